@@ -12,26 +12,26 @@ import type { Tracker } from './tracker.ts';
 
 /**
  * Everything that Baton knows of one kind of tracker. Its folder exports one, `adapters.ts` lists it, and no other file
- * names it. The profile is what a workflow file may say about it; tools of its own for agents are `nativeTools` of the
- * tracker that it makes.
+ * names it. The profile defines what a workflow file may say about it. Its own tools for agents are the `nativeTools`
+ * of the tracker that it creates.
  */
 export interface TrackerAdapter extends TrackerProfile {
-  /** Makes the tracker; the settings have passed `check`. Throws where a file that they name cannot be used. */
+  /** Creates the tracker; the settings have passed `check`. Throws where a file that they name cannot be used. */
   create(settings: TrackerSettings, parts: TrackerParts): Tracker;
-  /** What `baton doctor` finds out about it, without a change; absent where there is nothing to find out. */
+  /** The checks of `baton doctor`, which change nothing; absent where there is nothing to check. */
   readonly doctor?: (settings: TrackerSettings, parts: RemoteParts) => Promise<readonly Finding[]>;
   readonly init: TrackerInit;
-  /** The board that people use through Baton; absent where they use the tracker itself. */
+  /** The board that people use through Baton; absent where people use the tracker itself. */
   readonly openBoard?: (settings: TrackerSettings, storage: BoardStorage) => Board;
-  /** Where it is described: a page in docs/, with the heading where the page is about more. */
+  /** Its documentation: a page in docs/, with a heading where the page has other topics. */
   readonly docs: string;
 }
 
-/** What a tracker elsewhere needs to be asked. */
+/** What Baton needs to send requests to a remote tracker. */
 export interface RemoteParts {
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Gives a metered client for a service; the same credential has the same limits. */
+  /** Returns a metered client for a service; clients with the same credential share its limits. */
   readonly remote: {
     client(provider: HttpProvider, credential: Secret | null, allowInsecure: boolean): HttpClient;
   };
@@ -43,6 +43,6 @@ export interface TrackerParts extends RemoteParts {
 }
 
 export interface TrackerInit extends AdapterInit {
-  /** Other people use it too: by default only issues with a label are worked on. */
+  /** Other people use it too: by default Baton works only on issues with a label. */
   readonly isShared: boolean;
 }

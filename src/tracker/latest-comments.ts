@@ -2,13 +2,13 @@ import type { Author } from '../core/issue/author.ts';
 import { localAuthor } from '../core/text/fence.ts';
 import type { IssueComment, IssueComments } from './tracker.ts';
 
-/** More is a conversation that nobody reads to its beginning; an adapter asks its tracker for no more. */
+/** People do not read longer conversations from the beginning; an adapter requests no more from its tracker. */
 export const mostComments = 50;
 
-/** Of one comment. It says what to do; what is longer is a log or a file. */
+/** Limit for one comment. A comment says what to do; a longer one is a log or a file. */
 const mostCommentCharacters = 4_000;
 
-/** Comments as a tracker gives them, in their order, newest last; bounded here, the same way for every adapter. */
+/** Bounds comments the same way for every adapter. They come in the tracker's order, newest last. */
 export function latestComments(all: readonly Omit<IssueComment, 'leftOut'>[], hasEarlier = false): IssueComments {
   return {
     comments: all.slice(-mostComments).map((comment) => ({ ...comment, ...cutBody(comment.body) })),
@@ -16,7 +16,7 @@ export function latestComments(all: readonly Omit<IssueComment, 'leftOut'>[], ha
   };
 }
 
-/** Never cut inside of a character. */
+/** Never cuts inside a character. */
 function cutBody(body: string): Pick<IssueComment, 'body' | 'leftOut'> {
   const kept = body.slice(0, mostCommentCharacters).replace(/[\ud800-\udbff]$/, '');
   return body.length <= mostCommentCharacters
@@ -24,7 +24,7 @@ function cutBody(body: string): Pick<IssueComment, 'body' | 'leftOut'> {
     : { body: kept, leftOut: body.length - kept.length };
 }
 
-/** Whose words they are, where Baton itself keeps the comments: only what people wrote is the word of somebody. */
+/** The author of a comment that Baton itself stores: only a comment of a person has author names. */
 export function commentAuthor(author: Author): Pick<IssueComment, 'author' | 'authorNames'> {
   switch (author.kind) {
     case 'person':

@@ -17,6 +17,6 @@ export const boardAdapter: TrackerAdapter = {
 };
 
 function openBoard({ provider }: TrackerSettings, storage: BoardStorage): Board {
-  // The profile has checked the prefix.
+  // The profile has validated the prefix.
   return createBoard({ ...storage, prefix: String(provider.prefix) });
 }

@@ -5,7 +5,7 @@ import type { Board } from './board.ts';
 import { movesFrom } from './board-transitions.ts';
 import type { ChangeBy, IssueEdit, NewIssue } from './issue-fields.ts';
 
-/** Changes issues of the board as commands ask for it; the board itself says what is allowed. */
+/** Changes issues of the board for commands of people; the board decides what is allowed. */
 export function createBoardDesk(board: Board): IssueDesk {
   const blockersOf = async (names: unknown): Promise<string[]> =>
     Promise.all((Array.isArray(names) ? names : []).map(async (name) => (await board.find(String(name))).id));
@@ -24,7 +24,7 @@ export function createBoardDesk(board: Board): IssueDesk {
     },
     file: async ({ blocked_by: blockers, ...fields }, by: DeskOrder) => {
       const draft = { ...fields, blockerIds: await blockersOf(blockers), clientKey: `command ${by.commandId}` };
-      // Checked by the board, field by field.
+      // The board checks it, field by field.
       const { issue } = await board.create(draft as NewIssue, whoOf(by));
       return issue.identifier;
     },

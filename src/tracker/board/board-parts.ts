@@ -2,7 +2,7 @@ import type { Chance } from '../../clock/chance.ts';
 import type { Clock } from '../../clock/clock.ts';
 import type { Store } from '../../store/store.ts';
 
-/** Where a board is kept. */
+/** Where a board is stored. */
 export interface BoardStorage {
   readonly store: Store;
   /** The id of the project in the store. */
@@ -14,6 +14,6 @@ export interface BoardStorage {
 }
 
 export interface BoardParts extends BoardStorage {
-  /** Of new identifiers, such as `BAT`. */
+  /** The prefix of new identifiers, such as `BAT`. */
   readonly prefix: string;
 }

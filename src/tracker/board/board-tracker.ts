@@ -11,7 +11,7 @@ import { boardProfile } from './profile.ts';
 import { requireIssue } from './require-issue.ts';
 import { createReadAuthors, type ReadAuthors } from './text-authors.ts';
 
-/** The board as a tracker among others: statuses are states, and a run may change what the map allows it to. */
+/** The board as a tracker: statuses are states, and a run may make the changes that the transition table allows. */
 export function createBoardTracker(board: Board, store: Store): Tracker {
   const { project } = board;
   const authorsOf = createReadAuthors(store, project);
@@ -76,7 +76,7 @@ async function readIssues(
   }, signal);
 }
 
-/** What goes wrong in the store is, to whoever reads a tracker, a tracker that did not answer. */
+/** Turns a failure of the store into the error of a tracker that did not answer. */
 async function read<T>(query: () => Promise<T>, signal?: AbortSignal): Promise<T> {
   const found = await query().catch((thrown: unknown) => {
     signal?.throwIfAborted();

@@ -61,7 +61,7 @@ export function allowedMoves(from: BoardStatus, owner: BoardOwner): readonly Boa
   return boardTransitions.filter((row) => row.from === from && row.owners.includes(owner)).map(({ to }) => to);
 }
 
-/** Why an owner may not make this move, with the moves it may make; null means that it may. To stay is always allowed. */
+/** Why an owner may not make this move, with the moves it may make; null when it may. Staying is always allowed. */
 export function whyMoveRefused(from: BoardStatus, to: BoardStatus, owner: BoardOwner): string | null {
   const allowed = allowedMoves(from, owner);
   if (from === to || allowed.includes(to)) return null;
@@ -72,7 +72,7 @@ export function whyMoveRefused(from: BoardStatus, to: BoardStatus, owner: BoardO
   return `from ${from} to ${to} ${whose}; ${ownerWords[owner]} may move it from ${from} ${choice}`;
 }
 
-/** Every status that a person could move an issue to, with why not. */
+/** Every status that a person could move an issue to, with the reason where the move is refused. */
 export function movesFrom(state: string): readonly IssueMove[] {
   const from = readBoardStatus(state);
   if (from === null) return [];
@@ -86,8 +86,8 @@ const ownerWords: Readonly<Record<BoardOwner, string>> = {
 };
 
 /**
- * The statuses a new issue may begin in. A person may bring in what happened elsewhere; the others only propose work, as
- * every later status says that something was done.
+ * The statuses a new issue may begin in. A person may record what happened elsewhere. The others only propose work,
+ * because every later status says that work was done.
  */
 export function firstStatuses(owner: BoardOwner): readonly BoardStatus[] {
   return owner === 'person' ? boardStatuses : ['backlog', 'todo'];

@@ -15,28 +15,31 @@ import { type BoardColumn, type IssueDetails, readColumns, readDetails, readPare
 /**
  * Baton's own board over the store. What must hold:
  *
- * - A change and its history are one transaction; replaying the history from its first entry gives the present issue.
- * - A status changes only along `board-transitions.ts`, whoever races for it: a change that lost decides again.
- * - No issue waits for itself or is its own ancestor, over however many others.
- * - What changes nothing writes nothing and wakes nobody.
+ * - A change and its history are one transaction; replaying the history from its first entry yields the present issue.
+ * - A status changes only along `board-transitions.ts`, also when changes race: the change that lost decides again.
+ * - No issue waits for itself or is its own ancestor, directly or through others.
+ * - A request that changes nothing writes nothing and does not wake the orchestrator.
  *
- * Issues are named by their id; `find` gives the issue a person means by `BAT-3`.
+ * Methods take the id of an issue; `find` returns the issue that a person means by `BAT-3`.
  */
 export interface Board {
   readonly project: string;
-  /** With a `clientKey` that is known already nothing is made, and `created` is false. */
+  /** With a known `clientKey` no issue is created, and `created` is false. */
   create(issue: NewIssue, by: ChangeBy): Promise<{ readonly issue: BoardIssue; readonly created: boolean }>;
   edit(id: string, edit: IssueEdit, by: ChangeBy): Promise<BoardIssue>;
-  /** Rejects with `board_move_refused`, the allowed moves named, when the map has no such move for the author. */
+  /** Rejects with `board_move_refused` and the allowed moves when the table has no such move for the author. */
   move(id: string, to: BoardStatus, by: ChangeBy): Promise<BoardIssue>;
   comment(id: string, body: string, author: Author): Promise<BoardComment>;
-  /** Makes an issue wait for another; rejects with `board_cycle` when that one waits for it already. */
+  /** Makes an issue wait for another; rejects with `board_cycle` when that one already waits for it. */
   block(id: string, blockerId: string, by: ChangeBy): Promise<BoardIssue>;
   unblock(id: string, blockerId: string, by: ChangeBy): Promise<BoardIssue>;
-  /** All entries or none. What was imported before, by its key, is left as it is. */
+  /** Imports all entries or none. An entry whose key was imported before is left unchanged. */
   import(entries: readonly ImportEntry[], by: ChangeBy): Promise<Imported>;
 
-  /** By identifier in either case, by number alone, or by id; rejects with `tracker_issue_not_found` and the nearest. */
+  /**
+   * Finds by identifier in either case, by number alone, or by id; rejects with `tracker_issue_not_found` and the
+   * nearest.
+   */
   find(name: string): Promise<BoardIssue>;
   list(query: ListQuery): Promise<readonly BoardIssue[]>;
   /** Every status with its count and its newest issues. */

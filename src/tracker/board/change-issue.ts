@@ -11,9 +11,9 @@ import { type ChangeBy, changeBy, checked, commentBody, type IssueEdit, issueEdi
 import { refuseBlockerCycle, refuseParentCycle } from './refuse-cycle.ts';
 import { requireIssue } from './require-issue.ts';
 
-/** Changes the fields that the edit names and that are not so already. */
+/** Changes the fields that the edit names and whose values differ. */
 export function editIssue(parts: BoardParts, id: string, edit: IssueEdit, by: ChangeBy): Promise<BoardIssue> {
-  // A key that is there but undefined means the same as one that is not: nothing is asked for.
+  // A key with the value undefined means the same as a missing key: no change.
   const asked = Object.fromEntries(Object.entries(edit).filter(([, value]) => value !== undefined));
   const wanted = checked(issueEdit, asked, 'edit');
   return changeIssue(parts, id, by, async (tables, before, at) => {
@@ -27,13 +27,15 @@ export function editIssue(parts: BoardParts, id: string, edit: IssueEdit, by: Ch
 function differences(before: BoardIssue, wanted: ReturnType<typeof issueEdit.parse>): BoardIssuePatch {
   const plain = (value: unknown): string => JSON.stringify(Array.isArray(value) ? value.toSorted() : value);
   const fields = Object.entries(wanted).filter(
-    // The edit's fields are a part of the issue's.
+    // The fields of an edit are a subset of the fields of an issue.
     ([field, value]) => value !== undefined && plain(value) !== plain(before[field as keyof BoardIssue]),
   );
   return Object.fromEntries(fields);
 }
 
-/** Moves an issue along the map, from the status it has at that instant. To where it is already is no move. */
+/**
+ * Moves an issue along the transition table, from its status at that instant. A move to the same status does nothing.
+ */
 export function moveIssue(parts: BoardParts, id: string, to: BoardStatus, by: ChangeBy): Promise<BoardIssue> {
   return changeIssue(parts, id, by, async (tables, before, at) => {
     if (before.status === to) return before;
@@ -51,7 +53,6 @@ function refuseMove({ identifier, status }: BoardIssue, to: BoardStatus, { autho
   });
 }
 
-/** Makes an issue wait for another. */
 export function blockIssue(parts: BoardParts, id: string, blockerId: string, by: ChangeBy): Promise<BoardIssue> {
   const { project } = parts;
   return changeIssue(parts, id, by, async (tables, before, at) => {
@@ -62,7 +63,6 @@ export function blockIssue(parts: BoardParts, id: string, blockerId: string, by:
   });
 }
 
-/** Makes an issue not wait for another any more. */
 export function unblockIssue(parts: BoardParts, id: string, blockerId: string, by: ChangeBy): Promise<BoardIssue> {
   const { project } = parts;
   return changeIssue(parts, id, by, async (tables, before, at) => {
@@ -71,7 +71,7 @@ export function unblockIssue(parts: BoardParts, id: string, blockerId: string, b
   });
 }
 
-/** Says something about an issue. A comment carries its own author and time, so history does not repeat it. */
+/** Adds a comment. A comment carries its own author and time, so history does not repeat it. */
 export async function commentOnIssue(
   parts: BoardParts,
   id: string,
@@ -82,7 +82,8 @@ export async function commentOnIssue(
   const text = checked(commentBody, body, 'comment');
   const { store, project, clock } = parts;
   const comment = await store.transaction(async (tables) => {
-    // In the order of their numbers, so that who reads on from the last one misses none.
+    // Comments become visible in the order of their numbers, so that a reader who continues from the last one misses
+    // none.
     await tables.boardIssues.lock(project);
     await requireIssue(tables, project, id);
     return tables.boardComments.add({ project, issueId: id }, { author, body: text, at: clock.now() });
@@ -91,13 +92,13 @@ export async function commentOnIssue(
   return comment;
 }
 
-/** Each lost race means that somebody else's change was stored, so more than a few in a row are a sign of a storm. */
+/** Each lost race means that another change was stored, so more than a few in a row show a storm of changes. */
 const mostAttempts = 10;
 
 /**
- * Makes one change of one issue: what it did, in whatever fields, is written as history in the same transaction. `act`
- * gives the issue after the change, the same issue when nothing is to be changed, or null when the issue is not any
- * more what it was given; then everything is read and decided again.
+ * Makes one change of one issue and writes every changed field as history in the same transaction. `act` returns the
+ * issue after the change, the same issue when there is nothing to change, or null when the stored issue differs from
+ * the one it got; then everything is read and decided again.
  */
 async function changeIssue(
   parts: BoardParts,

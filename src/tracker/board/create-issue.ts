@@ -7,7 +7,7 @@ import { createdEntry } from './history-entries.ts';
 import { type ChangeBy, changeBy, checked, type NewIssue, newIssue } from './issue-fields.ts';
 import { requireIssue } from './require-issue.ts';
 
-/** Makes an issue. It cannot close a cycle, as nothing can point to an issue that was not there. */
+/** Creates an issue. It cannot close a cycle, because nothing can point to an issue that did not exist. */
 export async function createIssue(
   parts: BoardParts,
   issue: NewIssue,

@@ -2,10 +2,10 @@ import { BatonError } from '../../core/baton-error.ts';
 import type { BoardIssue } from '../../store/tables/board-issues.ts';
 import type { BoardParts } from './board-parts.ts';
 
-/** How many issues are proposed to somebody who named none that is there. */
+/** How many issues are proposed when the named one does not exist. */
 const mostProposed = 3;
 
-/** The issue somebody means by `BAT-3`, `bat-3`, `3` or an id. */
+/** The issue that a person means by `BAT-3`, `bat-3`, `3` or an id. */
 export async function findIssue(parts: BoardParts, name: string): Promise<BoardIssue> {
   const { store, project, prefix } = parts;
   const text = name.trim();
@@ -26,8 +26,8 @@ export async function findIssue(parts: BoardParts, name: string): Promise<BoardI
 }
 
 /**
- * Identifiers are a prefix and a number counted from 1, so what a slip of the hand came from is guessed from the number
- * alone: the right number with a wrong prefix, a digit too many, or the newest. Nothing reads the whole board.
+ * Identifiers are a prefix and a number counted from 1, so the intended issue is guessed from the number alone: the
+ * right number with a wrong prefix, one digit too many, or the newest. Nothing reads the whole board.
  */
 async function nearestIdentifiers({ store, project, prefix }: BoardParts, text: string): Promise<string[]> {
   const newest = Object.values(await store.boardIssues.countByStatus(project)).reduce((sum, count) => sum + count, 0);

@@ -3,8 +3,8 @@ import type { BoardHistoryEntry } from '../../store/tables/board-history.ts';
 import type { BoardIssue } from '../../store/tables/board-issues.ts';
 
 /**
- * An issue as history tells it: JSON values, other issues by identifier. `created` holds all of it; every later entry
- * holds one field of it, so that laying the entries over one another gives the present.
+ * An issue as history stores it: JSON values, other issues by identifier. `created` holds all fields; every later entry
+ * holds one field, so that applying the entries in order yields the present issue.
  */
 export interface IssueFacts {
   readonly title: string;
@@ -27,7 +27,7 @@ export interface ChangeStamp {
 
 type Entry = Omit<BoardHistoryEntry, 'seq'>;
 
-/** Labels and blockers are sets: they are told in order, so that the same set is the same value. */
+/** Labels and blockers are sets: they are sorted, so that the same set is the same value. */
 export function issueFacts(issue: BoardIssue, parent: string | null): IssueFacts {
   const { title, description, status, priority, branch, url } = issue;
   const labels = issue.labels.toSorted();
@@ -39,7 +39,7 @@ export function createdEntry(facts: IssueFacts, stamp: ChangeStamp): Entry {
   return { ...stamp, field: 'created', from: null, to: facts };
 }
 
-/** One entry for each field in which the two differ. */
+/** Returns one entry for each field that differs. */
 export function changeEntries(before: IssueFacts, after: IssueFacts, stamp: ChangeStamp): Entry[] {
   const fields = Object.keys(after) as (keyof IssueFacts)[];
   return fields

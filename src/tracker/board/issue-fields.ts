@@ -16,7 +16,10 @@ const mostLabels = 50;
 const longestLabel = 100;
 const mostBlockers = 200;
 
-/** Text that both engines of the store keep as it is: PostgreSQL has no NUL, and half a surrogate pair is no character. */
+/**
+ * Text that both engines of the store keep unchanged: PostgreSQL has no NUL, and half a surrogate pair is not a
+ * character.
+ */
 const text = z.string().refine((value) => !value.includes('\0') && value.isWellFormed(), 'must be text without NUL');
 const line = text.refine((value) => !/\p{Cc}/u.test(value.trim()), 'must be one line without control characters');
 
@@ -48,10 +51,10 @@ const url = line
 const id = z.string().min(1);
 const reference = line.refine((value) => value.trim() !== '', 'must not be blank').max(longestName);
 
-/** The fields that mean the same wherever an issue comes from: an operation, or a file to import. */
+/** The fields that mean the same in an operation and in an import file. */
 export const issueFields = { title, description, priority, labels, branch, url, reference };
 
-/** An issue to be made, as somebody asks for it; what is left out has the defaults of an untouched ticket. */
+/** A request for a new issue; absent fields get the defaults of an untouched issue. */
 export const newIssue = z.strictObject({
   title,
   description: description.default(null),
@@ -66,7 +69,7 @@ export const newIssue = z.strictObject({
 });
 export type NewIssue = z.input<typeof newIssue>;
 
-/** What an edit may change. Status and blockers have operations of their own. */
+/** The fields that an edit may change. Status and blockers have their own operations. */
 export const issueEdit = z
   .strictObject({ title, description, priority, labels, parentId: id.nullable(), branch, url })
   .partial();
@@ -76,7 +79,7 @@ export const commentBody = text
   .refine((value) => value.trim() !== '', 'must not be blank')
   .refine((value) => Buffer.byteLength(value) <= longestCommentBytes, 'must have at most 64 KiB');
 
-/** Who changes something, and why: what history keeps beside the change itself. */
+/** Who changes something, and why: history stores it with the change. */
 export interface ChangeBy {
   readonly author: Author;
   readonly reason?: string | null;
@@ -95,7 +98,7 @@ export const changeBy = z.strictObject({
     .transform((value) => value ?? null),
 });
 
-/** The input as its schema understands it, or one error that names every field that is wrong. */
+/** Returns the parsed input, or throws one error that names every wrong field. */
 export function checked<Schema extends z.ZodType>(schema: Schema, input: unknown, what: string): z.output<Schema> {
   const parsed = schema.safeParse(input);
   if (parsed.success) return parsed.data;
@@ -106,7 +109,7 @@ export function checked<Schema extends z.ZodType>(schema: Schema, input: unknown
   });
 }
 
-/** A field that is wrong, and the same for people. The field is empty when the input as a whole is wrong. */
+/** A wrong field, with a message for people. The field is empty when the input as a whole is wrong. */
 interface FieldProblem {
   readonly problem: 'invalid_field' | 'unknown_field';
   readonly field: string;
@@ -131,7 +134,7 @@ function blankAsNull(value: string): string | null {
   return value.trim() === '' ? null : value;
 }
 
-/** What `git check-ref-format --branch` would refuse, as far as a name alone tells. */
+/** Rejects what `git check-ref-format --branch` would refuse, as far as the name alone shows. */
 function isPlausibleBranch(name: string): boolean {
   const parts = name.split('/');
   return (

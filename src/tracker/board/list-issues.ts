@@ -4,19 +4,19 @@ import type { BoardIssue } from '../../store/tables/board-issues.ts';
 import type { BoardParts } from './board-parts.ts';
 
 export interface ListQuery {
-  /** None means all. */
+  /** An empty list means all. */
   readonly statuses: readonly BoardStatus[];
   /** An issue needs all of them. */
   readonly labels: readonly string[];
   readonly limit: number;
 }
 
-/** What goes on stands before what waits, and that before what is over. */
+/** Issues in progress come before waiting ones, and those before finished ones. */
 const listOrder: readonly BoardStatus[] = ['in_progress', 'review', 'blocked', 'todo', 'backlog', 'done', 'cancelled'];
 
 const pageSize = 200;
 
-/** The issues asked for, status by status, the newest change first; it stops reading at the limit. */
+/** The matching issues, status by status, the newest change first; stops reading at the limit. */
 export async function listIssues({ store, project }: BoardParts, query: ListQuery): Promise<readonly BoardIssue[]> {
   const wanted = normalizeLabels(query.labels);
   const statuses = listOrder.filter((status) => query.statuses.length === 0 || query.statuses.includes(status));

@@ -22,7 +22,7 @@ export const boardProfile: TrackerProfile = {
     },
   ],
   check({ prefix }) {
-    // An identifier names a workspace and is typed by people.
+    // An identifier names a workspace, and people type it.
     if (typeof prefix === 'string' && /^[A-Z][A-Z0-9]{0,9}$/.test(prefix)) return [];
     const key = 'tracker.provider.prefix';
     const message = `${key} must be one to ten capital letters and digits, a letter first`;

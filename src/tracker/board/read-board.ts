@@ -7,7 +7,7 @@ import { requireIssue } from './require-issue.ts';
 
 export interface BoardColumn {
   readonly status: BoardStatus;
-  /** How many there are; `issues` may be fewer. */
+  /** The number of issues; `issues` may hold fewer. */
   readonly count: number;
   readonly issues: readonly BoardIssue[];
 }
@@ -35,7 +35,7 @@ export async function readColumns({ store, project }: BoardParts, limit: number)
   );
 }
 
-/** Not in a transaction: to look must neither wait for a writer nor hold one up. So history may be a change ahead. */
+/** Not in a transaction: a reader must neither wait for a writer nor block one. So history may be one change ahead. */
 export async function readDetails({ store, project }: BoardParts, id: string): Promise<IssueDetails> {
   const key = { project, issueId: id };
   const issue = await requireIssue(store, project, id);

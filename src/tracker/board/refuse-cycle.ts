@@ -6,7 +6,7 @@ import { boardErrors } from './board-errors.ts';
 /** How many issues of a cycle the message names; all of them are in the details. */
 const longestShown = 12;
 
-/** Throws `board_cycle` when the blocker waits for the issue already, over whichever others. */
+/** Throws `board_cycle` when the blocker already waits for the issue, directly or through others. */
 export async function refuseBlockerCycle(
   tables: StoreTables,
   project: string,
@@ -40,7 +40,7 @@ function cycle(links: 'blockers' | 'parents', identifiers: readonly string[], wh
   return new BatonError(boardErrors.board_cycle, text, { details: { links, cycle: identifiers } });
 }
 
-/** The identifiers on a shortest way from one issue to another, both included; null when there is none. */
+/** The identifiers on a shortest path from one issue to another, both included; null when there is none. */
 async function findPath(
   tables: StoreTables,
   project: string,
@@ -48,7 +48,7 @@ async function findPath(
   targetId: string,
   next: (issue: BoardIssue) => readonly string[],
 ): Promise<string[] | null> {
-  /** Each issue that was reached, with the way to it. */
+  /** Each issue reached in the last step, with the path to it. */
   let edge: { issue: BoardIssue; path: string[] }[] = [{ issue: start, path: [start.identifier] }];
   const seen = new Set([start.id]);
   while (edge.length > 0) {

@@ -2,7 +2,7 @@ import { BatonError } from '../../core/baton-error.ts';
 import type { StoreTables } from '../../store/store.ts';
 import type { BoardIssue } from '../../store/tables/board-issues.ts';
 
-/** The issue with this id, or the error that says that there is none. */
+/** Returns the issue with this id, or throws the error that it does not exist. */
 export async function requireIssue(tables: StoreTables, project: string, id: string): Promise<BoardIssue> {
   const [found] = await tables.boardIssues.readMany(project, [id]);
   if (found !== undefined) return found;

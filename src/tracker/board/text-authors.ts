@@ -4,16 +4,16 @@ import type { Store } from '../../store/store.ts';
 import type { BoardHistoryEntry } from '../../store/tables/board-history.ts';
 import type { BoardIssue } from '../../store/tables/board-issues.ts';
 
-/** Names of those who wrote title and description; none where not all of it is by people. */
+/** Names of the authors of title and description; empty when a part was not written by people. */
 export type ReadAuthors = (issue: BoardIssue) => Promise<readonly string[]>;
 
-/** Far above what is ever worked on at the same time. */
+/** Far more than the issues that are worked on at the same time. */
 const mostRemembered = 100_000;
 
 /**
- * Who wrote the text of an issue, from its history: the people who file issues on this machine are `local`, and text
- * that a run wrote, all or a part of it, is nobody's. History is read once for a text: the same words have the same
- * author, and a poll must not read the history of everything.
+ * Finds out who wrote the text of an issue, from its history: people who file issues on this machine are `local`, and
+ * text that a run wrote, in whole or in part, has no author. History is read once for each text: the same text has the
+ * same author, and a poll must not read the history of every issue.
  */
 export function createReadAuthors({ boardHistory }: Store, project: string): ReadAuthors {
   const remembered = new Map<string, { readonly text: string; readonly names: readonly string[] }>();

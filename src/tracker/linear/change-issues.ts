@@ -25,8 +25,8 @@ interface ChangeParts extends ReadParts {
 }
 
 /**
- * Moves and comments, each written with one request that is never sent again: whether the first one arrived nobody knows.
- * The states of an issue are those of its own team, which are read with the issue, so that they are never old.
+ * Moves and comments. Each is written with one request that is never repeated, because the first one may have arrived.
+ * The states of an issue are those of its own team; they are read together with the issue, so they are never stale.
  */
 export function createLinearChanges(parts: ChangeParts): TrackerChanges {
   const { call, projectSlug, rules } = parts;

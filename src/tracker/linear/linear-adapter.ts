@@ -7,7 +7,6 @@ import { linearProvider } from './linear-provider.ts';
 import { createLinearTracker } from './linear-tracker.ts';
 import { linearProfile } from './profile.ts';
 
-/** A project in Linear. */
 export const linearAdapter: TrackerAdapter = {
   ...linearProfile,
   create: (settings, parts) => createLinearTracker({ ...parts, settings, http: clientFor(settings, parts) }),
@@ -36,6 +35,6 @@ export const linearAdapter: TrackerAdapter = {
 
 function clientFor({ provider }: TrackerSettings, { remote }: RemoteParts): HttpClient {
   const { api_key: key, allow_insecure_endpoint: allowInsecure } = provider;
-  // The profile has checked it.
+  // The profile has validated the key.
   return remote.client(linearProvider, key instanceof Secret ? key : null, allowInsecure === true);
 }

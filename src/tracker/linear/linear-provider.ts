@@ -1,14 +1,16 @@
 import type { AnnouncedLimit, HttpAnswer, HttpProvider } from '../../http/http.ts';
 import { errorsIn } from './call/graphql-errors.ts';
 
-/** The buckets that Linear's headers speak of. The last is there only for operations that have a bucket of their own. */
+/** The buckets in Linear's headers. The last one appears only for operations with their own bucket. */
 const buckets = [
   { name: 'requests', header: 'x-ratelimit-requests' },
   { name: 'complexity', header: 'x-ratelimit-complexity' },
   { name: 'endpoint requests', header: 'x-ratelimit-endpoint-requests' },
 ] as const;
 
-/** How Linear announces limits and says no: `RATELIMITED` in the body of a 400 or a 200, resets in epoch milliseconds. */
+/**
+ * How Linear announces limits and refuses: `RATELIMITED` in the body of a 400 or a 200, resets in epoch milliseconds.
+ */
 export const linearProvider: HttpProvider = {
   name: 'linear',
   announced: (headers) => buckets.flatMap((bucket) => announcedBy(headers, bucket) ?? []),
@@ -30,8 +32,8 @@ function announcedBy(
 }
 
 /**
- * The latest reset of the buckets that are empty, or that hold less than this request costs. Where none is, the latest
- * of all: Linear refused, so one of them was the reason.
+ * The latest reset of the buckets that are empty or hold less than this request costs. If there is none, the latest
+ * reset of all: Linear refused, so one of them was the reason.
  */
 function whenItOpens({ headers }: HttpAnswer, now: number): number | null {
   const limits = linearProvider.announced(headers, now).filter(({ resetAt }) => resetAt > now);

@@ -4,19 +4,19 @@ import type { ProblemDetails } from '../../core/problem.ts';
 import type { TrackerSettings } from '../../core/settings.ts';
 import { Secret } from '../../core/text/secret.ts';
 
-/** What the adapter needs of a workflow file. Taken once: a tracker keeps its address and key whatever the file says later. */
+/** The adapter's settings, read once: a tracker keeps its address and key when the workflow file changes later. */
 export interface LinearSettings {
   readonly endpoint: string;
   readonly key: Secret;
   readonly projectSlug: string;
-  /** A user's id or e-mail, or `me`; null: everybody's issues. */
+  /** A user's id or e-mail, or `me`; null means the issues of all users. */
   readonly assignee: string | null;
   /** Normalised. */
   readonly terminalStates: ReadonlySet<string>;
   readonly toolScope: ToolScope;
 }
 
-/** What an agent reaches with `linear_graphql`: the project, or whatever the key reaches. */
+/** What an agent reaches with `linear_graphql`: the project, or everything that the key reaches. */
 export type ToolScope = (typeof toolScopes)[number];
 
 export const toolScopes = ['project', 'any'] as const;
@@ -42,7 +42,7 @@ export function readLinearSettings({ provider, terminalStates }: TrackerSettings
   };
 }
 
-/** A personal key is sent as it is, the token of an OAuth application as a bearer's (linear.app/developers). */
+/** A personal key is sent unchanged, the token of an OAuth application as a bearer token (linear.app/developers). */
 export function authorization(key: Secret): string {
   const value = key.reveal();
   return value.startsWith('lin_oauth_') ? `Bearer ${value}` : value;

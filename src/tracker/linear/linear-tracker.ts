@@ -25,7 +25,9 @@ export interface LinearTrackerParts {
   readonly logger: Logger;
 }
 
-/** Linear as a tracker: one project of it (docs/trackers/linear.md). Address and key are those of the settings given here. */
+/**
+ * Linear as a tracker: one project of it (docs/trackers/linear.md). Address and key come from the settings passed here.
+ */
 export function createLinearTracker({ settings, http, clock, logger }: LinearTrackerParts): Tracker {
   const linear = readLinearSettings(settings);
   const { projectSlug, terminalStates } = linear;

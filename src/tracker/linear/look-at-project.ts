@@ -19,23 +19,23 @@ import { issuePage, type ReadParts } from './read/read-issues.ts';
 import { nodes, pagesOf } from './read/read-pages.ts';
 import { type Moment, momentOf } from './snapshot/moment.ts';
 
-/** What a look at the project has shown: what was listed, and the issues that rode along with the first request. */
+/** The result of a read of the project: the listed issues, and those that rode along with the first request. */
 export interface Look {
   readonly listed: readonly Reading[];
   readonly riding: readonly Reading[];
   /**
-   * The newest change that Linear told of with the first page. What changes while later pages are read is newer, so a
-   * look at what changed since then misses nothing.
+   * The newest change that Linear reported with the first page. Changes during the later pages are newer, so a read of
+   * the changes since this time misses nothing.
    */
   readonly newest: number | null;
-  /** When the first page had come. */
+  /** When the first page arrived. */
   readonly at: Moment;
   readonly pages: number;
 }
 
-/** A look at what changed, newest first. */
+/** The result of a read of the changes, newest first. */
 export interface ChangesLook extends Look {
-  /** Whether there is no page after the last one that was read. */
+  /** Whether the last page that was read is the last one there is. */
   readonly isWhole: boolean;
   /** The oldest change on that page. */
   readonly oldest: number | null;
@@ -55,7 +55,7 @@ const fullRead = z.object({
 const changes = z.object({ issues: issuePage, riding });
 const laterPage = z.object({ issues: issuePage });
 
-/** Every issue in these states. */
+/** Reads every issue in these states. */
 export async function lookAtAll(
   states: readonly string[],
   ids: readonly string[],
@@ -82,7 +82,7 @@ export async function lookAtAll(
   return { listed, riding: await completed(first.riding, parts, ask), newest, at, pages: count };
 }
 
-/** Nobody waits for tickets of a project that is not there: it is told, and not taken for an empty one. */
+/** A project that does not exist is an error. It must not look like an empty project. */
 function noProject(slug: string): BatonError {
   return new BatonError(
     'invalid_tracker_config',
@@ -96,8 +96,9 @@ function noProject(slug: string): BatonError {
 }
 
 /**
- * The issues of the project that changed since then, whatever their state, on so many pages at most. When there are more,
- * `isEnough` says by the oldest change that was reached whether these will do; otherwise the answer is null.
+ * Reads the issues of the project that changed since that time, in any state, on at most `mostPages` pages. When there
+ * are more, `isEnough` decides by the oldest change that was reached whether these pages are enough; if not, the result
+ * is null.
  */
 export async function lookAtChanges(
   { since, isEnough, ...wish }: ChangesWish,
@@ -131,17 +132,18 @@ export async function lookAtChanges(
 }
 
 export interface ChangesWish {
-  /** A time of Linear's. */
+  /** A time of Linear's clock. */
   readonly since: number;
-  /** So many are known to have changed since then. */
+  /** The number of issues that are known to have changed since then. */
   readonly expected: number;
   readonly mostPages: number;
   readonly isEnough: (oldest: number | null) => boolean;
 }
 
 /**
- * The first page has room for a few more than are expected, and more may have come, or be known to nobody: a full read
- * lists only what is in the states. So where one page is all that may be read, its rest is read before it is too much.
+ * The first page has a few more places than expected changes. There may be still more, also unknown ones, because a
+ * full read lists only issues in the wanted states. So where only one page may be read, the rest of its size is read as
+ * a second page before giving up.
  */
 function pagesFor({ expected, mostPages }: Pick<ChangesWish, 'expected' | 'mostPages'>) {
   const firstSize = Math.min(changesPageSize, expected + roomForChanges);
@@ -155,7 +157,7 @@ function timesOf(page: readonly unknown[]): readonly number[] {
 }
 
 function toRide(slug: string, ids: readonly string[]): Readonly<Record<string, unknown>> {
-  // A page has at least one place, also where it is not asked for.
+  // A page has at least one place, even where it is not requested.
   return { riding: withIds(slug, ids), ridingFirst: Math.max(1, ids.length), hasRiding: ids.length > 0 };
 }
 

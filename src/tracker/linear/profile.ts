@@ -6,7 +6,7 @@ import type { TrackerProfile } from '../../core/tracker-profile.ts';
 import { linearErrors } from './linear-errors.ts';
 import { isToolScope, toolScopes } from './linear-settings.ts';
 
-/** The `linear` kind in a workflow file. All keys may also stand directly under `tracker`, as they first did. */
+/** The `linear` kind in a workflow file. All keys may also stand directly under `tracker`, as in the first versions. */
 export const linearProfile: TrackerProfile = {
   kind: 'linear',
   defaultActiveStates: ['Todo', 'In Progress'],

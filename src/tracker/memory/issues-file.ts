@@ -6,7 +6,7 @@ import { localAuthor } from '../../core/text/fence.ts';
 
 const time = z.iso.datetime({ offset: true }).transform((text) => Date.parse(text));
 
-/** One issue of the file. Identifier and title are needed; the rest has the defaults of an untouched ticket. */
+/** One issue of the file. Identifier and title are required; the rest has the defaults of an untouched issue. */
 const issueInFile = z.strictObject({
   id: z.string().min(1).optional(),
   identifier: z.string().min(1),
@@ -26,7 +26,7 @@ const issueInFile = z.strictObject({
 
 /**
  * Reads the issues of a `memory` tracker from YAML or JSON text: a list, in which `blocked_by` names identifiers. The
- * order of the list stands in for the time of creation where a ticket has none. Who wrote the file is on this machine.
+ * order of the list replaces the time of creation where an issue has none. The author of the file is on this machine.
  */
 export function parseIssuesFile(text: string, path: string): Issue[] {
   const refuse = (what: string, cause?: unknown): BatonError =>

@@ -5,7 +5,7 @@ import { parseIssuesFile } from './issues-file.ts';
 import { MemoryTracker } from './memory-tracker.ts';
 import { memoryProfile } from './profile.ts';
 
-/** Issues that live in the daemon. */
+/** A tracker whose issues are in the daemon's memory. */
 export const memoryAdapter: TrackerAdapter = {
   ...memoryProfile,
   create: ({ provider, activeStates, reviewStates, terminalStates }, { clock }) => {

@@ -12,7 +12,7 @@ export interface MemoryTrackerOptions {
   readonly clock: Clock;
 }
 
-/** Something that was said about an issue in this tracker. */
+/** A comment on an issue in this tracker. */
 export interface MemoryComment {
   readonly body: string;
   readonly author: Author;
@@ -20,8 +20,8 @@ export interface MemoryComment {
 }
 
 /**
- * A tracker that lives in this process and is gone with it: for the demo, for trying Baton out, and for tests. What a
- * blocker's state is, is read from the blocker itself, as a real tracker does.
+ * A tracker in the memory of this process, for the demo, for trying Baton out, and for tests. The state of a blocker is
+ * read from the blocker itself, as in a real tracker.
  */
 export class MemoryTracker implements Tracker {
   readonly kind = 'memory';
@@ -62,7 +62,7 @@ export class MemoryTracker implements Tracker {
     return latestComments(this.commentsOn(id).map(({ author, at, body }) => ({ ...commentAuthor(author), at, body })));
   }
 
-  /** Everything the tracker has, for showing it. */
+  /** All issues, for display. */
   all(): readonly Issue[] {
     return [...this.#issues.values()].map((issue) => this.#withBlockers(issue));
   }
@@ -71,7 +71,7 @@ export class MemoryTracker implements Tracker {
     return this.#comments.get(id) ?? [];
   }
 
-  /** Adds an issue, or puts another in the place of the one with the same id. */
+  /** Adds an issue, or replaces the one with the same id. */
   put(issue: Issue): void {
     this.#issues.set(issue.id, issue);
   }

@@ -1,7 +1,7 @@
 import { localAuthor } from '../../core/text/fence.ts';
 import type { TrackerProfile } from '../../core/tracker-profile.ts';
 
-/** The `memory` kind in a workflow file: issues that live in the daemon, for trying things out and for tests. */
+/** The `memory` kind in a workflow file: issues in the daemon's memory, for trying things out and for tests. */
 export const memoryProfile: TrackerProfile = {
   kind: 'memory',
   defaultActiveStates: ['Todo', 'In Progress'],

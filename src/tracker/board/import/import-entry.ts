@@ -3,14 +3,14 @@ import { z } from 'zod';
 import { type BoardStatus, boardStatuses, readBoardStatus } from '../../../core/issue/board-status.ts';
 import { fieldProblems, issueFields } from '../issue-fields.ts';
 
-/** One issue of a file to import, checked. */
+/** One checked issue of an import file. */
 export interface ImportEntry extends z.output<typeof importedIssue> {
   /** The line it begins in, from 1. */
   readonly line: number;
   readonly key: string;
 }
 
-/** Something that is wrong with the file: the line, what is wrong as a code with its data, and the same for people. */
+/** A problem of the file: the line, a code with its data, and the message for people. */
 export type ImportProblem = ImportFault & { readonly line: number; readonly message: string };
 
 type ImportFault =
@@ -24,7 +24,7 @@ type ImportFault =
   | { readonly problem: 'blocker_cycle' | 'parent_cycle'; readonly cycle: readonly string[] }
   | { readonly problem: 'status_not_allowed'; readonly status: BoardStatus; readonly allowed: readonly BoardStatus[] };
 
-/** One issue as a format found it, unchecked. */
+/** One issue as a format reader found it, unchecked. */
 export interface RawEntry {
   readonly line: number;
   readonly fields: Readonly<Record<string, unknown>>;
@@ -43,7 +43,7 @@ const status = z
   .transform((text) => readBoardStatus(text) ?? text)
   .pipe(z.enum(boardStatuses, `must be one of ${boardStatuses.join(', ')}`));
 
-/** The keys an entry may have. What is null counts as not given. */
+/** The keys an entry may have. A null value counts as absent. */
 const importedIssue = z.strictObject({
   title,
   description: description.default(null),
@@ -60,7 +60,7 @@ const importedIssue = z.strictObject({
   key: reference.nullish(),
 });
 
-/** Checks what a format found; an entry without a key gets one from its title. */
+/** Checks the entries of a format reader; an entry without a key gets one from its title. */
 export function checkEntries(raw: readonly RawEntry[]): ImportReading<ImportEntry> {
   const entries: ImportEntry[] = [];
   const problems: ImportProblem[] = [];
@@ -78,7 +78,7 @@ export function checkEntries(raw: readonly RawEntry[]): ImportReading<ImportEntr
   return { entries, problems };
 }
 
-/** The same title has the same key, wherever its file lies, so that importing a file twice makes nothing new. */
+/** The same title has the same key, whatever its file, so that importing a file twice creates nothing new. */
 function keyFromTitle(text: string): string {
   return `import:${createHash('sha256').update(text).digest('hex').slice(0, 24)}`;
 }

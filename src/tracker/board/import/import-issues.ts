@@ -12,13 +12,13 @@ import { refuseImport } from './read-import.ts';
 
 export interface Imported {
   readonly created: readonly BoardIssue[];
-  /** What a key of the file named already; left as it is. */
+  /** Issues whose keys the board already had; left unchanged. */
   readonly known: readonly BoardIssue[];
 }
 
 /**
- * Makes all issues of a file or none, in the order of the file, then links them. Their history begins when they are
- * linked, so that its first entry is the whole issue as it was imported.
+ * Creates all issues of a file or none, in the order of the file, then links them. Their history begins after the links
+ * exist, so that its first entry is the whole issue as it was imported.
  */
 export async function importIssues(
   parts: BoardParts,
@@ -45,7 +45,7 @@ export async function importIssues(
     const made = new Map<ImportEntry, { issue: BoardIssue; created: boolean }>();
     for (const entry of entries) made.set(entry, await create(parts, tables, entry, stamp));
     const idOf = (target: ImportTarget): string =>
-      // Both maps hold every target: what is not there was refused above.
+      // Both maps hold every target: missing targets were refused above.
       (target.kind === 'entry' ? made.get(target.entry)?.issue.id : onBoard.get(target.identifier)?.id) ?? '';
 
     const created: BoardIssue[] = [];
@@ -62,7 +62,7 @@ export async function importIssues(
   return imported;
 }
 
-/** The issues on the board that the file names; one that is not there is a problem of its line. */
+/** The issues on the board that the file names; a missing one is a problem of its line. */
 async function readTargets(
   parts: BoardParts,
   tables: StoreTables,

@@ -11,8 +11,8 @@ export interface ImportLinks {
 }
 
 /**
- * What `parent` and `blocked_by` of each entry mean: a key of the file, else a title of the file, else an identifier on
- * the board. A cycle can only be inside the file, as nothing on the board points to what is not there yet.
+ * Resolves `parent` and `blocked_by` of each entry: a key of the file, else a title of the file, else an identifier on
+ * the board. A cycle can only be inside the file, because nothing on the board points to issues that do not exist yet.
  */
 export function resolveLinks(entries: readonly ImportEntry[]): {
   links: ReadonlyMap<ImportEntry, ImportLinks>;
@@ -71,8 +71,8 @@ function repeatedKeys(entries: readonly ImportEntry[]): ImportProblem[] {
 }
 
 /**
- * At most one problem: a cycle among the links, at its first entry. What links to nothing is taken away until nothing
- * changes; in what is left every entry links to another that is left, so following them comes round.
+ * Returns at most one problem: a cycle among the links, at its first entry. Entries without links are removed until
+ * nothing changes. Every remaining entry links to another remaining one, so following the links finds a cycle.
  */
 function cycles(
   entries: readonly ImportEntry[],

@@ -12,16 +12,19 @@ import { readMarkdown } from './read-markdown.ts';
 
 export type ImportFormat = 'jsonl' | 'markdown';
 
-/** A file above this is no list of tickets that somebody wrote. */
+/** A larger file is not a list of issues that a person wrote. */
 export const largestImportBytes = 10 * 1024 * 1024;
 
-/** One import is one transaction, and nobody else writes beside it: it must take a second, not the five others wait. */
+/**
+ * One import is one transaction, and all other writers wait for it: it must take a second, not the five seconds they
+ * wait.
+ */
 const mostEntries = 5_000;
 
-/** How many problems an error names; a file that is of another format has one in each line. */
+/** How many problems an error names; a file in another format has one in each line. */
 const mostProblems = 50;
 
-/** The issues of a file, or `board_import_invalid` with everything that is wrong and its line. */
+/** Returns the issues of a file, or throws `board_import_invalid` with every problem and its line. */
 export function readImport(bytes: Uint8Array, format: ImportFormat): readonly ImportEntry[] {
   const text = decode(bytes);
   const raw = format === 'jsonl' ? readJsonLines(text) : readMarkdown(text);
@@ -41,7 +44,7 @@ export function refuseImport(problems: readonly ImportProblem[]): void {
   if (problems.length === 0) return;
   const sorted = problems
     .toSorted((left, right) => left.line - right.line)
-    // They quote the file, and are printed.
+    // Messages quote the file and are printed.
     .map((problem) => ({ ...problem, message: harmlessLine(problem.message) }));
   const shown = sorted.slice(0, mostProblems).map(({ line, message }) => `\n  line ${line}: ${message}`);
   const more = sorted.length > mostProblems ? `\n  and ${sorted.length - mostProblems} more` : '';
@@ -55,7 +58,7 @@ const emptyMessage = {
   markdown: 'the file has no issue; begin one with `## Title` or `- [ ] Title`',
 };
 
-/** The text behind the bytes, with LF as the end of a line. */
+/** Decodes the bytes; lines end with LF. */
 function decode(bytes: Uint8Array): string {
   if (bytes.byteLength > largestImportBytes) {
     throw new BatonError(boardErrors.board_import_invalid, 'The file cannot be imported: it has more than 10 MB.', {
@@ -81,7 +84,7 @@ function readJsonLines(text: string): ImportReading<RawEntry> {
     const line = index + 1;
     const value = parse(content);
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
-      // The check by the schema follows; until then only that it has keys is known.
+      // The schema check follows; here it is only known to be an object.
       entries.push({ line, fields: value as Record<string, unknown>, lines: {} });
     } else {
       const message = 'is not a JSON object; the file has one issue a line';

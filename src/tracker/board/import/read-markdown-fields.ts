@@ -18,8 +18,8 @@ export interface MarkdownFields {
 }
 
 /**
- * Takes `Labels: a, b` and its like out of an issue's text, wherever they stand outside code: a blocker that stayed
- * unseen at the end of a description would let the issue start too early.
+ * Takes `Labels: a, b` and similar lines out of an issue's text, wherever they stand outside code: a blocker that
+ * stayed unnoticed at the end of a description would let the issue start too early.
  */
 export function readMarkdownFields(body: readonly MarkdownLine[], problems: ImportProblem[]): MarkdownFields {
   const fields: Record<string, unknown> = {};

@@ -5,7 +5,7 @@ interface Section {
   readonly line: number;
   readonly title: string;
   readonly isDone: boolean;
-  /** With the line each comes from, and whether it is inside a fenced block. */
+  /** Each line with its number in the file, and whether it is inside a fenced block. */
   readonly body: MarkdownLine[];
 }
 
@@ -16,9 +16,9 @@ export interface MarkdownLine {
 }
 
 /**
- * Reads issues from Markdown. A file with `## Title` lines has an issue for each of them, and task lists in it are a part
- * of the descriptions, as acceptance criteria are; a file without any has an issue for each `- [ ] Title` that is not
- * indented. Text before the first issue, and text below a higher heading, belongs to none.
+ * Reads issues from Markdown. A file with `## Title` lines has an issue for each of them, and task lists in it are part
+ * of the descriptions, such as acceptance criteria. A file without such lines has an issue for each `- [ ] Title` that
+ * is not indented. Text before the first issue, and text below a higher heading, belongs to no issue.
  */
 export function readMarkdown(text: string): ImportReading<RawEntry> {
   const problems: ImportProblem[] = [];
@@ -75,7 +75,7 @@ function markdownLines(text: string): MarkdownLine[] {
   });
 }
 
-/** Without the indentation that all lines share, as what belongs to a list item has. */
+/** Removes the indentation that all lines share, as lines of a list item have. */
 function dedented(lines: readonly MarkdownLine[]): MarkdownLine[] {
   const filled = lines.filter(({ text }) => text.trim() !== '');
   const indents = filled.map(({ text }) => text.length - text.trimStart().length);

@@ -8,13 +8,13 @@ import type { Operation } from './documents.ts';
 import { errorsIn, type GraphqlError, isAboutMissingIssue, parsedOrNull } from './graphql-errors.ts';
 import { createSendLinear, type LinearParts } from './send-linear.ts';
 
-/** What of an answer is told to people and to the log. */
+/** How much of an answer is shown to people and logged. */
 const mostBytesTold = 1_000;
 
 /**
- * Sends one operation, once, and gives its data in the form asked for. Everything else rejects: no answer, another
- * status, any GraphQL error (also beside data: half an answer is none), a form that Baton does not know. The key is in
- * no error and no log line, also where Linear repeats it.
+ * Sends one operation once and returns its data in the requested form. Every other outcome rejects: no answer, another
+ * status, any GraphQL error (also one with data: half an answer counts as none), or a form that Baton does not know. No
+ * error and no log line contains the key, even where Linear repeats it.
  */
 export type CallLinear = <Data>(
   operation: Operation,
@@ -94,7 +94,7 @@ function isAboutTheKey({ code }: GraphqlError): boolean {
   return code === 'AUTHENTICATION_ERROR' || code === 'FORBIDDEN';
 }
 
-/** An answer for people: on one line, not longer than it has to be, and without the key if it repeats that. */
+/** An answer for people: one line, of limited length, with the key masked. */
 function toldOf(body: string, key: string): string {
   const line = harmlessLine(key === '' ? body : body.replaceAll(key, '[secret]'));
   const bytes = Buffer.from(line);

@@ -1,32 +1,35 @@
 /**
- * What Baton says to Linear. Linear refuses a query of more than 10,000 points: 0.1 for a property, 1 for an object, and
- * a connection multiplies what is in it by the size of its page. So every size is given, no document comes near that
- * bound, and whether a list of an issue goes on shows by its length: a `pageInfo` in it would be multiplied too.
+ * The GraphQL documents that Baton sends to Linear. Linear refuses a query of more than 10,000 points: 0.1 for a
+ * property, 1 for an object, and a connection multiplies its content by the size of its page. So every size is given,
+ * no document comes near that bound, and the length of a list of an issue shows whether there is more: a `pageInfo` in
+ * it would be multiplied too.
  */
 
 /** Issues on a page of candidates and in a batch by id, as in the reference. */
 export const pageSize = 50;
-/** Issues on a page of changes; with those that ride along a poll is no larger than a page of candidates. */
+/** Issues on a page of changes; with the riding issues a poll is no larger than a page of candidates. */
 export const changesPageSize = 40;
-/** Room for new changes on the first page of them: an ordinary poll finds none, and Linear charges for the room. */
+/**
+ * Extra places for new changes on their first page: an ordinary poll finds none, and Linear charges for every place.
+ */
 export const roomForChanges = 10;
-/** Issues that may ride along with a read for a poll. */
+/** Most issues that may ride along with a read for a poll. */
 export const mostRiding = 10;
 
-/** How much of its lists is read with an issue. */
+/** How many entries of its lists are read with an issue. */
 export interface ListSizes {
   readonly labelFirst: number;
   readonly relationFirst: number;
 }
 
-/** Of candidates and issues by id. */
+/** For candidates and issues by id. */
 export const usualLists: ListSizes = { labelFirst: 10, relationFirst: 50 };
-/** Of a poll, which comes again and again: about a quarter of the points. */
+/** For a poll, which repeats all the time: about a quarter of the points. */
 export const shortLists: ListSizes = { labelFirst: 10, relationFirst: 10 };
-/** Of issues that had more, and how many of those are read at once. */
+/** For issues that had more, and how many of those are read at once. */
 export const longLists: ListSizes = { labelFirst: 50, relationFirst: 50 };
 export const longListsBatch = 40;
-/** The largest page that Linear gives, for the rest of a single issue. */
+/** The largest page that Linear allows, for the rest of a single issue. */
 const wholePage = 250;
 
 /** A document and the name it is counted under. */
@@ -71,7 +74,7 @@ export const issuesByIdOperation: Operation = operation(
 ${issueFields}`,
 );
 
-/** The first page of a full read for a poll, with when the project last changed and the issues that ride along. */
+/** The first page of a full read for a poll, with the time of the project's last change and the riding issues. */
 export const fullReadOperation: Operation = operation(
   'BatonFullRead',
   `query BatonFullRead($filter: IssueFilter!, $first: Int!, $project: IssueFilter!, $slug: String!, ${ridingVariables}, ${sizes}) {
@@ -83,7 +86,7 @@ export const fullReadOperation: Operation = operation(
 ${issueFields}`,
 );
 
-/** The first page of what changed, whatever its state, and the issues that ride along. */
+/** The first page of changed issues in any state, and the riding issues. */
 export const changesOperation: Operation = operation(
   'BatonChanges',
   `query BatonChanges($filter: IssueFilter!, $first: Int!, ${ridingVariables}, ${sizes}) {

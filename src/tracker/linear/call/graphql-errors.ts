@@ -1,9 +1,9 @@
 import { z } from 'zod';
 
-/** One of the errors that a GraphQL answer may carry, with or without data beside it. */
+/** One of the errors that a GraphQL answer may carry, with or without data. */
 export interface GraphqlError {
   readonly message: string;
-  /** Linear's word for the kind of it, such as `RATELIMITED`. */
+  /** Linear's code for the kind of error, such as `RATELIMITED`. */
   readonly code: string;
 }
 
@@ -23,7 +23,7 @@ const graphqlError = z
 
 const withErrors = z.object({ errors: z.array(graphqlError).min(1) });
 
-/** The errors of an answer, by its body as text or as it was parsed; none in whatever is not such an answer. */
+/** The errors of an answer, from its body as text or as parsed JSON; empty when the body is not such an answer. */
 export function errorsIn(body: unknown): readonly GraphqlError[] {
   const parsed = withErrors.safeParse(typeof body === 'string' ? parsedOrNull(body) : body);
   return parsed.success ? parsed.data.errors : [];
@@ -37,7 +37,7 @@ export function parsedOrNull(text: string): unknown {
   }
 }
 
-/** Linear refuses a change of an issue that is not there with words, not with a code. */
+/** Linear refuses a change of a missing issue with a message, not with a code. */
 export function isAboutMissingIssue({ message }: GraphqlError): boolean {
   return /entity not found: issue|could not find referenced issue/i.test(message);
 }

@@ -13,7 +13,10 @@ export interface LinearParts {
   readonly logger: Logger;
 }
 
-/** Sends one body, once, counted under a name. Rejects only where there is no whole answer; what it says is not looked at. */
+/**
+ * Sends one body once, counted under a name. Rejects only where there is no complete answer; the content is not
+ * checked.
+ */
 export type SendLinear = (name: string, body: Readonly<Record<string, unknown>>, ask?: Ask) => Promise<HttpAnswer>;
 
 const usualCaller: RequestCaller = { job: 'tracker_poll', cause: 'poll' };

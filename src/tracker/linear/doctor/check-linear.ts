@@ -26,8 +26,8 @@ type Project = z.infer<typeof project>;
 const ask = { caller: { job: 'doctor', cause: 'person' } } as const;
 
 /**
- * Whether Linear can be worked with as the workflow file says: the key opens, the project is there, and its teams have the
- * states. One request when all is well, a second one to tell what a project may be meant. Nothing is written.
+ * Checks whether Linear works as the workflow file says: the key is valid, the project exists, and its teams have the
+ * states. One request when all is well, a second one to suggest the intended project. Nothing is written.
  */
 export async function checkLinear(
   settings: TrackerSettings,
@@ -67,7 +67,7 @@ async function missingProject(slug: string, ends: readonly Project[], call: Call
   return failed(check, `${message}; near: ${names.join(', ')}`, fix(near[0]?.slugId ?? ''), facts);
 }
 
-/** The address of a project ends with its name and its slug, `baton-rewrite-1a2b3c4d5e6f`; people copy all of that. */
+/** The address of a project ends with its name and its slug, `baton-rewrite-1a2b3c4d5e6f`; people copy all of it. */
 function endOf(slug: string): string {
   const path = URL.parse(slug)?.pathname ?? slug;
   const part = path.split('/').findLast((each) => /-?[0-9a-f]{8,}$/i.test(each)) ?? path;
@@ -75,8 +75,8 @@ function endOf(slug: string): string {
 }
 
 /**
- * Every state that the file names should be one of the project's teams. The usual lists, which nobody wrote, hold several
- * spellings of the same: of each, one that exists is enough.
+ * Every state in the file should be a state of the project's teams. The default lists, which the user did not write,
+ * hold several spellings, so one existing state of a list is enough.
  */
 function checkStates(settings: TrackerSettings, { teams }: Project): Finding {
   const check = 'linear_states';

@@ -1,6 +1,6 @@
 const mostNamed = 3;
 
-/** The things that somebody may have meant, the nearest first: one name holds the other, or a few letters differ. */
+/** The things that the user may have meant, the nearest first: one name contains the other, or a few letters differ. */
 export function nearest<Thing>(
   wanted: string,
   things: readonly Thing[],
@@ -25,7 +25,7 @@ function distance(left: string, right: string): number {
   return editDistance(left.slice(0, 100), right.slice(0, 100));
 }
 
-/** How many letters have to be put in, taken out or changed. */
+/** The number of letters to insert, delete or change. */
 function editDistance(left: string, right: string): number {
   let row = Array.from({ length: right.length + 1 }, (_, index) => index);
   for (const [at, letter] of [...left].entries()) {

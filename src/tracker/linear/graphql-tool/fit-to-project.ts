@@ -13,7 +13,7 @@ interface Parts {
   readonly projectSlug: string;
 }
 
-/** What may be sent instead of what an agent asked for, or why nothing may. */
+/** Returns what may be sent for the agent's input, or why nothing may be sent. */
 export async function fitToProject(
   { query, variables }: ToolInput,
   parts: Parts,
@@ -25,7 +25,7 @@ export async function fitToProject(
   return outside.length > 0 ? { refused: outside } : { query: narrowed.query, variables: narrowed.variables };
 }
 
-/** Says what is allowed, and who may allow more: an agent that knows both need not guess. */
+/** Names what is allowed and who may allow more, so that an agent does not have to guess. */
 export function refusal(refused: readonly string[], projectSlug: string): ToolAnswer {
   const types = new Set(['Query', 'Mutation', ...refused.flatMap(typesIn)]);
   return failed(`\`linear_graphql\` is limited to the project ${projectSlug}; nothing was sent.`, {
@@ -37,7 +37,7 @@ export function refusal(refused: readonly string[], projectSlug: string): ToolAn
   });
 }
 
-/** The types that a reason speaks of. */
+/** The types that a reason names. */
 function typesIn(reason: string): readonly string[] {
   return [...reason.matchAll(/"(?<type>[A-Z]\w*)[!\]]*"/g)].map(({ groups }) => groups?.type ?? '');
 }

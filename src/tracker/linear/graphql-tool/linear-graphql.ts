@@ -13,8 +13,8 @@ import { readToolInput, type ToolInput } from './tool-input.ts';
 
 const name = 'linear_graphql';
 /**
- * Whether the words may ask for a change. A document that does has this word in it, as a word of its own: nothing else
- * begins a change in GraphQL. A comment, a name or a text in a query may seem to ask for one, and that does no harm.
+ * Whether the text may ask for a change. Every document that does contains this word: nothing else begins a mutation in
+ * GraphQL. A comment, a name or a string in a query may also match, which does no harm.
  */
 const asksForChange = /\bmutation\b/;
 const usualCaller: RequestCaller = { job: 'agent_tools', cause: 'agent' };
@@ -27,14 +27,14 @@ interface ToolParts {
 }
 
 /**
- * `linear_graphql`: an agent's own words to Linear, with Baton's key, which it never sees. What must hold:
+ * `linear_graphql`: lets an agent send its own GraphQL to Linear with Baton's key, which it never sees. What must hold:
  *
- * - Address, key, project and scope are those that the tracker was made with (L8).
- * - With the scope `project` only what stays inside the project is sent (narrow-document.ts, verify-named.ts); what is not
- *   understood is refused. With `any` the words go out as they came.
- * - One request, counted and limited as all others, never a second time; before it, with `project`, one read if the
- *   document names something. An answer with errors is no success and is kept whole.
- * - It never rejects, and the key is in no answer, also where Linear repeats it.
+ * - Address, key, project and scope are those that the tracker was created with (L8).
+ * - With the scope `project` only documents that stay inside the project are sent (narrow-document.ts,
+ *   verify-named.ts); a document that Baton does not understand is refused. With `any` the document is sent unchanged.
+ * - One request, counted and limited like all others and never repeated. With `project`, one read before it if the
+ *   document names something. An answer with errors is not a success and is returned whole.
+ * - It never rejects, and no answer contains the key, even where Linear repeats it.
  */
 export function createLinearGraphql({ settings, call, http, clock }: ToolParts): NativeTool {
   const { key, projectSlug, toolScope } = settings;
@@ -42,7 +42,7 @@ export function createLinearGraphql({ settings, call, http, clock }: ToolParts):
 
   async function run(input: ToolInput, ask: Ask): Promise<ToolAnswer> {
     if (toolScope === 'any') return post(input, ask);
-    // GraphQL is read only when an agent needs it: loading it takes longer than starting a command.
+    // GraphQL is loaded only when an agent needs it: loading it takes longer than starting a command.
     const { fitToProject, refusal } = await import('./fit-to-project.ts');
     const fit = await fitToProject(input, { call, projectSlug }, ask);
     return 'query' in fit ? post(fit, ask) : refusal(fit.refused, projectSlug);

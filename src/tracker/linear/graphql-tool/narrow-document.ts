@@ -26,34 +26,38 @@ import {
 import { type IssueFilter, inProject } from '../read/issue-filters.ts';
 import { projectSchema } from './project-schema.ts';
 
-/** A document that stays inside the project once everything that it names was found to be in there. */
+/** A document that stays inside the project, provided that everything it names is in the project. */
 export interface Narrowed {
   readonly query: string;
   readonly variables: Readonly<Record<string, unknown>>;
   readonly named: Named;
 }
 
-/** What a document names, each once, in whichever way: written out, in a variable, as a default, deep in an input. */
+/**
+ * Everything that a document names, each once, wherever it stands: written out, in a variable, as a default, deep in an
+ * input.
+ */
 export type Named = Readonly<Record<Mark, ReadonlySet<string>>>;
 
 const marks = ['issue', 'comment', 'project', 'team'] as const;
 type Mark = (typeof marks)[number];
 type Finds = Readonly<Record<Mark, Set<string>>>;
 
-/** So many words and signs a document may have: what checks it takes its time from the daemon. */
+/** Most tokens of a document: checking it blocks the daemon. */
 const mostTokens = 4_000;
 
-/** Whether two fields would collide is Linear's business, and takes long to tell. */
+/** Linear itself checks whether fields collide, and the check is slow. */
 const rules = specifiedRules.filter((rule) => rule !== OverlappingFieldsCanBeMergedRule);
 
 /**
  * Reads a document as Linear would, by the part of its schema that stays inside the project. What must hold:
  *
- * - What is sent is what was checked: the document is written anew, and the variables are those that it declares, as
- *   their types read them.
- * - Every fragment is read, used or not; every operation, but there may only be one, so that nobody chooses another.
- * - A filter that is narrowed stays narrowed whatever it says: it is joined by `and`, never merged.
- * - What cannot be read, or is not allowed, is refused: the answer is the reasons.
+ * - What is sent is what was checked: the document is printed again from its parsed form, and only declared variables
+ *   are sent, as their types read them.
+ * - Every fragment is read, used or not. Every operation is read, and there may be only one, so that no other one can
+ *   be chosen.
+ * - A narrowed filter stays narrowed whatever it contains: it is joined by `and`, never merged.
+ * - A document that cannot be read or is not allowed is refused: the result is the list of reasons.
  */
 export function narrowDocument(
   query: string,
@@ -73,7 +77,7 @@ export function narrowDocument(
     return narrowed(document, operation, read.variableValues, projectSlug);
   } catch (thrown) {
     if (thrown instanceof GraphQLError) return [thrown.message];
-    // Nested too deep for us is too deep for anybody.
+    // A document nested too deep for this parser is refused.
     if (thrown instanceof RangeError) return ['The document or its variables are nested too deep.'];
     throw thrown;
   }
@@ -87,7 +91,7 @@ function narrowed(
 ): Narrowed {
   const types = new TypeInfo(projectSchema());
   const named: Finds = { issue: new Set(), comment: new Set(), project: new Set(), team: new Set() };
-  /** Variables that are a whole filter, with what they are when they are nothing. */
+  /** Variables that are a whole filter, each with the filter to use when the variable has no value. */
   const filters = new Map<string, IssueFilter>();
   const forced = visit(
     document,
@@ -95,7 +99,7 @@ function narrowed(
       [Kind.FIELD]: {
         leave: (node): FieldNode | undefined => {
           const field = types.getFieldDef();
-          // Nothing that is not known by now goes on, whatever let it pass.
+          // An unknown field stops here, even if validation let it pass.
           if (!field) throw new GraphQLError(`Cannot query field "${node.name.value}".`);
           collectFromField(field, node, values, named);
           return withForcedFilters(field, node, filters, projectSlug);
@@ -130,7 +134,7 @@ function collectFromField(
   for (const argument of field.args) collect(argument, given[argument.name], named);
 }
 
-/** Everything marked in a value that was read by its type. */
+/** Collects every marked name in a value that was read by its type. */
 function collect(definition: GraphQLArgument | GraphQLInputField, value: unknown, named: Finds): void {
   if (value === undefined || value === null) return;
   if (Array.isArray(value)) {
@@ -182,7 +186,7 @@ function hasMark({ astNode }: GraphQLArgument | GraphQLInputField, mark: string)
   return astNode?.directives?.some(({ name }) => name.value === mark) === true;
 }
 
-/** A value of objects, texts and truths in GraphQL's own notation. */
+/** Prints a value of objects, strings and booleans as a GraphQL literal. */
 function toLiteral(value: unknown): string {
   if (value === null || typeof value !== 'object') return JSON.stringify(value);
   return `{ ${Object.entries(value)

@@ -1,19 +1,21 @@
 import { buildSchema, type GraphQLSchema } from 'graphql';
 
 /**
- * What an agent may say to Linear with `tool_scope: project`: a part of Linear's schema, and nothing that is not written
- * here. A document that is valid by it stays inside the project, provided that what its marks ask for was done. What must
- * hold (a test compares each line with Linear's schema):
+ * What an agent may send to Linear with `tool_scope: project`: a part of Linear's schema, and nothing that is not
+ * written here. A document that is valid by it stays inside the project, provided that the requirements of its marks
+ * were met. What must hold (a test compares each line with Linear's schema):
  *
- * - Nothing here leads from an issue to another one, a person's issues, another project or the workspace. Where Linear has
- *   such a way to one issue, it ends at `IssueElsewhere`, which has what Baton tells of a blocker; a list of issues is
- *   `@inProject`.
- * - Filters compare what an issue itself has: a filter that goes on to other things tells of them by what it finds.
- * - Every argument that names something is marked, or names what Linear itself ties to the issue: a state, a label, a person.
+ * - Nothing here leads from an issue to another issue, a person's issues, another project or the workspace. Where
+ *   Linear leads to a single issue, the type is `IssueElsewhere`, which has what Baton shows of a blocker; a list of
+ *   issues is `@inProject`.
+ * - Filters compare only what an issue itself has: a filter that reaches other things would reveal them by its results.
+ * - Every argument that names something is marked, or names what Linear itself ties to the issue: a state, a label, a
+ *   person.
  * - No change moves an issue to another project or team, deletes, writes in another name, or starts another agent.
  *
- * The marks: `@issue` and `@comment` are in the project; `@project` is it; `@team` is one of its teams; `@inProject` and
- * `@ofWorkspace` are filters that are narrowed to the project, and to labels that belong to no team.
+ * The marks: `@issue` and `@comment` must be in the project; `@project` must be the project; `@team` must be one of its
+ * teams; `@inProject` and `@ofWorkspace` are filters that are narrowed to the project, and to labels that belong to no
+ * team.
  */
 const page =
   'after: String, before: String, first: Int, includeArchived: Boolean, last: Int, orderBy: PaginationOrderBy';

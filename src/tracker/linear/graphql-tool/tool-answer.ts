@@ -2,10 +2,10 @@ import { BatonError, toBatonError } from '../../../core/baton-error.ts';
 import type { ToolAnswer } from '../../../core/tool-door.ts';
 import { failedWithHttp, noResponse } from './fixed-texts.ts';
 
-/** Where nothing more particular is known; the reason stands beside it. */
+/** The message where nothing more specific is known; the reason is a separate field. */
 export const notCarriedOut = 'The Linear GraphQL request could not be carried out.';
 
-/** An answer of `linear_graphql`: always JSON for reading, always whole. */
+/** An answer of `linear_graphql`: always readable JSON, always complete. */
 export function answered(success: boolean, body: unknown): ToolAnswer {
   return { success, output: JSON.stringify(body, null, 2) };
 }
@@ -14,13 +14,13 @@ export function failed(message: string, more: Readonly<Record<string, unknown>> 
   return answered(false, { error: { message, ...more } });
 }
 
-/** `body` is what Linear said, where that helps: which field there is not, for instance. */
+/** `body` is Linear's answer, where it helps: for instance, which field does not exist. */
 export function failedWithStatus(status: number, body?: unknown): ToolAnswer {
   const said = body === undefined ? {} : { body };
   return failed(failedWithHttp(status), { status, ...said });
 }
 
-/** Too many requests, by Linear's word or ours: nothing was done, and when to come again. */
+/** Too many requests, by the limit of Linear or of Baton: nothing was done, and the answer says when to try again. */
 export function failedByLimit(message: string, until: unknown, now: number): ToolAnswer {
   const isKnown = typeof until === 'number' && Number.isFinite(until);
   return failed(message, {

@@ -1,12 +1,12 @@
 import { needsInput, needsObject, needsQuery } from './fixed-texts.ts';
 
-/** What an agent asked for, as the reference reads it: `operationName` and whatever else is there is not looked at. */
+/** The input of an agent, read as the reference reads it: `operationName` and all other keys are ignored. */
 export interface ToolInput {
   readonly query: string;
   readonly variables: Readonly<Record<string, unknown>>;
 }
 
-/** The input, or what is wrong with it. No input at all is an empty one. */
+/** Returns the input, or what is wrong with it. A missing input counts as an empty one. */
 export function readToolInput(given: unknown = {}): ToolInput | string {
   if (typeof given === 'string') return withQuery(given, {});
   if (!isObject(given)) return needsInput;

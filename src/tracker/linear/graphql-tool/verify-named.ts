@@ -6,7 +6,7 @@ import type { Operation } from '../call/documents.ts';
 import { isPossibleId } from '../read/issue-filters.ts';
 import type { Named } from './narrow-document.ts';
 
-/** So many things a document may name: each is looked up. */
+/** Most things that a document may name: each is looked up. */
 const mostNamed = 25;
 
 const identifier = /^[a-z][a-z0-9_]*-[1-9][0-9]*$/i;
@@ -28,9 +28,10 @@ interface Parts {
 }
 
 /**
- * Why what a document names is not all in the project; nothing: it is. One read for all of it, by the same fields of Linear
- * that take the names afterwards, so that a name means the same both times. Nothing is kept: an issue moves. A name for
- * which Linear has nothing is as one that is elsewhere, so nobody learns which of the two it is.
+ * Returns why some named things are not in the project; empty when all are. One read covers all of them, through the
+ * same Linear fields that take the names afterwards, so that a name means the same both times. Nothing is cached,
+ * because an issue may move. A name that Linear does not know gets the same answer as one outside the project, so the
+ * agent cannot tell the two apart.
  */
 export async function verifyNamed(
   { issue, comment, project, team }: Named,
@@ -42,7 +43,7 @@ export async function verifyNamed(
     ...[...issue].map((name) => ({ kind: 'issue' as const, name, isPossible: known(name) })),
     ...[...comment].map((name) => ({ kind: 'comment' as const, name, isPossible: isPossibleId(name) })),
   ];
-  // The slug is the project's own name, which nobody has to ask for.
+  // The slug is the project's own name and needs no lookup.
   const projects = [...project].filter((name) => name !== projectSlug);
   const count = asked.length + projects.length + team.size;
   if (count === 0) return [];
@@ -68,7 +69,7 @@ export async function verifyNamed(
   ].map(({ kind, name }) => notHere(kind, name));
 }
 
-/** The read for these names. Its document is made for their number; the names are variables. */
+/** The read for these names. Its document depends on their number; the names are variables. */
 export function scopeRead(
   asked: readonly { readonly kind: 'issue' | 'comment'; readonly name: string }[],
   projectSlug: string,
@@ -92,7 +93,7 @@ function notHere(kind: string, name: string): string {
     : `The ${kind} "${name}" is not in the project.`;
 }
 
-/** Linear has no issue or comment of that name, which it says with an error for the whole read. */
+/** Linear has no issue or comment of that name, which it reports with an error for the whole read. */
 function isAboutNothing(thrown: unknown): boolean {
   if (!(thrown instanceof BatonError)) return false;
   const { code, details } = thrown;

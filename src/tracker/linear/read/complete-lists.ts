@@ -22,8 +22,9 @@ interface Parts {
 const issuesById = z.object({ issues: z.object({ nodes }) });
 
 /**
- * The same readings, each with its labels and relations to the last one. Those whose lists filled their page are read
- * again, many at once with long pages, and what fills these too by itself. One that is gone by then is left out.
+ * Returns the readings with complete labels and relations. Issues whose lists filled their page are read again, many at
+ * once with long pages; a list that fills a long page too is read separately. An issue that is gone by then is left
+ * out.
  */
 export async function completeLists(
   readings: readonly Reading[],
@@ -69,7 +70,7 @@ export async function completeLists(
   }
 }
 
-/** Whether a list filled its page, so that there may be more of it. What is put away is not looked into. */
+/** Whether a list filled its page, so that there may be more of it. Archived and deleted issues are not completed. */
 function isUnfinished({ labels, relations, isPutAway }: LinearRecord, sizes: ListSizes): boolean {
   return !isPutAway && (labels.length >= sizes.labelFirst || relations.length >= sizes.relationFirst);
 }

@@ -9,7 +9,7 @@ import { isPossibleId } from './issue-filters.ts';
 import { type ReadParts, readBatches } from './read-issues.ts';
 import type { DispatchRules } from './to-issue.ts';
 
-/** The wish of a poll, made ready. */
+/** The normalised wish of a poll. */
 export interface Wanted {
   /** Normalised, sorted. */
   readonly states: readonly string[];
@@ -19,29 +19,29 @@ export interface Wanted {
   readonly rules: DispatchRules;
 }
 
-/** What a read has found: everything, or what changed since `base`. */
+/** The result of a read: everything, or the changes since `base`. */
 export type Found = FoundAll | FoundChanges;
 
 interface FoundAll extends FoundAlong {
   readonly kind: 'all';
   readonly look: Look;
-  /** It was read because there were too many changes. */
+  /** Whether everything was read because there were too many changes. */
   readonly isCrowded: boolean;
 }
 
 interface FoundChanges extends FoundAlong {
   readonly kind: 'changes';
   readonly base: Known;
-  /** Where the look began. */
+  /** The time from which changes were read. */
   readonly since: number;
   readonly look: ChangesLook;
 }
 
 interface FoundAlong {
   readonly sighted: Sighted;
-  /** Blocked issues whose turn it was. */
+  /** Blocked issues that were due for a re-read. */
   readonly waiting: readonly string[];
-  /** Those of the welcome ones for which there was room. */
+  /** The welcome issues that fit into the request. */
   readonly welcomed: readonly string[];
 }
 
@@ -49,7 +49,7 @@ interface FindParts extends ReadParts {
   readonly clock: Clock;
 }
 
-/** Everything in the states, and the watched issues. */
+/** Reads everything in the states, and the watched issues. */
 export async function findAll(wanted: Wanted, isCrowded: boolean, parts: FindParts, ask?: Ask): Promise<FoundAll> {
   const riders = ridersOf(wanted);
   const welcomed = wanted.welcome.slice(0, mostRiding - riders.length);
@@ -58,13 +58,13 @@ export async function findAll(wanted: Wanted, isCrowded: boolean, parts: FindPar
   const sighted = nothingSighted();
   takeListed(sighted, look.listed);
   takeAsked(sighted, along, look.riding);
-  // Those that are listed have just been read.
+  // Listed issues have just been read.
   const others = riders.length > 0 ? [] : wanted.watched.filter((id) => !sighted.records.has(id));
   await takeByIds(sighted, others, parts, ask);
   return { kind: 'all', look, isCrowded, sighted, waiting: [], welcomed };
 }
 
-/** What changed, the watched issues and some others; null when so much changed that everything had better be read. */
+/** Reads the changes, the watched issues and some others; null when too much changed and a full read is better. */
 export async function findChanges(
   base: Known,
   changes: ChangesWish,
@@ -88,14 +88,14 @@ export async function findChanges(
   return { kind: 'changes', base, since: changes.since, look, sighted, waiting, welcomed };
 }
 
-/** Only the watched issues. */
+/** Reads only the watched issues. */
 export async function findWatched({ watched }: Wanted, parts: FindParts, ask?: Ask): Promise<Sighted> {
   const sighted = nothingSighted();
   await takeByIds(sighted, watched, parts, ask);
   return sighted;
 }
 
-/** Watched issues, if they are few; many are asked for in a request of their own. */
+/** Watched issues ride along if they are few; many need a separate request. */
 function ridersOf({ watched }: Wanted): readonly string[] {
   return watched.length <= mostRiding ? watched.filter(isPossibleId) : [];
 }

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
 /**
- * An issue as Linear sends it, checked. What Baton cannot do without (an id, an identifier, a title, a state, both lists)
- * makes a record malformed when it is missing; the rest is taken where it is of its kind and is otherwise not there.
+ * An issue as Linear sends it, checked. A record without a required field (an id, an identifier, a title, a state, both
+ * lists) is malformed. Any other field of the wrong type counts as absent.
  */
 export interface LinearRecord {
   readonly id: string;
@@ -14,13 +14,13 @@ export interface LinearRecord {
   readonly branchName: string | null;
   readonly url: string | null;
   readonly assigneeId: string | null;
-  /** Of the person who filed it. Null: nobody did, an integration or a bot did, or Linear does not tell. */
+  /** Names of the person who filed it. Null: an integration or a bot filed it, or Linear does not say. */
   readonly authorNames: readonly string[] | null;
   readonly labels: readonly string[];
   readonly relations: readonly LinearRelation[];
   readonly createdAt: number | null;
   readonly updatedAt: number | null;
-  /** It is in the archive or in the trash: to Baton it does not exist. */
+  /** It is archived or deleted: for Baton it does not exist. */
   readonly isPutAway: boolean;
 }
 
@@ -30,7 +30,7 @@ export interface LinearRelation {
   readonly issue: { readonly id: string | null; readonly identifier: string | null; readonly state: string | null };
 }
 
-/** A record that Baton can use, or the id and the identifier of one that it cannot, as far as they can be read. */
+/** A usable record, or the id and the identifier of a malformed one, as far as they can be read. */
 export type Reading =
   | { readonly record: LinearRecord }
   | { readonly malformed: string | null; readonly identifier: string | null };
@@ -51,7 +51,7 @@ const unknownIssue = { id: null, identifier: null, state: null };
 export const relationNodes = z.array(
   z.object({
     type: z.string(),
-    // An issue that the key may not see: it is there, and nobody knows how it stands.
+    // Null for an issue that the key may not see: it exists, but its state is unknown.
     issue: z
       .object({
         id: optionalText,
@@ -69,13 +69,13 @@ export const relationNodes = z.array(
 );
 
 /**
- * By what a workflow file may call an author. What a bot filed has no author, also where it acted for a person: whose
- * words it repeats nobody knows.
+ * The names by which a workflow file may refer to an author. An issue that a bot filed has no author, even where it
+ * acted for a person: it is unknown whose words it repeats.
  */
 export const person = z
   .object({ id: needed, email: optionalText })
   .transform(({ id, email }) => {
-    // Not what somebody calls himself: anybody may take any name.
+    // Not the display name: any user may choose any name.
     const names = [id, email].map((each) => each?.trim() ?? '').filter((each) => each !== '');
     return [...new Set(names)];
   })
@@ -126,7 +126,7 @@ export function readRecord(node: unknown): Reading {
   return { malformed: id, identifier };
 }
 
-/** The id of what was read, as far as it has one. */
+/** The id of a reading, where it has one. */
 export function idOf(reading: Reading): string | null {
   return 'record' in reading ? reading.record.id : reading.malformed;
 }

@@ -20,8 +20,8 @@ const shown = z
   );
 
 /**
- * What a bot, an integration or somebody outside of Linear said is nobody's word, also where it was said for a person; so
- * is a comment of which Linear does not tell who wrote it.
+ * A comment of a bot, an integration or a person outside Linear has no author, even where it was written for a person.
+ * The same holds for a comment whose author Linear does not name.
  */
 const comment = z
   .object({
@@ -49,7 +49,7 @@ const answer = z.object({
   }),
 });
 
-/** The latest comments on an issue of the project, with one request: earlier ones are not asked for. */
+/** The latest comments on an issue of the project, with one request: earlier ones are not requested. */
 export async function readComments(id: string, { call, projectSlug }: ReadParts, given?: Ask): Promise<IssueComments> {
   const ask = forAgent(given);
   ask.signal?.throwIfAborted();
@@ -62,7 +62,7 @@ export async function readComments(id: string, { call, projectSlug }: ReadParts,
   return latestComments(nodes.toReversed(), pageInfo.hasNextPage);
 }
 
-/** How something is asked that only agents wish for: counted as theirs, unless somebody else is named. */
+/** Marks a request that only agents make: counted as theirs, unless another caller is named. */
 export function forAgent(ask: Ask = {}): Ask {
   return { ...ask, caller: ask.caller ?? { job: 'agent_tools', cause: 'agent' } };
 }

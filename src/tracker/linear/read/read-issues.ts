@@ -17,7 +17,9 @@ export const issuePage = z.object({ nodes, pageInfo });
 const candidatesPage = z.object({ issues: issuePage });
 const issuesById = z.object({ issues: z.object({ nodes }) });
 
-/** Everything in these states that Linear shows, page by page, complete, in its order; an issue on two pages comes twice. */
+/**
+ * All readable issues in these states, page by page, complete, in Linear's order; an issue on two pages comes twice.
+ */
 export async function readCandidates(
   states: readonly string[],
   parts: ReadParts,
@@ -41,7 +43,7 @@ export interface Batch {
   readonly readings: readonly Reading[];
 }
 
-/** What Linear has of these ids, complete, request by request. What can be no id is left out without asking. */
+/** Reads these ids, complete, request by request. A value that cannot be an id is left out without a request. */
 export async function readBatches(
   ids: readonly string[],
   sizes: ListSizes,
@@ -60,8 +62,8 @@ export async function readBatches(
 }
 
 /**
- * The records with these ids, by id; one that is missing does not exist. A malformed record fails the whole read, because
- * it was asked for.
+ * The records with these ids, by id; a missing one does not exist. A malformed record fails the whole read, because the
+ * caller asked for it.
  */
 export async function readByIds(
   ids: readonly string[],
@@ -76,7 +78,7 @@ export async function readByIds(
   return found;
 }
 
-/** The records that were asked for. A malformed one among them, or one that may be, is an error. */
+/** The requested records. Throws if one of them is malformed, or if a malformed record may be one of them. */
 function requireWhole({ ids, readings }: Batch): readonly LinearRecord[] {
   const asked = new Set(ids);
   return readings.flatMap((reading) => {

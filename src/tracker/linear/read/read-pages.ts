@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { BatonError } from '../../../core/baton-error.ts';
 import type { Operation } from '../call/documents.ts';
 
-/** A listing that goes on after so many pages is taken for one without an end. */
+/** A listing with more pages than this counts as endless. */
 const mostPages = 500;
 
 export const pageInfo = z.object({ hasNextPage: z.boolean(), endCursor: z.string().nullish() });
@@ -14,8 +14,9 @@ export interface Page {
 export const nodes = z.array(z.unknown());
 
 /**
- * The pages of a listing, each as it comes, to the last one. Whoever has enough stops asking. What must hold: a next page
- * has a place to begin at, and one where no page began before; otherwise something would be missing, or there is no end.
+ * Yields the pages of a listing, each as it arrives, to the last one; a caller that has enough stops iterating. What
+ * must hold: every next page has a cursor, and one that no earlier page had; otherwise issues would be missing, or the
+ * listing would not end.
  */
 export async function* pagesOf<Each extends Page>(
   { name }: Operation,

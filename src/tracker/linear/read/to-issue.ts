@@ -1,11 +1,11 @@
 import { type Blocker, type Issue, normalizeLabels, normalizeState } from '../../../core/issue/issue.ts';
 import type { LinearRecord } from './linear-record.ts';
 
-/** What decides, beside the issue itself, whether it may be worked on. */
+/** What decides, together with the issue itself, whether it may be worked on. */
 export interface DispatchRules {
   /** Normalised. */
   readonly terminalStates: ReadonlySet<string>;
-  /** The id of the one user whose issues are worked on; null: everybody's. */
+  /** The id of the one user whose issues are worked on; null means the issues of all users. */
   readonly assigneeId: string | null;
 }
 
@@ -18,7 +18,7 @@ export function toIssue(record: LinearRecord, rules: DispatchRules): Issue {
   return judged({ ...rest, ...author, labels: normalizeLabels(labels), blockedBy, nativeRef: null }, rules);
 }
 
-/** The issue with what its blockers are now, if one of those is among `states`; otherwise the same object. */
+/** The issue with current states of its blockers, if one of them is in `states`; otherwise the same object. */
 export function withBlockers(issue: Issue, states: BlockerStates, rules: DispatchRules): Issue {
   const blockedBy = issue.blockedBy.map((blocker) => {
     const now = blocker.id === null ? undefined : states.get(blocker.id);
@@ -31,7 +31,9 @@ export function withBlockers(issue: Issue, states: BlockerStates, rules: Dispatc
 
 export type BlockerStates = ReadonlyMap<string, { readonly identifier: string; readonly state: string }>;
 
-/** Whether it waits for another issue: one that nobody began, with a blocker that is not over (seed 1, Blocker rule). */
+/**
+ * Whether it waits for another issue: it has not been started, and a blocker is not finished (seed 1, Blocker rule).
+ */
 export function isBlocked({ state, blockedBy }: Pick<Issue, 'state' | 'blockedBy'>, rules: DispatchRules): boolean {
   if (normalizeState(state) !== 'todo') return false;
   return blockedBy.some(

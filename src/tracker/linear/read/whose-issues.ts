@@ -8,14 +8,14 @@ const user = z.object({ id: z.string().min(1) });
 const viewer = z.object({ viewer: user });
 const users = z.object({ users: z.object({ nodes: z.array(user) }) });
 
-/** The id of the user whose issues are worked on; null: everybody's. */
+/** The id of the user whose issues are worked on; null means the issues of all users. */
 export interface WhoseIssues {
   find(ask?: Ask): Promise<string | null>;
-  /** Asks again next time: the key may be somebody else's by now. */
+  /** Makes the next `find` ask again: the key may belong to another user by now. */
   forget(): void;
 }
 
-/** `assignee` of the workflow file as an id: `me` and an e-mail are asked for once, an id is taken as it is. */
+/** Resolves `assignee` of the workflow file to an id: `me` and an e-mail are looked up once, an id is used as it is. */
 export function createWhoseIssues(assignee: string | null, call: CallLinear): WhoseIssues {
   let known: string | null = null;
   const ask = async (wish: string, how?: Ask): Promise<string> => {

@@ -5,12 +5,12 @@ const firstWaitMs = 300_000;
 const longestWaitMs = 3_600_000;
 
 /**
- * When a full read that failed may be tried again. Such a read may have many pages, so it has a wait of its own, which
- * doubles with each failure: a poll comes much more often.
+ * When a failed full read may be tried again. A full read may have many pages and polls are frequent, so it has its own
+ * wait, which doubles with each failure.
  */
 export interface FullReadWait {
   isOver(now: Moment): boolean;
-  /** Makes a full read; how it ends decides about the next one. */
+  /** Runs a full read; its outcome sets the wait for the next one. */
   during<Found>(read: () => Promise<Found>): Promise<Found>;
 }
 

@@ -12,12 +12,12 @@ interface For {
   readonly rules: DispatchRules;
 }
 
-/** What is kept after a read that began at `begun`. */
+/** The state to keep after a read that began at `begun`. */
 export function keptAfter(found: Found, snapshot: Snapshot, wanted: For, before: Kept | null, begun: Moment): Kept {
   const { sighted, waiting } = found;
   const base = found.kind === 'all' ? null : found.base;
   const far = howFar(found, before, begun);
-  // What is gone shows again when one looks back, and not before.
+  // Only a read back to `sureFrom` lists every gone issue again, so only that read may replace the list.
   const isLookBack = base === null || far.lookedBackAt !== base.lookedBackAt;
   return {
     states: wanted.states,
@@ -34,14 +34,17 @@ export function keptAfter(found: Found, snapshot: Snapshot, wanted: For, before:
 
 type HowFar = Pick<Kept, 'newest' | 'sureFrom' | 'unsure' | 'lookedBackAt' | 'linearTime' | 'isBehind'>;
 
-/** How far a read came: to everything, to all that may have shown late, to all that is new, or not even to that. */
+/**
+ * How far a read came: to everything, to all changes that may have shown late, to all new changes, or not even that
+ * far.
+ */
 function howFar(found: Found, before: Kept | null, begun: Moment): HowFar {
   const { look } = found;
   const told = look.newest === null ? null : { time: look.newest, at: look.at.monotonic };
   const linearTime = furtherTime(before?.linearTime ?? null, told);
   if (found.kind === 'all') {
     const all = lookedBack(look.newest);
-    // Too many changes were seen, and most of them are not listed.
+    // There were too many changes, and a full read does not list most of them.
     return found.isCrowded ? { ...all, unsure: Number.POSITIVE_INFINITY } : all;
   }
 
@@ -54,12 +57,12 @@ function howFar(found: Found, before: Kept | null, begun: Moment): HowFar {
     const unsure = isWhole ? base.unsure + look.listed.length : Number.POSITIVE_INFINITY;
     return { newest, sureFrom, unsure, lookedBackAt, linearTime, isBehind: false };
   }
-  // What was not reached is older than what was: as far as is known nothing is newer than before.
+  // The changes that were not reached are older than those that were, so `newest` must not advance.
   return { newest: base.newest, sureFrom, unsure: base.unsure, lookedBackAt, linearTime, isBehind: true };
 
   function lookedBack(newest: number | null): HowFar {
     const after = newest === null ? 0 : sureAfter(newest, look.newest, before?.linearTime ?? null, begun.monotonic);
-    // The newest change may be gone since, with the issue that it was in.
+    // The newest change may be gone by now, together with its issue.
     const sureFrom = Math.min(Math.max(before?.sureFrom ?? after, after), (newest ?? 0) + 1);
     const unsure = changesSince(sureFrom, look.listed);
     return { newest, sureFrom, unsure, lookedBackAt: look.at, linearTime, isBehind: false };

@@ -6,43 +6,49 @@ import { blockerStates, mergeSightings, sameList, sameOr } from './merge-sightin
 import type { Moment } from './moment.ts';
 import type { Sighted } from './sighted.ts';
 
-/** What is kept from poll to poll. It is replaced as a whole, after a read that came to its end. */
+/** The state that is kept from poll to poll. It is replaced as a whole, after a complete read. */
 export interface Kept {
   /** Normalised, sorted. */
   readonly states: readonly string[];
   readonly rules: DispatchRules;
   /** Every issue in these states. */
   readonly issues: readonly Issue[];
-  /** Every watched issue that there is: the same record stays the same object. */
+  /** Every watched issue that exists: an unchanged record stays the same object. */
   readonly watched: ReadonlyMap<string, Issue>;
-  /** The newest change that was seen, by Linear's time; null: there was none, so nothing can be asked for by it. */
+  /**
+   * The newest change that was seen, by Linear's time; null when there was none, so changes cannot be requested by
+   * time.
+   */
   readonly newest: number | null;
-  /** Whatever changed before this time of Linear's has been read, also what showed late. A look back begins here. */
+  /**
+   * Everything that changed before this time of Linear's was read, late changes included. A read of late changes begins
+   * here.
+   */
   readonly sureFrom: number;
-  /** How many changes there have been since then, as far as is known. */
+  /** The known number of changes since then. */
   readonly unsure: number;
-  /** When everything since then was read last. */
+  /** When all changes since then were last read. */
   readonly lookedBackAt: Moment;
-  /** What Linear's clock said at least. */
+  /** A lower bound for Linear's clock. */
   readonly linearTime: LinearTime | null;
-  /** More has changed than was read: only a full read brings it. */
+  /** More changed than was read: only a full read can catch up. */
   readonly isBehind: boolean;
   readonly fullReadAt: Moment;
   readonly pagesOfFullRead: number;
-  /** The blocked issue that rode along last; the next ones come after it. */
+  /** The blocked issue that rode along last; the next poll continues after it. */
   readonly lastRider: string | null;
-  /** What was seen to be gone, and when it changed last: what it blocked has been read since. */
+  /** Issues that were seen to be gone, with the time of their last change: the issues they blocked were read since. */
   readonly gone: Sighted['gone'];
 }
 
-/** Blocked issues whose turn it is to be looked at, at most so many. */
+/** The blocked issues that are due for a re-read, at most `room` of them. */
 export function nextBlocked({ issues, rules, lastRider }: Kept, except: ReadonlySet<string>, room: number): string[] {
   const blocked = issues.filter((issue) => isBlocked(issue, rules) && !except.has(issue.id)).map(({ id }) => id);
   const from = lastRider === null ? 0 : blocked.indexOf(lastRider) + 1;
   return [...blocked.slice(from), ...blocked.slice(0, from)].slice(0, Math.max(0, room));
 }
 
-/** Issues that were not seen, and that something blocked which is gone since the last read. */
+/** Issues that this read did not cover, and whose blocker is gone since the last read. */
 export function leftByGone(kept: Kept, { records, gone }: Sighted): string[] {
   const isNew = (id: string | null): boolean =>
     id !== null && gone.has(id) && (!kept.gone.has(id) || kept.gone.get(id) !== gone.get(id));
@@ -51,7 +57,7 @@ export function leftByGone(kept: Kept, { records, gone }: Sighted): string[] {
     .map(({ id }) => id);
 }
 
-/** The snapshot that follows from what was kept and what was seen since. Without `kept` what was seen is everything. */
+/** The snapshot from the kept state and the newly read records. Without `kept`, the records are everything. */
 export function snapshotFrom(
   kept: Pick<Kept, 'issues' | 'watched'> | null,
   { records, order, unreadable }: Sighted,

@@ -1,18 +1,18 @@
-/** Linear's changes may become visible in another order than their times tell, one so much later than another. */
+/** Linear's changes may become visible out of order, up to this much later than their times say. */
 export const overlapMs = 120_000;
-/** Two clocks do not run alike for ever. */
+/** Two clocks drift apart, so an old comparison is not trusted. */
 const longestTrustMs = 3_600_000;
 
 /**
- * What is known of Linear's clock: it had come to `time` when our monotonic one was at `at`, and went on from there. Baton
- * never compares its own time of day with Linear's.
+ * What is known of Linear's clock: it had reached `time` when Baton's monotonic clock was at `at`, and continued from
+ * there. Baton never compares its own time of day with Linear's.
  */
 export interface LinearTime {
   readonly time: number;
   readonly at: number;
 }
 
-/** Of what was known and what a read has told now, that by which Linear's clock is further. */
+/** Of the known time and the time from this read, returns the one that puts Linear's clock further ahead. */
 export function furtherTime(known: LinearTime | null, told: LinearTime | null): LinearTime | null {
   if (known === null || told === null) return known ?? told;
   const isOld = told.at - known.at > longestTrustMs;
@@ -20,9 +20,9 @@ export function furtherTime(known: LinearTime | null, told: LinearTime | null): 
 }
 
 /**
- * From where on a change may still show up that was not there when a read was answered: every one before has been seen.
- * `newest` is the newest change that is known, `told` the newest one in that answer, `begun` when the read began, on the
- * monotonic clock.
+ * The time from which a change may still appear that was missing in an answer: every earlier change was seen. `newest`
+ * is the newest known change, `told` the newest one in that answer, `begun` the start of the read on the monotonic
+ * clock.
  */
 export function sureAfter(newest: number, told: number | null, known: LinearTime | null, begun: number): number {
   const elapsedMs = known === null ? 0 : begun - known.at;

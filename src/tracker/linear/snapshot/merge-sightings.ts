@@ -2,15 +2,15 @@ import type { Issue } from '../../../core/issue/issue.ts';
 import type { LinearRecord } from '../read/linear-record.ts';
 import { type BlockerStates, type DispatchRules, withBlockers } from '../read/to-issue.ts';
 
-/** What a read has shown of issues, each by its id. Null: it does not exist, or cannot be used. */
+/** What a read showed of issues, by id. Null: the issue does not exist, or its record is unusable. */
 export type Sightings = ReadonlyMap<string, Issue | null>;
 
 /**
- * The issues that were known, brought up to date by what was just seen, in their order. What must hold:
+ * The known issues, updated with the newly read ones, in their order. What must hold:
  *
- * - What was seen is as it was seen: changed, left out when it is not wished for any more, put in at its age when it is new.
- * - What was not seen stays the same object, unless one of its blockers was seen in another state.
- * - When nothing changed, the answer is the same list.
+ * - A newly read issue is as it was read: updated, removed when it is no longer wanted, inserted by age when it is new.
+ * - An issue that was not read stays the same object, unless one of its blockers was read in another state.
+ * - When nothing changed, the result is the same list.
  */
 export function mergeSightings(
   known: readonly Issue[],
@@ -31,17 +31,17 @@ export function mergeSightings(
   return sameList(known, next);
 }
 
-/** The list that is known already if the new one holds the same objects. */
+/** Returns the known list if the new one holds the same objects. */
 export function sameList(known: readonly Issue[], now: readonly Issue[]): readonly Issue[] {
   return now.length === known.length && now.every((issue, index) => issue === known[index]) ? known : now;
 }
 
-/** The object that is known already if the new one says the same. */
+/** Returns the known object if the new one has the same content. */
 export function sameOr(known: Issue | undefined, now: Issue): Issue {
   return known !== undefined && JSON.stringify(known) === JSON.stringify(now) ? known : now;
 }
 
-/** The states of records, for the issues that they block. Also of those in the archive: they still block. */
+/** The states of records, for the issues that they block. Archived records are included: they still block. */
 export function blockerStates(records: Iterable<LinearRecord | null>): BlockerStates {
   return new Map(
     [...records].flatMap((record) =>

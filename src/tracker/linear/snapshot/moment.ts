@@ -1,6 +1,6 @@
 import type { Clock } from '../../../clock/clock.ts';
 
-/** On both clocks: the monotonic one may stand still while the machine sleeps, the other one may be set. */
+/** A time on both clocks: the monotonic one may stop while the machine sleeps, the other one may be set. */
 export interface Moment {
   readonly monotonic: number;
   readonly wall: number;

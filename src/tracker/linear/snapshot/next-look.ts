@@ -4,22 +4,22 @@ import type { Kept } from './kept-snapshot.ts';
 import { overlapMs } from './linear-time.ts';
 import { type Moment, msBetween } from './moment.ts';
 
-/** What is kept, with something that can be asked for by it. */
+/** A kept state with a newest change, so that changes since then can be requested. */
 export interface Known extends Kept {
   readonly newest: number;
 }
 
 /**
- * How the changes are looked for; null: everything is read instead, because that is shorter. What must hold:
+ * How to read the changes; null when a full read is shorter. What must hold:
  *
- * - All changes that are newer than the newest one known are read, or everything is. Only while everything may not be
- *   read just now, fewer will do: then it is owed (`Kept.isBehind`).
- * - What Linear shows late is looked for with each poll where that takes one page, and otherwise, such as after an import,
- *   once when the time in which it may show is over: a great change is read twice, not again and again.
+ * - All changes newer than the newest known one are read, or everything is. Only while a full read is not allowed,
+ *   fewer are enough: then the full read is owed (`Kept.isBehind`).
+ * - Changes that Linear shows late are read with each poll where that takes one page. Otherwise, such as after an
+ *   import, they are read once when none can appear any more: a large change is read twice, not with every poll.
  */
 export function nextLook(kept: Known, now: Moment, mayReadAll: boolean): ChangesWish | null {
   const { newest, sureFrom, unsure, lookedBackAt, pagesOfFullRead, isBehind } = kept;
-  // More pages than half a full read has: then that is the shorter way.
+  // With more pages than half of a full read, the full read is shorter.
   const mostPages = Math.max(1, Math.floor(pagesOfFullRead / 2));
   const isTimeToLookBack = msBetween(lookedBackAt, now) >= overlapMs;
   const isEnough = (oldest: number | null): boolean => !mayReadAll || (!isTimeToLookBack && hasAllNew(kept, oldest));
@@ -33,7 +33,7 @@ export function nextLook(kept: Known, now: Moment, mayReadAll: boolean): Changes
   return mayReadAll ? null : onlyNew;
 }
 
-/** Whether a look that came down to this change has passed all that are new; another one may be as old as the newest. */
+/** Whether a read down to this change has passed all new ones; another change may have the same time as the newest. */
 export function hasAllNew({ newest }: Known, oldest: number | null): boolean {
   return oldest !== null && oldest < newest;
 }

@@ -15,7 +15,7 @@ import { type Moment, momentOf, msBetween } from './moment.ts';
 import { type Known, nextLook } from './next-look.ts';
 import type { Sighted } from './sighted.ts';
 
-/** So old may be what was not seen to change: then everything is read again. */
+/** The maximum age of issues that were not seen to change: after it everything is read again. */
 const fullReadEveryMs = 3_600_000;
 
 export interface SnapshotParts extends ReadParts {
@@ -25,19 +25,18 @@ export interface SnapshotParts extends ReadParts {
 }
 
 /**
- * One read for a whole poll. After a full read it asks only for what changed in the project since, whatever its state, and
- * in the same request for the watched issues and, where there is room, for a few that are blocked, in turn (a relation
- * comes and goes without a trace in the issue), and for those that are welcome. What must hold:
+ * One read for a whole poll. After a full read it requests only what changed in the project since, in any state. The
+ * same request covers the watched issues and, where there are places left, a few blocked issues in turn (a relation
+ * comes and goes without a trace in the issue) and the welcome ones. What must hold:
  *
- * - A watched issue is as it is now, or it is missing and the problem says why.
- * - Another one is as it is now if it, or a blocker in the project, was changed in the project; what leaves no such trace
- *   (moved out, deleted, related) is seen after an hour at the latest, unless full reads fail. `seen` has those that
- *   were read just now.
- * - Only Linear's own times are compared. What Linear shows late is looked for until nothing can show any more
- *   (next-look.ts).
- * - A read that fails changes nothing that is kept. If it failed by what Linear said, everything is read anew next time;
- *   if there was no answer, what is kept is as good as it was, and a failure costs no more than a success.
- * - A full read that failed is left alone for a while (full-read-wait.ts). Until then the polls go on from what is kept.
+ * - A watched issue is current, or it is missing and the problem says why.
+ * - Any other issue is current if it, or a blocker in the project, was changed in the project. A change without such a
+ *   trace (moved out, deleted, related) is seen after an hour at the latest, unless full reads fail. `seen` holds the
+ *   issues that this read covered.
+ * - Only Linear's own times are compared. Late changes are read until none can appear any more (next-look.ts).
+ * - A failed read does not change the kept state. If the answer of Linear was the reason, the next read is a full one.
+ *   If there was no answer, the kept state is still valid, and a failure costs no more than a success.
+ * - A failed full read is not repeated for a while (full-read-wait.ts). Until then polls continue from the kept state.
  * - One read at a time, so that an older answer never replaces a newer one.
  */
 export function createReadSnapshot(parts: SnapshotParts): (wish: SnapshotWish, ask?: Ask) => Promise<Snapshot> {
@@ -95,7 +94,7 @@ export function createReadSnapshot(parts: SnapshotParts): (wish: SnapshotWish, a
   };
 }
 
-/** Resolves when what is in front is over, which never rejects; rejects as soon as nobody wants to know any more. */
+/** Resolves when the reads ahead are over (`inFront` never rejects); rejects as soon as the signal aborts. */
 function turn(inFront: Promise<unknown>, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     const giveUp = (): void => reject(signal?.reason);
@@ -120,7 +119,7 @@ function madeReady(wish: SnapshotWish): Omit<Wanted, 'rules'> {
   };
 }
 
-/** Whether one can go on from what is kept. */
+/** Whether a read can continue from the kept state. */
 function isFor(kept: Kept | null, { states, rules }: Wanted): kept is Known {
   return (
     kept !== null &&
@@ -130,7 +129,7 @@ function isFor(kept: Kept | null, { states, rules }: Wanted): kept is Known {
   );
 }
 
-/** Why some watched issues are not answered for: Linear sent their records malformed. Null: all could be read. */
+/** Why some watched issues are missing: Linear sent malformed records. Null when all could be read. */
 function watchedProblem(
   watched: readonly string[],
   { unreadable }: Sighted,

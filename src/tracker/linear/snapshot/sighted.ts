@@ -1,16 +1,16 @@
 import { idOf, type LinearRecord, type Reading } from '../read/linear-record.ts';
 
-/** What the requests of one read have shown. Later ones count more, unless what they show is older. */
+/** What the requests of one read showed. A later record replaces an earlier one, unless it is older. */
 export interface Sighted {
-  /** Null: it does not exist, or cannot be used. */
+  /** Null: the issue does not exist, or its record is unusable. */
   readonly records: Map<string, LinearRecord | null>;
-  /** In the order in which they were listed first. */
+  /** In the order of their first appearance. */
   readonly order: string[];
-  /** What is in the archive, in the trash or not in the project, with when it changed last. */
+  /** Issues that are archived, deleted or not in the project, with the time of their last change. */
   readonly gone: Map<string, number | null>;
-  /** What may be there and cannot be read, by id, with its identifier if that could be. */
+  /** Issues that may exist but cannot be read, by id, with the identifier where it was readable. */
   readonly unreadable: Map<string, string | null>;
-  /** How many records could not be used. */
+  /** How many records were unusable. */
   malformed: number;
 }
 
@@ -18,7 +18,6 @@ export function nothingSighted(): Sighted {
   return { records: new Map(), order: [], gone: new Map(), unreadable: new Map(), malformed: 0 };
 }
 
-/** Takes in what was listed. */
 export function takeListed(sighted: Sighted, readings: readonly Reading[]): void {
   for (const reading of readings) {
     if ('record' in reading) takeRecord(sighted, reading.record);
@@ -26,7 +25,7 @@ export function takeListed(sighted: Sighted, readings: readonly Reading[]): void
   }
 }
 
-/** Takes in the answer to one request by id: what is missing in it is gone, unless it may be what has no id. */
+/** Adds the answer to one request by id: a missing id is gone, unless a record without an id may be it. */
 export function takeAsked(sighted: Sighted, asked: readonly string[], readings: readonly Reading[]): void {
   const wanted = new Set(asked);
   const answers = readings.filter((reading) => wanted.has(idOf(reading) ?? '') || idOf(reading) === null);
@@ -58,7 +57,7 @@ function takeRecord({ records, order, gone, unreadable }: Sighted, record: Linea
 
 function takeMalformed(sighted: Sighted, id: string | null, identifier: string | null): void {
   const { records, unreadable } = sighted;
-  // The same one may be listed and ride along.
+  // The same record may be both listed and riding along.
   if (id === null || !unreadable.has(id)) sighted.malformed += 1;
   if (id === null) return;
   records.set(id, null);
