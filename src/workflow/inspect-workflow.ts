@@ -5,11 +5,11 @@ import { tryTemplates } from './template/try-templates.ts';
 import type { WorkflowContext } from './workflow-context.ts';
 import { errorAt } from './workflow-problems.ts';
 
-/** What is right and wrong with a workflow file. */
+/** The result of checking a workflow file. */
 export interface WorkflowInspection {
   /** Null when the file cannot be used. */
   readonly workflow: LoadedWorkflow | null;
-  /** Errors and warnings, those of a template that loads but cannot render among them. */
+  /** Errors and warnings, including those of a template that loads but cannot render. */
   readonly problems: readonly Problem[];
 }
 
@@ -24,10 +24,10 @@ export function inspectWorkflow(path: string, context: WorkflowContext): Workflo
   }
 }
 
-/** The error of several settings carries each of them; any other is one problem of the file as a whole. */
+/** An error about several settings carries each of them; any other error is one problem of the whole file. */
 function problemsIn(error: BatonError): readonly Problem[] {
   const { problems } = error.details;
-  // Only `toWorkflowError` sets this detail, to the list it was given.
+  // Only `toWorkflowError` sets this detail, to its list of problems.
   if (Array.isArray(problems)) return problems as Problem[];
   return [errorAt(null, error.message, { ...error.details, code: error.code })];
 }

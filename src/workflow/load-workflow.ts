@@ -13,19 +13,19 @@ import { issueVariables, promptVariables } from './template/prompt-variables.ts'
 import type { WorkflowContext } from './workflow-context.ts';
 import { errorAt, type Report, toWorkflowError } from './workflow-problems.ts';
 
-/** A good reading of a workflow file with what a person may want to know of it. */
+/** A valid workflow file with the details that a person may want to see. */
 export interface LoadedWorkflow extends Workflow {
   readonly warnings: readonly Problem[];
   /** Every setting in force and where it comes from, secrets masked. */
   readonly described: readonly DescribedSetting[];
 }
 
-/** Reads the workflow file at an absolute path, or throws one BatonError that names all that is wrong with it. */
+/** Reads the workflow file at an absolute path, or throws one BatonError that names every problem. */
 export function loadWorkflow(path: string, context: WorkflowContext): LoadedWorkflow {
   return parseWorkflow(readWorkflowBytes(path), path, context);
 }
 
-/** The same for content that is already in memory; `path` is what relative paths and messages refer to. */
+/** The same for content that is already in memory; relative paths and messages refer to `path`. */
 export function parseWorkflow(bytes: Uint8Array, path: string, context: WorkflowContext): LoadedWorkflow {
   const text = decodeText(bytes, path);
   const { frontMatter, body, bodyLine } = splitFrontMatter(text);
@@ -52,7 +52,7 @@ export function parseWorkflow(bytes: Uint8Array, path: string, context: Workflow
   };
 }
 
-/** A prompt that has a fence begins with what that means. */
+/** A prompt with a fence begins with an explanation of the fence. */
 function renderPrompt(prompt: Render, input: PromptInput, trusted: boolean): string {
   const mark = trusted ? null : (input.fenceMark ?? null);
   const text = prompt(promptVariables(input, { isTrusted: trusted, mark }), mark);
@@ -65,7 +65,7 @@ function compileBranch(text: string, path: string, report: Report): ReturnType<t
   return compileTemplate(source, ({ message }) => report(errorAt(key, message, { problem: 'not_liquid' })));
 }
 
-/** Names a content: equal for equal bytes, different for different ones. */
+/** Identifies content: equal for equal bytes, different for different ones. */
 export function revisionOf(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex').slice(0, 16);
 }
@@ -79,7 +79,7 @@ Title: {{ issue.title }}
 Body:
 {% if issue.description %}{{ issue.description }}{% else %}No description provided.{% endif %}`;
 
-/** The prompt is the body without blank lines around it; without any body it is the default one. */
+/** The prompt is the body without surrounding blank lines; without a body it is the default one. */
 function templateIn(body: string, bodyLine: number): { text: string; firstLine: number } {
   const text = body.trim();
   if (text === '') return { text: defaultPrompt, firstLine: bodyLine };
@@ -87,7 +87,7 @@ function templateIn(body: string, bodyLine: number): { text: string; firstLine: 
   return { text, firstLine: bodyLine + linesBefore };
 }
 
-/** A user whose file starts with a blank line has written a kind, and needs to know why it does not count. */
+/** A user whose file starts with a blank line did write a kind, and needs to know why it is ignored. */
 function withoutFrontMatter(problem: Problem): Problem {
   const hint = 'the file has no front matter, as its first line is not exactly ---';
   if (problem.code !== 'missing_tracker_kind') return problem;

@@ -13,17 +13,17 @@ import {
 } from 'yaml';
 import { BatonError } from '../core/baton-error.ts';
 
-/** The top of the front matter. Values are plain data: text, numbers, booleans, lists and maps. */
+/** The top level of the front matter. Values are plain data: text, numbers, booleans, lists and maps. */
 export type FrontMatter = Readonly<Record<string, unknown>>;
 
-/** YAML this large is no settings; the limit bounds what a hostile file can cost, as parsing is the dear part. */
+/** Settings are never this large. Parsing is the expensive part, so the limit bounds what a hostile file can cost. */
 const largestFrontMatterChars = 64 * 1024;
 const mostErrorsShown = 5;
 const longestMessageChars = 200;
 /** The front matter starts on the second line of the file. */
 const linesBefore = 1;
 
-/** YAML to plain data. Blank front matter is an empty map; whatever YAML finds doubtful is an error with its line. */
+/** Parses YAML to plain data. Blank front matter is an empty map; every YAML warning is an error with its line. */
 export function parseFrontMatter(text: string | null, path: string): FrontMatter {
   if (text === null) return {};
   if (text.length > largestFrontMatterChars) {
@@ -37,7 +37,7 @@ export function parseFrontMatter(text: string | null, path: string): FrontMatter
     prettyErrors: false,
     // The library compares every key with every other; `toPlainData` finds repeats without that cost.
     uniqueKeys: false,
-    // Tags beyond the core schema make values that are no plain data; they come back as warnings.
+    // Tags beyond the core schema create values that are not plain data; the library reports them as warnings.
     resolveKnownTags: false,
   });
   const doubts = [...document.errors, ...document.warnings];
@@ -64,18 +64,18 @@ export function isMap(value: unknown): value is FrontMatter {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** One thing that is no good YAML. */
+/** One YAML error. */
 interface Fault {
   readonly line: number;
   readonly column: number;
-  /** A word of ours, or the library's own code in lower case. */
+  /** A code of Baton, or the library's own code in lower case. */
   readonly problem: string;
   readonly words: string;
 }
 
 function at(lines: LineCounter, offset: number, problem: string, message: string): Fault {
   const { line, col } = lines.linePos(offset);
-  // Some messages quote the text they are about, however long it is.
+  // Some messages quote the faulty text, however long it is.
   return { line: line + linesBefore, column: col, problem, words: message.slice(0, longestMessageChars) };
 }
 
@@ -88,7 +88,7 @@ function parseError(path: string, faults: readonly Fault[], count: number): Bato
   });
 }
 
-/** Limits far above any settings, so that anchors and aliases cannot blow a small file up (a "YAML bomb"). */
+/** Limits far above any settings, so that anchors and aliases cannot expand a small file (a "YAML bomb"). */
 const mostAliases = 100;
 const mostValues = 20_000;
 const deepestNesting = 50;
@@ -96,9 +96,9 @@ const deepestNesting = 50;
 type Refuse = (offset: number, problem: string, message: string) => Error;
 
 /**
- * A YAML document as plain data. Keys become text, aliases are followed, and map entries that are null are left out, as
- * null means absent everywhere in a workflow file. Objects are made so that a key `__proto__` is an ordinary key.
- * `refuse` makes the error that is thrown for repeated keys, keys that are no text, cycles, and too much of anything.
+ * Converts a YAML document to plain data. Keys become text, aliases are followed, and map entries that are null are
+ * left out, because null means absent everywhere in a workflow file. In the result a key `__proto__` is an ordinary
+ * key. `refuse` creates the error for repeated keys, keys that are not text, cycles, and exceeded limits.
  */
 function toPlainData(document: Document, refuse: Refuse): unknown {
   let aliases = 0;
@@ -144,12 +144,12 @@ function convertMap(pairs: readonly Pair[], convert: (value: unknown) => unknown
   return Object.fromEntries([...entries].filter(([, value]) => value !== null));
 }
 
-/** A number as a key is meant as it is written: `0x10` is not `16`. */
+/** A numeric key keeps its spelling: `0x10` is not `16`. */
 function keyText(key: Scalar): string {
   return typeof key.value === 'string' ? key.value : (key.source ?? String(key.value));
 }
 
-/** Where a node of a parsed document stands in its text. Absent values are nodes too, or null. */
+/** The offset of a node in the text. Absent values are nodes too, or null. */
 function offsetOf(node: unknown): number {
   return (node as Node | null | undefined)?.range?.[0] ?? 0;
 }

@@ -20,9 +20,9 @@ export interface ParsedSettings {
 }
 
 /**
- * Front matter to settings: types and defaults from the table, then the tracker's profile, references and paths, then
- * the checks across keys. Every step reports all it finds. Null when not even the tracker is known; otherwise the
- * settings are only good if no error was reported.
+ * Turns front matter into settings: types and defaults from the table, then the tracker's profile, references and
+ * paths, then the checks across keys. Every step reports all its problems. Returns null when not even the tracker is
+ * known; otherwise the settings are valid only if no error was reported.
  */
 export function parseSettings(
   frontMatter: FrontMatter,
@@ -37,12 +37,12 @@ export function parseSettings(
   const read = readSettings(frontMatter, rows, report);
   const { plain } = read;
 
-  // A kind of the wrong type is already reported; asking for it again would only confuse.
+  // A kind of the wrong type is already reported; a second message would only confuse.
   const kindIsBad = plain.tracker.kind === null && Object.hasOwn(section, 'kind');
   const profile = kindIsBad ? null : findTracker(plain.tracker.kind, trackers, report);
   const tracker = profile && resolveTracker(profile, section, plain, place, report);
   const providers = [...trackers.map(({ kind }) => kind), 'notify'];
-  // A tracker that wants a secret is a remote service.
+  // A tracker that needs a secret is a remote service.
   const isRemote = profile?.keys.some(({ secret }) => secret === true) ?? false;
   const polling = resolvePolling(frontMatter, read, { timeZone: surroundings.timeZone, providers, isRemote }, report);
   const workspace = resolveWorkspace(plain.workspace, { ...place, path }, report);

@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { BatonError } from '../core/baton-error.ts';
 
-/** More than any prompt needs, little enough to be read before each use. */
+/** More than any prompt needs, and small enough to read before each use. */
 const largestFileBytes = 1024 * 1024;
 
 interface Reason {
@@ -12,7 +12,7 @@ interface Reason {
 const isDirectory: Reason = { problem: 'directory', words: 'it is a directory, not a file' };
 const isSpecial: Reason = { problem: 'not_a_regular_file', words: 'it is not a regular file' };
 
-/** What is wrong with the way to the file; other causes are named by their own message. */
+/** Causes that concern the path to the file; other causes keep their own message. */
 const reasons: Readonly<Record<string, Reason>> = {
   ENOENT: { problem: 'not_found', words: 'there is no such file' },
   ENOTDIR: { problem: 'not_found', words: 'a part of its path is not a directory' },
@@ -21,8 +21,8 @@ const reasons: Readonly<Record<string, Reason>> = {
 };
 
 /**
- * The bytes of the workflow file. It is opened without waiting, so that a named pipe cannot hang the daemon, and never
- * more is read than a workflow file may hold.
+ * Reads the bytes of the workflow file. It opens the file without blocking, so that a named pipe cannot hang the
+ * daemon, and never reads more than a workflow file may hold.
  */
 export function readWorkflowBytes(path: string): Buffer {
   let descriptor: number | undefined;
@@ -47,7 +47,7 @@ function readAtMost(descriptor: number, size: number, path: string): Buffer {
   for (let count = -1; count !== 0 && length < buffer.length; ) {
     count = readSync(descriptor, buffer, length, buffer.length - length, null);
     length += count;
-    // It grew while it was read.
+    // The file grew during the read.
     if (length === buffer.length && length <= largestFileBytes)
       buffer = Buffer.concat([buffer], Math.min(length * 2, largestFileBytes + 1));
   }
@@ -66,7 +66,7 @@ function unreadable(path: string, { problem, words }: Reason, cause?: unknown): 
   });
 }
 
-/** The text behind the bytes of a workflow file; only UTF-8 without NUL is text. */
+/** Decodes the bytes of a workflow file; only UTF-8 without NUL is text. */
 export function decodeText(bytes: Uint8Array, path: string): string {
   const nul = bytes.indexOf(0);
   if (nul >= 0) throw notText(path, 'nul_character', `byte ${nul + 1} is NUL, so it is a binary file or UTF-16`);

@@ -1,4 +1,4 @@
-/** A workflow file cut in two. `frontMatter` is null when the file has none. */
+/** The two parts of a workflow file. `frontMatter` is null when the file has none. */
 export interface SplitText {
   readonly frontMatter: string | null;
   /** Everything after the closing line, byte for byte. */
@@ -10,9 +10,9 @@ export interface SplitText {
 const byteOrderMark = '\uFEFF';
 
 /**
- * Front matter starts only if the first line is exactly `---`, and ends at the next line that is exactly `---`; both may
- * end in LF or CRLF. Without the second line all of the rest is front matter and the body is empty (as the reference
- * does it). Any later `---` belongs to the body.
+ * Front matter starts only if the first line is exactly `---`, and ends at the next line that is exactly `---`; both
+ * may end in LF or CRLF. Without the second line the whole rest is front matter and the body is empty, as in the
+ * reference. Any later `---` belongs to the body.
  */
 export function splitFrontMatter(text: string): SplitText {
   const content = text.startsWith(byteOrderMark) ? text.slice(byteOrderMark.length) : text;

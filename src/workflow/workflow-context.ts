@@ -1,6 +1,6 @@
 import type { Adapters } from './table/setting-table.ts';
 
-/** The machine as a workflow file may refer to it. Only `cli/` reads the real one. */
+/** The parts of the machine that a workflow file may refer to. Only `cli/` reads the real ones. */
 export interface Surroundings {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly homeDir: string;
@@ -9,12 +9,12 @@ export interface Surroundings {
   readonly timeZone: string;
 }
 
-/** All that the meaning of a workflow file depends on, apart from its text. */
+/** Everything that the meaning of a workflow file depends on, apart from its text. */
 export interface WorkflowContext extends Adapters {
   readonly surroundings: Surroundings;
 }
 
-/** Where relative paths and references of a file lead. */
+/** The base for relative paths and references of a file. */
 export interface Place {
   readonly workflowDir: string;
   readonly surroundings: Surroundings;

@@ -17,11 +17,11 @@ export interface WorkflowFileOptions {
   readonly logger: Logger;
 }
 
-/** Editors write in several steps; reading a moment later avoids complaints about a half-written file. */
+/** Editors write in several steps; a short delay avoids errors about a half-written file. */
 const settleMs = 100;
-/** Two seconds is the coarsest there is. */
+/** The coarsest file times have steps of two seconds; older times show every change. */
 const settledAfterMs = 3_000;
-/** The watcher is only for speed, so the start does not hang on it. */
+/** The watcher is only for speed, so the start does not wait for it longer than this. */
 const longestWaitForWatcherMs = 5000;
 
 type Listener = (reading: WorkflowReading) => void;
@@ -29,16 +29,16 @@ type Listener = (reading: WorkflowReading) => void;
 /**
  * The workflow file while the daemon runs (specification 6.2).
  *
- * Two things notice a change. `read` checks the file before each use, which is right whatever happened to the file or its
- * directory: its content, unless file and times are those of the last check and too old for a change that they do not
- * show. A watcher on the directory calls `read` soon after an edit, so that it counts before the next tick; it may fail
- * or go deaf and nothing is lost but time.
+ * Two things notice a change. `read` checks the file before each use, which is correct whatever happened to the file or
+ * its directory: it compares the content, unless file and times equal those of the last check and the times are old
+ * enough to show every change. A watcher on the directory calls `read` soon after an edit, so that the edit counts
+ * before the next tick. The watcher may fail or miss events; that costs only time.
  *
- * A file that is bad, or gone, leaves the last good reading in force. The problem is reported once when it appears and
- * once when it is fixed, and the same bad content is not parsed twice.
+ * When the file is invalid or gone, the last good reading stays in force. The problem is reported once when it appears
+ * and once when it is fixed, and the same invalid content is not parsed twice.
  */
 export class WorkflowFile implements WorkflowSource, AsyncDisposable {
-  /** Reads the file, which has to be good, and starts to watch it. */
+  /** Reads the file, which has to be valid, and starts to watch it. */
   static async start(options: WorkflowFileOptions): Promise<WorkflowFile> {
     const file = new WorkflowFile(options);
     await file.#startWatching();
@@ -47,9 +47,9 @@ export class WorkflowFile implements WorkflowSource, AsyncDisposable {
 
   readonly #options: WorkflowFileOptions;
   readonly #listeners = new Set<Listener>();
-  /** Which file with which times was last checked; null when that could hide a change. */
+  /** The file and times of the last check; null when they could hide a change. */
   #mark: string | null = null;
-  /** What the last check found: the revision of the content, or why there is none. */
+  /** The result of the last check: the revision of the content, or why there is none. */
   #seen: string;
   #workflow: LoadedWorkflow;
   #problem: BatonError | null = null;
@@ -64,10 +64,10 @@ export class WorkflowFile implements WorkflowSource, AsyncDisposable {
     this.#logWarnings([]);
   }
 
-  /** The newest good reading, after a check of the file. */
+  /** Checks the file and returns the newest good reading. */
   read(): WorkflowReading & { readonly workflow: LoadedWorkflow } {
     const { path } = this.#options;
-    // Before the content: what changes between the two is found at the next check.
+    // Taken before the content is read: the next check finds a change between the two.
     const mark = this.#markNow();
     if (mark !== null && mark === this.#mark) return { workflow: this.#workflow, problem: this.#problem };
     this.#mark = mark;
@@ -85,13 +85,16 @@ export class WorkflowFile implements WorkflowSource, AsyncDisposable {
     return { workflow: this.#workflow, problem: this.#problem };
   }
 
-  /** Calls `listener` when there is a new reading, and when a problem appears, changes or is fixed. Returns the way out. */
+  /**
+   * Calls `listener` for each new reading, and when a problem appears, changes or is fixed. Returns the unsubscribe
+   * function.
+   */
   onChange(listener: Listener): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
   }
 
-  /** Ends the watch. Reading goes on to work. */
+  /** Ends the watch. `read` still works. */
   async stop(): Promise<void> {
     this.#nextCheck?.cancel();
     this.#listeners.clear();
@@ -104,7 +107,7 @@ export class WorkflowFile implements WorkflowSource, AsyncDisposable {
     return this.stop();
   }
 
-  /** The times of a file are as coarse as its file system; a change right after another may not show in them. */
+  /** File times are as coarse as the file system: a change right after another may not show in them. */
   #markNow(): string | null {
     const found = statSync(this.#options.path, { bigint: true, throwIfNoEntry: false });
     if (found === undefined || !found.isFile()) return null;
@@ -118,7 +121,7 @@ export class WorkflowFile implements WorkflowSource, AsyncDisposable {
     try {
       if (content instanceof BatonError) throw content;
       const before = this.#workflow;
-      // Content that goes back to the last good one is the same reading, not a new one.
+      // Content that returns to the last good one is the same reading, not a new one.
       if (before.revision !== this.#seen) this.#workflow = parseWorkflow(content, path, context);
       const isFixed = this.#problem !== null;
       this.#problem = null;
@@ -141,7 +144,7 @@ export class WorkflowFile implements WorkflowSource, AsyncDisposable {
     this.#publish();
   }
 
-  /** A warning that the reading before it already had was logged then. */
+  /** Logs only warnings that the previous reading did not have. */
   #logWarnings(before: LoadedWorkflow['warnings']): void {
     const known = new Set(before.map((warning) => warning.message));
     for (const { code, key, message } of this.#workflow.warnings) {
@@ -165,7 +168,7 @@ export class WorkflowFile implements WorkflowSource, AsyncDisposable {
     const { path, clock, logger } = this.#options;
     const file = normalize(path);
     const directory = dirname(file);
-    // The directory, because a watch on the file goes deaf when an editor puts a new file in its place.
+    // Watches the directory, because a watch on the file misses events once an editor replaces the file.
     const watcher = watch(directory, {
       depth: 0,
       ignoreInitial: true,

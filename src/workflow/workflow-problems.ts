@@ -3,10 +3,10 @@ import { type AnyErrorCode, isCatalogued } from '../core/error-catalogue.ts';
 import type { Problem, ProblemDetails } from '../core/problem.ts';
 import type { WorkflowContext } from './workflow-context.ts';
 
-/** Takes note of a problem; reading goes on, so that one pass finds all of them. */
+/** Records a problem; reading continues, so that one pass finds all of them. */
 export type Report = (problem: Problem) => void;
 
-/** The details of a problem, and its code where it is another than `invalid_workflow_config`. */
+/** The details of a problem, and its code where it is not `invalid_workflow_config`. */
 type Facts = ProblemDetails & { readonly code?: AnyErrorCode };
 
 export function errorAt(key: string | null, message: string, facts: Facts): Problem {
@@ -19,8 +19,8 @@ export function warningAt(key: string | null, message: string, facts: Facts): Pr
 }
 
 /**
- * All errors of a file as the one that is thrown. A single one keeps its own code, so that a program can tell a missing
- * token from a wrong number; several are `invalid_workflow_config` and stand one by one in `details.problems`.
+ * Combines all errors of a file into one. A single error keeps its own code, so that a program can distinguish a
+ * missing token from a wrong number; several become `invalid_workflow_config` and are listed in `details.problems`.
  */
 export function toWorkflowError(
   path: string,

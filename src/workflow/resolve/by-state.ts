@@ -1,7 +1,7 @@
 import { normalizeState } from '../../core/issue/issue.ts';
 import { errorAt, type Report } from '../workflow-problems.ts';
 
-/** The numbers of a key by state, under the normalised names of the states: each state has one. */
+/** The numbers of a by-state key under normalised state names: each state has one. */
 export function byState(
   key: string,
   written: Readonly<Record<string, number>>,

@@ -11,7 +11,7 @@ export function variableNamed(value: string): string | null {
   return /^\$([A-Za-z_][A-Za-z0-9_]*)$/.exec(value)?.[1] ?? null;
 }
 
-/** What a value of the file stands for: itself, or the variable it names. Blank where that is not set. */
+/** Resolves a value of the file: itself, or the value of the variable that it names. Blank where that is not set. */
 export function dereference(value: string, { env }: Surroundings): Reference {
   const written = value.trim();
   const variable = variableNamed(written);
@@ -39,7 +39,7 @@ export function literalSecret(key: string, what: 'password' | 'secret' = 'secret
   return warningAt(key, message, { code: 'literal_secret' });
 }
 
-/** Whether a value was probably meant as a reference but is none. */
+/** Whether a value was probably meant as a reference but is not one. */
 export function resemblesReference(value: string): boolean {
   return variableNamed(value) === null && (value.startsWith('$') || /\/\$\{?[A-Za-z_]/.test(value));
 }
@@ -49,7 +49,7 @@ export function lookUp(env: Surroundings['env'], name: string): string | undefin
   return Object.hasOwn(env, name) ? env[name] : undefined;
 }
 
-/** `~` and `~/x` start at the home directory; what is not absolute starts in the directory of the workflow file. */
+/** `~` and `~/x` start at the home directory; any other relative path starts in the directory of the workflow file. */
 export function resolvePath(value: string, workflowDir: string, { homeDir }: Surroundings): string {
   if (value === '~' || value.startsWith('~/')) return join(homeDir, value.slice(1));
   return isAbsolute(value) ? normalize(value) : resolve(workflowDir, value);

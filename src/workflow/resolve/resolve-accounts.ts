@@ -18,24 +18,24 @@ const list = 'agent.accounts';
 
 export interface AccountPlace extends Place {
   readonly backends: readonly BackendProfile[];
-  /** `agent.backend`: whose account it is where nothing else is said. */
+  /** `agent.backend`: the backend of an account that names none. */
   readonly backend: string;
-  /** Variables that hold secrets of Baton's own. */
+  /** Variables that hold Baton's own secrets. */
   readonly secrets: readonly string[];
 }
 
 interface ResolvedAccounts {
   readonly accounts: readonly AccountSettings[];
   /**
-   * Variables that hold keys of accounts and that no agent may see under these names: the key of one account is not for
-   * the agent of another. A name that an account gives its agent itself cannot be among them.
+   * Variables that hold keys of accounts and that no agent may see under these names: the key of one account must not
+   * reach the agent of another. A name that an account itself sets for its agent cannot be among them.
    */
   readonly secretVariables: readonly string[];
 }
 
 /**
- * `agent.accounts` with paths and references resolved; without any, one account a backend that is named like it. A
- * variable that is not set is an error: the run would go on another account than the one that is written there.
+ * `agent.accounts` with paths and references resolved. Without any, each backend gets one account with its name. An
+ * unset variable is an error: the run would use another account than the one in the file.
  */
 export function resolveAccounts(
   written: readonly WrittenAccount[],
@@ -87,7 +87,7 @@ function resolveAccount(written: WrittenAccount, key: string, place: AccountPlac
   return { name: written.name, backend, env, home: resolveHome(written.home, `${key}.home`, place, report) };
 }
 
-/** What Baton denies to every child, or sets itself, an account cannot give. */
+/** An account cannot set a variable that Baton denies to every child process or sets itself. */
 function reportReserved(name: string, at: string, secrets: readonly string[], report: Report): void {
   if (secrets.includes(name)) {
     const message = `${at} has the name of a secret of Baton's own, which goes to no agent`;
@@ -138,7 +138,7 @@ function resolveHome(written: string, at: string, place: AccountPlace, report: R
   return resolvePath(text, place.workflowDir, place.surroundings);
 }
 
-/** The store knows an account by backend and name. */
+/** The store identifies an account by backend and name. */
 function reportTwins(accounts: readonly AccountSettings[], report: Report): void {
   const seen = new Set<string>();
   for (const [index, { name, backend }] of accounts.entries()) {
@@ -156,7 +156,7 @@ const secretName = /(?:^|_)(?:API_?KEY|KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASS|CRE
 /** How keys of well-known services begin. */
 const keyBeginning = /^(?:sk-|pk-|gh[a-z]_|github_pat_|glpat-|xox[a-z]-|lin_api_|AKIA|AIza|eyJ)/;
 const credentialsInAddress = /:\/\/[^/@\s]*:[^/@\s]*@/;
-/** Letters and digits mixed, without a space or a slash, and longer than any word. */
+/** Mixed letters and digits, without a space or a slash, longer than any word. */
 const longAndRandom = /^(?=.*\d)(?=.*[A-Za-z])[A-Za-z0-9_+=.-]{32,}$/;
 
 /** Whether a variable with this value is probably a secret: by its name, or by the form of its value. */

@@ -16,7 +16,7 @@ interface ResolvedAgent {
 interface AgentPlace extends Place {
   readonly backends: readonly BackendProfile[];
   readonly rows: readonly SettingRow[];
-  /** Variables that hold secrets of Baton's own. */
+  /** Variables that hold Baton's own secrets. */
   readonly secrets: readonly string[];
 }
 
@@ -45,7 +45,7 @@ function checkBackend(name: string, given: ReadonlySet<string>, { backends, rows
   }
 }
 
-/** No child process may see Baton's own secrets, not even on demand: strangers can write what an agent reads. */
+/** No child process may see Baton's own secrets, not even on demand: strangers can write text that an agent reads. */
 function reportSecretsHandedOn(
   names: readonly string[],
   secrets: readonly string[],

@@ -9,7 +9,7 @@ import { errorAt, type Report } from '../workflow-problems.ts';
 import { dereference, literalSecret, notSet, resemblesReference, takenLiterally, variableNamed } from './references.ts';
 
 const list = 'notify.targets';
-/** A shorter one can be guessed. */
+/** A shorter secret can be guessed. */
 const shortestSecret = 16;
 
 interface ResolvedNotify {
@@ -20,11 +20,11 @@ interface ResolvedNotify {
 
 interface NotifyPlace {
   readonly surroundings: Surroundings;
-  /** That of polling. */
+  /** The time zone of polling. */
   readonly timeZone: string;
 }
 
-/** The `notify` section. A variable that is not set is an error: the messages would never arrive. */
+/** Resolves the `notify` section. An unset variable is an error: the messages would never arrive. */
 export function resolveNotify(plain: PlainSettings['notify'], place: NotifyPlace, report: Report): ResolvedNotify {
   const written = plain.targets;
   const targets = written.flatMap((target, index) => {
@@ -73,7 +73,7 @@ function resolveTarget(
   return { kind: 'webhook', url: new Secret(url), secret: new Secret(secret), allowInsecure, events };
 }
 
-/** What a value stands for; null, and reported, where it names a variable that is not set. */
+/** Resolves a value; returns null and reports a problem when it names an unset variable. */
 function resolve(key: string, written: string, surroundings: Surroundings, report: Report): string | null {
   const { text, variable } = dereference(written, surroundings);
   if (variable === null && !key.endsWith('.run') && resemblesReference(text)) report(takenLiterally(key));
@@ -82,7 +82,7 @@ function resolve(key: string, written: string, surroundings: Surroundings, repor
   return null;
 }
 
-/** An address may be a secret as a whole, so none is shown. */
+/** A whole address may be a secret, so no message shows it. */
 function checkAddress(key: string, address: string, allowInsecure: boolean, report: Report): void {
   const url = URL.parse(address);
   if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:')) {
@@ -97,7 +97,7 @@ function checkAddress(key: string, address: string, allowInsecure: boolean, repo
   }
 }
 
-/** A place gets each message once, so a second entry for it would have no effect. */
+/** A target gets each message once, so a second entry for it would have no effect. */
 function reportTwins(written: readonly WrittenTarget[], report: Report): void {
   const seen = new Set<string>();
   for (const [index, target] of written.entries()) {

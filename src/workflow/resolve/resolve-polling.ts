@@ -12,11 +12,14 @@ interface PollingPlace {
   readonly timeZone: string;
   /** Services that a budget may name. */
   readonly providers: readonly string[];
-  /** The tracker is elsewhere, and counts. */
+  /** The tracker is a remote service, which counts requests. */
   readonly isRemote: boolean;
 }
 
-/** What only one of the modes reads. `dormant_interval_ms` is none: it is also the longest rest of a tracker that failed. */
+/**
+ * Keys that only one mode reads. `dormant_interval_ms` is not among them: it also limits the wait after a tracker
+ * failed.
+ */
 const keysOfMode = {
   fixed: ['polling.interval_ms'],
   adaptive: [
@@ -69,7 +72,7 @@ function reportHasty({ plain: { polling }, given }: ReadSettings, report: Report
 
 const leastIntervalMs = 1_000;
 
-/** A user who sets quiet hours must not find out at night that they have no effect. */
+/** A user who sets quiet hours must learn before the night that they have no effect. */
 function reportWithoutEffect({ plain, given }: ReadSettings, report: Report): void {
   const { mode } = plain.polling;
   const other = mode === 'fixed' ? 'adaptive' : 'fixed';
@@ -92,7 +95,7 @@ function readJobIntervals({ plain: { polling }, given }: ReadSettings): PollingS
   return Object.fromEntries(written.map((job) => [job, polling.jobIntervalsMs[job]]));
 }
 
-/** A budget for a service that is misspelt would be none. */
+/** A budget for a misspelt service would limit nothing. */
 function reportUnknownProviders(
   key: string,
   allowance: RequestAllowance | null,
@@ -103,15 +106,15 @@ function reportUnknownProviders(
   for (const name of Object.keys(allowance).filter((candidate) => !providers.includes(candidate))) {
     const nearest = nearestKey(name, providers);
     const hint = nearest === null ? `known: ${providers.join(', ')}` : `did you mean ${nearest}?`;
-    // An error, not a warning: a bound for an unknown provider bounds nothing.
+    // An error, not a warning: a limit for an unknown provider limits nothing.
     const message = `${key}.${name} is not a provider Baton knows; ${hint}`;
     report(errorAt(`${key}.${name}`, message, { code: 'unknown_setting', nearest, allowed: providers }));
   }
 }
 
 /**
- * Reports what is written under `polling.jobs` and belongs to no job. It is an error, not a warning as elsewhere: the map
- * holds nothing but intervals of jobs, so whatever else is there was meant to change one.
+ * Reports keys under `polling.jobs` that are not jobs. An error, not a warning as elsewhere: the map holds only
+ * intervals of jobs, so any other key was meant to change one.
  */
 function reportJobsThatAreNone(jobs: FrontMatter, report: Report): void {
   for (const [name, value] of Object.entries(jobs)) {

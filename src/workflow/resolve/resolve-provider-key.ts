@@ -6,17 +6,17 @@ import type { Place } from '../workflow-context.ts';
 import type { Report } from '../workflow-problems.ts';
 import { literalSecret, lookUp, resemblesReference, resolvePath, takenLiterally, variableNamed } from './references.ts';
 
-/** A provider key in force. */
+/** The effective value of a provider key. */
 export interface ResolvedKey {
-  /** Null when missing; as it stands in the file when it is not of its type. */
+  /** Null when missing; the raw value of the file when it has the wrong type. */
   readonly value: unknown;
   readonly origin: string;
   readonly ofItsType: boolean;
-  /** Why there is no value although the file or the environment seem to give one. */
+  /** Why there is no value although the file or the environment seems to set one. */
   readonly lack: Lack | null;
 }
 
-/** What is blank or not set: these variables, or without any the text of the file. */
+/** What is blank or unset: these variables, or the text of the file when there are none. */
 interface Lack {
   readonly problem: 'blank' | 'not_set';
   readonly variables: readonly string[];
@@ -24,8 +24,8 @@ interface Lack {
 
 /**
  * The value of one provider key: `tracker.provider.<name>`, else the older `tracker.<name>`, else the key's own
- * environment variable, else its default. What is written but blank, or names a variable that is set but blank, is
- * missing: it was cleared on purpose (reference implementation, section 1.3).
+ * environment variable, else its default. A value that is blank, or names a variable that is set but blank, counts as
+ * missing: the user cleared it on purpose (reference implementation, section 1.3).
  */
 export function resolveProviderKey(key: ProviderKey, tracker: FrontMatter, place: Place, report: Report): ResolvedKey {
   const written = findWritten(key, tracker);
@@ -61,7 +61,7 @@ export function secretVariables(key: ProviderKey, tracker: FrontMatter): string[
   return [key.fallbackEnv ?? null, ...named].filter((name) => name !== null);
 }
 
-/** The map `tracker.provider`; empty when it is absent or no map. */
+/** The map `tracker.provider`; empty when it is absent or not a map. */
 export function providerOf(tracker: FrontMatter): FrontMatter {
   return isMap(tracker.provider) ? tracker.provider : {};
 }

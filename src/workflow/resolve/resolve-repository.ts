@@ -11,11 +11,14 @@ const schemes = ['https', 'http', 'ssh', 'git', 'file'];
 interface ResolvedRepository {
   readonly repo: RepositorySettings | null;
   readonly origin: string;
-  /** Variables that hold it and with it a password. */
+  /** Variables that hold the address, and with it a password. */
   readonly secretVariables: readonly string[];
 }
 
-/** What git would make of a text, or why Baton does not hand it to git. No reason repeats the text: it may hold a password. */
+/**
+ * The address as git reads it, or why Baton does not pass it to git. No reason repeats the text: it may hold a
+ * password.
+ */
 type Reading = { readonly repo: RepositorySettings; readonly hasSecret: boolean } | Refusal;
 
 interface Refusal {
@@ -25,9 +28,9 @@ interface Refusal {
 }
 
 /**
- * `workspace.repo` as git is to take it. Git runs programs for some addresses (`ext::`, a host that looks like an
- * option), so only the plain kinds pass. A variable that is not set is an error: without the repository an agent would
- * work on nothing.
+ * Resolves `workspace.repo` for git. Git runs programs for some addresses (`ext::`, a host that looks like an option),
+ * so only the plain kinds are accepted. An unset variable is an error: without the repository an agent would have
+ * nothing to work on.
  */
 export function resolveRepository(
   value: string | null,
@@ -67,7 +70,7 @@ function readAddress(address: string, workflowDir: string, surroundings: Surroun
   const url = /^([A-Za-z][A-Za-z0-9+.-]*):\/\/(.*)$/.exec(address);
   if (url !== null) return readUrl(url[1] ?? '', url[2] ?? '');
   const colon = address.indexOf(':');
-  // As git has it: a colon before any slash is a host (`git@host:path`); `./a:b` is a path.
+  // Like git: a colon before any slash marks a host (`git@host:path`); `./a:b` is a path.
   if (colon > 0 && !address.slice(0, colon).includes('/')) return readScpLike(address);
   return local(resolvePath(address, workflowDir, surroundings));
 }
@@ -93,7 +96,7 @@ function readUrl(scheme: string, rest: string): Reading {
 
 const noHost = 'must name a host after ://; "/", "?", "#" and "@" in a user or password are written %2F, %3F, %23, %40';
 
-/** Some hosts take a token in place of the user; no name of a person is this long. */
+/** Some hosts accept a token in place of the user; names of people are shorter than this. */
 const leastTokenChars = 20;
 
 function readFileUrl(rest: string): Reading {
@@ -103,7 +106,7 @@ function readFileUrl(rest: string): Reading {
     const decoded = decodeURIComponent(path);
     if (!/\p{Cc}/u.test(decoded)) return local(normalize(decoded));
   } catch {
-    // Not UTF-8 behind the percent signs, so it is no path either.
+    // The percent-encoded bytes are not UTF-8, so this is not a path either.
   }
   return refuse('has a file:// URL that is no path', 'not_a_path');
 }

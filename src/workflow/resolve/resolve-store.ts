@@ -9,11 +9,11 @@ const fallback = 'BATON_DATABASE_URL';
 interface ResolvedStoreUrl {
   readonly url: Secret | null;
   readonly origin: string;
-  /** Variables that may hold it, and with it a password. */
+  /** Variables that may hold the address, and with it a password. */
   readonly variables: readonly string[];
 }
 
-/** `store.url`, else the variable BATON_DATABASE_URL, else none. It may hold a password, so it is a secret as a whole. */
+/** `store.url`, else the variable BATON_DATABASE_URL, else none. It may hold a password, so all of it is a secret. */
 export function resolveStoreUrl(value: string | null, surroundings: Surroundings, report: Report): ResolvedStoreUrl {
   const { text, variable, origin } = dereference(value ?? '', surroundings);
   const variables = variable === null ? [fallback] : [fallback, variable];

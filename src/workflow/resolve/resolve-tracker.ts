@@ -14,7 +14,7 @@ interface ResolvedTracker {
   readonly origins: ReadonlyMap<string, string>;
 }
 
-/** The profile the file asks for; null, and reported, when it names none or one that does not exist. */
+/** The profile that the file names; null, and reported, when the file names none or an unknown one. */
 export function findTracker(
   kind: string | null,
   profiles: readonly TrackerProfile[],
@@ -35,7 +35,7 @@ export function findTracker(
   return profile ?? null;
 }
 
-/** The `tracker` section in the light of its kind's profile: states, labels, and the provider's keys. */
+/** Resolves the `tracker` section with the profile of its kind: states, labels, and the provider's keys. */
 export function resolveTracker(
   profile: TrackerProfile,
   section: FrontMatter,
@@ -76,7 +76,7 @@ export function resolveTracker(
   };
 }
 
-/** A wrong type is reported only where the profile itself has no better word for it. */
+/** Reports a wrong type only where the profile itself has no better message. */
 function checkProvider(
   profile: TrackerProfile,
   resolved: ReadonlyMap<string, ResolvedKey>,
@@ -95,7 +95,7 @@ function checkProvider(
   }
 }
 
-/** A state that the tracker does not have would match nothing in silence. */
+/** A state that the tracker does not have would silently match nothing. */
 function checkStates(
   { kind, knownStates }: TrackerProfile,
   { activeStates, terminalStates, reviewStates }: PlainSettings['tracker'],
@@ -117,7 +117,7 @@ function checkStates(
   }
 }
 
-/** A state that is worked on, or over, and counted as review would hold everything back for ever. */
+/** A state that is both review and active or terminal would hold everything back forever. */
 function checkApart(review: readonly string[], others: readonly string[], report: Report): void {
   const taken = new Set(others.map(normalizeState));
   const key = 'tracker.review_states';
@@ -127,7 +127,7 @@ function checkApart(review: readonly string[], others: readonly string[], report
   }
 }
 
-/** Otherwise every run would be stopped as soon as it has begun. */
+/** Otherwise every run would stop as soon as it has begun. */
 function checkStartState({ kind, startState }: TrackerProfile, active: readonly string[], report: Report): void {
   if (startState === undefined || active.some((name) => normalizeState(name) === startState)) return;
   const key = 'tracker.active_states';
@@ -135,7 +135,7 @@ function checkStartState({ kind, startState }: TrackerProfile, active: readonly 
   report(errorAt(key, message, { code: 'invalid_tracker_config', problem: 'no_start_state', state: startState }));
 }
 
-/** A limit to what is in review, where nothing ever is, would be no limit. */
+/** A limit on issues in review has no effect where no state counts as review. */
 function checkReviewStates(
   states: readonly string[],
   section: FrontMatter,
@@ -143,7 +143,7 @@ function checkReviewStates(
   report: Report,
 ): void {
   const key = 'tracker.review_states';
-  // One that is there but bad was reported when it was read.
+  // A present but invalid value was already reported.
   const isBad = tracker.reviewStates === null && Object.hasOwn(section, 'review_states');
   if (most === 0 || states.length > 0 || isBad) return;
   const message = `${key} is empty, so agent.max_in_review: ${most} would count nothing; name the states of review, such as [In Review]`;
@@ -169,7 +169,7 @@ function defaultStates(
   if (states !== null) return states;
   const name = `${which}_states`;
   const key = `tracker.${name}`;
-  // One that is there but bad was reported when it was read.
+  // A present but invalid value was already reported.
   if (!Object.hasOwn(section, name)) {
     const message = `${key} is missing: trackers of the kind ${profile.kind} have no usual states`;
     report(errorAt(key, message, { code: 'invalid_tracker_config', problem: 'missing' }));
@@ -177,13 +177,16 @@ function defaultStates(
   return [];
 }
 
-/** Blanks stay as one blank, because a blank label must match no issue rather than every issue (specification 5.3.1). */
+/**
+ * Blank labels stay as one blank, because a blank label must match no issue rather than every issue (specification
+ * 5.3.1).
+ */
 function readLabels(labels: readonly string[]): string[] {
   const hasBlank = labels.some((label) => label.trim() === '');
   return hasBlank ? [...normalizeLabels(labels), ''] : normalizeLabels(labels);
 }
 
-/** People on this machine are trusted whatever the file says: they could edit it. */
+/** People on this machine are always trusted: they could edit the file. */
 function readAuthors({ trustedAuthors = [] }: TrackerProfile, written: readonly string[]): string[] {
   return [...new Set([...trustedAuthors, ...written.map((name) => name.trim())])];
 }

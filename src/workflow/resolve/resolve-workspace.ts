@@ -20,7 +20,7 @@ interface WorkflowPlace extends Place {
   readonly path: string;
 }
 
-/** The `workspace` section: paths and the repository resolved, the keys checked against each other. */
+/** Resolves the `workspace` section: its paths and the repository, and checks the keys against each other. */
 export function resolveWorkspace(
   plain: PlainSettings['workspace'],
   { path, workflowDir, surroundings }: WorkflowPlace,
@@ -30,7 +30,7 @@ export function resolveWorkspace(
   const repository = resolveRepository(plain.repo, workflowDir, surroundings, report);
   const { repo } = repository;
   const strategy = plain.strategy ?? (repo === null ? 'none' : 'worktree');
-  // A repository that was written and refused is reported already.
+  // A repository that is set and refused is already reported.
   if (strategy !== 'none' && repo === null && repository.origin === 'default') {
     const message = `workspace.strategy is ${strategy}, which needs workspace.repo`;
     report(errorAt('workspace.strategy', message, { problem: 'needs_other', other: 'workspace.repo' }));
@@ -64,7 +64,7 @@ function readBase(value: string | null, report: Report): string | null {
   return base;
 }
 
-/** A pattern that leads out of the folder would give an agent files that were not meant for it. */
+/** A pattern that leads outside the folder would give an agent files that were not meant for it. */
 function checkCopied(patterns: readonly string[], report: Report): void {
   for (const [index, pattern] of patterns.entries()) {
     const name = `workspace.copy[${index}]`;
@@ -83,7 +83,7 @@ interface ResolvedRoot {
 
 const rootKey = 'workspace.root';
 
-/** `workspace.root` as an absolute path. Blank, or a variable that is not set or blank, means the default. */
+/** `workspace.root` as an absolute path. Blank, or a variable that is unset or blank, means the default. */
 function resolveWorkspaceRoot(
   value: string | null,
   workflowPath: string,
@@ -109,7 +109,9 @@ function resolveWorkspaceRoot(
   return { root: resolvePath(path, workflowDir, surroundings), origin };
 }
 
-/** One for each workflow file: two projects may both have a BAT-1, and their agents must not meet. */
+/**
+ * Each workflow file has its own root: two projects may both have a BAT-1, and their agents must not share a workspace.
+ */
 function defaultRoot(workflowPath: string, { tmpDir }: Surroundings): string {
   const name = basename(dirname(workflowPath)).replaceAll(/[^A-Za-z0-9._-]/g, '_');
   const hash = createHash('sha256').update(workflowPath).digest('hex').slice(0, 12);

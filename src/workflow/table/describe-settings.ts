@@ -4,7 +4,7 @@ import { Secret } from '../../core/text/secret.ts';
 import type { TrackerProfile } from '../../core/tracker-profile.ts';
 import type { SettingRow } from './setting-table.ts';
 
-/** One setting in force, as `baton validate` prints it. */
+/** One effective setting, as `baton validate` prints it. */
 export interface DescribedSetting {
   /** Dotted, as in the file. */
   readonly key: string;
@@ -17,7 +17,7 @@ export interface DescribedSetting {
   readonly origin: string;
 }
 
-/** Keys whose value is not shown as `Settings` has it. */
+/** Keys whose value is shown differently from `Settings`. */
 const shownAs: Readonly<Record<string, (settings: Settings) => unknown>> = {
   'agent.accounts': ({ agent }) => agent.accounts.map(describeAccount),
   'agent.prices': ({ agent }) =>
@@ -33,7 +33,7 @@ const shownAs: Readonly<Record<string, (settings: Settings) => unknown>> = {
   'workspace.repo': ({ workspace }) => workspace.repo?.shown ?? null,
 };
 
-/** Every setting in force and where its value comes from: the table's in its order, then the provider's. */
+/** Every effective setting and the origin of its value: those of the table in its order, then those of the provider. */
 export function describeSettings(
   settings: Settings,
   rows: readonly SettingRow[],
@@ -61,7 +61,7 @@ export function describeSettings(
   return [...fromTable, ...known, ...unknown];
 }
 
-/** An address may carry a user and a password; people see where it leads, not how to get in. */
+/** An address may contain a user and a password; only the rest is shown. */
 function withoutCredentials(value: unknown): unknown {
   return typeof value === 'string' ? value.replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/@\s]*@/i, '$1[secret]@') : value;
 }
@@ -74,12 +74,12 @@ function describeHours(hours: QuietHours | null): string | null {
   return hours === null ? null : quietHoursText(hours);
 }
 
-/** Without the values of variables: even one that does not look like a secret may be one. */
+/** Leaves out the values of variables: even one that does not look like a secret may be one. */
 function describeAccount({ name, backend, env, home }: AccountSettings): Record<string, unknown> {
   return { name, backend, env: Object.keys(env), home };
 }
 
-/** For people: nothing of it is a secret. */
+/** A description for people, without secrets. */
 function describeTarget(target: NotifyTarget): unknown {
   const { kind, events } = target;
   if (kind === 'command') {

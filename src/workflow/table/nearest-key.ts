@@ -1,6 +1,6 @@
 /**
- * The candidate that was most likely meant, or null. A slip of the hand changes a few letters; a slip of the mind puts
- * the right name into the wrong section.
+ * The candidate that the user most likely meant, or null. A typing error changes a few letters; another common error
+ * puts the right name into the wrong section.
  */
 export function nearestKey(key: string, candidates: readonly string[]): string | null {
   if (key.length > longestCompared) return null;
@@ -16,14 +16,14 @@ export function nearestKey(key: string, candidates: readonly string[]): string |
   return nearest;
 }
 
-/** Comparing costs the product of both lengths; a longer text is no misspelt key. */
+/** A comparison costs the product of both lengths; a longer text is not a misspelt key. */
 const longestCompared = 80;
 
 function lastName(key: string): string {
   return key.slice(key.lastIndexOf('.') + 1);
 }
 
-/** Levenshtein's distance: how many letters have to be put in, taken out or changed. */
+/** Levenshtein distance: the number of letters to insert, delete or change. */
 function editDistance(left: string, right: string): number {
   let previous = Array.from({ length: right.length + 1 }, (_, index) => index);
   for (let row = 1; row <= left.length; row += 1) {

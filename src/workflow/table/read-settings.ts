@@ -4,16 +4,16 @@ import { errorAt, type Report, shown, warningAt } from '../workflow-problems.ts'
 import { type PlainSettings, type SettingRow, sectionsOf, splitKey } from './setting-table.ts';
 import { typeOf } from './setting-types.ts';
 
-/** The values of the table. A bad value counts as given and has its default. */
+/** The values of the table. An invalid value counts as given and is replaced by its default. */
 export interface ReadSettings {
   readonly plain: PlainSettings;
   /** The dotted keys that the file gives. */
   readonly given: ReadonlySet<string>;
-  /** Where values come from that are not simply the file's or the default. */
+  /** The origins of values that are neither plain values of the file nor defaults. */
   readonly origins: ReadonlyMap<string, string>;
 }
 
-/** Reads every key of the table out of the front matter and reports each value that is not of its type. */
+/** Reads every key of the table from the front matter and reports each value of the wrong type. */
 export function readSettings(frontMatter: FrontMatter, rows: readonly SettingRow[], report: Report): ReadSettings {
   const mayHoldSecret = secretKeys(rows);
   const found: Found = (key, raw) => {
@@ -41,7 +41,7 @@ export function readSettings(frontMatter: FrontMatter, rows: readonly SettingRow
   return { plain: nest(rows, values), given, origins };
 }
 
-/** Gives the keys that the file leaves out what their other spellings and the keys of backends say; returns why. */
+/** Sets keys that the file leaves out from their other spellings and from keys of backends; returns the origins. */
 function follow(
   rows: readonly SettingRow[],
   values: Map<string, unknown>,
@@ -62,7 +62,7 @@ function follow(
   return origins;
 }
 
-/** The values at the paths of their rows. */
+/** Places the values at the paths of their rows. */
 function nest(rows: readonly SettingRow[], values: ReadonlyMap<string, unknown>): PlainSettings {
   const plain: Record<string, unknown> = { backends: {} };
   for (const { key, path, aliasOf, unsupported } of rows) {
@@ -74,17 +74,17 @@ function nest(rows: readonly SettingRow[], values: ReadonlyMap<string, unknown>)
     }
     section[path.at(-1) ?? ''] = values.get(key);
   }
-  // The tables that the rows come from type it.
+  // The tables that define the rows give it its type.
   return plain as unknown as PlainSettings;
 }
 
-/** Keys under which a user may have put a secret in the wrong place: those of secrets, and the sections above them. */
+/** Keys under which a user may have misplaced a secret: those of secrets, and the sections above them. */
 function secretKeys(rows: readonly SettingRow[]): ReadonlySet<string> {
   const keys = rows.filter(({ mayHoldSecret }) => mayHoldSecret === true).map(({ key }) => key);
   return new Set([...keys, ...sectionsOf(keys)]);
 }
 
-/** A section of the front matter, by its dotted name; empty when it is absent or no map. */
+/** A section of the front matter, by its dotted name; empty when it is absent or not a map. */
 export function sectionOf(frontMatter: FrontMatter, section: string): FrontMatter {
   return section.split('.').reduce((above, name) => {
     const value = Object.hasOwn(above, name) ? above[name] : undefined;
@@ -92,7 +92,7 @@ export function sectionOf(frontMatter: FrontMatter, section: string): FrontMatte
   }, frontMatter);
 }
 
-/** A value from the file for a message about a key, without what may be a secret. */
+/** Formats a value of the file for a message about a key, without possible secrets. */
 type Found = (key: string, raw: unknown) => string;
 
 function reportSectionsThatAreNoMaps(
@@ -139,18 +139,18 @@ interface Place {
   readonly value: unknown;
 }
 
-/** One step into a list or a map: what is there, and how a person calls it. */
+/** One step into a list or a map: the value there, and its name for people. */
 function stepInto({ name, value }: Place, step: PropertyKey): Place {
   const inside = typeof value === 'object' && value !== null ? (value as Record<PropertyKey, unknown>) : {};
   const entry = Object.hasOwn(inside, step) ? inside[step] : undefined;
   return { name: Array.isArray(value) ? `${name}[${String(step)}]` : `${name}.${String(step)}`, value: entry };
 }
 
-/** The places inside of a list or a map that an issue is about; one without steps is the whole value. */
+/** The places inside a list or a map that an issue is about; a place without steps is the whole value. */
 function badPlaces(issue: z.core.$ZodIssue): (readonly PropertyKey[])[] {
   if (issue.code === 'unrecognized_keys') return issue.keys.map((name) => [...issue.path, name]);
   if (issue.path.length > 0) return [issue.path];
-  // Of several forms a value may have, the one that finds fault with entries alone is the one that was meant.
+  // If a value may have several forms, the intended form is the one whose issues concern only entries.
   const forms = issue.code === 'invalid_union' ? issue.errors : [];
   const meant = forms.find((issues) => issues.every(({ path }) => path.length > 0));
   return meant === undefined ? [[]] : meant.flatMap(badPlaces);

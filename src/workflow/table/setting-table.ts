@@ -25,7 +25,7 @@ const sections = {
 
 type OwnSettings = Section<typeof sections>;
 
-/** The settings as the file gives them, before anything is resolved. */
+/** The settings as written in the file, before anything is resolved. */
 export interface PlainSettings extends Omit<OwnSettings, 'polling'>, Pick<Settings, 'backends'> {
   readonly polling: OwnSettings['polling'] & { readonly jobIntervalsMs: Readonly<Record<TimedJob, number>> };
 }
@@ -34,11 +34,11 @@ export interface PlainSettings extends Omit<OwnSettings, 'polling'>, Pick<Settin
 export interface SettingRow extends Setting {
   /** Dotted, as in the file. */
   readonly key: string;
-  /** Where `Settings` has its value. */
+  /** The path of its value in `Settings`. */
   readonly path: readonly string[];
-  /** The dotted key that this one is another spelling of. */
+  /** The dotted key for which this one is another spelling. */
   readonly aliasOf?: string;
-  /** The words there are, where the adapters decide. */
+  /** The allowed words, where the adapters define them. */
   readonly offered?: readonly string[];
   /** Its default while a key of a backend has a certain value. */
   readonly implied?: readonly ImpliedDefault[];
@@ -50,8 +50,8 @@ export interface Adapters {
 }
 
 /**
- * Every key of the front matter but those of the tracker kinds, section by section: the one table behind reading,
- * `baton validate`, `baton schema` and docs/configuration.md (specification 5.3).
+ * Every key of the front matter except those of the tracker kinds, section by section. Reading, `baton validate`,
+ * `baton schema` and docs/configuration.md all use this one table (specification 5.3).
  */
 export function settingRows(adapters: Adapters): readonly SettingRow[] {
   const own = rowsOf(sections, '', []);
@@ -85,7 +85,7 @@ function backendRows({ name, settings }: BackendProfile, own: readonly SettingRo
   return [...rowsOf(keys, `${section}.`, ['backends', name]), ...spellings];
 }
 
-/** What the adapters decide: which words there are, and some defaults. The first backend is the usual one. */
+/** Adds what the adapters define: the allowed words, and some defaults. The first backend is the default. */
 function withAdapters(row: SettingRow, { trackers, backends }: Adapters): SettingRow {
   if (row.key === 'tracker.kind') return { ...row, offered: trackers.map(({ kind }) => kind) };
   if (row.key === 'agent.backend') {
@@ -112,7 +112,7 @@ export function splitKey(key: string): { readonly section: string; readonly name
   return { section: key.slice(0, Math.max(dot, 0)), name: key.slice(dot + 1) };
 }
 
-/** The sections that keys are in, each after the one that it is in itself. */
+/** The sections that contain the keys, each after its parent section. */
 export function sectionsOf(keys: Iterable<string>): ReadonlySet<string> {
   const names = new Set<string>();
   for (const key of keys) {

@@ -2,20 +2,19 @@ import { z } from 'zod';
 import { notifyEvents } from '../../core/notify/notify-cause.ts';
 import type { Choice, SettingTypes, TokenPrice } from '../../core/settings/setting.ts';
 
-/** How a value may be written in the file: the schema that reads it, and the same in words for messages. */
+/** How a value may be written in the file: the schema that reads it, and its description for messages. */
 export interface SettingType<T = unknown> {
   readonly schema: z.ZodType<T>;
-  /** For programs that read of a wrong value. */
+  /** The name of the type for programs that read problems. */
   readonly name: string;
   /** Completes "must be …". */
   readonly allowed: string;
   /** Completes "must be …" for one entry of a list or a map. */
   readonly allowedEntry?: string;
-  /** All values there are, where they can be counted. */
+  /** All possible values, where they can be listed. */
   readonly choices?: readonly string[];
 }
 
-/** The type of a row. */
 export function typeOf(type: keyof SettingTypes | Choice): SettingType {
   if (typeof type === 'string') return { name: type, ...types[type] };
   return { schema: z.enum(type.choices), name: 'choice', allowed: wordList(type.choices), choices: type.choices };
@@ -37,7 +36,7 @@ function wholeNumber(least: number, most = largest): z.ZodType<number> {
 }
 
 const environmentName = /^[A-Za-z_][A-Za-z0-9_]*$/;
-/** It is a key of the store, a word on the command line and a part of lines in the log. */
+/** The name is a key of the store, a word on the command line and a part of log lines. */
 const accountName = /^[A-Za-z0-9][A-Za-z0-9._@+-]{0,63}$/;
 const largest = 999_999_999_999_999;
 const positive = wholeNumber(1);
@@ -49,7 +48,10 @@ export const flag = z.union([
   z.enum(['true', 'false', '1', '0']).transform((word) => word === 'true' || word === '1'),
 ]);
 
-/** Millionths are the smallest part that is counted: a limit below one would be none. A limit this large is a mistake. */
+/**
+ * Millionths are the smallest unit that Baton counts: a smaller limit would be zero. A limit above `mostUsd` is a
+ * mistake.
+ */
 const leastUsd = 0.000_001;
 const mostUsd = 999_999_999;
 const usd = z.union([
@@ -100,7 +102,7 @@ function minuteOf(time: string): number {
   return hours * 60 + minutes;
 }
 
-/** An offset such as `+02:00` would be a zone too, but wrong for half of the year in most places. */
+/** An offset such as `+02:00` is refused: it would be wrong for half of the year in most places. */
 function isTimeZone(name: string): boolean {
   if (!/^[A-Za-z]/.test(name)) return false;
   try {
@@ -140,7 +142,7 @@ const types: { readonly [N in keyof SettingTypes]: Omit<SettingType<SettingTypes
   percentage: { schema: wholeNumber(1, 100), allowed: 'a whole number from 1 to 100' },
   port_number: { schema: wholeNumber(0, 65_535), allowed: 'a whole number from 0 to 65535' },
   lease_time: { schema: wholeNumber(3000), allowed: 'a whole number, 3000 or more' },
-  /** A second is as often as anything that recurs has to be; events do not wait for it. */
+  /** No recurring job has to run more often than every second; events do not wait for it. */
   job_interval: { schema: wholeNumber(1000), allowed: 'a whole number, 1000 or more' },
   usd_amount: { schema: usd, allowed: 'an amount of US dollars, 0 or at least 0.000001, such as 2.50' },
   map: { schema: z.record(z.string(), z.unknown()), allowed: 'a map' },

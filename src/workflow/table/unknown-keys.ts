@@ -5,8 +5,8 @@ import { nearestKey } from './nearest-key.ts';
 import { type SettingRow, sectionsOf } from './setting-table.ts';
 
 /**
- * Reports each key that Baton does not know, with the nearest one that it does. They stay harmless, as the specification
- * wants it (5.3), but a misspelt limit must not pass in silence.
+ * Reports each unknown key with the nearest known one. Unknown keys have no effect, as the specification requires
+ * (5.3), but a misspelt limit must not pass silently.
  */
 export function reportUnknownKeys(
   frontMatter: FrontMatter,
@@ -21,7 +21,7 @@ export function reportUnknownKeys(
     if (known.has(key) || sections.has(key)) continue;
     const nearest = nearestKey(key, [...known, ...sections]);
     const hint = nearest === null ? '' : `; did you mean ${nearest}?`;
-    // A misspelt bound on the bill would bound nothing: that is an error.
+    // A misspelt cost limit would limit nothing, so it is an error.
     const problem = key.startsWith('polling.budget.') ? errorAt : warningAt;
     report(problem(key, `${key} is not a setting Baton knows${hint}`, { code: 'unknown_setting', nearest }));
   }
@@ -31,7 +31,7 @@ function spellings({ name, flat }: ProviderKey): string[] {
   return flat === true ? [`tracker.provider.${name}`, `tracker.${name}`] : [`tracker.provider.${name}`];
 }
 
-/** The keys of the file; those of a section that is known are listed one by one. */
+/** The keys of the file; a known section is listed key by key. */
 function writtenKeys(values: FrontMatter, sections: ReadonlySet<string>, above = ''): string[] {
   return Object.entries(values).flatMap(([name, value]) => {
     const key = `${above}${name}`;

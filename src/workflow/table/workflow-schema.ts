@@ -6,8 +6,8 @@ import { typeOf } from './setting-types.ts';
 type JsonSchema = Record<string, unknown>;
 
 /**
- * JSON Schema of the front matter, for editors. It is as open as Baton itself: unknown keys are allowed here, and
- * `baton validate` warns of them. Draft 7, as that is what editors of YAML understand best.
+ * JSON Schema of the front matter, for editors. It is as open as Baton itself: it allows unknown keys, and `baton
+ * validate` warns about them. Draft 7, because YAML editors support it best.
  */
 export function workflowSchema({ trackers, backends }: Adapters): JsonSchema {
   const rows = settingRows({ trackers, backends });
@@ -41,7 +41,7 @@ export function workflowSchema({ trackers, backends }: Adapters): JsonSchema {
   };
 }
 
-/** What is in a section comes later; a section that is empty may be null. */
+/** The content of a section is added later; an empty section may be null. */
 function emptySection(): { type: readonly string[]; properties: Record<string, JsonSchema> } {
   return { type: ['object', 'null'], properties: {} };
 }

@@ -1,22 +1,22 @@
 import { createHash } from 'node:crypto';
 import type { Issue } from '../../core/issue/issue.ts';
 
-/** A name is a file in git's directory, and a suffix such as `.lock` has to fit behind it. */
+/** A branch name becomes a file in git's directory, and a suffix such as `.lock` has to fit after it. */
 const longestBytes = 200;
 const digits = 8;
-/** How a name ends that was changed. */
+/** The ending of a name that was changed. */
 const hashEnding = /-[0-9a-f]{8}$/;
 /**
- * What git refuses in a name (`git check-ref-format`), what is invisible, and what a shell would read as more than a
- * name: text of issues gets into branches, and branches get into scripts.
+ * Characters that git refuses in a name (`git check-ref-format`), invisible ones, and those that a shell would
+ * interpret: text of issues gets into branch names, and branch names get into scripts.
  */
 const unsafe = /[\p{C}\p{Z}~^:?*[\]\\{}$`"'();&|<>!]+/gu;
 
 /**
- * The branch of an issue: the rendered text where that is a name, otherwise the nearest one. When anything had to be
- * changed, eight hex digits of the SHA-256 of the text and the issue's id follow, so that two issues never get one
- * branch that way. They also follow a text that ends as if it had them already: it could be the branch of another.
- * Blank text gives `baton/<identifier>`.
+ * The branch of an issue: the rendered text where it is a valid name, otherwise the nearest valid one. When anything
+ * had to be changed, eight hex digits of the SHA-256 of the text and the issue's id follow, so that two issues never
+ * get the same branch that way. They also follow a text that already ends like that: it could be the branch of another
+ * issue. Blank text yields `baton/<identifier>`.
  */
 export function branchName(rendered: string, issue: Pick<Issue, 'id' | 'identifier'>): string {
   const text = rendered.trim() === '' ? `baton/${issue.identifier}` : rendered.trim();
@@ -28,7 +28,7 @@ export function branchName(rendered: string, issue: Pick<Issue, 'id' | 'identifi
   return `${stem}-${hash}`;
 }
 
-/** Whether git takes this as the name of a branch: the rules of `git check-ref-format --branch`. */
+/** Whether git accepts this as the name of a branch: the rules of `git check-ref-format --branch`. */
 export function isBranchName(name: string): boolean {
   return (
     name !== '' &&
@@ -41,7 +41,7 @@ export function isBranchName(name: string): boolean {
   );
 }
 
-/** What is left of a text when all that is refused is taken out; it may be nothing, or too long. */
+/** Removes everything that is refused from a text; the result may be empty or too long. */
 function safe(text: string): string {
   return text
     .toWellFormed()
@@ -54,7 +54,7 @@ function safe(text: string): string {
     .replace(/^[-/.]+/, '');
 }
 
-/** At most `mostBytes`, whole characters, and an end that more can follow. */
+/** Cuts to at most `mostBytes`, in whole characters, with an end that a suffix can follow. */
 function cut(name: string, mostBytes: number): string {
   let bytes = 0;
   let kept = '';

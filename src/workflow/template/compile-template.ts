@@ -7,7 +7,7 @@ import { keepFences } from './fenced-text.ts';
 
 /** A template that needs more steps than this does not end, or should not be a prompt. */
 const mostSteps = 100_000;
-/** Counted by the library in characters and list items that filters and ranges make. */
+/** The library counts characters and list items that filters and ranges create. */
 const mostMemory = 8_000_000;
 const longestTextChars = 4_000_000;
 const longestExcerptChars = 120;
@@ -15,7 +15,7 @@ const longestExcerptChars = 120;
 const liquid = new Liquid({
   strictVariables: true,
   strictFilters: true,
-  // `{% if issue.url %}` and `| default:` must be able to ask whether something is there.
+  // `{% if issue.url %}` and `| default:` must be able to test whether a value is present.
   lenientIf: true,
   ownPropertyOnly: true,
   // Without templates in memory, `include`, `render` and `layout` would read files.
@@ -26,13 +26,15 @@ const liquid = new Liquid({
   locale: 'en-US',
 });
 
-/** The mark of each rendering that fences something. */
+/** The mark of each rendering that has fences. */
 const marks = new WeakMap<object, string>();
 keepFences(liquid, (context) => marks.get(context) ?? null);
 
 export interface TemplateSource {
   readonly text: string;
-  /** For messages: what it is a template of, the workflow file, and its line on which `text` starts, where there is one. */
+  /**
+   * For messages: what the template is for, the workflow file, and the line on which `text` starts, where there is one.
+   */
   readonly name: string;
   readonly path: string;
   readonly firstLine: number | null;
@@ -40,12 +42,12 @@ export interface TemplateSource {
 
 type Variables = Record<string, unknown>;
 
-/** Renders a template; with a mark, every fence of that mark in it is whole. */
+/** Renders a template; with a mark, every fence of that mark in the result is complete. */
 export type Render = (variables: Variables, mark?: string | null) => string;
 
 /**
- * Parses a template once; the function it returns renders it, and throws `template_render_error` if it cannot.
- * Null, and reported, when it is no Liquid.
+ * Parses a template once and returns the function that renders it, which throws `template_render_error` if it cannot.
+ * Returns null and reports a problem when the text is not valid Liquid.
  */
 export function compileTemplate(source: TemplateSource, report: Report): Render | null {
   let template: Template[];
@@ -81,8 +83,8 @@ function render(template: Template[], variables: Variables, mark: string | null,
 }
 
 /**
- * The library asks this limit before each step whether too much wall time has passed. Counting the steps instead gives
- * the same answer on a busy machine as on an idle one.
+ * Before each step the library checks this limit for elapsed wall time. Counting steps instead gives the same result on
+ * a busy machine as on an idle one.
  */
 function limitSteps(context: Context): void {
   let steps = 0;
@@ -92,7 +94,7 @@ function limitSteps(context: Context): void {
   };
 }
 
-/** A template that went beyond a bound of ours. */
+/** A template that exceeded one of Baton's limits. */
 class TemplateLimit extends Error {
   readonly problem: string;
 
@@ -107,7 +109,7 @@ interface Explanation {
   readonly details: ProblemDetails;
 }
 
-/** The library's reason with the line of the file instead of the line of the template, and that line itself. */
+/** The library's reason with the line number of the file instead of the template, and the text of that line. */
 function explain(thrown: unknown, { text, firstLine }: TemplateSource): Explanation {
   const reason = thrown instanceof Error ? thrown.message.replace(/, line:\d+, col:\d+$/, '') : String(thrown);
   const cause = LiquidError.is(thrown) ? thrown.originalError : thrown;
@@ -122,8 +124,8 @@ function explain(thrown: unknown, { text, firstLine }: TemplateSource): Explanat
 }
 
 /**
- * How a value stands in a prompt: a list is joined without a separator, as Liquid does it; a map is JSON, because
- * `[object Object]` would tell an agent nothing.
+ * A value as text in a prompt: a list is joined without a separator, as in Liquid; a map is JSON, because `[object
+ * Object]` is of no use to an agent.
  */
 function textOf(value: unknown): string {
   if (value === null || value === undefined) return '';

@@ -2,8 +2,8 @@ import { Drop, type FilterImplOptions, type Liquid } from 'liquidjs';
 import { fence, fenceState, withoutFence } from '../../core/text/fence.ts';
 
 /**
- * Text of a stranger inside a template. What must hold: whatever turns it into text gets it fenced, and what a filter
- * makes of it is such text again. A template may compare it and ask for its size as if it were plain.
+ * Text of a stranger inside a template. What must hold: every conversion to text returns it fenced, and the result of a
+ * filter is fenced text again. A template may compare it and read its size as if it were plain.
  */
 export class FencedText {
   readonly #text: string;
@@ -14,7 +14,7 @@ export class FencedText {
     this.#mark = mark;
   }
 
-  /** Without its fence: for filters, whose result is fenced again. */
+  /** The text without its fence: for filters, whose result is fenced again. */
   reveal(): string {
     return this.#text;
   }
@@ -27,7 +27,7 @@ export class FencedText {
     return this.toString();
   }
 
-  // What follows is how Liquid looks at text: `size`, `contains`, `for`, and the comparisons.
+  // The members below are how Liquid reads text: `size`, `contains`, `for`, and the comparisons.
 
   get size(): number {
     return this.#text.length;
@@ -42,7 +42,7 @@ export class FencedText {
   }
 
   equals(other: unknown): boolean {
-    // `blank` and `empty` know themselves what they are equal to.
+    // `blank` and `empty` define their own equality.
     if (other instanceof Drop && 'equals' in other && typeof other.equals === 'function') {
       return other.equals(this.#text) === true;
     }
@@ -68,7 +68,7 @@ export class FencedText {
 
 /**
  * Makes every filter keep the fence: it works on the text inside, and its result is fenced as a whole. Text that a
- * template captured has its fence in it already; `markOf` tells the mark by which that is seen.
+ * template captured already contains its fence; `markOf` returns the mark that identifies it.
  */
 export function keepFences(liquid: Liquid, markOf: (context: object) => string | null): void {
   for (const [name, filter] of Object.entries(liquid.filters)) {
@@ -91,7 +91,7 @@ function keepingFence(
     const isFenced = mark !== null && [value, ...args].some((each) => hasFence(each, mark));
     if (!isFenced) return apply(value, args);
     const bare = (each: unknown): unknown => withoutFences(each, mark);
-    // What is raw is not looked at again before it is written.
+    // The library writes raw results unchanged, so they must be fenced text already.
     const again = (result: unknown): unknown => (raw ? String(fenced(result, mark)) : fenced(result, mark));
     const result = apply(bare(value), args.map(bare));
     return isGenerator(result) ? finish(result, again) : again(result);

@@ -4,7 +4,7 @@ import { harmlessLine } from '../../core/text/harmless-line.ts';
 import type { PromptInput } from '../../core/workflow.ts';
 import { FencedText } from './fenced-text.ts';
 
-/** What a template sees, under the names of the specification (4.1.1, 12.1). */
+/** The variables of a template, under the names of the specification (4.1.1, 12.1). */
 export function promptVariables(
   { issue, attempt, retryKind }: PromptInput,
   trust: { readonly isTrusted: boolean; readonly mark: string | null },
@@ -38,8 +38,8 @@ export function issueVariables(issue: Issue, isTrusted: boolean): Record<string,
 }
 
 /**
- * What a stranger wrote is fenced. Names are not, as templates compare them: labels, branch and address may be made of
- * the author's words, so they are one line each, without anything invisible and without the mark.
+ * Fences what a stranger wrote. Names are not fenced, because templates compare them: labels, branch and address may
+ * contain the author's words, so each is one line, without invisible characters and without the mark.
  */
 function fencedVariables(variables: Record<string, unknown>, issue: Issue, mark: string): Record<string, unknown> {
   return {

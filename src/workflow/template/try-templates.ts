@@ -35,10 +35,10 @@ const bareIssue: Issue = {
   updatedAt: null,
 };
 
-/** Sample issues have no author who could guess it. */
+/** A fixed mark is safe here: sample issues have no author who could guess it. */
 const fenceMark = 'sample-mark-of-no-fence';
 
-/** A template often branches on whether something is there and whether it is the first run: each way is tried. */
+/** Templates often branch on whether a value is present and whether it is the first run: each case is tried. */
 const samples: readonly PromptInput[] = [fullIssue, bareIssue].flatMap((issue) => [
   { issue, attempt: null, retryKind: null, fenceMark: null },
   { issue, attempt: null, retryKind: null, fenceMark },
@@ -47,7 +47,7 @@ const samples: readonly PromptInput[] = [fullIssue, bareIssue].flatMap((issue) =
   { issue, attempt: 1, retryKind: 'interrupted' as const, fenceMark },
 ]);
 
-/** Another issue in all that a branch may be made of. */
+/** A sample that differs in everything that a branch name may contain. */
 const otherIssue: Issue = {
   ...fullIssue,
   id: 'other-sample-id',
@@ -59,7 +59,7 @@ const otherIssue: Issue = {
   nativeRef: { number: 124 },
 };
 
-/** Renders both templates for sample issues, so that an unknown variable is found before the first run costs anything. */
+/** Renders both templates for sample issues, to find an unknown variable before the first run costs anything. */
 export function tryTemplates(workflow: Workflow): Problem[] {
   const prompts = failures(samples, workflow.renderPrompt);
   const branches = failures([fullIssue, bareIssue, otherIssue], workflow.renderBranch);
@@ -72,7 +72,7 @@ export function tryTemplates(workflow: Workflow): Problem[] {
 
 const branchKey = 'workspace.branch';
 
-/** Each failure once, however many inputs have it. */
+/** Returns each failure once, however many inputs cause it. */
 function failures<T>(inputs: readonly T[], render: (input: T) => string): BatonError[] {
   const errors = new Map<string, BatonError>();
   for (const input of inputs) {
@@ -86,7 +86,7 @@ function failures<T>(inputs: readonly T[], render: (input: T) => string): BatonE
   return [...errors.values()];
 }
 
-/** The file is named around it. */
+/** Removes the path from the message: the caller names the file. */
 function problemOf({ code, message, details: { path, ...details } }: BatonError, key: string | null): Problem {
   return errorAt(key, message.replace(`${path}: `, ''), { code, ...details });
 }
