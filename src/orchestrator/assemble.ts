@@ -38,26 +38,26 @@ import { WorkspaceSweep } from './workspaces/sweep-workspaces.ts';
 export interface OrchestratorParts extends Omit<BaseParts, 'leaseMs' | 'notify' | 'own' | 'requestTick' | 'stopping'> {
   readonly runner: Runner;
   readonly transcripts: Transcripts;
-  /** What the machine has left for new work. May hang, or reject: then it is unknown. */
+  /** Free disk and memory for new work. May hang, or reject: then it is unknown. */
   readonly roomLeft: (settings: Settings) => Promise<RoomLeft>;
-  /** Drops salvaged work that is older than these settings want; gives how much. May reject. */
+  /** Drops salvaged work that is older than these settings allow; returns how much. May reject. */
   readonly pruneSalvage: (settings: Settings) => Promise<number>;
-  /** Takes in what other daemons on the store have asked of remote services. May reject. */
+  /** Reads which requests other daemons on the store have sent to remote services. May reject. */
   readonly refreshRequests: () => Promise<void>;
-  /** When a person last touched the file that says so, wall time; null where there is none. */
+  /** When a person last touched the activity file, wall time; null when there is no such file. */
   readonly touchedAt: () => number | null;
-  /** Slots that several projects of this Baton share; null where it is alone. */
+  /** Slots that several projects of this daemon share; null when it has one project. */
   readonly pool: PoolMember | null;
-  /** Limits a trial to these issues (ids or identifiers) and to so many runs; null: no limit. */
+  /** Limits a trial to these issues (ids or identifiers) and to a number of runs; null: no limit. */
   readonly trial: Trial | null;
-  /** Hears of each event of a run with its number. It must be quick, and not throw. */
+  /** Called with each event of a run and its number. Must be quick and must not throw. */
   readonly onRunEvent?: (runId: string, seq: number, event: AgentEvent) => void;
-  /** Hears of each run that has ended. It must be quick, and not throw. */
+  /** Called for each run that has ended. Must be quick and must not throw. */
   readonly onRunEnd?: (run: EndedRun) => void;
   readonly onHealth: (health: Health) => void;
 }
 
-/** What the parts need of the orchestrator around them. */
+/** What the parts need from the orchestrator. */
 interface Surroundings extends OrchestratorParts {
   readonly stopping: AbortSignal;
   readonly isStarted: () => boolean;
@@ -69,7 +69,7 @@ interface Surroundings extends OrchestratorParts {
 
 export type Assembly = ReturnType<typeof assemble>;
 
-/** Makes the parts and connects them; what depends on claims listens to their changes. */
+/** Creates the parts and connects them. Parts that depend on claims listen to claim changes. */
 export function assemble(around: Surroundings) {
   const { clock, logger, source, stopping, notify, pool, trackerFor } = around;
   const pending = new PendingWork(logger);

@@ -22,20 +22,20 @@ import { Watchers } from './view/watchers.ts';
 import { cleanAtStart } from './workspaces/clean-at-start.ts';
 import type { SweepReport, SweepWish } from './workspaces/sweep-workspaces.ts';
 
-/** How long the first tick waits for commands that wait. */
+/** How long the first tick waits for commands in the queue. */
 const commandsFirstMs = 5_000;
-/** A person who changes several things in a row gets one sweep for them. */
+/** Several changes by a person in a row cause one sweep. */
 const sweepAgainMs = 2_000;
-/** The same for polls of a tracker that is elsewhere: the first one is at once, the others share the next. */
+/** The same for polls of a remote tracker: the first poll runs at once, the others share the next one. */
 const pollAgainMs = 1_000;
-/** Commands about the daemon or a live run: they say nothing about the issue in the tracker. */
+/** Commands about the daemon or a live run: they do not change the issue in the tracker. */
 const needsNoRead: ReadonlySet<string> = new Set(['pause', 'drain', 'issue_steer', 'workspaces_prune']);
 
 /**
- * The one authority over scheduling. It ticks at once when started, then every few seconds; a tick only decides and begins
- * things. Each other concern is a job at its own pace, the poll of the tracker among them. Exits, due retries and commands
- * are served when they come. It is stopped once: nothing new starts, every run is stopped, and `closed` resolves when all
- * of them are gone.
+ * The only authority over scheduling. It ticks at once when started, then every few seconds; a tick only decides and
+ * begins things. Every other concern is a job at its own pace, including the poll of the tracker. Exits, due retries
+ * and commands are served when they come. It is stopped once: nothing new starts, every run is stopped, and `closed`
+ * resolves when all of them are gone.
  */
 export class Orchestrator {
   readonly closed: Promise<void>;
@@ -86,15 +86,15 @@ export class Orchestrator {
       },
       onEnd: () => {
         this.#reading = null;
-        // A drain is over when nothing runs any more.
+        // A drain is finished when nothing runs any more.
         if (pause.state?.kind === 'drain' && claims.running.size === 0) void this.stop();
       },
     });
   }
 
   /**
-   * Startup in this order: what was left behind before a restart is ended and inherited, workspaces of finished issues are
-   * cleaned, then comes the first tick. Rejects when the store cannot be read.
+   * Startup in this order: ends and inherits what was left before a restart, cleans the workspaces of finished issues,
+   * then ticks for the first time. Rejects when the store cannot be read.
    */
   start(): Promise<void> {
     this.#starting = this.#start();
@@ -108,7 +108,7 @@ export class Orchestrator {
     lease.start();
     await endLeftoverProcesses(this.#all);
     await this.#takeUp();
-    // What people asked for while no daemon ran comes before anything starts; a slow tracker does not hold it up for long.
+    // Commands from the time without a daemon come before anything starts; a slow tracker does not delay this for long.
     await within(clock, commandsFirstMs, this.#commands.drain());
     if (this.#stop.signal.aborted) return;
     this.#isStarted = true;
@@ -117,7 +117,7 @@ export class Orchestrator {
     this.refresh();
   }
 
-  /** The store was put back to an earlier moment: what it says is true, except for the runs in progress. */
+  /** The store was restored to an earlier moment: its content is valid, except for the runs in progress. */
   reload(): void {
     const again = async (): Promise<void> => {
       await this.#all.claims.reload();
@@ -127,14 +127,19 @@ export class Orchestrator {
     this.#all.own('reload', again());
   }
 
-  /** Another program wrote something that may concern the orchestrator: commands are carried out and the tracker is asked now. */
+  /**
+   * Another program wrote something that may concern the orchestrator: carries out commands and polls the tracker now.
+   */
   wake(): void {
     if (this.#isStarted) this.#all.own('commands', this.#commands.drain());
     this.#all.activity.note();
     this.#readAgain();
   }
 
-  /** Carries out a command that this process wrote; gives its answer, or null when the daemon stops before there is one. */
+  /**
+   * Carries out a command that this process wrote. Returns its answer, or null when the daemon stops before there is
+   * one.
+   */
   carryOut({ id, kind }: Pick<Command, 'id' | 'kind'>): Promise<CommandResult | null> {
     const answer = this.#commands.answerTo(id);
     if (this.#isStarted) this.#all.own('commands', this.#commands.drain());
@@ -143,34 +148,37 @@ export class Orchestrator {
     return answer;
   }
 
-  /** What a person changed may be an issue: nothing that was read before counts. */
+  /** A person may have changed an issue: earlier reads are no longer valid. */
   #readAgain(): void {
     this.#all.reads.forgetAll();
-    // Perhaps an issue of our own board is over now. What is elsewhere does not change by what is done here.
+    // An issue of the local board may have finished. A command here does not change a remote tracker.
     if (trackerNow(this.#all)?.isLocal === true) this.#jobs.ask('workspace_sweep', { atLeastMs: sweepAgainMs });
     this.refresh();
   }
 
-  /** Asks for a tick and a poll now, also of a tracker that rests; while one is in progress, for one right after it. */
+  /**
+   * Asks for a tick and a poll now, even of a tracker that rests; if one is in progress, another follows right after
+   * it.
+   */
   refresh(): void {
     this.#all.reads.rest.lift();
     this.#lookNow();
   }
 
   #lookNow(): void {
-    // Asked during the start, it is the first tick: before it nothing may begin.
+    // During the start this request becomes the first tick: nothing may begin before it.
     if (this.#stop.signal.aborted || !this.#isStarted) return;
     const isLocal = trackerNow(this.#all)?.isLocal === true;
     this.#jobs.ask('tracker_poll', { atLeastMs: isLocal ? 0 : pollAgainMs });
     this.#ticks.ask();
   }
 
-  /** There may be a slot for a candidate that is known: a slot of this Baton was freed. */
+  /** A shared slot was freed: a known candidate may use it. */
   fillSlots(): void {
     this.#all.fillSlots();
   }
 
-  /** What a tick would do now, after what must have survived was read; nothing is started. */
+  /** What a tick would do now, after reading the stored state; starts nothing. */
   async preview(beside: readonly ClaimBeside[] = []): Promise<readonly DispatchDecision[]> {
     await this.#lookFromOutside();
     return previewDispatch(this.#all, beside);
@@ -194,7 +202,7 @@ export class Orchestrator {
       this.#stop.abort();
       this.#ticks.stop();
       const jobsEnd = this.#jobs.stop();
-      // What it inherits is being ended or written; whoever started it hears of its error.
+      // The start may still be ending or writing what it inherits. The caller of `start` gets its error.
       await this.#starting.catch(() => {});
       retryTimers.stop();
       await endRuns(this.#all, this.#ticks.inProgress);
@@ -214,7 +222,7 @@ export class Orchestrator {
     return this.stop();
   }
 
-  /** What is going on, as a copy that does not change. Never waits for anything. */
+  /** The current state, as a copy that does not change. Never waits. */
   read(): ReadModel {
     return readModel(this.#all, {
       startedAt: this.#startedAt,
@@ -235,7 +243,7 @@ export class Orchestrator {
     return this.#watchers.add(watcher);
   }
 
-  /** Reads what must have survived, and inherits what nobody has. */
+  /** Reads the stored state, and inherits issues that no daemon has. */
   async #takeUp(): Promise<void> {
     const { pause, spending, landings, accounts } = this.#all;
     await pause.read();
@@ -245,7 +253,7 @@ export class Orchestrator {
     await inheritAll(this.#all, await findOrphans(this.#all));
   }
 
-  /** What the store says is going on, for a visitor who only looks: nothing is claimed, scheduled or changed. */
+  /** Reads the stored state for a visitor: claims, schedules and changes nothing. */
   async #lookFromOutside(): Promise<void> {
     const { pause, spending, accounts, room, claims, candidates, reads, store, project, clock, source } = this.#all;
     await pause.read();
@@ -258,7 +266,7 @@ export class Orchestrator {
       candidates.countInReview(await reads.byStates(tracker.reviewStates, { job: 'visitor', cause: 'person' }));
   }
 
-  /** What comes due during the start waits for its end: before it others are still being inherited. */
+  /** A retry that is due during the start waits for its end: until then other issues are still being inherited. */
   async #retryDue(retrying: Retrying): Promise<void> {
     await this.#starting;
     if (this.#all.claims.get(retrying.issue.id) === retrying) await this.#all.retries.try(retrying);

@@ -10,7 +10,7 @@ import type { Tracker } from '../tracker/tracker.ts';
 import type { Workspaces } from '../workspace/workspace.ts';
 import type { RunUsage } from './runs/run-usage.ts';
 
-/** What many parts of the orchestrator are given; each names those that it needs. */
+/** What many parts of the orchestrator need; each part picks its own subset. */
 export interface BaseParts {
   readonly clock: Clock;
   readonly chance: Chance;
@@ -21,7 +21,7 @@ export interface BaseParts {
   readonly isShared: boolean;
   /** The project's id in the store. */
   readonly project: string;
-  /** Who this daemon is in the store: the same after a restart, different from every other. */
+  /** The identity of this daemon in the store: the same after a restart, different from every other daemon. */
   readonly owner: string;
   /** The name of this machine, for the record of a run. */
   readonly host: string;
@@ -32,11 +32,11 @@ export interface BaseParts {
   readonly leaseMs: () => number;
   /** Aborted when the orchestrator stops; nothing new may start after that. */
   readonly stopping: AbortSignal;
-  /** Owns work that nobody awaits where it begins; a stop waits for it. */
+  /** Owns work that its caller does not await; a stop waits for it. */
   readonly own: (what: string, work: Promise<unknown>) => void;
-  /** Tells the watchers that something changed. */
+  /** Tells the watchers about a change. */
   readonly notify: () => void;
-  /** Asks for a tick and a poll as soon as those in progress, if any, are over. */
+  /** Asks for a tick and a poll as soon as those in progress, if any, have finished. */
   readonly requestTick: () => void;
 }
 
@@ -47,7 +47,7 @@ export interface EndedRun {
   readonly usage: RunUsage;
 }
 
-/** What the orchestrator asks the machine about processes that it has no other hold on. */
+/** Access to processes on this machine that the orchestrator has no handle for. */
 export interface Processes {
   /** Ends every process on this machine that this daemon started before a restart. */
   endEarlierLives(): Promise<{ readonly ended: number; readonly left: readonly { readonly runId: string | null }[] }>;

@@ -1,8 +1,8 @@
 import type { Logger } from '../core/logger.ts';
 
 /**
- * Work that nobody waits for where it begins: it is owned here, so that no rejection is without an owner and a stop can
- * wait until all of it is done.
+ * Owns work that its caller does not await, so that every rejection is handled and a stop can wait until all of it is
+ * done.
  */
 export class PendingWork {
   readonly #logger: Logger;
@@ -12,7 +12,7 @@ export class PendingWork {
     this.#logger = logger;
   }
 
-  /** Takes the work over; what it rejects with is logged under `what`. */
+  /** Takes ownership of the work; logs a rejection under `what`. */
   own(what: string, work: Promise<unknown>): void {
     const owned: Promise<void> = work
       .then(
@@ -23,7 +23,7 @@ export class PendingWork {
     this.#work.add(owned);
   }
 
-  /** Resolves when nothing is pending, what came meanwhile included. */
+  /** Resolves when nothing is pending, including work that was added meanwhile. */
   async drain(): Promise<void> {
     while (this.#work.size > 0) await Promise.all(this.#work);
   }

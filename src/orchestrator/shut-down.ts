@@ -8,7 +8,7 @@ export interface ShutDownParts extends Pick<BaseParts, 'clock' | 'logger' | 'pro
   readonly runs: Runs;
 }
 
-/** After so long a stop ends what is left without asking. */
+/** After this time a stop ends the remaining runs by force. */
 const shutdownTimeoutMs = 30_000;
 /** How long a stop waits for the tick in progress (seed 4, Graceful Shutdown Drain). */
 const tickDrainMs = Math.min(5_000, 0.2 * shutdownTimeoutMs);
@@ -27,7 +27,7 @@ export async function endRuns(parts: ShutDownParts, ticking: Promise<void> | nul
   await gone;
 }
 
-/** For the daemon that comes next: what we had is free, retries and holds stay. */
+/** For the next daemon: releases our claims; retries and holds stay. */
 export async function giveClaimsBack({ claims, logger }: ShutDownParts): Promise<void> {
   try {
     await claims.releaseAll();

@@ -6,9 +6,9 @@ import type { PollError } from './poll/poll.ts';
 import { type DueReads, runTick, type StepReport, type TickParts } from './tick-steps.ts';
 import { type HealthParts, tellHealth } from './view/health.ts';
 
-/** A tick costs nothing but a look around on this machine: it comes at least this often, whatever the polls do. */
+/** A tick only checks state on this machine, so it is cheap: it comes at least this often, whatever the polls do. */
 const tickMs = 5_000;
-/** Wall time that ran ahead of the monotonic clock by so much: the machine has slept, or its clock was set. */
+/** When wall time is this far ahead of the monotonic clock, the machine has slept, or its clock was set. */
 const sleptMs = 60_000;
 
 interface TickLoopParts extends TickParts, HealthParts {
@@ -17,15 +17,15 @@ interface TickLoopParts extends TickParts, HealthParts {
   readonly due: DueReads;
   readonly pollErrors: () => readonly PollError[];
   readonly notify: () => void;
-  /** When the orchestrator was made, wall time. */
+  /** When the orchestrator was created, wall time. */
   readonly startedAt: number;
   readonly onBegin: () => void;
   readonly onEnd: () => void;
 }
 
 /**
- * The ticks: one at a time, the next counted from the end of the last. A tick only decides and begins things on this
- * machine; the tracker is asked by the job `tracker_poll`, at its own pace.
+ * Runs the ticks: one at a time, the next counted from the end of the last. A tick only decides and begins things on
+ * this machine; the job `tracker_poll` reads the tracker at its own pace.
  */
 export class TickLoop {
   readonly #parts: TickLoopParts;
@@ -53,7 +53,7 @@ export class TickLoop {
     return this.#ticking;
   }
 
-  /** Asks for a tick now; while one is in progress, for one right after it. */
+  /** Asks for a tick now; if one is in progress, for another right after it. */
   ask(): void {
     if (this.#ticking === null) this.#schedule(0);
     else this.#isWanted = true;
@@ -68,7 +68,8 @@ export class TickLoop {
     this.#timer?.cancel();
     this.#nextAt = clock.monotonic() + delayMs;
     this.#timer = clock.schedule(delayMs, () => {
-      // In progress before anybody is told of it: who hears of a tick and asks for another gets one after it.
+      // `#ticking` is set before listeners hear of the tick: a listener that asks for another one gets it after this
+      // one.
       this.#ticking = Promise.resolve().then(() => this.#tick());
     });
   }
@@ -106,7 +107,7 @@ export class TickLoop {
     }
   }
 
-  /** A machine that slept wakes to one poll, not to a wait that was begun the evening before. */
+  /** A machine that slept polls once when it wakes, and does not finish a wait from the evening before. */
   #lookForSleep(now: { readonly wall: number; readonly monotonic: number }): void {
     const before = this.#seenAt;
     this.#seenAt = now;

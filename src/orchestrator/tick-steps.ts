@@ -25,10 +25,10 @@ export interface TickParts extends Pick<BaseParts, 'clock' | 'isShared' | 'logge
 
 type Step = (parts: TickParts, due: DueReads) => void | Promise<void>;
 
-/** With a store to ourselves, what only others could have changed is read again this often. */
+/** On a store without other daemons, state that only another program could change is read this often. */
 const ownStoreMs = 30_000;
 
-/** When the store was last asked for what other daemons change. Where there are others, it is at every tick. */
+/** When the store was last read for changes of other daemons. On a shared store every tick reads it. */
 export class DueReads {
   readonly #parts: Pick<TickParts, 'clock' | 'isShared'>;
   readonly #readAt = { orphans: 0, pause: 0 };
@@ -45,20 +45,20 @@ export class DueReads {
     return true;
   }
 
-  /** The next tick looks for orphans, whenever that would be due. */
+  /** The next tick looks for orphans, even if that is not due. */
   orphansSoon(): void {
     this.#readAt.orphans = Number.NEGATIVE_INFINITY;
   }
 }
 
-/** Its rules come with the pipeline, or it became jobs; its place in seed 4's order is kept. */
+/** The step has no rules until the pipeline exists, or became jobs; it keeps its place in seed 4's order. */
 const nothingYet: Step = () => {};
 
 /**
- * The steps of a tick, in seed 4's order. Why this order: work that is done is moved on first; reconcile comes before
- * dispatch, because it frees slots; retries before new work, because they were promised. Steps look at what is on this
- * machine. The tracker is asked by a job beside the ticks, whose answer reconciles the runs first and then fills the
- * slots; live runs are looked after and the store is maintained by jobs too, each at its own pace (jobs/recurring-jobs.ts).
+ * The steps of a tick, in seed 4's order. Why this order: finished work moves first; reconcile comes before dispatch,
+ * because it frees slots; retries before new work, because they were promised. Steps only check state on this machine.
+ * A separate job polls the tracker; its answer first reconciles the runs and then fills the slots. Jobs also look after
+ * live runs and maintain the store, each at its own pace (jobs/recurring-jobs.ts).
  */
 const steps = {
   transitions: nothingYet,
@@ -73,7 +73,7 @@ const steps = {
   intake: nothingYet,
   dispatch: ({ source, room, fillSlots, own }) => {
     const { problem } = source.read();
-    // Nothing new starts with a workflow file that cannot be used.
+    // Nothing new starts with an unusable workflow file.
     if (problem !== null) throw problem;
     if (room.whyNone() !== null) own('room', room.look());
     fillSlots();
@@ -83,7 +83,10 @@ const steps = {
 
 export type TickStep = keyof typeof steps;
 
-/** One pass of the steps (law 5): each in its own error boundary, none begun after the orchestrator was told to stop. */
+/**
+ * One pass of the steps (law 5): each in its own error boundary. No step begins after the orchestrator was asked to
+ * stop.
+ */
 export async function runTick(parts: TickParts, due: DueReads): Promise<StepReport[]> {
   const { clock, logger, source, stopping } = parts;
   const reports: StepReport[] = [];
@@ -96,7 +99,7 @@ export async function runTick(parts: TickParts, due: DueReads): Promise<StepRepo
     } catch (thrown) {
       if (!stopping.aborted) {
         error = toBatonError(thrown);
-        // What is wrong with the workflow file was told when it appeared.
+        // A problem of the workflow file was logged when it appeared.
         if (error !== source.read().problem) logger.error('tick_step_failed', { step, error });
       }
     }

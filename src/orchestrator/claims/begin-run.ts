@@ -14,9 +14,9 @@ import { addRuns, type IssueCounts, readCounts } from './issue-counters.ts';
 
 export interface RunWish {
   readonly record: Omit<RunStart, 'generation' | 'project' | 'host' | 'account'>;
-  /** Why it may use no account now, by what the store knows of them. */
+  /** Why no account may be used now, according to the store. */
   readonly whyNoAccount: (tables: StoreTables) => Promise<SkipReason | null>;
-  /** Takes the account it uses, given the run of this issue before it. */
+  /** Takes the account for this run; `last` is the previous run of the issue. */
   readonly takeAccount: (tables: StoreTables, last: RunRecord | null) => Promise<string | null>;
   readonly note: string | null;
   readonly slotState: string;
@@ -30,11 +30,11 @@ export interface BegunRun {
   /** The runs of this issue before this one, the newest first. */
   readonly earlier: readonly RunRecord[];
   readonly account: string | null;
-  /** People's notes for its agent: the new one, and what the run before could not pass on. */
+  /** People's notes for the agent: the new one, and those that the previous run could not pass on. */
   readonly note: string | null;
-  /** What people answered to earlier runs, and no run has been told. */
+  /** People's answers to earlier runs that no agent has received yet. */
   readonly answers: readonly StoredQuestion[];
-  /** What they answered and earlier runs were told, the oldest first. */
+  /** People's answers that earlier runs have received, the oldest first. */
   readonly answersBefore: readonly StoredQuestion[];
 }
 
@@ -58,12 +58,12 @@ export interface Beginner {
 
 /** How many earlier runs are searched for a conversation to resume. */
 export const mostEarlier = 20;
-/** More than anybody answers about one issue. */
+/** More answers than people give on one issue. */
 const mostAnswersBefore = 20;
 
 /**
- * In one transaction: claims the issue, or keeps our claim on it, and writes the start of the run, if there is a slot over
- * all daemons of the store and no limit of the issue is reached. An issue at its limit is held instead.
+ * In one transaction: claims the issue, or keeps our claim on it, and writes the start of the run. It refuses when no
+ * slot is free over all daemons of the store. An issue that has reached one of its limits is held instead.
  */
 export async function beginRun(tables: StoreTables, wish: RunWish, by: Beginner): Promise<BegunRun | RefusedRun> {
   const full = (await whyNoSlotOf(tables, wish, by)) ?? (await wish.whyNoAccount(tables));
@@ -78,7 +78,7 @@ function refused(refusal: SkipReason, held: RefusedRun['held'] = null): RefusedR
   return { isBegun: false, refusal, held };
 }
 
-/** On a shared store the slots of all daemons count; under the lock of the project only one decides at a time. */
+/** On a shared store the slots of all daemons count. The lock of the project lets only one daemon decide at a time. */
 async function whyNoSlotOf(
   tables: StoreTables,
   { record, slotState, settings }: RunWish,
@@ -103,17 +103,17 @@ async function claimForRun(
 ): Promise<ClaimHolder | null> {
   const key = { project, issueId: record.issueId };
   const isThis = ({ issueId }: IssueKey): boolean => issueId === key.issueId;
-  // A run without an end may have an agent that is alive, ours included: it is inherited and ended first.
+  // A run without an end may still have a live agent, even one of ours. It must be inherited and ended first.
   if ((await tables.runs.unfinished(project)).some(isThis)) return null;
   if ((await tables.held.list(project)).some(isThis)) return null;
   if (ours !== null) {
     if (!(await tables.claims.setSlot(key, ours, slotState))) return null;
-    // Its lease may have expired without anybody taking it: for this run it counts from here.
+    // The lease may have expired although no other daemon took the claim: renew it for this run.
     const lease = { at: now, leaseMs: settings.store.leaseMs };
     if (isShared) await tables.claims.renewAll(project, ours.owner, lease);
     return ours;
   }
-  // What a daemon left behind is inherited with its due time and its reason, never started as if it were new.
+  // An issue that a daemon left behind is inherited with its due time and its reason, never started as if it were new.
   return (await tables.retries.read(key)) === null ? take(tables) : null;
 }
 
@@ -136,7 +136,7 @@ async function writeStart(
   const earlier = await tables.runs.list(project, { issueId, limit: mostEarlier });
   const last = earlier[0] ?? null;
   await tables.retries.remove(key);
-  // What an earlier run asked and nobody answered is asked again, if it still matters.
+  // The new run asks an unanswered question of an earlier run again, if it still matters.
   await tables.questions.closeOfIssue(key, now);
   const answers = await tables.questions.undelivered(key);
   const asked = await tables.questions.list(project, { issueId, limit: mostAnswersBefore });
@@ -148,7 +148,7 @@ async function writeStart(
   return { isBegun: true, generation, before, earlier, account, note, answers, answersBefore };
 }
 
-/** The limits of the day hold for every issue and are checked before; here it is about this issue. */
+/** Only the limits of this issue: the limits of the day hold for every issue and are checked earlier. */
 function issueLimitReached({ spent }: IssueCounts, { limits }: Settings): LimitFinding | undefined {
   const findings = limitsBeforeStart({ issue: spent, day: { tokens: 0, microUsd: 0 } }, limits);
   return findings.find((finding) => finding.level === 'reached' && !isDayLimit(finding));

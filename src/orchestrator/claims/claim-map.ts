@@ -10,7 +10,7 @@ import {
   slotOf,
 } from './claim.ts';
 
-/** What an operation answers, and the claim it leaves: null for none, undefined where nothing changed. */
+/** The answer of an operation and the claim it leaves: null for none, undefined when nothing changed. */
 interface Done<T> {
   readonly answer: T;
   readonly claim?: Claim | null;
@@ -18,18 +18,21 @@ interface Done<T> {
 }
 
 /**
- * The claims of this daemon as they are in memory, and what everyone may read of them. An issue has one claim or none. Only
- * `Claims` changes it: one operation on an issue at a time, one published change for each new value.
+ * The claims of this daemon in memory, readable by every part. An issue has one claim or none. Only `Claims` changes
+ * them: one operation on an issue at a time, and one published change for each new value.
  */
 export abstract class ClaimMap {
   readonly #claims = new Map<string, Claim>();
   readonly #running = new Map<string, Running>();
   readonly #retrying = new Map<string, Retrying>();
   readonly #held = new Map<string, Held>();
-  /** The last operation on each issue that is not over. */
+  /** The last unfinished operation on each issue. */
   readonly #locks = new Map<string, Promise<void>>();
   readonly #listeners: ((change: ClaimChange) => void)[] = [];
-  /** Issues whose earlier agent may be alive and that could not be inherited yet; each takes a slot until they are. */
+  /**
+   * Issues that could not be inherited yet and whose earlier agent may be alive. Each takes a slot until it is
+   * inherited.
+   */
   protected readonly leftBehind = new Set<string>();
   /** Claims of other daemons on the same store, as last read. */
   #elsewhere: readonly ForeignClaim[] = [];
@@ -98,7 +101,7 @@ export abstract class ClaimMap {
     ];
   }
 
-  /** Everything that decides whether an issue is free and which slots are taken, for comparison. */
+  /** Everything that decides whether an issue is free and which slots are taken; callers compare two of these. */
   facts(): unknown {
     return [
       [...this.#claims.values()].map((claim) => [
@@ -112,14 +115,14 @@ export abstract class ClaimMap {
     ];
   }
 
-  /** What other daemons have claimed, and which agents of daemons that are gone may be alive. */
+  /** Notes the claims of other daemons, and the issues where an agent of a dead daemon may be alive. */
   noteOthers(elsewhere: readonly ForeignClaim[], leftBehind: Iterable<string>): void {
     this.#elsewhere = elsewhere;
     this.leftBehind.clear();
     for (const id of leftBehind) this.leftBehind.add(id);
   }
 
-  /** One operation on an issue at a time, in the order of their calls. Without one in progress it begins at once. */
+  /** Runs one operation on an issue at a time, in call order. It begins at once when none is in progress. */
   protected async alone<T>(
     issueId: string,
     by: ClaimOperation,
@@ -135,7 +138,7 @@ export abstract class ClaimMap {
     try {
       if (before !== undefined) await before;
       const done = await work(this.#claims.get(issueId));
-      // Whoever hears of the change may act on the issue.
+      // A listener may start an operation on this issue, so the lock is released before the change is published.
       unlock();
       if (done.claim !== undefined) this.put(issueId, done.claim, done.by ?? by);
       return done.answer;

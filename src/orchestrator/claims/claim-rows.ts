@@ -25,7 +25,7 @@ export async function putIdleHold(tables: StoreTables, key: IssueKey, holder: Cl
   await tables.claims.setSlot(key, holder, slotOfHold(hold));
 }
 
-/** A person's note for the next run must not end with the retry: the run before keeps it. */
+/** A person's note for the next run must survive the end of the retry, so it is stored with the previous run. */
 async function keepNoteOfRetry({ retries, runs }: StoreTables, key: IssueKey): Promise<void> {
   const note = (await retries.read(key))?.note ?? null;
   const last = note === null ? null : await runs.latestOfIssue(key);
@@ -36,7 +36,7 @@ export function holdFrom({ project: _project, issueId: id, identifier, ...facts 
   return { ...facts, issue: { id, identifier } };
 }
 
-/** A note that no agent has read yet, and one of now: each is given once. */
+/** Joins a note that no agent has read yet and a new one. Equal notes appear once. */
 export function bothNotes(earlier: string | null, now: string | null): string | null {
   const notes = new Set([earlier, now].filter((note) => note !== null));
   return notes.size === 0 ? null : [...notes].join('\n\n');

@@ -9,7 +9,7 @@ import { holdFrom, putIdleHold, putRetry, retryFrom } from './claim-rows.ts';
 import { addRuns, addSpent, clearCounts, noStreaks, type Streaks, writeStreaks } from './issue-counters.ts';
 
 /*
- * What the operations on claims write, each inside one transaction that has checked owner and generation (claims.ts).
+ * The writes of the claim operations. Each runs inside a transaction that has checked owner and generation (claims.ts).
  */
 
 export type NextStep =
@@ -25,11 +25,11 @@ export interface RunEndRows {
   readonly wallMs: number;
   readonly step: NextStep;
   readonly streaks: Streaks;
-  /** Writes what else is known of the run, before its end. */
+  /** Writes the pending notes of the run, before its end. */
   readonly writeNotes: (tables: StoreTables) => Promise<void>;
 }
 
-/** The end of a run, what it used, what it counts for and what follows. */
+/** Writes the end of a run, its usage, its counters and the next step. */
 export async function writeEnd(
   tables: StoreTables,
   key: IssueKey,
@@ -43,13 +43,13 @@ export async function writeEnd(
     await tables.usage.add(usageOf(record, end.endedAt));
     const { totalTokens: tokens, costMicroUsd: microUsd } = record;
     await addSpent(tables, key, { tokens, wallMs: run.wallMs, microUsd });
-    // The account waited, not the issue: it keeps all its runs.
+    // The run was refused for its account, not for the issue: it does not count against the issue's runs.
     const waitsForAccount = step.action === 'retry' && step.retry.kind === 'quota';
     if (end.errorCode === 'agent_quota_exhausted' || waitsForAccount) await addRuns(tables, key, -1);
   }
   await writeStreaks(tables, key, step.action === 'release' ? noStreaks : run.streaks);
   if (step.action === 'release') {
-    // No run continues it, so no agent wants to know any more.
+    // No run follows, so no agent waits for an answer.
     await tables.questions.closeOfIssue(key, end.endedAt);
     await tables.claims.release(key, holder);
   } else if (step.action === 'hold') await putIdleHold(tables, key, holder, step.hold);
@@ -59,7 +59,7 @@ export async function writeEnd(
   }
 }
 
-/** Releases the claim; a new allowance is for an issue that a person releases. */
+/** Releases the claim. Only a release by a person gives the issue a new allowance. */
 export async function writeRelease(
   tables: StoreTables,
   key: IssueKey,
@@ -77,14 +77,14 @@ export async function writeRelease(
 /** Takes a claim that is free, expired, or our own from before a restart, with this slot. */
 export type TakeClaim = (tables: StoreTables, slotState: string | null) => Promise<ClaimHolder | null>;
 
-/** Holds an issue that does not run; gives the generation under which it is held, null when another daemon has it. */
+/** Holds an issue that does not run. Returns the generation of the claim, or null when another daemon has the issue. */
 export async function writeHold(
   tables: StoreTables,
   key: IssueKey,
   hold: Hold,
   { ours, take }: { readonly ours: ClaimHolder | null; readonly take: TakeClaim },
 ): Promise<number | null> {
-  // A run without an end may have an agent that is alive: it is inherited and ended first.
+  // A run without an end may still have a live agent: it must be inherited and ended first.
   if ((await tables.runs.unfinished(key.project)).some((run) => run.issueId === key.issueId)) return null;
   const holder = ours ?? (await take(tables, null));
   if (holder === null || !(await tables.claims.verify(key, holder))) return null;
@@ -92,7 +92,7 @@ export async function writeHold(
   return holder.generation;
 }
 
-/** What a daemon that is gone left behind of an issue, now ours. */
+/** What a dead daemon left of an issue that is now ours. */
 export interface Inheritance {
   readonly runs: readonly RunRecord[];
   readonly retry: Retry | null;
@@ -106,14 +106,14 @@ export interface Inherited {
   readonly end: RunFinish;
 }
 
-/** Takes the claim of a daemon that is gone and reads what is behind it; null when there is nothing to inherit. */
+/** Takes the claim of a dead daemon and reads its runs, retry and hold; null when there is nothing to inherit. */
 export async function takeLeft(
   tables: StoreTables,
   key: IssueKey,
   take: TakeClaim,
 ): Promise<(Inheritance & { readonly generation: number }) | null> {
   const { project, issueId } = key;
-  // Until its runs are ended they take the slot that they took.
+  // Its runs keep their slot until they are ended.
   const claim = await take(tables, (await tables.claims.read(key))?.slotState ?? null);
   if (claim === null) return null;
   const runs = (await tables.runs.unfinished(project)).filter((run) => run.issueId === issueId);
@@ -133,8 +133,8 @@ export async function takeLeft(
 }
 
 /**
- * Ends the runs of a daemon that is gone as interrupted, and holds the issue, or writes a retry where there is none. How
- * long they worked nobody knows; what they used is counted as far as it was written.
+ * Ends the runs of a dead daemon as interrupted, and holds the issue, or writes a retry if there is none. Their working
+ * time is unknown; their usage counts as far as it was written.
  */
 export async function writeInherited(
   tables: StoreTables,
@@ -148,13 +148,13 @@ export async function writeInherited(
     await tables.usage.add(usageOf(run, end.endedAt));
     await addSpent(tables, key, { tokens: run.totalTokens, wallMs: 0, microUsd: run.costMicroUsd });
   }
-  // An agent that survives is held in the same moment in which its run ends: there is none in which it is forgotten.
+  // The hold is written together with the end of the run, so a surviving agent is never forgotten.
   await tables.claims.setSlot(key, holder, null);
   if (hold !== null) await putIdleHold(tables, key, holder, hold);
   else if (promised === null) await putRetry(tables, key, retry);
 }
 
-/** What a run used counts for the day on which it ended. */
+/** Usage counts for the day on which the run ended. */
 function usageOf(run: RunRecord, endedAt: number): UsageAmount {
   const { project, issueId, role, inputTokens, cachedInputTokens, outputTokens, reasoningTokens, totalTokens } = run;
   return {

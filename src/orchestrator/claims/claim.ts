@@ -5,7 +5,7 @@ import type { RetryKind } from '../../core/workflow.ts';
 import type { RunState } from '../runs/run-state.ts';
 import type { IssueCounts } from './issue-counters.ts';
 
-/** What is known of an issue without reading the tracker. */
+/** What Baton knows about an issue without reading the tracker. */
 export interface IssueName {
   readonly id: string;
   readonly identifier: string;
@@ -24,15 +24,18 @@ export interface Hold extends HoldReason {
   readonly runId: string | null;
 }
 
-/** The promise to try an issue again, as the store has it. It carries what the next run needs. */
+/** The promise to try an issue again, as in the store, with everything that the next run needs. */
 export interface Retry {
   readonly issue: IssueName;
   readonly kind: RetryKind;
-  /** What a prompt sees: 1 for a continuation, the failures in a row after a failure, as it was after an interruption. */
+  /**
+   * The attempt in the prompt: 1 for a continuation, the failures in a row after a failure, unchanged after an
+   * interruption.
+   */
   readonly attempt: number | null;
   readonly failures: number;
   readonly staleRuns: number;
-  /** What the next run does differently, after one that used up its context. */
+  /** What the next run does differently because the last one used up its context. */
   readonly recovery: RecoveryStep | null;
   readonly note: string | null;
   readonly error: string | null;
@@ -45,8 +48,8 @@ export type Claim = Running | Retrying | Held | Inheriting;
 
 interface Fenced {
   /**
-   * The generation of our claim in the store. Null: the store has no claim of ours, because the start of the run is being
-   * written, or because the claim was lost.
+   * The generation of our claim in the store. Null: the store has no claim of ours, because the start of the run is
+   * being written, or because the claim was lost.
    */
   readonly generation: number | null;
 }
@@ -56,7 +59,7 @@ export interface Running extends RunState, Fenced {
   readonly status: 'running';
   /** As last read from the tracker; slots are counted by its state. */
   readonly issue: Issue;
-  /** The state that its start moves the issue to, until it is there: the slot is taken in that state. */
+  /** The state that the start moves the issue to, until it has moved: the slot is taken in that state. */
   readonly movesTo: string | null;
   /** The counts of the issue before this run; null until its start is written. */
   readonly before: IssueCounts | null;
@@ -64,14 +67,14 @@ export interface Running extends RunState, Fenced {
   readonly holdAfterwards: HoldReason | null;
 }
 
-/** The issue is tried again at a time. A new object takes the place of the old one with each delay. */
+/** The issue is tried again at `wakeAt`. Each delay replaces the object with a new one. */
 export interface Retrying extends Retry, Fenced {
   readonly status: 'retrying';
-  /** When it is tried, on the monotonic clock. */
+  /** On the monotonic clock. */
   readonly wakeAt: number;
   /** Why a retry that was due could not start; null before it is due. */
   readonly wait: SkipReason | null;
-  /** How often it found no slot; that raises neither the attempt nor the delay. */
+  /** How often it found no slot. This raises neither the attempt nor the delay. */
   readonly slotWaits: number;
   /** How often in a row the tracker did not answer. */
   readonly failedReads: number;
@@ -82,7 +85,7 @@ export interface Held extends Hold, Fenced {
   readonly status: 'held';
 }
 
-/** A daemon that is gone had the issue. Its agent may be alive until this is over, so it takes a slot. */
+/** A dead daemon had the issue. Its agent may be alive until inheriting is finished, so the issue takes a slot. */
 export interface Inheriting extends Fenced {
   readonly status: 'inheriting';
   readonly issueId: string;
@@ -122,7 +125,7 @@ export type ClaimOperation =
   /** Baton moved it because work begins on it. */
   | 'move';
 
-/** The slot of an issue whose earlier agent is being ended: it may be alive, in whatever state. */
+/** The slot of an issue that is being inherited: its earlier agent may be alive, and its state is unknown. */
 const beingInherited = 'being_inherited';
 
 /** The state whose slot a claim takes; null when it takes none. */
@@ -132,7 +135,7 @@ export function slotOf(claim: Claim): string | null {
   return claim.status === 'held' ? slotOfHold(claim) : null;
 }
 
-/** An agent that could not be ended may be alive, and takes its slot until a person says that it is not. */
+/** An agent that could not be ended may be alive. It takes a slot until a person confirms that it is gone. */
 export function slotOfHold({ code }: HoldReason): string | null {
   return code === 'agent_survives' ? code : null;
 }

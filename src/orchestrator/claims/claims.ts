@@ -42,7 +42,7 @@ export type ClaimsParts = Pick<
 >;
 
 export interface Settlement<Next> extends Omit<RunEndRows, 'runId' | 'step' | 'streaks'> {
-  /** Decides what follows; called when no other operation on the issue is in progress. */
+  /** Decides the next step; called when no other operation on the issue is in progress. */
   readonly decide: () => Next;
 }
 
@@ -54,17 +54,17 @@ export interface Delay {
   readonly failedReads?: number;
 }
 
-/** How soon a start that could not be written is tried again. */
+/** Delay before a start that could not be written is tried again. */
 const startAgainMs = 1_000;
 
 /**
- * The one owner of claims: which issues this daemon has, and what for. Nothing else writes claims, retries, holds,
+ * The only owner of claims: which issues this daemon has, and why. Nothing else writes claims, retries, holds,
  * generations and counters, in memory or in the store.
  *
  * | operation   | from                 | to                                                                        |
  * |-------------|----------------------|---------------------------------------------------------------------------|
  * | begin       | free, retrying       | running at once, while its start is written                               |
- * |             | running              | where it was, if the start is not written; held at a limit; free if lost  |
+ * |             | running              | as before, if the start is not written; held at a limit; free if lost     |
  * | settle      | running              | retrying, held or free; free if the claim is not ours any more            |
  * | hold        | free, retrying, held | held                                                                      |
  * |             | running              | running, and held afterwards                                              |
@@ -74,14 +74,14 @@ const startAgainMs = 1_000;
  * | postpone    | retrying             | retrying at another time; only in memory                                  |
  * | inherit     | free                 | inheriting; then retrying, held or free                                   |
  * | lose        | retrying, held       | free: another daemon has it                                               |
- * |             | running, inheriting  | the same until it is over, and nothing of it is written any more          |
+ * |             | running, inheriting  | unchanged until it ends, but nothing about it is written any more         |
  * | refresh     | running              | running, in the state that the tracker has; its slot follows              |
  * | move        | running              | running, in the state that Baton moved it to                              |
- * | reload      | any but inheriting   | as a restored store has it; runs go on                                    |
+ * | reload      | any but inheriting   | as in the restored store; runs continue                                   |
  *
  * Each operation waits until no other one on the same issue is in progress, does one transaction that is refused unless
- * owner and generation hold, swaps the claim, and publishes one change. What is written comes before its effect. Slots,
- * timers, read caches, watchers and the slot filler listen to the changes.
+ * owner and generation match, replaces the claim, and publishes one change. The write always comes before its effect.
+ * Slots, timers, read caches, watchers and the slot filler listen to the changes.
  */
 export class Claims extends ClaimMap {
   readonly #parts: ClaimsParts;
@@ -96,8 +96,8 @@ export class Claims extends ClaimMap {
   }
 
   /**
-   * Begins a run: the issue is running from this call on, and its start is written next. The caller has checked, with no
-   * await in between, that the issue is free or retrying and that there is a slot.
+   * Begins a run: the issue is running from this call on, and its start is written next. The caller has checked, with
+   * no await in between, that the issue is free or retrying and that a slot is free.
    */
   begin(running: Running, wish: RunWish): Promise<BegunRun | RefusedRun> {
     const { id } = running.issue;
@@ -113,7 +113,9 @@ export class Claims extends ClaimMap {
     });
   }
 
-  /** The end of a run, what it used, what it counts for and what follows: all or nothing. Null: the claim is not ours. */
+  /**
+   * Writes the end of a run, its usage, its counters and the next step: all or nothing. Null: the claim is not ours.
+   */
   settle<Next extends Pick<RunEndRows, 'step' | 'streaks'>>(
     running: Running,
     settlement: Settlement<Next>,
@@ -127,14 +129,14 @@ export class Claims extends ClaimMap {
     });
   }
 
-  /** The end of the run could not be written, and the daemon stops: the next one finds a run without an end. */
+  /** The end of the run could not be written, and the daemon stops: the next daemon finds a run without an end. */
   abandon({ issue }: Running): void {
     this.put(issue.id, null, 'settle');
   }
 
   /**
-   * Holds an issue for a person: ours or nobody's at once, and one that runs when its run has ended. Rejects with
-   * `claim_lost` when another daemon has it, and when it could not be written.
+   * Holds an issue for a person: at once if it is ours or free, after its run if it runs. Rejects with `claim_lost`
+   * when another daemon has it, and when the hold could not be written.
    */
   hold(hold: Hold): Promise<'held' | 'after_run'> {
     const { id, identifier } = hold.issue;
@@ -156,9 +158,9 @@ export class Claims extends ClaimMap {
   }
 
   /**
-   * Gives a retrying or held issue back, or takes back that a running one is held afterwards. False when there was nothing
-   * to release. With `byPerson` the issue gets a new allowance, and a claim that is lost rejects with `claim_lost`. With
-   * `only`, nothing happens unless that is still the claim; a retry is given back only so.
+   * Releases a retrying or held issue, or cancels the hold that follows a running one. Returns false when there was
+   * nothing to release. With `byPerson` the issue gets a new allowance, and a lost claim rejects with `claim_lost`.
+   * With `only`, nothing happens unless that is still the claim; a retry is released only this way.
    */
   async release(
     issueId: string,
@@ -183,8 +185,8 @@ export class Claims extends ClaimMap {
   }
 
   /**
-   * Continues a held issue: the hold ends, and the issue is tried now. With `byPerson` it gets a new allowance. False when
-   * it is not held any more; rejects when that could not be written.
+   * Ends the hold of an issue and tries the issue now. With `byPerson` it gets a new allowance. Returns false when it
+   * is not held any more; rejects when the change could not be written.
    */
   retryHeld(
     issueId: string,
@@ -208,16 +210,17 @@ export class Claims extends ClaimMap {
     });
   }
 
-  /** Tries a retrying issue at another time. The promise itself stays as the store has it. */
+  /** Tries a retrying issue at another time. The stored retry does not change. */
   postpone(retrying: Retrying, delay: Delay): void {
     const { id } = retrying.issue;
     if (this.get(id) === retrying) this.put(id, this.#retryIn(retrying, retrying.generation, delay), 'postpone');
   }
 
   /**
-   * Takes over an issue that nobody alive has: raises its generation first, so that whoever had it cannot write any more;
-   * lets `end` end its processes; then ends its runs, and holds the issue or retries it. Gives what was inherited; null
-   * when somebody has the issue after all, when nothing is behind it, or when it was lost meanwhile.
+   * Inherits an issue that no live daemon has. It raises the generation first, so that the previous owner cannot write
+   * any more; lets `end` end the processes; then ends the runs, and holds or retries the issue. Returns what it
+   * inherited, or null when another daemon has the issue after all, when there is nothing to inherit, or when the claim
+   * was lost meanwhile.
    */
   async inherit(
     issueId: string,
@@ -254,7 +257,7 @@ export class Claims extends ClaimMap {
     }
   }
 
-  /** Another daemon has the issue: nothing we know or promised about it is true any more. */
+  /** Another daemon has the issue: everything that we know or promised about it is void. */
   lose(issueId: string): void {
     const claim = this.get(issueId);
     if (claim === undefined) return;
@@ -263,19 +266,19 @@ export class Claims extends ClaimMap {
     this.put(issueId, isLive ? claim : null, 'lose');
   }
 
-  /** Extends our claims. Gives the issues whose claim is not ours any more. */
+  /** Extends our claims. Returns the issues whose claim is not ours any more. */
   async renew(leaseMs: number): Promise<readonly string[]> {
     const { store, clock, project, owner } = this.#parts;
     const before = [...this.all].map(([id, { generation }]) => ({ id, generation }));
     const kept = await store.claims.renewAll(project, owner, { at: clock.now(), leaseMs });
     const generationOf = new Map(kept.map(({ issueId, generation }) => [issueId, generation]));
-    // One that was released or taken again meanwhile is not lost.
+    // A claim that was released or taken again meanwhile is not lost.
     return before
       .filter(({ id, generation }) => generation !== null && this.get(id)?.generation === generation)
       .flatMap(({ id, generation }) => (generationOf.get(id) === generation ? [] : [id]));
   }
 
-  /** The tracker was read again. Slots are counted by the state an issue is in now, by every daemon on the store. */
+  /** Takes a fresh record from the tracker. Every daemon on the store counts slots by the current state of an issue. */
   refresh(running: Running, issue: Issue): void {
     const hasMoved = normalizeState(running.issue.state) !== normalizeState(issue.state);
     change(running, { issue });
@@ -283,22 +286,22 @@ export class Claims extends ClaimMap {
     this.put(issue.id, running, 'refresh');
     const { store, own } = this.#parts;
     const setSlot = this.alone(issue.id, 'refresh', async (claim) => {
-      // A run that has ended meanwhile takes no slot any more.
+      // A run that has ended meanwhile takes no slot.
       if (claim === running) await store.claims.setSlot(this.#key(issue.id), this.#holder(running), issue.state);
       return { answer: undefined };
     });
     own('slot', setSlot);
   }
 
-  /** Baton moved the issue because work begins on it: its slot is taken in that state already. */
+  /** Baton moved the issue because work begins on it. Its slot was already taken in that state. */
   movedAtStart(running: Running, issue: Issue): void {
     change(running, { issue, movesTo: null });
     this.put(issue.id, running, 'move');
   }
 
   /**
-   * The store was put back to an earlier moment: what it says about holds and retries is true from now on. The runs in
-   * progress go on, under claims as the store has them now; one that has lost its claim gets none again.
+   * The store was restored to an earlier moment: its holds and retries are valid from now on. Runs in progress continue
+   * under the claims that the store has now; a run that has lost its claim does not get one again.
    */
   async reload(): Promise<void> {
     const reloadIssue = (issueId: string): Promise<void> =>
@@ -316,11 +319,11 @@ export class Claims extends ClaimMap {
     await Promise.all([...this.all.keys()].map(reloadIssue));
   }
 
-  /** For a visitor who only looks: what the store says, with nothing claimed. */
+  /** For a visitor that only reads: shows what the store says and claims nothing. */
   show({ held, retries, claims }: Recovery): void {
     for (const row of held) this.put(row.issueId, heldUnder(holdFrom(row), null), 'reload');
     const now = this.#parts.clock.now();
-    // A retry that is due would be tried by whoever starts now.
+    // A daemon that starts now would try a due retry at once, so it is not shown as waiting.
     for (const row of retries)
       if (!this.has(row.issueId) && row.dueAt > now)
         this.put(row.issueId, this.#retryIn(retryFrom(row), null, { delayMs: row.dueAt - now }), 'reload');
@@ -328,7 +331,7 @@ export class Claims extends ClaimMap {
     this.noteOthers(others.map(foreign), []);
   }
 
-  /** At a stop: gives every claim back; retries and holds stay for the daemon that comes next. */
+  /** At a stop: releases every claim; retries and holds stay for the next daemon. */
   async releaseAll(): Promise<void> {
     const ours = [...this.all].filter(([, { generation }]) => generation !== null);
     if (ours.length === 0) return;
@@ -338,7 +341,7 @@ export class Claims extends ClaimMap {
     for (const [, claim] of ours) change(claim, { generation: null });
   }
 
-  /** What a claim is by a restored store. */
+  /** The claim of an issue according to a restored store. */
   #restored(
     claim: Running | Retrying | Held,
     { generation, hold, retry }: { generation: number | null; hold: HeldIssue | undefined; retry: RetryRow | null },
@@ -374,7 +377,7 @@ export class Claims extends ClaimMap {
     }
   }
 
-  /** Nothing has begun: the issue is what it was before, or held, or another daemon's. */
+  /** The run did not begin: the issue returns to what it was, or is held, or belongs to another daemon. */
   #insteadOf(running: Running, from: Retrying | null, { refusal, held }: RefusedRun): Claim | null {
     if (held !== null) return heldUnder(held.hold, held.generation);
     if (from === null || refusal.code === 'claimed_elsewhere' || running.generation === null) return null;
@@ -388,10 +391,10 @@ export class Claims extends ClaimMap {
     return this.#retryWhenDue(step.retry, generation);
   }
 
-  /** It is noted at once and written next: a crash before the end of the run must not forget it. */
+  /** Notes the hold in memory at once and writes it next: it must survive a crash before the end of the run. */
   async #holdAfterRun(running: Running, hold: Hold): Promise<'after_run'> {
     const { code, reason } = hold;
-    // What a person has taken over stays taken over, whatever else it is held for.
+    // An issue that a person has taken over stays taken over, whatever other hold is asked for.
     if (running.holdAfterwards?.code === 'taken_over' && code !== 'taken_over') return 'after_run';
     change(running, { holdAfterwards: { code, reason } });
     await this.#write(running, (tables, key) => putHold(tables, key, hold));
@@ -418,7 +421,7 @@ export class Claims extends ClaimMap {
     return { project: this.#parts.project, issueId };
   }
 
-  /** What the store compares; a claim without a generation is refused by it. */
+  /** What the store compares. It refuses a claim without a generation. */
   #holder({ generation }: Pick<Claim, 'generation'>): ClaimHolder {
     return { owner: this.#parts.owner, generation: generation ?? 0 };
   }
@@ -431,7 +434,7 @@ export class Claims extends ClaimMap {
     };
   }
 
-  /** Does the work in one transaction if the claim is still ours, and only then. */
+  /** Does the work in one transaction, only if the claim is still ours. */
   #write(
     claim: Claim,
     work: (tables: StoreTables, key: IssueKey, holder: ClaimHolder) => Promise<void>,
@@ -446,7 +449,7 @@ export class Claims extends ClaimMap {
   }
 }
 
-/** The claim of another daemon, as it is shown and counted. */
+/** The claim of another daemon, as shown and counted here. */
 export function foreign({ issueId, host, slotState }: ClaimRow): ForeignClaim {
   return { issueId, host, slotState };
 }
@@ -459,7 +462,7 @@ function lost(message: string): BatonError {
   return new BatonError('claim_lost', message);
 }
 
-/** Claims are read-only to everybody else. */
+/** Only this module may change a claim; it is read-only everywhere else. */
 function change<T extends Claim>(claim: T, fields: Partial<T>): void {
   Object.assign(claim, fields);
 }

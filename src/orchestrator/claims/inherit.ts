@@ -16,22 +16,22 @@ export interface InheritParts
   > {
   readonly claims: Claims;
   readonly accounts: AccountBook;
-  /** Nothing of a run could be inherited now: the next tick looks for orphans again. */
+  /** The issue could not be inherited now: the next tick looks for orphans again. */
   readonly findOrphansSoon: () => void;
 }
 
 /**
- * Takes over what nobody alive has any more: issues of this daemon before a restart, of a daemon that stopped in order,
- * and of one whose lease is over. Startup and every tick use the same path. For each issue, in this order: its generation
- * is raised, so that whoever had it cannot write any more; the processes of its runs are ended; the runs end as
- * interrupted, which raises no counter and no backoff; what they committed is published; and it is held, or tried when its
- * retry is due, or at once. What another daemon alive has claimed is only noted.
+ * Inherits issues that no live daemon has: those of this daemon before a restart, of a daemon that stopped in order,
+ * and of one whose lease is over. Startup and every tick use the same path. For each issue, in this order: raise its
+ * generation, so that the previous owner cannot write any more; end the processes of its runs; end the runs as
+ * interrupted, which raises no counter and no backoff; publish their commits; and hold the issue, or try it when its
+ * retry is due, or at once. Claims of other live daemons are only noted.
  */
 export async function inheritAll(parts: InheritParts, issueIds: readonly string[]): Promise<void> {
   await Promise.all(issueIds.map((id) => inherit(parts, id)));
 }
 
-/** The issues that nobody alive has and that something is behind. What other daemons have is noted. */
+/** Finds the issues that no live daemon has and that left something to inherit. Notes the claims of other daemons. */
 export async function findOrphans({
   claims,
   store,
@@ -55,9 +55,9 @@ export async function findOrphans({
 }
 
 /**
- * Ends every process that this daemon left on this machine before a restart, found by its marker: so also when the store
- * is new and knows of no run. A process that cannot be ended and belongs neither to a run in progress nor to an issue that
- * is held for it could be an agent on any issue; then nothing may start.
+ * Ends every process that this daemon left on this machine before a restart. It finds them by their marker, so it also
+ * works when the store is new and knows no run. A process that cannot be ended and belongs neither to a run in progress
+ * nor to an issue held for it could be an agent on any issue; then nothing may start.
  */
 export async function endLeftoverProcesses({
   processes,
@@ -87,7 +87,7 @@ async function inherit(parts: InheritParts, issueId: string): Promise<void> {
     });
     if (inherited === null) return;
     const { found, hold } = inherited;
-    // Nobody waits for a disk here, and a next run does no harm to it.
+    // Inheriting does not wait for the disk here, and a next run does not harm the publish.
     own('branch', publishLast(parts, found.runs));
     if (hold === null) return;
     const { issue, code, reason } = hold;
@@ -98,7 +98,9 @@ async function inherit(parts: InheritParts, issueId: string): Promise<void> {
   }
 }
 
-/** Ends what is left of the runs on this machine. A hold for the issue when something could not be ended. */
+/**
+ * Ends the processes that these runs left on this machine. Returns a hold for the issue when one could not be ended.
+ */
 async function endRuns(
   { host, processes, logger, clock }: InheritParts,
   runs: readonly RunRecord[],
@@ -106,7 +108,8 @@ async function endRuns(
   let hold: Hold | null = null;
   for (const run of runs) {
     const named = { issue_id: run.issueId, issue_identifier: run.identifier, run_id: run.runId };
-    // Another machine cannot be reached; there the daemon ended its agents before its lease did, or the kernel with it.
+    // Another machine cannot be reached. There the daemon ended its agents before its lease ran out, or the kernel
+    // ended them with the daemon.
     const { ended, left } =
       run.host === host ? await processes.endRun(run.runId, processOf(run)) : { ended: 0, left: 0 };
     logger.warn('inherited_run_ended', { ...named, processes_ended: ended, processes_left: left });
@@ -119,7 +122,7 @@ async function endRuns(
   return hold;
 }
 
-/** What the last run committed must not wait for a next run: there may be none. */
+/** Commits of the last run must not wait for a next run: there may be none. */
 async function publishLast(parts: InheritParts, runs: readonly RunRecord[]): Promise<void> {
   const { host, source, store, logger } = parts;
   const last = runs.at(-1);
@@ -135,7 +138,7 @@ async function publishLast(parts: InheritParts, runs: readonly RunRecord[]): Pro
   }
 }
 
-/** By pid and start time it is found even if it has removed its marker. */
+/** Pid and start time find the process even if it has removed its marker. */
 function processOf({ pid, pidStartTime: startTime }: RunRecord): AgentProcess | null {
   return pid === null ? null : { pid, startTime };
 }
@@ -168,10 +171,10 @@ function interruption({ clock }: InheritParts): RunFinish {
   };
 }
 
-/** No quota is longer away than this. */
+/** No quota reset is further away than this. */
 const longestQuotaWaitMs = 7 * 24 * 3_600_000;
 
-/** Until the retry is due, by the wall clock; if that was set back, no longer than a retry may wait. */
+/** Time until the retry is due on the wall clock; if that clock was set back, at most the longest retry delay. */
 function delayOf({ clock, source }: InheritParts, { dueAt, kind }: Retry): number {
   const { maxRetryBackoffMs } = source.read().workflow.settings.agent;
   const longestMs = kind === 'quota' ? longestQuotaWaitMs : maxRetryBackoffMs * 1.1;

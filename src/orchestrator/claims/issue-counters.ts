@@ -2,7 +2,7 @@ import type { IssueSpent } from '../../core/run/limits.ts';
 import type { IssueKey } from '../../store/issue-key.ts';
 import type { StoreTables } from '../../store/store.ts';
 
-/** What is counted of an issue since a person last released it, and its failures and fruitless runs in a row. */
+/** Counts of an issue since a person last released it, and its failures and runs without progress in a row. */
 export interface IssueCounts extends Streaks {
   readonly spent: IssueSpent;
 }
@@ -14,7 +14,7 @@ export interface Streaks {
   readonly quotaWaits: number;
 }
 
-/** The names under which the store counts for an issue. A person who releases it sets all of them back. */
+/** Names of the issue's counters in the store. A release by a person resets all of them. */
 const names = {
   runs: 'runs',
   tokens: 'tokens',
@@ -50,12 +50,12 @@ export async function addSpent(
   }
 }
 
-/** Counts a run that begins, or takes one back that does not count. */
+/** Counts a run that begins, or removes one that does not count. */
 export async function addRuns({ counters }: CounterTables, key: IssueKey, by: 1 | -1): Promise<void> {
   await counters.add(key, names.runs, by);
 }
 
-/** Starts all counts at zero; counters under other names stay. */
+/** Resets these counters to zero; counters under other names stay. */
 export async function clearCounts({ counters }: CounterTables, key: IssueKey): Promise<void> {
   await counters.clear(key, Object.values(names));
 }

@@ -11,14 +11,15 @@ export interface LeaseKeeperParts
   readonly stopRun: (running: Running, reason: StopReason) => void;
 }
 
-/** Renewals a lease: two may fail before anything happens. */
+/** Renewals per lease: two may fail before anything happens. */
 const renewalsALease = 3;
 
 /**
- * Keeps our claims on a store that other daemons share. They are renewed three times a lease, measured by the database's
- * clock and, on this side, from before the request was sent: so what we take for ours never lasts longer than what the
- * others see. A claim that turns out to be another daemon's ends its run. A daemon that could not renew for two thirds of
- * a lease ends its own agents, at once, before the lease does. Nothing slows this down: it has its own timer.
+ * Keeps our claims on a store that other daemons share. It renews them three times per lease. The lease is measured by
+ * the database's clock and, on this side, from before the request was sent: so we never treat a claim as ours for
+ * longer than the others do. A claim that turns out to be another daemon's ends its run. A daemon that could not renew
+ * for two thirds of a lease ends its own agents at once, before the lease ends. Nothing delays this: it has its own
+ * timer.
  */
 export class LeaseKeeper {
   readonly #parts: LeaseKeeperParts;
@@ -44,7 +45,7 @@ export class LeaseKeeper {
     this.#deadline?.cancel();
   }
 
-  /** Whether a claim that was asked for at `claimedAt`, on the monotonic clock, is surely still ours. */
+  /** Whether a claim that was requested at `claimedAt`, on the monotonic clock, is certainly still ours. */
   isSafe(claimedAt: number): boolean {
     if (!this.#parts.isShared) return true;
     return this.#parts.clock.monotonic() - Math.max(this.#renewedAt, claimedAt) < this.#safeMs();
@@ -75,18 +76,19 @@ export class LeaseKeeper {
     }
   }
 
-  /** Has its own timer, started again by each renewal: it must not come a moment late. */
+  /** Each renewal restarts this separate timer: it must never fire late. */
   #watchDeadline(): void {
     const { clock } = this.#parts;
     this.#deadline?.cancel();
     this.#deadline = clock.schedule(this.#renewedAt + this.#safeMs() - clock.monotonic(), () => this.#endAll());
   }
 
-  /** Too long without a renewal: what runs here may soon be another daemon's. */
+  /** Too long without a renewal: another daemon may soon take our issues. */
   #endAll(): void {
     const { clock, claims, logger } = this.#parts;
     const runs = [...claims.running.values()];
-    // What begins before the next renewal has a lease of its own from then on, and is ended before that one is over.
+    // A run that begins before the next renewal has its own lease from then on. The new timer ends it before that lease
+    // is over.
     this.#deadline = clock.schedule(this.#safeMs(), () => this.#endAll());
     if (runs.length === 0) return;
     logger.error('lease_lost', { since_ms: clock.monotonic() - this.#renewedAt, runs: runs.length });
@@ -107,7 +109,7 @@ export class LeaseKeeper {
     own('end at once', processes.endAtOnce(runs.map(({ runId }) => runId)));
   }
 
-  /** How long after a renewal a claim is surely ours; the rest of the lease is for ending agents. */
+  /** How long after a renewal a claim is certainly ours; the rest of the lease is for ending agents. */
   #safeMs(): number {
     return (this.#parts.leaseMs() * (renewalsALease - 1)) / renewalsALease;
   }

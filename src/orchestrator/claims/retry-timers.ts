@@ -8,7 +8,7 @@ export interface RetryTimersParts extends Pick<BaseParts, 'clock' | 'stopping'> 
   readonly onDue: (retrying: Retrying) => void;
 }
 
-/** One timer for each issue that is to be tried again, kept by the changes of its claim. */
+/** One timer for each retrying issue; it follows the changes of the claim. */
 export class RetryTimers {
   readonly #parts: RetryTimersParts;
   readonly #timers = new Map<string, Timer>();
@@ -28,10 +28,10 @@ export class RetryTimers {
     this.#timers.get(issueId)?.cancel();
     this.#timers.delete(issueId);
     const { claims, clock, stopping, onDue } = this.#parts;
-    // What a visitor only looks at is tried by whoever has the claim.
+    // A visitor only shows retries; the daemon that has the claim tries them.
     if (after?.status !== 'retrying' || after.generation === null || stopping.aborted) return;
     const timer = clock.schedule(after.wakeAt - clock.monotonic(), () => {
-      // A timer that fell due just before it was cancelled must not act for another claim.
+      // A timer that fired just before it was cancelled must not act for another claim.
       if (claims.get(issueId) === after) onDue(after);
     });
     this.#timers.set(issueId, timer);

@@ -14,9 +14,9 @@ export interface AnswerParts extends HoldParts, Pick<BaseParts, 'clock' | 'isSha
 }
 
 /**
- * A person answers a question. It is written down first. An agent that still waits is told at once; where its run has
- * ended, the issue goes on with the answer as soon as nothing else is open; and in between it is kept for the next run.
- * That it was told is written down last: an answer may be told a second time after a crash, and is never lost.
+ * A person answers a question. The answer is stored first. An agent that still waits gets it at once; if its run has
+ * ended, the issue continues with the answer as soon as no other question is open; in between, the answer is kept for
+ * the next run. The delivery is stored last: after a crash an agent may get an answer twice, but no answer is lost.
  */
 export async function answerQuestion(parts: AnswerParts, command: Command): Promise<CommandAnswer> {
   const { store, clock, questions } = parts;
@@ -33,7 +33,7 @@ export async function answerQuestion(parts: AnswerParts, command: Command): Prom
   if ('problem' in checked)
     return refused('invalid_answer', checked.problem, { problem: checked.code, field: checked.field });
   const { answer } = checked;
-  // One that was carried out and could not be answered comes again; another answer comes too late.
+  // A command that was carried out but not answered comes again with the same answer. A different answer is too late.
   const alreadyAnswered = refused('question_answered', 'The question is already answered.');
   if (given !== null && !isDeepStrictEqual(given.answer, answer)) return alreadyAnswered;
   const delivered = done('answer_delivered', `Delivered the answer to the agent of ${identifier}.`);
@@ -49,7 +49,7 @@ export async function answerQuestion(parts: AnswerParts, command: Command): Prom
   return delivered;
 }
 
-/** Nobody waits for it any more: the issue goes on with it, or its next run is told. */
+/** No agent waits for the answer any more: the issue continues with it, or its next run gets it. */
 async function goOn(parts: AnswerParts, question: StoredQuestion): Promise<CommandAnswer> {
   const { store, claims, project } = parts;
   const { issueId, identifier } = question;
@@ -57,7 +57,8 @@ async function goOn(parts: AnswerParts, question: StoredQuestion): Promise<Comma
   const isEnding = running?.runId === question.runId && running.stopRequested !== null;
   const holds = (await store.held.list(project)).filter((hold) => hold.issueId === issueId);
   const isHeld = claims.held.get(issueId)?.code === needsAnswer;
-  // What is about to be held for it, or was and is not ours yet, goes on with it a moment later.
+  // The issue is about to be held for this question, or its hold is not ours yet: it continues with the answer a moment
+  // later.
   if (
     !isHeld &&
     (isEnding || claims.get(issueId)?.status === 'inheriting' || holds.some(({ code }) => code === needsAnswer))
@@ -71,10 +72,10 @@ async function goOn(parts: AnswerParts, question: StoredQuestion): Promise<Comma
   return done('continues_with_answer', `${identifier} continues with the answer.`);
 }
 
-/** What an issue is held for while its question is open. */
+/** The hold code of an issue whose question is open. */
 const needsAnswer = 'agent_input_required';
 
-/** What the command says, checked for its form only. */
+/** Reads the answer from the command; checks its form only. */
 function wishIn({ payload }: Command): Parameters<typeof checkAnswer>[1] {
   const { decision, text, values } = payload;
   const texts = typeof values === 'object' && values !== null ? Object.entries(values) : [];

@@ -8,14 +8,14 @@ export type ChangeIssueParts = Pick<BaseParts, 'source' | 'store' | 'trackerFor'
 
 const deskKinds = ['issue_move', 'issue_comment', 'issue_file', 'issue_edit'] as const;
 
-/** Commands about an issue itself, and not about the work on it. */
+/** Commands that change the issue itself, not the work on it. */
 export type DeskKind = (typeof deskKinds)[number];
 
 export function isDeskKind(kind: CommandKind): kind is DeskKind {
   return (deskKinds as readonly CommandKind[]).includes(kind);
 }
 
-/** Changes an issue of Baton's own board. The board decides what is allowed, and keeps who did it and why. */
+/** Changes an issue of Baton's own board. The board decides what is allowed, and records who did it and why. */
 export async function changeIssue(
   parts: ChangeIssueParts,
   { id, author, payload, begun }: Command,
@@ -40,7 +40,7 @@ export async function changeIssue(
       const moved = await desk.move(issue, state, by);
       return done('issue_moved', `${moved} is now in ${state}.`, { issue: moved, state });
     }
-    // A comment is the one that could be there twice: that it is about to be written is noted before.
+    // Only a comment could be written twice, so its beginning is recorded before it is written.
     if (begun !== null)
       return done(
         'comment_uncertain',

@@ -11,23 +11,23 @@ export interface CommandQueueParts extends CommandParts, Pick<BaseParts, 'logger
 
 /** How many waiting commands are read at a time. */
 const batch = 50;
-/** How long nothing is tried after the store did not take an answer. */
+/** Delay before the next try after the store refused an answer. */
 const restMs = 1_000;
 
 /**
- * The one way in which people and programs change scheduling state. Commands wait in the store; `drain` is called by the
- * process that wrote one, and by each tick. They are carried out one after the other in their order; a command whose
- * result is written is never carried out again, nor one whose result could not be written while this daemon lives. A crash
- * between the two repeats it, so every command is one that may be repeated.
+ * The only way for people and programs to change scheduling state. Commands wait in the store; the process that wrote
+ * one calls `drain`, and so does each tick. Commands run one after the other, in order. A command with a written result
+ * is never carried out again; nor does this daemon repeat one whose result could not be written. A crash between the
+ * two repeats the command, so every command must be safe to repeat.
  */
 export class CommandQueue {
   readonly #parts: CommandQueueParts;
   #working: Promise<void> | null = null;
   #isAsked = false;
   #restsUntil = Number.NEGATIVE_INFINITY;
-  /** What came of commands that were carried out, until that is in the store. */
+  /** Answers of carried out commands that are not in the store yet. */
   readonly #unwritten = new Map<string, CommandAnswer>();
-  /** Commands of this process whose answer is awaited, by id. */
+  /** Commands of this process whose caller waits for the answer, by id. */
   readonly #awaited = new Map<string, PromiseWithResolvers<CommandResult | null>>();
 
   constructor(parts: CommandQueueParts) {
@@ -45,7 +45,7 @@ export class CommandQueue {
     return awaited.promise;
   }
 
-  /** Carries out what waits; resolves when nothing does any more. Never rejects. */
+  /** Carries out the waiting commands; resolves when none is left. Never rejects. */
   drain(): Promise<void> {
     this.#isAsked = true;
     this.#working ??= this.#work().finally(() => {
@@ -60,19 +60,20 @@ export class CommandQueue {
     const { clock, logger, stopping } = this.#parts;
     while (this.#isAsked && !stopping.aborted) {
       this.#isAsked = false;
-      // The next tick asks again.
+      // The next tick tries again.
       if (clock.monotonic() < this.#restsUntil) return;
       try {
         await this.#carryOutAll();
       } catch (error) {
-        // What was carried out and not answered may have asked for a tick: without a rest it would come again at once.
+        // A command that was carried out but not answered may have asked for a tick: without a pause the queue would
+        // loop.
         this.#restsUntil = clock.monotonic() + restMs;
         logger.error('commands_stuck', { error });
       }
     }
   }
 
-  /** Each command that waits is met once: those that have to go on waiting hide none that came after them. */
+  /** Reads each waiting command once: commands that must keep waiting do not hide later ones. */
   async #carryOutAll(): Promise<void> {
     const { store, project, stopping } = this.#parts;
     const met = new Set<string>();
@@ -80,7 +81,7 @@ export class CommandQueue {
     for (let isMore = true; isMore; ) {
       const waiting = (await store.commands.waiting(project, batch + met.size)).filter(({ id }) => !met.has(id));
       for (const command of waiting) {
-        // What a stopping daemon would answer has no effect any more; it waits for the next one.
+        // A stopping daemon leaves the remaining commands to the next daemon.
         if (stopping.aborted) return;
         met.add(command.id);
         // Commands about one issue keep their order; others do not wait for it.
@@ -89,7 +90,7 @@ export class CommandQueue {
       }
       isMore = waiting.length >= batch;
     }
-    // What is awaited and does not wait any more was answered before it was awaited, or by another daemon.
+    // A command that is awaited here but no longer waits was answered earlier, or by another daemon.
     for (const id of [...this.#awaited.keys()].filter((each) => !met.has(each))) {
       const result = (await store.commands.read(id))?.result ?? null;
       if (result !== null) this.#answer(id, result);
@@ -101,7 +102,7 @@ export class CommandQueue {
     this.#awaited.delete(commandId);
   }
 
-  /** False when it has to wait for better times; the next tick asks again. */
+  /** Returns false when the command has to wait; the next tick tries again. */
   async #carryOut(command: Command): Promise<boolean> {
     const { store, clock, logger, pause } = this.#parts;
     let answer: CommandAnswer;
@@ -117,7 +118,7 @@ export class CommandQueue {
     }
     this.#unwritten.set(command.id, answer);
     const result = { at: clock.now(), ...answer };
-    // Where another daemon answered it first, its answer counts: the next pass reads it.
+    // If another daemon answered first, its answer counts: the next pass reads it.
     const isFirst = await store.commands.finish(command.id, result);
     this.#unwritten.delete(command.id);
     if (isFirst) this.#answer(command.id, result);
@@ -128,7 +129,10 @@ export class CommandQueue {
   }
 }
 
-/** What has to be done in its order: all that is about one issue, all that is about none; workspaces are for themselves. */
+/**
+ * Commands with the same subject keep their order: all about one issue, all about none. Each prune of workspaces stands
+ * alone.
+ */
 function subjectOf({ id, kind, payload }: Command): unknown {
   return kind === 'workspaces_prune' ? id : payload.issue;
 }

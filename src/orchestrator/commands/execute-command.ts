@@ -30,7 +30,7 @@ export interface CommandParts
   readonly sweep: WorkspaceSweep;
 }
 
-/** Carries out one command. A command that cannot be carried out is refused with the reason; nothing is half done. */
+/** Carries out one command, or refuses it with a reason. Never leaves it half done. */
 export async function executeCommand(parts: CommandParts, command: Command): Promise<CommandAnswer> {
   const { kind } = command;
   if (!isCommandKind(kind)) return refused('unknown_command', `This version of Baton has no command "${kind}".`);
@@ -53,12 +53,13 @@ export async function executeCommand(parts: CommandParts, command: Command): Pro
   const leftAlone = await whyLeftAlone(parts, found);
   if (leftAlone !== null && needsWork.has(kind) && command.begun === null) return leftAlone;
   const answer = await aboutIssue(parts, kind, issue, command);
-  // One that was done before is told so; otherwise the state says more than that it is in nobody's hands.
+  // A repeated handback reports that it was done before. Otherwise the state of the issue explains more than "not taken
+  // over".
   const isHandback = kind === 'issue_handback' && answer.status === 'refused';
   return isHandback && leftAlone !== null ? leftAlone : answer;
 }
 
-/** Commands that mean nothing for an issue that nobody will work on. */
+/** Commands that mean nothing for an issue that no agent will work on. */
 const needsWork: ReadonlySet<CommandKind> = new Set(['issue_steer', 'issue_takeover', 'issue_retry']);
 
 async function aboutIssue(
@@ -112,7 +113,7 @@ const issueCommands: Record<IssueCommandKind, IssueCommand> = {
       if (current !== undefined) claims.postpone(current, { delayMs: 0 });
       return done('retry_now', `Retrying ${issue.identifier} now.`);
     }
-    // Whoever asks for it has seen to what held it.
+    // A person who retries the issue has fixed what it was held for.
     const held = claims.held.get(issue.id);
     if (held !== undefined) await (held.code === 'agent_auth_failed' ? tryAccounts(parts) : tryLogins(parts));
     const wasHeld = await releaseByPerson(parts, issue.id);
@@ -171,7 +172,7 @@ const issueCommands: Record<IssueCommandKind, IssueCommand> = {
   },
 };
 
-/** A stop that is repeated finds what it wanted: no run, and the issue held. */
+/** A repeated stop succeeds: there is no run, and the issue is held. */
 async function noRunToStop(parts: CommandParts, issue: IssueName): Promise<CommandAnswer> {
   const { identifier } = issue;
   const held = parts.claims.held.get(issue.id);
@@ -186,10 +187,10 @@ async function noRunToStop(parts: CommandParts, issue: IssueName): Promise<Comma
   });
 }
 
-/** By then the person who asked may have changed their mind. */
+/** After this time the person who asked may have changed their mind. */
 const pruneWithinMs = 3_600_000;
 
-/** Begins it: to save and to remove takes its time, and other commands do not wait for it. */
+/** Only begins the prune: saving and removing take time, and other commands do not wait for it. */
 function pruneWorkspaces(parts: CommandParts, { payload, at }: Command): CommandAnswer {
   const { issues, host, ignores_retention } = payload;
   if (!Array.isArray(issues) || !issues.every((id) => typeof id === 'string'))
@@ -210,7 +211,7 @@ function startPause(
   kind: PauseState['kind'],
   reason: string | null,
 ): CommandAnswer {
-  // One that was carried out and could not be answered comes again.
+  // A command that was carried out but not answered comes again.
   if (pause.state?.kind === kind && !pause.isBy(commandId))
     return kind === 'pause'
       ? refused('already_paused', 'Baton is already paused.')
@@ -224,7 +225,7 @@ function startPause(
   return kind === 'pause' ? done('paused', `${text}.`, data) : done('draining', `${text}, then Baton stops.`, data);
 }
 
-/** Lifts a pause; and where the limit of the day has stopped work, gives it another allowance. */
+/** Lifts a pause. If the limit of the day has stopped work, it also allows more for today. */
 async function resume(parts: CommandParts, commandId: string): Promise<CommandAnswer> {
   const { pause, spending, notify, requestTick } = parts;
   const isDayOver = whyDayIsOver(parts) !== null;
@@ -240,8 +241,8 @@ async function resume(parts: CommandParts, commandId: string): Promise<CommandAn
 }
 
 /**
- * Leaves a note for the next run of an issue: written to the last run, from which the next one takes over what no agent has
- * read. Left twice it is given once. False when there was no run before.
+ * Leaves a note for the next run of an issue. It is stored with the last run, and the next run takes the notes that no
+ * agent has read. The same note left twice is delivered once. Returns false when there was no earlier run.
  */
 async function leaveNote({ store, project }: CommandParts, issue: IssueName, note: string): Promise<boolean> {
   return store.transaction(async ({ runs }) => {

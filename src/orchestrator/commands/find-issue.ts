@@ -21,14 +21,17 @@ const caller = { job: 'commands', cause: 'person' } as const;
 
 export interface FoundIssue {
   readonly issue: IssueName;
-  /** As the tracker has it now; null when it was not asked, because the issue is claimed or waits here. */
+  /**
+   * The issue as the tracker has it now; null when the tracker was not asked, because the issue is claimed or waits
+   * here.
+   */
   readonly fresh: Issue | null;
 }
 
 /**
- * The issue that somebody means by an id or an identifier, whatever its case: one the orchestrator knows, else one the
- * tracker has. By its id, which an earlier run may tell, it is found in any state; by its identifier in any state of a
- * tracker on this machine, and elsewhere only in an active one: to search the rest would cost request after request. Null
+ * Finds the issue for an id or an identifier in any case: one that the orchestrator knows, otherwise one in the
+ * tracker. An id, also one known from an earlier run, is found in any state. An identifier is found in any state of a
+ * local tracker, but only in active states of a remote one: searching the rest would cost many requests. Returns null
  * when there is none.
  */
 export async function findIssue(parts: FindIssueParts, reference: string): Promise<FoundIssue | null> {
@@ -50,7 +53,7 @@ export async function findIssue(parts: FindIssueParts, reference: string): Promi
   return listed === undefined ? null : { issue: listed, fresh: listed };
 }
 
-/** The id behind a name: of an issue that is claimed, waits or is over here, or of one that ran before. */
+/** The id for a name: of an issue that is claimed, waits or has finished here, or of one that ran before. */
 export async function knownId(parts: FindIssueParts, reference: string): Promise<string | null> {
   const { candidates, landings, skipped, store, project } = parts;
   const wanted = reference.trim();
@@ -66,7 +69,7 @@ function claimedIssues({ claims }: FindIssueParts): IssueName[] {
   return [...claims.all.values()].flatMap((claim) => (claim.status === 'inheriting' ? [] : [claim.issue]));
 }
 
-/** On a shared store a command about an issue waits for the daemon that has it; the store knows which that is now. */
+/** On a shared store a command about an issue waits for the daemon that has it; the store knows which one that is. */
 export async function leaveToItsOwner(
   parts: Pick<FindIssueParts, 'claims' | 'store' | 'project'> & {
     readonly owner: string;

@@ -13,12 +13,12 @@ export interface HandOverParts extends HoldParts {
   readonly clock: Clock;
 }
 
-/** What an issue is held for while a person goes on with it by hand. */
+/** The hold code of an issue that a person works on by hand. */
 const takenOver = 'taken_over';
 
 /**
- * A person goes on with an issue by hand: its agent is ended, and its claim is kept, so that nobody else starts on it. The
- * workspace and the agent's own conversation stay as they are.
+ * A person takes over an issue: its agent is ended, and its claim stays, so that no agent starts on it. The workspace
+ * and the agent's conversation stay as they are.
  */
 export async function takeOverByHand(
   { claims, clock, runs }: HandOverParts,
@@ -31,7 +31,7 @@ export async function takeOverByHand(
     code: takenOver,
     reason: `A person works on it by hand${by}. To give it back: ${handbackCommand(identifier)}`,
   };
-  // Beside an agent that may be alive nobody works by hand.
+  // A person must not work in a workspace where an agent may be alive.
   const held = claims.held.get(id);
   if (held?.code === 'agent_survives')
     return refused('agent_survives', survivesReason(`An agent of ${identifier} may still be alive.`, identifier));
@@ -45,10 +45,10 @@ export async function takeOverByHand(
   return done('taking_over_after_run', `Stopping the run of ${identifier}; then the issue is taken over.`);
 }
 
-/** A command, and what was begun of it before the daemon ended that was carrying it out. */
+/** A command, with the step that a previous daemon may have begun before it ended. */
 type CommandOnce = Pick<Command, 'id' | 'begun'>;
 
-/** The person is done: an agent goes on from what is there now. */
+/** The person hands the issue back: an agent continues from the current workspace. */
 export async function handBack(
   parts: HandOverParts,
   issue: IssueName,
@@ -60,7 +60,7 @@ export async function handBack(
     return refused('run_ending', `The run of ${issue.identifier} is still being stopped.`);
   if (claims.held.get(issue.id)?.code !== takenOver) {
     const stored = (await store.held.list(project)).find(({ issueId }) => issueId === issue.id);
-    // Of a daemon that is gone, and not taken over yet: a moment later it is ours.
+    // The hold belongs to a dead daemon and is not inherited yet: a moment later it is ours.
     if (stored?.code === takenOver) throw new BatonError('claim_lost', `${issue.identifier} is being taken over.`);
     const before = await lastChange(parts, issue);
     const by = before?.kind === 'issue_handback' ? before.by : null;
@@ -75,8 +75,8 @@ export async function handBack(
 }
 
 /**
- * Says something to the agent at work, once: that it is about to be said is written down before. After a crash in between
- * nobody knows whether the agent heard it, and who asked is told that, rather than the agent the same again.
+ * Sends a message to the running agent, at most once: the attempt is stored before it is made. After a crash in
+ * between, Baton cannot know whether the agent got it, so it reports that to the caller and does not send it again.
  */
 export async function steerRun(
   { claims, store, runs }: HandOverParts,
@@ -102,7 +102,7 @@ export async function steerRun(
     if (how === 'told') return delivered;
     return done('message_waits_for_turn', `The agent of ${identifier} gets the message at its next turn.`);
   } catch (thrown) {
-    // It was not said.
+    // The message was not sent.
     await store.commands.begin(id, null);
     const error = toBatonError(thrown);
     if (error.code !== 'command_refused') throw thrown;

@@ -11,9 +11,9 @@ export interface HoldParts extends Pick<BaseParts, 'project' | 'source' | 'store
 }
 
 /**
- * A person releases a hold, or one that waits for the end of a run; false when there was none. The issue gets a new
- * allowance: runs, tokens and failures are counted from zero. If its last run should have resumed a conversation and never
- * got a session, the next run resumes it.
+ * A person releases a hold, or one that waits for the end of a run; returns false when there was none. The issue gets a
+ * new allowance: runs, tokens and failures are counted from zero. If its last run should have resumed a conversation
+ * and never got a session, the next run resumes it.
  */
 export async function releaseByPerson(parts: HoldParts, issueId: string): Promise<boolean> {
   const { claims, store, project } = parts;
@@ -21,7 +21,7 @@ export async function releaseByPerson(parts: HoldParts, issueId: string): Promis
     const owed = startStillOwed(await store.runs.list(project, { issueId, limit: mostEarlier }));
     if (owed !== null) {
       const { retryKind, recovery = null, attempt } = owed;
-      // A run that does something differently follows a failure.
+      // A run with a recovery step always follows a failure.
       const as = { kind: retryKind ?? 'failure', note: null, recovery, attempt } as const;
       if (await claims.retryHeld(issueId, as, { byPerson: true })) return true;
     }
@@ -29,7 +29,7 @@ export async function releaseByPerson(parts: HoldParts, issueId: string): Promis
   return claims.release(issueId, { byPerson: true });
 }
 
-/** A held issue continues now, with the counts it has: nobody gave it a new allowance. */
+/** Continues a held issue now, with its current counts: no person gave it a new allowance. */
 export async function retryHeld(
   parts: HoldParts,
   issueId: string,
@@ -45,12 +45,14 @@ export async function retryHeld(
 
 type AccountParts = Pick<HoldParts, 'accounts' | 'source'>;
 
-/** A person wants to know it now: whatever an account is parked for, it is tried. */
+/** A person wants the accounts tried now, whatever they are parked for. */
 export function tryAccounts({ accounts, source }: AccountParts): Promise<void> {
   return accounts.tryAgain(source.read().workflow.settings.agent.backend, ['quota', 'auth']);
 }
 
-/** A person is there and lets an issue go on, and may have logged in. That there is quota again nobody said. */
+/**
+ * A person continues an issue and may have logged in. That says nothing about quota, so only logins are tried again.
+ */
 export function tryLogins({ accounts, source }: AccountParts): Promise<void> {
   return accounts.tryAgain(source.read().workflow.settings.agent.backend, ['auth']);
 }

@@ -6,10 +6,10 @@ import type { Store } from '../../store/store.ts';
 import type { IssueName } from '../claims/claim.ts';
 import type { Claims } from '../claims/claims.ts';
 
-/** How many of the latest commands are searched: whoever asks twice does so soon. */
+/** How many of the latest commands are searched: a repeated request usually comes soon. */
 const searched = 200;
 
-/** Commands that change how it stands with an issue; what is said to its agent does not. */
+/** Commands that change the state of an issue; a message to its agent does not. */
 const changing: ReadonlySet<string> = new Set<CommandKind>([
   'issue_retry',
   'issue_hold',
@@ -19,7 +19,7 @@ const changing: ReadonlySet<string> = new Set<CommandKind>([
   'issue_handback',
 ]);
 
-/** Who last changed how it stands with an issue by a command, and by which one; null when that is not known. */
+/** Who last changed the state of an issue by a command, and by which one; null when unknown. */
 export async function lastChange(
   { store, project }: { readonly store: Store; readonly project: string },
   issue: IssueName,
@@ -34,7 +34,7 @@ export async function lastChange(
   return found === undefined ? null : { kind: found.kind, by: nameOf(found.author) };
 }
 
-/** How it stands with an issue, as the end of a sentence. */
+/** The state of an issue, as the end of a sentence. */
 export function howItStands({ claims }: { readonly claims: Claims }, issue: IssueName): string {
   return claims.whyClaimed(issue.id)?.text ?? 'nobody works on it';
 }

@@ -11,11 +11,14 @@ export interface PauseState {
 
 export type PauseParts = Pick<BaseParts, 'clock' | 'logger' | 'project' | 'store'>;
 
-/** Whether new work may start. A pause is a command in the store, so it outlives a restart; a drain is of this daemon alone. */
+/**
+ * Whether new work may start. A pause is a command in the store, so it survives a restart; a drain is only for this
+ * daemon.
+ */
 export class Pause {
   readonly #parts: PauseParts;
   #state: PauseState | null = null;
-  /** The command that last changed it here, until its answer is in the store: what is read there is older. */
+  /** The command that last changed the pause here, until its answer is in the store: the stored pause is older. */
   #unanswered: string | null = null;
 
   constructor(parts: PauseParts) {
@@ -27,7 +30,7 @@ export class Pause {
     return this.#state;
   }
 
-  /** Whether this command has changed it, and was not answered yet. */
+  /** Whether this command changed the pause and is not answered yet. */
   isBy(commandId: string): boolean {
     return this.#unanswered === commandId;
   }
@@ -54,12 +57,14 @@ export class Pause {
     return { code: 'paused', text: reason === null ? what : `${what}: ${reason}` };
   }
 
-  /** Takes up a pause that nobody has lifted: from before a restart, or one that another daemon on the store was told. */
+  /**
+   * Reads a pause that is still in force: from before a restart, or one that another daemon on the store carried out.
+   */
   async read(): Promise<void> {
     const { store, project, logger } = this.#parts;
     const before = this.#state;
     const last = await store.commands.latestDone(project, ['pause', 'resume']);
-    // What was asked for here meanwhile, or is not answered yet, is newer than what was read.
+    // A change that was asked for here meanwhile, or is not answered yet, is newer than the stored one.
     if (this.#state?.kind === 'drain' || this.#state !== before || this.#unanswered !== null) return;
     const paused = last?.kind === 'pause' ? pauseOf(last) : null;
     if (paused !== null && this.#state === null)

@@ -52,7 +52,7 @@ export function noSuchIssue({ source, trackerFor }: FindIssueParts, reference: s
   return refused('active_issue_not_found', text);
 }
 
-/** The refusal of a message where no agent is running, with what reaches the next agent instead. */
+/** The refusal of a message when no agent is running. It says how to reach the next agent. */
 export function nobodyHears(
   { claims, source, trackerFor }: FindIssueParts,
   { id, identifier }: IssueName,

@@ -25,15 +25,15 @@ export interface ClaimBeside {
 
 export interface DispatchGate extends OutsideGate {
   /**
-   * Everything beside the issue that its answers depend on, as JSON data. While it is the same for every gate, the
-   * candidates need not be decided about again.
+   * Everything besides the issue that the gate's answer depends on, as JSON data. While it is unchanged for every gate,
+   * the candidates need no new decision.
    */
   readonly dependsOn: unknown;
 }
 
 export type DispatchGates = Readonly<Partial<Record<OutsideGateName, DispatchGate>>>;
 
-/** The gates for one decision. `beside` are claims of a daemon that a visitor looks at from outside. */
+/** The gates for one decision. `beside` holds claims of a running daemon, as a visitor sees them. */
 export function dispatchGates(
   parts: GateParts,
   { problem, workflow }: WorkflowReading,
@@ -73,7 +73,8 @@ export function dispatchGates(
     account_ready: {
       refuse: (_issue, startsBefore) => accounts.whyNone(agent, inFlight + startsBefore),
       passed: () => 'an account of the agent is ready',
-      // With as many starts before it as there are accounts, each that has to be tried is being tried.
+      // Covers every number of earlier starts up to the number of accounts: with that many, each account that needs a
+      // probe has one.
       dependsOn: [
         inFlight,
         [...accountsOfBackend.keys(), accountsOfBackend.length].map((starts) => accounts.whyNone(agent, starts)?.text),
@@ -99,7 +100,7 @@ export function dispatchGates(
   };
 }
 
-/** A gate that says the same about every issue. */
+/** A gate with the same answer for every issue. */
 function forAll(refusal: SkipReason | null, passed: string): DispatchGate {
   return { refuse: () => refusal, passed: () => passed, dependsOn: refusal };
 }
@@ -111,8 +112,8 @@ function claimedOn(host: string | null): SkipReason {
 }
 
 /**
- * Everything that a decision about the candidates depends on, as one text: the candidates and the settings, which the gates
- * of core read, and what each gate here says that it depends on.
+ * Everything that a decision about the candidates depends on, as one text: the candidates and the settings, which the
+ * gates in core read, and the `dependsOn` of each gate here.
  */
 export function decisionKey(
   gates: DispatchGates,

@@ -5,9 +5,9 @@ import type { Logger } from '../../core/logger.ts';
 import type { Settings } from '../../core/settings.ts';
 import type { WorkflowSource } from '../../core/workflow.ts';
 
-/** So long a reading serves everybody. */
+/** Callers share a reading that is younger than this. */
 const freshMs = 1_000;
-/** A file system that does not answer within this time is one that nothing is known of. */
+/** When a file system does not answer within this time, its free space is unknown. */
 const patienceMs = 1_000;
 
 interface HeadroomWatchParts {
@@ -19,9 +19,9 @@ interface HeadroomWatchParts {
 }
 
 /**
- * What is known of the free disk and memory. There is one reading at a time and all share it. Whoever is about to start
- * something waits for it, but not for long: a hung file system holds up a start for a moment, never a tick, and what is
- * not known refuses nothing.
+ * The last reading of free disk and memory. One reading runs at a time and all callers share it. A start waits for it,
+ * but at most `patienceMs`: a hung file system delays a start for a moment, never a tick. An unknown value refuses
+ * nothing.
  */
 export class HeadroomWatch {
   readonly #parts: HeadroomWatchParts;
@@ -35,18 +35,18 @@ export class HeadroomWatch {
     this.#parts = parts;
   }
 
-  /** Why nothing new may start for want of room, by the last reading and the settings of now. */
+  /** Why nothing new may start for lack of disk or memory, by the last reading and the current settings. */
   whyNone(): SkipReason | null {
     return this.#left && whyNoRoom(this.#left, this.#parts.source.read().workflow.settings);
   }
 
-  /** Resolves when there is a fresh reading, or none to be had soon. Never rejects. */
+  /** Resolves when there is a fresh reading, or when none will come soon. Never rejects. */
   async look(): Promise<void> {
     const { clock } = this.#parts;
     const now = clock.monotonic();
     if (this.#reading === null) {
       if (now - this.#readAt < freshMs) return;
-      // Not at once: a reading that fails at once would be over before it is noted.
+      // Starts in a later microtask: a read that fails at once would clear `#reading` before it is set.
       this.#reading = { done: Promise.resolve().then(() => this.#read()), since: now };
     }
     const { done, since } = this.#reading;
@@ -78,7 +78,7 @@ export class HeadroomWatch {
     this.#tell();
   }
 
-  /** Says so once when room ends, and once when there is some again. */
+  /** Logs once when headroom runs out, and once when it is back. */
   #tell(): void {
     const why = this.whyNone();
     if ((why !== null) === this.#wasTight) return;

@@ -18,21 +18,24 @@ export interface RetriesParts extends StartParts, PaceParts, Pick<BaseParts, 'cl
   readonly pool: PoolMember | null;
   readonly isCleaning: (issueId: string) => boolean;
   readonly startRun: (start: RunStart) => void;
-  /** The issue is nobody's any more. */
+  /** Called when the claim of this issue was released. */
   readonly givenBack: (issue: Issue) => void;
 }
 
-/** How soon a retry that could not be carried through is tried again. */
+/** Delay before a retry that could not be carried through is tried again. */
 const againMs = 1_000;
-/** The same while nothing at all may start: what lets work start again serves them at once, so this is only a fallback. */
+/**
+ * The same while nothing may start. Whatever lets work start again also serves these retries, so this is only a
+ * fallback.
+ */
 const stoppedAgainMs = 5_000;
-/** So many more are tried than there are slots: the first ones may be in states that are full. */
+/** This many more retries than free slots are tried: the first ones may be in states that are full. */
 const triedBeyond = 20;
 
 /**
- * Issues that are due to be tried again: each is read and started, or given back (seed 2, Retry Timer Fired; specification
+ * Issues that are due for a retry: each is read and started, or released (seed 2, Retry Timer Fired; specification
  * 8.4). A tracker that does not answer, full slots, a pause and a bad workflow file only delay the retry: they raise
- * neither the attempt nor the failures, and the promise stays as the store has it.
+ * neither the attempt nor the failures, and the stored retry stays unchanged.
  */
 export class Retries {
   readonly #parts: RetriesParts;
@@ -42,25 +45,27 @@ export class Retries {
     this.#parts = parts;
   }
 
-  /** Tries it now. Its timer and a freed slot may both ask for it. */
+  /** Tries the issue now. Its timer and a freed slot may both call this. */
   async try(retrying: Retrying): Promise<void> {
     await this.#alone(retrying, () => this.#try(retrying));
   }
 
-  /** A poll found that the issue is not to be done any more: its claim ends now, whenever its retry would be due. */
+  /**
+   * A poll found that no agent should work on the issue any more: its claim ends now, whenever its retry would be due.
+   */
   async end(retrying: Retrying, fresh: Issue | null): Promise<void> {
     const { claims, source, stopping } = this.#parts;
     const current = claims.retrying.get(retrying.issue.id);
-    // A retry that was only delayed meanwhile is the same promise; one that is being tried sees for itself.
+    // A retry that was only delayed meanwhile is still the same retry. One that is being tried finds out by itself.
     if (current?.dueAt !== retrying.dueAt || stopping.aborted) return;
     const refusal = fresh === null ? isGone : whyNotRoutable(fresh, source.read().workflow.settings.tracker);
     if (refusal !== null) await this.#alone(current, () => this.#giveBack(current, fresh, refusal.text));
   }
 
   /**
-   * An issue whose retry was due and found no slot, or a pause, has the first choice of a free slot, the longest waiting
-   * first (seed 4: retries before new dispatch). While this project has no free slot nothing is read; those that may start
-   * share one read.
+   * An issue whose retry was due and found no slot, or a pause, gets a free slot first, the longest waiting first (seed
+   * 4: retries before new dispatch). While this project has no free slot nothing is read; retries that may start share
+   * one read.
    */
   async serveWaiting(): Promise<void> {
     const { claims, source, reads, stopping } = this.#parts;
@@ -79,7 +84,7 @@ export class Retries {
     );
   }
 
-  /** An account may be ready before its time: what waits for one is tried now. False when none is. */
+  /** An account may be ready early: retries that wait for one are tried now. Returns false when no account is ready. */
   accountReady(): boolean {
     const { claims, accounts, source } = this.#parts;
     if (accounts.whyNone(source.read().workflow.settings.agent, 0) !== null) return false;
@@ -89,7 +94,7 @@ export class Retries {
     return true;
   }
 
-  /** Issues whose retry comes due while a read made now is still fresh. */
+  /** Issues whose retry is due while a read made now is still fresh. */
   dueSoon(): string[] {
     const { claims, clock, source } = this.#parts;
     const soon = clock.now() + source.read().workflow.settings.polling.freshnessMs;
@@ -115,14 +120,14 @@ export class Retries {
     if (!isCurrent()) return;
     const { problem } = source.read();
     const stopped = whyNothingStarts(this.#parts, retrying.issue);
-    // What a trial leaves alone may be over: that is asked once, and later by the polls.
+    // An issue outside the trial may have finished: this retry checks once, later the polls do.
     const isFirstOfTrial = stopped?.code === 'not_chosen' && retrying.wait?.code !== 'not_chosen';
     if (stopped !== null && !isFirstOfTrial) return postpone({ why: stopped, delayMs: stoppedAgainMs });
     if (problem !== null) {
       const why = { code: 'workflow_problem', text: `the workflow file cannot be used: ${problem.code}` } as const;
       return postpone({ why, delayMs: stoppedAgainMs });
     }
-    // Without a slot the tracker need not be asked: a freed slot wakes the retry, the timer is only a fallback.
+    // Without a slot the tracker need not be asked: a freed slot wakes the retry, and the timer is only a fallback.
     const fullBefore = this.#whyFull(reads.lastRead(id) ?? null);
     if (fullBefore !== null) return postpone(this.#slotWait(retrying, fullBefore));
     let fresh: Issue | null;
@@ -133,11 +138,11 @@ export class Retries {
     }
     if (!isCurrent()) return;
 
-    // The answer may have taken its time: what is decided now is decided by the settings of now.
+    // The read may have taken long, so the decision uses the current settings.
     const { workflow } = source.read();
     const refusal = fresh === null ? isGone : whyNotCandidate(fresh, workflow.settings.tracker);
     if (fresh === null || refusal !== null) return this.#giveBack(retrying, fresh, refusal?.text ?? '');
-    // Between two awaits much may have happened.
+    // The reasons to start nothing may have changed during the read.
     const stoppedNow = whyNothingStarts(this.#parts, retrying.issue);
     if (stoppedNow !== null) return postpone({ why: stoppedNow, delayMs: stoppedAgainMs });
     if (isCleaning(id)) {
@@ -150,8 +155,8 @@ export class Retries {
   }
 
   /**
-   * The issue could not be read. A tracker that rests is asked by the poll, whose first answer serves the retries that wait.
-   * A bad record waits by itself.
+   * The issue could not be read. While a tracker rests, only the poll asks it; the first answer serves the waiting
+   * retries. A bad record backs off by itself.
    */
   #trackerWait({ issue, failedReads }: Retrying, error: BatonError): Delay {
     const { reads, clock, source, logger } = this.#parts;
@@ -165,7 +170,7 @@ export class Retries {
     return { why, delayMs, failedReads: failedReads + 1 };
   }
 
-  /** Why there is no slot; of an issue whose state is not known only what is true for all of them. */
+  /** Why there is no slot. If the state of the issue is unknown, only limits that hold for every state count. */
   #whyFull(issue: Issue | null): SkipReason | null {
     const { claims, source, pool, trackerFor } = this.#parts;
     const { settings } = source.read().workflow;
@@ -182,7 +187,7 @@ export class Retries {
     return { why, slotWaits: slotWaits + 1, delayMs };
   }
 
-  /** The issue is over, or not ours to work on: its claim ends. */
+  /** The issue has finished, or is not ours to work on: its claim ends. */
   async #giveBack(retrying: Retrying, fresh: Issue | null, reason: string): Promise<void> {
     const { claims, candidates, logger, givenBack } = this.#parts;
     const { id, identifier } = retrying.issue;
@@ -204,7 +209,7 @@ export class Retries {
 
 const isGone = { text: 'the tracker does not have it any more' };
 
-/** Reasons that end for all issues at once, and then nobody waits for a timer. */
+/** Reasons that end for all issues at once; then the waiting retries are served without their timers. */
 function isForEverybody({ code }: SkipReason): boolean {
   return [
     'paused',

@@ -7,7 +7,7 @@ export interface SkippedIssue {
   readonly reason: SkipReason;
 }
 
-/** Why issues that the last decision was about were not started, by issue id; one that starts leaves it. */
+/** Why the last decision did not start an issue, by issue id. An issue that starts is removed. */
 export type SkippedIssues = Map<string, SkippedIssue>;
 
 export function skippedIssues(claims: Claims): SkippedIssues {

@@ -18,20 +18,22 @@ export interface SlotFillerParts extends GateParts, Pick<BaseParts, 'logger' | '
   readonly startRun: (start: RunStart) => void;
 }
 
-/** So many issues are read at once: those that start now, and the next, so that the next freed slots need no read. */
+/**
+ * How many issues one read covers: those that start now and the next ones, so that the next freed slots need no read.
+ */
 const readTogether = 50;
 
 /**
- * Fills free slots, in order, from the candidates already known: at once after a poll, after a run's end and after a
- * command, never waiting for the next poll. Retries that wait for a slot come first (seed 4). An issue that was not just
- * read is read again by id before it starts. One pass at a time; asked again meanwhile, it makes another. While nothing
+ * Fills free slots, in order, from the known candidates: at once after a poll, after a run's end and after a command,
+ * without waiting for the next poll. Retries that wait for a slot come first (seed 4). An issue that was not just read
+ * is read again by id before it starts. One pass runs at a time; a request meanwhile causes another pass. While nothing
  * changed that a decision depends on, none is made.
  */
 export class SlotFiller {
   readonly #parts: SlotFillerParts;
   #working = false;
   #wanted = false;
-  /** What the last decision was made of; null when there was none, or it could not be carried out. */
+  /** The key of the last decision; null when there was none, or it could not be carried out. */
   #decidedOn: string | null = null;
 
   constructor(parts: SlotFillerParts) {
@@ -46,7 +48,7 @@ export class SlotFiller {
       'dispatch',
       this.#work().finally(() => {
         this.#working = false;
-        // Asked between the last look at `#wanted` and here.
+        // A request came after the last check of `#wanted`.
         if (this.#wanted && !this.#parts.stopping.aborted) this.fill();
       }),
     );
@@ -62,12 +64,12 @@ export class SlotFiller {
     }
   }
 
-  /** False when the tracker did not let it: then it cannot use a slot now. */
+  /** Returns false when the tracker could not be read: then the project cannot use a slot now. */
   async #startCandidates(): Promise<boolean> {
     const key = this.#key();
     if (key === this.#decidedOn) return true;
     const isAble = await startCandidates(this.#parts);
-    // A start that fails later leaves everything as it was: what started something is not taken for decided.
+    // A start that fails later leaves everything unchanged. So a decision that started a run is never reused.
     this.#decidedOn = isAble && this.#key() === key ? key : null;
     return isAble;
   }
@@ -77,7 +79,7 @@ export class SlotFiller {
     return decisionKey(dispatchGates(this.#parts, reading), this.#parts, reading);
   }
 
-  /** Whether this project wants a slot that the others have: of its candidates or of its retries. */
+  /** Tells the pool whether a candidate or a retry of this project waits for a shared slot. */
   #tellPool(isAble: boolean): void {
     const { skipped, claims, pool } = this.#parts;
     const reasons = [
@@ -91,11 +93,12 @@ export class SlotFiller {
 async function startCandidates(parts: SlotFillerParts): Promise<boolean> {
   const { candidates, source, reads, stopping, logger, skipped } = parts;
   const asked = new Set<string>();
-  // What was asked for here counts as just read to the end, however short the freshness: nobody asks in circles.
+  // An issue that was read in this call counts as just read until the end, however short the freshness: no endless
+  // loop.
   const { freshnessMs } = source.read().workflow.settings.polling;
   const justRead = (id: string): Issue | null | undefined =>
     asked.has(id) ? reads.lastRead(id) : reads.freshWithin(id, freshnessMs);
-  // Each round reads what the round before found to be stale.
+  // Each round reads the issues that the previous round found stale.
   while (!stopping.aborted) {
     candidates.update(justRead, isDeepStrictEqual);
     if (candidates.list === null) break;
@@ -119,20 +122,20 @@ async function startCandidates(parts: SlotFillerParts): Promise<boolean> {
   return true;
 }
 
-/** No await from the decision to here: what was decided is started before anything else can change. */
+/** There is no await between the decision and this call, so nothing can change before the starts. */
 function carryOut({ source, pool, skipped, startRun }: SlotFillerParts, plan: readonly DispatchDecision[]): void {
   const { workflow } = source.read();
   skipped.clear();
   for (const { issue, reason } of plan) {
-    // Other projects of this Baton take slots too: each start is asked for by itself.
+    // Other projects of this daemon take slots too, so the pool is asked for each start.
     const refusal = reason ?? pool?.mayStart() ?? null;
     if (refusal === null) startRun({ issue, workflow, retry: null });
-    // What is claimed here is shown with its run, its retry or its hold.
+    // A claimed issue is shown with its run, its retry or its hold.
     else if (refusal.code !== 'claimed') skipped.set(issue.id, { issue, reason: refusal });
   }
 }
 
-/** Reads again what would start now, and what would start next. What is gone, or cannot start any more, drops out. */
+/** Reads the issues again that would start now or next. Those that are gone, or cannot start any more, drop out. */
 async function readAgain(
   { reads }: SlotFillerParts,
   plan: readonly DispatchDecision[],
@@ -146,7 +149,7 @@ async function readAgain(
   return ids;
 }
 
-/** What would start now and what not, without starting anything. */
+/** Which candidates would start now and which not; starts nothing. */
 export async function previewDispatch(
   parts: GateParts & Pick<SlotFillerParts, 'reads'>,
   beside: readonly ClaimBeside[],

@@ -1,46 +1,52 @@
 import type { SkipReason } from '../../core/dispatch/eligibility.ts';
 
 /**
- * The slots that several projects of one daemon share. In memory and without a clock: whoever restarts has no runs.
- * An agent that could not be ended takes a slot of its project, not one of these.
+ * The slots that several projects of one daemon share. In memory and without a clock: after a restart no run exists. An
+ * agent that could not be ended takes a slot of its project, not one of these.
  *
- * What must hold: no start is allowed beyond the limit; while slots are short, a free one is for the waiting member that
- * holds the fewest, and among equals for the one that has waited longest since it last got one; so with endless demand
- * members end within one slot of each other, and nobody starves. A member that does not wait keeps nothing from anybody.
- * A limit that is lowered ends no run; one that is raised is found by each member at its next tick.
+ * What must hold: no start is allowed beyond the limit. While slots are short, a free one goes to the waiting member
+ * that holds the fewest, and among equals to the one that has waited longest since it last got one. So with endless
+ * demand members end within one slot of each other, and none starves. A member that does not wait blocks no other.
+ * Lowering the limit ends no run; each member finds a raised limit at its next tick.
  */
 export interface SlotPool {
   join(project: PoolProject): PoolMember;
 }
 
 export interface PoolProject {
-  /** There may be a slot for it now. It is told in the middle of another project's step: it only notes it, and never throws. */
+  /**
+   * A slot may be free for this project. Called in the middle of another project's step: it only notes the call, and
+   * never throws.
+   */
   readonly wake: () => void;
 }
 
 export interface PoolMember {
-  /** Why it may not start a run now; null means it may. It holds until the next await: look, then take. */
+  /** Why it may not start a run now; null means it may. The answer holds until the next await: check, then take. */
   mayStart(): SkipReason | null;
-  /** Takes a slot for a run. It counts whatever `mayStart` said: a run that is there is there. */
+  /** Takes a slot for a run. It counts even if `mayStart` refused, because the run exists. */
   take(): void;
   free(): void;
-  /** Gives one back that could not be used: the others are told, not this one, which would only try the same again. */
+  /**
+   * Returns a slot that could not be used. It wakes the other members but not this one, which would only try the same
+   * again.
+   */
   giveBack(): void;
   /**
-   * True: it wanted a slot and `mayStart` refused. False: it has nothing left that waits for one, or cannot use one now
-   * (paused, its tracker does not answer). Said once at the end of a tick; as long as it is true, a slot may stay free
-   * for this member.
+   * True: it wanted a slot and `mayStart` refused. False: nothing of it waits for a slot, or it cannot use one now
+   * (paused, its tracker does not answer). Called once at the end of a tick; while it is true, a slot may stay free for
+   * this member.
    */
   setWaiting(isWaiting: boolean): void;
-  /** The project goes; whatever it held is free. Nothing it says later counts. */
+  /** The project leaves and its slots are free. Later calls have no effect. */
   leave(): void;
   readonly held: number;
 }
 
-/** `limit` is asked each time, as it may be edited while the daemon runs. */
+/** `limit` is called each time, because the user may edit it while the daemon runs. */
 export function createSlotPool(limit: () => number): SlotPool {
   const places = new Set<Place>();
-  /** Stands for time: larger is later. */
+  /** A logical clock: larger is later. */
   let moment = 0;
 
   const used = (): number => [...places].reduce((sum, { held }) => sum + held, 0);
@@ -51,7 +57,7 @@ export function createSlotPool(limit: () => number): SlotPool {
       .filter(({ waitingSince }) => waitingSince !== null)
       .sort((left, right) => (isBefore(left, right) ? -1 : 1));
 
-  /** Tells those for whom there is a free slot. The line is read first, as who is told may change it. */
+  /** Wakes the members that have a free slot. It reads the queue first, because a woken member may change it. */
   const wakeNext = (except?: Place): void => {
     const free = limit() - used();
     if (!(free > 0)) return;
@@ -79,7 +85,7 @@ export function createSlotPool(limit: () => number): SlotPool {
         if (!places.has(place)) return;
         place.held += 1;
         moment += 1;
-        // Whoever got one goes to the end of the line.
+        // A member that got a slot moves to the end of the queue.
         if (place.waitingSince !== null) place.waitingSince = moment;
       },
       free: () => {
@@ -96,7 +102,7 @@ export function createSlotPool(limit: () => number): SlotPool {
         if (!places.has(place) || isWaiting === (place.waitingSince !== null)) return;
         moment += 1;
         place.waitingSince = isWaiting ? moment : null;
-        // What was kept for it is for the next.
+        // The slot that was reserved for this member goes to the next one.
         if (!isWaiting) wakeNext();
       },
       leave: () => {
@@ -121,7 +127,7 @@ interface Place {
   waitingSince: number | null;
 }
 
-/** Whether a slot is rather for `left`. Who does not wait yet comes after those who do. */
+/** Whether `left` should get a slot before `right`. A member that does not wait comes after those that do. */
 function isBefore(left: Place, right: Place): boolean {
   if (left.held !== right.held) return left.held < right.held;
   return (left.waitingSince ?? Number.POSITIVE_INFINITY) < (right.waitingSince ?? Number.POSITIVE_INFINITY);

@@ -22,9 +22,9 @@ export interface StartParts extends TrackerNowParts {
 }
 
 /**
- * Why nothing new may start on this issue, whatever its own merits: a pause, the day's limit, too little disk or memory, too
- * few requests, no account with quota, the bounds of a trial. Retries are asked this too, so backpressure has no place here:
- * it refuses new claims, and what is claimed goes on.
+ * Why nothing new may start on this issue, whatever its own state: a pause, the day's limit, too little disk or memory,
+ * too few requests, no account with quota, the bounds of a trial. Retries use this too, so backpressure does not belong
+ * here: it refuses new claims, and claimed issues continue.
  */
 export function whyNothingStarts(parts: StartParts, issue: IssueName): SkipReason | null {
   const { pause, room, accounts, source, claims } = parts;
@@ -38,12 +38,12 @@ export function whyNothingStarts(parts: StartParts, issue: IssueName): SkipReaso
   );
 }
 
-/** Runs whose start is being written: which account they use is not known yet. */
+/** Runs whose start is being written: their account is not known yet. */
 export function startsInFlight({ running }: Claims): number {
   return [...running.values()].filter(({ account }) => account === null).length;
 }
 
-/** Why a trial is not about this issue, or has had its runs. */
+/** Why a trial excludes this issue, or has used up its runs. */
 export function whyNotChosen(
   { claims, totals, trial }: Pick<StartParts, 'claims' | 'totals' | 'trial'>,
   issue: IssueName,

@@ -3,26 +3,29 @@ import type { Store } from '../../store/store.ts';
 import type { JobTimer } from '../../store/tables/job-timers.ts';
 import type { BaseParts } from '../parts.ts';
 
-/** A concern of the daemon that comes again and again. */
+/** A recurring task of the daemon. */
 export interface Job {
   readonly name: JobName;
-  /** Remote ones are spread by jitter, so that many daemons do not ask in the same second. */
+  /** Remote jobs get jitter, so that many daemons do not send requests in the same second. */
   readonly kind: () => JobKind;
-  /** Asked each time: the workflow file may have changed, and a poll goes by its mode. */
+  /** Read each time: the workflow file may have changed, and the interval of a poll depends on its mode. */
   readonly intervalMs: () => number;
-  /** Not before this, on the monotonic clock, whatever the interval; asked each time. */
+  /** Earliest start on the monotonic clock, whatever the interval; read each time. */
   readonly notBefore?: () => number;
-  /** Every daemon has its own, or one of those on the store does it for all. */
+  /** Every daemon runs it, or one daemon on the store runs it for all. */
   readonly scope: 'daemon' | 'store';
-  /** Whether a start runs it at once, or when it is due by the last run before the restart, or by the interval. */
+  /**
+   * Whether a start of the daemon runs it at once, or when it is due by the last run before the restart, or by the
+   * interval.
+   */
   readonly atStart: 'at_once' | 'when_due';
-  /** A rejection is a failure: told, counted, and tried again when it is due next. */
+  /** A rejection is a failure: it is logged and counted, and the job runs again when it is due next. */
   run(): void | Promise<void>;
 }
 
 export type JobHistory = Pick<JobTimer, 'durationMs' | 'error' | 'failures' | 'lastRunAt' | 'outcome'>;
 
-/** A job at one instant. Times are UTC milliseconds. */
+/** The state of a job at one moment. Times are UTC milliseconds. */
 export interface JobView extends JobHistory {
   readonly name: JobName;
   readonly kind: JobKind;

@@ -8,34 +8,35 @@ import type { Job, JobHistory, JobsParts, JobView } from './job.ts';
 interface Entry {
   readonly job: Job;
   timer: Timer | null;
-  /** On the grid of its interval, on the monotonic clock; null while nothing is planned. */
+  /** The next due time on the grid of its interval, on the monotonic clock; null while nothing is planned. */
   due: number | null;
-  /** When its timer fires: then, or later by the jitter. */
+  /** When its timer fires: at `due`, or later by the jitter. */
   firesAt: number;
   intervalMs: number;
   lastStart: number | null;
   isRunning: boolean;
-  /** Somebody wants it once more, at least so long after its last start; null: nobody does. */
+  /** A caller asked for another run during this one, at least this long after its start; null: no caller did. */
   wantedAfterMs: number | null;
-  /** Somebody asked for it and it has not come yet. */
+  /** A caller asked for the planned run. */
   isAsked: boolean;
   history: JobHistory;
   lateMs: number;
   rememberedAt: number;
 }
 
-/** What runs more often than this is written down no more often than this, unless its outcome changes. */
+/** A job that runs more often is written at most this often, unless its outcome changes. */
 const rememberEveryMs = 60_000;
 /** Jobs with shorter intervals get no jitter. */
 const spreadFromMs = 1_000;
-/** A job that still runs so long after a stop is left behind. */
+/** A stop waits this long for a running job, then leaves it behind. */
 const stopMs = 30_000;
 
 /**
- * Runs every job at its own pace (law 6). What must hold: a job is due at the previous due plus its interval, on the
- * monotonic clock, however long it takes; runs that were missed, asleep or busy, are one run; one that is still running
- * is not started a second time, and who asks for it meanwhile gets another right after it; what goes wrong in one harms
- * no other. When each ran and how it ended is in the store, so that a restart neither repeats nor forgets.
+ * Runs every job at its own pace (law 6). What must hold: a job is due at the previous due time plus its interval, on
+ * the monotonic clock, however long it takes; several missed runs, during sleep or while busy, become one run; a
+ * running job is not started a second time, and a request for it meanwhile causes another run right after it; a failure
+ * of one job does not affect another. The store has when each job ran and how it ended, so a restart neither repeats
+ * nor forgets a run.
  */
 export class Jobs {
   readonly #parts: JobsParts;
@@ -48,7 +49,9 @@ export class Jobs {
     this.#entries = new Map(jobs.map((job) => [job.name, blank(job)]));
   }
 
-  /** Continues where the previous daemon stopped, and plans every job. A store that cannot be read is no reason to wait. */
+  /**
+   * Continues where the previous daemon stopped, and plans every job. It does not wait for a store that cannot be read.
+   */
   async start(): Promise<void> {
     const { clock, logger, store, project, stopping } = this.#parts;
     const remembered = await store.jobTimers.list(project).catch((error: unknown): readonly JobTimer[] => {
@@ -66,13 +69,13 @@ export class Jobs {
           ? entry.intervalMs
           : dueAfterRestart({ nextDueAt: timer.nextDueAt, intervalMs: entry.intervalMs, now: clock.now() });
       this.#plan(entry, clock.monotonic() + (entry.job.atStart === 'at_once' ? 0 : delayMs));
-      // Who is restarted again and again must come to its seldom jobs all the same.
+      // A daemon that restarts again and again must still reach its rare jobs.
       if (timer === undefined && entry.intervalMs >= rememberEveryMs)
         this.#parts.own('jobs', this.#remember(entry, true));
     }
   }
 
-  /** Resolves when no job runs any more; one that hangs is not waited for for ever, and is named. */
+  /** Resolves when no job runs any more. A job that hangs is logged and left behind after `stopMs`. */
   async stop(): Promise<void> {
     const { clock, logger } = this.#parts;
     for (const entry of this.#entries.values()) {
@@ -92,7 +95,7 @@ export class Jobs {
     return this.#entry(name).due;
   }
 
-  /** Runs it now, or right after the run in progress: something changed that an answer under way may not show. */
+  /** Runs the job now, or right after the run in progress: that run may have missed the latest change. */
   ask(name: JobName, { atLeastMs = 0 }: { readonly atLeastMs?: number } = {}): void {
     const { clock, stopping } = this.#parts;
     if (!this.#isStarted || stopping.aborted) return;
@@ -102,11 +105,14 @@ export class Jobs {
       return;
     }
     const at = Math.max(clock.monotonic(), (entry.lastStart ?? Number.NEGATIVE_INFINITY) + atLeastMs);
-    // Who is asked for twice at the same instant comes once.
+    // Two requests for the same moment cause one run.
     if (entry.due === null || entry.firesAt > at) this.#plan(entry, at, { isAsked: true });
   }
 
-  /** Intervals are read again: what became shorter comes sooner, what became longer comes later, unless it was asked for. */
+  /**
+   * Reads the intervals again. A job with a shorter interval runs sooner, one with a longer interval later, unless a
+   * caller asked for it.
+   */
   review(): void {
     const now = this.#parts.clock.monotonic();
     for (const entry of this.#entries.values()) {
@@ -151,7 +157,7 @@ export class Jobs {
     entry.isAsked = isAsked;
     entry.due = Math.max(at, job.notBefore?.() ?? at);
     const isSpread = entry.intervalMs >= spreadFromMs && job.kind() === 'remote' && !isAsked && at > clock.monotonic();
-    // The jitter is not part of the grid: the next one is not later for it.
+    // The jitter is not part of the grid: it does not delay later runs.
     const spreadMs = isSpread ? jitterMs(entry.intervalMs, chance.next()) : 0;
     entry.firesAt = entry.due + spreadMs;
     entry.timer = clock.schedule(entry.firesAt - clock.monotonic(), () => this.#comeDue(entry));
@@ -161,7 +167,7 @@ export class Jobs {
     const { clock, stopping } = this.#parts;
     if (stopping.aborted || entry.due === null) return;
     const now = clock.monotonic();
-    // A door that was closed meanwhile.
+    // `notBefore` has moved since the timer was set, for example because the tracker refused requests.
     if ((entry.job.notBefore?.() ?? now) > now) {
       this.#plan(entry, entry.due);
       return;
@@ -197,7 +203,7 @@ export class Jobs {
       logger.warn('job_failed', { job: job.name, failures, error });
     } finally {
       entry.isRunning = false;
-      // What it found may have changed its interval, or closed a door.
+      // The run may have changed its interval or its earliest next start.
       this.review();
       if (entry.wantedAfterMs !== null) this.ask(job.name, { atLeastMs: entry.wantedAfterMs });
       notify();
@@ -205,13 +211,15 @@ export class Jobs {
     await this.#remember(entry, entry.history.outcome !== before.outcome);
   }
 
-  /** Another daemon on the store may have done what is done once for all: then it is due when that one said. */
+  /**
+   * Another daemon on the store may have run a job that one daemon runs for all: then it is due when that daemon wrote.
+   */
   async #isDoneByOthers(entry: Entry): Promise<boolean> {
     const { clock, store, project, isShared } = this.#parts;
     if (!isShared) return false;
     const timers = await store.jobTimers.list(project);
     const timer = timers.find(({ job, owner }) => job === entry.job.name && owner === '');
-    // A time further ahead than an interval was written by a clock that was wrong.
+    // A due time further ahead than one interval comes from a wrong clock.
     const aheadMs = (timer?.nextDueAt ?? 0) - clock.now();
     if (timer === undefined || aheadMs <= 0 || aheadMs > entry.intervalMs) return false;
     const delayMs = dueAfterRestart({ nextDueAt: timer.nextDueAt, intervalMs: entry.intervalMs, now: clock.now() });

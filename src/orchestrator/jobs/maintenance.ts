@@ -9,12 +9,12 @@ export interface MaintenanceParts extends Pick<BaseParts, 'clock' | 'logger' | '
 }
 
 const dayMs = 24 * 3_600_000;
-/** Rows a step; between two steps everybody else has their turn. */
+/** Rows per step; other work runs between two steps. */
 const pruneStep = 200;
-/** Minute buckets are for looking at today and yesterday; the day buckets stay. */
+/** Minute buckets show today and yesterday; the day buckets stay. */
 const requestMinutesDays = 7;
 
-/** Upkeep of the store: what is older than wanted is removed, and the engine tidies up after itself. */
+/** Maintains the store: removes rows that are older than the settings allow, and lets the engine clean up. */
 export async function maintainStore(parts: MaintenanceParts): Promise<void> {
   const { store, transcripts, clock, logger, stopping, source } = parts;
   const { retentionDays } = source.read().workflow.settings.store;

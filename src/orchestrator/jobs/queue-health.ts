@@ -22,19 +22,19 @@ export interface QueueHealthParts extends Pick<BaseParts, 'clock' | 'logger' | '
   readonly skipped: SkippedIssues;
 }
 
-/** So many lines a look writes at most: a queue of thousands must not fill the log. */
+/** One check writes at most this many lines: a queue of thousands must not fill the log. */
 const mostLines = 20;
-/** Runs between two failures that do not count, such as interruptions, are read over up to so many. */
+/** How many runs that are not failures, such as interruptions, a search for failures may skip. */
 const runsBetween = 20;
 
 /**
- * Looks for what does not go on: issues that wait or are held too long, that fail again and again, claims and runs that
- * nobody has. It reports and changes nothing, and it sends nothing: it knows the tracker from the last poll.
+ * Finds work that is stuck: issues that wait or are held too long, issues that fail again and again, claims and runs
+ * without a daemon. It only reports. It sends no request: it knows the tracker from the last poll.
  */
 export class QueueHealth {
   readonly #parts: QueueHealthParts;
   #findings: QueueFindings = [];
-  /** What earlier checks of this daemon saw and reported. Nothing is decided by it. */
+  /** What earlier checks of this daemon saw and reported. No decision depends on it. */
   #sightings: ReadonlyMap<string, Sighting> = new Map();
   #told: ReadonlyMap<string, number> = new Map();
 
@@ -51,7 +51,7 @@ export class QueueHealth {
     const recovery = await store.recovery(project, clock.now());
     const failing = await this.#readFailing();
 
-    // No await from here on: what became ours, or went on, meanwhile is not told.
+    // No await from here on: issues that this daemon claimed or continued meanwhile are not reported.
     const { leaseMs } = source.read().workflow.settings.store;
     const nameOf = this.#identifiers(recovery);
     this.#findings = findInQueue({
@@ -71,7 +71,7 @@ export class QueueHealth {
   #waiting(): readonly WaitingFact[] {
     const { claims, candidates, skipped, clock } = this.#parts;
     const { list } = candidates;
-    // Before the first answer of the tracker nothing is known.
+    // Nothing is known before the first answer of the tracker.
     if (list === null) return [];
     const elsewhere = new Set(claims.elsewhere.map(({ issueId }) => issueId));
     const isClaimed = (id: string): boolean => claims.has(id) || elsewhere.has(id);
@@ -86,7 +86,7 @@ export class QueueHealth {
       });
   }
 
-  /** The claimed issues that had failures, whether they wait for their next run or are in it. */
+  /** The claimed issues with failures, whether they wait for their next run or are running. */
   async #readFailing(): Promise<FailingFact[]> {
     const { claims, store, project, clock } = this.#parts;
     const claimed: readonly { readonly issue: IssueName; readonly failures: number; readonly error: string | null }[] =
@@ -108,7 +108,7 @@ export class QueueHealth {
     return found;
   }
 
-  /** A claim knows only the id; what people call the issue is told by whatever else is known of it. */
+  /** A claim has only the id; the other rows and the candidates have the identifier. */
   #identifiers(recovery: Recovery): ReadonlyMap<string, string> {
     const rows = [...recovery.unfinishedRuns, ...recovery.retries, ...recovery.held];
     return new Map([
@@ -141,7 +141,7 @@ const countsAsFailure: ReadonlySet<RunEnd> = new Set(['failed', 'timed_out', 'st
 
 function failureOf({ finish }: RunRecord): { readonly endedAt: number; readonly message: string | null }[] {
   if (finish === null || !countsAsFailure.has(finish.outcome)) return [];
-  // An account without quota is nobody's failure.
+  // A run without account quota is not a failure of the issue.
   return finish.errorCode === 'agent_quota_exhausted'
     ? []
     : [{ endedAt: finish.endedAt, message: finish.errorMessage }];

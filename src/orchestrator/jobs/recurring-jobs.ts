@@ -15,7 +15,7 @@ export interface JobParts extends PollParts, PaceParts, CustodyParts, UsageRollu
   readonly onPollErrors: (errors: readonly PollError[]) => void;
 }
 
-/** Every recurring concern of the orchestrator; core/cadence/job-catalogue.ts names them, docs/cadence.md explains them. */
+/** All recurring jobs of the orchestrator; core/cadence/job-catalogue.ts names them, docs/cadence.md explains them. */
 export function recurringJobs(parts: JobParts): readonly Job[] {
   const remoteUnlessHere = (): 'local' | 'remote' => (trackerNow(parts)?.isLocal === true ? 'local' : 'remote');
   const job = (name: Exclude<JobName, 'tracker_poll'>, run: Job['run'], rest: Partial<Job> = {}): Job => ({
@@ -58,7 +58,7 @@ export function recurringJobs(parts: JobParts): readonly Job[] {
   ];
 }
 
-/** What could be tidied up waits while requests are short. */
+/** Cleanup waits while few requests are left. */
 async function sweep(parts: JobParts): Promise<void> {
   const { step } = pressureNow(parts);
   if (step === 'free' || step === 'warned') await parts.sweep.run(everything);

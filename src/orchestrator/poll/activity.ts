@@ -2,8 +2,8 @@ import type { Clock } from '../../clock/clock.ts';
 
 /**
  * When something last happened: an issue appeared or changed, a run started or ended, a person used a command that
- * changes something (to start Baton is one), or the file `.baton/last-activity` beside the workflow was touched. Wall
- * time, because people's days and a machine that sleeps go by it.
+ * changes something (starting Baton is one), or the file `.baton/last-activity` next to the workflow file was touched.
+ * Wall time, because people's days and a sleeping machine follow it.
  */
 export class Activity {
   readonly #clock: Clock;
@@ -32,9 +32,9 @@ export class Activity {
     this.#onActivity();
   }
 
-  /** Looks at the file. A time in the future is now: clocks differ. */
+  /** Reads the time of the file. A time in the future counts as now: clocks differ. */
   look(): void {
-    // The clock was set back: what seems to be still to come was now, once, and gets old from here.
+    // If the clock was set back, the last activity seems to be in the future: it counts as now and ages from here.
     this.#lastAt = Math.min(this.#lastAt, this.#clock.now());
     const touchedAt = this.#touchedAt();
     if (touchedAt === null || touchedAt === this.#lastTouch) return;

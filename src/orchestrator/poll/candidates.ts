@@ -2,7 +2,7 @@ import { type Issue, isInOneOf } from '../../core/issue/issue.ts';
 import type { Settings, TrackerSettings } from '../../core/settings.ts';
 import type { WorkflowSource } from '../../core/workflow.ts';
 
-/** What the polls have found to do. */
+/** The issues that the polls have found to work on. */
 export class Candidates {
   readonly #source: WorkflowSource;
   #polled: { readonly issues: readonly Issue[]; readonly by: TrackerSettings } | null = null;
@@ -15,33 +15,34 @@ export class Candidates {
     this.#source = source;
   }
 
-  /** The issues in active states, with what was learned of them since the last poll; null before the first answer. */
+  /** The issues in active states, updated by reads since the last poll; null before the first answer. */
   get list(): readonly Issue[] | null {
     return this.#list;
   }
 
-  /** What the last poll found, as it found it; null before the first answer. */
+  /** The issues as the last poll found them; null before the first answer. */
   get polled(): readonly Issue[] | null {
     return this.#polled?.issues ?? null;
   }
 
-  /** Grows when a poll found something else than the one before. */
+  /** Grows when a poll found something different from the previous poll. */
   get revision(): number {
     return this.#revision;
   }
 
-  /** How many issues are in review, as far as is known; null where nobody counts them, or before the first poll. */
+  /** How many issues are in review, as far as known; null when they are not counted, or before the first poll. */
   get inReview(): number | null {
     return this.#inReview?.size ?? null;
   }
 
-  /** Candidates that turned out, when they were read by id, to be other than the poll had them: the next one asks for them. */
+  /** Candidates whose read by id differed from the poll: the next poll asks for them. */
   get doubtful(): ReadonlySet<string> {
     return this.#doubtful;
   }
 
   /**
-   * A poll was answered. An issue that appeared or changed is activity, and true is given; a first answer is none.
+   * Takes the answer of a poll. Returns true when an issue appeared or changed, which is activity; the first answer is
+   * not.
    */
   takeIn({ tracker, agent }: Settings, issues: readonly Issue[]): boolean {
     this.countInReview(agent.maxInReview > 0 ? issues.filter(isInOneOf(tracker.reviewStates)) : null);
@@ -55,7 +56,10 @@ export class Candidates {
     return isActivity;
   }
 
-  /** Candidates were read by id: `fresh` gives each as it is now, null when it is gone, undefined when it was not read. */
+  /**
+   * Candidates were read by id: `fresh` returns the current issue, null when it is gone, undefined when it was not
+   * read.
+   */
   update(fresh: (issueId: string) => Issue | null | undefined, isSame: (one: Issue, other: Issue) => boolean): void {
     if (this.#list === null) return;
     this.#list = this.#list.flatMap((issue) => {
@@ -66,14 +70,14 @@ export class Candidates {
     });
   }
 
-  /** Null: nobody counts them. */
+  /** Null: they are not counted. */
   countInReview(issues: readonly Issue[] | null): void {
     this.#inReview = issues === null ? null : new Set(issues.map(({ id }) => id));
   }
 
   /**
-   * An issue was seen in a state, or moved to it, between two polls: if that is a state of review it counts at once, so
-   * that the slot which its run has just freed starts nothing beyond `agent.max_in_review`. The next poll counts again.
+   * An issue was seen in a state, or moved to it, between two polls. If that is a review state it counts at once, so
+   * that the slot its run has just freed starts nothing beyond `agent.max_in_review`. The next poll counts again.
    */
   countReview(issueId: string, seenIn: string): void {
     const { reviewStates } = this.#source.read().workflow.settings.tracker;

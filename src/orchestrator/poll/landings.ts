@@ -17,33 +17,35 @@ export interface LandingsParts
   readonly claims: Claims;
 }
 
-/** An issue that Baton gave back and that is not over. */
+/** An issue that Baton released and that has not finished. */
 interface FollowedIssue {
   readonly issue: Issue;
-  /** When the tracker was asked for that, wall time. */
+  /** When the tracker was asked for this record, wall time. */
   readonly openAt: number;
   /** The same on the monotonic clock. */
   readonly seenAt: number;
-  /** Whether a run of it is known; null: not known yet. Those without are only remembered, so that nobody asks twice. */
+  /**
+   * Whether the store has a run of it; null: not known yet. Issues without a run are kept only to avoid asking twice.
+   */
   readonly hasRun: boolean | null;
-  /** Since when it is not among what polls list and should be, on the monotonic clock; null while it is where it was. */
+  /** Since when polls should list it and do not, on the monotonic clock; null while it is where it was. */
   readonly missingSince: number | null;
 }
 
 export interface CompletedIssue {
-  /** With its title and address, where they are known: the tracker may not show it any more. */
+  /** With title and address if known: the tracker may not show the issue any more. */
   readonly issue: IssueName & { readonly title?: string };
   readonly state: string;
   readonly at: number;
 }
 
-/** What a poll asks for in addition. */
+/** Issues that a poll asks for in addition. */
 interface LandingsWish {
-  /** What must be answered for. */
+  /** Issues that the poll must read. */
   readonly watched: readonly string[];
-  /** What has left the list, and is asked for where there is room. */
+  /** Issues that have left the list; read only if the request has space for them. */
   readonly left: readonly string[];
-  /** The same of what is still where it was. */
+  /** Issues that are still where they were; read only if the request has space for them. */
   readonly waiting: readonly string[];
 }
 
@@ -52,25 +54,25 @@ export interface AskedAt {
   readonly monotonic: number;
 }
 
-/** So many that are still where they were are asked for with a poll, the latest changed first. */
+/** At most this many unmoved issues are read with a poll, the latest changed first. */
 const mostRiding = 50;
-/** So many are followed in states that no poll lists; the oldest are forgotten. */
+/** At most this many issues are followed in states that no poll lists; the oldest are forgotten. */
 const mostResting = 50;
-/** One that has left what a poll lists, and found no room in any for so long, is asked for all the same. */
+/** An issue that has left the list, and that no poll had space for during this time, is read anyway. */
 const patienceMs = 10 * 60_000;
-/** So many of these are asked for in one poll. */
+/** At most this many of them are read in one poll. */
 const atATime = 10;
 /** How many finished issues are remembered for people. */
 const mostCompleted = 1_000;
-/** What landed longer ago is not read at the start. */
+/** Issues that finished longer ago are not read at the start. */
 const newsMs = 24 * 3_600_000;
-/** How long a landing that could not be written waits before it is tried again, at first and at most. */
+/** First and longest delay before a finished issue that could not be written is written again. */
 const firstRetryMs = 1_000;
 const longestRetryMs = 30_000;
 
 /**
- * What becomes of issues after Baton has given them back: they wait for a review, and land when they are over. Only for
- * people: nothing is decided by it, it costs no request of its own, and it is bounded.
+ * Follows issues after Baton has released them: they wait for a review, and finish. This is only for people: no
+ * decision depends on it, it costs no extra request, and its size is bounded.
  */
 export class Landings {
   readonly #parts: LandingsParts;
@@ -86,25 +88,25 @@ export class Landings {
     return this.#completed;
   }
 
-  /** An issue is given back: until it is over, or to be done again, people are told what becomes of it. */
+  /** An issue is released: Baton shows what happens to it until it finishes or has to be worked on again. */
   follow(issue: Issue): void {
     const { source, clock } = this.#parts;
     const { tracker } = source.read().workflow.settings;
     this.#followed.delete(issue.id);
-    // What is in no state to wait in is not followed: it is over, or to be done again.
+    // An issue outside the waiting states has finished, or has to be worked on again: it is not followed.
     if (decideAboutLanding(issue, tracker) !== 'waiting') return;
     const seenNow = seen({ wall: clock.now(), monotonic: clock.monotonic() });
     this.#followed.set(issue.id, { issue, ...seenNow, hasRun: true, missingSince: null });
   }
 
-  /** An issue is over. `openAt` is when it was last known not to be; null where it was ours until now. */
+  /** An issue has finished. `openAt` is when it was last known to be open; null when it was ours until now. */
   landed({ id, identifier, title, url, state }: Issue, openAt: number | null = null): void {
     this.#followed.delete(id);
     const name = { id, identifier, url, ...(title.trim() === '' ? {} : { title }) };
     this.#parts.own('landing', this.#record({ issue: name, state, at: this.#parts.clock.now() }, openAt));
   }
 
-  /** Reads what landed lately; what is remembered and not written stays. */
+  /** Reads the issues that finished lately. Those that are only in memory stay. */
   async read(): Promise<void> {
     const { store, project, clock } = this.#parts;
     const rows = await store.landed.latest(project, { from: clock.now() - newsMs, limit: mostCompleted });
@@ -114,9 +116,10 @@ export class Landings {
   }
 
   /**
-   * What a poll asks for so that a landing shows: no request more. What is in review is listed by the poll itself, so only
-   * what has left the list has to be asked for, by id. Where a poll is one request, these and the others share it, if there
-   * is room; where it is two, the second one is made for what left, once. A tracker on this machine is asked for all.
+   * What a poll asks for to see that issues finished, without extra requests. The poll itself lists issues in review,
+   * so only those that left the list must be read by id. If a poll is one request, these and the others share it, if it
+   * has space. If it is two requests, the second one is made once for the issues that left. A local tracker is asked
+   * for all.
    */
   wish(settings: Settings): LandingsWish {
     const { clock, trackerFor } = this.#parts;
@@ -139,7 +142,7 @@ export class Landings {
     };
   }
 
-  /** A poll was answered: what is in review is followed, what has landed is noted. */
+  /** A poll was answered: follows the issues in review, and notes those that have finished. */
   async takeIn(settings: Settings, snapshot: ReadSnapshot, askedAt: AskedAt): Promise<void> {
     const isListed = isInOneOf(settings.tracker.reviewStates);
     this.#followListed(settings, snapshot.issues.filter(isListed), askedAt);
@@ -147,7 +150,7 @@ export class Landings {
 
     const listed = new Map(snapshot.issues.map((issue) => [issue.id, issue]));
     for (const [id, entry] of [...this.#followed]) {
-      // Given back while the tracker was asked: what it answered is older.
+      // Released while the tracker was asked: the answer is older.
       if (entry.seenAt > askedAt.monotonic) continue;
       const fresh = snapshot.watched.has(id) ? snapshot.watched.get(id) : listed.get(id);
       const isUnusable = isUnreadable(snapshot.watchedProblem, id);
@@ -161,14 +164,16 @@ export class Landings {
 
   #followListed({ tracker }: Settings, inReview: readonly Issue[], askedAt: AskedAt): void {
     for (const issue of inReview) {
-      // What is claimed is followed when it is given back.
+      // A claimed issue is followed when it is released.
       if (this.#followed.has(issue.id) || this.#parts.claims.has(issue.id)) continue;
       if (decideAboutLanding(issue, tracker) !== 'waiting') continue;
       this.#followed.set(issue.id, { issue, ...seen(askedAt), hasRun: null, missingSince: null });
     }
   }
 
-  /** Whether Baton worked on them, of those of which that is not known: each is asked for once, unless the store fails. */
+  /**
+   * Asks the store whether Baton worked on the issues for which that is unknown: once for each, unless the store fails.
+   */
   async #askForRuns(): Promise<void> {
     const { store, project, logger } = this.#parts;
     const unknown = [...this.#followed.values()].filter(({ hasRun }) => hasRun === null).map(({ issue }) => issue.id);
@@ -184,7 +189,7 @@ export class Landings {
     }
   }
 
-  /** `fresh` is undefined where the answer does not have it. Null: it is not followed any more. */
+  /** `fresh` is undefined when the answer does not have the issue. Returns null when it is not followed any more. */
   #followOn(
     settings: Settings,
     entry: FollowedIssue,
@@ -199,16 +204,16 @@ export class Landings {
     const landing = decideAboutLanding(fresh, settings.tracker);
     if (fresh === null || landing === 'forgotten') return null;
     if (landing === 'waiting') return { ...entry, ...seen(askedAt), issue: fresh, missingSince: null };
-    // What the store could not say yet it may say at the next poll.
+    // The store may answer at the next poll whether Baton worked on it.
     if (hasRun === null) return missing(entry, askedAt);
     if (hasRun) this.landed(fresh, entry.openAt);
     return null;
   }
 
   /**
-   * Writes a landing and then remembers it: of several daemons on one store, the first that saw it has said when it was. A
-   * store that fails takes nothing from people: the landing is remembered as it was seen here, and written as soon as that
-   * is possible; only a daemon that stops gives up. Never rejects.
+   * Writes that an issue has finished and then remembers it. If several daemons share the store, the time of the first
+   * one that saw it counts. If the store fails, the issue is remembered as seen here and written as soon as possible;
+   * only a stopping daemon gives up. Never rejects.
    */
   async #record(landing: CompletedIssue, openAt: number | null): Promise<void> {
     const { clock, logger, stopping } = this.#parts;
@@ -217,7 +222,7 @@ export class Landings {
       const isLast = stopping.aborted;
       try {
         const written = await this.#write(landing, openAt);
-        // People may have been told of the time that was remembered: it stays.
+        // People may have seen the remembered time, so it stays.
         if (!isRemembered) this.#remember(written);
         return;
       } catch (error) {
@@ -236,7 +241,7 @@ export class Landings {
   async #write({ issue, state, at }: CompletedIssue, openAt: number | null): Promise<CompletedIssue> {
     const { store, project } = this.#parts;
     const { id: issueId, identifier, title = null, url = null } = issue;
-    // Without a better word it was open when its last run started.
+    // If nothing better is known, the issue was open when its last run started.
     const since = openAt ?? (await store.runs.latestStarts(project, [issueId])).get(issueId) ?? at;
     return fromRow(await store.landed.note({ project, issueId, identifier, title, url, state, at }, since));
   }
@@ -258,7 +263,7 @@ function fromRow({ issueId: id, identifier, title, url, state, at }: LandedIssue
   return { issue: { id, identifier, url, ...(title === null ? {} : { title }) }, state, at };
 }
 
-/** It should have been listed and is not: it has left, and is asked for from now on. */
+/** The poll should have listed it and did not: it has left the list, and is read by id from now on. */
 function missing(entry: FollowedIssue, { monotonic }: AskedAt): FollowedIssue {
   return { ...entry, missingSince: entry.missingSince ?? monotonic };
 }
@@ -267,7 +272,7 @@ function seen({ wall, monotonic }: AskedAt): Pick<FollowedIssue, 'openAt' | 'see
   return { openAt: wall, seenAt: monotonic };
 }
 
-/** A record that the tracker sends malformed would spoil each poll that asks for it. */
+/** A malformed record would spoil every poll that asks for it. */
 function isUnreadable(problem: BatonError | null, id: string): boolean {
   const ids = problem?.details.ids;
   return Array.isArray(ids) && ids.includes(id);

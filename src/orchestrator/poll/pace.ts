@@ -15,10 +15,13 @@ export interface PaceParts extends TrackerNowParts {
   readonly activity: Activity;
 }
 
-/** At least so far apart live runs are looked after while there are next to no requests left. */
+/** Shortest interval of polls for live runs while almost no requests are left. */
 const custodyPollMs = 60_000;
 
-/** The tracker of the settings in force; null when none can be made of them: a poll tells that, and time has to go on. */
+/**
+ * The tracker of the current settings; null when they are unusable: a poll reports that, and the schedule must
+ * continue.
+ */
 export function trackerNow({ source, trackerFor }: TrackerNowParts): Tracker | null {
   try {
     return trackerFor(source.read().workflow.settings);
@@ -27,7 +30,7 @@ export function trackerNow({ source, trackerFor }: TrackerNowParts): Tracker | n
   }
 }
 
-/** How often the tracker is asked while all is well, and why. */
+/** How often the tracker is polled while nothing is wrong, and why. */
 export function paceNow(parts: PaceParts): Pace {
   const { source, clock, activity } = parts;
   const { polling } = source.read().workflow.settings;
@@ -39,7 +42,7 @@ export function pressureNow(parts: TrackerNowParts): RequestPressure {
   return trackerNow(parts)?.pressure?.() ?? noPressure;
 }
 
-/** Why nothing new may start: to read it, to look after it and to move it takes requests. */
+/** Why nothing new may start for lack of requests: a run needs some to read, watch and move its issue. */
 export function whyNoRequests(parts: TrackerNowParts): SkipReason | null {
   const { step, text, until } = pressureNow(parts);
   if (step !== 'custody_only' && step !== 'closed') return null;
@@ -47,7 +50,7 @@ export function whyNoRequests(parts: TrackerNowParts): SkipReason | null {
   return { code: 'no_requests', text: `requests to the tracker are short: ${text}${when}` };
 }
 
-/** From one poll to the next: by the mode, and further apart when requests get short. */
+/** Time between two polls: set by the mode, and longer when few requests are left. */
 export function pollIntervalMs(parts: PaceParts): number {
   const { step, spacingMs } = pressureNow(parts);
   const shortMs = step === 'custody_only' ? Math.max(spacingMs, custodyPollMs) : spacingMs;
@@ -55,8 +58,8 @@ export function pollIntervalMs(parts: PaceParts): number {
 }
 
 /**
- * The earliest next poll, on the monotonic clock: a tracker that failed rests, one that refuses requests is not asked, and
- * with next to no requests left there is nothing to ask for while nothing runs.
+ * The earliest next poll, on the monotonic clock. A tracker that failed rests; one that refuses requests is not asked;
+ * and with almost no requests left there is no poll while nothing runs.
  */
 export function pollNotBefore(
   parts: PaceParts & { readonly claims: Claims; readonly reads: { readonly rest: TrackerRest } },
@@ -68,7 +71,7 @@ export function pollNotBefore(
   return Math.max(reads.rest.until, opensAt);
 }
 
-/** How long a tracker is left alone after so many failures in a row; one on this machine is asked again at once. */
+/** How long a tracker is left alone after this number of failures in a row. A local one is asked again at once. */
 export function restMs(parts: PaceParts, failures: number): number {
   if (trackerNow(parts)?.isLocal === true) return 0;
   const { dormantIntervalMs } = parts.source.read().workflow.settings.polling;

@@ -14,13 +14,13 @@ export interface PollParts
   readonly reads: TrackerReads;
   readonly landings: Landings;
   readonly activity: Activity;
-  /** Free issues with a workspace here, which the sweep wants to know of; with each call others come first. */
+  /** Free issues with a workspace here, which the sweep needs; each call puts other ones first. */
   readonly withWorkspace: () => readonly string[];
-  /** The poll was answered, or not: what is known of the candidates is as new as it gets. */
+  /** The poll was answered or failed: the candidates are as fresh as possible. */
   readonly polled: () => void;
 }
 
-/** What a poll found wrong, by the step of the tick it belongs to. */
+/** What a poll found wrong, by the step of the tick that it belongs to. */
 export interface PollError {
   readonly step: 'reconcile' | 'dispatch';
   readonly error: BatonError;
@@ -29,10 +29,10 @@ export interface PollError {
 const caller: RequestCaller = { job: 'tracker_poll', cause: 'poll' };
 
 /**
- * Asks the tracker, beside the ticks: one read answers for the candidates, for the claimed issues and for the counts.
- * Then, in this order (seed 2, Reconciliation First): the runs are reconciled, and free slots are filled. With a workflow
- * file that cannot be used, or with next to no requests left, only the runs are looked after. A read that failed leaves
- * everything as it was, and costs no second one; the job that this is tells of it.
+ * Polls the tracker, apart from the ticks. One read covers the candidates, the claimed issues and the counts. Then, in
+ * this order (seed 2, Reconciliation First), the runs are reconciled and free slots are filled. With an unusable
+ * workflow file, or with almost no requests left, only the runs are looked after. A failed read changes nothing and is
+ * not repeated; the job that calls this reports it.
  */
 export async function poll(parts: PollParts): Promise<readonly PollError[]> {
   const { claims, candidates, landings, activity, source, stopping, clock } = parts;
@@ -56,7 +56,7 @@ export async function poll(parts: PollParts): Promise<readonly PollError[]> {
 
 interface PollAnswer {
   readonly snapshot: ReadSnapshot | null;
-  /** Whether it has every candidate. */
+  /** Whether the answer has every candidate. */
   readonly isWhole: boolean;
   readonly errors: readonly PollError[];
 }
@@ -67,7 +67,7 @@ async function readEverything(parts: PollParts, settings: Settings, before: Clai
   const landings = parts.landings.wish(settings);
   const watched = [...claimed, ...landings.watched];
   const welcome = [...parts.candidates.doubtful, ...landings.left, ...parts.withWorkspace(), ...landings.waiting];
-  // What waits for a review comes with the same read: it is counted where there is a bound on it, and shown in any case.
+  // Issues in review come with the same read: they are always shown, and counted when the settings limit them.
   const states = [...tracker.activeStates, ...tracker.reviewStates];
   try {
     const snapshot = await parts.reads.snapshot({ states, watched, welcome }, caller);
@@ -82,8 +82,8 @@ async function readEverything(parts: PollParts, settings: Settings, before: Clai
 }
 
 /**
- * Retries whose issue may be over. What is still a candidate by the last poll is not asked for; what is not is, in the same
- * read, and given back then, so that its retry need not ask.
+ * Retries whose issue may have finished. The poll does not ask for those that were candidates in the last poll. It asks
+ * for the others in the same read and releases them, so that their retry need not ask.
  */
 function retriesToWatch(
   { candidates, trackerFor }: PollParts,

@@ -12,18 +12,18 @@ export interface ReconcileParts extends Pick<BaseParts, 'clock' | 'logger'> {
   readonly claims: Claims;
   readonly candidates: Candidates;
   readonly stopRun: (running: Running, reason: StopReason) => void;
-  /** The issue is nobody's any more. */
+  /** Called when the claim of this issue was released. */
   readonly givenBack: (issue: Issue) => void;
-  /** A retry whose issue is not to be done any more, or is gone: its claim ends now. */
+  /** The issue of a retry is gone, or no agent should work on it any more: its claim ends now. */
   readonly endRetry: (retrying: Retrying, fresh: Issue | null) => Promise<void>;
 }
 
-/** How long a run may go on after it moved its own issue out of the active states. */
+/** How long a run may continue after it moved its own issue out of the active states. */
 const handOverMs = 60_000;
 
-/** What was claimed when the tracker was asked. */
+/** The claims at the moment when the tracker was asked. */
 export interface ClaimedBefore {
-  /** What runs, and what is held. */
+  /** The issues that run or are held. */
   readonly ids: readonly string[];
   readonly running: ReadonlyMap<string, Running>;
   readonly retrying: ReadonlyMap<string, Retrying>;
@@ -34,9 +34,9 @@ export function claimedBefore({ running, held, retrying }: Claims): ClaimedBefor
 }
 
 /**
- * Part B of reconciliation (seed 2): stops the runs whose issue ended, moved away or vanished, and keeps the record of the
- * others; an issue that is held or retrying and left the active states is given back. `fresh` has an issue, null for one
- * that is gone, and nothing for one that could not be read: that one stays as it is.
+ * Part B of reconciliation (seed 2): stops the runs whose issue ended, moved away or vanished, and updates the record
+ * of the others; releases a held or retrying issue that left the active states. `fresh` has the issue, null for one
+ * that is gone, and no entry for one that could not be read: that one stays as it is.
  */
 export async function applyRefresh(
   parts: ReconcileParts,
@@ -48,7 +48,7 @@ export async function applyRefresh(
     const issue = fresh.get(id);
     if (issue !== undefined) await applyTo(parts, id, issue, { was: before.running.get(id), settings });
   }
-  // What they wait for, a quota or a trial, may take hours; that an issue is over is known now.
+  // A retry may wait hours for a quota or a trial, but that its issue has finished is known now.
   for (const [id, retrying] of before.retrying) {
     const issue = fresh.get(id);
     if (issue !== undefined && decideAboutRun(issue, settings.tracker).action === 'stop')
@@ -64,7 +64,7 @@ async function applyTo(
 ): Promise<void> {
   const { claims, candidates, stopRun } = parts;
   const decision = decideAboutRun(issue, settings.tracker);
-  // A run that ended while the tracker was asked is past; one that began meanwhile was read later than this.
+  // A run that ended while the tracker was asked is past; one that began meanwhile has a newer record than this.
   const running = claims.running.get(id) === was ? was : undefined;
   if (decision.action === 'keep') {
     if (running !== undefined) claims.refresh(running, decision.issue);
@@ -80,7 +80,7 @@ async function applyTo(
   if (endsHold(claims.held.get(id)?.code, decision.reason)) await liftHold(parts, id, issue);
 }
 
-/** One that cannot be lifted now is met again by the next poll; the other issues do not wait for it. */
+/** The next poll tries again to lift a hold that cannot be lifted now; the other issues do not wait for it. */
 async function liftHold({ claims, logger, givenBack }: ReconcileParts, id: string, issue: Issue | null): Promise<void> {
   const held = claims.held.get(id);
   if (held === undefined) return;
@@ -93,8 +93,8 @@ async function liftHold({ claims, logger, givenBack }: ReconcileParts, id: strin
 }
 
 /**
- * A run that has itself moved its issue to where it is now has a few words left to say and is not cut off (seed 4:
- * respect the agent's decision). Where somebody else moved it further, the run is stopped like any other.
+ * A run that moved its issue to the current state itself may finish its turn (seed 4: respect the agent's decision). If
+ * another user moved the issue further, the run is stopped like any other.
  */
 function isHandingOver({ clock }: ReconcileParts, { ownMove }: Running, fresh: Issue | null): boolean {
   if (ownMove === null || fresh === null) return false;
@@ -103,8 +103,8 @@ function isHandingOver({ clock }: ReconcileParts, { ownMove }: Running, fresh: I
 }
 
 /**
- * A question is answered by moving the issue. What a person holds, or has taken over, stays held until a person releases
- * it or the issue is over; an agent that may be alive holds its issue until a person says that it is not.
+ * Moving the issue answers a question. An issue that a person holds or has taken over stays held until a person
+ * releases it or it finishes. An agent that may be alive holds its issue until a person confirms that it is gone.
  */
 function endsHold(code: string | undefined, reason: StopReason): boolean {
   if (code === undefined || code === 'agent_survives') return false;

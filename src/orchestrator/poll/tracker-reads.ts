@@ -6,19 +6,19 @@ import type { Snapshot, SnapshotWish, Tracker } from '../../tracker/tracker.ts';
 import type { BaseParts } from '../parts.ts';
 import { TrackerRest } from './tracker-rest.ts';
 
-/** A tracker that has said nothing for so long is taken for one that does not answer. Adapters give up sooner. */
+/** A read without an answer after this time counts as failed. Adapters give up sooner. */
 const longestReadMs = 120_000;
 const longAgo = Number.NEGATIVE_INFINITY;
-/** Records that are not fresh any more are dropped when there are so many. */
+/** Records that are not fresh any more are dropped when this many are stored. */
 const mostRemembered = 5_000;
 
 export interface TrackerReadsParts extends Pick<BaseParts, 'clock' | 'stopping'> {
   readonly tracker: () => Tracker;
   /** A record that was read within this time counts as just read (`polling.freshness_ms`). */
   readonly freshnessMs: () => number;
-  /** How long a tracker that failed so often in a row is left alone. */
+  /** How long a tracker is left alone after this number of failures in a row. */
   readonly restMs: (failures: number) => number;
-  /** Issues that will be asked for soon anyway; they ride along with a read that is made. */
+  /** Issues that are needed soon anyway; they are added to a read that is made. */
   readonly soon: () => readonly string[];
 }
 
@@ -26,7 +26,7 @@ interface Remembered {
   /** Null: the tracker does not have it. */
   readonly issue: Issue | null;
   readonly read: number;
-  /** When that was asked for, on the monotonic clock: what changed after it may be missing in the answer. */
+  /** When this record was asked for, on the monotonic clock: later changes may be missing from it. */
   readonly readAt: number;
 }
 
@@ -35,7 +35,7 @@ interface Read {
   readonly at: number;
 }
 
-/** A snapshot, less what was forgotten while it was read. */
+/** A snapshot without the issues that were forgotten while it was read. */
 export interface ReadSnapshot extends Snapshot {
   /** Why the watched issues could not be read, although the others could. */
   readonly watchedProblem: BatonError | null;
@@ -47,9 +47,9 @@ interface Batch {
 }
 
 /**
- * The tracker, asked as seldom as possible. Of reads by id one is in flight at a time; what is asked for meanwhile
- * shares the next one. What must hold: nobody gets a record older than `freshnessMs`, nor one that was asked for before
- * the issue was forgotten, and an error is never read as "gone". Each read says who asks: requests are counted by that.
+ * Reads the tracker as seldom as possible. One read by id is in flight at a time; later requests share the next one.
+ * What must hold: no caller gets a record older than `freshnessMs`, or one that was asked for before the issue was
+ * forgotten, and an error is never read as "gone". Each read names its caller, because requests are counted by caller.
  */
 export class TrackerReads {
   readonly rest: TrackerRest;
@@ -68,19 +68,19 @@ export class TrackerReads {
     this.rest = new TrackerRest(parts.clock, parts.restMs);
   }
 
-  /** The issue if it was just read (null: it is gone), undefined when it has to be asked for. */
+  /** The issue if it was just read (null: it is gone), undefined when it has to be read. */
   fresh(id: string): Issue | null | undefined {
     return this.freshWithin(id, this.#parts.freshnessMs());
   }
 
-  /** As `fresh`, for whoever asks about many and has the settings at hand: to look them up may cost a look at a file. */
+  /** As `fresh`, for a caller that checks many issues: it passes the setting, because looking it up may read a file. */
   freshWithin(id: string, freshnessMs: number): Issue | null | undefined {
     const known = this.#remembered.get(id);
     if (known === undefined) return undefined;
     return this.#parts.clock.monotonic() - known.readAt <= freshnessMs ? known.issue : undefined;
   }
 
-  /** As `fresh`, however long ago that was; undefined when it was forgotten since. */
+  /** As `fresh`, whatever the age of the record; undefined when it was forgotten since. */
   lastRead(id: string): Issue | null | undefined {
     return this.#remembered.get(id)?.issue;
   }
@@ -95,7 +95,7 @@ export class TrackerReads {
         if (issue !== undefined) answer.set(id, issue);
       }
       missing = missing.filter((id) => !answer.has(id));
-      // Some may have been forgotten while they were read: then they are asked for again.
+      // Some may have been forgotten while they were read: these are read again.
       if (missing.length > 0) for (const [id, issue] of await this.#ask(missing, caller)) answer.set(id, issue);
       missing = missing.filter((id) => !answer.has(id));
     }
@@ -103,8 +103,9 @@ export class TrackerReads {
   }
 
   /**
-   * Every issue in one of these states. One that was forgotten meanwhile is among them but is not `fresh`: who must know
-   * asks for it by id. To leave it out would keep everything from starting while changes come faster than answers.
+   * Every issue in one of these states. One that was forgotten meanwhile is included but is not `fresh`: a caller that
+   * must know reads it by id. Leaving it out would keep everything from starting while changes come faster than
+   * answers.
    */
   async byStates(states: readonly string[], caller: RequestCaller): Promise<readonly Issue[]> {
     this.rest.refuse(caller.cause);
@@ -117,8 +118,8 @@ export class TrackerReads {
   }
 
   /**
-   * All that a poll needs, in one read where the tracker can do that. A watched issue that was forgotten meanwhile is not
-   * in the answer.
+   * Everything that a poll needs, in one read if the tracker can do that. A watched issue that was forgotten meanwhile
+   * is not in the answer.
    */
   async snapshot(wish: SnapshotWish, caller: RequestCaller): Promise<ReadSnapshot> {
     const tracker = this.#parts.tracker();
@@ -140,7 +141,7 @@ export class TrackerReads {
 
   async #inTwoReads({ states, watched }: SnapshotWish, caller: RequestCaller): Promise<ReadSnapshot> {
     const issues = await this.byStates(states, caller);
-    // What was forgotten while it was read is not known.
+    // An issue that was forgotten during the read is unknown.
     const known = new Map(
       issues.filter((issue) => this.lastRead(issue.id) === issue).map((issue) => [issue.id, issue]),
     );
@@ -154,7 +155,7 @@ export class TrackerReads {
     }
   }
 
-  /** What is known of the issue is not true any more, and neither is an answer that is still on its way. */
+  /** The known record of the issue is no longer valid, and neither is an answer that is still on its way. */
   forget(id: string): void {
     this.#remembered.delete(id);
     this.#countsFrom.set(id, this.#reads + 1);
@@ -180,11 +181,13 @@ export class TrackerReads {
     );
   }
 
-  /** The batch that is read when the one in flight is over; who asks until then shares it. The first one's it is. */
+  /**
+   * The batch that is read after the one in flight; requests until then share it. It is counted for its first caller.
+   */
   #nextBatch(caller: RequestCaller): Batch {
     const ids = new Set<string>();
     const answered = (async () => {
-      // Everybody who asks in this turn of the loop shares the read, also when none is in flight.
+      // All requests in this turn of the event loop share the read, even when none is in flight.
       await this.#inFlight?.catch(() => {});
       await Promise.resolve();
       this.#next = null;
@@ -214,18 +217,18 @@ export class TrackerReads {
     return { number: this.#reads, at: this.#parts.clock.monotonic() };
   }
 
-  /** Before a read, not for each record of it: what it brings stays whatever there is. */
+  /** Runs before a read, not for each of its records: the new records always stay. */
   #prune(): void {
     for (const id of this.#remembered.keys()) if (this.fresh(id) === undefined) this.#remembered.delete(id);
   }
 
-  /** Whether the answer of a read says anything of an issue: not when it was forgotten, or read again, since. */
+  /** Whether the answer of a read is valid for an issue: not if the issue was forgotten, or read again, since then. */
   #counts(id: string, { number }: Read): boolean {
     const from = Math.max(this.#allCountFrom, this.#countsFrom.get(id) ?? 0, this.#remembered.get(id)?.read ?? 0);
     return number >= from;
   }
 
-  /** What was not seen just now is known, but not fresh; and what was read by id since then is known better. */
+  /** A record that this read did not see is known, but not fresh. A later read by id is more recent and stays. */
   #rememberAll(states: readonly string[], issues: readonly Issue[], read: Read, seen?: ReadonlySet<string>): void {
     this.#forgetAbsent(states, new Set(issues.map(({ id }) => id)), read);
     for (const issue of issues) {
@@ -235,7 +238,7 @@ export class TrackerReads {
     }
   }
 
-  /** An issue that was in one of these states and is not among them any more has changed since. */
+  /** An issue that was in one of these states and is not listed any more has changed since. */
   #forgetAbsent(states: readonly string[], present: ReadonlySet<string>, read: Read): void {
     const asked = new Set(states.map(normalizeState));
     for (const [id, known] of this.#remembered) {
@@ -269,7 +272,7 @@ export class TrackerReads {
     const onAbort = (): void => reject(signal.reason);
     signal.addEventListener('abort', onAbort, { once: true });
     try {
-      // An adapter that does not listen to its signal must not hold everybody up.
+      // An adapter that ignores its signal must not block other callers.
       const answer = await Promise.race([read(signal, onProgress), aborted]);
       this.rest.succeeded();
       return answer;

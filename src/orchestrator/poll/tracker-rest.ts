@@ -2,20 +2,20 @@ import type { Clock } from '../../clock/clock.ts';
 import type { BatonError } from '../../core/baton-error.ts';
 import type { RequestCause } from '../../core/requests/request-caller.ts';
 
-/** People who ask again and again while the tracker is down get one try in this time. */
+/** Repeated requests by people while the tracker is down cause one try in this time. */
 const liftEveryMs = 10_000;
 
 /**
- * A tracker that did not answer is left alone for a while, longer with each failure, so that an outage never costs more
- * requests than an ordinary day: until a poll was answered, reads are refused here with what the tracker said last. Where
- * the tracker said itself when to come again, that holds. Polls keep to `until` by their own schedule; a person who waits
- * for an answer, and live runs, are not refused.
+ * Leaves a tracker alone for a while after it did not answer, longer with each failure, so that an outage never costs
+ * more requests than an ordinary day. Until a poll is answered, reads are refused here with the last error of the
+ * tracker. If the tracker named a time to come back, that time counts. Polls respect `until` by their own schedule;
+ * requests of a waiting person and of live runs are not refused.
  */
 export class TrackerRest {
   readonly #clock: Clock;
   readonly #waitMs: (failures: number) => number;
   #failures = 0;
-  /** On both clocks: the monotonic one stands still while the machine sleeps, the other one may be set. */
+  /** On both clocks: the monotonic one stands still while the machine sleeps, and a user may set the other one. */
   #until = { monotonic: Number.NEGATIVE_INFINITY, wall: Number.NEGATIVE_INFINITY };
   #liftedAt = Number.NEGATIVE_INFINITY;
   #error: BatonError | null = null;
@@ -25,7 +25,7 @@ export class TrackerRest {
     this.#waitMs = waitMs;
   }
 
-  /** When a poll may ask again, on the monotonic clock; in the past when it may now. */
+  /** When a poll may ask again, on the monotonic clock; in the past when it may ask now. */
   get until(): number {
     return this.#clock.now() >= this.#until.wall ? Number.NEGATIVE_INFINITY : this.#until.monotonic;
   }
@@ -35,7 +35,7 @@ export class TrackerRest {
     return this.#failures;
   }
 
-  /** From a failure to the next answer. */
+  /** True from a failure to the next answer. */
   isResting(): boolean {
     return this.#error !== null;
   }
@@ -44,10 +44,11 @@ export class TrackerRest {
     if (isAboutOthers(error, cause)) return;
     const { until, step } = error.details;
     const namedMs = typeof until === 'number' ? until - this.#clock.now() : 0;
-    // A door that is known to be closed was not knocked at: that is no failure of the tracker.
+    // `closed`: no request was sent, because the tracker is known to refuse requests now. That is not a failure of the
+    // tracker.
     if (step !== 'closed') this.#failures += 1;
     this.#error = error;
-    // A time that was named is the time to come again, neither sooner nor later.
+    // A time that the tracker named is used exactly.
     const waitMs = namedMs > 0 ? namedMs : this.#waitMs(Math.max(1, this.#failures));
     this.#until = {
       monotonic: Math.max(this.#until.monotonic, this.#clock.monotonic() + waitMs),
@@ -60,7 +61,7 @@ export class TrackerRest {
     this.#end();
   }
 
-  /** Somebody wants to know now. */
+  /** A person wants an answer now. */
   lift(): void {
     const now = this.#clock.monotonic();
     if (this.#error === null || now - this.#liftedAt < liftEveryMs) return;
@@ -68,7 +69,7 @@ export class TrackerRest {
     this.#end();
   }
 
-  /** Throws what the tracker said last while it rests. */
+  /** While the tracker rests, throws its last error. */
   refuse(cause: RequestCause): void {
     if (cause === 'person' || cause === 'running' || cause === 'poll') return;
     if (this.#error !== null) throw this.#error;
@@ -81,9 +82,9 @@ export class TrackerRest {
 }
 
 /**
- * Failures that say nothing about the next read of somebody else: what may wait comes seldom and is refused first; a person
- * who looks must not put off the polls; where requests are short and nothing was sent, what is more important still goes; a
- * bad record is that issue's own trouble.
+ * Failures that say nothing about the next read of other callers: sweeps are rare and refused first; a read by a person
+ * must not delay the polls; when few requests are left and none was sent, more important reads are still sent; a bad
+ * record concerns only its own issue.
  */
 function isAboutOthers({ code, details: { step } }: BatonError, cause: RequestCause): boolean {
   if (cause === 'sweep' || cause === 'person') return true;

@@ -22,17 +22,17 @@ import type { StoreTables } from '../../store/store.ts';
 import type { BaseParts } from '../parts.ts';
 
 export interface AccountBookParts extends Pick<BaseParts, 'chance' | 'clock' | 'isShared' | 'logger' | 'store'> {
-  /** An account that was parked works again: runs that wait for one may start. */
+  /** A parked account works again: runs that wait for one may start. */
   readonly onWorkingAgain: () => void;
 }
 
-/** An account of the backend in force, or one that something is known of. */
+/** An account of the current backend, or one with a known state. */
 export interface AccountView extends AccountState {
   /** Why nothing starts on it now; null when it is ready. */
   readonly waitsFor: string | null;
 }
 
-/** A run, as far as its account is concerned. */
+/** The facts about a run that concern its account. */
 export interface AccountUser {
   readonly runId: string;
   readonly account: AccountSettings;
@@ -42,16 +42,18 @@ export interface AccountUser {
 type AccountTables = Pick<StoreTables, 'accounts' | 'runs'>;
 
 /**
- * What is known of the accounts of agents: kept here for decisions, in the store for restarts and for other daemons.
- * An account that ran out of quota, or that nobody is logged in to, is parked; nothing starts on it meanwhile. Then one run
- * tries it, and the others wait until a turn of that one gets through.
+ * The state of the agents' accounts: in memory for decisions, in the store for restarts and for other daemons. An
+ * account that ran out of quota, or has no login, is parked; nothing starts on it meanwhile. Then one run tries it, and
+ * the others wait until a turn of that run succeeds.
  */
 export class AccountBook {
   readonly #parts: AccountBookParts;
   readonly #states = new Map<string, AccountState>();
-  /** Windows that agents here told of and that are not in the store yet. */
+  /** Quota windows that agents here reported and that are not in the store yet. */
   readonly #reported = new Map<string, readonly QuotaWindow[]>();
-  /** What was learned here and is not in the store yet, or could not be written: it holds on top of what is there. */
+  /**
+   * Changes made here that are not in the store yet, or could not be written: they apply on top of the stored state.
+   */
   readonly #pending = new Map<string, readonly Change[]>();
   #changes = 0;
 
@@ -59,7 +61,7 @@ export class AccountBook {
     this.#parts = parts;
   }
 
-  /** Takes in what the store has, and so what other daemons learned. What is learned here meanwhile is newer. */
+  /** Reads the store, and so the changes of other daemons. Changes made here during the read are newer. */
   async read(tables: AccountTables = this.#parts.store): Promise<void> {
     const before = this.#changes;
     const stored = await Promise.all((await tables.accounts.list()).map((state) => withoutOldProbe(tables, state)));
@@ -71,7 +73,7 @@ export class AccountBook {
     return [...this.#states.values()];
   }
 
-  /** The accounts of the backend in force, and whatever else is known, for people. */
+  /** For people: the accounts of the current backend, and every other known account. */
   views(agent: AgentSettings): readonly AccountView[] {
     const inForce = agent.accounts.filter(({ backend }) => backend === agent.backend).map((each) => this.#of(each));
     const others = this.list().filter((state) => !inForce.includes(state));
@@ -80,29 +82,29 @@ export class AccountBook {
   }
 
   /**
-   * Why nothing may start on any account of the backend; null when there is one. `startsBefore` runs are about to start
-   * before it, on accounts that nobody knows yet.
+   * Why nothing may start on any account of the backend; null when one is ready. `startsBefore` runs are about to start
+   * before it, on accounts that are not chosen yet.
    */
   whyNone(agent: AgentSettings, startsBefore: number): SkipReason | null {
     const choice = this.#choose(agent, { preferred: null, startsBefore });
     return 'account' in choice ? null : { code: 'waiting_quota', text: choice.why.text };
   }
 
-  /** As `whyNone`, at the moment of a start: other daemons may have parked an account since the last reading. */
+  /** As `whyNone`, at the moment of a start: other daemons may have parked an account since the last read. */
   async whyNoneIn(tables: AccountTables, agent: AgentSettings): Promise<SkipReason | null> {
     if (this.#parts.isShared) await this.read(tables);
     return this.whyNone(agent, 0);
   }
 
-  /** How long until there is an account to go on with; 0 when there is one. */
+  /** Time until an account is ready; 0 when one is. */
   readyInMs(agent: AgentSettings): number {
     const choice = this.#choose(agent, { preferred: null, startsBefore: 0 });
     return 'account' in choice ? 0 : Math.max(0, choice.why.until - this.#parts.clock.now());
   }
 
   /**
-   * The account for a run: the one it had before where that may be, and in any case one. One that has to be tried is tried
-   * by this run, which is written in the transaction of its start.
+   * The account for a run: its previous one if that is ready, and always some account. If the account needs a probe,
+   * this run is the probe; that is written in the transaction of its start.
    */
   async take(
     tables: AccountTables,
@@ -118,12 +120,12 @@ export class AccountBook {
     if (!needsProbe(known, now)) return account;
     this.#set(probedBy(known, runId, now));
     const stored = (await tables.accounts.list()).find((state) => keyOf(state) === keyOf(account));
-    // What a person just asked for may not be in the store yet; it comes before this run.
+    // A change that a person just asked for may not be in the store yet; it comes before this run.
     await tables.accounts.put(probedBy(this.#withPending(stored ?? known), runId, now), now);
     return account;
   }
 
-  /** A run that was to try an account is over, or did not begin: another may. */
+  /** A run that should try an account has ended, or did not begin: another run may try it. */
   async probeEnded(runId: string): Promise<void> {
     for (const state of this.list())
       if (state.parked?.probe?.by === runId) await this.#change(state, (known) => afterProbe(known, runId));
@@ -136,7 +138,7 @@ export class AccountBook {
     this.#set({ ...known, windows: mergeWindows(known.windows, windows) });
   }
 
-  /** A turn of this run got through. Written down as well as possible. */
+  /** A turn of this run succeeded. A failed write is only logged. */
   async turnCompleted({ account, ...run }: AccountUser): Promise<void> {
     const known = this.#of(account);
     if (isGood(known) || !isProvedBy(known, run)) return;
@@ -144,8 +146,8 @@ export class AccountBook {
   }
 
   /**
-   * Changes what is known, and tells when that makes an account good which was not. Nothing starts on it before that is in
-   * the store: other daemons read there that it is being tried.
+   * Changes the state of an account, and reports when that makes a parked account good. Nothing starts on it before the
+   * change is in the store: other daemons read there that it is being tried.
    */
   async #learn(account: AccountSettings, change: Change): Promise<AccountState> {
     const wasGood = isGood(this.#of(account));
@@ -154,7 +156,7 @@ export class AccountBook {
     return state;
   }
 
-  /** A run has ended: its account is parked, or proved to be good. Gives what is known of it now. */
+  /** A run has ended: parks its account, or marks it as good. Returns the new state. */
   async runEnded(user: AccountUser, outcome: RunOutcome): Promise<AccountState> {
     const { clock, chance, logger } = this.#parts;
     const { account, runId } = user;
@@ -168,13 +170,13 @@ export class AccountBook {
       return state;
     }
     const hasProved = outcome.end === 'succeeded' && outcome.turns > 0;
-    // Also where nothing is proved: what its agent told of the windows is written down with it.
+    // Also when the run proved nothing: this write includes the quota windows that its agent reported.
     return this.#learn(account, (state) =>
       afterProbe(hasProved && isProvedBy(state, user) ? afterGoodRun(state) : state, runId),
     );
   }
 
-  /** A person wants it tried again: they have logged in, or know better than the account when its quota is back. */
+  /** A person wants the account tried again: they have logged in, or know that its quota is back. */
   async tryAgain(backend: string, why: readonly AccountError['why'][]): Promise<void> {
     const now = this.#parts.clock.now();
     const isMeant = ({ parked }: AccountState): boolean => parked !== null && why.includes(parked.why);
@@ -206,7 +208,7 @@ export class AccountBook {
     return (this.#pending.get(keyOf(stored)) ?? []).reduce((known, change) => change(known), state);
   }
 
-  /** Changes what is known, here and in the store, where another daemon may have learned more meanwhile. */
+  /** Changes the state here and in the store, where another daemon may have made newer changes. */
   async #change(
     account: AccountName,
     change: Change,
@@ -231,18 +233,18 @@ export class AccountBook {
         (this.#pending.get(key) ?? []).filter((each) => !written.includes(each)),
       );
       if (this.#reported.get(key) === reported) this.#reported.delete(key);
-      // What was learned here while this was written is newer; the next reading takes in the rest.
+      // Changes made here during the write are newer; the next read takes the rest.
       if (this.#changes === before) this.#set(this.#withPending(next));
       else if (holds === 'when_written') this.#set(change(this.#of(account)));
     } catch (error) {
-      // It goes with the next change, and the next run on it finds out again.
+      // The next change writes it too, and the next run on the account finds it out again.
       logger.error('account_write_failed', { account: account.name, error });
     }
     return this.#of(account);
   }
 }
 
-/** A run that has ended tries nothing any more, whoever could not write that down. */
+/** A run that has ended is not a probe any more, even if its daemon could not write that. */
 async function withoutOldProbe({ runs }: AccountTables, state: AccountState): Promise<AccountState> {
   const by = state.parked?.probe?.by;
   if (by === undefined) return state;
@@ -257,7 +259,7 @@ interface AccountName {
   readonly name: string;
 }
 
-/** What an agent said when it was refused for the sake of its account; null when it was not. */
+/** The account error of a run that was refused for its account; null for any other outcome. */
 function refusalIn(outcome: RunOutcome): AccountError | null {
   if (outcome.end === 'succeeded') return null;
   const { code, message: reason, details } = outcome.error;

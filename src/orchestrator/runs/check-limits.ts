@@ -14,8 +14,8 @@ export interface LimitParts extends Pick<BaseParts, 'clock' | 'logger' | 'own' |
 }
 
 /**
- * Checks what a run in progress has spent. From four fifths of a limit on it warns, once; at a limit of its issue the run
- * is stopped and the issue held; at a limit of the day every run is interrupted, and continues when there is a new
+ * Checks what a run in progress has spent. It warns once from four fifths of a limit on. At a limit of its issue it
+ * stops the run and holds the issue. At a limit of the day it interrupts every run; they continue when there is a new
  * allowance.
  */
 export function checkLimits(parts: LimitParts, running: Running): void {

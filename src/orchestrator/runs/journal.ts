@@ -10,25 +10,29 @@ import { transcriptLine } from '../../store/transcripts/transcript-line.ts';
 import type { BaseParts } from '../parts.ts';
 import { mergeFacts } from './merge-facts.ts';
 
-/** Events and figures of runs are written together this often: an agent may tell hundreds in a second. */
+/** Events and figures of runs are written together this often: an agent may report hundreds per second. */
 const flushEveryMs = 250;
 
-/** When so much of a run waits it is written at once. */
+/** When this much of a run waits, it is written at once. */
 const urgentEvents = 1_000;
 const urgentBytes = 1024 * 1024;
 
-/** What waits to be written takes no more memory than this, however slow the disk is: of a run, and of all. */
+/** Memory limits for unwritten items, however slow the disk is: per run, and for all runs. */
 const roomOfLines = { mostItems: 20_000, mostBytes: 8 * 1024 * 1024 };
 const roomOfRows = { mostItems: 5_000, mostBytes: 4 * 1024 * 1024 };
 const roomOfAll = 64 * 1024 * 1024;
 
-/** So many events of a run have a row; nobody reads on, and the transcript, which goes on, has a bound of its own. */
+/**
+ * At most this many events of a run get a row: no reader needs more. The transcript continues, with a limit of its own.
+ */
 const mostRows = 50_000;
 const longestSummary = 1_000;
-/** What an item takes beside its text, about. */
+/** Approximate memory of an item in addition to its text. */
 const itemBytes = 100;
 
-/** So many runs share a transaction: enough to save the disk, and few enough that nobody waits long for it. */
+/**
+ * At most this many runs share a transaction: enough to spare the disk, and few enough that no other write waits long.
+ */
 const runsAtOnce = 16;
 
 interface RunNotes {
@@ -58,18 +62,19 @@ const nothingTaken: TakenNotes = { write: async () => {}, written: () => {}, fai
 
 export interface JournalParts extends Pick<BaseParts, 'clock' | 'logger' | 'stopping' | 'store'> {
   readonly transcripts: Transcripts;
-  /** Hears of each event with its number, before it is written. It must be quick, and not throw. */
+  /** Called with each event and its number, before it is written. Must be quick and must not throw. */
   readonly onRunEvent?: (runId: string, seq: number, event: AgentEvent) => void;
 }
 
 /**
- * What happens in a run between its start and its end, which are with its claim: gathered, and written soon. What could not
- * be written is kept for the next time; a run's end waits for it. What must hold:
+ * Collects the events and facts of a run between its start and its end, which are written with its claim, and writes
+ * them soon. Notes that could not be written are kept for the next try; a run's end waits for them. What must hold:
  *
- * - An event has a number, counted per run from 1: its row in the store and its line in the transcript have the same.
- * - Memory is bounded, however many events come and however long store or disk fail: what finds no room is dropped, and
- *   the next thing that is written says how many were.
- * - A transcript that cannot be written keeps nothing else from being written, least of all the end of its run.
+ * - An event has a number, counted per run from 1: its row in the store and its line in the transcript have the same
+ *   one.
+ * - Memory is bounded, however many events come and however long store or disk fail: events beyond the limit are
+ *   dropped, and the next item written says how many.
+ * - A transcript that cannot be written blocks no other write, least of all the end of its run.
  */
 export class Journal {
   readonly #parts: JournalParts;
@@ -102,7 +107,7 @@ export class Journal {
     return this.#runs.get(runId)?.generation ?? 0;
   }
 
-  /** Notes what became known of a run in progress. Of a run that did not start here, or whose end is written, nothing is. */
+  /** Notes new facts of a run in progress. Ignores a run that did not start here, or whose end is written. */
   note(runId: string, facts: RunFacts, event?: AgentEvent): void {
     const notes = this.#runs.get(runId);
     if (notes === undefined) return;
@@ -110,19 +115,19 @@ export class Journal {
     if (event !== undefined) this.#noteEvent(notes, event);
     const { items, bytes } = notes.lines.size;
     this.#flushSoon();
-    // What fails is not tried again with each event.
+    // While writes fail, an event does not trigger another try.
     if (!this.#isFailing && (items >= urgentEvents || bytes >= urgentBytes)) this.#flushNow();
   }
 
   /**
-   * Takes out what was noted of a run, to be written in the same transaction as its end. If that fails, the notes are kept
-   * for the next try, unless the store will never take them: an end must not wait for them for ever.
+   * Takes the notes of a run, to be written in the same transaction as its end. If that fails, they are kept for the
+   * next try, unless the store will never accept them: the end must not wait for them forever.
    */
   async takeNotes(runId: string): Promise<TakenNotes> {
     const notes = this.#runs.get(runId);
     if (notes === undefined) return nothingTaken;
     await this.#writing;
-    // Taken with no wait in between: what another write took now could come after the end, and be refused.
+    // No await until the notes are taken: notes that another write takes now could arrive after the end and be refused.
     this.#tellDropped(notes, this.#parts.clock.now());
     const taken = take(notes);
     await this.#writeLines(notes);
@@ -133,7 +138,7 @@ export class Journal {
     };
   }
 
-  /** The end of the run is written, or given up. */
+  /** The end of the run is written or given up. */
   forget(runId: string): void {
     const notes = this.#runs.get(runId);
     if (notes === undefined) return;
@@ -146,7 +151,7 @@ export class Journal {
     this.#parts.logger.error('transcript_lost', facts);
   }
 
-  /** Writes down what was noted so far; resolves when it was tried. One write at a time, in order. */
+  /** Writes all notes so far; resolves after the try. One write at a time, in order. */
   flush(): Promise<void> {
     this.#timer?.cancel();
     this.#timer = null;
@@ -171,7 +176,7 @@ export class Journal {
     } else rows.drop();
   }
 
-  /** What was dropped last, with nothing after it that could tell. */
+  /** Reports events that were dropped last, because no later item can say so. */
   #tellDropped(notes: RunNotes, at: number): void {
     const { seq, rows, lines } = notes;
     if (lines.dropped > 0) addLine(lines, droppedLine(notes, lines.tellDropped(), seq, at));
@@ -181,12 +186,12 @@ export class Journal {
   #flushSoon(): void {
     this.#timer ??= this.#parts.clock.schedule(flushEveryMs, () => {
       this.#timer = null;
-      // It never rejects: what goes wrong is logged and kept.
+      // `flush` never rejects: it logs errors and keeps the notes.
       void this.flush();
     });
   }
 
-  /** Once, however many ask before it is over. */
+  /** Starts one flush, however many callers ask before it ends. */
   #flushNow(): void {
     if (this.#isUrgent) return;
     this.#isUrgent = true;
@@ -203,7 +208,10 @@ export class Journal {
     this.#isUrgent = false;
   }
 
-  /** Several runs in one transaction; when that fails, each by itself, so that one cannot keep the others back. */
+  /**
+   * Writes several runs in one transaction. If that fails, it writes each alone, so that one run cannot block the
+   * others.
+   */
   async #writeTogether(batch: readonly Taken[]): Promise<void> {
     try {
       await this.#parts.store.transaction(async (tables) => {
@@ -218,12 +226,12 @@ export class Journal {
   }
 
   async #writeRows({ runs, runEvents }: StoreTables, { notes, facts, rows }: Taken): Promise<void> {
-    // After a restore the store may not know the run any more; then there is nothing to add to.
+    // After a restore the store may not know the run any more; then its events have no place.
     const isKnown = await runs.record(notes.runId, notes.generation, facts);
     if (isKnown && rows.items.length > 0) await runEvents.append(notes.runId, rows.items);
   }
 
-  /** Apart from the store, and once: never rejects. */
+  /** Written apart from the store, with one try. Never rejects. */
   async #writeLines({ runId, lines }: RunNotes): Promise<void> {
     const { transcripts, logger, stopping } = this.#parts;
     const taken = lines.take();
@@ -237,7 +245,7 @@ export class Journal {
       if (!this.#transcriptsFail) logger.error('transcript_write_failed', { run_id: runId, error });
       this.#transcriptsFail = true;
       this.#isFailing = true;
-      // A run that was forgotten meanwhile has nobody who would try again.
+      // If the run was forgotten meanwhile, no later write would try again.
       if (this.#runs.has(runId)) lines.putBack(taken);
       else lines.done(taken);
       if (!stopping.aborted) this.#flushSoon();
@@ -261,7 +269,7 @@ export class Journal {
   }
 }
 
-/** Whether there is anything for the store: after very many events a run only has lines. */
+/** Whether there is anything for the store: after `mostRows` events a run only has transcript lines. */
 function hasNews({ facts, rows }: RunNotes): boolean {
   return Object.keys(facts).length > 0 || rows.size.items > 0;
 }
@@ -273,7 +281,7 @@ function take(notes: RunNotes): Taken {
 }
 
 function addLine(lines: Backlog<string>, line: string): void {
-  // Text of other scripts takes two bytes a character in memory and three on the disk.
+  // Non-Latin text takes two bytes per character in memory and three on disk.
   lines.add(line, line.length * 2 + itemBytes);
 }
 
@@ -281,7 +289,7 @@ function addRow(rows: Backlog<RunEventLine>, row: RunEventLine): void {
   rows.add(row, row.summary.length * 2 + itemBytes);
 }
 
-/** Has the number of the last one that is missing. */
+/** Has the number of the last missing event. */
 function droppedRow(dropped: number, seq: number, at: number): RunEventLine {
   const summary = `${dropped} events are missing here: they could not be written down as fast as they came.`;
   return { seq, at, name: 'events_dropped', summary };

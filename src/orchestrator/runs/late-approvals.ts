@@ -15,10 +15,10 @@ export interface LateApprovalsParts extends Pick<BaseParts, 'clock' | 'logger' |
 type Given = StoredQuestion & { readonly given: GivenAnswer };
 
 /**
- * What people allowed after the run that asked had ended. The next run of the issue is told so, and its agent asks again:
- * the first request that is the same is answered by what was given, so that nobody has to be there twice. What must hold:
- * each answer is used once, by one run, and that is written down before the agent is told; where it could not be written,
- * the agent asks a person like any other.
+ * Approvals that people gave after the run that asked had ended. The next run of the issue learns of them, and its
+ * agent asks again: the first equal request gets the earlier answer, so that a person need not answer twice. What must
+ * hold: each answer is used once, by one run, and that is stored before the agent gets it; if it could not be stored,
+ * the agent's request goes to a person like any other.
  */
 export class LateApprovals {
   readonly #parts: LateApprovalsParts;
@@ -37,7 +37,7 @@ export class LateApprovals {
     this.#kept.delete(runId);
   }
 
-  /** The answer to this request that a person gave earlier; null when it has to be asked. */
+  /** The answer that a person gave earlier to this request; null when a person has to be asked. */
   async use(
     { issue, runId }: { readonly issue: IssueName; readonly runId: string },
     asked: AgentQuestion,
@@ -47,7 +47,7 @@ export class LateApprovals {
     const found = kept.find(({ question, given }) => allowsAgain({ question, answer: given.answer }, asked));
     const running = claims.running.get(issue.id);
     if (found === undefined || running?.runId !== runId || running.stopRequested !== null) return null;
-    // Taken out before anything is awaited: a second request of the same words is another one.
+    // Removed before the first await: a second request with the same words is a new one.
     this.#kept.set(
       runId,
       kept.filter((each) => each !== found),
@@ -67,7 +67,7 @@ export class LateApprovals {
     const pid = running.process?.pid ?? null;
     journal.note(runId, {}, { name: 'approval_auto_approved', at: clock.now(), pid, summary });
     logger.info('late_approval_used', { ...named, author: by });
-    // The session for which it may have been meant is over.
+    // The approval may have been for a whole session; that session has ended, so it counts once.
     return { decision: 'accept', values: {} };
   }
 }

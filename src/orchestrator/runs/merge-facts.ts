@@ -1,8 +1,8 @@
 import type { RunFacts } from '../../store/tables/runs.ts';
 
 /**
- * Later facts over earlier ones; figures that are totals never fall. A figure that is no number, or larger than can be
- * reckoned with, is as if it had not been told: the store would refuse it, and everything beside it.
+ * Later facts replace earlier ones; totals never fall. A figure that is not a number, or is too large to calculate
+ * with, is ignored: the store would refuse it together with all other facts.
  */
 export function mergeFacts(earlier: RunFacts, later: RunFacts): RunFacts {
   const merged: { -readonly [name in keyof RunFacts]: RunFacts[name] } = { ...earlier, ...later };

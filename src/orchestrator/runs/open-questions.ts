@@ -19,14 +19,14 @@ export interface OpenQuestionsParts
   readonly stopRun: (running: Running, reason: StopReason) => void;
 }
 
-/** A question whose agent lives and waits. */
+/** A question whose agent is alive and waits. */
 export interface OpenQuestion {
   readonly id: string;
   readonly issue: IssueName;
   readonly runId: string;
   readonly question: AgentQuestion;
   readonly askedAt: number;
-  /** The question that this one asks once more, by its id; absent: it is a new one to whoever was told of the others. */
+  /** The id of the first question that this one repeats; absent when it is new to people. */
   readonly repeats?: string;
   /** Wall time at which the run ends without an answer. */
   readonly until: number;
@@ -37,26 +37,26 @@ interface Waiting extends OpenQuestion {
   readonly settle: (answer: QuestionAnswer | null) => void;
 }
 
-/** More than a person would answer for one run. */
+/** More questions than a person would answer for one run. */
 const mostOpen = 20;
 
-/** So many questions, and runs, of an issue are looked through for one that was asked before. */
+/** How many questions and runs of an issue are searched for an equal earlier question. */
 const mostLookedBack = 50;
 
-/** A question may quote what an agent wrote; a reason is for reading at a glance. */
+/** A question may quote long text of an agent; a hold reason must stay short. */
 const longestInReason = 300;
 
 /**
- * The questions of live agents. Each is in the store before anybody can see it. An agent waits as long as the settings of
- * its run allow; then its run ends, the issue is held with the question, and an answer that comes later is for the next
- * run. A question that the agent takes back is closed; one whose run ended otherwise stays open until the next run begins.
+ * The questions of live agents. Each is in the store before a person can see it. An agent waits as long as the settings
+ * of its run allow; then its run ends, the issue is held with the question, and a later answer is for the next run. A
+ * question that the agent takes back is closed; one whose run ended otherwise stays open until the next run begins.
  */
 export class OpenQuestions {
   readonly #parts: OpenQuestionsParts;
   readonly #waiting = new Map<string, Waiting>();
-  /** How many questions each run has open, those on their way to the store included. */
+  /** How many questions each run has open, including those that are being written. */
   readonly #open = new Map<string, number>();
-  /** Answers that an agent was told, until that is in the store. */
+  /** Questions whose agent has the answer, until the delivery is in the store. */
   readonly #told = new Set<string>();
   readonly #late: LateApprovals;
 
@@ -65,7 +65,7 @@ export class OpenQuestions {
     this.#late = new LateApprovals(parts);
   }
 
-  /** A run begins that is told these answers; what they allow may be what it asks for next. */
+  /** A run begins with these answers. They may allow what it asks for next. */
   beginRun(runId: string, answers: readonly StoredQuestion[]): void {
     this.#late.keep(runId, answers);
   }
@@ -74,7 +74,7 @@ export class OpenQuestions {
     return [...this.#waiting.values()].map(({ timer: _timer, settle: _settle, ...question }) => question);
   }
 
-  /** Whether this run waits for a person: then it is silent because nobody has answered. */
+  /** Whether this run waits for a person: then its silence is not a stall. */
   isAsking(runId: string): boolean {
     return [...this.#waiting.values()].some((each) => each.runId === runId);
   }
@@ -115,7 +115,7 @@ export class OpenQuestions {
     let repeats: string | null = null;
     try {
       const draft = { id, project, issueId: issue.id, identifier: issue.identifier, runId, askedAt, question };
-      // A run that has ended meanwhile asks nothing any more: nobody would close it.
+      // A run that has ended meanwhile asks no questions: they would never be closed.
       const isAsked = await store.transaction(async (tables) => {
         const written = await tables.runs.read(runId);
         if (written === null || written.finish !== null) return false;
@@ -125,7 +125,7 @@ export class OpenQuestions {
       });
       if (!isAsked) return null;
     } catch (error) {
-      // Nobody could see it, so nobody would answer.
+      // A question that is not in the store is invisible, so no person could answer it.
       logger.error('question_write_failed', { ...named, error });
       this.#giveUp(issue.id, runId, unwritten(question, issue.identifier));
       return null;
@@ -134,7 +134,10 @@ export class OpenQuestions {
     return this.#wait({ id, issue, runId, question, askedAt, ...(repeats === null ? {} : { repeats }) }, signal);
   }
 
-  /** Tells the agent that asked; true also when it was told before and that could not be written down. */
+  /**
+   * Passes the answer to the waiting agent. Also true when the agent already had it and the delivery could not be
+   * stored.
+   */
   answer(id: string, answer: QuestionAnswer): boolean {
     const waiting = this.#waiting.get(id);
     if (waiting !== undefined) this.#told.add(id);
@@ -142,12 +145,12 @@ export class OpenQuestions {
     return this.#told.has(id);
   }
 
-  /** That it was told is in the store. */
+  /** The delivery is in the store. */
   forgetTold(id: string): void {
     this.#told.delete(id);
   }
 
-  /** The run has ended: nobody waits any more. */
+  /** The run has ended: no agent waits any more. */
   endRun(runId: string): void {
     for (const each of this.#waiting.values()) if (each.runId === runId) each.settle(null);
     this.#open.delete(runId);
@@ -158,7 +161,7 @@ export class OpenQuestions {
     const { clock, claims, notify } = this.#parts;
     const { id, issue, runId } = asked;
     const agent = claims.running.get(issue.id)?.workflow.settings.agent;
-    // Without `ask` nobody is expected to be there: what cannot be answered by itself ends the run at once.
+    // Unless `approvals` is `ask`, no person is expected to answer: the run ends at once.
     const waitMs = agent?.approvals === 'ask' ? agent.askTimeoutMs : 0;
     return new Promise((resolve) => {
       const settle = (answer: QuestionAnswer | null): void => {
@@ -166,7 +169,7 @@ export class OpenQuestions {
         this.#waiting.delete(id);
         waiting.timer.cancel();
         signal?.removeEventListener('abort', takenBack);
-        // What it waited for is not its silence.
+        // The time spent waiting must not count as silence of the agent.
         const running = claims.running.get(issue.id);
         if (running?.runId === runId) running.lastEventAtMonotonic = clock.monotonic();
         resolve(answer);
@@ -193,7 +196,7 @@ export class OpenQuestions {
     return `${asks(question)} To answer: ${askCommand(isOnly ? issue.identifier : id)}`;
   }
 
-  /** A run that goes on does not want to know any more; one that is being ended may get the answer in its next run. */
+  /** A run that continues does not need the answer any more; for one that is being ended, the next run may get it. */
   #closeIfTakenBack(id: string, issueId: string, runId: string): void {
     const { claims, store, clock, stopping, own } = this.#parts;
     const running = claims.running.get(issueId);
@@ -206,7 +209,7 @@ export class OpenQuestions {
     const running = claims.running.get(issueId);
     if (running?.runId !== runId || running.stopRequested !== null) return;
     const { issue } = running;
-    // A hold that somebody else asked for says more.
+    // A hold that was asked for elsewhere explains more.
     if (running.holdAfterwards === null)
       own('hold', claims.hold({ issue, code: 'agent_input_required', reason, since: clock.now(), runId }));
     stopRun(running, 'unanswered');
@@ -214,9 +217,9 @@ export class OpenQuestions {
 }
 
 /**
- * The first of several questions that are one to a person: its run was ended under it, by a restart say, the next run asked
- * the same, and so on to this one. Null when this one is new: nobody asked before, somebody answered, nobody did in time and
- * a person let the issue go on, or the agent took it back.
+ * The first of several questions that are the same one to a person: its run was ended before the answer, for example by
+ * a restart, the next run asked the same, and so on until this one. Null when this one is new: it was not asked before,
+ * a person answered it, it was not answered in time and a person let the issue continue, or the agent took it back.
  */
 async function firstAsked(
   { questions, runs }: Pick<StoreTables, 'questions' | 'runs'>,
@@ -239,13 +242,16 @@ function isSame(one: AgentQuestion, other: AgentQuestion): boolean {
   return one.kind === other.kind && one.text === other.text && one.detail === other.detail;
 }
 
-/** Nobody answered and the agent did not take it back: it was open when its run ended, and not for want of an answer. */
+/**
+ * Whether the question was still open when its run ended for another reason: not answered, and not taken back by the
+ * agent.
+ */
 function endedWith({ finish }: RunRecord, { given, closedAt }: StoredQuestion): boolean {
   if (finish === null || given !== null || finish.errorCode === 'agent_input_required') return false;
   return closedAt === null || closedAt >= finish.endedAt;
 }
 
-/** Nobody can answer what is in no store; the next run asks again, if it still matters. */
+/** No person can answer a question that is not in the store. The next run asks again, if it still matters. */
 function unwritten(question: AgentQuestion, identifier: string): string {
   return `${asks(question)} It could not be written down, so it cannot be answered. To go on: ${retryCommand(identifier)}`;
 }

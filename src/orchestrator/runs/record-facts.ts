@@ -25,8 +25,8 @@ export interface RecordFactsParts extends LimitParts, Pick<BaseParts, 'clock' | 
 }
 
 /**
- * Writes what a run tells into its state and its journal. A run that is not the issue's current one changes no state; the
- * journal knows for itself which runs it takes notes of.
+ * Writes the reports of a run into its state and its journal. A run that is not the issue's current one changes no
+ * state; the journal decides for itself which runs it takes notes for.
  */
 export function recordFacts(
   parts: RecordFactsParts,
@@ -49,12 +49,12 @@ export function recordFacts(
     if (isNoteRead) return;
     isNoteRead = true;
     journal.note(runId, { note: null });
-    // Not a moment later: after a crash the next run would be given it again.
+    // Written at once: after a crash the next run would get the note again.
     own('journal', journal.flush());
   };
   const recordEvent = (event: AgentEvent): void => {
     if (event.name === 'turn_started') noteIsRead();
-    // That a person speaks says nothing of whether the agent lives, nor of what it does.
+    // Words of a person do not show that the agent is alive, or what it does.
     if (!isCurrent() || event.name === 'person_said') {
       journal.note(runId, {}, event);
       return;
@@ -71,7 +71,7 @@ export function recordFacts(
   return (fact) => {
     switch (fact.kind) {
       case 'stage':
-        // For the journal alone: it is Baton that goes on, which says nothing of whether the agent lives.
+        // Only for the journal: a new stage is progress of Baton and does not show that the agent is alive.
         journal.note(runId, {}, { name: 'stage_changed', at: clock.now(), pid: null, summary: fact.stage });
         return update({ stage: fact.stage });
       case 'workspace':
@@ -82,7 +82,7 @@ export function recordFacts(
         return update({ process: fact.process, processMissedAt: null });
       case 'session':
         journal.note(runId, { threadId: fact.threadId });
-        // Not with the rest a moment later: after a crash the next run resumes this conversation.
+        // Written at once, not with the next flush: after a crash the next run resumes this conversation.
         own('journal', journal.flush());
         return update({ threadId: fact.threadId });
       case 'turn':
@@ -127,9 +127,9 @@ export function recordFacts(
   };
 }
 
-/** The totals grow by what is new in a report. */
+/** The totals grow by the increase since the last report. */
 function eventChange({ clock, totals }: RecordFactsParts, running: Running, event: AgentEvent): Partial<RunState> {
-  // The transcript has all of it.
+  // The transcript has the payload.
   const { payload: _large, ...lastEvent } = event;
   const seen = { lastEvent, lastEventAtMonotonic: clock.monotonic() };
   if (event.usage === undefined) return seen;

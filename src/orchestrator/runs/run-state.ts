@@ -8,26 +8,26 @@ import type { RetryKind, Workflow } from '../../core/workflow.ts';
 import type { LiveRun } from '../../runner/runner.ts';
 import { nothingUsed, type RunUsage } from './run-usage.ts';
 
-/** What is known of a run in progress, beside its claim. Only the modules of `runs/` change it. */
+/** The state of a run in progress, next to its claim. Only the modules of `runs/` change it. */
 export interface RunState {
   readonly runId: string;
   readonly attempt: number | null;
   readonly retryKind: RetryKind | null;
   /** What it does differently because the last run used up its context. */
   readonly recovery: RecoveryStep | null;
-  /** The workflow it began with; a reload is for the next run. */
+  /** The workflow it began with; a reload applies to the next run. */
   readonly workflow: Workflow;
   readonly startedAt: number;
   /** On the monotonic clock, for stalls and limits. */
   readonly startedAtMonotonic: number;
-  /** Whose quota it uses; null until its start is written. */
+  /** The account whose quota it uses; null until its start is written. */
   account: AccountSettings | null;
   /** Its agent's session and turns; null until the runner has started it. */
   live: LiveRun | null;
   readonly stopped: AbortController;
-  /** Why it was asked to end; null while it was not. */
+  /** Why it was asked to end; null if it was not. */
   stopRequested: StopReason | null;
-  /** Resolves when nothing of it is left, whether it began or not. */
+  /** Resolves when nothing of the run is left, whether it began or not. */
   readonly over: PromiseWithResolvers<void>;
   /** How long it has waited for people, how many questions are open, and since when; on the monotonic clock. */
   readonly personWaits: { open: number; since: number; totalMs: number };
@@ -38,14 +38,14 @@ export interface RunState {
   workspace: string | null;
   threadId: string | null;
   process: AgentProcess | null;
-  /** When its process was first not found, on the monotonic clock; null while it is there. */
+  /** When its process was first missing, on the monotonic clock; null while the process exists. */
   processMissedAt: number | null;
   usage: RunUsage;
   changed: boolean | null;
   warnings: readonly LimitFinding[];
   /** Where the run itself last moved its issue, and when. `to` is null where the agent used the tracker's own tool. */
   ownMove: { readonly to: string | null; readonly atMonotonic: number } | null;
-  /** Its end is being written since this reading of the day: what it used may already be counted there. */
+  /** The reading of the day since which its end is being written: later readings may already count its usage. */
   settlingSince: number | null;
 }
 
@@ -80,8 +80,8 @@ export function newRunState(
 }
 
 /**
- * Counts `asking` as time in which the run waits for a person. Limits on how long a run may take leave that time out.
- * While one of several questions is open, the run waits.
+ * Counts `asking` as time in which the run waits for a person; limits on the duration of a run exclude that time. The
+ * run waits while at least one question is open.
  */
 export async function waitingForPerson<T>(run: RunState, clock: Clock, asking: Promise<T>): Promise<T> {
   const { personWaits: waits } = run;
@@ -95,7 +95,7 @@ export async function waitingForPerson<T>(run: RunState, clock: Clock, asking: P
   }
 }
 
-/** How long a run has taken until now, without the time in which it waited for a person. */
+/** How long a run has taken so far, without the time in which it waited for a person. */
 export function ownTimeMs(run: RunState, clock: Clock): number {
   const now = clock.monotonic();
   const { open, since, totalMs } = run.personWaits;

@@ -1,6 +1,6 @@
 import type { RunEnd } from '../../core/run/run.ts';
 
-/** What the runs since the start of the daemon add up to. */
+/** Totals of the runs since the daemon started. */
 export interface RunTotals {
   runs: number;
   runMs: number;

@@ -10,7 +10,7 @@ export interface RunUsage {
   readonly reasoningTokens: number;
   readonly totalTokens: number;
   readonly costMicroUsd: number;
-  /** Of the last millionth, how many billionths were rounded up. */
+  /** How many billionths were rounded up in the last millionth. */
   readonly costRoundedUp: number;
 }
 
@@ -24,13 +24,13 @@ export const nothingUsed: RunUsage = {
   costRoundedUp: 0,
 };
 
-/** What is beyond is no count but a mishap, and must not use up the limit of a day. */
+/** A larger figure is a mistake, not a count, and must not use up the limit of a day. */
 const mostOfAnything = 1e12;
 
 /**
- * What is used after a report: reports are running totals of the session, so a figure grows to what is told, and a lower
- * one changes nothing, nor does one that cannot be a count. What it cost is the agent's word, else by the prices of the
- * workflow file: what is new costs the price of the model that is told with it, and what came before keeps its own.
+ * The usage after a report. Reports are running totals of the session, so a figure only grows: a lower one, or one that
+ * cannot be a count, changes nothing. The cost is the agent's own figure, otherwise it follows the prices of the
+ * workflow file: new tokens cost the price of the model in the report, and earlier tokens keep theirs.
  */
 export function usageAfter(before: RunUsage, told: TokenUsage, prices: Readonly<Record<string, TokenPrice>>): RunUsage {
   const counts = {
@@ -67,7 +67,7 @@ function countOf(told: number | undefined): number {
   return told !== undefined && Number.isSafeInteger(told) && told >= 0 && told < mostOfAnything ? told : 0;
 }
 
-/** Up to the next millionth; null where it is not told, or cannot be. */
+/** Rounded up to the next millionth; null when the report has no cost, or an impossible one. */
 function costTold({ costMicroUsd: told }: TokenUsage): number | null {
   return told !== undefined && told >= 0 && told < mostOfAnything ? Math.ceil(told) : null;
 }

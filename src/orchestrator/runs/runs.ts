@@ -22,23 +22,23 @@ export interface RunsParts extends SettleParts, Omit<RecordFactsParts, 'stopRun'
   readonly runner: Runner;
   readonly trackerFor: (settings: Settings) => Tracker;
   readonly skipped: SkippedIssues;
-  /** Whether a claim that was asked for at this monotonic time is surely still ours. */
+  /** Whether a claim that was requested at this monotonic time is certainly still ours. */
   readonly isClaimSafe: (claimedAt: number) => boolean;
-  /** Another daemon seems to have the issue, or it was left behind: then it is ours to inherit. */
+  /** Another daemon seems to have the issue, or a dead one left it: then this daemon may inherit it. */
   readonly inherit: (issueId: string) => void;
 }
 
 export interface RunStart {
   readonly issue: Issue;
   readonly workflow: Workflow;
-  /** The retry that led to this start; null for an issue that was free. */
+  /** The retry that led to this start; null for a free issue. */
   readonly retry: Retrying | null;
 }
 
 /**
- * The runs of this daemon, from the decision to start one until its end is written. What must hold: a run begins only when
- * the store has taken its start, and when the tracker has not refused that work begins because somebody moved the issue
- * meanwhile (seed 4, Layer 1); nor does a run begin that is stopped before. A run that has begun always ends with an
+ * The runs of this daemon, from the decision to start one until its end is written. What must hold: a run begins only
+ * when the store has its start, and only if the tracker does not refuse the start because another user moved the issue
+ * meanwhile (seed 4, Layer 1). A run that is stopped earlier does not begin. A run that has begun always ends with an
  * outcome, which is written.
  */
 export class Runs {
@@ -51,7 +51,10 @@ export class Runs {
     });
   }
 
-  /** Starts a run. The caller has just checked that the issue is free and that there is a slot, with no await between. */
+  /**
+   * Starts a run. The caller has just checked, with no await in between, that the issue is free and that a slot is
+   * free.
+   */
   start({ issue, workflow, retry }: RunStart): void {
     const { clock, chance, trackerFor, own } = this.#parts;
     const movedTo = stateOnceStarted(issue, trackerFor(workflow.settings).startMove);
@@ -87,7 +90,7 @@ export class Runs {
     running.live?.stop(reason);
   }
 
-  /** Says something to the agent of a run, as `LiveRun.steer`. */
+  /** Sends a message to the agent of a run, as `LiveRun.steer`. */
   async steer({ live }: Running, text: string): Promise<'told' | 'kept'> {
     if (live !== null) return live.steer(text);
     throw new BatonError('command_refused', 'Its run is just beginning; say it again in a moment.', {
@@ -134,7 +137,7 @@ export class Runs {
     };
   }
 
-  /** The store did not take the start: nothing has begun, and the issue is what it was before. */
+  /** The store refused the start: the run did not begin, and the issue is what it was before. */
   #notBegun(running: Running, { refusal }: RefusedRun): void {
     const { accounts, skipped, stopping, own, notify } = this.#parts;
     const { issue, runId } = running;
@@ -154,12 +157,12 @@ export class Runs {
     try {
       issue = await this.#beginWork(running);
     } catch (thrown) {
-      // A stop explains whatever went wrong after it: it is no failure of the run.
+      // An error after a stop is caused by the stop: it is not a failure of the run.
       return this.#stopped(running) ?? notAllowed(toBatonError(thrown, 'tracker_request'));
     }
     const stopped = this.#stopped(running);
     if (stopped !== null) return stopped;
-    // A daemon that was frozen, or waited for the store too long, may have lost the issue to another one meanwhile.
+    // A daemon that was frozen, or waited too long for the store, may have lost the issue to another one.
     const isStillOurs = (): boolean => isClaimSafe(askedAt);
     if (!isStillOurs()) return stopOutcome('claim_lost', 0);
     try {
@@ -175,7 +178,7 @@ export class Runs {
     return reason === null ? null : stopOutcome(reason, 0);
   }
 
-  /** Moves the issue on where that is Baton's business: on the board from todo to in_progress. */
+  /** Moves the issue if that is Baton's task: on the board from todo to in_progress. */
   async #beginWork(running: Running): Promise<Issue> {
     const { logger, trackerFor, claims, stopping } = this.#parts;
     const { issue, runId, attempt, workflow, stopped } = running;
@@ -193,14 +196,14 @@ export class Runs {
     return moved;
   }
 
-  /** What the runner is told, beside the issue as it is now. */
+  /** The request for the runner, without the issue as it is now. */
   #request(running: Running, begun: BegunRun): Omit<RunRequest, 'issue' | 'isStillOurs'> {
     const { questions, clock } = this.#parts;
     const { runId, workflow, attempt, retryKind, recovery, issue } = running;
     const { backend } = workflow.settings.agent;
     const { earlier, answers, answersBefore, note } = begun;
     const { id, identifier, url } = issue;
-    // One that died before its first turn has nothing to tell.
+    // A run that died before its first turn has nothing to report.
     const last = earlier.find(({ turns }) => turns > 0) ?? earlier[0] ?? null;
     questions.beginRun(runId, answers);
     return {
@@ -217,7 +220,7 @@ export class Runs {
       threadId: threadToResume({ retryKind, recovery, backend }, earlier),
       account: accountOf(running, begun),
       answers: toldAnswers(answers),
-      // A permission was for the run that asked; what a person said is for the issue.
+      // An approval was for the run that asked; an answer in words is for the issue.
       answersBefore: toldAnswers(answersBefore.filter(({ question }) => question.kind === 'input')),
       earlier: last === null ? null : earlierWork(last),
       tell: recordFacts(this.#parts, running, begun),
@@ -233,7 +236,7 @@ function earlierWork({ finish, turns, lastMessage, evidence }: RunRecord): Earli
   return { endedBecause: finish?.errorMessage ?? null, turns, lastMessage, evidence };
 }
 
-/** As the settings of the run have it; if it was renamed meanwhile, the first account of the backend takes its place. */
+/** The account from the settings of the run; if it was renamed meanwhile, the first account of the backend. */
 function accountOf({ workflow }: Running, { account }: BegunRun): AccountSettings {
   const { accounts, backend } = workflow.settings.agent;
   const ofBackend = accounts.filter((each) => each.backend === backend);
@@ -241,13 +244,16 @@ function accountOf({ workflow }: Running, { account }: BegunRun): AccountSetting
   return named ?? { name: backend, backend, env: {}, home: null };
 }
 
-/** A run that breaks its promise to tell how it ended: what is left of it nobody knows. */
+/** The runner rejected instead of returning an outcome: its agent may be alive. */
 function withoutOutcome(thrown: unknown): RunOutcome {
   const error = new BatonError('agent_survives', 'The run broke off without telling how it ended.', { cause: thrown });
   return { end: 'failed', turns: 0, error };
 }
 
-/** A move that the board refuses is somebody's decision and gives the issue back; everything else is a failure and waits. */
+/**
+ * If the board refuses the move, another user decided so and the issue is released. Any other error is a failure and
+ * waits.
+ */
 function notAllowed(error: BatonError): RunOutcome {
   if (error.code !== 'board_move_refused') return { end: 'failed', turns: 0, error };
   const refusal = new BatonError('run_cancelled', `The run did not begin: ${error.message}`, { cause: error });

@@ -26,18 +26,18 @@ export interface SettleParts
   readonly spending: Spending;
   readonly totals: RunTotals;
   readonly onRunEnd?: (run: EndedRun) => void;
-  /** The issue is nobody's any more. */
+  /** Called when the claim of this issue was released. */
   readonly givenBack: (issue: Issue) => void;
 }
 
-/** How long the end of a run that could not be written waits before it is tried again, at first and at most. */
+/** First and longest delay before the end of a run that could not be written is written again. */
 const firstRetryMs = 500;
 const longestRetryMs = 30_000;
 
 /**
- * A run has ended and its processes are gone: decides what follows (seed 2, Transition Triggers), writes that together
- * with the end, and only then frees the slot. While the store cannot take it the slot stays taken; only a daemon that
- * stops gives up, and then the next one finds a run without an end.
+ * A run has ended and its processes are gone: decides the next step (seed 2, Transition Triggers), writes it together
+ * with the end, and only then frees the slot. While the store cannot take it, the slot stays taken. Only a stopping
+ * daemon gives up; then the next one finds a run without an end.
  */
 export async function settleRun(parts: SettleParts, running: Running, outcome: RunOutcome): Promise<void> {
   const { claims, accounts, questions, clock, chance, logger, stopping } = parts;
@@ -77,7 +77,7 @@ interface Exit {
   readonly standsForLogin: boolean;
 }
 
-/** What follows; null when the claim is not ours any more. */
+/** Returns the next step; null when the claim is not ours any more. */
 async function writeEnd(parts: SettleParts, running: Running, exit: Exit): Promise<Following | null> {
   const { claims, journal, spending, clock } = parts;
   const { runId } = running;
@@ -119,7 +119,7 @@ function whatFollows(
     failuresBefore: before.failures,
     staleBefore: before.staleRuns,
     quotaWaitsBefore: before.quotaWaits,
-    // An issue that the run moved has changed, whatever is in its workspace.
+    // A run that moved its issue made a change, whatever is in its workspace.
     changed: running.ownMove !== null || running.changed,
     quotaReadyInMs: accounts.readyInMs(agent),
     standsForLogin: isForLogin,
@@ -133,14 +133,14 @@ function whatFollows(
     step: { action: 'hold', hold: { issue, code, reason, since: end.endedAt, runId } },
     streaks: before,
   });
-  // An agent that may be alive is what its issue is held for, whatever else was asked for.
+  // A hold for an agent that may be alive comes before every other hold.
   if (decision.action === 'hold' && (holdAfterwards === null || decision.code === 'agent_survives'))
     return hold(decision.code, decision.reason);
   if (holdAfterwards !== null) return hold(holdAfterwards.code, holdAfterwards.reason);
   if (decision.action === 'release') return { step: decision, streaks: noStreaks };
   if (decision.action === 'hold') return hold(decision.code, decision.reason);
   const { kind, failures, staleRuns, delayMs } = decision;
-  // One that failed before its first turn has not taken its step.
+  // A run that failed before its first turn has not tried its recovery step.
   const recovery = decision.recovery ?? (kind === 'failure' && outcome.turns === 0 ? running.recovery : null);
   const retry = {
     issue: { id: issue.id, identifier: issue.identifier, url: issue.url },
@@ -157,16 +157,16 @@ function whatFollows(
   return { step: { action: 'retry', retry }, streaks: { failures, staleRuns, quotaWaits } };
 }
 
-/** A success or a failure counts; what only waited continues as the attempt that it was. */
+/** A success or a failure changes the attempt; a run that only waited keeps its attempt. */
 function attemptAfter(kind: RetryKind, failures: number, before: number | null): number | null {
   if (kind === 'continuation') return 1;
   return kind === 'failure' ? failures : before;
 }
 
 /**
- * Whether the issue of a run that found nobody logged in is the one that is held for that. One stands for all: the others
- * wait for the account, so that a person who has logged in releases one issue, not a hundred. It is the issue of the run
- * that the account was parked for, unless another one is held for the same already.
+ * Whether the issue of a run without a login is the one that is held for it. One issue is held, the others wait for the
+ * account, so that a person who has logged in releases one issue, not a hundred. It is the issue of the run that the
+ * account was parked for, unless another issue is already held for the same reason.
  */
 function standsForLogin({ claims }: SettleParts, runId: string, account: AccountState | null): boolean {
   if (account === null) return true;
@@ -174,7 +174,7 @@ function standsForLogin({ claims }: SettleParts, runId: string, account: Account
   return account.parks === 1 || ![...claims.held.values()].some(({ code }) => code === 'agent_auth_failed');
 }
 
-/** The end is written, or given up. `next` is null when the issue is not ours any more. */
+/** The end is written or given up. `next` is null when the issue is not ours any more. */
 function ended(parts: SettleParts, running: Running, outcome: RunOutcome, next: Following | null): void {
   const { totals, clock, logger, journal, stopping } = parts;
   journal.forget(running.runId);

@@ -11,34 +11,37 @@ export interface SpendingParts extends Pick<BaseParts, 'clock' | 'project' | 'st
   readonly claims: Claims;
 }
 
-/** The counters of a day belong to no issue. Should a tracker have an issue of this id: their names are not an issue's. */
+/**
+ * The counters of a day belong to no issue. If a tracker has an issue with this id, nothing clashes: issue counters
+ * have other names.
+ */
 const noIssue = '@day';
 const isOfDay = /^(tokens|micro_usd) /;
 
-/** How often a reading starts again because a run ended meanwhile; then the next reading has it. */
+/** How often a reading starts again because a run ended during it; after that the next reading has it. */
 const mostTries = 3;
 
 const nothing: DaySpent = { tokens: 0, microUsd: 0 };
 
 /**
- * What the project has used today. A day has used what the runs that ended on it used, by every daemon on the store, and
- * what all runs in progress have used so far. Each run counts once:
+ * The usage of the project today. A day counts the runs that ended on it, by every daemon on the store, and all runs in
+ * progress so far. Each run counts once:
  *
- * - one in progress here by what it told us, for the store is a moment behind;
- * - one without an end that is not in progress here, of another daemon or of one that is gone, by its row (`elsewhere`);
+ * - one in progress here by its own reports, because the store is a moment behind;
+ * - one without an end that is not in progress here, of another daemon or of a dead one, by its row (`elsewhere`);
  * - one that has ended by the sum of its day;
- * - one whose end is being written here by what it told us, until a reading has found that end.
+ * - one whose end is being written here by its own reports, until a reading has found that end.
  */
 export class Spending {
   readonly #parts: SpendingParts;
   #readings = 0;
   /** The UTC day that was read, `2026-11-15`. */
   #day = '';
-  /** What had been used by then, runs in progress here not included. */
+  /** The usage at that reading, without the runs in progress here. */
   #spent = nothing;
-  /** Of these, what runs without an end that are not in progress here had used. */
+  /** The part of it that belongs to runs without an end that are not in progress here. */
   #elsewhere = nothing;
-  /** What had been used when a person last allowed more; only what comes after counts. */
+  /** The usage when a person last allowed more; only later usage counts. */
   #allowedAfter = nothing;
 
   constructor(parts: SpendingParts) {
@@ -46,14 +49,14 @@ export class Spending {
     parts.claims.onChange((change) => this.#follow(change));
   }
 
-  /** Reads the day again; gives the runs that have no end, as the store has them. */
+  /** Reads the day again. Returns the runs without an end, as the store has them. */
   async read(): Promise<readonly RunRecord[]> {
     const { store, project, clock, claims } = this.#parts;
     const day = utcDay(clock.now());
     const { sum, unfinished } = await readSpending(store, project, day);
     const allowed = await store.counters.read({ project, issueId: noIssue });
 
-    // No await from here on: which runs are in progress here is asked at the moment that was read.
+    // No await from here on: the runs in progress here must be those at the moment of the reading.
     this.#readings += 1;
     for (const { issueId, runId } of unfinished) {
       const running = claims.running.get(issueId);
@@ -67,10 +70,10 @@ export class Spending {
     return unfinished;
   }
 
-  /** What counts for the limits of today. */
+  /** The usage that counts for the limits of today. */
   today(): DaySpent {
     const here = this.#spentHere();
-    // What was read yesterday is over, read again or not; but what had no end then ends today, or is still in progress.
+    // Yesterday's reading is void. But a run that had no end then ends today, or is still in progress.
     if (this.#day !== utcDay(this.#parts.clock.now())) return added(here, this.#elsewhere);
     return {
       tokens: this.#spent.tokens + here.tokens - this.#allowedAfter.tokens,
@@ -78,17 +81,17 @@ export class Spending {
     };
   }
 
-  /** What of today was used before a person last allowed more. What was allowed yesterday is over. */
+  /** The part of today's usage from before a person last allowed more. An allowance of yesterday is void. */
   allowedAfter(): DaySpent {
     return this.#day === utcDay(this.#parts.clock.now()) ? this.#allowedAfter : nothing;
   }
 
-  /** A person lets work go on though the limit of the day is reached: from here on it counts from zero. */
+  /** A person lets work continue although the limit of the day is reached: from here on usage counts from zero. */
   async allowMore(): Promise<void> {
     const { store, project } = this.#parts;
     await this.read();
     const day = this.#day;
-    // What is being interrupted now is used up too.
+    // Runs that are being interrupted now count as used too.
     const { tokens, microUsd } = added(this.#spent, this.#spentHere());
     const key = { project, issueId: noIssue };
     await store.transaction(async ({ counters }) => {
@@ -105,7 +108,7 @@ export class Spending {
     running.settlingSince = isBeingWritten ? this.#readings : null;
   }
 
-  /** A run has ended: a reading of the day since its end was written has it already. */
+  /** A run has ended. A reading made since its end was written already includes it. */
   #follow({ before, after, by }: ClaimChange): void {
     if (before?.status !== 'running' || after === before || by !== 'settle') return;
     const { settlingSince, usage } = before;
@@ -121,7 +124,7 @@ export class Spending {
       .reduce(added, nothing);
   }
 
-  /** The runs in progress here, but for those whose end a reading of the day has found already. */
+  /** The runs in progress here, except those whose end a reading of the day has found already. */
   #spentHere(): DaySpent {
     return [...this.#parts.claims.running.values()]
       .filter(({ settlingSince }) => settlingSince === null || settlingSince === this.#readings)
@@ -131,8 +134,8 @@ export class Spending {
 }
 
 /**
- * The sum of the day and the runs without an end, as if of one moment: a run that ends between the two reads would be
- * counted twice or not at all, so a run that had no end before the sum was read must have none after it.
+ * The sum of the day and the runs without an end, as of one moment. A run that ends between the two reads would be
+ * counted twice or not at all, so each run without an end before the sum is read must have none after it.
  */
 async function readSpending(
   store: Store,

@@ -8,17 +8,17 @@ export interface UsageRollupParts extends LimitParts {
 }
 
 /**
- * Brings together what is being spent: what the runs in progress here have used is in the store, so that a kill loses
- * little of the bill and other daemons see it; what all daemons have used today is read; and the limits are checked with
- * it, for what the others use may end the day of our runs too. The journal writes figures as they come; only what a row
- * still lacks, because the store would not take it then, is noted again.
+ * Updates the usage figures. It makes sure that the usage of runs in progress here is in the store, so that a kill
+ * loses little of the bill and other daemons see it; it reads what all daemons have used today; and it checks the
+ * limits, because the usage of other daemons may also end the day for our runs. The journal writes figures as they
+ * come; only those that a row still lacks, because the store refused them, are noted again.
  */
 export async function rollUpUsage(parts: UsageRollupParts): Promise<void> {
   const { claims, journal, spending } = parts;
   await journal.flush();
   for (const row of await spending.read()) {
     const running = claims.running.get(row.issueId);
-    // One whose end is being written takes its notes with it.
+    // A run whose end is being written has taken its notes with it.
     if (running?.runId !== row.runId || running.settlingSince !== null) continue;
     if (isBehind(row, running)) journal.note(row.runId, running.usage);
   }

@@ -8,16 +8,16 @@ export interface CustodyParts extends LimitParts, Pick<BaseParts, 'processes' | 
   readonly questions: OpenQuestions;
 }
 
-/** An exit is told by an event; only when that does not come for so long is the process taken for lost. */
+/** An event reports an exit. If it does not come within this time, the process counts as lost. */
 const lostAfterMs = 1_000;
 
-/** What can be seen of the live runs without asking anybody: that they show signs of life and keep to their limits. */
+/** Checks the live runs without any request: that they are not stalled and keep to their limits. */
 export function lookAfterRuns(parts: CustodyParts): void {
   const { claims, clock, source, questions, stopRun } = parts;
   const { stallTimeoutMs } = source.read().workflow.settings.agent;
   for (const running of claims.running.values()) {
     const times = { startedAt: running.startedAtMonotonic, lastEventAt: running.lastEventAtMonotonic };
-    // One that asks a person is silent because nobody has answered.
+    // A run that asks a person is silent because the answer is missing.
     const isAsking = questions.isAsking(running.runId);
     if (!isAsking && isStalled(times, clock.monotonic(), stallTimeoutMs)) stopRun(running, 'stalled');
     checkLimits(parts, running);
@@ -25,8 +25,8 @@ export function lookAfterRuns(parts: CustodyParts): void {
 }
 
 /**
- * That the process of each live run, by pid and start time, is still there (seed 4, Reconcile). One that is missed is
- * looked for once more a moment later, for it may just have ended and its exit be on the way.
+ * Checks that the process of each live run still exists, by pid and start time (seed 4, Reconcile). A missing one is
+ * checked again a moment later, because it may just have ended and its exit event may be on the way.
  */
 export function lookForLostAgents(parts: CustodyParts): void {
   const { claims, clock, processes, stopRun } = parts;
@@ -42,7 +42,7 @@ export function lookForLostAgents(parts: CustodyParts): void {
   const again = sleep(clock, lostAfterMs, parts.stopping).then(
     () => lookForLostAgents(parts),
     () => {
-      // The daemon stops, and ends what is left by itself.
+      // The daemon stops, and ends the remaining processes itself.
     },
   );
   parts.own('lost agents', again);

@@ -27,14 +27,14 @@ export interface Explanation {
   readonly next: string;
 }
 
-/** Who explains: the daemon that would start the issue, or somebody who looks at its store while none runs. */
+/** Who explains: the daemon that would start the issue, or a visitor that reads its store while no daemon runs. */
 export type Explainer = 'daemon' | 'visitor';
 
 const caller = { job: 'explain', cause: 'person' } as const;
 
 /**
- * Explains one issue, by its id or identifier, as the next decision would find it. Nothing is started or changed.
- * Rejects with `tracker_issue_not_found` when nobody knows it.
+ * Explains one issue, by its id or identifier, as the next decision would find it. Starts and changes nothing. Rejects
+ * with `tracker_issue_not_found` when neither Baton nor the tracker knows the issue.
  */
 export async function explainIssue(
   parts: ExplainParts,
@@ -47,7 +47,7 @@ export async function explainIssue(
     candidates.list ?? (await reads.byStates(source.read().workflow.settings.tracker.activeStates, caller));
   const { spent } = await claims.counts(issue.id);
 
-  // No await from here on: what is told is one moment.
+  // No await from here on: the explanation must describe one moment.
   const reading = source.read();
   const { settings } = reading.workflow;
   const found = explainDispatch(issue, {
@@ -74,7 +74,9 @@ export async function explainIssue(
   };
 }
 
-/** Nobody answers here, and the store is nobody else's: whoever had it is gone, though its lease may not be over. */
+/**
+ * No daemon answers, and the store is not shared: the daemon that had the issue is dead, even if its lease is not over.
+ */
 function leftBehind({ claims }: ExplainParts): OutsideGate {
   const left = new Set(claims.elsewhere.map(({ issueId }) => issueId));
   const text = 'the daemon that had it no longer answers; the next start goes on with it';
@@ -84,7 +86,7 @@ function leftBehind({ claims }: ExplainParts): OutsideGate {
   };
 }
 
-/** A retry that waits for what a later gate asks: that one tells it. */
+/** If a retry waits for the same reason as a later gate, only that gate gives the reason. */
 function saidOnce(
   answers: DispatchExplanation['answers'],
   waitCode: SkipReason['code'] | undefined,
@@ -95,7 +97,7 @@ function saidOnce(
   );
 }
 
-/** The store asks this when a run begins; here it is asked before. */
+/** The store checks this when a run begins; here it is checked earlier. */
 function ownLimits(spent: IssueSpent, limits: LimitSettings): OutsideGate {
   const day = { tokens: 0, microUsd: 0 };
   const reached = limitsBeforeStart({ issue: spent, day }, limits).find(({ level }) => level === 'reached');
@@ -114,14 +116,14 @@ async function readIssue(parts: ExplainParts, reference: string): Promise<Issue>
   try {
     issue = (await reads.byIds([known], caller)).get(known) ?? null;
   } catch (thrown) {
-    // Just when the tracker does not answer somebody wants to know why nothing happens.
+    // When the tracker does not answer, people still want to know why nothing happens.
     const last = lastKnown(parts, known);
     if (last === null) throw thrown;
     issue = last;
   }
   if (issue !== null) return issue;
   const { activeStates } = source.read().workflow.settings.tracker;
-  // One that is younger than the last poll is known to the tracker alone.
+  // Only the tracker knows an issue that is newer than the last poll.
   const young = (await reads.byStates(activeStates, caller)).find((each) => isMeantBy(each, wanted));
   if (young !== undefined) return young;
   throw new BatonError('tracker_issue_not_found', `There is no issue "${wanted}" that Baton or its tracker knows.`, {
@@ -130,7 +132,7 @@ async function readIssue(parts: ExplainParts, reference: string): Promise<Issue>
   });
 }
 
-/** As it was last seen, by whomever. */
+/** The issue as last seen by any part. */
 function lastKnown({ claims, candidates, reads }: ExplainParts, id: string): Issue | null {
   const listed = [...(candidates.list ?? []), ...(candidates.polled ?? [])].find((issue) => issue.id === id);
   return claims.running.get(id)?.issue ?? reads.lastRead(id) ?? listed ?? null;
@@ -144,7 +146,7 @@ function whatFollows(
 ): readonly [NextCode, string] {
   const { running, retrying, held } = parts.claims;
   const refusals = answers.flatMap(({ refusal }) => refusal ?? []);
-  // What ends only when somebody changes the issue says more than what it would wait for besides.
+  // A refusal that ends only when a person changes the issue explains more than other waits.
   const [earliest] = refusals;
   const isElsewhere = earliest?.code === 'claimed_elsewhere' || earliest?.code === 'left_by_previous_daemon';
   const first = isElsewhere ? earliest : (refusals.find(isLasting) ?? earliest);
@@ -184,7 +186,7 @@ function withCommand(reason: string, command: string): string {
   return reason.includes(command) ? reason : `${reason}; ${command} continues it`;
 }
 
-/** Refusals that end only when somebody changes the issue. */
+/** Refusals that end only when a person changes the issue. */
 const leftAlone: ReadonlySet<SkipReason['code']> = new Set([
   'missing_field',
   'not_dispatchable',

@@ -23,7 +23,7 @@ export interface HealthParts extends PollingHealthParts, Pick<BaseParts, 'logger
   readonly onHealth: (health: Health) => void;
 }
 
-/** How the daemon is, after each tick: for people and programs that look from outside. Times are UTC milliseconds. */
+/** The state of the daemon after each tick, for people and programs outside. Times are UTC milliseconds. */
 export interface Health {
   readonly at: number;
   readonly startedAt: number;
@@ -38,15 +38,15 @@ export interface Health {
   readonly running: number;
   readonly retrying: number;
   readonly held: number;
-  /** When the next tick, the next poll's answer still being awaited or not, and the next look are due. */
+  /** When the next tick and the next retry are due, and whether a poll is in progress. */
   readonly next: { readonly tickAt: number | null; readonly isPolling: boolean; readonly lookAt: number | null };
   readonly pollErrors: readonly { readonly step: string; readonly error: BatonError }[];
   readonly polling: PollingHealth;
   readonly jobs: readonly JobView[];
-  /** What the last look at the queue found. */
+  /** The findings of the last check of the queue. */
   readonly findings: QueueFindings;
   readonly workflowProblem: BatonError | null;
-  /** Why nothing new starts for want of disk or memory. */
+  /** Why nothing new starts for lack of disk or memory. */
   readonly noRoom: string | null;
 }
 
@@ -54,9 +54,9 @@ export interface PollingHealth {
   readonly mode: PaceMode;
   readonly intervalMs: number;
   readonly lastActivityAt: number;
-  /** While it is quiet: when that ends. */
+  /** When the quiet mode ends; null when it is not quiet. */
   readonly quietUntil: number | null;
-  /** Polls that failed, in a row. */
+  /** Failed polls in a row. */
   readonly failures: number;
   readonly pressure: RequestPressure;
 }
@@ -73,7 +73,7 @@ export interface TickFacts {
   readonly jobs: readonly JobView[];
 }
 
-/** Hands the record of a tick on. Whoever takes it must not be able to break the tick. */
+/** Passes the record of a tick on. Its receiver must not be able to break the tick. */
 export function tellHealth(parts: HealthParts, facts: TickFacts): void {
   try {
     parts.onHealth(healthOf(parts, facts));
@@ -82,7 +82,7 @@ export function tellHealth(parts: HealthParts, facts: TickFacts): void {
   }
 }
 
-/** How the tracker is asked just now. */
+/** How the tracker is polled at the moment. */
 export function pollingHealth(parts: PollingHealthParts): PollingHealth {
   const { mode, intervalMs } = paceNow(parts);
   const { activity, reads, clock, source } = parts;

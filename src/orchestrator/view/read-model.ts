@@ -36,7 +36,7 @@ export interface ReadModelParts extends PollingHealthParts {
   readonly queueHealth: QueueHealth;
 }
 
-/** Everything a watcher may know about the scheduler, at one instant. */
+/** Everything that a watcher may know about the scheduler, at one moment. */
 export interface ReadModel {
   readonly at: number;
   readonly startedAt: number;
@@ -47,12 +47,12 @@ export interface ReadModel {
     readonly ticks: number;
   };
   readonly jobs: readonly JobView[];
-  /** What the last look at the queue found: issues that wait too long or fail again and again. */
+  /** The findings of the last check of the queue: issues that wait too long or fail again and again. */
   readonly findings: QueueFindings;
   readonly slots: { readonly used: number; readonly limit: number };
   readonly running: readonly RunningView[];
   readonly retrying: readonly RetryingView[];
-  /** Retrying too, but for the quota of an account and not for their own sake. */
+  /** Also retrying, but they wait for the quota of an account, not because of the issue. */
   readonly waitingQuota: readonly RetryingView[];
   readonly held: readonly Hold[];
   readonly questions: readonly OpenQuestion[];
@@ -61,16 +61,19 @@ export interface ReadModel {
   readonly skipped: readonly SkippedIssue[];
   /** Issues that reached a terminal state, the latest last; for people, and bounded. */
   readonly completed: readonly CompletedIssue[];
-  /** The issues in active states, as they were last seen; what waits among them is in `skipped` with its reason. */
+  /** The issues in active states, as last seen; `skipped` has the reason of those that wait. */
   readonly candidates: readonly Issue[];
   readonly isPolled: boolean;
   /** Issues that wait for a person's review, as far as the last poll read them. */
   readonly reviews: readonly Issue[];
-  /** What the project has used on this UTC day, and may use; 0 is no limit. */
+  /** What the project has used on this UTC day, and may use; 0 means no limit. */
   readonly today: DaySpent & {
     readonly tokenLimit: number;
     readonly usdLimit: number;
-    /** The limits of the day that stop all work, until the next day or until a person allows more; absent: none does. */
+    /**
+     * The limits of the day that stop all work, until the next day or until a person allows more; absent when none
+     * does.
+     */
     readonly reached?: readonly ReachedLimit[];
   };
   readonly totals: TokenUsage & {
@@ -78,7 +81,7 @@ export interface ReadModel {
     readonly runMs: number;
     readonly runsByEnd: Readonly<Partial<Record<RunEnd, number>>>;
   };
-  /** What is wrong with the workflow file just now, and what the last tick found wrong. */
+  /** The current problem of the workflow file; `errors` has what the last tick found wrong. */
   readonly workflowProblem: BatonError | null;
   /** Why nothing new starts on this machine: too little disk or memory; null when there is enough. */
   readonly noRoom: string | null;
@@ -86,7 +89,7 @@ export interface ReadModel {
 }
 
 export interface ReachedLimit extends LimitFinding {
-  /** Where its allowance began: what of it the day had used when a person last allowed more; 0 when nobody did. */
+  /** Where its allowance begins: the usage of the day when a person last allowed more; 0 when no person did. */
   readonly allowedAfter: number;
 }
 
@@ -107,7 +110,7 @@ export interface RunningView extends Readonly<Pick<RunState, ShownOfRun>> {
   readonly issue: Issue;
   readonly account: string | null;
   readonly isAsking: boolean;
-  /** False: this agent hears nothing until its run ends. Absent: it may. */
+  /** False: this agent takes no message until its run ends. Absent: it may. */
   readonly canHear?: boolean;
 }
 
@@ -205,7 +208,7 @@ function todayOf({ spending }: ReadModelParts, limits: LimitSettings): ReadModel
   };
 }
 
-/** For the quota of an account and not for its own sake. */
+/** Whether it waits for the quota of an account, not because of the issue. */
 function waitsForQuota({ kind, waitCode }: RetryingView): boolean {
   return kind === 'quota' || waitCode === 'waiting_quota';
 }

@@ -1,6 +1,6 @@
 import type { Logger } from '../../core/logger.ts';
 
-/** Those who want to hear of each change. None of them is able to break the scheduler. */
+/** Listeners that are called after each change. None of them can break the scheduler. */
 export class Watchers {
   readonly #logger: Logger;
   readonly #watchers = new Set<() => void>();

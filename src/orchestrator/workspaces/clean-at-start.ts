@@ -11,17 +11,17 @@ export interface CleanAtStartParts extends CleanerParts {
 
 /**
  * At the start: removes the workspaces of issues that ended while no daemon ran (seed 2, Startup Terminal Workspace
- * Cleanup). Those that a run is known of are swept, by the ids of their issues. Only where there are others is the tracker
- * asked for everything that is over, which in an old project may be much. A tracker that does not answer is only a warning.
+ * Cleanup). Workspaces with a known run are swept by the ids of their issues. Only if there are others, the tracker is
+ * asked for all finished issues, which may be many in an old project. A tracker that does not answer is only a warning.
  */
 export async function cleanAtStart(parts: CleanAtStartParts): Promise<void> {
   const { source, stopping, cleaner, sweep } = parts;
   const { settings } = source.read().workflow;
   const workspaces = parts.workspacesFor(settings);
   await workspaces.finishRemovals(settings.workspace.root);
-  // A root that cannot be read is told by the sweep.
+  // The sweep reports a root that cannot be read.
   const entries = await workspaces.list(settings.workspace.root).catch(() => []);
-  // Also those that a kill left half made: their run has not written down where they are.
+  // Includes workspaces that a kill left half made: their run has not stored the path.
   const found = await findWorkspaces(
     parts,
     entries.filter(({ state }) => state !== 'removing'),

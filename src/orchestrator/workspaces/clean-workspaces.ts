@@ -15,29 +15,29 @@ export interface CleanerParts
   > {
   readonly claims: Claims;
   readonly reads: TrackerReads;
-  /** A workspace was cleaned, or not: its issue may start again. */
+  /** A workspace was cleaned or not: its issue may start again. */
   readonly onCleaned: () => void;
 }
 
 export interface Cleanup {
   readonly issue: Pick<Issue, 'id' | 'identifier' | 'title'>;
-  /** As it was written down when it was made; the root may be another by now. */
+  /** The path stored when the workspace was made; the root may have changed since. */
   readonly path: string;
   readonly runId: string | null;
   readonly attempt: number | null;
-  /** Those of the run, for its hooks. */
+  /** The settings of the run, for its hooks. */
   readonly settings: Settings;
-  /** The latest change of the directory, for one that no run is known of. */
+  /** The latest change of the directory, when no run of it is known. */
   readonly changedAt?: number;
-  /** A person wants it gone at once. */
+  /** A person wants the workspace removed at once. */
   readonly ignoresRetention?: boolean;
 }
 
 export type CleanupResult = Removal | { readonly outcome: 'stays'; readonly stay: Stay };
 
 /**
- * Removes the workspaces of issues that are over, when their time is over. No run of an issue starts meanwhile. What cannot
- * be removed is told and stays: a workspace too many is no harm, one too few is.
+ * Removes the workspaces of finished issues when their retention is over. No run of an issue starts meanwhile. A
+ * workspace that cannot be removed is logged and stays: one too many does no harm, one too few does.
  */
 export class WorkspaceCleaner {
   readonly #parts: CleanerParts;
@@ -83,19 +83,19 @@ export class WorkspaceCleaner {
     return result;
   }
 
-  /** As `clean`, at the place that the last run of the issue wrote down. */
+  /** As `clean`, at the path that the last run of the issue stored. */
   async cleanAfterLastRun(issue: Issue): Promise<void> {
     const { store, project, source, workspacesFor } = this.#parts;
     const last = await store.runs.latestOfIssue({ project, issueId: issue.id });
     const { settings } = source.read().workflow;
     if (last === null) return;
-    // A run that was killed while its workspace was made has not written it down.
+    // A run that was killed while its workspace was made has not stored the path.
     const path = last.workspace ?? pathOf(() => workspacesFor(settings).pathOf(last.identifier));
     if (path === null) return;
     await this.clean({ issue, path, runId: last.runId, attempt: last.attempt, settings });
   }
 
-  /** Notes with a run what became of its workspace. Never rejects. */
+  /** Stores with a run what happened to its workspace. Never rejects. */
   async noteRemoval(runId: string | null, { keptBecause, saved }: Omit<WorkspaceRemoval, 'at'>): Promise<void> {
     const { store, clock, logger } = this.#parts;
     if (runId === null) return;
@@ -106,7 +106,7 @@ export class WorkspaceCleaner {
     }
   }
 
-  /** Checked again right before the removal: what was read some time ago may be open again, claimed or pinned. */
+  /** Checked again right before the removal: the issue may be open again, claimed or pinned since it was read. */
   async #whyNotNow(cleanup: Cleanup, last: RunRecord | null): Promise<Stay | null> {
     const { store, project, reads, source, clock } = this.#parts;
     const { id } = cleanup.issue;
@@ -120,7 +120,7 @@ export class WorkspaceCleaner {
     return whyItStays({ claim, isPinned, issue, idleSince }, rules);
   }
 
-  /** Another daemon may have its agent in there, in its last turn. */
+  /** Another daemon may have its agent in the workspace, in its last turn. */
   async #claimedElsewhere(issueId: string): Promise<string | null> {
     const { store, project, owner, isShared } = this.#parts;
     if (!isShared) return null;
@@ -143,7 +143,10 @@ export class WorkspaceCleaner {
       });
   }
 
-  /** Where a person finds it later: with the last run. It is gone or kept whether that can be written or not. */
+  /**
+   * Stored with the last run, where a person finds it later. A failed write does not change what happened to the
+   * workspace.
+   */
   async #note(runId: string | null, removal: Removal): Promise<void> {
     if (removal.outcome === 'absent') return;
     const keptBecause = removal.outcome === 'kept' ? removal.reason : null;

@@ -3,21 +3,24 @@ import type { RunRecord } from '../../store/tables/runs.ts';
 import type { WorkspaceEntry } from '../../workspace/workspace.ts';
 import type { BaseParts } from '../parts.ts';
 
-/** A workspace that is there, with what the store knows of it. */
+/** An existing workspace, with what the store knows about it. */
 export interface FoundWorkspace {
   readonly entry: WorkspaceEntry;
   /** The run that started last in it; null when none is known. */
   readonly run: RunRecord | null;
-  /** Who has its issue, as the end of a sentence; null when nobody has. */
+  /** Who has its issue, as the end of a sentence; null when the issue is free. */
   readonly claim: string | null;
   readonly isPinned: boolean;
-  /** Since when nobody worked in it. */
+  /** Since when no run worked in it. */
   readonly idleSince: number;
 }
 
 export type FindParts = Pick<BaseParts, 'clock' | 'project' | 'store'>;
 
-/** What the store knows of workspaces: whose they are, and whether anything is behind their issue. */
+/**
+ * What the store knows about workspaces: their issues, and whether those have a claim, a retry, a hold or an unfinished
+ * run.
+ */
 export async function findWorkspaces(
   { store, clock, project }: FindParts,
   entries: readonly WorkspaceEntry[],
@@ -39,7 +42,7 @@ export async function findWorkspaces(
   });
 }
 
-/** What is behind each issue, the strongest reason last. */
+/** Why each issue is in use, the strongest reason last. */
 function claimTexts({ claims, retries, held, unfinishedRuns }: Recovery): ReadonlyMap<string, string> {
   return new Map([
     ...claims.map(({ issueId }) => [issueId, 'its issue is claimed'] as const),

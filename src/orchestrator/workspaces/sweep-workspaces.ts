@@ -16,29 +16,29 @@ export interface SweepParts extends CleanerParts {
 export interface SweepWish {
   /** Ids; null: every issue. */
   readonly issueIds: readonly string[] | null;
-  /** Finished workspaces go although their time is not over. */
+  /** Removes workspaces of finished issues before their retention is over. */
   readonly ignoresRetention: boolean;
 }
 
 export interface SweepReport {
-  /** Workspaces that are there, of the issues that are meant. */
+  /** Existing workspaces of the issues in the wish. */
   readonly found: number;
-  /** Those of finished issues whose time is over. */
+  /** Those of finished issues whose retention is over. */
   readonly due: number;
   readonly removed: number;
 }
 
 const caller = { job: 'workspace_sweep', cause: 'sweep' } as const;
 
-/** So many other issues come first with each poll. */
+/** With each poll, this many other issues come first. */
 const atATime = 10;
 
-/** What a poll has shown of an issue with a workspace serves a sweep so long. */
+/** How long a sweep uses a poll's record of an issue with a workspace. */
 const knownForMs = 3_600_000;
 
 export const everything: SweepWish = { issueIds: null, ignoresRetention: false };
 
-/** A workspace that may have to go, and the run by which its issue is known. */
+/** A workspace that may have to be removed, and the run that names its issue. */
 type Candidate = FoundWorkspace & { readonly run: RunRecord };
 
 interface Due extends Candidate {
@@ -46,9 +46,9 @@ interface Due extends Candidate {
 }
 
 /**
- * Removes every workspace of a finished issue whose time is over. Only issues that have a directory here and that nobody
- * has are asked for, all in one read. What goes wrong with one does not keep the others, and what should be gone and is
- * not is told each time.
+ * Removes every workspace of a finished issue whose retention is over. It only reads issues that have a directory here
+ * and no claim, all in one read. A failure with one does not stop the others, and each sweep reports workspaces that it
+ * should have removed and could not.
  */
 export class WorkspaceSweep {
   readonly #parts: SweepParts;
@@ -59,7 +59,7 @@ export class WorkspaceSweep {
     this.#parts = parts;
   }
 
-  /** What polls may ask for where there is room; with each call others come first. */
+  /** Issues that polls may read if the request has space for them; each call puts other ones first. */
   withWorkspace(): readonly string[] {
     const ids = this.#withWorkspace;
     this.#withWorkspace = [...ids.slice(atATime), ...ids.slice(0, atATime)];
@@ -88,7 +88,7 @@ export class WorkspaceSweep {
     }
   }
 
-  /** The workspaces whose issue is known and meant. */
+  /** The workspaces whose issue is known and in the wish. */
   async #findCandidates({ issueIds }: SweepWish): Promise<readonly Candidate[]> {
     const { settings } = this.#parts.source.read().workflow;
     const entries = await this.#parts.workspacesFor(settings).list(settings.workspace.root);
@@ -104,7 +104,8 @@ export class WorkspaceSweep {
     const { source, clock } = this.#parts;
     const { tracker, workspace } = source.read().workflow.settings;
     const rules = { tracker, workspace, now: clock.now(), ignoresRetention: wish.ignoresRetention };
-    // What no state lets go yet need not be asked for; but a person who asked for it by name hears why it stays.
+    // Issues whose workspace no state would release yet need no read. But a person who asked for one by name gets the
+    // reason why it stays.
     const shortest = wish.issueIds === null ? shortestRetention(workspace) : 0;
     const asked = candidates.filter(
       (each) =>
@@ -123,9 +124,9 @@ export class WorkspaceSweep {
   }
 
   /**
-   * Where a poll is one request, the tracker is asked only for what no poll has shown within the hour: the polls ask for
-   * these issues where there is room. Before a removal its issue is read once more. A person who asks for single ones
-   * hears what is true now.
+   * If a poll is one request, the sweep only reads issues that no poll has shown within the hour: the polls add these
+   * issues when the request has space. Before a removal its issue is read once more. A person who asks for single
+   * workspaces gets the current state.
    */
   async #readIssues(ids: readonly string[], wish: SweepWish): Promise<ReadonlyMap<string, Issue | null>> {
     const { reads } = this.#parts;
@@ -141,12 +142,12 @@ export class WorkspaceSweep {
     return new Map([...known, ...(await reads.byIds(unknown, caller))]);
   }
 
-  /** A person who asked for single workspaces hears of each one, also of those that were left alone. */
+  /** A person who asked for single workspaces gets an answer for each, also for those that stay. */
   async #answer({ issueIds }: SweepWish, { run }: Pick<Candidate, 'run'>, keptBecause: string | null): Promise<void> {
     if (issueIds !== null) await this.#parts.cleaner.noteRemoval(run.runId, { keptBecause, saved: [] });
   }
 
-  /** As above, when not even the workspaces could be seen. */
+  /** As above, when the workspaces could not be listed. */
   async #noteStay(issueId: string, keptBecause: string): Promise<void> {
     const { store, project, cleaner } = this.#parts;
     const last = await store.runs.latestOfIssue({ project, issueId }).catch(() => null);
@@ -161,7 +162,7 @@ export class WorkspaceSweep {
     const { source, cleaner } = this.#parts;
     const { settings } = source.read().workflow;
     const result = await cleaner.clean({
-      // By the name it was made for: the issue may have got another one.
+      // The identifier it was made for: the issue may have a new one.
       issue: { id: issue.id, identifier: run.identifier, title: issue.title },
       path: entry.path,
       runId: run.runId,
@@ -174,7 +175,7 @@ export class WorkspaceSweep {
     return result.outcome === 'removed' || result.outcome === 'absent';
   }
 
-  /** A sweep that achieves nothing is told as loudly as a failure: nobody would miss it otherwise until the disk is full. */
+  /** A sweep that removes nothing is logged as a warning: otherwise it would go unnoticed until the disk is full. */
   #log(report: SweepReport, due: readonly Due[]): void {
     const { logger } = this.#parts;
     if (report.due === 0) return;
