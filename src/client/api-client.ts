@@ -11,21 +11,21 @@ import { type Status, type StoreChange, status, storeChangeAnswer } from './sche
 import { jobList, type Project, projectList, type RequestReport, requestReport } from './schema/system.ts';
 import type { Send } from './send.ts';
 
-/** Headers that say, on the local socket, in whose name a request is made; percent-encoded. */
+/** Headers of the local socket that name the author of a request; percent-encoded. */
 export const actingAs = 'baton-acting-as';
 export const actingRun = 'baton-acting-run';
 
-/** A daemon answers at once; one that does not is frozen or drowned. */
+/** A daemon answers at once; one that does not is frozen or overloaded. */
 const answerMs = 5_000;
-/** For these it may have to ask its tracker, or to carry something out, and itself gives up before this. */
+/** For requests that may ask the tracker or carry out a command. The daemon itself gives up before this. */
 const patientMs = 20_000;
 
 export interface ClientOptions {
-  /** In whose name commands are given; the caller's own where it is missing. */
+  /** The author of commands; by default the caller itself. */
   readonly author?: Author;
 }
 
-/** The API as functions. Answers are read by the schemas that the routes answer by; a refusal rejects with its code. */
+/** The API as functions. The schemas of the routes parse the answers; a refusal rejects with its code. */
 export class ApiClient {
   readonly #send: Send;
   readonly #headers: Readonly<Record<string, string>>;
@@ -43,7 +43,7 @@ export class ApiClient {
     return new ProjectClient(this, `/${part(name)}`);
   }
 
-  /** Below `/api/v1/projects`. */
+  /** Reads a path below `/api/v1/projects`. */
   async read<S extends z.ZodType>(path: string, schema: S, limitMs = answerMs): Promise<z.output<S>> {
     const request = { method: 'GET', path: `/api/v1/projects${path}`, headers: this.#headers, limitMs } as const;
     return readAnswer(await this.#send(request), schema);
@@ -56,7 +56,7 @@ export class ApiClient {
   }
 }
 
-/** What may be asked about one project. */
+/** The requests about one project. */
 export class ProjectClient {
   readonly #client: ApiClient;
   readonly #path: string;
@@ -82,7 +82,7 @@ export class ProjectClient {
     return this.#client.read(`${this.#path}/requests?hours=${hours}`, requestReport);
   }
 
-  /** The newest first; of one issue, or of all. Rejects with `tracker_issue_not_found`. */
+  /** The newest first, of one issue or of all. Rejects with `tracker_issue_not_found`. */
   async runs({ issue, limit }: { readonly issue?: string; readonly limit: number }): Promise<readonly Run[]> {
     const runs: Run[] = [];
     let cursor: string | null = null;
@@ -97,24 +97,24 @@ export class ProjectClient {
     return runs;
   }
 
-  /** By its id, the beginning of it, or its issue. */
+  /** Finds a run by its id, the beginning of it, or its issue. */
   run(reference: string): Promise<RunDetail> {
     return this.#client.read(`${this.#path}/runs/${part(reference)}`, runDetail, patientMs);
   }
 
-  /** The events after this number, in their order. */
+  /** The events after this number, in order. */
   events(run: string, after: number): Promise<z.output<typeof runEventList>> {
     const query = `after=${after}&limit=${mostAPage}`;
     return this.#client.read(`${this.#path}/runs/${part(run)}/events?${query}`, runEventList, patientMs);
   }
 
-  /** Those that are open, the oldest first; or the newest, whatever became of them. */
+  /** The open questions, oldest first; or the newest in any state. */
   async questions(wanted: 'open' | { readonly latest: number }): Promise<readonly Question[]> {
     const query = wanted === 'open' ? 'which=open' : `which=latest&limit=${Math.min(wanted.latest, mostAPage)}`;
     return (await this.#client.read(`${this.#path}/questions?${query}`, questionList)).questions;
   }
 
-  /** By its id, the beginning of it, or its issue. */
+  /** Finds a question by its id, the beginning of it, or its issue. */
   async question(reference: string): Promise<Question> {
     return (await this.#client.read(`${this.#path}/questions/${part(reference)}`, questionAnswer)).question;
   }
@@ -128,7 +128,7 @@ export class ProjectClient {
   }
 }
 
-/** As much as a page of any list has. */
+/** The largest page that every list allows. */
 const mostAPage = 500;
 
 /** A part of a path; an empty one would name another address. */
@@ -160,7 +160,7 @@ function errorFrom(json: unknown): BatonError {
   return new BatonError(known, words, { details, ...(nextStep === undefined ? {} : { nextStep }) });
 }
 
-/** Refusals of the listener and of Symphony's words, as errors of this program. */
+/** Refusal codes of the listener and of Symphony's API, as error codes of this program. */
 const ownCodes: Readonly<Record<string, ErrorCode>> = {
   issue_not_found: 'tracker_issue_not_found',
   invalid_request: 'usage_error',

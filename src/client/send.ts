@@ -2,21 +2,20 @@ import { request as httpRequest } from 'node:http';
 import { type Clock, timedOut, within } from '../clock/clock.ts';
 import { BatonError } from '../core/baton-error.ts';
 
-/** One request to the API. */
 export interface ApiRequest {
   readonly method: 'GET' | 'POST';
   /** With its query, such as `/api/v1/projects`. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** The answer is waited for this long. */
+  /** How long to wait for the answer. */
   readonly limitMs: number;
 }
 
-/** Brings a request to the API and its answer back. Rejects with `daemon_unreachable` where nothing answers. */
+/** Sends a request to the API and returns its response. Rejects with `daemon_unreachable` when nothing answers. */
 export type Send = (request: ApiRequest) => Promise<Response>;
 
-/** Over the local socket of a daemon. */
+/** Sends over the local socket of a daemon. */
 export function overSocket(socketPath: string, clock: Clock): Send {
   return async ({ method, path, headers, body, limitMs }) => {
     const request = httpRequest({ socketPath, method, path, headers: { host: 'localhost', ...headers }, agent: false });
@@ -32,7 +31,7 @@ export function overSocket(socketPath: string, clock: Clock): Send {
       });
       request.end(body);
     });
-    // It may fail after it was given up.
+    // The request may fail after the caller has given up on it.
     answer.catch(() => {});
     try {
       const found = await within(clock, limitMs, answer);

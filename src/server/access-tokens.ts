@@ -1,26 +1,27 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 
 /**
- * What a token opens: `run` the tools of one run and nothing else. `read` and `operate` are for the API: what is going
- * on, and changing it. No scope contains another.
+ * What a token allows. `run`: the tools of one run, nothing else. `read`: reading the API. `operate`: changing things
+ * through the API. No scope includes another.
  */
 export type TokenScope = 'run' | 'read' | 'operate';
 
 export interface TokenHolder {
   readonly scope: TokenScope;
-  /** Whose it is: of the scope `run` the id of the run. */
+  /** The owner of the token; for the scope `run`, the id of the run. */
   readonly holder: string;
 }
 
 /**
- * The tokens that are good now. What must hold: a token is 256 bits of the system's own chance; it is told once, to whom
- * it is for, and only its SHA-256 is kept, in memory; a comparison takes as long whether it fits or not.
+ * The tokens that are valid now. What must hold: a token is 256 bits from the system's random source. It is returned
+ * once, to the caller that issues it; only its SHA-256 stays in memory. A comparison takes the same time whether or not
+ * the token matches.
  */
 export interface AccessTokens {
-  /** A new token; one that the holder had before in this scope is not good any more. */
+  /** Returns a new token and revokes the one that the holder had before in this scope. */
   issue(of: TokenHolder): string;
   revoke(of: TokenHolder): void;
-  /** Whose the token in an `Authorization` header is. */
+  /** Returns the holder of the token in an `Authorization` header. */
   find(authorization: string | null): TokenHolder | null;
 }
 
@@ -32,7 +33,7 @@ export function createAccessTokens(): AccessTokens {
   return {
     issue: (of) => {
       revoke(of);
-      // Not from `Chance`, whose simulated twin can be foretold: no seed may ever lead to a token.
+      // Not from `Chance`, whose simulated version is predictable: no seed may ever lead to a token.
       const token = `baton_${of.scope}_${randomBytes(32).toString('base64url')}`;
       known = [...known, { of, digest: digestOf(token) }];
       return token;
@@ -43,7 +44,7 @@ export function createAccessTokens(): AccessTokens {
       if (token === undefined) return null;
       const digest = digestOf(token);
       let found: TokenHolder | null = null;
-      // All are compared, whichever fits.
+      // Compare all tokens, even after a match, so that the time does not show which one matched.
       for (const each of known) if (timingSafeEqual(each.digest, digest)) found = each.of;
       return found;
     },

@@ -4,28 +4,29 @@ import type { Socket } from 'node:net';
 /**
  * The connections of a listener. What must hold:
  *
- * - There are never more than so many. When one more comes, the oldest of those for whom nobody vouched makes room, so that
- *   no stranger keeps out somebody who is known by holding connections.
- * - Whoever does not take his answer is cut; so is a stranger's connection that is idle for a few seconds.
- * - Nobody is cut because an answer takes its time to be made.
+ * - There are never more than `most`. When one more opens, the listener closes the oldest connection that no known
+ *   caller uses, so strangers cannot keep known callers out by holding connections open.
+ * - The listener cuts a client that does not read its response, and a stranger's connection that is idle for a few
+ *   seconds.
+ * - The listener never cuts a connection because Baton is slow to make the response.
  */
 export interface ConnectionLimits {
   readonly most: number;
-  /** So long an answer may lie there without any of it being taken. */
+  /** The longest time in which a client reads nothing of a waiting response. */
   readonly unreadMs: number;
-  /** So long a connection of a stranger is kept that is not used. */
+  /** The longest time that an idle connection of a stranger stays open. */
   readonly strangerIdleMs: number;
 }
 
 type Standing = 'known' | 'stranger';
 const standings = new WeakMap<Socket, Standing>();
 
-/** Somebody who is known uses it: it stays. */
+/** Marks the connection as used by a known caller, so that it is not closed for a new one. */
 export function vouchFor(socket: Socket): void {
   standings.set(socket, 'known');
 }
 
-/** It is used, and nobody has shown who he is. */
+/** Marks the connection as a stranger's, unless a known caller already uses it. */
 export function mistrust(socket: Socket): void {
   if (!standings.has(socket)) standings.set(socket, 'stranger');
 }
@@ -46,7 +47,7 @@ export function keepConnections(server: Server, { most, unreadMs, strangerIdleMs
 
   server.prependListener('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
     underWay.set(socket, (underWay.get(socket) ?? 0) + 1);
-    // Whenever something of the answer is taken, this begins anew.
+    // The timeout starts again whenever the client reads a part of the response.
     socket.setTimeout(unreadMs);
     response.once('close', () => underWay.set(socket, (underWay.get(socket) ?? 1) - 1));
     response.once('finish', () => {
@@ -54,7 +55,8 @@ export function keepConnections(server: Server, { most, unreadMs, strangerIdleMs
     });
   });
 
-  // Nothing was read or taken for a while: either it is idle, or an answer lies there. Otherwise we are the ones who take long.
+  // The socket was silent for its timeout: it is idle, or the client does not read. If neither holds, Baton is still
+  // making the response.
   server.on('timeout', (socket) => {
     if (socket.writableLength > 0 || (underWay.get(socket) ?? 0) === 0) socket.destroy();
   });

@@ -1,14 +1,15 @@
 import { isIP } from 'node:net';
 
 /**
- * Whose requests are heard. A browser on this machine runs pages of strangers: one may send requests here (it then tells
- * its `Origin`), or make its own name lead to this machine (then the `Host` is that name). Neither is answered.
+ * Which requests the listener accepts. A browser on this machine runs pages of other sites. Such a page may send
+ * requests here (then they carry its `Origin`), or point its own name at this machine (then the `Host` is that name).
+ * Both are refused.
  */
 
-/** The names under which a listener on this port is reached, as a `Host` header has them; `bound` is where it listens. */
+/** The values of a `Host` header that name a listener on this port; `bound` is the address it listens on. */
 function ownHosts(port: number, bound: string): readonly string[] {
   const names = [...new Set(['127.0.0.1', 'localhost', '[::1]', isIP(bound) === 6 ? `[${bound}]` : bound])];
-  // A client leaves the port out where it is the usual one.
+  // Clients leave out the default port.
   return port === 80 ? [...names, ...names.map((name) => `${name}:80`)] : names.map((name) => `${name}:${port}`);
 }
 
@@ -16,7 +17,7 @@ export function isOwnHost(host: string | null, port: number, bound = '127.0.0.1'
   return host !== null && ownHosts(port, bound).includes(host.toLowerCase());
 }
 
-/** A program sends none; a page of ours sends our own. `null`, which is what a hidden origin looks like, is a stranger's. */
+/** Programs send no `Origin`; our own pages send ours. `null`, which stands for a hidden origin, counts as foreign. */
 export function isOwnOrigin(origin: string | null, port: number, bound = '127.0.0.1'): boolean {
   return origin === null || ownHosts(port, bound).some((host) => origin.toLowerCase() === `http://${host}`);
 }
@@ -26,7 +27,7 @@ export interface HostRule {
   isOwnOrigin(origin: string | null, host: string | null): boolean;
 }
 
-/** Of a listener on the loopback address, or on another one that only this machine reaches. */
+/** The rule for a listener on the loopback address, or on another address that only this machine reaches. */
 export function loopbackRule(port: number, bound: string): HostRule {
   return {
     isOwnHost: (host) => isOwnHost(host, port, bound),
@@ -35,8 +36,8 @@ export function loopbackRule(port: number, bound: string): HostRule {
 }
 
 /**
- * Of a listener that others reach too. An address in numbers leads here by itself; a name has to be one of those given,
- * or this machine's. A page may only talk to where it came from. Everybody shows a token besides.
+ * The rule for a listener that other machines reach. A `Host` must be a numeric address, a configured name or
+ * `localhost`. A page may send requests only to the host it came from. Every caller needs a token as well.
  */
 export function openRule(names: readonly string[]): HostRule {
   const known = new Set(['localhost', ...names.map((name) => name.toLowerCase())]);
@@ -57,7 +58,7 @@ function hostName(host: string | null): string | null {
   return host === null ? null : (URL.parse(`http://${host}`)?.hostname ?? null);
 }
 
-/** As a URL writes it: lower case, without the usual port. */
+/** The host as a URL writes it: lower case, without the default port. */
 function plainHost(host: string): string | null {
   return URL.parse(`http://${host}`)?.host ?? null;
 }

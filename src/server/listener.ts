@@ -14,25 +14,25 @@ import { announcesTooMuch } from './read-body.ts';
 import { refuse } from './refusal.ts';
 
 /**
- * The daemon's ear for HTTP. What must hold:
+ * The HTTP listener of the daemon. What must hold:
  *
- * - It hears only those who mean it: a `Host` of ours, no `Origin` or ours (`host-check.ts`), and nothing that a page of
- *   another site made a browser fetch (`foreign-fetch.ts`). This is checked before anything else of a request is looked at.
- * - Who may do what is not decided here but by each route, by its token (`access-tokens.ts`). A route that forgets it is
- *   open to every program on this machine.
- * - A sender has little time and little room; an answer may take as long as it needs, as long as it is taken
+ * - It accepts only requests with one of our `Host` values, with no `Origin` or ours (`host-check.ts`), and not fetched
+ *   by a page of another site (`foreign-fetch.ts`). It checks this before anything else in a request.
+ * - Each route decides by the token who may do what (`access-tokens.ts`). A route that forgets this is open to every
+ *   program on this machine.
+ * - A request is limited in time and size. A response may take as long as it needs, while the client keeps reading it
  *   (`connections.ts`).
- * - Every refusal is `{"error":{"code","message"}}`. No answer and no line of the log repeats what was sent.
- * - Nothing that a visitor does ends the daemon.
+ * - Every refusal is `{"error":{"code","message"}}`. No response and no log line repeats what the client sent.
+ * - Nothing that a client does ends the daemon.
  */
 export interface Listener extends ServedRoutes {
   readonly address: ListenerAddress;
 }
 
 export interface ServedRoutes extends AsyncDisposable {
-  /** Adds routes below a path, at any time; the same path again puts the new ones in the place of the old. */
+  /** Adds routes below a path, at any time. Mounting the same path again replaces its routes. */
   mount(path: string, routes: Hono): void;
-  /** Cuts whoever is connected. Closing twice does nothing more. */
+  /** Cuts all connections. Closing twice does nothing more. */
   close(): Promise<void>;
 }
 
@@ -46,11 +46,11 @@ export interface ListenerAddress {
 }
 
 export interface ListenerOptions extends ServerOptions {
-  /** An address of this machine. On one that others reach, each route has to ask for a token. */
+  /** An address of this machine. On an address that other machines reach, each route must require a token. */
   readonly host: string;
-  /** Names under which others reach it; of no meaning on the loopback address. */
+  /** Names under which other machines reach the listener; ignored on the loopback address. */
   readonly allowedHosts?: readonly string[];
-  /** 0: any that is free. */
+  /** 0: any free port. */
   readonly port: number;
 }
 
@@ -58,18 +58,21 @@ export interface ServerOptions {
   readonly logger: Logger;
   readonly clock: Clock;
   readonly chance: Chance;
-  /** So long a request may take to arrive whole. */
+  /** The longest time that a request may take to arrive completely. */
   readonly arrivalLimitMs?: number;
   readonly connections?: Partial<ConnectionLimits>;
 }
 
 const usualArrivalLimitMs = 20_000;
-/** Longer than clients keep a connection that they do not use: who closes it first must not be us, in the middle of a call. */
+/**
+ * Longer than clients keep an idle connection, so that the client closes it first and Baton never closes it during a
+ * call.
+ */
 const idleLimitMs = 120_000;
-/** Every live run has a few. */
+/** Every live run has a few connections. */
 const usualConnections: ConnectionLimits = { most: 1_000, unreadMs: 20_000, strangerIdleMs: 5_000 };
 
-/** Rejects with `listener_failed` when the address cannot be had. */
+/** Rejects with `listener_failed` when Baton cannot listen on the address. */
 export async function openListener(options: ListenerOptions): Promise<Listener> {
   const { address, ...served } = await serveHttp(options, async (server) => {
     const taken = await listen(server, options);
@@ -81,8 +84,8 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
 }
 
 /**
- * Serves HTTP on a server that `bind` makes listen; `rule` says under which names it is reached, and `isLocal` is handed
- * to every route: the caller came in over the local socket.
+ * Serves HTTP on a server that `bind` makes listen. `rule` says which hosts and origins are ours. Every route receives
+ * `isLocal`: whether the caller used the local socket.
  */
 export async function serveHttp<A extends { readonly rule: HostRule }>(
   options: ServerOptions,
@@ -93,7 +96,7 @@ export async function serveHttp<A extends { readonly rule: HostRule }>(
   const mounted = new Map<string, Hono>();
   let app = new Hono();
   const serve = getRequestListener((request, bindings) => app.fetch(request, { ...bindings, isLocal }), {
-    // The daemon's own requests go through the platform's own `Request` and `Response`.
+    // The daemon's own requests use the global `Request` and `Response`, which must stay unchanged.
     overrideGlobalObjects: false,
     errorHandler: (error) => (error instanceof RequestError ? refuse('bad_request', atEnd) : failed(error, options)),
   });
@@ -126,7 +129,7 @@ export async function serveHttp<A extends { readonly rule: HostRule }>(
     ...bound,
     mount: (path, routes) => {
       mounted.set(path, routes);
-      // An app cannot take routes any more once it has served a request.
+      // An app takes no more routes once it has served a request, so build a new one.
       app = compose(mounted, rule, options);
     },
     close,
@@ -146,10 +149,10 @@ async function listen(server: Server, { host, port }: ListenerOptions): Promise<
   } catch (cause) {
     throw new BatonError('listener_failed', `Baton cannot listen on ${host}, port ${port}.`, { cause });
   }
-  // It has no path and is not closed, so its address is one of a network.
+  // The server has no path and is not closed, so its address is a network address.
   const taken = (server.address() as AddressInfo).port;
   const isLoopback = isLoopbackAddress(host);
-  // What stands for every address of this machine is reached, from here, by its own.
+  // A wildcard address is reached from this machine through the loopback address.
   const reached = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
   return { host, port: taken, isLoopback, url: `http://${reached.includes(':') ? `[${reached}]` : reached}:${taken}` };
 }
@@ -185,7 +188,7 @@ function compose(mounted: ReadonlyMap<string, Hono>, rule: HostRule, options: Se
   for (const [path, routes] of mounted) app.route(path, routes);
   app.notFound(() => refuse('not_found'));
   app.onError((error, context) => {
-    // Who has gone away in the middle of his own request is no failure of ours.
+    // A client that disconnects during its own request is not a failure of Baton.
     return context.req.raw.signal.aborted ? refuse('bad_request', atEnd) : failed(error, options);
   });
   return app;
@@ -197,7 +200,7 @@ function failed(error: unknown, { logger, chance }: ServerOptions): Response {
   return refuse('internal_error', { facts: { request_id: requestId } });
 }
 
-/** Whoever is refused like this may still be sending: what comes is not for us. */
+/** A refused client may still be sending; closing the connection drops the rest. */
 const atEnd = { headers: { connection: 'close' } };
 
 function isLoopbackAddress(host: string): boolean {
@@ -209,9 +212,8 @@ function isBelow(path: string, mount: string): boolean {
 }
 
 /**
- * On every answer of the listener, whoever makes it. Nothing of another site runs in a page, nothing of it is sent
- * elsewhere, nobody frames it, and no other page reads what is here. TLS, and what a browser is told about it, is left to
- * a proxy.
+ * Sent with every response of the listener. A page runs nothing from another site, sends nothing to one, cannot be
+ * framed, and no other page can read its content. TLS and its headers are left to a proxy.
  */
 const secureHeaders: Readonly<Record<string, string>> = {
   'content-security-policy': [

@@ -8,12 +8,12 @@ export interface LocalSocketOptions extends ServerOptions {
   readonly path: string;
 }
 
-/** No browser reaches a socket in a folder, so there is no page to defend against; a client names this host. */
+/** No browser reaches a socket in a folder, so there is no foreign page to refuse; clients send this host. */
 const rule = { isOwnHost: (host: string | null) => host === 'localhost', isOwnOrigin: () => true };
 
 /**
- * HTTP on a socket in the state folder that only its user may open (0600). Routes that are mounted here are told that the
- * caller came in this way (`isLocal`).
+ * HTTP on a socket in the state folder that only its user may open (0600). Routes mounted here receive `isLocal`, which
+ * says that the caller used this socket.
  */
 export async function openLocalSocket(options: LocalSocketOptions): Promise<ServedRoutes> {
   const { path } = options;
@@ -33,7 +33,8 @@ export async function openLocalSocket(options: LocalSocketOptions): Promise<Serv
 }
 
 async function listen(server: Server, path: string): Promise<void> {
-  // The state folder is locked, so this is a second guard; a socket where nothing listens is left over from a kill.
+  // The state folder is locked, so this is a second guard. A socket without a listener is left over from a killed
+  // daemon.
   if (await hasListener(path)) throw new BatonError('local_socket_failed', `Another daemon listens at ${path}.`);
   try {
     rmSync(path, { force: true });

@@ -13,18 +13,18 @@ export interface McpDoorOptions {
   readonly door: ToolDoor;
   readonly clock: Clock;
   readonly chance: Chance;
-  /** How often a stream without an answer gives a sign of life. */
+  /** How often a stream that waits for its response sends a keep-alive. */
   readonly keepAliveMs?: number;
 }
 
 /**
- * The tools of one run over MCP (streamable HTTP), for clients of both ages: since 2026-07-28 each request stands for
- * itself; before, a client opens a session, may open several, and may leave them lying. What must hold:
+ * The MCP endpoint of one run (streamable HTTP), for both protocol versions. Since 2026-07-28 each request stands
+ * alone. Before that, a client opens sessions, and may open several and never close them. What must hold:
  *
- * - A door has a bounded number of sessions: a new one takes the place of the one that was not used for longest and has no
- *   call under way. Its client is answered 404 and begins again, as the protocol has it.
- * - An answer that takes minutes is a stream with a sign of life every few seconds, so that nobody in between cuts it.
- * - After `close` no call begins. Those under way are told so, are answered, and everything is let go.
+ * - An endpoint has a bounded number of sessions. A new session replaces the least recently used one that has no call
+ *   in progress. The client of the replaced session gets 404 and starts again, as the protocol says.
+ * - A response that takes minutes is a stream with a keep-alive every few seconds, so that no proxy cuts it.
+ * - After `close` no call starts. Calls in progress are aborted and get their response; then everything is released.
  */
 export interface McpDoor {
   /** `body` is the parsed body of a POST. */
@@ -39,14 +39,14 @@ const usualKeepAliveMs = 10_000;
 interface McpSession {
   readonly transport: WebStandardStreamableHTTPServerTransport;
   readonly server: Server;
-  /** Calls under way. */
+  /** Calls in progress. */
   calls: number;
 }
 
 export function openMcpDoor(options: McpDoorOptions): McpDoor {
   const { door, clock, chance, keepAliveMs = usualKeepAliveMs } = options;
   const end = new AbortController();
-  /** The one used last is the last. */
+  /** The most recently used session is last. */
   const sessions = new Map<string, McpSession>();
   const modern = createMcpHandler(() => createMcpTools({ door, clock, ended: end.signal }), {
     legacy: 'reject',
@@ -57,7 +57,7 @@ export function openMcpDoor(options: McpDoorOptions): McpDoor {
   const letGo = (id: string): void => {
     const session = sessions.get(id);
     sessions.delete(id);
-    // Closing cuts streams that nobody reads; there is nothing to be done about a failure.
+    // Closing cuts streams that have no reader. A failure to close needs no handling.
     session?.server.close().catch(() => {});
   };
 
@@ -90,7 +90,7 @@ export function openMcpDoor(options: McpDoorOptions): McpDoor {
       door: counted,
       clock,
       ended: end.signal,
-      // A call that was given up gets no answer; its stream would stay open for nothing.
+      // An abandoned call gets no response, so its stream would stay open for nothing.
       onLeft: (requestId) => transport.closeSSEStream(requestId),
     });
     const session: McpSession = { transport, server, calls: 0 };
@@ -107,7 +107,8 @@ export function openMcpDoor(options: McpDoorOptions): McpDoor {
       return known.transport.handleRequest(request, { parsedBody: body });
     }
     if (id !== null) return sessionNotFound();
-    // Only a request to begin makes it a session; anything else is refused by it, and it is forgotten.
+    // Only an initialize request registers the session. The transport refuses any other request, and the session is
+    // dropped.
     const { transport } = await openSession();
     return transport.handleRequest(request, { parsedBody: body });
   };
@@ -119,7 +120,7 @@ export function openMcpDoor(options: McpDoorOptions): McpDoor {
         : modern.fetch(request, { parsedBody: body }),
     close: () => {
       end.abort();
-      // First the answers of the calls under way leave.
+      // Responses to calls in progress go out first.
       clock.schedule(0, () => {
         for (const id of [...sessions.keys()]) letGo(id);
         modern.close().catch(() => {});

@@ -6,16 +6,16 @@ import type { ToolDoor } from '../core/tool-door.ts';
 export interface McpToolsOptions {
   readonly door: ToolDoor;
   readonly clock: Clock;
-  /** Aborts when the run has ended: then every call is answered at once, and none begins. */
+  /** Aborts when the run has ended: then every call is answered at once, and no new call starts. */
   readonly ended: AbortSignal;
-  /** Nobody will hear the answer to this request any more. */
+  /** Called when the client no longer waits for the answer to this request. */
   readonly onLeft?: (requestId: string | number) => void;
 }
 
-/** How often a client that wants to know is told that its call still goes on. */
+/** How often a client that asked for progress gets a notification that its call is still running. */
 const progressEveryMs = 10_000;
 
-/** An MCP server with the tools of one door and nothing else; made anew for each session. */
+/** An MCP server with the tools of one run and nothing else. Each session has its own. */
 export function createMcpTools(options: McpToolsOptions): Server {
   const { door } = options;
   const server = new Server({ name: 'baton', version: '1' }, { capabilities: { tools: {} } });
@@ -32,14 +32,17 @@ export function createMcpTools(options: McpToolsOptions): Server {
   return server;
 }
 
-/** Settles when the tool has answered, the run has ended, or the client has gone away; a failure is an answer. */
+/**
+ * Settles when the tool has answered, the run has ended or the client has disconnected. A failure is returned, not
+ * thrown.
+ */
 async function callTool(
   name: string,
   input: unknown,
   { mcpReq, http }: ServerContext,
   { door, clock, ended, onLeft }: McpToolsOptions,
 ): Promise<CallToolResult> {
-  // A client gives a call up by a message, or by closing the connection on which the answer would come.
+  // A client cancels a call by a message, or by closing the connection that the answer would use.
   const left = AbortSignal.any([mcpReq.signal, ...(http?.req === undefined ? [] : [http.req.signal])]);
   const signal = AbortSignal.any([left, ended]);
   if (signal.aborted) return runHasEnded();
@@ -56,7 +59,7 @@ async function callTool(
   }
 }
 
-/** Tells the client now and then that its call goes on, if it asked for that: some give up on what is silent. */
+/** Sends progress notifications to a client that asked for them: some clients give up on a silent call. */
 function beat(clock: Clock, { _meta, notify }: ServerContext['mcpReq']): { stop(): void } {
   const progressToken = _meta?.progressToken;
   if (progressToken === undefined) return { stop: () => {} };
@@ -64,7 +67,7 @@ function beat(clock: Clock, { _meta, notify }: ServerContext['mcpReq']): { stop(
   const next = (): { cancel(): void } =>
     clock.schedule(progressEveryMs, () => {
       progress += 1;
-      // Where it cannot be told any more, the call itself is given up by its signal.
+      // When the client cannot be reached, its signal aborts the call itself.
       notify({ method: 'notifications/progress', params: { progressToken, progress } }).catch(() => {});
       timer = next();
     });

@@ -1,8 +1,8 @@
 import { symphonyTexts } from './symphony-fixed-texts.ts';
 
 /**
- * How the listener says no: always `{"error":{"code","message"}}`, in words of its own. What was sent is never repeated,
- * as it may hold a token.
+ * The error responses of the listener: always `{"error":{"code","message"}}` with a fixed message. They never repeat
+ * what the client sent, because that may contain a token.
  */
 const refusals = {
   bad_request: { status: 400, message: 'The request cannot be read.' },
@@ -26,11 +26,11 @@ export type RefusalCode = keyof typeof refusals;
 
 export interface RefusalOptions {
   readonly headers?: Readonly<Record<string, string>>;
-  /** More facts beside code and message. */
+  /** More facts next to code and message. */
   readonly facts?: Readonly<Record<string, unknown>>;
 }
 
-/** Whoever is not to be here has his connection for this one answer. */
+/** After these responses the connection is closed, because the caller has no business here. */
 const closing: ReadonlySet<number> = new Set([401, 403, 421]);
 
 export function refuse(code: RefusalCode, { headers, facts }: RefusalOptions = {}): Response {

@@ -3,17 +3,17 @@ import { lstatSync, mkdirSync, type Stats, statSync } from 'node:fs';
 import path from 'node:path';
 import { BatonError } from '../core/baton-error.ts';
 
-/** The longest path a socket may have: 104 bytes on macOS, 108 on Linux, with the byte that ends it. */
+/** The longest path of a socket: 104 bytes on macOS, 108 on Linux, including the terminating zero byte. */
 const longestSocketPath = 103;
 
-/** Permission bits: others than the owner may write; and in such a folder only owners may take away what is theirs. */
+/** Permission bits. `sticky`: in a folder that others may write to, only the owner of an entry may remove it. */
 const writableByOthers = 0o022;
 const sticky = 0o1000;
 
 /**
- * Where the daemon of a state folder listens: in that folder, or, when its path is too long for a socket, in a folder of
- * its own below the temporary one. Everybody may make folders there and the name can be foretold, so one that is not
- * safely ours is refused with `socket_folder_unsafe`: whoever has it could answer in the name of the daemon.
+ * Where the daemon of a state folder listens: in that folder or, when its path is too long for a socket, in a separate
+ * folder below the temporary one. Every user may create folders there, and the name is predictable. Therefore a folder
+ * that is not safely ours is refused with `socket_folder_unsafe`: its owner could answer in the name of the daemon.
  */
 export function socketPath(stateDir: string, tmpDir: string): string {
   const { socket, isApart } = choosePlace(stateDir, tmpDir);
@@ -21,7 +21,7 @@ export function socketPath(stateDir: string, tmpDir: string): string {
   return socket;
 }
 
-/** Makes the folder that the socket is to be in, for the daemon. */
+/** Creates the folder of the socket, for the daemon. */
 export function makeSocketFolder(stateDir: string, tmpDir: string): void {
   const { socket, isApart } = choosePlace(stateDir, tmpDir);
   const folder = path.dirname(socket);
@@ -34,7 +34,7 @@ export function makeSocketFolder(stateDir: string, tmpDir: string): void {
       });
     }
   }
-  // After it was made or found, and not before: once it is ours nobody else can put another in its place.
+  // Check only now: once the folder exists and is ours, no other user can replace it.
   if (isApart) refuseUnlessOurs(folder);
 }
 
@@ -45,7 +45,7 @@ function choosePlace(stateDir: string, tmpDir: string): { readonly socket: strin
   return { socket: path.join(tmpDir, `baton-${name}`, 'baton.sock'), isApart: true };
 }
 
-/** One that is missing is no harm: nobody listens there. */
+/** A missing folder is harmless, because no process listens there. */
 function refuseUnlessOurs(folder: string): void {
   const found = lstatSync(folder, { throwIfNoEntry: false });
   const problem = found === undefined ? null : whyUnsafe(found, statSync(path.dirname(folder)));
@@ -64,7 +64,7 @@ const reasons = {
 } as const;
 
 function whyUnsafe(folder: Stats, parent: Stats): keyof typeof reasons | null {
-  // A symbolic link is none either: it may be led elsewhere at any time.
+  // A symbolic link is refused as well: it may point elsewhere at any time.
   if (!folder.isDirectory()) return 'not_a_folder';
   const user = process.geteuid?.();
   if (user === undefined) return null;

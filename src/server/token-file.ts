@@ -7,14 +7,14 @@ import { BatonError } from '../core/baton-error.ts';
 import { type InstanceLock, takeInstanceLock } from '../store/sqlite/instance-lock.ts';
 import { whenFree } from '../store/sqlite/when-free.ts';
 
-/** A token of a person or a program, as it is kept. */
+/** A stored token of a person or a program. */
 export interface KeptToken {
   readonly id: string;
-  /** Whose it is, or what for; in this name its commands are given. */
+  /** The owner or purpose of the token; its commands carry this name as their author. */
   readonly name: string;
   readonly scope: 'read' | 'operate';
   readonly createdAt: number;
-  /** SHA-256 of the token, hexadecimal. The token itself is nowhere. */
+  /** SHA-256 of the token, hexadecimal. The token itself is stored nowhere. */
   readonly digest: string;
 }
 
@@ -33,9 +33,9 @@ const kept = z.object({
 const mostTokens = 1_000;
 
 /**
- * The tokens for the API of this user's Batons, in one file that only he may read. What must hold: a token is told once,
- * when it is made, and only its digest is kept; one that was revoked is refused from the next request on; a file that
- * cannot be read opens nothing; of several who change it at once, each change is kept.
+ * The API tokens of this user's Batons, in one file that only this user may read. What must hold: a token is returned
+ * once, when it is created, and only its digest is stored; a revoked token is refused from the next request on; an
+ * unreadable file grants no access; when several processes change the file at once, no change is lost.
  */
 export class TokenFile {
   readonly #file: string;
@@ -47,19 +47,22 @@ export class TokenFile {
     this.#clock = clock;
   }
 
-  /** A new token. It is told here and never again. Rejects with `store_busy` when the file stays locked by another. */
+  /**
+   * Returns a new token, which cannot be read again later. Rejects with `store_busy` when another process keeps the
+   * file locked.
+   */
   create(wanted: Pick<KeptToken, 'id' | 'name' | 'scope' | 'createdAt'>): Promise<string> {
     return this.#alone(() => {
       const tokens = this.list();
       if (tokens.length >= mostTokens) throw new BatonError('usage_error', `There are ${mostTokens} tokens already.`);
-      // Not from `Chance`, whose simulated twin can be foretold: no seed may ever lead to a token.
+      // Not from `Chance`, whose simulated version is predictable: no seed may ever lead to a token.
       const token = `baton_${wanted.scope}_${randomBytes(32).toString('base64url')}`;
       this.#write([...tokens, { ...wanted, digest: digestOf(token) }]);
       return token;
     });
   }
 
-  /** False when there is none of this id. */
+  /** Returns false when no token has this id. */
   revoke(id: string): Promise<boolean> {
     return this.#alone(() => {
       const tokens = this.list();
@@ -69,7 +72,7 @@ export class TokenFile {
     });
   }
 
-  /** Throws `token_file_invalid` when the file is there and cannot be read. */
+  /** Throws `token_file_invalid` when the file exists and cannot be read. */
   list(): readonly KeptToken[] {
     const stamp = this.#stamp();
     if (stamp === null) return [];
@@ -82,7 +85,7 @@ export class TokenFile {
   find(token: string): KeptToken | null {
     const digest = Buffer.from(digestOf(token), 'hex');
     let found: KeptToken | null = null;
-    // All are compared, whichever fits.
+    // Compare all tokens, even after a match, so that the time does not show which one matched.
     for (const each of this.list()) if (timingSafeEqual(Buffer.from(each.digest, 'hex'), digest)) found = each;
     return found;
   }
@@ -95,13 +98,13 @@ export class TokenFile {
     }
   }
 
-  /** What changes when the file does; null where there is none. */
+  /** A value that changes with the file; null when there is no file. */
   #stamp(): string | null {
     const stat = statSync(this.#file, { bigint: true, throwIfNoEntry: false });
     return stat === undefined ? null : `${stat.ino} ${stat.mtimeNs} ${stat.size}`;
   }
 
-  /** What was read must be what is written over: between the two nobody else may write. */
+  /** Holds the lock from the read to the write, so that no other process writes in between. */
   async #alone<T>(change: () => T): Promise<T> {
     mkdirSync(path.dirname(this.#file), { recursive: true, mode: 0o700 });
     const lock = await whenFree(this.#clock, this.#file, () => takeLock(this.#file));
@@ -125,7 +128,7 @@ function takeLock(file: string): InstanceLock {
     return takeInstanceLock(file);
   } catch (error) {
     const isTaken = error instanceof BatonError && error.code === 'store_in_use';
-    // Whoever has it has it for a moment.
+    // Another process holds the lock only for a moment, so the caller may try again.
     throw isTaken ? new BatonError('store_busy', `${file} is locked by another process.`, { cause: error }) : error;
   }
 }

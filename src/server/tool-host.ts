@@ -13,17 +13,17 @@ export interface ToolHostOptions {
   readonly tokens: AccessTokens;
   readonly clock: Clock;
   readonly chance: Chance;
-  /** How often a stream without an answer gives a sign of life; every ten seconds unless told otherwise. */
+  /** How often a stream that waits for its response sends a keep-alive; by default every ten seconds. */
   readonly keepAliveMs?: number;
 }
 
-/** Where the tools of all live runs are; which run's, the token says. */
+/** One path serves the tools of all live runs; the token says which run. */
 const mcpPath = '/mcp';
 const challenge = { headers: { 'www-authenticate': 'Bearer' } };
 
 /**
- * The doors of live runs, over MCP at `/mcp` of the listener. A token of the scope `run` opens the door of its own run
- * and nothing else; that it is still good is looked at again after everything that was waited for.
+ * The MCP endpoints of live runs, at `/mcp` of the listener. A token of the scope `run` opens the endpoint of its own
+ * run and nothing else. The token is checked again after the body has arrived.
  */
 export function createToolHost(options: ToolHostOptions): ToolHost {
   const { listener, tokens } = options;
@@ -41,7 +41,7 @@ export function createToolHost(options: ToolHostOptions): ToolHost {
     return { url: `${listener.address.url}${mcpPath}`, token: tokens.issue({ scope: 'run', holder: runId }) };
   };
 
-  /** The door of whoever sends this, or the answer to somebody who has none. */
+  /** Returns the endpoint of the caller, or the error response when the caller has none. */
   const doorOf = (request: Request): McpDoor | Response => {
     const found = tokens.find(request.headers.get('authorization'));
     if (found !== null && found.scope !== 'run') return refuse('forbidden');
@@ -54,7 +54,7 @@ export function createToolHost(options: ToolHostOptions): ToolHost {
     if (door instanceof Response) return door;
     const body = request.method === 'POST' ? await parsedBody(request) : undefined;
     if (body instanceof Response) return body;
-    // The run may have ended while its request came in.
+    // The run may have ended while the request came in.
     return doorOf(request) === door ? door.serve(request, body) : refuse('unauthorized', challenge);
   };
 

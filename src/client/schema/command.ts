@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { author, text, textOrNone, time, timeOrNone } from './common.ts';
 
-/** A reason, and a key of the caller's own: asking twice with it is asking once. */
+/** A reason, and a key chosen by the caller: a repeated request with the same key counts once. */
 const envelope = {
   reason: text.max(1_000).optional(),
   key: text.min(1).max(200).optional(),
@@ -9,7 +9,7 @@ const envelope = {
 const issue = text.min(1).max(500);
 const words = text.trim().min(1).max(100_000);
 
-/** What a new issue, or an edit of one, may say. */
+/** The fields of a new issue, or of an edit. */
 const fields = {
   title: text.trim().min(1).max(500),
   description: text.max(200_000).nullable(),
@@ -19,13 +19,13 @@ const fields = {
 };
 const { title, ...optional } = fields;
 
-/** What may be asked of all projects at once. */
+/** Commands that apply to all projects at once. */
 export const commandForAll = z.strictObject({ kind: z.enum(['pause', 'resume', 'drain']), ...envelope });
 
 const kinds = [
   commandForAll,
   z.strictObject({ kind: z.enum(['issue_hold', 'issue_release', 'issue_takeover']), issue, ...envelope }),
-  /** With `run` only that one is stopped: one that began meanwhile is not meant. */
+  /** With `run`, stops only that run, not one that began meanwhile. */
   z.strictObject({ kind: z.literal('issue_stop'), issue, run: text.min(1).max(200).optional(), ...envelope }),
   z.strictObject({ kind: z.literal('issue_retry'), issue, note: words.optional(), ...envelope }),
   z.strictObject({ kind: z.literal('issue_handback'), issue, note: words.optional(), ...envelope }),
@@ -46,27 +46,29 @@ const kinds = [
     .refine((edit) => Object.keys(fields).some((name) => name in edit), 'name at least one field that is to change'),
 ] as const;
 
-/** What a person may ask for; each is carried out once, in order, by the orchestrator. */
+/** The commands that a person may send; the orchestrator carries out each once, in order. */
 export const commandRequest = z.discriminatedUnion('kind', kinds);
 
 export const command = z.object({
   id: text,
   kind: text,
-  /** In the list by its identifier where that is known, otherwise as it was asked. */
+  /** In the list of commands, the identifier if it is known; otherwise as the caller wrote it. */
   issue: textOrNone,
   author,
   at: time,
   reason: textOrNone,
-  /** Waiting: no answer came in time; it is carried out all the same. */
+  /** Waiting: no answer came in time; the command is still carried out. */
   status: z.enum(['done', 'refused', 'waiting']),
-  /** The stable code of the answer, of docs/command-answers.md or of an error; null while it waits. */
+  /** The stable code of the answer, from docs/command-answers.md or of an error; null while it waits. */
   code: textOrNone,
-  /** The answer in words, which may change. */
+  /** The answer as text, whose wording may change. */
   text,
-  /** The names and numbers of the answer, by code. */
+  /** The names and numbers of the answer, depending on its code. */
   data: z.record(text, z.unknown()),
   answered_at: timeOrNone,
-  /** More facts, by kind: of a takeover the path and the command, of a new issue its identifier. */
+  /**
+   * More facts, depending on the kind: the path and the shell command after a takeover, the identifier of a new issue.
+   */
   facts: z.record(text, z.unknown()),
 });
 

@@ -4,11 +4,11 @@ import { now, rowLists, vitals } from './now.ts';
 import { runEvent } from './run.ts';
 
 /**
- * What `GET /api/v1/events` sends, each with an id that `Last-Event-ID` takes up again:
+ * What `GET /api/v1/events` sends, each with an id from which `Last-Event-ID` continues:
  *
- * - `snapshot`: everything, of every project; first, and again whenever what came before cannot be replayed.
- * - `patch`: rows that are new or changed, and keys of those that are gone. Applied in order they give the next snapshot.
- * - `run_events`: what happened in a run; only to those who asked for that run.
+ * - `snapshot`: the state of every project; sent first, and again whenever earlier events cannot be replayed.
+ * - `patch`: new or changed rows, and the keys of removed ones. Patches applied in order result in the next snapshot.
+ * - `run_events`: the events of a run; only for listeners that asked for that run.
  * - `issue_changed`: something about an issue changed that is not in a row, such as its history.
  */
 export const patch = z.object({

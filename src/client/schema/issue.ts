@@ -8,7 +8,7 @@ export const issueSummary = z.object({
   id: text,
   identifier: text,
   title: text,
-  /** The tracker's own word; on the board one of its statuses. */
+  /** The tracker's own name of the state; on the board one of its statuses. */
   state: text,
   priority: count.nullable(),
   labels: z.array(text),
@@ -16,20 +16,20 @@ export const issueSummary = z.object({
   url: textOrNone,
   created_at: timeOrNone,
   updated_at: timeOrNone,
-  /** What Baton does with it now; null when nothing. */
+  /** What Baton is doing with the issue; null when nothing. */
   activity: z.enum(['running', 'retrying', 'held', 'asking']).nullable(),
-  /** Why it does not start, where it was looked at and did not. */
+  /** Why it did not start when it was last checked; null when there is no reason. */
   skipped: reason.nullable(),
 });
 
 export const issueList = z.object({ issues: z.array(issueSummary), next: nextPage });
 
-/** One rule between an issue and its run, and what it says. */
+/** One rule between an issue and its run, and its result. */
 const gate = z.object({ gate: text, passed: z.boolean(), code: textOrNone, text });
 
 export const explanation = z.object({
   gates: z.array(gate),
-  /** The first refusal; null when it starts. */
+  /** The first refusal; null when the issue starts. */
   reason: reason.nullable(),
   starts_before: count,
   next_code: text,
@@ -37,13 +37,13 @@ export const explanation = z.object({
   next: text,
 });
 
-/** The same with the issue it is about. */
+/** The explanation together with its issue. */
 export const explainedIssue = explanation.extend({ ...issueName.shape, title: text, state: text });
 
 export const historyEntry = z.object({
   at: time,
   author,
-  /** A field of the issue, `status`, `created`; or the kind of a command that was carried out. */
+  /** A field of the issue, `status`, `created`, or the kind of a completed command. */
   what: text,
   from: z.unknown(),
   to: z.unknown(),
@@ -59,19 +59,19 @@ export const issueDetail = issueSummary.extend({
   description: textOrNone,
   branch: textOrNone,
   parent_id: textOrNone,
-  /** Null where it could not be found out now; then `why_unknown` says why. */
+  /** Null when it could not be determined; then `why_unknown` says why. */
   explanation: explanation.nullable(),
   why_unknown: textOrNone,
-  /** Empty where the board is another's: there Baton only looks. */
+  /** Empty for an external tracker, which Baton only reads. */
   moves: z.array(move),
-  /** The commands that make sense now. */
+  /** The commands that are useful now. */
   actions: z.array(text),
   held: reason.extend({ since: time, run_id: textOrNone }).nullable(),
   retry: z
     .object({ kind: text, attempt: count.nullable(), due_at: time, error: textOrNone, note: textOrNone })
     .nullable(),
   questions: z.array(question),
-  /** Newest first; the older ones by `/runs?issue=`. */
+  /** Newest first; `/runs?issue=` has the older ones. */
   runs: z.array(run),
   history: z.array(historyEntry),
   comments: z.array(comment),

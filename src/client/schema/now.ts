@@ -2,27 +2,27 @@ import { z } from 'zod';
 import { count, issueName, reason, text, textOrNone, timeOrNone, usage } from './common.ts';
 
 /**
- * What is going on in a project at one instant: what the Now screen, the terminal view and the event stream show. Each
- * row has `key`, its name for as long as it is there: the stream sends a row again when anything in it changed.
+ * The state of a project at one instant, as the Now screen, the terminal view and the event stream show it. Each row
+ * has a `key` that stays the same while the row exists. The stream sends a row again when anything in it changes.
  */
 const row = issueName.extend({ key: text, title: textOrNone, issue_url: textOrNone });
 
-/** Something waits for a person, with what he can do about it. */
+/** Something that waits for a person, with the commands that help. */
 export const needsYou = row.extend({
-  /** Null for what is about no issue: an account, a limit of the day, or Baton itself. */
+  /** Null when the row is not about an issue but about an account, a limit of the day, or Baton itself. */
   issue_id: textOrNone,
   issue_identifier: textOrNone,
   kind: z.enum(['question', 'held', 'limit', 'review', 'account', 'daemon']),
-  /** For programs: the error code, or what else it is, such as `person`. */
+  /** For programs: the error code or another code, such as `person`. */
   code: text,
   /** What happened and why it waits, as a sentence. */
   reason: text,
   since: timeOrNone,
   run_id: textOrNone,
   question_id: textOrNone,
-  /** Until when an agent waits for it; null where none does. */
+  /** Until when an agent waits for it; null when none does. */
   waits_until: timeOrNone,
-  /** The names of the commands that make sense here, the best one first; `resume` is about the whole project. */
+  /** The names of the useful commands, the best one first; `resume` applies to the whole project. */
   actions: z.array(text),
 });
 
@@ -42,7 +42,7 @@ export const runningRow = row.extend({
   usage,
   account: textOrNone,
   waits_for_person: z.boolean(),
-  /** False: its agent hears nothing until the run ends, and `issue_steer` would be refused. */
+  /** False: the agent takes no messages until the run ends, and `issue_steer` would be refused. */
   can_steer: z.boolean().optional(),
   warnings: z.array(z.object({ limit: text, level: z.enum(['warning', 'reached']), text })),
 });
@@ -54,7 +54,7 @@ export const waitingRow = row.extend({
   /** Why it waits, as a sentence. */
   reason: text,
   code: textOrNone,
-  /** When it is looked at next. */
+  /** When it is checked next. */
   next_look_at: timeOrNone,
 });
 
@@ -73,7 +73,7 @@ export const accountRow = z.object({
   ),
 });
 
-/** The line over everything: is it well, and how much is left. */
+/** The summary above everything: whether Baton is well, and how much of its limits is left. */
 export const vitals = z.object({
   started_at: timeOrNone,
   paused: z.object({ kind: z.enum(['pause', 'drain']), since: timeOrNone, reason: textOrNone }).nullable(),
@@ -93,7 +93,7 @@ export const vitals = z.object({
     failures: count,
   }),
   budget: z.object({ step: text, text, until: timeOrNone }),
-  /** What is wrong; empty when all is well. */
+  /** The problems of Baton; empty when there are none. */
   problems: z.array(reason),
 });
 
@@ -108,7 +108,7 @@ export const now = z.object({
   accounts: z.array(accountRow),
 });
 
-/** The lists of `now` that are made of rows. */
+/** The lists of `now` that consist of rows. */
 export const rowLists = ['needs_you', 'running', 'waiting', 'landed', 'accounts'] as const;
 
 export type Now = z.output<typeof now>;

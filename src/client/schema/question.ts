@@ -6,7 +6,7 @@ export const question = issueName.extend({
   run_id: text,
   kind: z.enum(['command', 'file_change', 'permission', 'tool', 'input']),
   text,
-  /** What a person has to know for it; several lines, or empty. */
+  /** What a person has to know to answer; several lines, or empty. */
   detail: text,
   fields: z.array(
     z.object({
@@ -14,19 +14,20 @@ export const question = issueName.extend({
       label: text,
       options: z.array(text),
       allows_other: z.boolean(),
-      /** Not answered through Baton: it would be written down. */
+      /** Cannot be answered through Baton, which would store the answer. */
       is_secret: z.boolean(),
     }),
   ),
   asked_at: time,
-  /** Open: nobody answered yet, and somebody should. */
+  /** Open: waits for an answer. */
   state: z.enum(['open', 'answered', 'closed']),
   /**
-   * The same in more detail. `agent_waits`: its agent is alive and waits until `waits_until`. `run_ended`: an answer lets
-   * the issue go on. `unattended`: its run has no end yet and no agent waits; an answer is kept for the next run.
+   * The state in more detail. `agent_waits`: its agent is alive and waits until `waits_until`. `run_ended`: an answer
+   * lets the issue continue. `unattended`: its run has not ended and no agent waits; an answer is kept for the next
+   * run.
    */
   standing: z.enum(['agent_waits', 'run_ended', 'unattended', 'answered', 'closed']),
-  /** Until when a live agent waits; null where none does, and the answer is for the next run. */
+  /** Until when a live agent waits; null when none does, and the answer is for the next run. */
   waits_until: timeOrNone,
   answer: z
     .object({ decision: text, values: z.record(text, text), at: time, author, delivered_to: textOrNone })

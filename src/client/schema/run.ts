@@ -4,7 +4,7 @@ import { count, issueName, nextPage, text, textOrNone, time, timeOrNone, usage }
 const gitEvidence = z.object({
   head: textOrNone,
   branch: textOrNone,
-  /** Commits beyond the base; null where no base is known. */
+  /** Commits beyond the base; null when no base is known. */
   ahead: count.nullable(),
   changed: count,
   untracked: count,
@@ -26,7 +26,7 @@ export const run = issueName.extend({
   turns: count,
   started_at: time,
   ended_at: timeOrNone,
-  /** Null while it is in progress. */
+  /** Null while the run is in progress. */
   outcome: z
     .enum(['succeeded', 'failed', 'timed_out', 'stalled', 'canceled_by_reconciliation', 'interrupted'])
     .nullable(),
@@ -34,22 +34,22 @@ export const run = issueName.extend({
   error_message: textOrNone,
   last_message: textOrNone,
   usage,
-  /** What it left in its workspace, in words and in facts. */
+  /** What the run left in its workspace, as text and as facts. */
   evidence: z
     .object({
       text,
       changed: z.boolean().nullable(),
       git: gitEvidence.nullable(),
-      /** What became of its branch, in facts; `delivery` below says it in words. */
+      /** What happened to its branch, as facts; `delivery` below says it as text. */
       delivery: z.record(text, z.unknown()).nullable(),
     })
     .nullable(),
   delivery: textOrNone,
-  /** What became of its workspace; null while it is there. */
+  /** What happened to its workspace; null while it exists. */
   removal: z
     .object({
       at: time,
-      /** Null: it was removed. */
+      /** Null: the workspace was removed. */
       kept_because: textOrNone,
       saved: z.array(z.object({ name: text, files: count, commits: count, restore: text })),
     })
@@ -58,26 +58,26 @@ export const run = issueName.extend({
 
 export const runList = z.object({ runs: z.array(run), next: nextPage });
 
-/** One stage or turn of a run, for the waterfall. */
+/** One stage, turn, tool call or question of a run, for the waterfall. */
 export const span = z.object({
   kind: z.enum(['stage', 'turn', 'tool', 'question']),
   name: text,
   started_at: time,
   /** Null while it lasts. */
   ended_at: timeOrNone,
-  /** Whether it ended well; null while it lasts, or where nobody knows. */
+  /** Whether it ended well; null while it lasts, or when that is unknown. */
   is_ok: z.boolean().nullable(),
 });
 
 export const runDetail = run.extend({
-  /** In their order; of a long run the first and the last. */
+  /** In order; for a long run the first and the last. */
   spans: z.array(span),
   are_spans_cut: z.boolean(),
-  /** The command that opens its conversation by hand; null where there is none. */
+  /** The command that opens its conversation by hand; null when there is none. */
   resume_command: textOrNone,
 });
 
-/** One event: in the index one line, with `payload` the whole of it. */
+/** One event: a line of the index or, with `payload`, the whole event. */
 export const runEvent = z.object({
   seq: count,
   at: time,
@@ -88,21 +88,21 @@ export const runEvent = z.object({
 
 export const runEventList = z.object({
   events: z.array(runEvent),
-  /** The number to go on after; the same as before when there was nothing new. */
+  /** The number to continue from; unchanged when there was nothing new. */
   after: count,
-  /** Whether more is there already. */
+  /** Whether more events are already there. */
   has_more: z.boolean(),
   /** Whether the run had ended before its events were read: then no more will come. */
   run_ended: z.boolean(),
 });
 
-/** What the agent was told, in parts; those by people who are not trusted are marked. */
+/** The prompt of the agent, in parts; parts by untrusted authors are marked. */
 export const prompt = z.object({
   turns: z.array(z.object({ turn: count, at: time, parts: z.array(z.object({ text, is_untrusted: z.boolean() })) })),
 });
 
 export const diff = z.object({
-  /** What it is compared with: a commit, or a branch; null where nothing is known to compare with. */
+  /** A commit or a branch to compare with; null when none is known. */
   base: textOrNone,
   head: textOrNone,
   branch: textOrNone,
@@ -117,9 +117,9 @@ export const diff = z.object({
       patch: textOrNone,
     }),
   ),
-  /** Some files are left out, there are too many. */
+  /** Some files are left out, because there are too many. */
   is_cut: z.boolean(),
-  /** Why there is none; null when there is. */
+  /** Why there is no diff; null when there is one. */
   why_none: textOrNone,
 });
 

@@ -23,17 +23,17 @@ const retry = issueName.extend({
 });
 
 /**
- * Everything that a daemon knows of a project at one instant, for programs: what `baton status --json` prints. The names
- * are those of Symphony's specification (13.7) where it has one.
+ * The state of a project at one instant, for programs: what `baton status --json` prints. The names are those of
+ * Symphony's specification (13.7) where it has one.
  */
 export const status = z.object({
   generated_at: timeOrNone,
   started_at: timeOrNone,
-  /** Where the dashboard and the API are reached over HTTP; null where they are not. */
+  /** The HTTP address of the dashboard and the API; null when there is none. */
   api: textOrNone,
   paused: vitals.shape.paused,
   counts: z.object({ running: count, retrying: count, held: count, questions: count, skipped: count }),
-  /** Commands that nothing has carried out yet; counted up to a hundred. */
+  /** Commands that have not been carried out yet; counted up to a hundred. */
   waiting_commands: count,
   slots: vitals.shape.slots,
   running: z.array(runningRow),
@@ -66,7 +66,7 @@ export const status = z.object({
   errors: z.array(z.object({ step: text, error: problem })),
 });
 
-/** What another program did to the store. */
+/** How another program changed the store. */
 export const storeChange = z.strictObject({ change: z.enum(['written', 'restored']) });
 export const storeChangeAnswer = z.object({ accepted: z.boolean() });
 

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { count, text, textOrNone, timeOrNone, tokens } from './common.ts';
 
 /**
- * What a program written for Symphony expects, key by key (1.15 of the reference), with `polling` and `projects` beside
- * it. `blocked` is what Baton calls held; `worker_host` is null, as every run is on the daemon's machine.
+ * What a program written for Symphony expects, key by key (1.15 of the reference), plus `polling` and `projects`.
+ * `blocked` is what Baton calls held; `worker_host` is null, as every run is on the daemon's machine.
  */
 const named = { issue_id: text, issue_identifier: text };
 const place = { worker_host: textOrNone, workspace_path: textOrNone };
@@ -24,7 +24,7 @@ const running = z.object({
 const retrying = z.object({
   ...named,
   issue_url: textOrNone,
-  /** Null where nobody failed: the work only goes on. */
+  /** Null when no run failed and the work only continues. */
   attempt: count.nullable(),
   due_at: timeOrNone,
   error: textOrNone,
@@ -62,7 +62,7 @@ export const symphonyState = z.object({
   ),
 });
 
-/** No project works: there is nothing to tell. */
+/** The response when no project is running. */
 export const symphonyNoState = z.object({ generated_at: timeOrNone, error: z.object({ code: text, message: text }) });
 
 export const symphonyIssue = z.object({
@@ -82,7 +82,7 @@ export const symphonyIssue = z.object({
 
 export const symphonyRefresh = z.object({
   queued: z.literal(true),
-  /** A look was already on its way, and this one is it. */
+  /** A poll was already scheduled, and this request shares it. */
   coalesced: z.boolean(),
   requested_at: timeOrNone,
   operations: z.tuple([z.literal('poll'), z.literal('reconcile')]),

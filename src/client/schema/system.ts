@@ -4,9 +4,9 @@ import { count, issueName, reason, text, textOrNone, time, timeOrNone, usage } f
 export const project = z.object({
   name: text,
   tracker: text,
-  /** Whether its issues are Baton's own and may be moved and edited here. */
+  /** Whether its issues are on Baton's own board, so that they can be moved and edited here. */
   has_board: z.boolean(),
-  /** The columns, in their order. */
+  /** The columns, in order. */
   states: z.array(z.object({ name: text, kind: z.enum(['active', 'terminal', 'other']) })),
   workflow_path: text,
   version: text,
@@ -20,7 +20,7 @@ export const queue = z.object({
       title: text,
       state: text,
       priority: count.nullable(),
-      /** Null: it starts at the next chance. */
+      /** Null: it starts at the next opportunity. */
       reason: reason.nullable(),
       next_look_at: timeOrNone,
     }),
@@ -31,9 +31,9 @@ export const queue = z.object({
 export const job = z.object({
   name: text,
   kind: z.enum(['local', 'remote']),
-  /** Null where it goes by the polling mode, and no daemon says which that is. */
+  /** Null when it depends on the polling mode, and no daemon reports the mode. */
   interval_ms: count.nullable(),
-  /** Null where no daemon says so. */
+  /** Null when no daemon reports it. */
   is_running: z.boolean().nullable(),
   last_run_at: timeOrNone,
   outcome: z.enum(['ok', 'failed']).nullable(),
@@ -43,7 +43,7 @@ export const job = z.object({
   next_due_at: timeOrNone,
   late_ms: z.number(),
 });
-/** A job in the store: of one daemon, or with an empty `owner` one that any daemon does for all. */
+/** A job in the store: of one daemon or, with an empty `owner`, one that any daemon does for all. */
 const ownedJob = job.extend({ owner: textOrNone, description: text });
 export const jobList = z.object({
   polling_mode: text,
@@ -58,7 +58,7 @@ const amounts = {
   requests: count,
   failed: count,
   bytes: count,
-  /** Null where nothing was sent. */
+  /** Null when nothing was sent. */
   mean_latency_ms: z.number().nullable(),
 };
 
@@ -100,7 +100,7 @@ export const usageReport = z.object({
   total: usage.extend({ runs: count }),
   by_day: z.array(usage.extend({ day: text, runs: count })),
   by_role: z.array(usage.extend({ role: text, runs: count })),
-  /** Those that used the most, and no more than a page of them. */
+  /** The issues that used the most, at most one page. */
   by_issue: z.array(issueName.extend(usage.shape).extend({ runs: count })),
 });
 
@@ -109,7 +109,7 @@ export const configuration = z.object({
   path: text,
   revision: text,
   settings: z.array(setting),
-  /** What is wrong with the file as it is now; then the settings are those of the last good reading. */
+  /** What is wrong with the current file; then the settings are those of the last good reading. */
   problem: reason.nullable(),
   warnings: z.array(reason),
 });
@@ -159,14 +159,14 @@ export const found = z.object({
     issueName.extend({
       kind: z.enum(['issue', 'transcript']),
       title: textOrNone,
-      /** The words around what was found. */
+      /** The words around the match. */
       excerpt: text,
       run_id: textOrNone,
       seq: count.nullable(),
       at: timeOrNone,
     }),
   ),
-  /** Not everything was looked through: the search was cut off. */
+  /** The search was cut off before it had read everything. */
   is_cut: z.boolean(),
 });
 

@@ -5,22 +5,25 @@ import { refuse } from '../refusal.ts';
 import type { ApiBindings, Caller } from './caller.ts';
 import { type RateLimit, RequestRate } from './request-rate.ts';
 
-/** Who sends this; an answer that refuses him where nobody may be he. */
+/** Identifies the caller, or returns the error response when the caller cannot be identified. */
 export type Identify = (request: Request, bindings: ApiBindings | undefined) => Promise<Caller | Response>;
 
-/** A page asks for a handful, a script for some, hundreds may come back at once after a restart; more is a loop gone wild. */
+/**
+ * A page sends a handful of requests, a script some, and hundreds may arrive at once after a restart. More is a runaway
+ * loop.
+ */
 const ratePerson: RateLimit = { burst: 600, perSecond: 100 };
-/** An agent has its tools; here it looks something up, or stops work. */
+/** An agent has its own tools; it uses the API only to look something up or to stop work. */
 const rateRun: RateLimit = { burst: 60, perSecond: 10 };
-/** To find out that somebody is nobody costs a look at the machine's connections. */
+/** To refuse an unidentified caller, Baton must read the machine's connections, which is costly. */
 const rateRefused: RateLimit = { burst: 200, perSecond: 100 };
-/** So many new connections wait while that is used up, each for its turn: about a second. */
+/** At most this many new connections wait, one after the other, while the rate is used up: about a second. */
 const mostInLine = 100;
 const lookAgainMs = 10;
 
 /**
- * Identifies a caller and counts by who he is. What must hold: nobody uses up what another has, in whatever number he
- * comes; those who are refused slow down new connections, and not those whose caller is known.
+ * Identifies a caller and limits requests per caller. What must hold: no caller uses up the limit of another, however
+ * many connections it opens; refused callers slow down new connections, but not those whose caller is known.
  */
 export function createAdmit(identify: Identify, clock: Clock): Identify {
   const people = new RequestRate(clock, ratePerson);
@@ -45,7 +48,7 @@ export function createAdmit(identify: Identify, clock: Clock): Identify {
     const { author } = caller;
     const socket = bindings?.incoming?.socket;
     if (socket !== undefined) seen.add(socket);
-    // An agent does not keep people out either, whatever it holds.
+    // The connections of agents stay replaceable, so agents cannot keep people out.
     if (socket !== undefined && author.kind !== 'run') vouchFor(socket);
     const isHeard = author.kind === 'run' ? runs.take(author.runId) : people.take(JSON.stringify(author));
     return isHeard ? caller : tooMany();
@@ -56,7 +59,7 @@ export function tooMany(headers: Readonly<Record<string, string>> = {}): Respons
   return refuse('too_many_requests', { headers: { 'retry-after': '1', ...headers } });
 }
 
-/** Lets new connections be looked at; null when too many of them were nobody's. */
+/** Allows a new connection to be identified; null when too many before it were refused. */
 function createLooks(clock: Clock) {
   const refused = new RequestRate(clock, rateRefused);
   const inLine = createLine(clock);
@@ -64,13 +67,14 @@ function createLooks(clock: Clock) {
     const isHere = isOfThisMachine(address);
     const place = isHere ? 'here' : address;
     const may = (): boolean => refused.take(place);
-    // On this machine everybody has the same address, or whichever he likes: nobody can be told off for another.
+    // On this machine all callers share an address or choose one freely, so the address does not show who sends too
+    // much.
     if (may() || (isHere && (await inLine(may)))) return { giveBack: () => refused.give(place) };
     return null;
   };
 }
 
-/** One after the other, each as soon as it may; false for those who find too many before them. */
+/** Waiting callers proceed one after the other, each as soon as `mayGo` allows. Returns false when the line is full. */
 function createLine(clock: Clock): (mayGo: () => boolean) => Promise<boolean> {
   let last: Promise<void> = Promise.resolve();
   let length = 0;

@@ -11,10 +11,10 @@ import type { Command } from '../../store/tables/commands.ts';
 import type { TranscriptReader } from '../../store/transcripts/transcript-files.ts';
 
 /**
- * What the API knows of one project and may ask of it: of a daemon, or of its store alone while none runs
- * (`daemon/services/stored-project.ts`). What must hold: nothing here waits for the scheduler, but for `explain`, which may
- * read the tracker, and `submit`, which waits for an answer; and nothing but `submit`, `poll` and `storeChanged` changes
- * anything.
+ * What the API reads from one project and may ask of it. The project belongs to a daemon, or comes from its store alone
+ * while no daemon runs (`daemon/services/stored-project.ts`). What must hold: nothing here waits for the scheduler,
+ * except `explain`, which may read the tracker, and `submit`, which waits for an answer; only `submit`, `poll` and
+ * `storeChanged` change anything.
  */
 export interface ApiProject {
   readonly name: string;
@@ -34,34 +34,37 @@ export interface ApiProject {
     | 'jobTimers'
   >;
   readonly transcripts: TranscriptReader;
-  /** Under which id the daemon keeps its jobs in the store; null where no daemon ever was. */
+  /** The id under which the daemon stores its jobs; null when no daemon ever ran. */
   readonly owner: string | null;
-  /** Where the API is reached over HTTP; null where it is not. */
+  /** The HTTP address of the API; null when there is none. */
   readonly dashboardUrl: string | null;
   polling(): PollingSettings;
   describe(): Project;
-  /** Where a person may move an issue from this state through Baton; none where that is done in the tracker. */
+  /** The states to which a person may move an issue through Baton; empty when issues are moved in the tracker. */
   movesFrom(state: string): readonly { readonly to: string; readonly whyNot: string | null }[];
-  /** What is going on, at this instant. */
+  /** The state of the project at this instant. */
   read(): ReadModel;
-  /** Calls the watcher after each change of what `read` gives; gives what ends that. */
+  /** Calls the watcher after each change of what `read` returns. Returns a function that stops watching. */
   watch(watcher: () => void): () => void;
-  /** Calls the watcher with what agents do, as it is noted; the event is made for those who want it. */
+  /**
+   * Calls the watcher with each event of an agent when it is recorded. The event is built only when the watcher asks
+   * for it.
+   */
   watchRuns(watcher: (runId: string, event: () => RunEvent) => void): () => void;
   /** The number of the newest event of a run in progress, written or not; null for any other run. */
   lastSeqOf(runId: string): number | null;
-  /** Calls the watcher with each issue of the board that was changed, by whomever. */
+  /** Calls the watcher with each changed issue of the board, whatever the author of the change. */
   watchIssues(watcher: (issue: { readonly id: string; readonly identifier: string }) => void): () => void;
   explain(issue: string): Promise<Explanation>;
-  /** Looks at the tracker as soon as may be; whether such a look was on its way already. */
+  /** Polls the tracker as soon as possible; `isCoalesced` when a poll was already scheduled. */
   poll(): { readonly isCoalesced: boolean };
   /** Another program wrote to the store, or restored a backup into it. */
   storeChanged(change: StoreChange): void;
-  /** Writes a command and waits for its answer for a while. Rejects with `command_refused`. */
+  /** Writes a command and waits a limited time for its answer. Rejects with `command_refused`. */
   submit(request: CommandRequest, author: Author): Promise<SubmittedCommand>;
-  /** The command that opens the conversation of a run by hand; null where there is none. */
+  /** The command that opens the conversation of a run by hand; null when there is none. */
   resumeCommand(runId: string): Promise<string | null>;
-  /** What the workspace of an issue has beyond its base. */
+  /** The changes in the workspace of an issue against its base. */
   diff(issueId: string): Promise<Diff>;
   configuration(): Configuration;
   health(): Health;
@@ -74,18 +77,18 @@ export interface SubmittedCommand {
   readonly facts: Readonly<Record<string, unknown>>;
 }
 
-/** The projects of this Baton, which come and go. */
+/** The projects of this Baton. Projects may join and leave at any time. */
 export interface ApiProjects {
   list(): readonly ApiProject[];
   find(name: string): ApiProject | null;
-  /** Gives what takes it away again. */
+  /** Returns a function that removes the project again. */
   add(project: ApiProject): () => void;
   onChange(watcher: () => void): () => void;
-  /** Some are still on their way: who looks now would take them for gone. */
+  /** True while some projects are still starting: a reader would take them for removed. */
   readonly isStarting: boolean;
-  /** So many will come; one, unless told otherwise. */
+  /** Sets how many projects will be added; 1 by default. */
   expect(count: number): void;
-  /** One of them cannot come for now. */
+  /** One of the expected projects cannot start for now. */
   cannotCome(): void;
 }
 

@@ -2,7 +2,7 @@ import { type BatonError, toBatonError } from '../../core/baton-error.ts';
 import type { AnyErrorCode } from '../../core/error-catalogue.ts';
 import { symphonyTexts } from '../symphony-fixed-texts.ts';
 
-/** Which answer an error of the house is; what is not named here is a failure of ours. */
+/** The HTTP status of each error that callers may see; any other error is an internal failure. */
 const statuses: Readonly<Partial<Record<AnyErrorCode, number>>> = {
   command_refused: 409,
   tracker_issue_not_found: 404,
@@ -19,12 +19,12 @@ const statuses: Readonly<Partial<Record<AnyErrorCode, number>>> = {
   store_unavailable: 503,
 };
 
-/** Null: it is no error for a visitor, and its words are for the log. */
+/** Null: the error is not for callers, and its message belongs in the log. */
 function statusOf(error: BatonError): number | null {
   return statuses[error.code] ?? null;
 }
 
-/** An error that a visitor is told, with its next step. */
+/** The response for an error that callers may see, with its next step; null for any other error. */
 export function apiRefusal(thrown: unknown): Response | null {
   const error = toBatonError(thrown);
   const status = statusOf(error);
@@ -36,7 +36,7 @@ export function apiRefusal(thrown: unknown): Response | null {
   );
 }
 
-/** What is said in Symphony's words. */
+/** In the words of Symphony's API. */
 export function issueNotFound(): Response {
   return Response.json({ error: { code: 'issue_not_found', message: symphonyTexts.issueNotFound } }, { status: 404 });
 }
@@ -46,13 +46,13 @@ export function unavailable(): Response {
   return Response.json({ error }, { status: 503 });
 }
 
-/** A page that was open before would take everything for gone. */
+/** Without this response, a page that was open before the restart would take every project for removed. */
 export function starting(): Response {
   const error = { code: 'starting', message: 'Baton is starting; its projects are not all there yet.' };
   return Response.json({ error }, { status: 503, headers: { 'cache-control': 'no-store', 'retry-after': '1' } });
 }
 
-/** Where somebody asks for a project that is not there. */
+/** The response when a requested project is not there. */
 export function noProject({ isStarting }: { readonly isStarting: boolean }): Response {
   return isStarting ? starting() : projectNotFound();
 }

@@ -1,27 +1,32 @@
 import type { HttpBindings } from '@hono/node-server';
 import type { Author } from '../../core/issue/author.ts';
 
-/** What is known of a request besides its words; nothing where it is made in this process. */
+/** What is known of a request besides its content; empty when the request is made in this process. */
 export interface ApiBindings extends Partial<HttpBindings> {
-  /** It came in over the local socket, which only this user may open, or from this process. */
+  /** The request came over the local socket, which only this user may open, or from this process. */
   readonly isLocal?: boolean;
 }
 
 /**
- * Who sends a request. On the loopback address a program of the same user needs no token: whoever may run programs as
- * this user may read Baton's files as well. Two are never taken for that user: another user of the machine, and an agent
- * of any Baton, which must not answer its own questions, with or without a token. Whoever is neither seen to be this user
- * nor an agent shows a token.
+ * The sender of a request. On the loopback address a program of the same user needs no token: it could read Baton's
+ * files anyway. Two callers never count as that user: another user of the machine, and an agent of any Baton, which
+ * must not answer its own questions, with or without a token. Any other caller that is not seen to be this user must
+ * show a token.
  */
 export interface Caller {
   readonly scopes: ReadonlySet<'read' | 'operate'>;
-  /** In whose name something is changed. */
+  /** The author of what this caller changes. */
   readonly author: Author;
-  /** Whether the token that was shown is refused by now; not there where none was. For what lasts longer than a request. */
+  /**
+   * Whether the caller's token has been revoked; missing when there was no token. For responses that outlast a request,
+   * such as streams.
+   */
   readonly isRevoked?: () => boolean;
 }
 
-/** By whom something is counted. All agents are one: there may be many of them, and people come first. */
+/**
+ * The key under which a caller is counted. All agents share one key: there may be many of them, and people come first.
+ */
 export function callerKey({ author }: Caller): string {
   return author.kind === 'run' ? 'runs' : JSON.stringify(author);
 }

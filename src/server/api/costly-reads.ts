@@ -1,15 +1,15 @@
 /**
- * Reads that take long or give much. What must hold:
+ * Reads that take long or return much. What must hold:
  *
- * - Only a few are worked on at a time, and one caller never has all of these places: everything else, and everybody
- *   else, goes on meanwhile.
- * - An answer counts until it was taken, so that those who ask and do not read fill no memory.
- * - Whoever has too many of them waiting, worked on or not taken is refused at once.
+ * - Only a few run at a time, and one caller never has all of the places, so other requests and other callers continue.
+ * - A read counts until the client has received its response, so clients that ask and do not read cannot fill the
+ *   memory.
+ * - A caller with too many reads waiting, running or not yet received is refused at once.
  */
 export interface CostlyLimits {
   readonly atOnce: number;
   readonly atOnceOfOne: number;
-  /** Waiting, worked on and not taken yet. */
+  /** Waiting, running, and finished but not yet received by the client. */
   readonly most: number;
   readonly mostOfOne: number;
 }
@@ -17,11 +17,11 @@ export interface CostlyLimits {
 const usualLimits: CostlyLimits = { atOnce: 3, atOnceOfOne: 2, most: 48, mostOfOne: 16 };
 
 export interface CostlyRead {
-  /** Resolves when it is its turn. */
+  /** Resolves when the read may start. */
   readonly turn: Promise<void>;
-  /** The work is done, or nobody wants it any more. */
+  /** The work is finished, or the caller no longer wants it. */
   done(): void;
-  /** The answer was taken, or will never be. */
+  /** The client has received the response, or never will. */
   taken(): void;
 }
 
@@ -40,7 +40,7 @@ export class CostlyReads {
     this.#limits = { ...usualLimits, ...limits };
   }
 
-  /** A place for one more read of this caller; null when there are too many. */
+  /** Returns a place for one more read of this caller; null when there are too many. */
   enter(caller: string): CostlyRead | null {
     const { most, mostOfOne } = this.#limits;
     if (this.#held.length >= most || countOf(this.#held, caller) >= mostOfOne) return null;

@@ -29,9 +29,9 @@ export interface ApiParts {
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly version: string;
-  /** Where the built dashboard is. */
+  /** The folder of the built dashboard. */
   readonly dashboardFolder: string;
-  /** What is not told is as usual. */
+  /** Defaults apply to every missing limit. */
   readonly limits?: { readonly streams?: Partial<StreamLimits>; readonly costly?: Partial<CostlyLimits> };
 }
 
@@ -42,16 +42,16 @@ export interface Api {
 }
 
 /**
- * Of one address of another machine, whoever is behind it; everybody on this machine has the same address, or whichever he
- * likes, and what needs no caller costs no more than to refuse it.
+ * The limit for one address of another machine. Callers on this machine have no limit here: they share an address or
+ * choose one freely, and a response that needs no caller costs no more than a refusal.
  */
 const rateFromAfar: RateLimit = { burst: 2_000, perSecond: 500 };
 
-/** All addresses of the API and the dashboard, to be mounted on a listener. */
+/** All routes of the API and the dashboard, to be mounted on a listener. */
 export function createApi(parts: ApiParts): Api {
   const { projects, clock, metrics, version } = parts;
   const stream = new EventStream(parts);
-  // Symphony's last: one of its addresses takes any word.
+  // Symphony's routes come last, because one of them matches any word.
   const routes = [...readRoutes(parts), ...actionRoutes({ ...parts, stream }), ...symphonyRoutes(parts)];
   const document = JSON.stringify(openApiDocument(routes, version));
   const identify = createAdmit(parts.identify, clock);
@@ -80,14 +80,14 @@ export function createApi(parts: ApiParts): Api {
   return { app: app as unknown as Hono, routes, close: () => stream.close() };
 }
 
-/** Whether Baton can do its work: 503 with the reasons while it cannot. */
+/** Whether Baton can work: 503 with the reasons while it cannot. */
 function readiness(projects: ApiProjects): Response {
   const all = projects.list();
   const problems = all.flatMap((project) =>
     problemsOf(project.read()).map(({ code }) => ({ project: project.name, code })),
   );
   const isReady = all.length > 0 && problems.length === 0;
-  // Codes only: whoever asks this may be anybody, and texts name files and tickets.
+  // Only codes: this address needs no token, and texts name files and issues.
   return Response.json(
     { status: isReady ? 'ready' : 'not_ready', projects: all.length, problems },
     { status: isReady ? 200 : 503, headers: { 'cache-control': 'no-store' } },

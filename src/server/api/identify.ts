@@ -7,15 +7,15 @@ import type { KeptToken, TokenFile } from '../token-file.ts';
 import type { ApiBindings, Caller } from './caller.ts';
 
 /**
- * Who is at the other end of a connection, as far as the machine tells: a program of the `user` himself; the agent of a
- * `run`; any `other`, whose token has to tell; `nobody`, for it has gone or hides what it is; or it is `untold`, as this
- * machine tells nobody apart.
+ * Who is at the other end of a connection, as far as this machine can say. `user`: a program of this user. `run`: the
+ * agent of a run. `other`: anyone else, who needs a token. `nobody`: the peer has gone or hides what it is. `untold`:
+ * this machine cannot identify peers.
  */
 export type LocalPeer =
   | { readonly kind: 'user' | 'other' | 'nobody' | 'untold' }
   | { readonly kind: 'run'; readonly runId: string };
 
-/** The two ends of a connection, as we see them. */
+/** The two ends of a connection, as Baton sees them. */
 export interface ConnectionEnds {
   readonly localAddress: string;
   readonly localPort: number;
@@ -25,7 +25,7 @@ export interface ConnectionEnds {
 
 export interface IdentifyParts {
   readonly tokens: Pick<TokenFile, 'find'>;
-  /** Whether only this machine reaches the listener; elsewhere everybody shows a token. */
+  /** Whether only this machine reaches the listener; otherwise every caller needs a token. */
   readonly isLoopback: boolean;
   readonly userName: string;
   readonly findPeer: (connection: ConnectionEnds) => Promise<LocalPeer>;
@@ -36,8 +36,8 @@ const everything: ReadonlySet<'read' | 'operate'> = new Set(['read', 'operate'])
 const reading: ReadonlySet<'read' | 'operate'> = new Set(['read']);
 
 /**
- * Tells who sends a request: by the program that opened the connection, and by his token. What must hold: nobody is a
- * person because nothing is known of him, and an agent stays one whatever it shows.
+ * Identifies the sender of a request by the program that opened the connection, and by its token. What must hold: an
+ * unidentified caller never counts as a person, and an agent stays an agent whatever token it shows.
  */
 export function createIdentify(parts: IdentifyParts) {
   const peerOf = rememberPeers(parts.findPeer);
@@ -57,8 +57,8 @@ export function createIdentify(parts: IdentifyParts) {
 }
 
 /**
- * Who calls on the local socket: a program of this user. It may say in whose name it acts; inside a run, of an agent or of
- * its hooks, the command line says which one, and then it is that run.
+ * The caller on the local socket: a program of this user. It may name the person it acts for. Inside a run (an agent or
+ * its hooks) the command line names the run, and then the caller is that run.
  */
 export function localCaller({ headers }: Pick<Request, 'headers'>, userName: string): Caller {
   const runId = headers.get(actingRun);
@@ -70,12 +70,12 @@ export function localCaller({ headers }: Pick<Request, 'headers'>, userName: str
   return { scopes: everything, author };
 }
 
-/** Empty, which no token is, for what is none. */
+/** The token in the header; the empty string, which is never a token, when there is none. */
 function tokenIn(authorization: string): string {
   return /^bearer +([\w-]{1,200})$/i.exec(authorization)?.[1] ?? '';
 }
 
-/** Null when he is refused. */
+/** Null when the caller is refused. */
 function authorOf(peer: LocalPeer, tokenName: string | null, userName: string): Author | null {
   if (peer.kind === 'nobody') return null;
   if (peer.kind === 'run') return { kind: 'run', runId: peer.runId };
@@ -83,14 +83,14 @@ function authorOf(peer: LocalPeer, tokenName: string | null, userName: string): 
   return peer.kind === 'other' ? null : { kind: 'person', name: userName };
 }
 
-/** Looked up once for each connection, however many requests come on it. */
+/** Identifies the peer once per connection, however many requests it sends. */
 function rememberPeers(findPeer: IdentifyParts['findPeer']): (socket: Socket) => Promise<LocalPeer> {
   const known = new WeakMap<Socket, Promise<LocalPeer>>();
   return (socket) => {
     const peer = known.get(socket) ?? findPeerOf(socket, findPeer);
     known.set(socket, peer);
     const forget = (): void => void known.delete(socket);
-    // What could not be told may be told the next time; what was told stays.
+    // Forget a peer that could not be identified, so that the next request tries again. Keep any other result.
     peer.then(({ kind }) => kind === 'nobody' && forget(), forget);
     return peer;
   };
@@ -98,13 +98,13 @@ function rememberPeers(findPeer: IdentifyParts['findPeer']): (socket: Socket) =>
 
 async function findPeerOf(socket: Socket, findPeer: IdentifyParts['findPeer']): Promise<LocalPeer> {
   const { localAddress, localPort, remoteAddress, remotePort } = socket;
-  // A connection that has ended has no addresses any more.
+  // A connection that has ended has no addresses.
   if (localAddress === undefined || localPort === undefined) return { kind: 'nobody' };
   if (remoteAddress === undefined || remotePort === undefined) return { kind: 'nobody' };
   return findPeer({ localAddress, localPort, remoteAddress, remotePort });
 }
 
-/** A file of tokens that cannot be read has none. It is told once, until it can be read again. */
+/** An unreadable token file counts as empty. The failure is logged once, until the file can be read again. */
 function findCarefully({ tokens, logger }: IdentifyParts): (token: string) => KeptToken | null {
   let isBroken = false;
   return (token) => {

@@ -4,7 +4,7 @@ import type { RunEnd } from '../../core/run/run.ts';
 import type { ReadModel } from '../../orchestrator/view/read-model.ts';
 import type { ApiProjects } from './api-project.ts';
 
-/** What a run was, when it has ended. */
+/** The facts of a run that has ended. */
 export interface EndedRun {
   readonly project: string;
   readonly outcome: RunEnd;
@@ -15,7 +15,7 @@ export interface EndedRun {
   readonly costMicroUsd: number;
 }
 
-/** A request to a remote service, when it was answered. */
+/** A request to a remote service that has been answered. */
 export interface SentRequest {
   readonly provider: string;
   readonly statusClass: string;
@@ -24,8 +24,8 @@ export interface SentRequest {
 }
 
 /**
- * The figures for Prometheus. What is true at an instant is read when somebody asks; what happens is counted as it happens,
- * since the start. No name of an issue or a person is in it.
+ * The metrics for Prometheus. Gauges are read when they are scraped; counters count events since the start. They
+ * contain no name of an issue or a person.
  */
 export interface Metrics {
   runEnded(run: EndedRun): void;
@@ -134,7 +134,7 @@ interface Figure {
   of(model: ReadModel): readonly Labelled[];
 }
 
-/** What is true at an instant. */
+/** The gauges: values at the time of the scrape. */
 const figures: readonly Figure[] = [
   { name: 'baton_slots', help: 'How many agents may run at once.', of: ({ slots }) => [[{}, slots.limit]] },
   { name: 'baton_slots_used', help: 'How many agents run.', of: ({ slots }) => [[{}, slots.used]] },

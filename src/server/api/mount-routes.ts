@@ -17,14 +17,14 @@ export interface MountParts {
 }
 
 /**
- * Makes routes answer. For each request, in this order: who it is, whether he may, whether what he sent can be read; then
- * the route itself, when it is its turn. An error of the house that is meant for a visitor is told with its next step; any other goes on to
- * the listener, which tells nothing of it but an id.
+ * Mounts the routes. Each request is checked in this order: who the caller is, whether the caller may do this, whether
+ * the request can be parsed. Then the route runs, when it is its turn. An error that callers may see is returned with
+ * its next step; the listener handles any other error and returns nothing of it but an id.
  */
 export function mountRoutes(routes: readonly Route[], parts: MountParts): Hono {
   const app = new Hono<{ Bindings: ApiBindings }>();
   for (const route of routes) {
-    // With a slash at its end it is the same address.
+    // A trailing slash makes no difference.
     app.on(route.method, [route.path, `${route.path}/`], async (context) => {
       const { raw } = context.req;
       const caller = await parts.identify(raw, context.env);
@@ -59,7 +59,7 @@ async function inTurn(
 ): Promise<Response> {
   const read = costly.enter(callerKey(caller));
   if (read === null) return tooMany();
-  // Whoever has gone waits for nothing any more, and takes nothing.
+  // A client that has disconnected waits for no turn and receives no response.
   if (outgoing === undefined || outgoing.destroyed) read.taken();
   outgoing?.once('close', read.taken);
   signal.addEventListener('abort', read.done, { once: true });
@@ -93,7 +93,7 @@ async function readAsked(
   return { ...read, caller, signal: request.signal };
 }
 
-/** A name that is there several times is a list. */
+/** A name that occurs several times becomes a list. */
 function queryOf({ searchParams }: URL): Record<string, string | string[]> {
   const names = new Set(searchParams.keys());
   return Object.fromEntries(
@@ -105,7 +105,7 @@ function queryOf({ searchParams }: URL): Record<string, string | string[]> {
 }
 
 async function bodyOf(request: Request): Promise<unknown> {
-  // A page of a stranger can send a form without asking first, but no JSON.
+  // A foreign page can send a form without a preflight request, but not JSON.
   const type = request.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase();
   if (type !== 'application/json') return refuse('unsupported_type');
   const text = await readBody(request).catch(() => '');
@@ -117,7 +117,7 @@ async function bodyOf(request: Request): Promise<unknown> {
   }
 }
 
-/** Where something does not fit, and what would; never what was sent. */
+/** Names each place that does not fit and what would fit; never repeats what the client sent. */
 function problemsOf(part: string, { issues }: z.ZodError): { readonly at: string; readonly problem: string }[] {
   return issues
     .slice(0, 20)

@@ -3,7 +3,7 @@ import { refusal } from '../../client/schema/common.ts';
 import { streamEvents } from '../../client/schema/event.ts';
 import type { Route } from './route.ts';
 
-/** What the API looks like to a program, made of the schemas that its routes read and answer by. */
+/** The OpenAPI document, built from the schemas that the routes use. */
 export function openApiDocument(routes: readonly Route[], version: string): Record<string, unknown> {
   const paths: Record<string, Record<string, unknown>> = {};
   for (const route of routes) {
@@ -23,7 +23,7 @@ export function openApiDocument(routes: readonly Route[], version: string): Reco
       schemas: { Refusal: schemaOf(refusal, 'output') },
       securitySchemes: { token: { type: 'http', scheme: 'bearer' } },
     },
-    // On the loopback address a program of the same user needs none.
+    // On the loopback address a program of the same user needs no token.
     security: [{}, { token: [] }],
   };
 }

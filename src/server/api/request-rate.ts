@@ -1,14 +1,16 @@
 import type { Clock } from '../../clock/clock.ts';
 
 export interface RateLimit {
-  /** So many at once. */
+  /** The most requests at once. */
   readonly burst: number;
   readonly perSecond: number;
 }
 
 const mostVisitors = 1_000;
 
-/** How often each visitor may ask. What must hold: who is slow is never refused; memory is bounded. */
+/**
+ * Limits how often each visitor may ask. What must hold: a visitor below the rate is never refused; memory is bounded.
+ */
 export class RequestRate {
   readonly #clock: Clock;
   readonly #limit: RateLimit;
@@ -19,14 +21,14 @@ export class RequestRate {
     this.#limit = limit;
   }
 
-  /** Whether one more request of this visitor is heard. */
+  /** Whether one more request of this visitor is allowed. */
   take(visitor: string): boolean {
     const now = this.#clock.monotonic();
     const { burst, perSecond } = this.#limit;
     const before = this.#left.get(visitor);
     const tokens =
       before === undefined ? burst : Math.min(burst, before.tokens + ((now - before.at) / 1_000) * perSecond);
-    // Put in again, so that the first of the map is the one that was not heard for longest.
+    // Insert again, so that the first entry of the map is the visitor that has been silent the longest.
     this.#left.delete(visitor);
     this.#left.set(visitor, { tokens: Math.max(0, tokens - 1), at: now });
     const [oldest] = this.#left.keys();
@@ -34,7 +36,7 @@ export class RequestRate {
     return tokens >= 1;
   }
 
-  /** What was taken is given back: it was not meant to be counted. */
+  /** Returns one request to the visitor, because it should not count. */
   give(visitor: string): void {
     const left = this.#left.get(visitor);
     if (left !== undefined) left.tokens = Math.min(this.#limit.burst, left.tokens + 1);

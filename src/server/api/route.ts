@@ -2,37 +2,38 @@ import type { z } from 'zod';
 import type { Caller } from './caller.ts';
 
 /**
- * One address of the API. What must hold:
+ * One route of the API. What must hold:
  *
- * - What comes in is read by `params`, `query` and `body` before `handle` is called; what does not fit never reaches it.
- * - What goes out fits `answer`. Tests hold every answer against it, and the OpenAPI document is made of the same schemas,
- *   so that the three cannot tell different things.
- * - `scope` says what a caller must be allowed; `read` changes nothing, whoever calls it and however often.
+ * - `params`, `query` and `body` parse the request before `handle` is called; a request that does not fit never reaches
+ *   it.
+ * - Every response fits `answer`. Tests check each response against it, and the OpenAPI document is built from the same
+ *   schemas, so the three cannot differ.
+ * - `scope` is what the caller needs. A `read` route changes nothing, for any caller, however often it is called.
  */
 export interface Route {
   readonly method: 'GET' | 'POST';
-  /** As Hono writes it: `/api/v1/projects/:project/runs/:run`. */
+  /** In Hono's syntax: `/api/v1/projects/:project/runs/:run`. */
   readonly path: string;
   readonly scope: 'read' | 'operate';
-  /** One sentence for the document. */
+  /** One sentence for the OpenAPI document. */
   readonly summary: string;
   readonly params?: z.ZodObject;
   readonly query?: z.ZodObject;
   readonly body?: z.ZodType;
   readonly status: 200 | 202;
   readonly answer: z.ZodType;
-  /** Whether it takes long, or gives much: then it waits for its turn among others like it (`costly-reads.ts`). */
+  /** Whether it takes long or returns much: then it waits for its turn among other such reads (`costly-reads.ts`). */
   isCostly?(asked: Asked): boolean;
   handle(asked: Asked): unknown;
 }
 
-/** A request that has been read. */
+/** A parsed request. */
 export interface Asked<P = unknown, Q = unknown, B = unknown> {
   readonly params: P;
   readonly query: Q;
   readonly body: B;
   readonly caller: Caller;
-  /** Aborted when the caller has gone. */
+  /** Aborted when the caller has disconnected. */
   readonly signal: AbortSignal;
 }
 
@@ -45,13 +46,13 @@ interface TypedRoute<P extends z.ZodObject, Q extends z.ZodObject, B extends z.Z
   readonly status?: Route['status'];
   readonly scope?: Route['scope'];
   isCostly?(asked: Asked<z.output<P>, z.output<Q>, z.output<B>>): boolean;
-  /** A `Response` is a refusal in words of its own. */
+  /** A `Response` is a refusal with its own text. */
   handle(asked: Asked<z.output<P>, z.output<Q>, z.output<B>>): Answer<A> | Promise<Answer<A>>;
 }
 
 type Answer<A extends z.ZodType> = z.input<A> | Response;
 
-/** Ties the schemas of a route to the types of its handler. Without a word it is a `read` that answers 200. */
+/** Ties the schemas of a route to the types of its handler. By default a route is a `read` that answers 200. */
 export function route<P extends z.ZodObject, Q extends z.ZodObject, B extends z.ZodType, A extends z.ZodType>({
   handle,
   isCostly,
@@ -64,7 +65,7 @@ export function route<P extends z.ZodObject, Q extends z.ZodObject, B extends z.
     ...(isCostly === undefined
       ? {}
       : { isCostly: (asked: Asked) => isCostly(asked as Asked<z.output<P>, z.output<Q>, z.output<B>>) }),
-    // The mount hands over exactly what the schemas gave.
+    // `mountRoutes` passes exactly what the schemas returned.
     handle: (asked) => handle(asked as Asked<z.output<P>, z.output<Q>, z.output<B>>),
   };
 }

@@ -22,18 +22,18 @@ const types: Readonly<Record<string, string>> = {
   '.woff2': 'font/woff2',
 };
 
-/** The addresses that the page itself makes sense of. */
+/** The addresses that the page routes itself. */
 const pages = ['/', '/board', '/queue', '/costs', '/system', '/search', '/issue/:project/:issue', '/run/:project/:run'];
 
 export interface StaticFiles {
   readonly files: Hono;
-  /** A person who mistyped is told by the page, with the way on; a program by the listener. */
+  /** For an unknown address, a person gets the page, which shows the way back; a program gets the listener's 404. */
   readonly lostPage: MiddlewareHandler;
 }
 
 /**
- * The built dashboard, read once at the start and served from memory: nobody names a path of the disk. Null where it was
- * not built.
+ * The built dashboard, read once at the start and served from memory, so no request can name a path on the disk. Null
+ * when it was not built.
  */
 export function staticFiles(folder: string): StaticFiles | null {
   const files = readAll(folder);
@@ -45,7 +45,7 @@ export function staticFiles(folder: string): StaticFiles | null {
   const lostPage: MiddlewareHandler = async (context, next) => {
     await next();
     if (context.res.status !== 404 || !isForPerson(context.req.raw)) return;
-    // What was there has headers, which would stay on the new one.
+    // Clear the old response first: its headers would stay on the new one.
     context.res = undefined;
     context.res = answer(context.req.raw, index, 404);
   };
@@ -84,7 +84,7 @@ function readAll(folder: string): ReadonlyMap<string, KeptFile> {
   try {
     entries = readdirSync(folder, { recursive: true, encoding: 'utf8' });
   } catch {
-    // It was not built.
+    // The dashboard was not built.
     return new Map();
   }
   const files = entries.flatMap((entry) => {

@@ -1,9 +1,9 @@
-/** Characters on each side of what was found. */
+/** Characters on each side of the match. */
 const around = 80;
 
-/** The words around a text in another, on one line; null where it is not in it. */
+/** Returns the words around a match, on one line; null when the text does not occur. */
 export function excerptOf(whole: string, text: string): string | null {
-  // Where lower case has another length than upper case, places would be shifted: such a text is shown from its beginning.
+  // When lower case changes the length of the text, positions would shift: then the excerpt starts at the beginning.
   const lower = whole.toLowerCase();
   const found = lower.indexOf(text.toLowerCase());
   if (found === -1) return null;

@@ -4,7 +4,7 @@ import type { ReadModel } from '../../../orchestrator/view/read-model.ts';
 
 type StateKind = Project['states'][number]['kind'];
 
-/** The commands that make sense for an issue that is held, by what it is held for; the best one first. */
+/** The useful commands for a held issue, by the code of the hold; the best one first. */
 const holdActions: Readonly<Record<string, readonly string[]>> = {
   person: ['issue_release', 'issue_retry', 'issue_takeover'],
   held_by_agent: ['issue_release', 'issue_retry', 'issue_takeover'],
@@ -21,7 +21,7 @@ const byActivity: Readonly<Record<Exclude<NonNullable<IssueSummary['activity']>,
   retrying: ['issue_retry', 'issue_hold', 'issue_takeover'],
 };
 
-/** Only what is in an active state would be worked on, and only that can be taken over. */
+/** Baton works only on issues in an active state, so only those can be taken over. */
 const whileIdle: Readonly<Record<StateKind, readonly string[]>> = {
   active: ['issue_hold', 'issue_takeover'],
   terminal: [],
@@ -30,7 +30,7 @@ const whileIdle: Readonly<Record<StateKind, readonly string[]>> = {
 
 const onBoard = ['issue_move', 'issue_comment', 'issue_edit'];
 
-/** What a person may sensibly ask for an issue as it stands; the orchestrator has the last word all the same. */
+/** The commands that are useful for an issue in its current state; the orchestrator may still refuse them. */
 export function actionsOf(
   { id, activity }: Pick<IssueSummary, 'id' | 'activity'>,
   { held, running }: Pick<ReadModel, 'held' | 'running'>,
@@ -44,7 +44,7 @@ export function actionsOf(
   return [...actionsOfHold(held.find(({ issue }) => issue.id === id)?.code ?? ''), ...own];
 }
 
-/** What a person may sensibly do about a hold, by what it is for. */
+/** The useful commands for a hold, by its code. */
 export function actionsOfHold(code: string): readonly string[] {
   return Object.hasOwn(holdActions, code) ? (holdActions[code] ?? []) : otherHolds;
 }

@@ -1,10 +1,10 @@
 import type { IssueSummary } from '../../../client/schema/issue.ts';
 import type { ReadModel } from '../../../orchestrator/view/read-model.ts';
 
-/** What Baton does with an issue now, and why it does not start; by its id. */
+/** What Baton is doing with an issue, and why the issue does not start; by issue id. */
 export interface Activities {
   of(issueId: string): Pick<IssueSummary, 'activity' | 'skipped'>;
-  /** Every issue that Baton does something with. */
+  /** Every issue that Baton is working on, retrying, holding or asking about. */
   readonly ids: readonly string[];
 }
 
@@ -15,7 +15,7 @@ export function activitiesOf(model: ReadModel): Activities {
   const note = (activity: Activity, entries: readonly { readonly issue: { readonly id: string } }[]): void => {
     for (const { issue } of entries) if (!found.has(issue.id)) found.set(issue.id, activity);
   };
-  // One that asks runs too, and that somebody has to answer says more.
+  // An issue that asks is also running; that it waits for an answer is the more important fact.
   note('asking', model.questions);
   note('running', model.running);
   note('retrying', [...model.retrying, ...model.waitingQuota]);

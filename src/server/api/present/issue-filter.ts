@@ -1,17 +1,17 @@
 import { normalizeState } from '../../../core/issue/issue.ts';
 import type { IssueFacts } from './present-issue.ts';
 
-/** What a list of issues is asked for; what is missing does not matter. */
+/** The filter of an issue list; a missing field matches every issue. */
 export interface IssueFilter {
   readonly states: readonly string[];
   readonly text?: string;
   readonly label?: string;
-  /** Null: those without one. */
+  /** Null: issues without a priority. */
   readonly priority?: number | null;
   readonly activity?: string;
 }
 
-/** Whether an issue in memory fits, by the same rules as on the board. */
+/** Whether an issue in memory matches, by the same rules as on the board. */
 export function fitsFilter(issue: IssueFacts, filter: IssueFilter): boolean {
   const { states, text, label, priority, activity } = filter;
   if (states.length > 0 && !states.some((state) => normalizeState(state) === normalizeState(issue.state))) return false;
@@ -35,7 +35,7 @@ export interface IssuePlace {
   readonly id: string;
 }
 
-/** Without a time an issue stands last. */
+/** An issue without a time comes last. */
 export function placeOf({ updated_at, id }: IssueFacts): IssuePlace {
   return { updatedAt: updated_at === null ? -1 : Date.parse(updated_at), id };
 }

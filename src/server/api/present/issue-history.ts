@@ -10,19 +10,19 @@ import { presentAuthor } from './present-command.ts';
 export interface HistoryFacts {
   readonly issue: { readonly id: string; readonly identifier: string };
   readonly board: readonly BoardHistoryEntry[];
-  /** Of the project, in any order. */
+  /** All commands of the project, in any order. */
   readonly commands: readonly Command[];
-  /** Of the issue: an answer names the question alone. */
+  /** The questions of the issue: the command of an answer names only its question. */
   readonly questions: readonly Pick<StoredQuestion, 'id' | 'question' | 'given'>[];
 }
 
-/** More than a person reads; the newest stay. */
+/** More than a person reads; the newest entries stay. */
 const mostEntries = 500;
 
-/** The board writes these down itself. */
+/** The board records these commands itself. */
 const ofTheBoard: ReadonlySet<string> = new Set(['issue_move', 'issue_comment', 'issue_file', 'issue_edit']);
 
-/** What happened to an issue and who wanted it: changes on the board and commands that were carried out, by time. */
+/** The history of an issue with its authors: changes on the board and completed commands, by time. */
 export function issueHistory({ issue, board, commands, questions }: HistoryFacts): HistoryEntry[] {
   const byId = new Map(questions.map((each) => [each.id, each]));
   const asked = ({ payload }: Command) =>
@@ -53,7 +53,7 @@ export function issueHistory({ issue, board, commands, questions }: HistoryFacts
     .map(({ at, told }) => ({ ...told, at: certainTime(at), author: presentAuthor(told.author) }));
 }
 
-/** What came of it, with what the person said. */
+/** The result of the command, with the person's own words. */
 function outcomeOf({ payload, result }: Command, asked: HistoryFacts['questions'][number] | undefined): string | null {
   const outcome = result?.text ?? null;
   const given = asked?.given ?? null;

@@ -9,8 +9,8 @@ import { actionsOfHold } from './issue-actions.ts';
 import { rowName } from './row-name.ts';
 
 /**
- * What waits for a person, the most urgent first: agents that ask, what is wrong with Baton, what stops all work, what is
- * held, what is to be reviewed. Each is here for as long as it waits, under one key.
+ * What waits for a person, the most urgent first: questions of agents, problems of Baton, reached limits of the day,
+ * accounts without a login, holds, reviews. Each row stays under one key as long as it waits.
  */
 export function needsYou(model: ReadModel, known: ReadonlyMap<string, Issue>): NeedsYou[] {
   return [
@@ -38,7 +38,7 @@ function questions(model: ReadModel, known: ReadonlyMap<string, Issue>): NeedsYo
   }));
 }
 
-/** An issue whose run asks is no case of its own: the question is above. */
+/** An issue whose run asks needs no row here: its question already has one. */
 function holds(model: ReadModel, known: ReadonlyMap<string, Issue>): NeedsYou[] {
   return model.held.map((entry) => ({
     ...rowName(entry.issue, known),
@@ -76,7 +76,7 @@ function reviews({ reviews: waiting, held, running, retrying }: ReadModel): Need
     }));
 }
 
-/** Somebody has to log in. A quota comes back by itself. */
+/** Only accounts that need a login: a quota resets by itself. */
 function accounts({ accounts: all }: ReadModel): NeedsYou[] {
   return all.flatMap(({ backend, name, parked, waitsFor }) =>
     parked?.why !== 'auth'
@@ -106,8 +106,8 @@ function troubles(model: ReadModel): NeedsYou[] {
 }
 
 /**
- * A limit of the day is reached: nothing runs, and nothing starts before the next day unless a person allows more. The key
- * has the day and where the allowance began, so that the limit reached once more is another row.
+ * A limit of the day is reached: nothing runs, and nothing starts before the next day unless a person allows more. The
+ * key contains the day and where the allowance began, so that reaching the limit again makes a new row.
  */
 function daysOver({ at, today }: ReadModel): NeedsYou[] {
   return (today.reached ?? []).map((finding) => ({
@@ -121,7 +121,7 @@ function daysOver({ at, today }: ReadModel): NeedsYou[] {
   }));
 }
 
-/** What is wrong with Baton itself; empty when all is well. */
+/** The problems of Baton itself; empty when there are none. */
 export function problemsOf({ workflowProblem, noRoom, errors, jobs }: ReadModel): Vitals['problems'] {
   const failing = jobs.filter(({ failures }) => failures > 1);
   return [

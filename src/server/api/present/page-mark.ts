@@ -2,14 +2,14 @@ import { z } from 'zod';
 import { pageQuery } from '../../../client/schema/common.ts';
 
 /**
- * The mark between two pages: where in an order the next one begins, and not how many came before, so that what is new
- * meanwhile pushes nothing out of, or twice into, the pages that follow. What is in it is nobody else's business.
+ * The cursor between two pages. It stores the position in the order where the next page begins, not a count, so that
+ * new rows neither remove rows from later pages nor repeat them. Its content is private to this module.
  */
 export interface PageMark<T> {
   write(place: T): string;
   /** Null on the first page. */
   read(cursor: string | undefined): T | null;
-  /** What a list may be asked with; a cursor that no page gave does not fit. */
+  /** The query of a list; it rejects a cursor that no page returned. */
   readonly query: typeof pageQuery;
 }
 

@@ -5,7 +5,7 @@ import type { Command as StoredCommand } from '../../../store/tables/commands.ts
 
 const stillWaits = 'The command waits in the store. A daemon carries it out as soon as it can.';
 
-/** A command as other programs get it, with words for people. */
+/** A command for other programs, with a text for people. */
 export function presentCommand(command: StoredCommand, facts: Readonly<Record<string, unknown>> = {}): Command {
   const { id, kind, payload, author, at, result } = command;
   return {

@@ -3,7 +3,10 @@ import { type Clock, timedOut, within } from '../../../clock/clock.ts';
 import { BatonError, toBatonError } from '../../../core/baton-error.ts';
 import type { ApiProject } from '../api-project.ts';
 
-/** It may have to ask the tracker, and a page is not kept waiting for that; who asks for nothing else waits longer. */
+/**
+ * An explanation may have to ask the tracker. A page waits only briefly for it; a caller that wants nothing else waits
+ * longer.
+ */
 const explainMs = 5_000;
 const explainAloneMs = 15_000;
 
@@ -13,7 +16,7 @@ export interface Explained {
   readonly issue: { readonly title: string; readonly state: string } | null;
 }
 
-/** Why an issue is where it is; that nobody could find out is an answer too. Never rejects. */
+/** Why an issue is where it is, or why that is unknown. Never rejects. */
 export async function explainIssue(project: ApiProject, issueId: string, clock: Clock): Promise<Explained> {
   try {
     const found = await within(clock, explainMs, project.explain(issueId));
@@ -24,7 +27,7 @@ export async function explainIssue(project: ApiProject, issueId: string, clock: 
   }
 }
 
-/** The explanation with the issue that it is about. Rejects where it cannot be found out. */
+/** The explanation together with its issue. Rejects when there is no explanation. */
 export async function explained(project: ApiProject, reference: string, clock: Clock): Promise<ExplainedIssue> {
   const found = await within(clock, explainAloneMs, project.explain(reference));
   if (found === timedOut) throw new BatonError('tracker_request', 'The daemon still waits for its tracker.');

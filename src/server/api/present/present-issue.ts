@@ -5,7 +5,7 @@ import type { ReadModel } from '../../../orchestrator/view/read-model.ts';
 import type { BoardIssue } from '../../../store/tables/board-issues.ts';
 import type { Activities } from './issue-activity.ts';
 
-/** What an issue says itself. */
+/** The facts of an issue. */
 export type IssueFacts = IssueSummary & Pick<IssueDetail, 'description' | 'branch' | 'parent_id'>;
 
 export function presentBoardIssue(issue: BoardIssue, activities: Activities): IssueFacts {
@@ -39,7 +39,7 @@ type Shown = Pick<
   | ('createdAt' | 'updatedAt' | 'description' | 'branchName')
 >;
 
-/** All that is left of an issue that the tracker does not show any more. */
+/** What Baton still knows of an issue that the tracker no longer returns. */
 export interface NamedIssue {
   readonly id: string;
   readonly identifier: string;
@@ -48,7 +48,7 @@ export interface NamedIssue {
   readonly state?: string;
 }
 
-/** The word for a state that nobody knows. */
+/** The state shown when Baton does not know it. */
 const unknownState = 'unknown';
 
 export function presentNamedIssue(issue: NamedIssue, activities: Activities): IssueFacts {
@@ -57,7 +57,7 @@ export function presentNamedIssue(issue: NamedIssue, activities: Activities): Is
   return presentTrackerIssue({ ...issue, ...unknown, title, state, url, branchName: null }, activities);
 }
 
-/** As a list shows it. */
+/** The issue as a list shows it. */
 export function summaryOf({
   description: _,
   branch: _branch,
@@ -67,12 +67,12 @@ export function summaryOf({
   return summary;
 }
 
-/** A tracker may tell what it likes. */
+/** A tracker may send any number; only a whole number from 0 up is a priority. */
 function wholePriority(priority: number | null): number | null {
   return priority !== null && Number.isSafeInteger(priority) && priority >= 0 ? priority : null;
 }
 
-/** Every issue that Baton sees of a tracker which is another's, each once, as it was last seen. */
+/** Every issue that Baton sees in an external tracker, each once, in its last known state. */
 export function seenIssues(model: ReadModel, activities: Activities): readonly IssueFacts[] {
   const found = new Map<string, IssueFacts>();
   const whole = [

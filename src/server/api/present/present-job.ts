@@ -10,7 +10,7 @@ export function presentJob(job: ReadModel['jobs'][number]): Job {
   return {
     name: job.name,
     kind: job.kind,
-    // The clock of a simulation, and jitter, give fractions.
+    // The clock of a simulation, and jitter, produce fractions.
     interval_ms: Math.round(job.intervalMs),
     is_running: job.isRunning,
     last_run_at: timeText(job.lastRunAt),
@@ -29,8 +29,8 @@ type JobsProject = Pick<ApiProject, 'id' | 'owner' | 'polling'> & {
 };
 
 /**
- * Every job of the catalogue: of this daemon, and of each other one on the store. What the daemon itself says counts for
- * more than what it wrote down, which it does for frequent jobs once a minute.
+ * Every job of the catalogue, of this daemon and of each other daemon on the store. The state in memory wins over the
+ * store, because the daemon writes frequent jobs only once a minute.
  */
 export async function presentJobs(project: JobsProject): Promise<{
   polling_mode: string;
@@ -42,7 +42,7 @@ export async function presentJobs(project: JobsProject): Promise<{
   const { jobs: told, polling } = project.read();
   const others = timers.filter((timer) => timer.owner !== '' && timer.owner !== owner);
   return {
-    // Which mode an adaptive poll is in only a daemon knows.
+    // Only a running daemon knows which mode an adaptive poll is in.
     polling_mode: told.length === 0 ? project.polling().mode : polling.mode,
     jobs: jobNames.map((name) => {
       const ofJob = timers.filter(({ job }) => job === name);

@@ -7,7 +7,7 @@ import { needsYou, problemsOf } from './needs-you.ts';
 import { presentUsage } from './present-usage.ts';
 import { rowName } from './row-name.ts';
 
-/** What is going on in a project: pure, and cheap enough to be made several times a second. */
+/** The current state of a project. Pure, and cheap enough to be built several times a second. */
 export function presentNow(project: string, model: ReadModel): Now {
   const known = new Map([...model.candidates, ...model.reviews].map((issue) => [issue.id, issue]));
   return {
@@ -17,7 +17,7 @@ export function presentNow(project: string, model: ReadModel): Now {
     needs_you: needsYou(model, known),
     running: model.running.map(runningRow),
     waiting: waitingRows(model, known),
-    // The day of all sums and limits, which is UTC's.
+    // The UTC day, as for all sums and limits.
     landed: landedSince(model, Date.parse(utcDay(model.at)), known),
     accounts: model.accounts.map(accountRow),
   };
@@ -50,7 +50,7 @@ export function runningRow({ issue, usage, warnings, ...run }: RunningView): Run
   };
 }
 
-/** What waits for its own time, for a quota, or in the queue; what has a claim is above already. */
+/** Issues that wait for a retry, for a quota or in the queue; claimed issues are already in another list. */
 function waitingRows(model: ReadModel, known: ReadonlyMap<string, Issue>): WaitingRow[] {
   const looks = (kind: 'retry' | 'quota', views: ReadModel['retrying']): WaitingRow[] =>
     views.map(({ issue, attempt, dueAt, error, waitReason, waitCode, ...look }) => ({
@@ -88,7 +88,7 @@ const retryWords: Readonly<Record<ReadModel['retrying'][number]['kind'], string>
   handed_back: 'a person gave it back',
 };
 
-/** What landed at that time or later, the latest first. */
+/** The issues finished at that time or later, the latest first. */
 export function landedSince(
   { completed }: ReadModel,
   since: number,

@@ -5,7 +5,7 @@ import type { StoredQuestion } from '../../../store/tables/questions.ts';
 import type { ApiProject } from '../api-project.ts';
 import { presentAuthor } from './present-command.ts';
 
-/** Questions as every answer has them; the read model knows whether an agent waits for one just now. */
+/** Questions for the API; the read model knows whether an agent is waiting for an answer now. */
 export function presentQuestions(
   questions: readonly StoredQuestion[],
   { tables }: { readonly tables: { readonly runs: Pick<ApiProject['tables']['runs'], 'read'> } },

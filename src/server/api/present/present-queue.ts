@@ -6,10 +6,10 @@ import type { ReadModel, RetryingView } from '../../../orchestrator/view/read-mo
 import { activitiesOf } from './issue-activity.ts';
 import { presentTrackerIssue } from './present-issue.ts';
 
-/** A list that nobody reads to its end. */
+/** More than a person reads. */
 const mostCandidates = 10_000;
 
-/** Every candidate that has not started, in the order of starts, each with why it waits. */
+/** Every candidate that has not started, in the order of starts, each with the reason why it waits. */
 export function presentQueue(model: ReadModel): Queue {
   const nextPoll = timeText(model.jobs.find(({ name }) => name === 'tracker_poll')?.nextDueAt ?? null);
   const started = new Set(model.running.map(({ issue }) => issue.id));
@@ -31,7 +31,7 @@ export function presentQueue(model: ReadModel): Queue {
           state,
           priority,
           reason,
-          // What is held waits for a person and for no time.
+          // A held issue waits for a person, not for a time.
           next_look_at: hold !== undefined ? null : look === undefined ? nextPoll : timeText(look.dueAt),
         };
       }),
@@ -39,14 +39,16 @@ export function presentQueue(model: ReadModel): Queue {
   };
 }
 
-/** A look that is due waits for what it found last; without a word of anybody it is the slots, where none is free. */
+/**
+ * A due retry waits for the reason that its last check found. Without any reason it waits for a slot, if none is free.
+ */
 function whyWaits(
   { at, slots }: ReadModel,
   look: RetryingView | undefined,
   skipped: IssueSummary['skipped'],
 ): IssueSummary['skipped'] {
   if (look?.waitReason != null) return { code: look.waitCode ?? 'claimed', text: look.waitReason };
-  // That it has a claim is no reason: the claim is for this very look.
+  // The claim is not the reason: it belongs to this very retry.
   const other = look !== undefined && skipped?.code === 'claimed' ? null : skipped;
   if (look !== undefined && look.dueAt > at) return skipped;
   if (other !== null || slots.used < slots.limit) return other;

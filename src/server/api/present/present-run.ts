@@ -5,7 +5,7 @@ import type { RunEventLine } from '../../../store/tables/run-events.ts';
 import type { RunRecord } from '../../../store/tables/runs.ts';
 import { presentUsage } from './present-usage.ts';
 
-/** A run as every answer has it. */
+/** A run for the API. */
 export function presentRun(run: RunRecord): Run {
   const { finish, evidence, removal } = run;
   const isGone = removal !== null && removal.keptBecause === null;

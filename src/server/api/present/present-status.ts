@@ -7,10 +7,10 @@ import { presentJob } from './present-job.ts';
 import { accountRow, runningRow } from './present-now.ts';
 import { nameOf, tokensOf } from './present-symphony.ts';
 
-/** More findings than this are for the health report. */
+/** The health report has the findings beyond this number. */
 export const mostFindings = 50;
 
-/** The whole read model as programs get it. */
+/** The whole read model for programs. */
 export function presentStatus(
   model: ReadModel,
   { api, waitingCommands }: { readonly api: string | null; readonly waitingCommands: number },

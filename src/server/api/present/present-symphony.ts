@@ -4,7 +4,7 @@ import { timeText } from '../../../core/text/time-text.ts';
 import type { Hold } from '../../../orchestrator/claims/claim.ts';
 import type { ReadModel, RetryingView, RunningView } from '../../../orchestrator/view/read-model.ts';
 
-/** What is left of the last run of an issue that waits, by the issue's id. */
+/** Facts of the last run of each waiting issue, by issue id. */
 export type LastRuns = ReadonlyMap<
   string,
   { readonly workspace: string | null; readonly threadId: string | null; readonly lastEvent: LastEvent | null }
@@ -16,13 +16,13 @@ export interface LastEvent {
   readonly summary: string;
 }
 
-/** What is going on in a project, with the last runs of what waits there. */
+/** The read model of a project, with the last runs of its waiting issues. */
 export interface SymphonyFacts extends ReadModel {
   readonly project: string;
   readonly lastRuns: LastRuns;
 }
 
-/** The read models of all projects in the words of Symphony's API. */
+/** The read models of all projects in the format of Symphony's API. */
 export function presentState(models: readonly SymphonyFacts[], at: number): SymphonyState {
   const running = models.flatMap((model) => model.running.map(presentRunning));
   const retrying = models.flatMap((model) => looksOf(model).map((look) => presentRetrying(model, look)));
@@ -46,7 +46,7 @@ export function presentState(models: readonly SymphonyFacts[], at: number): Symp
   };
 }
 
-/** One issue; null where it is neither running nor retrying nor held. */
+/** One issue; null when it is neither running nor retrying nor held. */
 export function presentIssue(model: SymphonyFacts, identifier: string): SymphonyIssue | null {
   const isIt = ({ issue }: { readonly issue: { readonly identifier: string } }): boolean =>
     issue.identifier.toLowerCase() === identifier.toLowerCase();
@@ -101,7 +101,7 @@ function presentRetrying(
     issue_url: issue.url ?? null,
     attempt,
     due_at: timeText(dueAt),
-    // In the words of its specification.
+    // In the words of Symphony's specification.
     error:
       error ??
       (waitCode !== null && isAboutSlots({ code: waitCode, text: '' })
@@ -130,7 +130,7 @@ function presentBlocked(
   };
 }
 
-/** Those that wait for a quota are retried like the others. */
+/** Issues that wait for a quota count as retrying. */
 export function looksOf({
   retrying,
   waitingQuota,
@@ -150,7 +150,7 @@ function totalsOf(models: readonly ReadModel[], at: number): SymphonyState['code
   };
 }
 
-/** As they were last told, by account. */
+/** The last known limits, by account. */
 function rateLimits(models: readonly ReadModel[]): SymphonyState['rate_limits'] {
   const told = models.flatMap(({ accounts }) => accounts).filter(({ windows }) => windows.length > 0);
   if (told.length === 0) return null;

@@ -2,7 +2,7 @@ import type { Usage } from '../../../client/schema/common.ts';
 
 type Counts = 'inputTokens' | 'cachedInputTokens' | 'outputTokens' | 'reasoningTokens' | 'totalTokens' | 'costMicroUsd';
 
-/** Tokens and money as every answer has them. */
+/** Tokens and cost for the API. */
 export function presentUsage(usage: Readonly<Record<Counts, number>>): Usage {
   return {
     input_tokens: usage.inputTokens,

@@ -1,6 +1,6 @@
 import type { Issue } from '../../../core/issue/issue.ts';
 
-/** What every row says of its issue. */
+/** What every row contains about its issue. */
 export interface RowName {
   issue_id: string;
   issue_identifier: string;
@@ -8,7 +8,7 @@ export interface RowName {
   issue_url: string | null;
 }
 
-/** As the tracker showed it last; where it does not show it any more, what is remembered. */
+/** As the tracker last returned the issue; otherwise what Baton remembers. */
 export function rowName(
   issue: { readonly id: string; readonly identifier: string; readonly title?: string; readonly url?: string | null },
   known: ReadonlyMap<string, Issue>,

@@ -8,11 +8,11 @@ import type { TranscriptEvent } from './transcript-payloads.ts';
 
 export interface SpanFacts {
   readonly run: RunRecord;
-  /** Those of `spanEvents`, in order. */
+  /** The events named in `spanEvents`, in order. */
   readonly events: readonly RunEventLine[];
-  /** What the transcript has of it, in order; perhaps only the beginning and the end. */
+  /** The events of the transcript, in order; for a long run perhaps only the beginning and the end. */
   readonly transcript: readonly TranscriptEvent[];
-  /** Of the issue; those of other runs are left out. */
+  /** The questions of the issue; those of other runs are ignored. */
   readonly questions: readonly StoredQuestion[];
 }
 
@@ -29,17 +29,20 @@ const toolEnds: Readonly<Record<string, boolean>> = {
   unsupported_tool_call: false,
 };
 
-/** The events that spans are made of. */
+/** The events from which spans are built. */
 export const spanEvents: readonly string[] = [
   ...['session_started', 'stage_changed', 'turn_started'],
   ...Object.keys(turnEnds),
   ...Object.keys(toolEnds),
 ];
 
-/** The last stages of a run; nothing happens in them. */
+/** The final stages of a run; nothing happens in them. */
 const lastStages = new Set(['succeeded', 'failed', 'timed_out', 'stalled', 'canceled_by_reconciliation']);
 
-/** What a run did when, for a waterfall, by the time it began. What has no end yet, or nobody saw end, has none. */
+/**
+ * What a run did and when, for a waterfall, ordered by start. A span has no end while it lasts, or when its end is
+ * unknown.
+ */
 export function runSpans(facts: SpanFacts): Span[] {
   return [...stages(facts), ...turns(facts), ...ownTools(facts), ...agentTools(facts), ...questions(facts)]
     .map((span, index) => ({ span, index }))
@@ -47,7 +50,7 @@ export function runSpans(facts: SpanFacts): Span[] {
     .map(({ span }) => span);
 }
 
-/** As they were written down; of a run from before that, what came before its session. */
+/** The recorded stages. A run from before stages were recorded gets one span, up to its first event. */
 function stages({ run, events }: SpanFacts): Span[] {
   const told = events.filter(({ name }) => name === 'stage_changed');
   const endedAt = run.finish?.endedAt ?? null;
@@ -83,7 +86,7 @@ function turns({ run, events }: SpanFacts): Span[] {
   return found;
 }
 
-/** Tools of Baton's own: only that they were called is known, not for how long. */
+/** Baton's own tools: the time of the call is known, its duration is not. */
 function ownTools({ events }: SpanFacts): Span[] {
   return events.flatMap(({ name, at, summary }) =>
     Object.hasOwn(toolEnds, name)
@@ -99,7 +102,7 @@ function agentTools({ run, transcript }: SpanFacts): Span[] {
     if (tool === null) continue;
     const { id, span } = tool;
     const begun = found.get(id);
-    // Its own beginning is surer than what it says of its length.
+    // The recorded start is more reliable than the duration that the agent reports.
     found.set(id, begun === undefined || span.ended_at === null ? span : { ...span, started_at: begun.started_at });
   }
   const endedAt = timeText(run.finish?.endedAt ?? null);
@@ -111,7 +114,7 @@ function questions({ run, questions: asked }: SpanFacts): Span[] {
     .filter(({ runId }) => runId === run.runId)
     .map(({ question, askedAt, given, closedAt }) => {
       const end = given?.at ?? closedAt ?? run.finish?.endedAt ?? null;
-      // An answer may have come after the run, which waited no longer than it lasted.
+      // An answer may come after the run has ended; the run did not wait for it that long.
       const last = run.finish?.endedAt ?? null;
       const endedAt = end !== null && last !== null ? Math.min(end, last) : end;
       const isAnswered = given !== null && (last === null || given.at <= last);

@@ -2,7 +2,7 @@ import type { Span } from '../../../client/schema/run.ts';
 import { certainTime } from '../../../core/text/time-text.ts';
 import type { TranscriptEvent } from './transcript-payloads.ts';
 
-/** What an agent did by itself, such as a command: some agents tell its beginning, its end and how long it took. */
+/** Something an agent did by itself, such as a command. Some agents report its start, its end and its duration. */
 export interface ToolSpan {
   readonly id: string;
   readonly span: Span;
@@ -14,8 +14,8 @@ const longestName = 200;
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * The span that an event tells of; null when it tells of none. Only for the eye: an agent writes what it likes, so that
- * everything here is looked at before it is used, and nothing is decided by it.
+ * The span that an event describes; null when it describes none. For display only: an agent may write anything, so
+ * every field is checked before use, and nothing is decided by it.
  */
 export function toolSpanIn({ at, payload }: TranscriptEvent): ToolSpan | null {
   const { method, params } = fieldsOf(payload);

@@ -1,34 +1,34 @@
 import type { TranscriptReader } from '../../../store/transcripts/transcript-files.ts';
 
-/** A line of a transcript, as far as it is an event. */
+/** A line of a transcript that is an event. */
 export interface TranscriptEvent {
   readonly seq: number;
   readonly at: number;
   readonly name: string;
   readonly payload?: unknown;
-  /** In the place of a payload that was too large. */
+  /** Replaces a payload that was too large. */
   readonly payload_cut?: unknown;
 }
 
 export interface TranscriptSpan {
   readonly from: number;
   readonly to: number;
-  /** So much text at most; of more, one end is kept. */
+  /** The most text to return; when there is more, only one end is kept. */
   readonly mostBytes: number;
   readonly keeps: 'first' | 'last';
 }
 
 export interface TranscriptPart {
   readonly events: readonly TranscriptEvent[];
-  /** There was more than fits: nothing is told of what lies beyond the far end of the events. */
+  /** There was more than fits: the events beyond the far end are missing. */
   readonly isCut: boolean;
 }
 
 const linesAPage = 500;
 
 /**
- * The events from one number to another out of the transcript, in order. What must hold: no more than about `mostBytes`
- * are in memory, however large the events are; at least one event is given where there is any.
+ * The events of a transcript from one number to another, in order. What must hold: at most about `mostBytes` are in
+ * memory, however large the events are; at least one event is returned if there is any.
  */
 export async function transcriptEvents(
   transcripts: TranscriptReader,
@@ -52,7 +52,7 @@ export async function transcriptEvents(
 
 interface PlacedEvent {
   readonly event: TranscriptEvent;
-  /** Of its line. */
+  /** The length of its line. */
   readonly length: number;
 }
 
@@ -69,15 +69,15 @@ async function* eventsFrom(transcripts: TranscriptReader, runId: string, from: n
   }
 }
 
-/** What happened, whole; where it was too large to be kept, its beginning. */
+/** The whole payload; when it was too large to store, its beginning. */
 export function payloadOf({ payload, payload_cut }: TranscriptEvent): unknown {
   return payload_cut === undefined ? payload : { payload_cut };
 }
 
-/** Null for what is no event: a gap, or a line that a crash cut off. */
+/** Null when the line is not an event: a gap, or a line cut off by a crash. */
 function eventIn(line: string): TranscriptEvent | null {
   const value: unknown = JSON.parse(line);
   if (typeof value !== 'object' || value === null || !('seq' in value) || typeof value.seq !== 'number') return null;
-  // Written by Baton itself, line by line.
+  // Baton itself writes these lines.
   return value as TranscriptEvent;
 }

@@ -11,13 +11,13 @@ import { findIssue } from './find-issue.ts';
 
 export interface ActionParts {
   readonly projects: ApiProjects;
-  /** Hears which issue was changed. */
+  /** Publishes which issue was changed. */
   readonly stream: Pick<EventStream, 'issueChanged'>;
 }
 
 /**
- * Everything that changes something. There is one address for it, as there is one queue behind it: a command is written
- * down with its author, carried out once and in order, and answered. Asked again with the same key it is the same one.
+ * The routes that change something. There is one address, as there is one queue behind it: a command is stored with its
+ * author, carried out once and in order, and answered. Sending it again with the same key returns the same command.
  */
 export function actionRoutes({ projects, stream }: ActionParts): Route[] {
   return [
@@ -72,7 +72,7 @@ export function actionRoutes({ projects, stream }: ActionParts): Route[] {
   ];
 }
 
-/** What changed about an issue may be in no row: whoever looks at it reads it again. */
+/** A change of an issue may appear in no row, so its listeners are asked to read the issue again. */
 async function tellIssue(
   stream: ActionParts['stream'],
   project: ApiProject,

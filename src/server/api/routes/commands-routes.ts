@@ -29,7 +29,7 @@ export function commandsRoutes(parts: ReadParts): Route[] {
   ];
 }
 
-/** The identifiers of issues that are meant by their ids, as far as Baton knows them. */
+/** The identifiers of issues that commands name by id, as far as Baton knows them. */
 async function namesOf(project: ApiProject, issues: readonly string[]): Promise<Map<string, string>> {
   const asked = [...new Set(issues)];
   if (asked.length === 0) return new Map();

@@ -6,11 +6,11 @@ import { type IssueFacts, presentBoardIssue, presentNamedIssue, seenIssues } fro
 
 export interface FoundIssue {
   readonly facts: IssueFacts;
-  /** Whether more is known of it than a name. */
+  /** Whether Baton knows more of the issue than its name. */
   readonly isSeen: boolean;
 }
 
-/** The issue that somebody means: by its id, or by its identifier in any case. Null when nobody here knows it. */
+/** Finds an issue by its id, or by its identifier in upper or lower case. Null when Baton does not know it. */
 export async function findIssue(
   project: ApiProject,
   reference: string,
@@ -26,7 +26,7 @@ export async function findIssue(
   return ran === null ? null : { facts: presentNamedIssue(ran, activities), isSeen: false };
 }
 
-/** The id behind a reference, where that is all that is needed. */
+/** The id of an issue, for callers that need nothing else. */
 export async function findIssueId(project: ApiProject, reference: string): Promise<string | null> {
   const nothing: Activities = { of: () => ({ activity: null, skipped: null }), ids: [] };
   return (await findIssue(project, reference, project.read(), nothing))?.facts.id ?? null;

@@ -3,14 +3,14 @@ import { isMeantBy } from '../../../core/issue/issue.ts';
 import type { Store } from '../../../store/store.ts';
 import type { StoredQuestion } from '../../../store/tables/questions.ts';
 
-/** A few letters may be the name of an issue that asks nothing any more: they must not answer for another. */
+/** A few letters may be the name of an issue that no longer asks anything: they must not match another question. */
 const shortestBeginning = 8;
-/** So far back a question is looked for that is answered or closed. */
+/** How many questions are searched for an answered or closed one. */
 const mostLooked = 1_000;
 
 /**
- * A question by its id, by the issue that has one open, or by the beginning of its id. Open ones count for more; only when
- * there is none that is meant, the newest of those that are over.
+ * Finds a question by its id, by the issue that has an open one, or by the beginning of its id. Open questions come
+ * first; only when none matches, the newest answered or closed one does.
  */
 export async function findQuestion(
   questions: Pick<Store['questions'], 'read' | 'open' | 'list'>,
@@ -29,7 +29,7 @@ export async function findQuestion(
   throw new BatonError('question_not_found', `There is no question "${wanted}", and none of an issue of that name.`);
 }
 
-/** Null when there is none; with several it is not clear which one is meant. */
+/** Null when there is none. Throws when there are several, because it is unclear which one is meant. */
 function theOne(found: readonly StoredQuestion[], wanted: string): StoredQuestion | null {
   if (found.length <= 1) return found[0] ?? null;
   throw new BatonError('question_not_found', `${found.length} questions are meant by "${wanted}".`, {

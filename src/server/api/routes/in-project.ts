@@ -5,21 +5,21 @@ import type { ApiProject, ApiProjects } from '../api-project.ts';
 import { noProject } from '../api-refusal.ts';
 import { type Route, route } from '../route.ts';
 
-/** What routes that read are made with. */
+/** What the read routes need. */
 export interface ReadParts {
   readonly projects: ApiProjects;
   readonly clock: Clock;
 }
 
 interface ProjectRoute<P extends z.ZodRawShape, Q extends z.ZodObject, A extends z.ZodType> {
-  /** Below the project, such as `/runs/:run`. */
+  /** The path below the project, such as `/runs/:run`. */
   readonly path: string;
   readonly summary: string;
-  /** What is in the path beside the project. */
+  /** The parameters in the path next to the project. */
   readonly params?: P;
   readonly query?: Q;
   readonly answer: A;
-  /** Whether it takes long, or gives much; with a query that may be so or not. */
+  /** Whether it takes long or returns much; this may depend on the query. */
   readonly isCostly?: boolean | ((query: z.output<Q>) => boolean);
   handle(
     project: ApiProject,
@@ -27,7 +27,7 @@ interface ProjectRoute<P extends z.ZodRawShape, Q extends z.ZodObject, A extends
   ): z.input<A> | Response | Promise<z.input<A> | Response>;
 }
 
-/** A `GET` below a project. Of a project that is not there nothing is asked: that is 404. */
+/** A `GET` below a project; 404 when the project is not there. */
 export function inProject<P extends z.ZodRawShape, Q extends z.ZodObject, A extends z.ZodType>(
   { projects }: ReadParts,
   { path, summary, params, query, answer, isCostly = false, handle }: ProjectRoute<P, Q, A>,
@@ -39,19 +39,19 @@ export function inProject<P extends z.ZodRawShape, Q extends z.ZodObject, A exte
     params: z.object({ project: z.string(), ...params }),
     ...(query === undefined ? {} : { query }),
     answer,
-    // Read by the schema of this route, too.
+    // The schema of this route has parsed it.
     isCostly: (asked) => (typeof isCostly === 'boolean' ? isCostly : isCostly(asked.query as unknown as z.output<Q>)),
     handle: (asked) => {
       const project = projects.find(asked.params.project);
       if (project === null) return noProject(projects);
-      // Read by the schemas of this route, which the types of the one around it do not tell any more.
+      // The schemas of this route have parsed it, but the types of the outer route no longer show that.
       const { params: read, query: wanted, signal } = asked as unknown as Parameters<typeof handle>[1];
       return handle(project, { params: read, query: wanted, signal });
     },
   });
 }
 
-/** What was asked does not fit what is there, though its form does. */
+/** The request is well-formed, but does not fit the project. */
 export function unfit(at: string, problem: string): Response {
   return refuse('invalid_request', { facts: { problems: [{ at, problem }] } });
 }

@@ -20,14 +20,17 @@ import { findIssue } from './find-issue.ts';
 const runsShown = 20;
 const questionsShown = 50;
 const commentsShown = 500;
-/** So many of the latest commands of these kinds are looked through for those about the issue; the board tells the rest. */
+/**
+ * How many of the latest commands of these kinds are searched for those about the issue; the board records the other
+ * kinds.
+ */
 const commandsSearched = 1_000;
 const toldOfIssue: readonly CommandKind[] = [
   ...(['issue_retry', 'issue_hold', 'issue_release', 'issue_stop'] as const),
   ...(['issue_steer', 'issue_takeover', 'issue_handback', 'question_answer'] as const),
 ];
 
-/** Everything that is known of one issue; null when nobody knows it. */
+/** Everything that is known of one issue; null when Baton does not know it. */
 export async function issueDetail(project: ApiProject, reference: string, clock: Clock): Promise<IssueDetail | null> {
   const model = project.read();
   const found = await findIssue(project, reference, model, activitiesOf(model));

@@ -16,7 +16,7 @@ import { boardStatusesOf, listIssues } from './list-issues.ts';
 const words = z.string().trim().min(1).max(200);
 const mark = pageMark(z.object({ updatedAt: z.int().min(-1), id: z.string() }));
 
-/** What people look for in a list; a word that is there several times means any of them, for states alone. */
+/** The filters of the list. Only `state` may occur several times and then matches any of its values. */
 const listQuery = mark.query.extend({
   state: z.union([words, z.array(words).max(20)]).optional(),
   q: words.optional(),
@@ -25,7 +25,7 @@ const listQuery = mark.query.extend({
   activity: z.enum(['running', 'retrying', 'held', 'asking']).optional(),
 });
 
-/** Issues: those of our own board, or what Baton sees of another's. */
+/** Issues of our own board, or the issues that Baton sees in an external tracker. */
 export function issuesRoutes(parts: ReadParts): Route[] {
   const { clock } = parts;
   const params = { issue: z.string().max(500) };
@@ -35,7 +35,7 @@ export function issuesRoutes(parts: ReadParts): Route[] {
       summary: 'Issues, the newest change first. A page may be short, or empty, and still have a next one.',
       query: listQuery,
       answer: issueList,
-      // What fits a text is looked for in all of them.
+      // A text search reads all issues.
       isCostly: ({ q }) => q !== undefined,
       handle: async (project, { query }) => {
         const filter = filterOf(query);

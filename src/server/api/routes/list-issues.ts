@@ -6,12 +6,12 @@ import { activitiesOf } from '../present/issue-activity.ts';
 import { fitsFilter, type IssueFilter, type IssuePlace, newestFirst, placeOf } from '../present/issue-filter.ts';
 import { type IssueFacts, presentBoardIssue, seenIssues } from '../present/present-issue.ts';
 
-/** Of each column so many issues are looked at in one question: a few milliseconds. */
+/** How many issues of each column one query reads: a few milliseconds. */
 const rowsAQuestion = 500;
-/** And so long, or in so many questions, a page is looked for when few issues fit; then the next page goes on. */
+/** When few issues match, a page is searched for at most this time and this many queries; the next page continues. */
 const lookForMs = 250;
 const mostQuestions = 100;
-/** Names in one question to the store. */
+/** Ids in one query to the store. */
 const idsAQuestion = 500;
 
 export interface IssuePageQuery {
@@ -25,11 +25,13 @@ export interface IssuePage {
   readonly next: IssuePlace | null;
 }
 
-/** A page of issues, newest change first: of our own board out of the store, of any other tracker what Baton sees of it. */
+/**
+ * A page of issues, newest change first: from the store for our own board, from the read model for any other tracker.
+ */
 export async function listIssues(project: ApiProject, query: IssuePageQuery, clock: Clock): Promise<IssuePage> {
   const activities = activitiesOf(project.read());
   if (!project.describe().has_board) return pageOf(seenIssues(project.read(), activities), query);
-  // What Baton does something with is never much, whatever the size of the board.
+  // Baton is active on few issues, whatever the size of the board.
   if (query.filter.activity === undefined) return pageOfBoard(project, query, clock);
   const issues: IssueFacts[] = [];
   for (let from = 0; from < activities.ids.length; from += idsAQuestion) {
@@ -40,7 +42,7 @@ export async function listIssues(project: ApiProject, query: IssuePageQuery, clo
   return pageOf(issues, query);
 }
 
-/** Which columns are meant; null when one of the words is no column. */
+/** The columns that the words name; null when one of the words is not a column. */
 export function boardStatusesOf(states: readonly string[]): readonly BoardStatus[] | null {
   if (states.length === 0) return boardStatuses;
   const found = states.map(readBoardStatus);
@@ -75,7 +77,7 @@ async function pageOfBoard(project: ApiProject, query: IssuePageQuery, clock: Cl
     issues.push(...page.issues.map((issue) => presentBoardIssue(issue, activities)));
     after = page.next;
     if (after === null || issues.length >= limit || clock.monotonic() >= until) break;
-    // The store answers one at a time, and so does the loop: others have their turn in between.
+    // The store and the event loop serve one query at a time: let others have their turn in between.
     await sleep(clock, 0);
   }
   return { issues, next: after === null ? null : placeIn(after) };

@@ -7,10 +7,10 @@ import { presentStatus } from '../present/present-status.ts';
 import { type Route, route } from '../route.ts';
 import { inProject, type ReadParts } from './in-project.ts';
 
-/** Commands that wait are counted up to this. */
+/** Waiting commands are counted up to this number. */
 const mostCounted = 100;
 
-/** The projects of this Baton, and what is going on in one. */
+/** The projects of this Baton, and the current state of one. */
 export function projectsRoutes(parts: ReadParts): Route[] {
   return [
     route({

@@ -7,11 +7,11 @@ import { inProject, type ReadParts } from './in-project.ts';
 
 const query = z.object({
   limit: z.coerce.number().int().min(1).max(500).default(50),
-  /** `open`: those alone. `latest`: the newest, whatever became of them. */
+  /** `open`: open questions only. `latest`: the newest, in any state. */
   which: z.enum(['open', 'latest']).optional(),
 });
 
-/** What agents ask people. */
+/** The questions that agents ask people. */
 export function questionsRoutes(parts: ReadParts): Route[] {
   return [
     inProject(parts, {
@@ -36,7 +36,7 @@ export function questionsRoutes(parts: ReadParts): Route[] {
       handle: async (project, { params: { question } }) => {
         const found = await findQuestion(project.tables.questions, project.id, question);
         const [presented] = await presentQuestions([found], project, project.read());
-        // There is one for each that was found.
+        // `presentQuestions` returns one for each question.
         return { question: presented as NonNullable<typeof presented> };
       },
     }),

@@ -5,7 +5,7 @@ import { presentRunEvent } from '../present/present-run.ts';
 import { payloadOf, transcriptEvents } from '../present/transcript-payloads.ts';
 
 export interface EventsQuery {
-  /** Forwards: those after this number. Backwards: those before it; missing: from the end. */
+  /** Forwards: events after this number. Backwards: events before it; if missing, from the end. */
   readonly after: number | undefined;
   readonly limit: number;
   readonly isBackwards: boolean;
@@ -18,11 +18,11 @@ export interface EventsPage {
   readonly has_more: boolean;
 }
 
-/** Whole events are large: so many, and so much text of them, are told at once. */
+/** Whole events are large: the most events, and the most text, in one page. */
 const mostWhole = 200;
 const bytesWhole = 4 * 1024 * 1024;
 
-/** A page of the events of a run, always in their order; read on with the `after` of the answer, in either direction. */
+/** A page of the events of a run, always in order. Continue with the `after` of the answer, in either direction. */
 export async function readEvents(project: ApiProject, runId: string, query: EventsQuery): Promise<EventsPage> {
   const limit = query.isWhole ? Math.min(query.limit, mostWhole) : query.limit;
   const lines = await linesOf(project, runId, query, limit + 1);
@@ -44,8 +44,8 @@ function linesOf({ tables }: ApiProject, runId: string, { after, isBackwards }: 
 }
 
 /**
- * With what happened, out of the transcript. Where that is too much for one answer, events are left out at the far end,
- * so that reading on finds them. One that the transcript has not is told without.
+ * Adds the payloads from the transcript. When they exceed one answer, events at the far end are left out, so that the
+ * next page finds them. An event that is missing in the transcript comes without a payload.
  */
 async function whole(
   { transcripts }: ApiProject,
@@ -60,7 +60,7 @@ async function whole(
   const payloads = new Map(events.map((event) => [event.seq, payloadOf(event)]));
   const [first, last] = [events[0]?.seq ?? from, events.at(-1)?.seq ?? to];
   const fitting = lines.filter(({ seq }) => !isCut || (isBackwards ? seq >= first : seq <= last));
-  // Whoever reads on must come further, whatever the transcript has.
+  // A page must always advance, whatever the transcript contains.
   return (fitting.length === 0 ? lines : fitting).map((line) => ({
     ...presentRunEvent(line),
     ...payloadFor(payloads.get(line.seq)),

@@ -9,7 +9,7 @@ import { searchRoutes } from './search-routes.ts';
 import { systemRoutes } from './system-routes.ts';
 import { usageRoutes } from './usage-routes.ts';
 
-/** Every address that only tells. */
+/** Every route that only reads. */
 export function readRoutes(parts: ReadParts): Route[] {
   return [
     ...projectsRoutes(parts),

@@ -5,14 +5,14 @@ import type { ApiProject } from '../api-project.ts';
 import { runSpans, spanEvents } from '../present/run-spans.ts';
 import { type TranscriptEvent, transcriptEvents } from '../present/transcript-payloads.ts';
 
-/** So many spans are told: of more, the first and the last. */
+/** The most spans in an answer; when there are more, the first and the last. */
 const mostSpans = 500;
-/** So many events are read from each end. */
+/** How many events are read from each end. */
 const eventsAnEnd = 1_000;
 const bytesAnEnd = 4 * 1024 * 1024;
 const questionsRead = 200;
 
-/** The spans of a run; of a long one those of its beginning and its end. */
+/** The spans of a run; for a long run, those of its beginning and its end. */
 export async function readSpans(
   { tables, transcripts }: ApiProject,
   run: RunRecord,
@@ -25,7 +25,7 @@ export async function readSpans(
   const [end] = await tables.runEvents.listLast(runId, { limit: 1 });
   const read = async (from: number, to: number, keeps: 'first' | 'last'): Promise<readonly TranscriptEvent[]> => {
     const span = { from, to, mostBytes: bytesAnEnd, keeps };
-    // Spans are drawn without them too.
+    // Without a transcript, spans still show stages and turns.
     const part = await transcriptEvents(transcripts, runId, span).catch(() => null);
     return part?.events ?? [];
   };

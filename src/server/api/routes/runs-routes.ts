@@ -15,22 +15,24 @@ import { inProject, type ReadParts } from './in-project.ts';
 import { readEvents } from './read-events.ts';
 import { readSpans } from './read-spans.ts';
 
-/** So many of the newest runs are searched for the beginning of an id. */
+/** How many of the newest runs are searched for the beginning of an id. */
 const runsSearched = 1_000;
 
 const mark = pageMark(z.object({ seq: z.int(), runId: z.string() }));
 
 const eventsQuery = z.object({
-  /** The number to read on from, as the page before gave it. */
+  /** The number to continue from, as the previous page returned it. */
   after: z.coerce.number().int().nonnegative().optional(),
   limit: z.coerce.number().int().min(1).max(1_000).default(200),
-  /** `1`: with all that happened; then fewer come at once. */
+  /** `1`: with payloads; then a page has fewer events. */
   whole: z.enum(['0', '1']).default('0'),
-  /** `backwards`: from the end, or from `after`, towards the beginning; the events of a page are in their order anyway. */
+  /**
+   * `backwards`: from the end, or from `after`, towards the beginning. The events of a page are in order either way.
+   */
   direction: z.enum(['forwards', 'backwards']).default('forwards'),
 });
 
-/** Runs: what was tried, what happened in it, and what it was told. */
+/** Runs: their records, their events and their prompts. */
 export function runsRoutes(parts: ReadParts): Route[] {
   const params = { run: z.string().max(200) };
   return [
@@ -73,7 +75,7 @@ export function runsRoutes(parts: ReadParts): Route[] {
       answer: runEventList,
       isCostly: ({ whole }) => whole === '1',
       handle: async (project, { params: asked, query: { after, limit, whole, direction } }) => {
-        // Read before the events are: those of an ended run are then complete.
+        // Read the run before its events: when it has ended, its events are then complete.
         const { runId, finish } = await findRun(project, asked.run);
         const wanted = { after, limit, isWhole: whole === '1', isBackwards: direction === 'backwards' };
         return { ...(await readEvents(project, runId, wanted)), run_ended: finish !== null };
@@ -111,7 +113,7 @@ const goneOn: Diff = {
   why_none: 'A later run has worked in this workspace; what is there now is in the diff of the issue.',
 };
 
-/** A run by its id, the newest of an issue by the issue's name, or the one run whose id begins like this. */
+/** Finds a run by its id, the newest run of an issue by the issue's name, or the only run whose id begins like this. */
 async function findRun({ tables: { runs }, id }: ApiProject, reference: string): Promise<RunRecord> {
   const exact = await runs.read(reference);
   if (exact !== null && exact.project === id) return exact;
@@ -134,7 +136,7 @@ function placeOf({ seq, runId }: RunRecord): { seq: number; runId: string } {
   return { seq, runId };
 }
 
-/** So many pieces of prompts are read: the first one says most, and each is looked for in a file. */
+/** How many pieces of prompts are read: the first one says most, and each costs a search in a file. */
 const mostPieces = 40;
 const bytesAPiece = 1024 * 1024;
 
@@ -143,7 +145,7 @@ const told = z.object({
   parts: z.array(z.object({ text: z.string(), is_untrusted: z.boolean() })),
 });
 
-/** What the agent of a run was told, turn by turn; empty for a run from before that was written down. */
+/** The prompts of a run, turn by turn; empty for a run from before prompts were recorded. */
 async function readPrompt({ tables, transcripts }: ApiProject, runId: string): Promise<Prompt> {
   const lines = await tables.runEvents.named(runId, ['turn_prompt'], { from: 'first', limit: mostPieces });
   const turns: Prompt['turns'] = [];
@@ -155,7 +157,7 @@ async function readPrompt({ tables, transcripts }: ApiProject, runId: string): P
   return { turns };
 }
 
-/** A long prompt is in several events, one after the other. */
+/** A long prompt is split over several consecutive events. */
 function addPiece(turns: Prompt['turns'], { at, payload }: TranscriptEvent): void {
   const piece = told.safeParse(payload);
   if (!piece.success) return;

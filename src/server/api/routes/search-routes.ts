@@ -10,9 +10,9 @@ import type { Route } from '../route.ts';
 import { inProject, type ReadParts } from './in-project.ts';
 import { listIssues } from './list-issues.ts';
 
-/** A search ends after this, wherever it is; what was found by then is told. */
+/** A search ends after this time and returns what it has found. */
 const searchMs = 2_000;
-/** So many of the latest runs, and of their events, are looked through. */
+/** How many of the latest runs, and of their events, are searched. */
 const runsSearched = 200;
 const eventsSearched = 200_000;
 const eventsAStep = 2_000;
@@ -22,7 +22,7 @@ const query = z.object({
   limit: z.coerce.number().int().min(1).max(100).default(50),
 });
 
-/** Where a text stands: in issues, and in what agents did lately. */
+/** Finds a text in issues and in recent events of agents. */
 export function searchRoutes(parts: ReadParts): Route[] {
   return [
     inProject(parts, {
@@ -46,7 +46,7 @@ interface Search {
   readonly limit: number;
   /** On the monotonic clock. */
   readonly until: number;
-  /** Aborted when nobody waits for the answer any more. */
+  /** Aborted when the caller no longer waits for the answer. */
   readonly signal: AbortSignal;
 }
 
@@ -80,7 +80,7 @@ function issueFound(issue: IssueFacts, text: string): Found['results'][number] {
   };
 }
 
-/** The latest run first. Others have their turn between two steps: the store answers one at a time. */
+/** Searches the latest run first. Pauses between two steps, because the store serves one query at a time. */
 async function searchEvents(project: ApiProject, search: Search, { clock }: ReadParts): Promise<Found> {
   const { text, limit, signal } = search;
   const { runs, runEvents } = project.tables;

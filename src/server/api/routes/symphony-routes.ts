@@ -16,12 +16,12 @@ import {
 } from '../present/present-symphony.ts';
 import { type Route, route } from '../route.ts';
 
-/** Words below `/api/v1/` that are no issue, whatever an issue is called; `/projects/P/issues/ID` reaches that one too. */
+/** Words below `/api/v1/` that never name an issue; `/projects/P/issues/ID` reaches an issue with such a name. */
 const reservedWords: ReadonlySet<string> = new Set(['state', 'refresh', 'events', 'projects', 'openapi.json']);
 
 const unavailableSnapshot = { code: 'snapshot_unavailable', message: symphonyTexts.snapshotUnavailable } as const;
 
-/** The three addresses of Symphony's API, over all projects of this Baton. */
+/** The three addresses of Symphony's API, for all projects of this Baton. */
 export function symphonyRoutes({
   projects,
   clock,
@@ -51,7 +51,7 @@ export function symphonyRoutes({
     route({
       method: 'POST',
       path: '/api/v1/refresh',
-      // It changes no state, and spends requests to the trackers.
+      // It changes no state, but it spends requests to the trackers.
       scope: 'operate',
       summary: 'Looks at the trackers as soon as may be.',
       status: 202,
@@ -85,10 +85,10 @@ export function symphonyRoutes({
   ];
 }
 
-/** Of so many issues the last event is looked up. */
+/** For how many issues the last event is read. */
 const mostLooked = 100;
 
-/** What waits has no run just now; where its last one worked, and what that said last, is in the store. */
+/** A waiting issue has no run now; the workspace and the last event of its last run come from the store. */
 async function lastRunsOf({ tables, id }: ApiProject, model: ReadModel): Promise<SymphonyFacts['lastRuns']> {
   const waiting = [...model.held, ...looksOf(model)].map(({ issue }) => issue.id);
   if (waiting.length === 0) return new Map();

@@ -7,7 +7,7 @@ import { inProject, type ReadParts } from './in-project.ts';
 /** Counts by minute are kept for seven days. */
 const mostHours = 168;
 
-/** How Baton itself is: its jobs, its requests, its settings, its health, and what it saved. */
+/** The state of Baton itself: its jobs, requests, settings, health and saved work. */
 export function systemRoutes(parts: ReadParts): Route[] {
   return [
     inProject(parts, {

@@ -10,14 +10,14 @@ import type { Route } from '../route.ts';
 import { inProject, type ReadParts, unfit } from './in-project.ts';
 
 const dayMs = 24 * 3_600_000;
-/** Without a word: so many days, today included. */
+/** The default number of days, including today. */
 const usualDays = 30;
 const mostDays = 366;
 const issuesShown = 100;
 
 const query = z.object({ from: z.iso.date().optional(), to: z.iso.date().optional() });
 
-/** What was used, of each UTC day, by role and by issue; of one run the run itself tells. */
+/** Usage per UTC day, by role and by issue; each run has its own usage. */
 export function usageRoutes(parts: ReadParts): Route[] {
   return [
     inProject(parts, {
@@ -55,7 +55,7 @@ export function usageRoutes(parts: ReadParts): Route[] {
   ];
 }
 
-/** By the last run, or by what is known of the issue where no run is left. */
+/** From the last run; from the issue itself when no run is left. */
 async function identifiersOf(project: ApiProject, sums: readonly UsageOfIssue[]): Promise<ReadonlyMap<string, string>> {
   const { tables, id } = project;
   const unnamed = sums.filter(({ identifier }) => identifier === null).map(({ issueId }) => issueId);

@@ -2,17 +2,20 @@ import type { ServerResponse } from 'node:http';
 import { type Identify, tooMany } from '../admit.ts';
 import { callerKey } from '../caller.ts';
 
-/** How many event streams there may be: well below the connections of a listener, so that there is room for the rest. */
+/**
+ * Limits for event streams, well below the connection limit of a listener, so that other requests still get
+ * connections.
+ */
 export interface StreamLimits {
   readonly most: number;
   readonly mostOfOne: number;
-  /** Of all agents together. */
+  /** For all agents together. */
   readonly mostOfRuns: number;
 }
 
 const usualLimits: StreamLimits = { most: 600, mostOfOne: 500, mostOfRuns: 20 };
 
-/** Identifies those who want to listen, and counts them by who they are for as long as they do. */
+/** Identifies callers that open a stream, and counts open streams per caller. */
 export function countStreams(identify: Identify, wished: Partial<StreamLimits> = {}): Identify {
   const { most, mostOfOne, mostOfRuns } = { ...usualLimits, ...wished };
   const open = new Map<ServerResponse, string>();

@@ -11,25 +11,25 @@ import { Rounds } from './rounds.ts';
 import { patchText, snapshotText, type ToldProject, toldOf } from './row-book.ts';
 
 /**
- * What is going on, told to any number of listeners as it changes. What must hold:
+ * Publishes the state of all projects to any number of listeners as it changes. What must hold:
  *
- * - A snapshot and the patches after it give, at every number, what a snapshot at that number would: a listener that was
- *   cut off and comes back with the last number it heard misses nothing, or gets a snapshot.
- * - The scheduler never waits for a listener. A change is noted and told a moment later, the same text to all; what one
- *   of them costs is a write, and hundreds are written to a few at a time (`rounds.ts`). One that does not read is let go,
- *   and comes back by itself.
+ * - A snapshot and the patches after it result, at every number, in the snapshot at that number. A listener that
+ *   reconnects with its last number receives everything it missed, or a new snapshot.
+ * - The scheduler never waits for a listener. A change is noted and published a moment later, the same text to all. A
+ *   listener costs one write, and hundreds are served a few at a time (`rounds.ts`). A listener that does not read is
+ *   disconnected, and reconnects by itself.
  * - Memory does not grow with time, with the number of events or with slow listeners.
  */
 export interface Listening {
-  /** Takes text as it is sent; false when it does not keep up and is to be let go. */
+  /** Takes text to send; returns false when the listener does not keep up and must be disconnected. */
   send(text: string): boolean;
   end(): void;
 }
 
 export interface ListenerWish {
-  /** As `Last-Event-ID` has it; null at the first time. */
+  /** The value of `Last-Event-ID`; null on the first connection. */
   readonly lastId: string | null;
-  /** `PROJECT/RUN` of the runs whose events are wanted. */
+  /** `PROJECT/RUN` of the runs whose events the listener wants. */
   readonly runs: ReadonlySet<string>;
 }
 
@@ -37,15 +37,21 @@ interface Seat extends Listening {
   readonly runs: ReadonlySet<string>;
 }
 
-/** At most four times a second; and after much was told, so much later that a listener gets no more than this a second. */
+/**
+ * At most four frames a second. After a large frame the next one waits, so that no listener gets more than this a
+ * second.
+ */
 const frameMs = 250;
 const charsPerSecond = 128_000;
-/** And all of them together no more than this: beside hundreds who look on, the scheduler comes first. */
+/** The limit for all listeners together: with hundreds of listeners, the scheduler still comes first. */
 const charsPerSecondOfAll = 16_000_000;
-/** A proxy between us closes what is silent; and who hears nothing for longer than two of these knows that we hang. */
+/**
+ * Proxies close silent connections. A listener that receives nothing for longer than two of these knows that the daemon
+ * hangs.
+ */
 const signOfLifeMs = 5_000;
 const ringLimits = { mostFrames: 2_000, mostChars: 4_000_000 };
-/** Of one run and one frame; what is beyond is read from the transcript. */
+/** For one run and one frame; the transcript has the rest. */
 const mostRunEvents = 200;
 
 export class EventStream {
@@ -53,7 +59,7 @@ export class EventStream {
   readonly #epoch: string;
   readonly #ring = new FrameRing(ringLimits);
   readonly #seats = new Set<Seat>();
-  /** Who wants to hear of a run. */
+  /** The listeners of each run. */
   readonly #ofRun = new Map<string, Set<Seat>>();
   readonly #watching = new Map<ApiProject, () => void>();
   readonly #told = new Map<ApiProject, ToldProject>();
@@ -61,7 +67,7 @@ export class EventStream {
   readonly #runEvents = new Map<string, { readonly project: string; readonly runId: string; events: RunEvent[] }>();
   readonly #stopWatching: () => void;
   readonly #rounds: Rounds<Seat>;
-  /** Made once for all who come between two frames. */
+  /** Built once for all listeners that connect between two frames. */
   #welcome: { readonly number: number; readonly text: string } | null = null;
   #number = 0;
   #timer: Timer | null = null;
@@ -88,10 +94,13 @@ export class EventStream {
     return this.#seats.size;
   }
 
-  /** Adds a listener; gives what lets it go. It is told a snapshot, or what it missed, before this returns. */
+  /**
+   * Adds a listener and returns a function that removes it. Sends a snapshot, or the missed events, before it returns.
+   */
   listen(listening: Listening, { lastId, runs }: ListenerWish): () => void {
     const seat: Seat = { send: (text) => listening.send(text), end: () => listening.end(), runs };
-    // A snapshot is what all have heard; what waits to be told comes next. Where nobody listened, nothing was told.
+    // A snapshot contains what all listeners have received; pending changes follow. Without listeners nothing was
+    // published, so publish the pending changes first.
     if (this.#seats.size === 0) this.#tellChanges();
     const missed = this.#ring.after(this.#numberOf(lastId), this.#number);
     this.#seats.add(seat);
@@ -119,7 +128,7 @@ export class EventStream {
     this.#seats.clear();
   }
 
-  /** Projects come and go; what listeners were told of is then another, so they begin anew. */
+  /** When projects come or go, the previous snapshot is obsolete, so all listeners get a new one. */
   #follow(): void {
     const now = new Set(this.#parts.projects.list());
     for (const [project, stop] of this.#watching) {
@@ -150,7 +159,7 @@ export class EventStream {
       if (!this.#ofRun.has(key)) return;
       const waiting = this.#runEvents.get(key) ?? { project: project.name, runId, events: [] };
       waiting.events.push(event());
-      // The newest are told; whoever needs the others reads the transcript.
+      // Only the newest are published; the transcript has the others.
       if (waiting.events.length > 2 * mostRunEvents) waiting.events = waiting.events.slice(-mostRunEvents);
       this.#runEvents.set(key, waiting);
       this.#scheduleRuns();
@@ -166,13 +175,13 @@ export class EventStream {
     const { clock } = this.#parts;
     this.#timer ??= clock.schedule(Math.max(frameMs, this.#nextAt - clock.monotonic()), () => {
       this.#timer = null;
-      // Not all have heard what came before.
+      // Some listeners have not received the previous frame yet.
       if (this.#rounds.isBusy) return this.#schedule();
       this.#tellChanges();
     });
   }
 
-  /** Apart from the rest: whoever watches a run does not wait because much else changed. */
+  /** On a timer of its own: a listener of a run must not wait because much else changed. */
   #scheduleRuns(): void {
     this.#runTimer ??= this.#parts.clock.schedule(frameMs, () => {
       this.#runTimer = null;
@@ -201,7 +210,10 @@ export class EventStream {
     this.#nextAt = clock.monotonic() + seconds * 1_000;
   }
 
-  /** Only those who asked hear of a run; it has no number, as a listener reads on in the transcript by its `after`. */
+  /**
+   * Sends events of a run only to listeners that asked for it. They have no number: a listener continues in the
+   * transcript from `after`.
+   */
   #tellRuns(): void {
     const heard = new Map<Seat, string[]>();
     for (const [key, { project, runId, events }] of this.#runEvents) {
@@ -211,13 +223,13 @@ export class EventStream {
       for (const seat of this.#ofRun.get(key) ?? []) heard.set(seat, [...(heard.get(seat) ?? []), text]);
     }
     this.#runEvents.clear();
-    // One write for each, however many runs it wants to hear of.
+    // One write per listener, however many runs it follows.
     for (const [seat, texts] of heard) this.#rounds.add(texts.join(''), [seat]);
   }
 
   /**
-   * How far the wanted runs have come. An event is told before it is written: a listener that reads the transcript when it
-   * connects would otherwise never hear of one that happened just before and was written just after.
+   * The newest event number of each wanted run. An event is published before it is written, so a listener that reads
+   * the transcript when it connects could otherwise miss an event that happened just before and was written just after.
    */
   #howFar(runs: ReadonlySet<string>): string {
     let text = '';
@@ -276,7 +288,7 @@ export class EventStream {
     return `{"projects":[${projects.join(',')}]}`;
   }
 
-  /** Of another life of Baton nothing is known. */
+  /** Numbers of a previous daemon are unknown here. */
   #numberOf(id: string | null): number {
     const [epoch, number] = id?.split('-') ?? [];
     return epoch === this.#epoch && /^\d{1,15}$/.test(number ?? '') ? Number(number) : -1;

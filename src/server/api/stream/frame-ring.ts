@@ -9,9 +9,7 @@ export interface RingLimits {
   readonly mostChars: number;
 }
 
-/**
- * The last events, to be told again to whoever missed them. Memory is bounded by both limits; the newest is always kept.
- */
+/** The last events, for listeners that missed them. Both limits bound the memory; the newest event always stays. */
 export class FrameRing {
   readonly #limits: RingLimits;
   #frames: Frame[] = [];
@@ -35,7 +33,7 @@ export class FrameRing {
     if (gone > 0) this.#frames = this.#frames.slice(gone);
   }
 
-  /** What came after a number; null when some of it is not known any more, or the number was never given. */
+  /** The events after a number; null when some of them are gone, or the number was never used. */
   after(number: number, newest: number): readonly Frame[] | null {
     if (number === newest) return [];
     const first = this.#frames[0];

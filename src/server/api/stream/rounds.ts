@@ -1,6 +1,6 @@
 import type { Clock, Timer } from '../../../clock/clock.ts';
 
-/** So long texts are handed out before others get their turn, and so long others have it. */
+/** How long texts are sent before other work gets its turn, and how long that turn is. */
 const sliceMs = 2;
 const restMs = 4;
 
@@ -11,9 +11,9 @@ interface Round<Taker> {
 }
 
 /**
- * Hands texts to many takers, a few at a time. What must hold: each taker gets its texts in the order in which they were
- * added; whoever else needs this thread waits for a slice and not for all of them. As long as it is busy nothing more should
- * be added than must be: what waits here is memory.
+ * Sends texts to many takers, a few at a time. What must hold: each taker gets its texts in the order in which they
+ * were added; other work on this thread waits for one slice, not for all takers. While it is busy, callers should add
+ * as little as possible: waiting texts take memory.
  */
 export class Rounds<Taker> {
   readonly #clock: Clock;
@@ -30,7 +30,7 @@ export class Rounds<Taker> {
     return this.#waiting.length > 0;
   }
 
-  /** The first of them have it before this returns, unless others come before them. */
+  /** The first takers receive the text before this returns, unless earlier texts are still waiting. */
   add(text: string, takers: readonly Taker[]): void {
     this.#waiting.push({ text, takers, next: 0 });
     if (this.#waiting.length === 1) this.#go();

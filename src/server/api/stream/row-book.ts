@@ -1,6 +1,6 @@
 import { type Now, type RowList, rowLists } from '../../../client/schema/now.ts';
 
-/** What listeners were last told of a project: each row as the text that was sent. */
+/** The last published state of a project: each row as the text that was sent. */
 export interface ToldProject {
   readonly vitals: string;
   readonly lists: Readonly<Record<RowList, ReadonlyMap<string, string>>>;
@@ -22,8 +22,8 @@ export function toldOf(now: Now): ToldProject {
 }
 
 /**
- * What has to be told after `before` so that a listener knows `after`, as the JSON text of a patch; null when nothing
- * changed. Order within a list is not told: whoever shows one sorts it.
+ * The JSON text of the patch from `before` to `after`; null when nothing changed. A patch has no order within a list:
+ * the client sorts it.
  */
 export function patchText(project: string, at: string, before: ToldProject, after: ToldProject): string | null {
   const set: string[] = [];
@@ -42,7 +42,7 @@ export function patchText(project: string, at: string, before: ToldProject, afte
   return `{${head}${vitals},"set":{${set.join(',')}},"drop":{${drop.join(',')}}}`;
 }
 
-/** Everything that listeners were told of a project, as the JSON text of a `Now`. */
+/** The published state of a project as the JSON text of a `Now`. */
 export function snapshotText(project: string, at: string, { vitals, lists }: ToldProject): string {
   const rows = rowLists.map((list) => `"${list}":[${[...lists[list].values()].join(',')}]`);
   const head = `"project":${JSON.stringify(project)},"generated_at":${JSON.stringify(at)}`;

@@ -9,13 +9,13 @@ import type { EventStream } from './event-stream.ts';
 
 /** More than any team opens. */
 const mostListeners = 1_000;
-/** What a listener has not taken yet; one that has more does not read. */
+/** Bytes that a listener has not read yet; above this it counts as not reading. */
 const mostWaitingBytes = 4 * 1_024 * 1_024;
 const mostRuns = 20;
 
 /**
- * `GET /api/v1/events`. Written on Node's own response: the same text goes to hundreds, and each of the platform's streams
- * would copy it.
+ * `GET /api/v1/events`. Writes to Node's own response: the same text goes to hundreds of listeners, and a web stream
+ * for each would copy it.
  */
 export function streamRoute(
   stream: EventStream,
@@ -33,7 +33,7 @@ export function streamRoute(
     outgoing.writeHead(200, {
       'content-type': 'text/event-stream',
       'cache-control': 'no-store',
-      // A proxy in between must not wait for more.
+      // A proxy must not buffer the stream.
       'x-accel-buffering': 'no',
     });
     const runs = new Set((context.req.queries('run') ?? []).slice(0, mostRuns));
@@ -41,7 +41,7 @@ export function streamRoute(
     const leave = stream.listen(
       {
         send: (text) => {
-          // Whoever came with a token is asked for it again at each sign of life.
+          // The token of a listener is checked again at each keep-alive.
           if (isSignOfLife(text) && caller.isRevoked?.()) return false;
           if (outgoing.destroyed || outgoing.writableLength > mostWaitingBytes) return false;
           outgoing.write(inBytes(text));
@@ -57,12 +57,12 @@ export function streamRoute(
   return app as unknown as Hono;
 }
 
-/** What a listener does not hear as an event. */
+/** A keep-alive is a comment, not an event. */
 function isSignOfLife(text: string): boolean {
   return text.startsWith(':');
 }
 
-/** The same text goes to hundreds in a row, and is made into bytes once. */
+/** The same text goes to hundreds of listeners in a row, so it is encoded once. */
 function rememberLast(make: (text: string) => Buffer): (text: string) => Buffer {
   let last: { readonly text: string; readonly bytes: Buffer } | null = null;
   return (text) => {
