@@ -1,27 +1,27 @@
 import { harmlessLine } from '../core/text/harmless-line.ts';
 
-/** No cell shows more of a longer text. */
+/** The most characters of a text that a cell shows. */
 const longestCell = 2_000;
 
-/** A column is one or two units of text; a base with its marks is no longer than this. */
+/** A column has one or two code units; a base character with its marks has at most this many. */
 const longestCharacter = 8;
 
 const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
-/** What takes two columns of a terminal: East Asian writing in full width, and emoji. */
+/** Characters that take two columns of a terminal: full-width East Asian characters, and emoji. */
 const wide =
   /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}]|\p{Emoji_Presentation}/u;
 
 const plain = /^[ -~]*$/;
 const selectors = /[\ufe00-\ufe0f\u{e0100}-\u{e01ef}]/gu;
-/** They belong to the character before them, and would go with a blank of ours. */
+/** Marks without a base character: they would attach to a blank of ours. */
 const marksOnNothing = /(^|\s)[\p{M}\p{Emoji_Modifier}\uff9e\uff9f\s]+/gu;
 const tooManyMarks = /(\p{M}{3})\p{M}+/gu;
 
 /**
- * A text as one line whose columns can be counted: no escapes, no control characters, nothing invisible; no marks that
- * stand on nothing or pile up over the lines above, and nothing that asks for another form of a character, because
- * terminals do not agree how wide that is.
+ * The text as one line whose columns can be counted: no escapes, no control characters, nothing invisible; no marks
+ * without a base or piled up over the lines above, and no variation selectors, because terminals disagree on their
+ * width.
  */
 export function cellText(text: string): string {
   const line = harmlessLine(text.slice(0, longestCell));
@@ -34,12 +34,12 @@ export function cellText(text: string): string {
     .trim();
 }
 
-/** The same for a reason that a program wrote: a written-out line break is a space too. */
+/** The same for a reason that a program wrote: a written-out line break becomes a space too. */
 export function reasonText(text: string): string {
   return cellText(text.slice(0, longestCell).replaceAll(/\\[nr]/g, ' '));
 }
 
-/** Only ASCII that can be seen: each character takes one column everywhere. */
+/** Visible ASCII only: each character takes one column everywhere. */
 export function isPlain(text: string): boolean {
   return plain.test(text);
 }
@@ -49,12 +49,12 @@ export function graphemesOf(text: string): string[] {
   return Array.from(segmenter.segment(text), ({ segment }) => segment);
 }
 
-/** How many columns of a terminal it takes: wide characters two, marks none. */
+/** The number of terminal columns: wide characters take two, marks none. */
 export function widthOf(text: string): number {
   return isPlain(text) ? text.length : graphemesOf(text).reduce((sum, each) => sum + graphemeWidth(each), 0);
 }
 
-/** In at most this many columns; what is cut off shows as `…`. */
+/** The text in at most this many columns; a cut shows as `…`. */
 export function cut(text: string, width: number): string {
   if (width <= 0) return '';
   if (isPlain(text)) return text.length <= width ? text : `${text.slice(0, width - 1)}…`;
@@ -68,14 +68,14 @@ export function cut(text: string, width: number): string {
   return `${kept.join('')}…`;
 }
 
-/** In exactly this many columns. */
+/** The text in exactly this many columns. */
 export function padded(text: string, width: number, side: 'left' | 'right' = 'left'): string {
   const shown = cut(text, width);
   const blank = ' '.repeat(Math.max(0, width - widthOf(shown)));
   return side === 'left' ? shown + blank : blank + shown;
 }
 
-/** In at most `most` lines of at most this many columns. A longer word of ASCII goes on in the next line. */
+/** The text in at most `most` lines of at most this many columns. A longer ASCII word continues on the next line. */
 export function wrapped(text: string, width: number, most: number): string[] {
   const columns = Math.max(1, width);
   let rest = text

@@ -18,7 +18,7 @@ import { registerStoreCommands } from './store/register.ts';
 import { registerTokenCommands } from './token/register.ts';
 import { registerWorkspaceCommands } from './workspace/register.ts';
 
-/** Runs one command and answers with its exit code: 0 normal, 1 error, 2 usage. Never throws. */
+/** Runs one command and returns its exit code: 0 normal, 1 error, 2 usage. Never throws. */
 export async function runCommandLine(argv: readonly string[], surroundings: Surroundings): Promise<number> {
   const json = argv.includes('--json');
   let exitCode: number = exitCodes.ok;
@@ -41,7 +41,7 @@ export async function runCommandLine(argv: readonly string[], surroundings: Surr
   }
 }
 
-/** Commands are loaded when they are called, so that `--version` does not pay for the daemon. */
+/** Commands are loaded when they are called, so that `--version` does not load the daemon. */
 function commandLine(surroundings: Surroundings, json: boolean, finish: (exitCode: number) => void): Command {
   const program = new Command('baton')
     .description('One issue, one live coding agent. Without a command: start.')
@@ -56,7 +56,7 @@ function commandLine(surroundings: Surroundings, json: boolean, finish: (exitCod
   const run: CommandParts['run'] =
     (load, name) =>
     async (...given) => {
-      // Commander gives what the options of the command declare, and itself at the end.
+      // Commander passes the arguments and options of the command, and then the command itself.
       const command = (await load())[name] as (...given: unknown[]) => number | Promise<number>;
       finish(await command(...given.slice(0, -1), surroundings));
     };

@@ -1,17 +1,17 @@
 import type { Command } from 'commander';
 import type { Surroundings } from '../daemon/surroundings.ts';
 
-/** Its own types say which arguments and flags it takes; it gives its exit code. */
+/** Its own types declare its arguments and flags; it returns its exit code. */
 export type CommandFunction = (...given: never[]) => number | Promise<number>;
 
-/** What the commands are registered with. */
+/** What registering a command needs. */
 export interface CommandParts {
   readonly surroundings: Surroundings;
   /** Takes the exit code of the command that ran. */
   readonly finish: (exitCode: number) => void;
   /**
-   * The action of a command: loads its file when it is called, and calls it with the arguments and flags that it was
-   * given, and the surroundings.
+   * The action of a command: loads its file when it is called, and calls it with its arguments, its flags and the
+   * surroundings.
    */
   readonly run: <Name extends string>(
     load: () => Promise<Readonly<Record<Name, CommandFunction>>>,

@@ -4,7 +4,7 @@ import { checkMachine } from './doctor/check-machine.ts';
 import { checkWorkflow } from './doctor/check-workflow.ts';
 import { exitCodes } from './exit-codes.ts';
 
-/** `baton doctor`: whether this machine, and with a workflow file what that needs, is fit for Baton. */
+/** `baton doctor`: checks whether this machine is fit for Baton and, with a workflow file, for what that file needs. */
 export async function doctor(
   workflow: string | null,
   flags: { readonly json?: boolean },

@@ -16,8 +16,8 @@ import { jsonLine } from './json-line.ts';
 import { type StartFlags, trialOf } from './start.ts';
 
 /**
- * `baton start --dry-run`: what a start would begin with, and why not with the rest; of several files one after the
- * other. Nothing is started. What is wrong with one of several does not hide the rest, and makes the exit code 1.
+ * `baton start --dry-run`: what would start, and why the rest would not; several files one after the other. Starts
+ * nothing. A problem in one of several files does not hide the others, and makes the exit code 1.
  */
 export async function dryRun(
   workflows: readonly string[],
@@ -42,15 +42,15 @@ export async function dryRun(
   return good.length === looks.length ? exitCodes.ok : exitCodes.error;
 }
 
-/** What was found of one workflow file. */
+/** The findings for one workflow file. */
 interface Look {
   readonly workflow: string;
   readonly project: string | null;
   readonly plan: readonly DispatchDecision[];
-  /** How many runs a daemon beside us has now. */
+  /** How many runs a running daemon has now. */
   readonly running: number;
   readonly most: number;
-  /** Why nothing can be said of it. */
+  /** Why there is no plan for it. */
   readonly error: BatonError | null;
 }
 
@@ -76,7 +76,7 @@ async function look(workflow: string, flags: StartFlags, surroundings: Surroundi
   }
 }
 
-/** The plans as the shared slots allow them. */
+/** The plans, reduced to the shared slots. */
 function withinLimit(looks: readonly Look[], limit: number | null): readonly Look[] {
   if (limit === null) return looks;
   const wants = looks.map(({ plan, running }) => ({
@@ -96,7 +96,7 @@ function withinLimit(looks: readonly Look[], limit: number | null): readonly Loo
   });
 }
 
-/** What a daemon that runs already has claimed, from its status; what it holds is in the store. */
+/** The claims of a running daemon, from its status; held issues are in the store. */
 function claimsIn(status: Status | null): ClaimBeside[] {
   if (status === null) return [];
   const { running, retrying } = status;

@@ -1,2 +1,1 @@
-/** The exit codes of every command. */
 export const exitCodes = { ok: 0, error: 1, usage: 2 } as const;

@@ -10,7 +10,7 @@ export interface ExplainFlags extends WorkplaceFlags {
   readonly json?: boolean;
 }
 
-/** `baton explain`: every gate between an issue and its run, and what happens next. Nothing is started or changed. */
+/** `baton explain`: every gate between an issue and its run, and what happens next. Starts and changes nothing. */
 export async function explain(reference: string, flags: ExplainFlags, surroundings: Surroundings): Promise<number> {
   await using connection = await connect(flags, surroundings);
   const explained = await connection.project.explain(reference);

@@ -19,8 +19,8 @@ import { jsonLine } from './json-line.ts';
 import { jsonOption } from './option-parsers.ts';
 
 /**
- * The command `init` with the options of all adapters. It is made when it is called: the adapters are not loaded for
- * other commands.
+ * The command `init` with the options of all adapters. It is created when it is called, so that other commands do not
+ * load the adapters.
  */
 export function initCommand(surroundings: Surroundings, finish: (exitCode: number) => void): Command {
   const { trackers, backends } = adaptersIn(surroundings);
@@ -39,14 +39,14 @@ export function initCommand(surroundings: Surroundings, finish: (exitCode: numbe
     .action(async (file: string, flags: InitFlags) => finish(await init(file, flags, surroundings)));
 }
 
-/** Two adapters may ask the same, by the same option. */
+/** Two adapters may ask the same question with the same option. */
 function questionsIn(surroundings: Surroundings): readonly InitQuestion[] {
   const { trackers, backends } = adaptersIn(surroundings);
   const inits: readonly { readonly init: AdapterInit }[] = [...trackers, ...backends];
   return [...new Map(inits.flatMap(({ init }) => init.questions).map((each) => [each.name, each])).values()];
 }
 
-/** `baton init`: asks, or takes flags, and writes a workflow file that validates. An existing file is never replaced. */
+/** `baton init`: asks, or takes flags, and writes a workflow file that validates. Never replaces an existing file. */
 async function init(file: string, flags: InitFlags, surroundings: Surroundings): Promise<number> {
   const target = path.resolve(surroundings.cwd, file);
   if (existsSync(target)) throw isThere(target);
@@ -77,12 +77,12 @@ async function init(file: string, flags: InitFlags, surroundings: Surroundings):
   return exitCodes.ok;
 }
 
-/** One root a workflow file, as the default has it. By the sign for the home, so that the file fits another user too. */
+/** One root per workflow file, as by default. Written with `~`, so that the file fits other users too. */
 function workspaceRoot(target: string, surroundings: Surroundings): string {
   return `~/baton/workspaces/${path.basename(stateFolder(target, undefined, surroundings))}`;
 }
 
-/** Exclusive, so that a file made meanwhile is not replaced either. */
+/** Exclusive, so that a file created meanwhile is not replaced either. */
 function write(target: string, text: string): void {
   try {
     writeFileSync(target, text, { flag: 'wx' });
@@ -103,7 +103,7 @@ function isThere(target: string): BatonError {
   });
 }
 
-/** The secret of a tracker may be exported later; with anything else wrong the file is not written. */
+/** The secret of a tracker may be exported later; any other problem prevents the file from being written. */
 function check(text: string, target: string, { tracker }: Chosen, surroundings: Surroundings): Settings {
   const assumed = Object.fromEntries(secretVariables(tracker).map((name) => [name, 'to be exported']));
   const context = workflowContext({ ...surroundings, env: { ...assumed, ...surroundings.env } });

@@ -6,11 +6,11 @@ import { systemChance } from '../clock/system-chance.ts';
 import { systemClock } from '../clock/system-clock.ts';
 import { runCommandLine } from './command-line.ts';
 
-// The one place that looks at the process it runs in. Everything below gets it as a value.
+// The only place that reads the process it runs in. Everything else gets it as a value.
 const packageFile = new URL('../../package.json', import.meta.url);
 const extension = import.meta.filename.endsWith('.ts') ? 'ts' : 'js';
 
-// A reader that has gone (`baton validate | head`) is no defect, and must not end Baton before its agents.
+// A closed reader (`baton validate | head`) is not an error, and must not end Baton before its agents.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
 
 process.exitCode = await runCommandLine(process.argv.slice(2), {
@@ -50,7 +50,7 @@ function userName(): string {
   }
 }
 
-/** A machine may be set to a time zone that has no name; its own is then as good as none. */
+/** A machine may have a time zone without a name; then UTC applies. */
 function timeZone(): string {
   const name: string | undefined = Intl.DateTimeFormat().resolvedOptions().timeZone;
   return name === undefined || name === 'Etc/Unknown' ? 'UTC' : name;

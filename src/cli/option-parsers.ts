@@ -21,7 +21,7 @@ export function count(text: string): number {
   throw new InvalidArgumentError('It must be a whole number above 0.');
 }
 
-/** Several values, with commas or by giving the option several times. */
+/** Several values, separated by commas or by repeating the option. */
 export function names(text: string, before: readonly string[] | undefined): readonly string[] {
   const found = text
     .split(',')

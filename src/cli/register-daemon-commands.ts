@@ -82,8 +82,8 @@ function workflowsArgument(): Argument {
 }
 
 /**
- * `baton docter WORKFLOW.md` must not start agents: of several words, one that is no file and does not look like one is
- * a mistake, not a project that will come later.
+ * `baton docter WORKFLOW.md` must not start agents: among several words, one that is not a file and does not look like
+ * one is a typing mistake, not a project that will appear later.
  */
 function refuseMistypedCommand(
   command: Command,
@@ -100,7 +100,7 @@ function refuseMistypedCommand(
   );
 }
 
-/** `baton validat` is understood as a file to start with; the error then names the command. */
+/** `baton validat` is parsed as a file to start; the error then suggests the command. */
 function throwWithCommand(error: unknown, workflow: string, commands: readonly string[]): never {
   const command = nearestKey(workflow, commands);
   if (command === null || !(error instanceof BatonError) || error.code !== 'missing_workflow_file') throw error;

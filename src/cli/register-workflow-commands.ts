@@ -7,7 +7,7 @@ export function registerWorkflowCommands(program: Command, { surroundings, finis
   program
     .command('init')
     .description('write a workflow file; asks what the options leave open')
-    // Its options come from the adapters, so `initCommand` reads all of them, `--help` included.
+    // Its options come from the adapters, so `initCommand` parses all of them, including `--help`.
     .helpOption(false)
     .allowUnknownOption()
     .allowExcessArguments()

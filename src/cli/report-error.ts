@@ -3,7 +3,7 @@ import { harmlessLines } from '../core/text/harmless-line.ts';
 import type { Surroundings } from '../daemon/surroundings.ts';
 import { jsonLine } from './json-line.ts';
 
-/** Tells the caller of a command what went wrong: for people on stderr, with `--json` as an envelope on stdout. */
+/** Reports an error to the caller of a command: for people on stderr, with `--json` as an envelope on stdout. */
 export function reportError(error: BatonError, options: { json: boolean; surroundings: Surroundings }): void {
   const { json, surroundings } = options;
   if (json) {

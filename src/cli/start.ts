@@ -35,7 +35,7 @@ export interface StartFlags {
   readonly maxAgents?: number;
 }
 
-/** `baton start`: takes tickets and runs agents until a signal, or a drain, says stop. */
+/** `baton start`: takes issues and runs agents until a signal or a drain stops it. */
 export async function start(
   workflows: readonly [string, ...string[]],
   flags: StartFlags,
@@ -51,12 +51,12 @@ export async function start(
     return dryRun(workflows, flags, surroundings);
   }
   using signals = listenForStop(surroundings);
-  // Several projects have one log: with the state of the first, which this Baton has to itself.
+  // Several projects share one log, in the state folder of the first, which this Baton has locked.
   const ownFolder = stateFolder(path.resolve(surroundings.cwd, workflows[0]), flags.stateDir, surroundings);
   const logsRoot = path.resolve(surroundings.cwd, flags.logsRoot ?? ownFolder);
   const { stderr, env } = surroundings;
   const { server, observability } = looksOf(paths[0] ?? '', surroundings);
-  // A terminal that nobody reads from any more must not stop a daemon.
+  // A terminal that no one reads any more must not stop a daemon.
   await using writer = openTerminalWriter(stderr, surroundings.clock);
   const terminal = writer?.stream ?? stderr;
   const tail = isViewed(flags, observability, surroundings) ? new LogTail(terminal) : null;
@@ -79,7 +79,7 @@ export async function start(
   }
 }
 
-/** How the first file wants Baton to be looked at. One that cannot be read is told of when it is started. */
+/** The server and view settings of the first file. If it cannot be read, its start reports the error. */
 function looksOf(workflow: string, surroundings: Surroundings): Pick<Settings, 'server' | 'observability'> {
   try {
     return loadWorkflow(workflow, workflowContext(surroundings)).settings;
@@ -146,7 +146,10 @@ function tellEnd(how: DaemonEnd, logger: Logger): number {
   return how === 'at_once' ? exitCodes.error : exitCodes.ok;
 }
 
-/** The commands beside a daemon find its folder by the workflow file; a folder for several would hide each from them. */
+/**
+ * The commands that work next to a daemon find its folder by the workflow file; one folder for several would hide each
+ * of them.
+ */
 function refuseOneStateFolder({ stateDir }: StartFlags): void {
   if (stateDir === undefined) return;
   throw new BatonError('usage_error', '--state-dir names the folder of one project, and several files are named.', {
@@ -154,19 +157,19 @@ function refuseOneStateFolder({ stateDir }: StartFlags): void {
   });
 }
 
-/** The bounds of a trial; null when there are none. */
+/** The limits of a trial; null when there are none. */
 export function trialOf({ only, maxRuns }: StartFlags): Trial | null {
   if (only === undefined && maxRuns === undefined) return null;
   return { only: only ?? null, maxRuns: maxRuns ?? null };
 }
 
-/** How a command beside the daemon finds it. */
+/** The flags by which a command finds this daemon. */
 function placeFlagsOf(workflow: string, { stateDir }: StartFlags): readonly string[] {
   const file = workflow === 'WORKFLOW.md' ? [] : ['--workflow', workflow];
   return stateDir === undefined ? file : [...file, '--state-dir', stateDir];
 }
 
-/** The same stream, told as no terminal, so that the log writes JSON. */
+/** The same stream, marked as not a terminal, so that the log writes JSON. */
 function asPipe(stream: TerminalStream): TerminalStream {
   return Object.create(stream, { isTTY: { value: false } });
 }

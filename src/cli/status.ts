@@ -33,7 +33,7 @@ export async function status(flags: WorkplaceFlags & { json?: boolean }, surroun
 
 function describe(status: Status): string[] {
   const { paused, slots, totals } = status;
-  // What is claimed stands above already.
+  // Claimed issues are already listed above.
   const waiting = status.skipped.filter(({ code }) => code !== 'claimed');
   const shortened = withoutReasons(status);
   const state =
@@ -70,7 +70,7 @@ const consequences: Readonly<Record<string, string>> = {
   closed: 'nothing is sent',
 };
 
-/** How often the tracker is asked, and what is short. */
+/** How often the tracker is polled, and which limits are short. */
 function polling(facts: Status['polling']): string[] {
   const { step, text, until } = facts.pressure;
   const mode = facts.mode === 'quiet' ? `quiet hours until ${facts.quiet_until}` : facts.mode;
@@ -87,13 +87,13 @@ function polling(facts: Status['polling']): string[] {
   return lines;
 }
 
-/** A poll that failed is the trouble of two steps; it is told once. */
+/** A failed poll appears as an error of two steps; it is printed once. */
 function troubles(errors: Status['errors']): string[] {
   const steps = Map.groupBy(errors, ({ error }) => error.message);
   return [...steps].map(([message, each]) => `${each.map(({ step }) => step).join(', ')}: ${harmlessLine(message)}`);
 }
 
-/** That the tracker does not answer stands above. */
+/** A failing tracker poll is already printed above. */
 function failingJobs({ jobs }: Status): string[] {
   const failing = jobs.filter(({ name, failures }) => failures > 0 && name !== 'tracker_poll');
   if (failing.length === 0) return [];
@@ -103,7 +103,7 @@ function failingJobs({ jobs }: Status): string[] {
   return ['', 'jobs that failed', ...lines];
 }
 
-/** What the last check of the queue found. */
+/** The findings of the last check of the queue. */
 function worthReading({ findings }: Status): string[] {
   if (findings.length === 0) return [];
   const lines = findings.map(
@@ -112,7 +112,7 @@ function worthReading({ findings }: Status): string[] {
   return ['', 'worth a look', ...lines];
 }
 
-/** What an account said when it was refused stands once, in its own line. */
+/** The refusal of an account is printed once, in its own line. */
 function withoutReasons({ accounts }: Status): (text: string) => string {
   const reasons = accounts.flatMap(({ waits_for: why, reason }) => (why && reason ? [reason.replace(/\.$/, '')] : []));
   return (text) => reasons.reduce((short, reason) => short.replaceAll(reason, () => 'see the account above'), text);
@@ -123,7 +123,7 @@ function parkedAccounts({ accounts }: Status): string[] {
   return accounts.flatMap(({ waits_for: why }) => (why === null ? [] : [harmlessLine(why)]));
 }
 
-/** By the name of the issue, where that has no other question. */
+/** By the name of the issue, if it has no other question. */
 function showCommand(
   { id, issue_identifier: name, waits_until: until }: Status['questions'][number],
   all: Status,
@@ -137,7 +137,7 @@ function startCommand({ workflow, stateDir }: WorkplaceFlags): string {
   return `baton start${file}${stateDir === undefined ? '' : ` --state-dir ${shellArgument(stateDir)}`}`;
 }
 
-/** What a run is about to use up, or has. */
+/** The limits that a run has nearly or completely used up. */
 function limitsNear({ running }: Status): string[] {
   return running.flatMap(({ issue_identifier, warnings }) =>
     warnings.map(({ text }) => `  ${harmlessLine(issue_identifier).padEnd(12)} near a limit: ${harmlessLine(text)}`),

@@ -10,8 +10,8 @@ import { workflowSchema } from '../workflow/table/workflow-schema.ts';
 import { exitCodes } from './exit-codes.ts';
 
 /**
- * `baton validate`: what is wrong with a workflow file, the settings it gives with the origin of each, and what an agent gets
- * of the environment.
+ * `baton validate`: what is wrong with a workflow file, its settings with the origin of each, and which environment
+ * variables an agent gets.
  */
 export function validate(workflow: string, flags: { readonly json?: boolean }, surroundings: Surroundings): number {
   const file = path.resolve(surroundings.cwd, workflow);
@@ -60,7 +60,7 @@ function settingsTable({ described }: LoadedWorkflow): string {
   return rows.map(([key, value, origin]) => `${key.padEnd(keys)}  ${value.padEnd(values)}  ${origin}\n`).join('');
 }
 
-/** What the backend needs beyond the workspace; null where any program may be the agent. */
+/** What the backend needs beyond the workspace; null when any program may be the agent. */
 function needsOf({ needs, hasReadOnlyMode, docs }: AgentBackend) {
   return { paths: needs?.paths ?? null, hosts: needs?.hosts ?? null, has_read_only_mode: hasReadOnlyMode, docs };
 }

@@ -19,7 +19,7 @@ export function adaptersIn({ adapters = ownAdapters }: Pick<Surroundings, 'adapt
   return adapters;
 }
 
-/** What `workflow` has to know of this machine and of the adapters. */
+/** What `workflow` needs to know of this machine and of the adapters. */
 export function workflowContext(surroundings: Surroundings): WorkflowContext {
   return { surroundings, ...adaptersIn(surroundings) };
 }
@@ -40,7 +40,7 @@ export function findBackend(name: string, surroundings: Pick<Surroundings, 'adap
   throw new BatonError('unsupported_agent_backend', `There is no agent "${name}" in this version; use ${known}.`);
 }
 
-/** Makes the agent that the settings name, to work with the quota of this account. */
+/** Creates the agent that the settings name, using the quota of this account. */
 export function createAgent(
   settings: Settings,
   account: AccountSettings,
@@ -61,7 +61,7 @@ export function hostOf(
   return { version, nodePath, program: fileURLToPath(agentProgram(name)) };
 }
 
-/** Which variables an agent on this account gets, and which are kept from it. */
+/** Which variables an agent on this account gets, and which are withheld. */
 export function agentVariables(
   settings: Settings,
   account: AccountSettings,
@@ -75,13 +75,16 @@ export function agentVariables(
   };
 }
 
-/** Variables that other accounts of the backend set and this one does not: whatever the daemon has there is theirs. */
+/**
+ * Variables that other accounts of the backend set and this one does not: their values in the daemon's environment
+ * belong to those accounts.
+ */
 function ofOtherAccounts({ accounts }: Settings['agent'], account: AccountSettings): string[] {
   const others = accounts.filter(({ backend, name }) => backend === account.backend && name !== account.name);
   return others.flatMap(({ env }) => Object.keys(env)).filter((name) => !Object.hasOwn(account.env, name));
 }
 
-/** What an account hands to its agent; only here a secret of it is revealed. */
+/** The variables that an account passes to its agent. Only this function reveals its secrets. */
 function accountEnvironment({ env, home }: AccountSettings, { homeVariable }: AgentBackend): Record<string, string> {
   const values = Object.entries(env).map(([name, value]) => [name, value instanceof Secret ? value.reveal() : value]);
   if (home !== null && homeVariable !== null) values.push([homeVariable, home]);

@@ -5,23 +5,22 @@ import { type ChildEnvironment, childEnvironment, usualVariables } from '../proc
 
 /** Which environment variables an agent gets: names and patterns such as `LC_*`, never values. */
 export interface AgentEnvironment {
-  /** What every child gets of the daemon's environment. */
+  /** What every child process gets from the daemon's environment. */
   readonly usual: readonly string[];
-  /** What the backend gets beyond that. */
+  /** What the backend gets in addition. */
   readonly backend: readonly string[];
   /** What the workflow file adds: `agent.env`. */
   readonly workflow: readonly string[];
   /** What each account of the backend sets, by its name. */
   readonly accounts: Readonly<Record<string, readonly string[]>>;
-  /** What Baton itself sets. */
   readonly baton: readonly string[];
   /** On one of the lists, but the name of a secret: no agent gets it. */
   readonly removed: readonly string[];
-  /** Of the daemon's environment just now, what an agent would get. */
+  /** The variables of the daemon's environment that an agent would get now. */
   readonly set: readonly string[];
 }
 
-/** The lists as `childEnvironment` works through them. */
+/** The lists in the order in which `childEnvironment` applies them. */
 export function describeAgentEnvironment(
   { agent, secretEnvironment }: Settings,
   backends: readonly BackendProfile[],
@@ -49,7 +48,7 @@ export function describeAgentEnvironment(
   };
 }
 
-/** The same for people. */
+/** The lists as text for people. */
 export function agentEnvironmentText(environment: AgentEnvironment): string {
   const { usual, backend, workflow, accounts, baton, removed, set } = environment;
   const accountRows = Object.entries(accounts)
@@ -70,14 +69,14 @@ export function agentEnvironmentText(environment: AgentEnvironment): string {
 }
 
 /**
- * A variable that holds a secret, as far as a name can tell: `OPENAI_API_KEY`, `CODEX_ACCESS_TOKEN`, `CLIENT_SECRET`,
+ * The name of a variable that probably contains a secret: `OPENAI_API_KEY`, `CODEX_ACCESS_TOKEN`, `CLIENT_SECRET`,
  * `PGPASSWORD`.
  */
 const nameOfSecret = /(?:^|_)(?:KEY|TOKEN|SECRET)$|PASSWORD/i;
 
 /**
- * The secrets among the variables that an agent is given, whoever gave them: it may tell none of them. Of a value shorter
- * than eight characters nobody takes notice (`core/text/redact.ts`): it would be found in any text.
+ * The secrets among the variables of an agent, whatever their source: none may appear in a text. Values shorter than
+ * eight characters are ignored (`core/text/redact.ts`), because they would match in any text.
  */
 export function secretsAmong(environment: ChildEnvironment): string[] {
   return Object.entries(environment).flatMap(([name, value]) => (nameOfSecret.test(name) ? [value] : []));

@@ -18,7 +18,7 @@ export interface RunnerComposition extends Pick<RunnerParts, 'workspacesFor' | '
   readonly logger: Logger;
 }
 
-/** What carries out one run, with the agents, workspaces and tools that its settings name. */
+/** Creates the runner of single runs, with the agents, workspaces and tools that its settings name. */
 export function composeRunner(
   { process, trackerFor, workspacesFor, toolHost, logger }: RunnerComposition,
   surroundings: Surroundings,
@@ -43,7 +43,7 @@ export function composeRunner(
   });
 }
 
-/** Where agents reach their tools over HTTP: on this machine only, each with the token of its run. */
+/** Opens the HTTP endpoint of the agents' tools: on this machine only, with one token per run. */
 export async function openTools(
   opened: AsyncDisposableStack,
   logger: Logger,

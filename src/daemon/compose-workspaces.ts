@@ -23,13 +23,13 @@ export interface WorkspaceComposition extends ProcessDeps {
 
 export interface ComposedWorkspaces {
   readonly ground: WorkspaceGround;
-  /** The same ones for the same settings, so that starts at the same time share their fetch. */
+  /** Returns the same workspaces for the same settings, so that simultaneous starts share one fetch. */
   readonly workspacesFor: (settings: Settings) => Workspaces;
-  /** Drops saved work that is older than the settings want it; tells how much. */
+  /** Deletes saved work that is older than the settings allow; returns how much. */
   readonly pruneSalvage: (settings: Settings) => Promise<number>;
 }
 
-/** The workspaces of one workflow file, whatever its settings become. */
+/** The workspaces of one workflow file, also when its settings change. */
 export function composeWorkspaces(parts: WorkspaceComposition): ComposedWorkspaces {
   const { workflowPath, stateDir, clock } = parts;
   const ground = createWorkspaceGround(parts);

@@ -9,19 +9,19 @@ import { stateFolder } from './state-folder.ts';
 import type { Surroundings } from './surroundings.ts';
 import { openWorkplace, projectOf, type WorkplaceFlags } from './workplace.ts';
 
-/** The API of a project for a command: of the daemon where one answers, otherwise of the store alone. */
+/** The API of a project for a command: of the daemon if one answers, otherwise of the store alone. */
 export interface Connection extends AsyncDisposable {
   readonly workflowPath: string;
   readonly described: Project;
   readonly project: ProjectClient;
-  /** Whether a daemon has answered everything so far. */
+  /** Whether a daemon has answered every request so far. */
   isDaemon(): boolean;
 }
 
 /**
- * Connects to the daemon of a workflow file over its local socket. From the first request that it does not answer on, the
- * same API is asked over the store alone; so a command must carry a key, by which it is written once. The workflow file is
- * read only then: it may be bad while a daemon goes on.
+ * Connects to the daemon of a workflow file over its local socket. From the first unanswered request on, the same API
+ * runs on the store alone; so a command must carry a key, which makes it be written once. The workflow file is read
+ * only then: it may be invalid while a daemon keeps running.
  */
 export async function connect(
   flags: WorkplaceFlags,

@@ -12,14 +12,16 @@ export interface ConnectionParts extends Omit<NotifyParts, 'cwd' | 'dashboardUrl
   readonly place: StatePlace;
   readonly workflowPath: string;
   readonly logger: Logger;
-  /** Absent where nothing reaches this daemon. */
+  /** Absent when this daemon has no API. */
   readonly api: OpenedApi | undefined;
-  /** What the API needs besides, and how this daemon is known among processes. */
+  /** What else the API needs, and how processes identify this daemon. */
   readonly facts: Omit<ApiProjectParts, 'orchestrator' | 'store' | 'project' | 'remote' | 'delay' | 'dashboardUrl'>;
   readonly daemonId: string;
 }
 
-/** Connects a daemon with people and programs: notifications, the API over HTTP, and the same API on its local socket. */
+/**
+ * Connects a daemon with people and programs: notifications, the API over HTTP, and the same API on its local socket.
+ */
 export async function connectDaemon(
   opened: AsyncDisposableStack,
   parts: ConnectionParts,

@@ -19,18 +19,21 @@ import type { Logger } from '../core/logger.ts';
 import { type InstanceLock, takeInstanceLock } from '../store/sqlite/instance-lock.ts';
 import { sqliteError } from '../store/sqlite/sqlite-errors.ts';
 
-/** A state folder that this process alone has, until it is released or ends. */
+/** A state folder that belongs to this process alone, until it is released or the process ends. */
 export interface StateFolder {
   /**
-   * Who owns claims in a store that several daemons may share. It goes with the folder: who lost the folder is somebody
-   * else, and waits for the lease of what it owned before.
+   * The owner of claims in a store that several daemons may share. It is stored in the folder: a daemon that lost its
+   * folder gets another id, and waits for the leases of its former claims to expire.
    */
   readonly ownerId: string;
-  /** What the processes of this daemon are marked with. It goes with the place: the same when the folder was lost. */
+  /**
+   * The marker of this daemon's processes. It depends on the path of the folder, so it stays the same when the folder
+   * is lost.
+   */
   readonly markerId: string;
   /**
-   * False once the folder was deleted or replaced: another daemon can then take its place beside this one, so this one
-   * must stop. Cheap enough for every tick.
+   * False once the folder was deleted or replaced: another daemon can then start next to this one, so this one must
+   * stop. Cheap enough for every tick.
    */
   isHeld(): boolean;
   release(): void;
@@ -42,12 +45,12 @@ export interface StateFolderParts {
   readonly logger: Logger;
 }
 
-/** More than any id file has; whatever is longer is none, and is not read. */
+/** Longer than any id file; a longer file is not an id file and is not read. */
 const longestIdFile = 200;
 
 /**
- * Makes the state folder where it is missing, and takes it for one daemon. Throws `store_in_use` when another has it,
- * naming that one, and `store_not_writable` and its like when the folder cannot be used.
+ * Creates the state folder if it is missing, and locks it for one daemon. Throws `store_in_use`, naming the other
+ * daemon, when another one has it, and `store_not_writable` or a similar error when the folder cannot be used.
  */
 export function takeStateFolder(stateDir: string, parts: StateFolderParts): StateFolder {
   const release = (): void => {
@@ -67,7 +70,7 @@ export function takeStateFolder(stateDir: string, parts: StateFolderParts): Stat
   }
 }
 
-/** Whether the path still leads to the file that is there now. Never opens it: closing it again would end the lock. */
+/** Whether the path still leads to the same file. Never opens it: closing it again would release the lock. */
 function watchFile(file: string): () => boolean {
   const { dev, ino } = statSync(file);
   return () => {
@@ -81,8 +84,8 @@ function markerOf(realFolder: string, hostName: string): string {
 }
 
 /**
- * The id in the file, or a new one. The file says also for which place it was made: a daemon in the copy of a folder, or
- * on another machine, must not own what the daemon of the original owns, as it could not see the processes of that one.
+ * The id in the file, or a new one. The file also names the place it was made for: a daemon in a copy of the folder, or
+ * on another machine, must not own the claims of the original daemon, because it could not see that daemon's processes.
  */
 function ownerOf(file: string, markerId: string, { chance, logger }: StateFolderParts): string {
   const found = readIdFile(file);
@@ -96,14 +99,20 @@ function ownerOf(file: string, markerId: string, { chance, logger }: StateFolder
   return id;
 }
 
-/** Null where there is none, the empty text for what is no such file: a link, a pipe, a folder, one that is too long. */
+/**
+ * Null when there is no file; the empty text for anything else than an id file: a link, a pipe, a folder, a file that
+ * is too long.
+ */
 function readIdFile(file: string): string | null {
   const stat = lstatSync(file, { throwIfNoEntry: false });
   if (stat === undefined) return null;
   return stat.isFile() && stat.size <= longestIdFile ? readFileSync(file, 'utf8') : '';
 }
 
-/** After a crash at any moment there is the old file or the new one, whole. Only the holder of the lock gets here. */
+/**
+ * After a crash at any moment, either the old file or the new one is there, complete. Only the holder of the lock calls
+ * this.
+ */
 function replaceFile(file: string, text: string): void {
   const draft = `${file}.new`;
   try {

@@ -39,28 +39,28 @@ export interface DaemonOptions {
   /** As given on the command line. */
   readonly stateDir: string | undefined;
   readonly trial: Trial | null;
-  /** A visitor looks at the store beside a daemon that may run, starts nothing and listens to nobody. */
+  /** A visitor reads the store while a daemon may be running; it starts nothing and opens no listener. */
   readonly role: 'daemon' | 'visitor';
-  /** Shared with other projects of this Baton; absent where it is alone. */
+  /** Shared with the other projects of this Baton; absent when there is only one. */
   readonly pool?: SlotPool;
-  /** Shared with other projects of this Baton that may use the same credential; absent where it is alone. */
+  /** Shared with other projects of this Baton that may use the same credential; absent when there is only one. */
   readonly limiters?: LimiterRegistry;
-  /** A say of the other projects about each reading of the workflow file; throws when the first is refused. */
+  /** Lets the other projects refuse a reading of the workflow file; throws when the first reading is refused. */
   readonly guard?: (source: WorkflowSource) => WorkflowSource;
   readonly logger: Logger;
-  /** Where this Baton is looked at; absent where nobody looks. */
+  /** The API of this Baton; absent when nothing serves it. */
   readonly api?: OpenedApi;
 }
 
-/** All rooms put together for one workflow file. */
+/** All modules composed for one workflow file. */
 export interface Daemon extends AsyncDisposable {
   readonly orchestrator: Orchestrator;
   readonly custody: CustodyReport;
-  /** The board of the workflow as it is now; rejects where its tracker is another. */
+  /** The board of the current workflow; rejects when its tracker is not the board. */
   board(): Board;
-  /** The id of the issue that a person means, where the board is Baton's own; elsewhere the name itself. */
+  /** The id of the issue that a person names, on Baton's own board; for another tracker the name itself. */
   issueIdOf(name: string): Promise<string>;
-  /** Ends every agent without asking it first, and every hook that follows it, until the orchestrator is closed. */
+  /** Kills every agent, and every hook that follows it, until the orchestrator is closed. */
   endAtOnce(): Promise<void>;
 }
 
@@ -69,7 +69,7 @@ export async function createDaemon(options: DaemonOptions, surroundings: Surroun
   const { workflowPath, logger } = options;
   const isDaemon = options.role === 'daemon';
   const { clock, chance } = surroundings;
-  // What is opened is closed in the opposite order, also when something after it cannot be opened.
+  // Everything opened is closed in reverse order, also when a later part fails to open.
   await using opened = new AsyncDisposableStack();
   const source = opened.use(
     await WorkflowFile.start({ path: workflowPath, context: workflowContext(surroundings), clock, logger }),
@@ -114,9 +114,9 @@ export async function createDaemon(options: DaemonOptions, surroundings: Surroun
     const board = findTracker(tracker.kind, surroundings).openBoard?.(tracker, storage);
     return board === undefined ? name : (await board.find(name)).id;
   };
-  // Made now, so that a bad issues file is told at the start.
+  // Created now, so that a bad issues file is reported at the start.
   trackerFor(settings);
-  // What earlier lives, and other daemons on the store, have asked for counts before the first request.
+  // Requests of previous daemons, and of other daemons on the store, count before the first request.
   await remote.refresh();
   const custody = await probe(surroundings, markerId);
   const process = { clock, custody: custody.custody, daemonId: markerId, daemonEnv: surroundings.env };
@@ -212,7 +212,7 @@ export async function createDaemon(options: DaemonOptions, surroundings: Surroun
   };
 }
 
-/** A daemon has its state folder to itself, and is known by it; a visitor is nobody. */
+/** A daemon locks its state folder and takes its identity from it; a visitor has no identity. */
 function takeIdentity(
   opened: AsyncDisposableStack,
   stateDir: string,

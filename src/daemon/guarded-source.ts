@@ -3,8 +3,9 @@ import type { Logger } from '../core/logger.ts';
 import type { Workflow, WorkflowReading, WorkflowSource } from '../core/workflow.ts';
 
 /**
- * The source, with a say about each new reading. A later one that is refused is a bad edit like any other: told once,
- * and the last accepted one stays in force. The first has to be accepted; otherwise this throws what `accept` threw.
+ * Wraps a source so that `accept` may refuse each new reading. A later reading that is refused counts as a bad edit: it
+ * is reported once, and the last accepted reading stays in force. When the first reading is refused, this throws the
+ * error of `accept`.
  */
 export function guardedSource(
   source: WorkflowSource,
@@ -36,15 +37,15 @@ export function guardedSource(
 }
 
 /**
- * The workflow file as a daemon can go on with it: a later reading that asks for another project or store than the daemon
- * was started with is a bad edit like any other.
+ * The workflow file restricted to edits that a running daemon can follow: a later reading that names another project or
+ * store than at the start counts as a bad edit.
  */
 export function workableSource(source: WorkflowSource, logger: Logger): WorkflowSource {
   const first = source.read().workflow;
   return guardedSource(source, (workflow) => refuseOtherPlace(workflow, first), logger);
 }
 
-/** Project and store are chosen once: a daemon that changed them under way would lose sight of what it has begun. */
+/** Project and store are chosen once: a daemon that changed them while running would lose track of its runs. */
 function refuseOtherPlace({ path, settings }: Workflow, first: Workflow): void {
   const changed = [
     ...(settings.project.name === first.settings.project.name ? [] : ['project.name']),

@@ -6,8 +6,8 @@ import { freeMemoryMb } from '../process/free-memory.ts';
 import { freeDiskMb } from '../workspace/free-disk.ts';
 
 /**
- * When somebody last touched `.baton/last-activity` beside the workflow file: the way for a script, an editor or a git
- * hook to say that people are at work, so that an adaptive Baton polls at its fast pace. Null where there is none.
+ * When `.baton/last-activity` next to the workflow file was last touched. A script, an editor or a git hook touches it
+ * to say that people are at work, so that an adaptive Baton polls at its fast pace. Null when there is no such file.
  */
 export function lastTouch(workflowPath: string): () => number | null {
   const file = path.join(path.dirname(workflowPath), '.baton', 'last-activity');
@@ -15,13 +15,13 @@ export function lastTouch(workflowPath: string): () => number | null {
     try {
       return statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? null;
     } catch {
-      // A folder that cannot be read tells nothing.
+      // A folder that cannot be read counts as no activity.
       return null;
     }
   };
 }
 
-/** What is left of disk and memory for new work. Where a floor is switched off nothing is asked. Never rejects. */
+/** The headroom: free disk and memory for new work. Measures nothing where a floor is switched off. Never rejects. */
 export async function roomLeft({ workspace, agent }: Settings, stateDir: string): Promise<RoomLeft> {
   const folders = workspace.minFreeDiskMb === 0 ? [] : [...new Set([workspace.root, stateDir])];
   const disk = folders.map(async (folder) => ({ folder, freeMb: await freeDiskMb(folder) }));

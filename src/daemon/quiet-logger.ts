@@ -1,6 +1,6 @@
 import type { Logger } from '../core/logger.ts';
 
-/** For commands that only look: what is wrong ends the command and is told there. */
+/** For commands that only read: a problem ends the command, which reports it. */
 export const quietLogger: Logger = {
   debug: () => {},
   info: () => {},

@@ -18,42 +18,47 @@ import type { Surroundings } from './surroundings.ts';
 
 const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
-/** The hour that a budget speaks of, and the minute that goes on. */
+/** The hour of a budget, plus the minute in progress. */
 const hourMs = 61 * minuteMs;
-/** The end waits no longer for a store to take down what it has to know. */
+/** How long the shutdown waits for the store to take the last counts. */
 const lastWriteMs = 2_000;
 
-/** What is kept of requests belongs to no issue. Should a tracker have one of this id: the names are not an issue's. */
+/**
+ * Stands in for an issue id, because these records belong to no issue. If a tracker has an issue of this id, the
+ * counter names still differ.
+ */
 const noIssue = '@requests';
 /** Provider and credential; the value is the time in UTC milliseconds. */
 const doorName = /^closed_until (\S+) (\S+)$/;
-/** So much of a digest tells credentials apart. */
+/** This many characters of a digest are enough to distinguish credentials. */
 const digestLength = 16;
 
 export interface RemoteParts {
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Where requests are counted, and closed doors kept. */
+  /** Where requests are counted and retry-after times are stored. */
   readonly store: {
     readonly requestCounts: Pick<RequestCounts, 'add' | 'series'>;
     readonly counters?: DoorCounters;
   };
-  /** What tells this store from others in the process; two that are the same store have to have the same. */
+  /** Identifies the store within the process; must be equal for the same store. */
   readonly storeKey?: string;
-  /** Under which project of the store closed doors are kept; where it is null, or the store has no counters, none is. */
+  /**
+   * The project under which retry-after times are stored; none are stored when it is null or the store has no counters.
+   */
   readonly project?: string | null;
   /** One for the whole process: projects that share a credential share its limits. */
   readonly limiters: LimiterRegistry;
-  /** As the workflow file has it now. */
+  /** As the workflow file currently says. */
   readonly budget: () => Settings['polling']['budget'];
   readonly surroundings: Pick<Surroundings, 'env' | 'version'>;
-  /** Hears of each request that was answered, or was not. It must be quick, and not throw. */
+  /** Called after each request, answered or not. Must be quick and must not throw. */
   readonly onSent?: (sent: SentRequest) => void;
-  /** Another way out than the network, for a simulation. */
+  /** Replaces the network in a simulation. */
   readonly transport?: Transport;
 }
 
-/** What is known of the requests to one service. */
+/** The state of the requests to one service. */
 export interface RemoteView {
   readonly provider: string;
   readonly pressure: RequestPressure;
@@ -69,9 +74,9 @@ interface Service {
 }
 
 /**
- * The remote services that a project uses: their clients, on one transport, counted in its store. What was counted before
- * a restart, and by other daemons on the store, counts for the budgets, and what an earlier life was refused is not asked
- * for before its time.
+ * The remote services of a project: their clients, on one transport, counted in its store. Requests from before a
+ * restart, and of other daemons on the store, count for the budgets. A service that refused a previous daemon is not
+ * asked again before the announced time.
  */
 export class Remote implements AsyncDisposable {
   readonly #parts: RemoteParts;
@@ -114,12 +119,12 @@ export class Remote implements AsyncDisposable {
     this.#services.set(limiter, { provider, limiter, client });
     const digest = credentialDigest(credential).slice(0, digestLength);
     this.#doors?.watch(limiter, { provider: provider.name, credential: digest });
-    // Who does not wait for a refresh has a good chance all the same that it is known before a connection is made.
+    // A caller that does not await `refresh` still most likely has these times before its first connection.
     void this.#doors?.recall();
     return client;
   }
 
-  /** Takes in what the store knows, from whomever: closed doors and counts. Rejects when it does not tell the counts. */
+  /** Reads retry-after times and counts of all daemons from the store. Rejects when it cannot read the counts. */
   async refresh(): Promise<void> {
     await this.#doors?.recall();
     await this.#doors?.keep();
@@ -175,7 +180,7 @@ export class Remote implements AsyncDisposable {
   }
 }
 
-/** Closed doors as counters of the project. What is over goes when another is written. */
+/** Retry-after times as counters of the project. Expired ones are removed when another is written. */
 function doorsIn(counters: DoorCounters, project: string, clock: Clock): RefusalMemory {
   const key = { project, issueId: noIssue };
   return {
@@ -194,7 +199,7 @@ function doorsIn(counters: DoorCounters, project: string, clock: Clock): Refusal
   };
 }
 
-/** The allowance of one provider, where the workflow file names one for it or one for all. */
+/** The allowance of one provider, if the workflow file sets one for it or one for all. */
 export function allowanceOf(allowance: RequestAllowance | null, provider: string): number | null {
   if (allowance === null || typeof allowance === 'number') return allowance;
   return Object.hasOwn(allowance, provider) ? (allowance[provider] ?? null) : null;

@@ -10,17 +10,17 @@ import { endRunsAtOnce, sweepDaemon, sweepRun } from '../process/containment/swe
 import { clearEarlierLife, type WorkspaceGround } from '../workspace/workspace-ground.ts';
 import type { Surroundings } from './surroundings.ts';
 
-/** How soon the next sweep follows when everything is to end at once. */
+/** The pause between two sweeps when everything must end at once. */
 const sweepAgainMs = 20;
 
-/** How this machine lets Baton hold on to what it starts. */
+/** Finds out which containment of child processes this machine supports. */
 export function probe(surroundings: Surroundings, daemonId: string): Promise<CustodyReport> {
   const env = childEnvironment({ from: surroundings.env, allow: usualVariables, deny: [] });
   const { clock, chance } = surroundings;
   return probeCustody({ env, clock, chance, daemonId });
 }
 
-/** What the machine can tell and do about the processes that carry this daemon's marker. */
+/** What this machine can do with the processes that carry this daemon's marker. */
 export function processesOf(
   daemonId: string,
   ground: WorkspaceGround,
@@ -30,7 +30,7 @@ export function processesOf(
   return {
     endEarlierLives: async () => {
       const ended = await sweepDaemon(daemonId, deps);
-      // Now that nobody writes there any more.
+      // Only now, when no process writes there any more.
       await clearEarlierLife(ground, logger);
       return ended;
     },
@@ -40,7 +40,7 @@ export function processesOf(
   };
 }
 
-/** Ends every agent without asking it first, and every hook that follows it, until the orchestrator is closed. */
+/** Kills every agent, and every hook that follows it, until the orchestrator is closed. */
 export async function endAllAtOnce(orchestrator: Orchestrator, clock: Clock): Promise<void> {
   let isClosed = false;
   void orchestrator.closed.then(() => {
@@ -56,7 +56,7 @@ export async function endAllAtOnce(orchestrator: Orchestrator, clock: Clock): Pr
   }
 }
 
-/** The session of the process that a run began with; null where its start time is not known. */
+/** The process that a run began with, as leader of its session; empty when its start time is unknown. */
 function leaderOf(began: AgentProcess | null): { leader?: { pid: number; startTime: number } } {
   return began?.startTime == null ? {} : { leader: { pid: began.pid, startTime: began.startTime } };
 }

@@ -1,10 +1,10 @@
 import type { Daemon } from './daemon.ts';
 import type { StopSignals } from './stop-on-signal.ts';
 
-/** How a daemon ended: with the time to stop in order, or without. */
+/** How a daemon ended: `in_order` with time to stop its runs, `at_once` without. */
 export type DaemonEnd = 'in_order' | 'at_once';
 
-/** Runs a daemon until nothing of it is left, and tells whether it was given the time to stop in order. */
+/** Runs a daemon until nothing of it is left, and returns whether it had the time to stop in order. */
 export async function runDaemon(
   daemon: Daemon,
   signals: Pick<StopSignals, 'follow'>,

@@ -3,8 +3,8 @@ import path from 'node:path';
 import type { Surroundings } from './surroundings.ts';
 
 /**
- * Where Baton keeps what belongs to one workflow file: `--state-dir`, or a folder of its own in the user's state folder
- * (XDG). Never beside the workflow file: that is a repository, and an agent may write in repositories.
+ * Where Baton stores the state of one workflow file: `--state-dir`, or a separate folder in the user's state folder
+ * (XDG). Never next to the workflow file: that is a repository, and an agent may write in repositories.
  */
 export function stateFolder(workflowPath: string, flag: string | undefined, surroundings: Surroundings): string {
   if (flag !== undefined) return path.resolve(surroundings.cwd, flag);
@@ -13,7 +13,7 @@ export function stateFolder(workflowPath: string, flag: string | undefined, surr
   return path.join(userFolder(surroundings), `${name}-${hash}`);
 }
 
-/** The tokens for the API of all Batons of this user. */
+/** The file of the API tokens of all Batons of this user. */
 export function tokenFile(surroundings: Surroundings): string {
   return path.join(userFolder(surroundings), 'tokens.json');
 }

@@ -1,23 +1,23 @@
 import type { Surroundings } from './surroundings.ts';
 
-/** Ctrl-C in a terminal may arrive twice, once through each process between; that is still one wish. */
+/** One Ctrl-C may arrive twice, once through each process in between; it still counts as one signal. */
 const sameSignalMs = 500;
 
 export interface SignalPlan {
   /** The first signal: stop in order. */
   readonly stop: () => void;
-  /** The second: end at once. Called once. */
+  /** The second signal: end at once. Called once. */
   readonly endNow: () => void;
 }
 
 export interface StopSignals extends Disposable {
-  /** From now on signals do this, and so do those that came before. */
+  /** Signals call this plan from now on, including those that came before. */
   follow(plan: SignalPlan): void;
 }
 
 /**
- * Listens for INT, TERM and HUP until disposed. It is begun before anything is started, for a signal may come before
- * there is something to stop, and must not end Baton without ending what Baton has just begun.
+ * Listens for INT, TERM and HUP until disposed. Call it before anything starts: a signal may come before there is
+ * something to stop, and must not end Baton without ending what Baton has just started.
  */
 export function listenForStop({ clock, onSignal: listen }: Surroundings): StopSignals {
   let firstAt: number | null = null;

@@ -3,9 +3,9 @@ import type { Chance } from '../clock/chance.ts';
 import type { Clock } from '../clock/clock.ts';
 import type { TrackerAdapter } from '../tracker/adapter.ts';
 
-/** What Baton knows of the process and machine it runs on; made once in `main.ts`, handed on as a value. */
+/** The process and machine that Baton runs on; built once in `main.ts` and passed on as a value. */
 export interface Surroundings {
-  /** Absent: those of the two lists, which `daemon/adapters.ts` loads when a command needs them. */
+  /** Absent: the adapters of the two lists, which `daemon/adapters.ts` loads when a command needs them. */
   readonly adapters?: Adapters;
   readonly clock: Clock;
   readonly chance: Chance;
@@ -15,25 +15,25 @@ export interface Surroundings {
   readonly tmpDir: string;
   /** IANA name, such as `Europe/Berlin`. */
   readonly timeZone: string;
-  /** Null where the platform has no user ids. */
+  /** Null when the platform has no user ids. */
   readonly uid: number | null;
   readonly hostName: string;
-  /** The login name: in whose name commands act unless they say otherwise. */
+  /** The login name, which is the default author of commands. */
   readonly userName: string;
   readonly stdin: NodeJS.ReadStream;
   readonly stdout: Output;
   readonly stderr: Output;
-  /** How somebody who reads our output starts Baton: from a clone its `bin/baton`. */
+  /** How a reader of our output starts Baton: from a clone its `bin/baton`. */
   readonly batonPath: string;
   readonly nodePath: string;
   readonly nodeVersion: string;
   readonly platform: NodeJS.Platform;
   readonly version: string;
-  /** Where the program of an agent backend is that comes with Baton, by the name of the backend. */
+  /** The program of an agent backend that comes with Baton, by the name of the backend. */
   readonly agentProgram: (backend: string) => URL;
-  /** Where the built dashboard is, if it was built. */
+  /** The folder of the built dashboard, if it was built. */
   readonly dashboardFolder: URL;
-  /** As Ctrl-C does, where the terminal does not make a signal of it. */
+  /** Does what Ctrl-C does, for a terminal that sends it as a key. */
   readonly interrupt: () => void;
   /** Calls the listener at each such signal until the returned function is called. */
   readonly onSignal: (signal: 'SIGINT' | 'SIGTERM' | 'SIGHUP', listener: () => void) => () => void;

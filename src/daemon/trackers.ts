@@ -9,13 +9,13 @@ import type { Tracker } from '../tracker/tracker.ts';
 import { findTracker } from './adapters.ts';
 import type { Surroundings } from './surroundings.ts';
 
-/** Makes trackers by their settings; the same settings give the same tracker, so that what it holds is kept. */
+/** Creates trackers from settings. The same settings return the same tracker, so that its state survives. */
 export function trackerMaker(
   parts: TrackerParts,
   surroundings: Pick<Surroundings, 'adapters'>,
 ): (settings: Settings) => Tracker {
   const made = new Map<string, Tracker>();
-  // Asked for several times a tick: the same reading of the file is the same tracker without a comparison of its content.
+  // Called several times a tick: the same reading of the file returns its tracker without comparing its content.
   const ofReading = new WeakMap<TrackerSettings, Tracker>();
   return ({ tracker }) => {
     const same = ofReading.get(tracker);
@@ -28,7 +28,7 @@ export function trackerMaker(
   };
 }
 
-/** A secret counts by its digest: a new key is another tracker, and no key is written out for that. */
+/** Secrets enter the key as digests: a new secret makes another tracker, and the key contains none. */
 function keyOf({ kind, provider, activeStates, reviewStates, terminalStates }: TrackerSettings): string {
   const parts = [kind, Object.entries(provider).map(([name, value]) => [name, digested(value)])];
   return JSON.stringify([...parts, activeStates, reviewStates, terminalStates]);

@@ -21,13 +21,13 @@ import { Remote } from './remote.ts';
 import { stateFolder } from './state-folder.ts';
 import type { Surroundings } from './surroundings.ts';
 
-/** Which workflow file, and where its state is. */
+/** Names the workflow file and its state folder. */
 export interface WorkplaceFlags {
   readonly workflow?: string;
   readonly stateDir?: string;
 }
 
-/** What a command works with that uses the store itself: the settings, the store, and the daemon where one runs. */
+/** What a command needs that uses the store itself: the settings, the store, and the daemon if one runs. */
 export interface Workplace extends AsyncDisposable {
   readonly workflowPath: string;
   readonly workflow: LoadedWorkflow;
@@ -35,14 +35,14 @@ export interface Workplace extends AsyncDisposable {
   readonly stateDir: string;
   readonly store: Store;
   readonly project: StoredProject;
-  /** The services that the tracker needs; what is asked there is counted in the store. */
+  /** The services that the tracker needs; their requests are counted in the store. */
   readonly remote: Remote;
   readonly surroundings: Surroundings;
-  /** Says to the daemon that something was written; false when none runs here. */
+  /** Notifies the daemon that the store was written; false when none runs here. */
   wake(): Promise<boolean>;
 }
 
-/** Opens the store that the workflow file's daemon uses, as a visitor beside it. */
+/** Opens the store of the workflow file's daemon as a visitor, while the daemon may run. */
 export async function openWorkplace(flags: WorkplaceFlags, surroundings: Surroundings): Promise<Workplace> {
   const workflowPath = path.resolve(surroundings.cwd, flags.workflow ?? 'WORKFLOW.md');
   const workflow = loadWorkflow(workflowPath, workflowContext(surroundings));
@@ -83,7 +83,7 @@ export async function openWorkplace(flags: WorkplaceFlags, surroundings: Surroun
   }
 }
 
-/** What the daemon says is going on; null when none answers. The workflow file is not read: it may be bad just now. */
+/** The status that the daemon reports; null when none answers. The workflow file is not read: it may be invalid now. */
 export async function daemonStatus(flags: WorkplaceFlags, surroundings: Surroundings): Promise<Status | null> {
   const workflowPath = path.resolve(surroundings.cwd, flags.workflow ?? 'WORKFLOW.md');
   const stateDir = stateFolder(workflowPath, flags.stateDir, surroundings);
@@ -107,7 +107,7 @@ export async function askDaemon<T>(
   }
 }
 
-/** The project of a workflow file; where its path is written in another way, the one that there is. */
+/** The project of a workflow file; if no project has this exact path, the first one. */
 export async function projectOf(workflowPath: string, client: ApiClient): Promise<Project> {
   const projects = await client.projects();
   const own = projects.find(({ workflow_path: each }) => each === workflowPath) ?? projects[0];
@@ -122,8 +122,8 @@ export interface StatePlace {
 }
 
 /**
- * Where the state of a workflow file is. It is never inside the workspaces: an agent could write there, and what it may
- * write must not decide what Baton does.
+ * Where the state of a workflow file is. Never inside the workspaces: agents can write there, and what they write must
+ * not decide what Baton does.
  */
 export function statePlace(
   workflowPath: string,
@@ -136,7 +136,7 @@ export function statePlace(
   const { root, repo } = settings.workspace;
   refuseInside(stateDir, root);
   if (storeUrl.startsWith('sqlite:')) refuseInside(storeUrl.slice('sqlite:'.length), root);
-  // An agent that works on Baton must not change the one that watches it, nor the repository that everything comes from.
+  // An agent that works on Baton must not change the running Baton, nor the repository that its workspaces come from.
   const elsewhere = 'Choose another `workspace.root`; agents can write below it.';
   refuseInside(fileURLToPath(surroundings.agentProgram(settings.agent.backend)), root, elsewhere);
   if (repo?.isLocal === true) refuseInside(repo.location, root, elsewhere);
@@ -154,7 +154,7 @@ function refuseInside(folder: string, root: string, nextStep?: string): void {
   );
 }
 
-/** By the real paths: a symbolic link must not lead the state to where agents write. */
+/** Compares real paths: a symbolic link must not lead the state to where agents write. */
 function isInside(folder: string, root: string): boolean {
   const relative = path.relative(canonicalPath(root), canonicalPath(folder));
   return relative === '' || (!relative.startsWith('..') && !path.isAbsolute(relative));

@@ -21,12 +21,12 @@ export interface AnswerFlags extends CommandFlags {
   readonly field?: readonly (readonly [name: string, value: string])[];
 }
 
-/** Read from stdin at most; what an answer may have is a rule of its own. */
+/** The most that is read from stdin; the length of an answer has its own limit. */
 const mostAnswerBytes = 1024 * 1024;
 
 /**
- * `baton ask answer`: checks the answer against its question, so that a mistake is told at once, and hands it to the
- * daemon as a command. Only the orchestrator answers: the agent may be gone by then.
+ * `baton ask answer`: checks the answer against its question, so that a mistake is reported at once, and sends it to
+ * the daemon as a command. Only the orchestrator delivers it: the agent may be gone by then.
  */
 export async function answerQuestion(
   id: string,
@@ -36,7 +36,7 @@ export async function answerQuestion(
 ): Promise<number> {
   await using connection = await connectAs(flags, surroundings);
   const question = await connection.project.question(id);
-  // With a key it may be the same command once more, and then the answer to that is wanted.
+  // With a key it may be a repeated command, whose answer the caller wants.
   if (question.state !== 'open' && flags.key === undefined) throw tooLate(question);
   const checked = checkAnswer(askedIn(question), await wantedAnswer(words, flags, surroundings));
   if ('problem' in checked) {
@@ -79,7 +79,7 @@ function decisionIn({ yes, always, no }: AnswerFlags): QuestionAnswer['decision'
   return yes === true ? 'accept' : null;
 }
 
-/** What was asked, as the rules for answers read it. */
+/** The question in the form that the rules for answers read. */
 function askedIn({ kind, text, detail, fields }: Question): AgentQuestion {
   return {
     kind,

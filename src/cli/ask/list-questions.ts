@@ -13,10 +13,10 @@ export interface AskFlags extends WorkplaceFlags {
   readonly json?: boolean;
 }
 
-/** An id is shown this short where that tells it from the others. */
+/** The shortest beginning of an id that is shown, if it is unique. */
 const shortestId = 8;
 
-/** How much of what is asked a line shows. */
+/** How much of a question a line shows. */
 const longestText = 100;
 
 const stateWords: Readonly<Record<Question['standing'], string>> = {
@@ -27,7 +27,7 @@ const stateWords: Readonly<Record<Question['standing'], string>> = {
   closed: 'closed',
 };
 
-/** `baton ask list`: one line a question. */
+/** `baton ask list`: one line per question. */
 export async function listQuestions(
   flags: AskFlags & { readonly all?: boolean; readonly limit?: number },
   surroundings: Surroundings,
@@ -39,7 +39,7 @@ export async function listQuestions(
   return exitCodes.ok;
 }
 
-/** For programs at a terminal `state` says how a question stands in detail. */
+/** In the JSON of this command, `state` is the detailed standing of a question. */
 export function asJson({ standing, ...question }: Question): Omit<Question, 'standing' | 'state'> & {
   readonly state: Question['standing'];
 } {
@@ -67,7 +67,7 @@ function stateText({ standing, waits_until }: Question): string {
   return stateWords[standing] + (waits_until === null ? '' : ` until ${waits_until.slice(11, 16)}Z`);
 }
 
-/** The beginning of an id that no other one of them has. */
+/** The shortest beginning of an id that no other one shares. */
 function shortId(id: string, ids: readonly string[]): string {
   const others = ids.filter((each) => each !== id);
   let length = shortestId;

@@ -9,7 +9,7 @@ import { authorWords, timeWords } from '../issue/history-words.ts';
 import { jsonLine } from '../json-line.ts';
 import { type AskFlags, asJson } from './list-questions.ts';
 
-/** `baton ask show`: all of a question, how it stands, and the ways to answer it. */
+/** `baton ask show`: the whole question, its state, and the ways to answer it. */
 export async function showQuestion(id: string, flags: AskFlags, surroundings: Surroundings): Promise<number> {
   await using connection = await connect(flags, surroundings);
   const question = await connection.project.question(id);
@@ -60,7 +60,7 @@ function stateSentence(question: Question, now: number): string {
   }
 }
 
-/** What a yes means that comes when its session is over. */
+/** What a yes means when its session has ended. */
 function meaningLater({ kind, fields }: Question): string {
   if (kind === 'input' || fields.length > 0) return '';
   return '; a yes is for the same request of the next run, once, and anything else is asked again';

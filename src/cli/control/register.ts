@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { CommandParts } from '../command-parts.ts';
 import type { CommandFlags } from './submit-command.ts';
 
-/** Adds `pause`, `resume`, `drain`, and what a person says to an agent or does in its place. */
+/** Adds `pause`, `resume`, `drain`, and the commands to steer an agent, take over an issue and hand it back. */
 export function registerControlCommands(program: Command, parts: CommandParts): void {
   const { surroundings, finish, addBeside } = parts;
   const add = (kind: 'pause' | 'resume' | 'drain', description: string): void => {
@@ -64,7 +64,7 @@ export function registerIssueControlCommands(issue: Command, { surroundings, fin
   add('stop', 'end the run of an issue, and hold the issue');
 }
 
-/** What every command that is written into the store takes. */
+/** The flags of every command that is written into the store. */
 export function withCommandFlags(command: Command): Command {
   return command
     .option('--reason <text>', 'why; it is kept')

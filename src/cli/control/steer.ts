@@ -5,12 +5,12 @@ import { textOrStdin } from '../issue/read-stdin.ts';
 import { jsonLine } from '../json-line.ts';
 import { type CommandFlags, connectAs, sendCommand } from './submit-command.ts';
 
-/** More than this is no word in passing: it belongs into the issue or a file. */
+/** A longer text is not a message: it belongs in the issue or in a file. */
 const mostBytes = 100_000;
 
 /**
- * `baton steer ISSUE TEXT…`: says something to the agent in the middle of its run; `-` reads it from stdin. Only an agent
- * at work can hear it, so without a daemon nothing is written.
+ * `baton steer ISSUE TEXT…`: sends a message to the agent during its run; `-` reads it from stdin. Only a working agent
+ * can receive it, so without a daemon nothing is stored.
  */
 export async function steer(
   issue: string,

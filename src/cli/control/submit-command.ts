@@ -9,12 +9,12 @@ import { jsonLine } from '../json-line.ts';
 export interface CommandFlags extends WorkplaceFlags {
   readonly json?: boolean;
   readonly reason?: string;
-  /** Chosen by the caller so that asking twice is asking once. */
+  /** Chosen by the caller: a repeated command with the same key counts once. */
   readonly key?: string;
   readonly as?: string;
 }
 
-/** Gives a command and prints its answer. Without a daemon the command waits in the store, and the answer says so. */
+/** Sends a command and prints its answer. Without a daemon the command waits in the store, and the answer says so. */
 export async function submitCommand(
   request: CommandRequest,
   flags: CommandFlags,
@@ -26,12 +26,12 @@ export async function submitCommand(
   return exitCodes.ok;
 }
 
-/** A connection for commands in the name of the person, or of the run, that gives them. */
+/** A connection for commands in the name of the person or the run that sends them. */
 export function connectAs(flags: CommandFlags, surroundings: Surroundings): Promise<Connection> {
   return connect(flags, surroundings, { author: authorOf(flags.as, surroundings) });
 }
 
-/** One that is refused throws; one without a result waits for a daemon. */
+/** A refused command throws; one without a result waits for a daemon. */
 export function sendCommand(
   { project }: Pick<Connection, 'project'>,
   request: CommandRequest,

@@ -10,13 +10,13 @@ import { exitCodes } from '../exit-codes.ts';
 import { jsonLine } from '../json-line.ts';
 import { type CommandFlags, connectAs, sendCommand } from './submit-command.ts';
 
-/** How long the end of the run is waited for: an agent is given time to end by itself, and then it is killed. */
+/** How long to wait for the end of the run: the agent gets time to end by itself, and is then killed. */
 const endMs = 60_000;
 const lookEveryMs = 100;
 
 /**
- * `baton takeover ISSUE`: the agent is ended and the issue is held for the person who asked; then it says where the work
- * is and how its conversation is opened by hand. Only when the run has ended: two in one workspace are one too many.
+ * `baton takeover ISSUE`: ends the agent and holds the issue for the person who asked. Once the run has ended, it
+ * prints where the work is and how to open its conversation by hand; before that, two would work in one workspace.
  */
 export async function takeOver(issue: string, flags: CommandFlags, surroundings: Surroundings): Promise<number> {
   await using connection = await connectAs(flags, surroundings);
@@ -27,7 +27,7 @@ export async function takeOver(issue: string, flags: CommandFlags, surroundings:
   const shown = {
     run_id: run?.run_id ?? null,
     run_ended: run === null ? null : run.ended_at !== null,
-    /** Whether a person may work there: no agent does, as far as Baton can tell. */
+    /** Whether a person may work there: as far as Baton knows, no agent does. */
     workspace_free: isFree,
     workspace_path: run?.workspace_path ?? null,
     resume_command: run === null ? null : (await connection.project.run(run.run_id)).resume_command,
@@ -39,7 +39,7 @@ export async function takeOver(issue: string, flags: CommandFlags, surroundings:
   return isFree || !isDone ? exitCodes.ok : exitCodes.error;
 }
 
-/** The newest run of the issue, as soon as it has ended; after a while as it is. */
+/** The newest run of the issue, as soon as it has ended; after `endMs` in whatever state it is. */
 async function endedRunOf({ project }: Connection, issue: string, { clock }: Surroundings): Promise<Run | null> {
   const deadline = clock.monotonic() + endMs;
   for (;;) {
@@ -85,7 +85,7 @@ function handoverLines(
   ];
 }
 
-/** Harmless, and every space of a path is kept. */
+/** Harmless for a terminal, with every space of a path kept. */
 function oneLine(text: string): string {
   return harmlessLines(text).replaceAll('\n', ' ');
 }

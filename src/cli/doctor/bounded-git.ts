@@ -3,10 +3,10 @@ import { systemClock } from '../../clock/system-clock.ts';
 import type { Surroundings } from '../../daemon/surroundings.ts';
 import { createGit, type Git, type GitCall } from '../../workspace/git/git.ts';
 
-/** Whoever waits for an answer at a terminal does not wait longer than this, however many calls it takes. */
+/** The longest time that a person waits at the terminal, however many calls it takes. */
 const limitMs = 10_000;
 
-/** Git as the daemon calls it, for a short look: all calls together have one time limit. */
+/** Git as the daemon calls it, for a short check: all calls share one time limit. */
 export function boundedGit(surroundings: Surroundings): Git {
   const git = createGit({
     clock: systemClock,

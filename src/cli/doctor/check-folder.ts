@@ -4,12 +4,12 @@ import { toBatonError } from '../../core/baton-error.ts';
 import { type Finding, failed, passed } from '../../core/finding.ts';
 import { freeDiskMb, nearestFolder } from '../../workspace/free-disk.ts';
 
-/** Below this much free space a checkout and a build can fail in the middle. */
+/** Below this much free space a checkout or a build can fail halfway. */
 const leastFreeMegabytes = 1_024;
 
 /**
- * Whether Baton can write in a folder, or in the nearest one above it that exists, and whether there is room: enough for
- * work, and not less than the floor under which nothing starts.
+ * Whether Baton can write in a folder, or in its nearest existing parent, and whether the disk has enough headroom:
+ * enough for work, and not less than the floor below which nothing starts.
  */
 export async function checkFolder(check: string, folder: string, floorMb = 0): Promise<Finding> {
   try {

@@ -10,10 +10,10 @@ import type { Custody } from '../../process/containment/custody.ts';
 import { runToEnd } from '../../process/run-to-end.ts';
 import { checkFolder } from './check-folder.ts';
 
-/** With this one came `core.fsync`: older ones do not say when what a removal relies on is on the disk. */
+/** The first version with `core.fsync`: older ones do not say when the data that a removal relies on is on the disk. */
 const oldestGit = [2, 36] as const;
 
-/** What Baton needs of a machine, whatever the workflow. */
+/** What Baton needs of a machine, for any workflow. */
 export async function checkMachine(surroundings: Surroundings): Promise<Finding[]> {
   return [
     checkNode(surroundings),
@@ -63,7 +63,7 @@ const custodyMeaning: Record<Custody, string> = {
   group_only: 'process groups only: what leaves its group is not found',
 };
 
-/** Every custody but the last is sound; why the strongest is not to be had is part of the line. */
+/** Every containment but the last is sound; the line says why the strongest is not available. */
 async function checkCustody(surroundings: Surroundings): Promise<Finding> {
   const { custody, checks } = await probe(surroundings, systemChance.id());
   const missing = checks.find(({ ok }) => !ok);

@@ -10,15 +10,15 @@ import { findCommonDirectory } from '../../workspace/git/source/source-repositor
 
 const check = 'repository_write';
 
-/** Where git writes when a branch moves or work is saved. Those that are not there yet are made in one of the others. */
+/** Where git writes when a branch moves or work is saved. Missing folders are created inside one of the others. */
 const writtenFolders = [
   ...['', 'objects', 'objects/pack', 'refs', 'refs/heads', 'refs/baton', 'refs/baton/salvage', 'reftable'],
   ...['logs', 'logs/refs', 'logs/refs/heads'],
 ];
 
 /**
- * Whether Baton can bring branches and saved work into a local repository: its folders are writable, and no reference
- * has a name that theirs need for a folder. Only looks. `branchTemplate` is null where Baton makes no branches.
+ * Whether Baton can publish branches and saved work to a local repository: its folders are writable, and no reference
+ * occupies a name that they need as a folder. Only reads. `branchTemplate` is null when Baton makes no branches.
  */
 export async function checkRepositoryWrites(
   git: Git,
@@ -47,7 +47,7 @@ export async function checkRepositoryWrites(
   }
 }
 
-/** The folders that every branch of this template is in: `a/b/{{ x }}` is in `a` and in `a/b`. */
+/** The folders that contain every branch of this template: `a/b/{{ x }}` is in `a` and in `a/b`. */
 function fixedFolders(template: string): string[] {
   const fixed = template.split(/\{[{%]/)[0] ?? '';
   const steps = fixed.trimStart().split('/').slice(0, -1);
@@ -59,7 +59,7 @@ async function whyNotWritable(folder: string): Promise<string | null> {
     if ((await stat(folder)).isDirectory()) await access(folder, constants.W_OK | constants.X_OK);
     return null;
   } catch (error) {
-    // A file where a folder is wanted is a reference, or no business of ours.
+    // A file in place of a folder is a reference, or does not concern Baton.
     if (hasCode(error, 'ENOENT') || hasCode(error, 'ENOTDIR')) return null;
     return hasCode(error, 'EROFS') ? 'its file system is read-only' : toBatonError(error).message;
   }

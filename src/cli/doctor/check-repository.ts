@@ -16,8 +16,8 @@ import { checkRepositoryWrites } from './check-repository-writes.ts';
 const check = 'repository';
 
 /**
- * Whether workspaces can be filled from the repository that the workflow file names, and where their work goes. Nothing
- * is written, and all of it together has the time limit of one short look.
+ * Whether workspaces can be filled from the repository that the workflow file names, and where their work goes. Writes
+ * nothing; the time limit of `boundedGit` applies to all of it.
  */
 export async function checkRepository(workflow: LoadedWorkflow, surroundings: Surroundings): Promise<Finding[]> {
   const { workspace } = workflow.settings;
@@ -35,7 +35,7 @@ export async function checkRepository(workflow: LoadedWorkflow, surroundings: Su
 
 const empty = { code: 'empty_workspaces' };
 
-/** Work in a plain folder may be wanted, and hooks may clone; an agent that is to commit most likely lacks something. */
+/** Plain folders may be intended, and hooks may clone; but an agent that must commit probably needs a repository. */
 function withoutRepository({ agent, hooks }: Settings, surroundings: Surroundings): Finding {
   const message = 'none: workspaces begin empty';
   const { commitsWork } = findBackend(agent.backend, surroundings);
@@ -59,7 +59,7 @@ async function checkBase(git: Git, repo: RepositorySettings, { base, strategy }:
   }
 }
 
-/** Its references can be read; whether what they name can be fetched shows only here. */
+/** Its references can be read; only this shows whether their objects can be fetched. */
 async function refuseUnusable(git: Git, repo: RepositorySettings, commit: string): Promise<void> {
   const common = await findCommonDirectory(git, repo.location);
   if ((await lookAt(`${common}/shallow`)) !== null) {
@@ -83,7 +83,7 @@ function branchTemplateOf({ described }: LoadedWorkflow): string {
   return String(described.find(({ key }) => key === 'workspace.branch')?.value ?? '');
 }
 
-/** What an issue gets of the repository, in words. Not a worktree: `git worktree list` there would show none. */
+/** What an issue gets from the repository, as text. Not called a worktree: `git worktree list` would not show it. */
 export function whatIsMade(strategy: WorkspaceSettings['strategy']): string {
   return strategy === 'clone' ? 'a clone of its own' : 'a checkout of its own';
 }

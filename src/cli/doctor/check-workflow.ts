@@ -38,7 +38,7 @@ export async function checkWorkflow(workflow: string, surroundings: Surroundings
   ];
 }
 
-/** Its requests are in no store's count: a doctor makes no store. */
+/** No store counts these requests, because the doctor creates no store. */
 async function checkTracker({ tracker, polling }: Settings, surroundings: Surroundings): Promise<readonly Finding[]> {
   const { doctor } = findTracker(tracker.kind, surroundings);
   if (doctor === undefined) return [];

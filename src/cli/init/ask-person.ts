@@ -22,20 +22,20 @@ export interface InitFlags {
 export interface Chosen {
   readonly tracker: TrackerAdapter;
   readonly agent: AgentBackend;
-  /** What was answered to the questions of both. */
+  /** The answers to the questions of both adapters. */
   readonly answers: InitAnswers;
   /** The label that an issue needs before Baton touches it; null for none. */
   readonly label: string | null;
-  /** What each workspace is a checkout of; null for an empty directory. */
+  /** The repository that each workspace is a checkout of; null for an empty directory. */
   readonly repo: string | null;
 }
 
-/** Under which name the command line has the option of a question: `projectSlug` for `project_slug`. */
+/** The name of a question's option on the command line: `projectSlug` for `project_slug`. */
 function flagOf({ name }: InitQuestion): string {
   return name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** Asks what the flags leave open. Without a terminal the defaults are taken. `target` is the file to be written. */
+/** Asks what the flags leave open. Without a terminal, takes the defaults. `target` is the file to be written. */
 export async function askPerson(flags: InitFlags, target: string, surroundings: Surroundings): Promise<Chosen> {
   const { stdin, stderr } = surroundings;
   const { trackers, backends } = adaptersIn(surroundings);
@@ -66,20 +66,20 @@ export async function askPerson(flags: InitFlags, target: string, surroundings: 
     const kind = await ask(flags.tracker, `Where are the issues: ${kinds}?`, trackers[0]?.kind ?? '');
     const tracker = findTracker(kind, surroundings);
     const ofTracker = await askAll(tracker.init);
-    // In a tracker that others use, nothing may start because somebody files an issue for a person.
+    // In a shared tracker, an issue that was filed for a person must not start an agent.
     const labelByDefault = tracker.init.isShared ? 'baton' : '-';
     const label = await ask(flags.label, 'Only issues with this label (- for all)?', labelByDefault);
-    // Who gives an option of one backend wants that backend.
+    // An option of one backend selects that backend.
     const isMeant = ({ init }: AgentBackend): boolean =>
       init.questions.some((each) => flags[flagOf(each)] !== undefined);
     const names = backends.map(({ name, init }) => named(name, init)).join(', ');
-    // Otherwise one that needs no login, so that the first start works.
+    // Otherwise offer one that needs no login, so that the first start works.
     const needsNothing = ({ needs }: AgentBackend): boolean => needs?.paths.length === 0 && needs.hosts.length === 0;
     const offered = (backends.find(isMeant) ?? backends.find(needsNothing) ?? backends[0])?.name ?? '';
     const name = await ask(flags.agent, `Which agent: ${names}?`, offered);
     const agent = findBackend(name, surroundings);
     const ofAgent = await askAll(agent.init);
-    // Who runs it inside a repository most likely means that one.
+    // A user inside a repository most likely means that one.
     const here = (await repositoryAround(target, surroundings)) ?? '-';
     const repo = await ask(flags.repo, 'Git repository to work on, a path or a URL (- for none)?', here);
     return {

@@ -3,8 +3,8 @@ import type { Surroundings } from '../../daemon/surroundings.ts';
 import { findRepositoryAbove } from '../../workspace/git/source/find-repository-above.ts';
 
 /**
- * The repository around the person, or around the file to be written, as that file is to name it: from a file inside it
- * a relative path (`.`, `../..`), so that the file can move with its repository. Null where there is none.
+ * The repository around the current folder, or around the file to be written, as that file names it: a relative path
+ * (`.`, `../..`) from a file inside it, so that the file can move with its repository. Null when there is none.
  */
 export async function repositoryAround(target: string, { cwd }: Surroundings): Promise<string | null> {
   const folder = path.dirname(target);

@@ -7,18 +7,20 @@ import { boundedGit } from '../doctor/bounded-git.ts';
 import { whatIsMade } from '../doctor/check-repository.ts';
 import { repositoryAround } from './repository-around.ts';
 
-/** What a ticket's workspace will be. */
+/** What the workspace of an issue will be. */
 interface WorkspacesToCome {
   readonly strategy: WorkspaceStrategy;
-  /** What they are filled from, without a password; null where they begin empty. */
+  /** The repository that fills them, without a password; null when they begin empty. */
   readonly repository: string | null;
-  /** Whether the person or the workflow file is inside of a repository. */
+  /** Whether the current folder or the workflow file is inside a repository. */
   readonly isInRepository: boolean;
   /** What a repository on this machine still lacks. */
   readonly problem: BatonError | null;
 }
 
-/** `target` is the workflow file. A repository on another machine is not asked: nobody wanted to go there. */
+/**
+ * `target` is the workflow file. A repository on another machine is not contacted, because the user did not ask for it.
+ */
 export async function whatWorkspacesAre(
   { workspace: { repo, base, strategy } }: Settings,
   target: string,
@@ -47,7 +49,7 @@ export function workspaceLines(workspaces: WorkspacesToCome, commitsWork: boolea
   if (repository === null) {
     const empty = 'Workspaces begin empty; set workspace.repo to work on a repository.';
     if (!commitsWork) return [empty];
-    // Only a branch brings its work to a person.
+    // Only a branch makes the work available to a person.
     const why = isInRepository ? 'No repository is named' : 'This is no git repository';
     return [`${why}: what the agent makes is in no branch.`, empty];
   }

@@ -3,8 +3,9 @@ import type { TrackerAdapter } from '../../tracker/adapter.ts';
 import type { Chosen } from './ask-person.ts';
 
 /**
- * The workflow file for these answers. Values go through the YAML writer, so that none can break the file. `root` is where
- * the workspaces of an agent are whose sandbox is open to the folder for temporary files; null where that is no matter.
+ * The workflow file for these answers. Values go through the YAML writer, so that none can break the file. `root` is
+ * the folder of the workspaces for an agent whose sandbox may write to the folder for temporary files; null when that
+ * does not matter.
  */
 export function workflowText(chosen: Chosen, timeZone: string, root: string | null = null): string {
   const { tracker, agent, answers, label, repo } = chosen;
@@ -15,7 +16,7 @@ export function workflowText(chosen: Chosen, timeZone: string, root: string | nu
       ...tracker.init.settings(answers),
       ...(label === null ? {} : { required_labels: [label] }),
     },
-    // The nights of whoever runs it: a file that is given on to another machine keeps them.
+    // The nights of the user who runs `init`: the file keeps them on another machine.
     polling: { mode: 'adaptive', quiet_hours: '00:00-07:00', time_zone: timeZone },
     agent: { backend: agent.name, ...agent.init.settings(answers), max_concurrent_agents: 2 },
     ...(repo === null && root === null ? {} : { workspace }),
@@ -30,7 +31,7 @@ const comments: Readonly<Record<string, string>> = {
   root: 'Not in the folder for temporary files: there every agent may write.',
 };
 
-/** Puts a comment above a key, where that key is. */
+/** Puts a comment above a key, if the key is there. */
 function explain(settings: Document, name: string, comment: string): void {
   visit(settings, {
     Pair: (_, { key }) => {
@@ -51,14 +52,14 @@ ${agent.init.usesTools ? withTools(stateAfterWork(tracker)) : plainEnd}`;
 
 const plainEnd = 'Work only in this directory. When you are done, leave the work committed.\n';
 
-/** For an agent that has the tools of Baton. A ticket that stays in an active state is worked on again and again. */
+/** For an agent with Baton's tools. An issue that stays in an active state is worked on again and again. */
 function withTools(state: string): string {
   return `Work only in this directory. When you are done, commit the work, and then move the ticket to \`${state}\` with the tool
 \`update_issue_status\`. If you cannot go on without knowing something, ask with the tool \`ask_person\`.
 `;
 }
 
-/** Where a person looks at it; in a tracker without such a state, where it is over. */
+/** The state in which a person reviews the work; in a tracker without one, the last terminal state. */
 function stateAfterWork({ defaultReviewStates, defaultTerminalStates }: TrackerAdapter): string {
   return defaultReviewStates?.[0] ?? defaultTerminalStates?.at(-1) ?? 'Done';
 }

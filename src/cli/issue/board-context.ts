@@ -12,7 +12,7 @@ export interface BoardAccess {
 }
 
 export interface BoardPlace {
-  /** As it was typed, relative to the current folder. */
+  /** As typed, relative to the current folder. */
   readonly workflow: string;
   readonly stateDir?: string;
 }
@@ -26,22 +26,22 @@ export interface OpenBoard {
 }
 
 export type BoardSurroundings = Pick<Surroundings, 'cwd' | 'stdout' | 'stderr' | 'env'> & {
-  /** The login name: who changes the board without `--as`. */
+  /** The login name: the author of changes without `--as`. */
   readonly userName: string;
   readonly stdin: AsyncIterable<string | Uint8Array>;
 };
 
-/** What one command works with. */
+/** What one command needs. */
 export interface BoardContext {
   readonly board: Board;
   readonly readWork: OpenBoard['readWork'];
-  /** In whose name it acts: a person, or the run that it is called in. */
+  /** The author of the command: a person, or the run that calls it. */
   readonly person: Author;
   readonly surroundings: BoardSurroundings;
   readonly json: boolean;
 }
 
-/** One answer to the caller: for programs as JSON, for people as text, which ends without a line feed. */
+/** Writes one answer: JSON for programs; for people text, which is passed without a final line feed. */
 export function answer({ json, surroundings }: BoardContext, value: unknown, text: string): void {
   surroundings.stdout.write(json ? `${escapeInvisible(JSON.stringify(value, null, 2))}\n` : `${text}\n`);
 }

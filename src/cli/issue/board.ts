@@ -6,7 +6,7 @@ import { exitCodes } from '../exit-codes.ts';
 import { answer, type BoardContext } from './board-context.ts';
 import { issuesAsJson } from './issue-json.ts';
 
-/** `baton board`: side by side where the terminal is wide enough, else one below the other. */
+/** `baton board`: side by side if the terminal is wide enough, else one below the other. */
 export async function board(flags: { readonly limit: number }, context: BoardContext): Promise<number> {
   const { stdout } = context.surroundings;
   const columns = await context.board.columns(flags.limit);
@@ -57,7 +57,7 @@ function drawColumn({ status, count, issues }: BoardColumn, width: number): stri
   return [`${status} (${count})`, '─'.repeat(width), ...cards.slice(1), ...more];
 }
 
-/** The board as lines, a heading for each status: for narrow terminals, pipes and files. */
+/** The board as lines, with a heading for each status: for narrow terminals, pipes and files. */
 function boardAsList(columns: readonly BoardColumn[]): string {
   return columns
     .map(({ status, count, issues }) => {

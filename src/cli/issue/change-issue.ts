@@ -7,7 +7,7 @@ import { type IssueFlags, noneAsNull } from './issue-flags.ts';
 import { issueAsJson } from './issue-json.ts';
 import { textOrStdin } from './read-stdin.ts';
 
-/** Read from stdin at most; the board itself says how long a text may be. */
+/** The most that is read from stdin; the board itself limits the length of a text. */
 const mostTextBytes = 1024 * 1024;
 
 interface AddFlags extends IssueFlags {
@@ -16,7 +16,7 @@ interface AddFlags extends IssueFlags {
   readonly key?: string;
 }
 
-/** `baton issue add TITLE`: prints the identifier of the new issue, or of the one that was made with this key before. */
+/** `baton issue add TITLE`: prints the identifier of the new issue, or of the earlier one with the same key. */
 export async function add(title: string, flags: AddFlags, context: BoardContext): Promise<number> {
   const { board, person, surroundings } = context;
   const blockers = [];
@@ -42,7 +42,7 @@ interface EditFlags extends IssueFlags {
   readonly title?: string;
 }
 
-/** `baton issue edit ID`: changes what the flags name; the labels given take the place of those that were there. */
+/** `baton issue edit ID`: changes what the flags name; the given labels replace the existing ones. */
 export async function edit(name: string, flags: EditFlags, context: BoardContext): Promise<number> {
   const { board, person } = context;
   const { id } = await board.find(name);
@@ -58,7 +58,7 @@ export async function edit(name: string, flags: EditFlags, context: BoardContext
   return exitCodes.ok;
 }
 
-/** `baton issue move ID STATUS`: along the map, as a person. */
+/** `baton issue move ID STATUS`: moves it by the rules for people. */
 export async function move(
   name: string,
   to: BoardStatus,
@@ -66,7 +66,7 @@ export async function move(
   context: BoardContext,
 ): Promise<number> {
   const { board, surroundings } = context;
-  // A shell moves as a person, also in a hook of a run: an agent moves with its tool.
+  // A shell moves as a person, also in a hook of a run; an agent moves with its tool.
   const person =
     context.person.kind === 'run' ? ({ kind: 'person', name: surroundings.userName } as const) : context.person;
   const { id, status } = await board.find(name);
@@ -92,7 +92,7 @@ export async function comment(name: string, text: string, _flags: unknown, conte
 }
 
 interface BlockFlags {
-  /** The issues that have to end first. */
+  /** The issues that must finish first. */
   readonly by: readonly string[];
   readonly reason?: string;
 }
@@ -125,7 +125,7 @@ async function changeBlockers(
   return exitCodes.ok;
 }
 
-/** The fields that the flags of `add` and `edit` ask for; what no flag names is not in it. */
+/** The fields that the flags of `add` and `edit` set; the others are missing. */
 async function wantedFields(flags: IssueFlags, context: BoardContext): Promise<IssueEdit> {
   const { description, priority, label, parent, branch, url } = flags;
   const parentName = parent === undefined ? null : noneAsNull(parent);

@@ -26,7 +26,7 @@ export function timeWords(at: number | string): string {
 function changeWords(field: string, from: unknown, to: unknown): string {
   if (field === 'created') return 'created it';
   if (field === 'status') return `moved it from ${value(from)} to ${value(to)}`;
-  // What it said before is long, and in the JSON.
+  // The old description is long; the JSON has it.
   if (field === 'description') return to === null ? 'took the description away' : 'changed the description';
   const name = field.replaceAll('_', ' ');
   return isNothing(to) ? `took away ${name} ${value(from)}` : `set ${name} to ${value(to)}`;

@@ -22,7 +22,7 @@ const formatOfExtension: Readonly<Record<string, ImportFormat>> = {
   '.markdown': 'markdown',
 };
 
-/** `baton issue import FILE`: all issues of the file, or none with everything that is wrong. */
+/** `baton issue import FILE`: imports all issues of the file, or none and reports everything that is wrong. */
 export async function importFile(file: string, flags: ImportFlags, context: BoardContext): Promise<number> {
   const { board, person, surroundings } = context;
   const format = flags.format ?? formatOfExtension[path.extname(file).toLowerCase()];
@@ -45,7 +45,7 @@ async function readSmall(file: string, { surroundings }: BoardContext): Promise<
   const place = path.resolve(surroundings.cwd, file);
   try {
     const { size } = await stat(place);
-    // One byte too many is enough for the refusal, whatever the file has grown to.
+    // One byte too many is enough for the refusal, however large the file is.
     if (size > largestImportBytes) return Buffer.alloc(largestImportBytes + 1);
     return await readFile(place);
   } catch (cause) {

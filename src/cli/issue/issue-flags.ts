@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { type BoardStatus, boardStatuses, readBoardStatus } from '../../core/issue/board-status.ts';
 
-/** What `add` and `edit` may set. `none` takes away what is there. */
+/** The fields that `add` and `edit` may set. `none` removes the value. */
 export interface IssueFlags {
   readonly description?: string;
   readonly priority?: number | 'none';
@@ -23,7 +23,7 @@ export function addIssueFlags(command: Command): Command {
     .option('--reason <text>', 'why, for the history');
 }
 
-/** A flag that may be given several times. */
+/** Collects a flag that may be given several times. */
 export function collect(value: string, earlier: readonly string[] = []): string[] {
   return [...earlier, value];
 }
@@ -49,7 +49,7 @@ export function limit(text: string): number {
   throw new InvalidArgumentError('It must be a whole number from 1 to 100000.');
 }
 
-/** Not null for none: commander would make it a blank text. */
+/** Not null for `none`: commander would turn it into an empty text. */
 function priority(text: string): number | 'none' {
   if (noneAsNull(text) === null) return 'none';
   if (/^[1-4]$/.test(text)) return Number(text);

@@ -1,7 +1,7 @@
 import type { BoardIssue } from '../../store/tables/board-issues.ts';
 import type { Board } from '../../tracker/board/board.ts';
 
-/** Issues as programs read them: other issues by identifier, times in ISO 8601. */
+/** Issues for programs: other issues by identifier, times in ISO 8601. */
 export async function issuesAsJson(board: Board, issues: readonly BoardIssue[]): Promise<Record<string, unknown>[]> {
   const parents = await board.parentsOf(issues);
   return issues.map((issue) => ({

@@ -13,10 +13,10 @@ interface ListFlags {
   readonly limit: number;
 }
 
-/** `baton issue list`: one line an issue, status by status, the newest change first. */
+/** `baton issue list`: one line per issue, status by status, the newest change first. */
 export async function list(flags: ListFlags, context: BoardContext): Promise<number> {
   const { board, surroundings } = context;
-  // One more than asked for tells whether there are more.
+  // One more than requested shows whether there are more.
   const query = { statuses: flags.status ?? [], labels: flags.label ?? [], limit: flags.limit + 1 };
   const found = await board.list(query);
   const issues = found.slice(0, flags.limit);
@@ -30,7 +30,7 @@ export async function list(flags: ListFlags, context: BoardContext): Promise<num
 /** On a terminal a title has at most this many columns. */
 const longestTitle = 60;
 
-/** On a terminal no line is wider than it; elsewhere nothing is cut. */
+/** On a terminal no line exceeds its width; elsewhere nothing is cut. */
 function table(
   issues: readonly BoardIssue[],
   { isTTY, columns: width }: { isTTY?: boolean; columns?: number },

@@ -6,7 +6,7 @@ import { openWorkplace } from '../../daemon/workplace.ts';
 import type { BoardPlace, OpenBoard } from './board-context.ts';
 import { readWork } from './work-on-issue.ts';
 
-/** Opens the board of a workflow file next to its daemon, which is woken at the end when something changed. */
+/** Opens the board of a workflow file next to its daemon, and wakes the daemon at the end if something changed. */
 export async function openBoardBeside(place: BoardPlace, surroundings: Surroundings): Promise<OpenBoard> {
   const workplace = await openWorkplace(place, surroundings);
   let changed = false;

@@ -1,14 +1,14 @@
 import { BatonError } from '../../core/baton-error.ts';
 import type { BoardSurroundings } from './board-context.ts';
 
-/** The text to use: `-` means what comes in on standard input, without the line feed that ends it. */
+/** The text itself; for `-` the text on standard input, without its final line feed. */
 export async function textOrStdin(text: string, surroundings: BoardSurroundings, mostBytes: number): Promise<string> {
   if (text !== '-') return text;
   const bytes = await readStdin(surroundings, mostBytes);
   return bytes.toString('utf8').replace(/\r?\n$/, '');
 }
 
-/** Everything on standard input; more than the limit is refused before it is kept. */
+/** Everything on standard input; refuses more than the limit before it fills the memory. */
 export async function readStdin({ stdin }: BoardSurroundings, mostBytes: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;

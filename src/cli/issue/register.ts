@@ -13,8 +13,8 @@ interface PlaceFlags {
 }
 
 /**
- * Adds `issue …` and `board` to the command line, and returns the `issue` command so that others may add to it. Commands are
- * loaded when they are called.
+ * Adds `issue …` and `board` to the command line, and returns the `issue` command so that others may add to it.
+ * Commands are loaded when they are called.
  */
 export function registerIssueCommands(
   program: Command,
@@ -24,7 +24,7 @@ export function registerIssueCommands(
   const run =
     <Name extends string>(load: () => Promise<Readonly<Record<Name, CommandFunction>>>, name: Name) =>
     async (...given: unknown[]): Promise<void> => {
-      // Commander gives what the options of the command declare, and itself at the end.
+      // Commander passes the arguments and options of the command, and then the command itself.
       const values = given.slice(0, -1);
       const { json, as, workflow, stateDir } = values.at(-1) as PlaceFlags;
       const { board, readWork, close } = await access.open({
@@ -102,7 +102,7 @@ export function registerIssueCommands(
   return issue;
 }
 
-/** What every command on a board takes. */
+/** The flags of every command on a board. */
 function placed(command: Command, description: string): Command {
   return command
     .description(description)

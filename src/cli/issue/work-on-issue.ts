@@ -22,7 +22,7 @@ export async function readWork(store: Store, project: string, issueId: string): 
   };
 }
 
-/** As facts of an issue: what it asks, its last run, and the branch with the work. */
+/** The work as facts of an issue: its open questions, its last run, and the branch with the work. */
 export function workFacts({ lastRun, openQuestions }: WorkOnIssue): [name: string, value: string][] {
   const asks = openQuestions.map(({ id, identifier, question }): [string, string] => [
     'asks you',

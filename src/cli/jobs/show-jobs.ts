@@ -16,14 +16,14 @@ interface JobRow extends OwnedJob {
   readonly is_own: boolean;
 }
 
-/** `baton jobs`: every job, how often it comes, how it went and when it is due; from the daemon, else from the store. */
+/** `baton jobs`: every job, its interval, its last result and when it is due; from the daemon, else from the store. */
 export async function showJobs(flags: JobsFlags, surroundings: Surroundings): Promise<number> {
   await using connection = await connect(flags, surroundings);
   const { polling_mode, jobs, other_daemons } = await connection.project.jobs();
   const daemon = connection.isDaemon();
   const rows = jobs.flatMap((job): JobRow[] => {
     const others = other_daemons.filter(({ name }) => name === job.name).map((each) => ({ ...each, is_own: false }));
-    // Who only looks at what others do, and never had a daemon here, sees no empty row next to theirs.
+    // A user who never ran a daemon here gets no empty row next to the rows of other daemons.
     const isUnknown = job.owner === null && job.is_running === null && others.length > 0;
     return isUnknown ? others : [{ ...job, is_own: true }, ...others];
   });
@@ -69,7 +69,7 @@ function tableLines(rows: readonly JobRow[], mode: string, now: number): string[
   return [head, ...lines.flatMap((line, at) => [line, ...errorLines(rows[at])])];
 }
 
-/** Below the job that failed. */
+/** Shown below the job that failed. */
 function errorLines(row: JobRow | undefined): string[] {
   return row?.outcome === 'failed' && row.error !== null ? [`  ${harmlessLine(row.error)}`] : [];
 }
@@ -84,7 +84,7 @@ function agoText(ms: number): string {
   return ms < 1_000 ? 'just now' : `${durationText(wholeSeconds(ms))} ago`;
 }
 
-/** One that is late waits for its daemon: there is none, or it is busy with it. */
+/** A late job waits for its daemon: there is none, or it is busy with the job. */
 function dueText(ms: number): string {
   if (Math.abs(ms) < 1_000) return 'now';
   return ms > 0 ? `in ${durationText(wholeSeconds(ms))}` : `due for ${durationText(wholeSeconds(-ms))}`;

@@ -15,7 +15,7 @@ export interface RequestsFlags extends WorkplaceFlags {
   readonly hours: number;
 }
 
-/** `baton requests`: who spent what, from the store; and what the limiter of a daemon says, where one runs. */
+/** `baton requests`: who spent what, from the store; and the state of the daemon's limiter, if one runs. */
 export async function showRequests(flags: RequestsFlags, surroundings: Surroundings): Promise<number> {
   await using connection = await connect(flags, surroundings);
   const report = await connection.project.requests(flags.hours);
@@ -38,7 +38,7 @@ export async function showRequests(flags: RequestsFlags, surroundings: Surroundi
 }
 
 function nothingSent({ requests_per_hour, requests_per_day }: RequestReport['budget'], hours: number): string[] {
-  // A budget for a provider by name is shown with that provider.
+  // A budget for one provider is shown with that provider.
   const bounds = [
     ...(typeof requests_per_hour === 'number' ? [`${countText(requests_per_hour)} an hour`] : []),
     ...(typeof requests_per_day === 'number' ? [`${countText(requests_per_day)} a day`] : []),
@@ -51,7 +51,7 @@ function nothingSent({ requests_per_hour, requests_per_day }: RequestReport['bud
   ];
 }
 
-/** So many are shown to people; programs get all. */
+/** The most that people see; programs get all. */
 const mostSpenders = 12;
 
 const stepWords: Readonly<Record<string, string>> = {
@@ -89,7 +89,7 @@ function budgetLines(providers: readonly Provider[]): string[] {
   return rows.length === 0 ? [] : ['', ...columns(['BUDGET', 'USED>', 'LIMIT>', 'SHARE>', 'STEP'], rows)];
 }
 
-/** The limits that the daemon knows: those of the service, which announces them, too. */
+/** The limits that the daemon knows, including those that the service announces. */
 function daemonLines(found: readonly Provider[]): string[] {
   return found.flatMap(({ provider, step, text, until, windows }) => [
     '',

@@ -10,7 +10,7 @@ import type { RunsFlags } from './show-runs.ts';
 
 const lookEveryMs = 300;
 
-/** `baton runs log`: the events of a run; with `-f` also those to come, until the run has ended. */
+/** `baton runs log`: the events of a run; with `-f` also new ones, until the run has ended. */
 export async function logRun(
   id: string,
   flags: RunsFlags & { readonly follow?: boolean },
@@ -19,12 +19,12 @@ export async function logRun(
   await using connection = await connect(flags, surroundings);
   const { project } = connection;
   const { clock, stdout } = surroundings;
-  // A name means the newest run: a later one must not continue the log of this one.
+  // A name means the newest run now: a later run must not continue this log.
   const { run_id: runId } = await project.run(id);
   const stop = new AbortController();
   using signals = listenForStop(surroundings);
   signals.follow({ stop: () => stop.abort(), endNow: () => stop.abort() });
-  // The reader has gone.
+  // The reader has closed the output.
   stdout.once('error', () => stop.abort());
   let after = 0;
   while (!stop.signal.aborted) {
@@ -34,7 +34,7 @@ export async function logRun(
     if (page.has_more) continue;
     if (!flags.follow || page.run_ended) break;
     await sleep(clock, lookEveryMs, stop.signal).catch(() => {
-      // Asked to stop: the loop sees it.
+      // Aborted by a stop; the loop checks it.
     });
   }
   return exitCodes.ok;

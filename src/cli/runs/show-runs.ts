@@ -40,7 +40,7 @@ export async function showRun(id: string, flags: RunsFlags, surroundings: Surrou
     surroundings.stdout.write(jsonLine({ run: told }));
     return exitCodes.ok;
   }
-  // An agent that tells no cost, and no price for its model: then the cost is unknown.
+  // The agent reports no cost and its model has no price: then the cost is unknown.
   const known = run.usage.cost_usd > 0 ? {} : { cost_usd: null };
   const text = [...Object.entries({ ...facts(run, now), ...known }), ...workspaceWords(run)].map(
     ([key, value]) => `${key.padEnd(20)} ${value === null ? '-' : harmlessLine(String(value))}\n`,
@@ -49,7 +49,7 @@ export async function showRun(id: string, flags: RunsFlags, surroundings: Surrou
   return exitCodes.ok;
 }
 
-/** What became of its workspace, in words. */
+/** What happened to its workspace, as text. */
 function workspaceWords({ evidence, delivery, removal }: Run): [string, string | null][] {
   const found: [string, string | null][] = [['workspace_work', evidence?.text ?? null]];
   if (evidence !== null) found.push(['workspace_changed', changedWords[String(evidence.changed)] ?? null]);
@@ -63,7 +63,7 @@ function workspaceWords({ evidence, delivery, removal }: Run): [string, string |
 
 const changedWords: Readonly<Record<string, string>> = { true: 'yes', false: 'no', null: 'unknown' };
 
-/** One line a fact: the usage stands among the others. */
+/** One line per fact, with the usage among them. */
 function facts(run: Run, now: number): Record<string, string | number | null> {
   const end = run.ended_at === null ? now : Date.parse(run.ended_at);
   return {

@@ -27,12 +27,12 @@ export interface SalvagePlace {
   readonly workflowPath: string;
 }
 
-/** How far a command looks. */
+/** Whether a command covers one project or all. */
 export function reachOf({ allProjects }: ReachFlags): SalvageReach {
   return { allProjects: allProjects === true };
 }
 
-/** The saved work of a workflow file, whether a daemon runs or not: it needs no store and takes no lock. */
+/** The saved work of a workflow file, with or without a daemon: it needs no store and takes no lock. */
 export function openSalvage(flags: SalvageFlags, surroundings: Surroundings): SalvagePlace {
   const workflowPath = path.resolve(surroundings.cwd, flags.workflow ?? 'WORKFLOW.md');
   const { settings } = loadWorkflow(workflowPath, workflowContext(surroundings));

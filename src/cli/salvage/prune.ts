@@ -9,7 +9,7 @@ import { line, presentSaved } from './show-salvage.ts';
 
 const dayMs = 24 * 3_600_000;
 
-/** `baton salvage prune`: drops what is older than wanted of this project, and tells what. */
+/** `baton salvage prune`: deletes the saved work of this project that is older than wanted, and lists it. */
 export async function pruneSaved(
   flags: SalvageFlags & { readonly olderThan?: number; readonly dryRun?: boolean },
   surroundings: Surroundings,

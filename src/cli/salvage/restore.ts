@@ -5,7 +5,7 @@ import { exitCodes } from '../exit-codes.ts';
 import { jsonLine } from '../json-line.ts';
 import { openSalvage, type ReachFlags, reachOf } from './open-salvage.ts';
 
-/** `baton salvage restore`: into a new folder, which nothing else is changed for. */
+/** `baton salvage restore`: restores into a new folder, and changes nothing else. */
 export async function restoreSalvage(
   wanted: string,
   flags: ReachFlags & { readonly to?: string },
@@ -28,7 +28,7 @@ function unstagedText(tree: string | null): string {
   return tree === null ? '' : `What was staged could not be staged again; it is the tree ${tree} there.\n`;
 }
 
-/** After the workspace; a nested repository has its number as well, so that both can be restored side by side. */
+/** Named after the workspace; a nested repository also has its number, so that both can be restored side by side. */
 function usualName(name: string): string {
   const [key = '', run = ''] = name.split('/');
   return `${key}${/\+\d+/.exec(run)?.[0] ?? ''}`;

@@ -16,7 +16,7 @@ export async function listSalvage(flags: ReachFlags, surroundings: Surroundings)
   return exitCodes.ok;
 }
 
-/** `baton salvage show`: everything that is known of one, and how it is brought back. */
+/** `baton salvage show`: everything that is known of one saved work, and how to restore it. */
 export async function showSalvage(wanted: string, flags: ReachFlags, surroundings: Surroundings): Promise<number> {
   const { salvage, settings, workflowPath } = openSalvage(flags, surroundings);
   const work = await salvage.find(wanted, reachOf(flags));
@@ -31,14 +31,14 @@ export async function showSalvage(wanted: string, flags: ReachFlags, surrounding
   return exitCodes.ok;
 }
 
-/** Nothing else shows it: the difference is that of the files. */
+/** Only this line shows it: the diff is that of the files. */
 function stagedText({ stagedOtherwise }: SavedWork): string {
   if (stagedOtherwise === null || stagedOtherwise === 0) return '';
   const files = stagedOtherwise === 1 ? '1 file was' : `${stagedOtherwise} files were`;
   return `\n${files} staged with another content than the one saved here; a restore stages that again.\n`;
 }
 
-/** `baton salvage diff`: what it changes against the commit it was made on; of an archive, what is in it. */
+/** `baton salvage diff`: its changes against the commit it was made on; for an archive, its content. */
 export async function diffSalvage(
   wanted: string,
   flags: ReachFlags & { readonly stat?: boolean },
@@ -47,13 +47,13 @@ export async function diffSalvage(
   const { salvage } = openSalvage(flags, surroundings);
   const work = await salvage.find(wanted, reachOf(flags));
   const diff = await salvage.diff(work, { stat: flags.stat === true });
-  // A terminal gets text that cannot steer it; a file or a program gets what git wrote, so that it can be applied.
+  // A terminal gets text that cannot control it; a file or a program gets the output of git, so that it can be applied.
   const text = surroundings.stdout.isTTY === true ? harmlessLines(diff) : diff;
   surroundings.stdout.write(flags.json ? jsonLine({ saved: presentSaved(work), diff }) : text);
   return exitCodes.ok;
 }
 
-/** A saved work as other programs get it. */
+/** Saved work for other programs. */
 export function presentSaved(work: SavedWork): Record<string, string | number | null> {
   return {
     name: work.name,
@@ -78,7 +78,7 @@ export function presentSaved(work: SavedWork): Record<string, string | number | 
   };
 }
 
-/** With its project where there may be several. */
+/** With its project when there may be several. */
 function shownLine(work: SavedWork, { allProjects }: ReachFlags): string {
   return allProjects === true ? `${harmlessLine(work.project ?? '-')}  ${line(work)}` : line(work);
 }

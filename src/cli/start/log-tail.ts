@@ -1,13 +1,13 @@
 import type { TerminalStream } from '../../telemetry/log-terminal.ts';
 
-/** So many lines are kept for whoever looks next; the log file has all. */
+/** The most lines kept for the view; the log file has all. */
 const mostKept = 200;
-/** So many are shown to whoever comes from something else on the terminal. */
+/** The most lines shown when the terminal changes from the view to the log. */
 const mostShown = 10;
 
 /**
- * The log of a daemon whose terminal shows something else: its lines are kept for that, and go to the terminal itself
- * when nothing else is shown there any more.
+ * The log of a daemon whose terminal shows a view. Its lines are kept for the view, and go to the terminal once the
+ * view has ended.
  */
 export class LogTail {
   readonly #stream: TerminalStream;
@@ -19,11 +19,11 @@ export class LogTail {
     this.#stream = stream;
   }
 
-  /** What the log writes to. */
+  /** The stream that the log writes to. */
   get stream(): TerminalStream {
     const write: TerminalStream['write'] = (text, done) => {
       if (this.#isShown) return this.#stream.write(text, done);
-      // Not before the caller has gone on, as a stream would.
+      // Call back only after the caller has continued, as a stream does.
       queueMicrotask(() => done());
       const lines = text.split('\n').filter(Boolean);
       this.#lines = [...this.#lines, ...lines].slice(-mostKept);
@@ -33,14 +33,14 @@ export class LogTail {
     return Object.create(this.#stream, { write: { value: write } });
   }
 
-  /** What came since the last call. */
+  /** The lines since the last call. */
   take(): readonly string[] {
     const taken = this.#lines;
     this.#lines = [];
     return taken;
   }
 
-  /** From now on the terminal is the log's: the last lines of it, then `words`, then whatever comes. */
+  /** From now on the terminal shows the log: its last lines, then `words`, then new lines. */
   show(words: readonly string[] = []): void {
     if (this.#isShown) return;
     this.#isShown = true;

@@ -9,18 +9,18 @@ export interface ViewParts {
   readonly api: Pick<OpenedApi, 'address' | 'ownToken'>;
   readonly tail: LogTail;
   readonly refreshMs: number;
-  /** What `baton top` needs to find this daemon. */
+  /** The flags by which `baton top` finds this daemon. */
   readonly placeFlags: readonly string[];
 }
 
 /**
- * Shows what is going on on the terminal of a daemon. Whoever leaves the view sees the log from then on; Ctrl-C ends
- * Baton in order, as without the view. Disposing gives the terminal back.
+ * Shows the view on the terminal of a daemon. After the user leaves the view, the terminal shows the log. Ctrl-C ends
+ * Baton in order, as without the view. Disposing restores the terminal.
  */
 export function showView({ api, tail, refreshMs, placeFlags }: ViewParts, surroundings: Surroundings): AsyncDisposable {
   const stop = new AbortController();
   const dashboard = api.address.url;
-  // Wherever the API listens, and whoever needs a token there, the view has its own.
+  // The view has its own token, wherever the API listens.
   const source = httpSource({ address: async () => dashboard, token: api.ownToken, log: () => tail.take() });
   const again = [surroundings.batonPath, 'top', ...placeFlags].map(shellArgument).join(' ');
   const leftWords = [
@@ -32,7 +32,7 @@ export function showView({ api, tail, refreshMs, placeFlags }: ViewParts, surrou
   const shown = runTop(source, surroundings, surroundings.clock, { stop: stop.signal, refreshMs })
     .then((how) => {
       tail.show(how === 'quit' ? leftWords : []);
-      // The view reads the keys itself, so that this one never became a signal.
+      // The view reads the keys itself, so this Ctrl-C never became a signal.
       if (how === 'interrupted') surroundings.interrupt();
     })
     .catch((error: unknown) => {

@@ -16,7 +16,7 @@ interface StoreFlags extends WorkplaceFlags {
   readonly json?: boolean;
 }
 
-/** `baton backup`: one moment of the store, while a daemon may go on. */
+/** `baton backup`: a consistent copy of the store, also while a daemon runs. */
 export function backup(file: string, flags: StoreFlags, surroundings: Surroundings): number {
   const target = path.resolve(surroundings.cwd, file);
   backupStore(placeOf(flags, surroundings).storeUrl, target);
@@ -24,8 +24,8 @@ export function backup(file: string, flags: StoreFlags, surroundings: Surroundin
 }
 
 /**
- * `baton restore`: a backup in the place of the store; what was there is kept next to it. A daemon that runs goes on, with
- * what the backup says; its runs in progress are not in it and go on all the same.
+ * `baton restore`: replaces the store by a backup; the old store is kept next to it. A running daemon continues with
+ * the content of the backup; its runs in progress are not in it and continue all the same.
  */
 export async function restore(
   file: string,
@@ -52,7 +52,7 @@ export async function restore(
   return tell({ restored: true, kept }, text, flags, surroundings);
 }
 
-/** `baton store copy`: everything into an empty store of the same or the other engine. */
+/** `baton store copy`: copies everything into an empty store of the same or the other engine. */
 export async function copy(flags: StoreFlags & { readonly to: string }, surroundings: Surroundings): Promise<number> {
   const fromUrl = placeOf(flags, surroundings).storeUrl;
   const rows = await copyStore({ fromUrl, toUrl: flags.to, clock: systemClock });

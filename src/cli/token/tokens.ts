@@ -21,7 +21,7 @@ export interface NewTokenFlags extends JsonFlag {
 
 const longestName = 100;
 
-/** `baton token create`: the one moment at which the token is known. */
+/** `baton token create`: the only time that the token is shown. */
 export async function createToken({ scope, name, json }: NewTokenFlags, surroundings: Surroundings): Promise<number> {
   if (surroundings.env.BATON_RUN_ID || (await isInsideRun(systemClock)))
     throw new BatonError('usage_error', 'An agent cannot make a token: it would be a person to Baton.', {

@@ -7,7 +7,10 @@ import { askNow, type TopSource } from './top-source.ts';
 
 const askEveryMs = 1_000;
 
-/** The same for pipes and files: a line for each change, until the signal. That the daemon is gone, or back, is one too. */
+/**
+ * The view for pipes and files: a line for each change, until the signal. A daemon that goes away or comes back is a
+ * change too.
+ */
 export async function followPlainly(
   source: TopSource,
   output: Output,
@@ -32,7 +35,7 @@ export async function followPlainly(
     }
     for (const line of source.log()) write(cellText(line));
     await sleep(clock, askEveryMs, signal).catch(() => {
-      // It only ended sooner; the loop sees why.
+      // The sleep was cut short; the loop checks why.
     });
   }
 }

@@ -15,14 +15,14 @@ export interface Size {
 export interface Frame {
   /** Exactly as many as the terminal has rows, each exactly as wide as it has columns. */
   readonly lines: readonly Line[];
-  /** Where the list, and the page, begin now: as far as they had to move. */
+  /** The first visible line of the list and of the page, after scrolling as far as needed. */
   readonly listTop: number;
   readonly pageTop: number;
-  /** How many lines of the middle are seen: what a page is. */
+  /** How many lines of the middle are visible: the size of a page. */
   readonly height: number;
 }
 
-/** From this height on there is space for a blank between the parts, and for the log. */
+/** From this height on there is space for blank lines between the parts, and for the log. */
 const spaciousRows = 16;
 const mostHead = 8;
 const mostLog = 5;
@@ -47,13 +47,13 @@ export function drawFrame(state: TopState, { columns, rows }: Size, at: number):
 
 type Middle = Pick<Frame, 'lines' | 'listTop' | 'pageTop'>;
 
-/** The part of the list around the selected row, moved no further than needed. */
+/** The part of the list around the selected row, scrolled no further than needed. */
 function listPart(state: TopState, at: number, columns: number, height: number): Middle {
-  // Before the first answer it is not known that nothing waits.
+  // Before the first answer, an empty list would be wrong.
   const all = state.answeredAt === null ? [] : listLines(state, columns);
   const selected = rowOf(state);
   const place = selected === null ? 0 : all.findIndex(({ row }) => row === selected);
-  // The title over the first row of a list comes with it.
+  // The title above the first row of a list scrolls with it.
   const from = place > 0 && all[place - 1]?.row === null && height > 1 ? place - 1 : place;
   const most = Math.max(0, all.length - height);
   const listTop = Math.max(0, Math.min(most, from, Math.max(state.listTop, place - height + 1)));
@@ -68,7 +68,7 @@ function pagePart(state: TopState, at: number, columns: number, height: number):
   const pageTop = Math.max(0, Math.min(state.pageTop, all.length - height));
   const below = all.length - pageTop - height;
   const seen = all.slice(pageTop, pageTop + height);
-  // The last line says that there are more, and stands where the first of them would.
+  // The last line says that there are more, and replaces the first of them.
   const more = exactly([cell(` ↓ ${below + 1} more lines`, 'dim')], columns);
   return { lines: below > 0 && height > 1 ? seen.with(-1, more) : seen, pageTop, listTop: state.listTop };
 }
@@ -76,7 +76,7 @@ function pagePart(state: TopState, at: number, columns: number, height: number):
 const keyColumns = 10;
 const mostHelpLines = 4;
 
-/** Every key that has a word for it. */
+/** Every key that has a help text. */
 function helpLines(columns: number): readonly Line[] {
   const lines = bindings.flatMap(({ help }) => {
     if (help === undefined) return [];

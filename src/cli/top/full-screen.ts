@@ -11,11 +11,11 @@ import { openTerminalWriter } from './terminal-writer.ts';
 import type { TopSource } from './top-source.ts';
 import type { Effect } from './top-state.ts';
 
-/** The least time between frames that only data asks for. */
+/** The least time between frames that only new data causes. */
 const leastFrameMs = 250;
-/** What a person does is seen at once; several keys of one moment are one frame. */
+/** Keys take effect at once; several keys within this time share one frame. */
 const keyFrameMs = 16;
-/** Times go on while nothing comes. */
+/** Times advance also when no data comes. */
 const idleFrameMs = 1_000;
 
 const usualSize: Size = { columns: 80, rows: 24 };
@@ -26,13 +26,13 @@ export interface FullScreenParts {
   readonly clock: Clock;
   readonly chance: Chance;
   readonly ends: Ends;
-  /** How far frames are apart. */
+  /** The time between frames. */
   readonly refreshMs: number;
 }
 
 /**
- * Draws what is known and does what is typed, until the end is reached. What must hold: an error in anything that is
- * called later is an end too, so that the terminal is as it was before whichever way it ends.
+ * Draws the state and acts on keys until the end is reached. What must hold: an error in any callback also ends the
+ * view, so that the terminal is restored however it ends.
  */
 export async function showFullScreen(parts: FullScreenParts): Promise<void> {
   const { source, terminal, clock, chance, ends } = parts;
@@ -54,7 +54,7 @@ export async function showFullScreen(parts: FullScreenParts): Promise<void> {
   let pageRows = 1;
   let drawnAt = Number.NEGATIVE_INFINITY;
   let next: { readonly at: number; readonly timer: Timer } | null = null;
-  /** A frame at that time, or sooner when one is on its way. */
+  /** Schedules a frame for that time, unless an earlier one is scheduled. */
   const drawBy = (at: number): void => {
     if (next !== null && next.at <= at) return;
     next?.timer.cancel();
@@ -63,7 +63,7 @@ export async function showFullScreen(parts: FullScreenParts): Promise<void> {
   const draw = (): void => {
     next?.timer.cancel();
     next = null;
-    // The terminal still has the last one to take; the next shows what is then.
+    // The terminal has not taken the last frame yet; the next one shows the state at its own time.
     if (!screen.isFree()) {
       drawBy(clock.monotonic() + leastFrameMs);
       return;
@@ -106,7 +106,7 @@ export async function showFullScreen(parts: FullScreenParts): Promise<void> {
         clock,
         guarded((keys) => {
           for (const key of keys) {
-            // What was typed after the end is ignored.
+            // Keys after the end are ignored.
             if (ends.signal.aborted) return;
             const { state, effect } = pressKey(live.state(), key, pageRows);
             live.update(() => state);

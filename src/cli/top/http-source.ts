@@ -8,16 +8,16 @@ import { BatonError } from '../../core/baton-error.ts';
 import type { TopSource } from './top-source.ts';
 
 export interface HttpSourceOptions {
-  /** Of the API; after a restart the daemon may be elsewhere. Null when none answers. */
+  /** The address of the API, which may change when the daemon restarts. Null when none answers. */
   readonly address: () => Promise<string | null>;
-  /** Where it needs one. */
+  /** The token, if the API needs one. */
   readonly token: string | null;
   readonly log?: () => readonly string[];
 }
 
-/** A daemon on this machine that does not answer for so long is away. */
+/** A daemon on this machine that does not answer within this time counts as gone. */
 const answerMs = 10_000;
-/** As long as the daemon itself waits for an answer, and a little more. */
+/** A little longer than the daemon itself waits for an answer. */
 const commandMs = 20_000;
 const lastEvents = 50;
 

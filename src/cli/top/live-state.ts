@@ -7,9 +7,9 @@ import { isOf, type Selection, type TopRow } from './lines/top-rows.ts';
 import { askNow, type NoAnswer, problemText, type TopSource } from './top-source.ts';
 import { type Details, type Message, startState, type TopState, type Wish, withRows } from './top-state.ts';
 
-/** The least time between two questions to the daemon. */
+/** The least time between two requests to the daemon. */
 const leastAskMs = 500;
-/** The details of an issue are more to read, and change less. */
+/** The details of an issue are larger and change less often. */
 const detailsEvery = 4;
 const mostLog = 50;
 
@@ -17,16 +17,15 @@ export interface LiveStateParts {
   readonly source: TopSource;
   readonly clock: Clock;
   readonly chance: Chance;
-  /** The state may have changed. */
   readonly onChange: () => void;
   readonly fail: (error: unknown) => void;
-  /** What is drawn less often is asked for less often. */
+  /** The slower the view draws, the less often it asks. */
   readonly refreshMs: number;
 }
 
 /**
  * The state of the view and what changes it apart from keys: answers of the daemon, and time. A daemon that does not
- * answer is asked again and again; what was known stays.
+ * answer is asked again and again; the last known state stays.
  */
 export interface LiveState extends Disposable {
   state(): TopState;
@@ -46,14 +45,13 @@ export function openLiveState(parts: LiveStateParts): LiveState {
   const update = (change: (before: TopState) => TopState): void => {
     state = change(state);
   };
-  /** Work in the background. */
   const begin = (work: () => Promise<void>): void => {
     work().then(() => (isOpen ? onChange() : undefined), fail);
   };
   const ask = async (): Promise<void> => {
     const answer = await askNow(source, clock);
     if (!isOpen) return;
-    // The address is known only now, and may be another one than before.
+    // The address is known only now, and may have changed.
     state =
       'nows' in answer
         ? answered({ ...state, address: source.address }, answer.nows, clock)
@@ -70,13 +68,13 @@ export function openLiveState(parts: LiveStateParts): LiveState {
   };
   const readDetails = async (project: string, issueId: string): Promise<Details> => {
     const read = await detailsOf(source, project, issueId, runOf(state, { project, issueId }));
-    // By now the person may look at another one.
+    // By now the user may have selected another issue.
     const isWanted = state.screen === 'details' && isSelected(state, { project, issueId });
     if (isWanted) update((before) => ({ ...before, details: read }));
     return read;
   };
   const lookAt = async ({ project, issueId, identifier, list, of }: TopRow, thenAnswer: boolean): Promise<void> => {
-    // What is not about an issue has no details but its reason.
+    // A row that is not about an issue has no details but its reason.
     if (issueId === null) {
       const details = { project, issueId, issue: null, events: [], problem: null };
       return update((before) => ({ ...before, details }));
@@ -149,13 +147,13 @@ async function detailsOf(source: TopSource, project: string, issueId: string, ru
 
 type Which = Pick<Selection, 'project' | 'issueId'>;
 
-/** Whether a row of the issue is there, and selected. */
+/** Whether the issue has a row, and the row is selected. */
 function isSelected({ rows, selection }: TopState, { project, issueId }: Which): boolean {
   if (selection?.project !== project || selection.issueId !== issueId) return false;
   return rows.some((row) => row.key === selection.key || isOf(row, selection));
 }
 
-/** The run in progress, or the last one that something waits for. */
+/** The run in progress, or the last run of a waiting row. */
 function runOf({ rows }: TopState, which: Which): string | null {
   const ofIssue = rows.filter((row) => isOf(row, which));
   const running = ofIssue.find(({ list }) => list === 'running') ?? ofIssue.find(({ list }) => list === 'needs_you');

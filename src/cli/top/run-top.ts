@@ -10,11 +10,11 @@ import type { TopSource } from './top-source.ts';
 export type TopTerminal = Pick<Surroundings, 'stdin' | 'stdout' | 'env' | 'onSignal'>;
 
 export interface TopOptions {
-  /** Where the keys of commands come from. */
+  /** The source of the keys of commands. */
   readonly chance?: Chance;
   /** Ends the view, as a signal does. */
   readonly stop?: AbortSignal;
-  /** How far frames are apart, and how often the daemon is asked; no less than a quarter of a second. */
+  /** The time between frames and between requests to the daemon; at least a quarter of a second. */
   readonly refreshMs?: number;
 }
 
@@ -22,7 +22,7 @@ export interface TopOptions {
 export type TopEnd = 'quit' | 'interrupted' | 'stopped' | 'terminal_gone';
 
 export interface Ends extends Disposable {
-  /** How it ended; rejects with what it failed with. */
+  /** Resolves with how it ended; rejects with the error that ended it. */
   readonly reached: Promise<TopEnd>;
   readonly signal: AbortSignal;
   end(how: TopEnd): void;
@@ -30,8 +30,8 @@ export interface Ends extends Disposable {
 }
 
 /**
- * Shows everything that is going on until a person leaves, or something else ends it; on anything but a terminal as lines.
- * An unexpected error ends it too, and is thrown when the terminal is as it was before.
+ * Shows the state of all projects until the user leaves or something else ends it; without a terminal, as lines. An
+ * unexpected error also ends it, and is thrown after the terminal is restored.
  */
 export async function runTop(
   source: TopSource,
@@ -40,7 +40,7 @@ export async function runTop(
   { chance = systemChance, stop, refreshMs = 0 }: TopOptions = {},
 ): Promise<TopEnd> {
   using ends = listenForEnd(terminal, stop);
-  // A terminal that says so takes no escapes.
+  // A dumb terminal takes no escapes.
   const isTerminal = terminal.stdout.isTTY === true && terminal.env.TERM !== 'dumb';
   if (isTerminal) await showFullScreen({ source, terminal, clock, chance, ends, refreshMs });
   else await followPlainly(source, terminal.stdout, clock, ends.signal);
@@ -51,7 +51,7 @@ export async function runTop(
 function listenForEnd({ stdin, stdout, onSignal }: TopTerminal, stop: AbortSignal | undefined): Ends {
   const ended = new AbortController();
   const { promise, resolve, reject } = Promise.withResolvers<TopEnd>();
-  // It may fail before anything waits for it.
+  // It may reject before anything awaits it.
   promise.catch(() => {});
   const end = (how: TopEnd): void => {
     resolve(how);
@@ -63,7 +63,7 @@ function listenForEnd({ stdin, stdout, onSignal }: TopTerminal, stop: AbortSigna
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) undo.defer(onSignal(signal, onStop));
   stop?.addEventListener('abort', onStop, { once: true });
   undo.defer(() => stop?.removeEventListener('abort', onStop));
-  // A terminal that goes away says so by an error on whichever stream is used next.
+  // A terminal that goes away causes an error on the stream that is used next.
   for (const [stream, event] of [
     [stdout, 'error'],
     [stdin, 'error'],

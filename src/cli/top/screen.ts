@@ -2,24 +2,24 @@ import type { Output } from '../../daemon/surroundings.ts';
 import type { Line } from './lines/line.ts';
 import { type Palette, paintLine } from './lines/paint-line.ts';
 
-/** Other screen, no cursor, nothing runs over the edge, a paste is marked as one. */
+/** Alternate screen, no cursor, no line wrap, pastes are marked. */
 const enter = '\u001b[?1049h\u001b[?25l\u001b[?7l\u001b[?2004h';
 const leave = '\u001b[m\u001b[?2004l\u001b[?7h\u001b[?25h\u001b[?1049l';
 
-/** A terminal that knows these shows what is between them at once (DEC 2026); others let them pass. */
+/** A terminal that supports these shows the content between them at once (DEC 2026); others ignore them. */
 const begin = '\u001b[?2026h';
 const end = '\u001b[?2026l';
 
 /**
- * The whole screen of a terminal. What must hold: a frame is one write and has only the lines that changed, none when
- * none did; there is never more than one under way; after `close` the terminal is as it was before, however often it is
+ * The whole screen of a terminal. What must hold: a frame is one write with only the changed lines, and none when
+ * nothing changed; at most one frame is being written; after `close` the terminal is restored, however often it is
  * called.
  */
 export interface Screen extends Disposable {
-  /** Whether the terminal has taken the last frame. Until then there is no other: one that comes is left out. */
+  /** Whether the terminal has taken the last frame. Until then, further frames are skipped. */
   isFree(): boolean;
   show(lines: readonly Line[]): void;
-  /** The next frame is drawn in full: whatever is there now is not known. */
+  /** Draws the next frame in full, because the content of the screen is unknown. */
   forget(): void;
 }
 
@@ -38,7 +38,7 @@ export function openScreen(output: Pick<Output, 'write' | 'writableLength'>, pal
         if (before?.[row] === line) return [];
         return [`\u001b[${row + 1};1H\u001b[2K${line}`];
       });
-      // It is taken whole, sooner or later: the next one begins from it.
+      // The terminal takes the whole frame sooner or later, so the next one builds on it.
       shown = painted;
       if (changed.length > 0) output.write(`${begin}${before === null ? '\u001b[2J' : ''}${changed.join('')}${end}`);
     },

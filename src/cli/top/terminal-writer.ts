@@ -3,11 +3,11 @@ import { Writable } from 'node:stream';
 import { type Clock, type Timer, within } from '../../clock/clock.ts';
 import type { Output } from '../../daemon/surroundings.ts';
 
-/** A terminal without room is tried again so soon, and less often the longer it has none. */
+/** How soon a full terminal is tried again; the pause grows while it stays full. */
 const firstRetryMs = 10;
 const longestRetryMs = 250;
 
-/** How long the end waits for a terminal that takes nothing. */
+/** How long `dispose` waits for a terminal that takes nothing. */
 const closeLimitMs = 1_000;
 
 /** Its stream takes everything at once; `writableLength` is what the terminal has not taken yet. */
@@ -16,16 +16,16 @@ export interface TerminalWriter extends AsyncDisposable {
 }
 
 /**
- * Writes to a terminal and never waits for it. Node writes to one with a call that returns when all was taken: where
- * nothing reads any more (an ssh client that sleeps, Ctrl-S) it stops the whole process, and a daemon hears no signal
- * then. So the terminal is opened once more, for us alone, such that a call takes what there is room for and returns.
- * The rest is kept in order and tried again. What must hold: no call waits, and `dispose` gives up after a while, with
- * nothing of it left.
+ * Writes to a terminal and never waits for it. Node writes to a terminal with a call that returns when everything was
+ * taken. When nothing reads any more (an ssh client that sleeps, Ctrl-S), that call stops the whole process, and the
+ * daemon receives no signals. So the terminal is opened once more, in a mode in which a call writes what fits and
+ * returns. The rest is kept in order and tried again. What must hold: no call waits, and `dispose` gives up after
+ * `closeLimitMs` and drops the rest.
  *
- * It is for the frames of the view and the lines of the log alike, which a process of its own for the view would not be;
- * a thread that waits in a write would keep the process from ending.
+ * It serves both the frames of the view and the lines of the log, which a separate process for the view could not do; a
+ * thread that waits in a write would keep the process from ending.
  *
- * Null for what is no terminal, and for one that cannot be opened again.
+ * Null for an output that is not a terminal, or that cannot be opened again.
  */
 export function openTerminalWriter(
   output: Pick<Output, 'isTTY'> & { readonly fd?: number },
@@ -52,7 +52,7 @@ export function openTerminalWriter(
       done(error);
     },
   });
-  // The writer gets the error by its own callback.
+  // The writer gets the error through its own callback.
   stream.on('error', () => {});
   return {
     stream: Object.assign(stream, { isTTY: true as const }),
@@ -63,21 +63,21 @@ export function openTerminalWriter(
   };
 }
 
-/** By its descriptor where the system has names for those; else it is the one that the process was started on. */
+/** By its descriptor if the system has names for descriptors; else the terminal that the process was started on. */
 function openAgain(fd: number | undefined): number | null {
   if (fd === undefined) return null;
-  // Not `/dev/fd`, which on some systems is the same opening again.
+  // Not `/dev/fd`, which on some systems duplicates the same open file.
   for (const name of [`/proc/self/fd/${fd}`, '/dev/tty']) {
     try {
       return openSync(name, constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
     } catch {
-      // There is no such name here, or the terminal is another user's (`su`) and has to be opened by the other.
+      // The name does not exist here, or the terminal belongs to another user (`su`) and only that user may open it.
     }
   }
   return null;
 }
 
-/** As much as there is room for, which may be nothing. */
+/** Writes as much as fits, which may be nothing. */
 function writeNow(fd: number, chunk: Buffer): { readonly taken: number; readonly error: Error | null } {
   try {
     return { taken: writeSync(fd, chunk), error: null };

@@ -5,19 +5,22 @@ import type { RunEvent } from '../../client/schema/run.ts';
 import { type Clock, timedOut, within } from '../../clock/clock.ts';
 import { BatonError } from '../../core/baton-error.ts';
 
-/** What the terminal view shows and asks for. Each read rejects when the daemon does not answer; none changes anything. */
+/**
+ * What the terminal view shows and asks for. Each read rejects when the daemon does not answer; no read changes
+ * anything.
+ */
 export interface TopSource {
-  /** Where the dashboard is; null where there is none, or it is not known. */
+  /** The address of the dashboard; null when there is none, or it is unknown. */
   readonly address: string | null;
-  /** Everything that is going on, of every project. */
+  /** The state of every project. */
   now(): Promise<readonly Now[]>;
-  /** Why an issue is where it is, and what it asks. */
+  /** Why an issue is where it is, and its question. */
   issue(project: string, issueId: string): Promise<IssueDetail>;
-  /** The last of what happened in a run, oldest first. */
+  /** The last events of a run, oldest first. */
   events(project: string, runId: string): Promise<readonly RunEvent[]>;
-  /** Lines of the daemon's own log that came since the last call, where it is shown with it; empty elsewhere. */
+  /** Lines of the daemon's own log since the last call, when the view runs inside the daemon; empty elsewhere. */
   log(): readonly string[];
-  /** Asks for something; its key is the caller's. Rejects where it cannot be known whether it was taken. */
+  /** Sends a command with the caller's key. Rejects when it is unknown whether the daemon took it. */
   submit(project: string, request: CommandRequest): Promise<TopAnswer>;
 }
 
@@ -26,16 +29,16 @@ export interface TopAnswer {
   readonly text: string;
 }
 
-/** A daemon that takes longer than this does not answer. */
+/** A daemon that takes longer than this counts as not answering. */
 const patienceMs = 5_000;
 
 export interface NoAnswer {
   readonly problem: string;
-  /** The daemon is there, and refuses to answer us. */
+  /** The daemon is there, and refuses the request. */
   readonly isRefusal: boolean;
 }
 
-/** What is going on, or why that is not known. Never rejects. */
+/** The state of all projects, or why it is unknown. Never rejects. */
 export async function askNow(source: TopSource, clock: Clock): Promise<{ readonly nows: readonly Now[] } | NoAnswer> {
   try {
     const nows = await within(clock, patienceMs, source.now());

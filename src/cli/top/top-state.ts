@@ -9,29 +9,28 @@ import { type Selection, selectedRow, type TopRow, topRows } from './lines/top-r
 
 /** Everything that a frame shows, except the time and the size. */
 export interface TopState {
-  /** Where the dashboard of the last answer is. */
+  /** The address of the dashboard, from the last answer. */
   readonly address: string | null;
   readonly nows: readonly Now[];
   /** Wall time of the last answer; null before the first. */
   readonly answeredAt: number | null;
-  /** Since when it does not answer, or refuses to, and what was said instead. */
+  /** Since when the daemon has not answered, or has refused to, and with which text. */
   readonly gone: { readonly since: number; readonly text: string; readonly isRefusal: boolean } | null;
   readonly samples: readonly Sample[];
   readonly tokensPerSecond: number;
-  /** The last lines of the daemon's log. */
   readonly log: readonly string[];
   readonly screen: 'list' | 'details' | 'help';
-  /** The rows that the filter lets through. */
+  /** The rows that match the filter. */
   readonly rows: readonly TopRow[];
   readonly selection: Selection | null;
-  /** The first line of the list that is seen. */
+  /** The first visible line of the list. */
   readonly listTop: number;
-  /** The same of the details or the help. */
+  /** The first visible line of the details or the help. */
   readonly pageTop: number;
   readonly details: Details | null;
   readonly filter: string;
   readonly prompt: Prompt | null;
-  /** What came of the last command; until the next key. */
+  /** The result of the last command; cleared by the next key. */
   readonly message: Message | null;
 }
 
@@ -46,7 +45,7 @@ export interface Details {
   readonly issueId: string | null;
   readonly issue: IssueDetail | null;
   readonly events: readonly RunEvent[];
-  /** Why there is no more; null when there is. */
+  /** Why the details are incomplete; null when they are complete. */
   readonly problem: string | null;
 }
 
@@ -54,7 +53,7 @@ export interface Details {
 export interface Wish {
   readonly project: string;
   readonly request: CommandRequest;
-  /** What is done, for people: `retry WORDS-1`. */
+  /** The command for people: `retry WORDS-1`. */
   readonly name: string;
 }
 
@@ -66,10 +65,10 @@ export interface Answering {
   readonly values: Readonly<Record<string, string>>;
 }
 
-/** What a person is asked for at the bottom of the screen. What it is about was fixed when it was opened. */
+/** The prompt at the bottom of the screen. Its subject was fixed when it was opened. */
 export type Prompt =
   | { readonly kind: 'filter'; readonly input: InputLine }
-  /** A text that becomes a command; null where an empty text cannot. */
+  /** A text that becomes a command; null when an empty text cannot. */
   | {
       readonly kind: 'text';
       readonly label: string;
@@ -101,7 +100,7 @@ export function startState(): TopState {
   };
 }
 
-/** Its rows after something about them changed; the selection stays with what it is about. */
+/** The state with its rows updated; the selection stays with its issue. */
 export function withRows(state: TopState): TopState {
   return { ...state, rows: topRows(state.nows, state.filter) };
 }
@@ -110,13 +109,13 @@ export function rowOf(state: TopState): TopRow | null {
   return selectedRow(state.rows, state.selection);
 }
 
-/** The project that keys are about: the only one, or that of the selected row; null when that is not known. */
+/** The project that keys act on: the only one, or that of the selected row; null when it is unknown. */
 export function projectOf(state: TopState): Now | null {
   const name = state.nows.length === 1 ? state.nows[0]?.project : rowOf(state)?.project;
   return state.nows.find(({ project }) => project === name) ?? null;
 }
 
-/** What `p` does to a project: one that a person or the limit of the day stops goes on, any other pauses. */
+/** What `p` does to a project: resumes one that a person or the limit of the day has stopped, pauses any other. */
 export function pauseOrResume({ vitals, needs_you: needs }: Now): 'pause' | 'resume' {
   const isStopped = needs.some(
     ({ kind, issue_id: id, actions }) => kind === 'limit' && id === null && actions.includes('resume'),
@@ -131,7 +130,7 @@ export type Effect =
   | { readonly do: 'look'; readonly row: TopRow; readonly thenAnswer: boolean }
   | { readonly do: 'submit'; readonly wish: Wish };
 
-/** What a key leads to. */
+/** The result of a key. */
 export interface Pressed {
   readonly state: TopState;
   readonly effect: Effect | null;

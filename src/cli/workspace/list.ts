@@ -12,7 +12,7 @@ export interface WorkspaceFlags extends WorkplaceFlags {
   readonly json?: boolean;
 }
 
-/** `baton workspace list`: what is there, how large it is, what is in it, and why it is still there. */
+/** `baton workspace list`: the workspaces, their sizes, their content, and why they are still there. */
 export async function listAll(flags: WorkspaceFlags, surroundings: Surroundings): Promise<number> {
   await using workplace = await openWorkplace(flags, surroundings);
   const { rows, problem } = await readWorkspaces(workplace, { ignoresRetention: false });
@@ -29,7 +29,7 @@ export async function listAll(flags: WorkspaceFlags, surroundings: Surroundings)
   return exitCodes.ok;
 }
 
-/** A workspace as other programs get it. */
+/** A workspace for other programs. */
 export function presentRow(row: WorkspaceRow): Record<string, unknown> {
   const { entry, run, issue, isPinned, stay } = row;
   return {
@@ -55,7 +55,7 @@ export function whyThere({ stay, run, issue }: WorkspaceRow): string {
     const given = run?.removal?.keptBecause ?? null;
     return given === null ? 'it goes with the next sweep' : `it could not be removed: ${given}`;
   }
-  // The tracker was asked about every issue that a run is known of.
+  // The tracker was asked about every issue that has a known run.
   if (stay.code === 'issue_unknown' && run !== null && issue === undefined)
     return 'the state of its issue is not known';
   return stay.text;

@@ -18,7 +18,7 @@ interface NamedIssue {
   readonly identifier: string;
 }
 
-/** `baton workspace pin`: the workspace of an issue stays, however long its issue is finished. */
+/** `baton workspace pin`: the workspace of an issue stays, however long ago its issue finished. */
 export async function pin(name: string, flags: PinFlags, surroundings: Surroundings): Promise<number> {
   await using workplace = await openWorkplace(flags, surroundings);
   const { store, project } = workplace;
@@ -36,7 +36,7 @@ export async function unpin(name: string, flags: PinFlags, surroundings: Surroun
   const issue = await findIssue(workplace, name);
   if (!(await store.pins.remove({ project: project.id, issueId: issue.id })))
     throw new BatonError('command_refused', `The workspace of ${harmlessLine(issue.identifier)} is not pinned.`);
-  // It may be over already.
+  // Its time may be over already.
   await workplace.wake();
   return report(issue, false, flags, surroundings);
 }
@@ -48,7 +48,7 @@ function report({ id, identifier }: NamedIssue, pinned: boolean, { json }: PinFl
   return exitCodes.ok;
 }
 
-/** One that is pinned, one that ran, or one that the tracker knows by its id. */
+/** Finds an issue that is pinned, that had a run, or that the tracker knows by its id. */
 async function findIssue(workplace: Workplace, name: string): Promise<NamedIssue> {
   const { store, project } = workplace;
   const pinned = (await store.pins.list(project.id)).map(({ issueId: id, identifier }) => ({ id, identifier }));

@@ -15,28 +15,28 @@ import { sizeText, sumText } from './size-text.ts';
 
 interface PruneFlags extends WorkspaceFlags {
   readonly dryRun?: boolean;
-  /** Also those whose time is not over. */
+  /** Also workspaces whose time is not over. */
   readonly allFinished?: boolean;
   readonly as?: string;
 }
 
-/** What became of one workspace. */
+/** What happened to one workspace. */
 interface Result {
   readonly row: WorkspaceRow;
   /** Null while the daemon has not reported it. */
   readonly removal: WorkspaceRemoval | null;
 }
 
-/** Work is saved before a removal; a large one takes its time. */
+/** Work is saved before a removal, which takes long for a large workspace. */
 const longestWaitMs = 600_000;
 const lookEveryMs = 100;
-/** So often between two looks for the daemon itself. */
+/** The daemon itself is checked once in this many reads. */
 const looksADaemon = 30;
 
 /**
- * `baton workspace prune`: removes the workspaces of finished issues whose time is over, as the sweep of the daemon does,
- * but now. Only an orchestrator removes: the daemon's where one runs, otherwise one that is made for this and has the
- * state folder to itself meanwhile.
+ * `baton workspace prune`: removes the workspaces of finished issues whose time is over, as the daemon's sweep does,
+ * but now. Only an orchestrator removes: that of the running daemon, otherwise one that is created for this and locks
+ * the state folder meanwhile.
  */
 export async function prune(names: readonly string[], flags: PruneFlags, surroundings: Surroundings): Promise<number> {
   await using workplace = await openWorkplace(flags, surroundings);
@@ -45,7 +45,7 @@ export async function prune(names: readonly string[], flags: PruneFlags, surroun
   if (problem !== null) throw problem;
   const wanted = names.length === 0 ? rows : names.flatMap((name) => rowsNamed(rows, name));
   const going = wanted.filter(({ stay }) => stay === null);
-  // Of what was not asked for by name only what goes is of interest.
+  // Without names, only the workspaces to be removed are of interest.
   const staying = names.length === 0 ? [] : wanted.filter(({ stay }) => stay !== null);
   if (flags.dryRun === true) return tellPlan(going, staying, flags, surroundings);
   const results = going.length === 0 ? [] : await remove(workplace, going, flags, surroundings);
@@ -103,7 +103,7 @@ async function askDaemonTo(
   return id;
 }
 
-/** The daemon notes with each run what became of its workspace. */
+/** The daemon records with each run what happened to its workspace. */
 async function waitForResults(
   workplace: Workplace,
   going: readonly WorkspaceRow[],
@@ -112,7 +112,7 @@ async function waitForResults(
 ): Promise<readonly Result[]> {
   const deadline = systemClock.monotonic() + longestWaitMs;
   for (let looks = 1; ; looks += 1) {
-    // Asked before the results are read: what a daemon that is gone has done is then complete.
+    // Checked before the results are read: if the daemon is gone, its results are then complete.
     const isOver = systemClock.monotonic() > deadline || (looks % looksADaemon === 0 && !(await isDaemonThere()));
     const results = await readResults(workplace, going);
     if (isOver || results.every(({ removal }) => removal !== null)) return results;
@@ -131,7 +131,7 @@ async function readResults({ store }: Workplace, going: readonly WorkspaceRow[])
   );
 }
 
-/** What was noted since the plan was made. */
+/** The removal recorded since the plan was made. */
 function newer(before: RunRecord | null, now: RunRecord | null): WorkspaceRemoval | null {
   const removal = now?.removal ?? null;
   return removal?.at === before?.removal?.at ? null : removal;

@@ -11,9 +11,9 @@ import { type FoundWorkspace, findWorkspaces } from '../../orchestrator/workspac
 import type { Tracker } from '../../tracker/tracker.ts';
 import { listWorkspaces } from '../../workspace/list-workspaces.ts';
 
-/** A workspace that is there, with all that is known of it. */
+/** An existing workspace, with everything that is known of it. */
 export interface WorkspaceRow extends FoundWorkspace {
-  /** Undefined when it is not known which, or the tracker did not tell. */
+  /** Undefined when the issue is unknown, or the tracker did not answer. */
   readonly issue: Issue | null | undefined;
   /** Why it is not removed now; null when it may go. */
   readonly stay: Stay | null;
@@ -21,11 +21,11 @@ export interface WorkspaceRow extends FoundWorkspace {
 
 export interface WorkspacesRead {
   readonly rows: readonly WorkspaceRow[];
-  /** What kept the tracker from telling the states of the issues. */
+  /** The error of the tracker that kept the states of the issues unknown. */
   readonly problem: BatonError | null;
 }
 
-/** How long the tracker is waited for. */
+/** How long to wait for the tracker. */
 const trackerMs = 30_000;
 
 /** The workspaces of a project with their sizes, as a sweep would find them. Changes nothing. */
@@ -47,7 +47,7 @@ export async function readWorkspaces(
   return { rows, problem };
 }
 
-/** What was left in the middle is the daemon's to finish. */
+/** The daemon finishes what was interrupted halfway. */
 function whyNotWhole({ entry }: FoundWorkspace): Stay | null {
   if (entry.state === 'whole') return null;
   const text = entry.state === 'making' ? 'it is being made' : 'its removal was begun and is finished at a start';
@@ -55,7 +55,7 @@ function whyNotWhole({ entry }: FoundWorkspace): Stay | null {
 }
 
 interface IssuesRead {
-  /** Null for those that the tracker does not have. */
+  /** Null for issues that the tracker does not have. */
   readonly issues: ReadonlyMap<string, Issue | null>;
   readonly problem: BatonError | null;
 }

@@ -1,6 +1,6 @@
 const units = ['bytes', 'kB', 'MB', 'GB', 'TB'] as const;
 
-/** `512 bytes`, `1.5 MB`; `unknown` for what could not be seen completely. */
+/** `512 bytes`, `1.5 MB`; `unknown` for a size that could not be measured completely. */
 export function sizeText(bytes: number | null): string {
   if (bytes === null) return 'unknown';
   let [amount, unit] = [bytes, 0];
@@ -8,7 +8,7 @@ export function sizeText(bytes: number | null): string {
   return `${unit === 0 ? amount : amount.toFixed(1)} ${units[unit]}`;
 }
 
-/** `3 workspaces, 4.5 MB`; a size that is not known makes the sum one of at least so much. */
+/** `3 workspaces, 4.5 MB`; with an unknown size, the sum is a lower bound. */
 export function sumText(sizes: readonly (number | null)[]): string {
   const count = sizes.length === 1 ? '1 workspace' : `${sizes.length} workspaces`;
   const known = sizes.filter((bytes) => bytes !== null);

@@ -1,12 +1,12 @@
-/** What a project has, and how many more it would take if it were alone. */
+/** The slots that a project has, and how many more it would take if it were alone. */
 export interface ShareWish {
   readonly held: number;
   readonly wanted: number;
 }
 
 /**
- * How many more each would get of the slots that several projects share, as the pool gives them: one at a time, to
- * whoever has the fewest and still wants one; among equals to the first.
+ * How many more of the shared slots each project would get. The pool assigns them one at a time, to the project that
+ * has the fewest and still wants one; among equals to the first.
  */
 export function fairShares(wishes: readonly ShareWish[], limit: number): number[] {
   const shares = wishes.map(() => 0);

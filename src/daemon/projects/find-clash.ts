@@ -9,8 +9,9 @@ import type { Surroundings } from '../surroundings.ts';
 import { statePlace } from '../workplace.ts';
 
 /**
- * Why two projects cannot be worked on by one Baton; null when they can. What must hold between any two: each has a
- * project in a store of its own, and no agent of one ever writes into a workspace, a state folder or a store of the other.
+ * Why one Baton cannot run two projects; null when it can. What must hold between any two: they do not share an SQLite
+ * store, they are not the same project of one store, and no agent of one ever writes into a workspace, a state folder
+ * or a store of the other.
  */
 export function findClash(left: ProjectGround, right: ProjectGround): BatonError | null {
   if (left.store === right.store && left.isStoreForOne) {
@@ -28,7 +29,7 @@ export function findClash(left: ProjectGround, right: ProjectGround): BatonError
   return stateIn(left, right) ?? stateIn(right, left);
 }
 
-/** The file itself, named twice: by the real paths, whatever they were called. */
+/** Finds a file that is named twice, comparing real paths. */
 export function findSameFile(
   files: readonly { readonly workflow: string; readonly real: string }[],
 ): BatonError | null {
@@ -80,7 +81,7 @@ function isWithin(inner: string, folder: string): boolean {
   return relative === '' || (relative !== '..' && !relative.startsWith(`..${path.sep}`) && !path.isAbsolute(relative));
 }
 
-/** What a project stands on, by real paths: what no other project of the same Baton may touch. */
+/** The places of a project, as real paths, that no other project of the same Baton may touch. */
 export interface ProjectGround {
   /** The workflow file as it was named. */
   readonly workflow: string;
@@ -89,13 +90,13 @@ export interface ProjectGround {
   readonly store: string;
   /** An SQLite file is for one daemon; PostgreSQL is for many. */
   readonly isStoreForOne: boolean;
-  /** Where its agents write. */
+  /** The folders that its agents write to. */
   readonly roots: readonly string[];
-  /** What agents must not write: its state folder, and its store where that is a file. */
+  /** What agents must not write to: its state folder, and its store if that is a file. */
   readonly kept: readonly string[];
 }
 
-/** Throws where the settings name no place that can be used. */
+/** Throws when the settings name a place that cannot be used. */
 export function groundOf(workflow: string, settings: Settings, surroundings: Surroundings): ProjectGround {
   const { stateDir, storeUrl } = statePlace(workflow, settings, undefined, surroundings);
   const location = parseStoreUrl(storeUrl);
@@ -110,7 +111,7 @@ export function groundOf(workflow: string, settings: Settings, surroundings: Sur
   };
 }
 
-/** Who connects, and with what options, makes no other database of it. */
+/** The user and the options of a connection do not make it another database. */
 function storeIdentity(location: StoreLocation): string {
   if (location.engine === 'sqlite') return canonicalPath(location.file);
   try {
@@ -122,8 +123,8 @@ function storeIdentity(location: StoreLocation): string {
 }
 
 /**
- * Throws when these workflow files cannot be worked on together. A file that cannot be read just now says nothing about
- * what it stands on; it is looked at again when it comes.
+ * Throws when these workflow files cannot run together. A file that cannot be read now is skipped; it is checked again
+ * when its project starts.
  */
 export function refuseClashes(workflows: readonly string[], surroundings: Surroundings): void {
   const same = findSameFile(workflows.map((workflow) => ({ workflow, real: realFile(workflow) })));

@@ -3,33 +3,33 @@ import { type BatonError, toBatonError } from '../../core/baton-error.ts';
 import type { DaemonEnd } from '../run-daemon.ts';
 import type { SharedSignals } from './shared-signals.ts';
 
-/** How long a project that could not start waits before it is tried again. */
+/** How long a project that could not start waits before the next attempt. */
 const tryAgainMs = 10_000;
-/** More different errors than a person reads; who has more is told again. */
+/** More different errors than a person reads; beyond this, errors are reported again. */
 const mostRemembered = 100;
 
-/** One project as it is kept: what starts it, and who hears that it could not be started. */
+/** One project of this Baton: how to start it, and how to report that it could not start. */
 export interface KeptProject {
   readonly workflow: string;
-  /** Works until the project has ended; rejects when it could not be started. `onStarted` is called once it works. */
+  /** Runs until the project has ended; rejects when it could not start. Calls `onStarted` once it runs. */
   run(onStarted: () => void): Promise<DaemonEnd>;
-  /** It could not be started, or its end went wrong: each different error once. */
+  /** Reports that the project could not start, or failed while it ended: each different error once. */
   tellFailure(error: BatonError, when: 'start' | 'end'): void;
 }
 
 export interface ProjectsEnd {
-  /** At once, when any of them was ended so. */
+  /** `at_once` when any project ended that way. */
   readonly how: DaemonEnd;
-  /** Whether any of them ever worked. */
+  /** Whether any project ever ran. */
   readonly hasWorked: boolean;
-  /** Those that were not working at the end because they could not be started, with their last error. */
+  /** The projects that were not running at the end because they could not start, with their last error. */
   readonly broken: readonly { readonly workflow: string; readonly error: BatonError }[];
 }
 
 /**
- * Keeps several projects going, each by itself: one that cannot be started is tried again every ten seconds, one attempt
- * at a time, until it works or Baton stops; one that has worked and ended is over. Resolves when nothing is left: after
- * a stop, or when none works any more. Those that still wait to be mended do not keep Baton alone.
+ * Keeps several projects running independently. A project that cannot start is tried again every ten seconds, one
+ * attempt at a time, until it runs or Baton stops; one that has run and ended is finished. Resolves when nothing is
+ * left: after a stop, or when no project runs any more. Projects that wait to be fixed do not keep Baton alive.
  */
 export async function keepProjects(
   projects: readonly KeptProject[],
@@ -64,13 +64,13 @@ export async function keepProjects(
         const error = toBatonError(thrown);
         const when = seat.state === 'working' ? 'end' : 'start';
         if (isNew(error, told)) seat.project.tellFailure(error, when);
-        // What has worked is not begun anew because its end went wrong.
+        // A project that has run is not started again because its end failed.
         if (when === 'end') return enter(seat, 'ended');
         seat.error = error;
         enter(seat, 'waiting');
       }
       await sleep(clock, tryAgainMs, stopping).catch(() => {
-        // Baton stops; there is no other reason.
+        // The sleep is aborted only when Baton stops.
       });
     }
   };

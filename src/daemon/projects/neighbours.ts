@@ -5,19 +5,19 @@ import type { Surroundings } from '../surroundings.ts';
 import { findClash, groundOf, type ProjectGround } from './find-clash.ts';
 
 /**
- * The projects that this Baton works on just now, and what each stands on. Whoever comes later, or is edited under way,
- * and clashes with one that is there, is refused. A project keeps every workspace root that it has had since it came:
- * runs that began under the old one go on there.
+ * The projects that this Baton runs now, with the places of each. A project that starts later, or is edited while it
+ * runs, is refused when it clashes with another one. A project keeps every workspace root it has had since its start,
+ * because runs that began under an old root continue there.
  */
 export interface Neighbours {
-  /** A place for a project, until it is disposed. */
+  /** Registers a project until it is disposed. */
   join(workflow: string): Neighbour;
-  /** The largest `agent.max_concurrent_agents` of those that are here; 0 without any. */
+  /** The largest `agent.max_concurrent_agents` of these projects; 0 when there are none. */
   largestLimit(): number;
 }
 
 export interface Neighbour extends Disposable {
-  /** Takes what the readings of this source stand on; throws when the first clashes with another project. */
+  /** Registers the places named by each reading of this source; throws when the first clashes with another project. */
   guard(source: WorkflowSource, logger: Logger): WorkflowSource;
 }
 

@@ -1,12 +1,14 @@
 import type { SignalPlan, StopSignals } from '../stop-on-signal.ts';
 
-/** One wish to stop, for everybody who works in this Baton. */
+/** One request to stop, shared by all projects of this Baton. */
 export interface SharedSignals {
   /** Aborted at the first signal, or when Baton stops by itself. */
   readonly stopping: AbortSignal;
-  /** As a first signal would. */
+  /** Does what a first signal does. */
   stop(): void;
-  /** Signals of one's own, until they are disposed; who comes late is told what came before. */
+  /**
+   * Returns signals for one project, until they are disposed. A project that joins late receives the earlier signals.
+   */
   share(): StopSignals;
 }
 

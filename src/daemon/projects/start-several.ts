@@ -16,14 +16,14 @@ import { shareSignals } from './shared-signals.ts';
 import { toldOnce } from './told-once.ts';
 
 export interface SeveralParts {
-  /** Absolute, and none of them clashes with another. */
+  /** Absolute paths, none of which clashes with another. */
   readonly workflows: readonly string[];
-  /** Null: the largest limit of the files that are worked on. */
+  /** Null: the largest limit of the running workflow files. */
   readonly maxAgents: number | null;
   readonly trial: Trial | null;
   readonly signals: StopSignals;
   readonly logger: Logger;
-  /** Called once, before the first project works. */
+  /** Called once, before the first project runs. */
   readonly onFirst: () => void;
   readonly api: OpenedApi;
 }
@@ -33,7 +33,7 @@ const failureEvents = { start: 'project_waiting', end: 'project_close_failed' } 
   LogEvent
 >;
 
-/** Works on several projects in one process, each with a daemon of its own, under one limit, until none is left. */
+/** Runs several projects in one process, each with its own daemon, under one shared limit, until none is left. */
 export function startSeveral(parts: SeveralParts, surroundings: Surroundings): Promise<ProjectsEnd> {
   const { logger, trial } = parts;
   const signals = shareSignals(parts.signals);
@@ -58,7 +58,7 @@ export function startSeveral(parts: SeveralParts, surroundings: Surroundings): P
         const { settings } = loadWorkflow(workflow, workflowContext(surroundings));
         const { name } = settings.project;
         names.set(workflow, name);
-        // Two stores may have a project of the same name each.
+        // Two stores may each have a project of the same name.
         const isNameTaken = [...names].some(([other, taken]) => other !== workflow && taken === name);
         const named = once.logger.child({ project: name, ...(isNameTaken ? { workflow } : {}) });
         await using daemon = await createDaemon(
@@ -90,7 +90,10 @@ export function startSeveral(parts: SeveralParts, surroundings: Surroundings): P
   return keepProjects(parts.workflows.map(projectOf), { clock: surroundings.clock, signals });
 }
 
-/** Where none can start, each error is told at the end and nothing is logged; so failures wait for the first that can. */
+/**
+ * When no project can start, the command reports each error at its end and logs nothing. So failures are held back
+ * until the first project has started.
+ */
 function afterFirst({ logger, onFirst }: SeveralParts): {
   first(): void;
   tell(event: LogEvent, fields: LogFields): void;

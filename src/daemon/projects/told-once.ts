@@ -1,16 +1,16 @@
 import type { LogEvent } from '../../core/log-events.ts';
 import type { LogFields, Logger } from '../../core/logger.ts';
 
-/** More different lines than any start has; who has more is told again. */
+/** More different lines than any start logs; beyond this, lines are logged again. */
 const mostRemembered = 200;
 
 export interface ToldOnce {
   readonly logger: Logger;
-  /** From now on each line is told, however often it comes. */
+  /** From now on every line is logged, however often it comes. */
   tellAll(): void;
 }
 
-/** What a project tells while it is tried again and again: each line once. */
+/** The logger of a project that is started again and again: it logs each line once. */
 export function toldOnce(logger: Logger): ToldOnce {
   const told = new Set<string>();
   let isOpen = false;
@@ -44,7 +44,7 @@ export function toldOnce(logger: Logger): ToldOnce {
   };
 }
 
-/** A log line never throws, whatever somebody puts into it. */
+/** Logging never throws, whatever the fields contain. */
 function textOf(line: readonly unknown[]): string {
   try {
     return JSON.stringify(line);

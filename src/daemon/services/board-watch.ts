@@ -2,9 +2,9 @@ import type { Logger } from '../../core/logger.ts';
 import type { BoardNews, BoardNewsPlace, ChangedIssue } from '../../store/tables/board-news.ts';
 
 /**
- * Tells whoever looks which issues of the board were changed, also by an agent or by another process: of those nobody is
- * told directly. It reads when it is told to look, and only while somebody watches; looks that come while one is on its
- * way are one look after it.
+ * Reports changed issues of the board to watchers, including changes by an agent or by another process, which send no
+ * event. It reads only when `look` is called and only while there are watchers; calls during a read cause one more read
+ * after it.
  */
 export interface BoardWatch {
   look(): void;
@@ -64,7 +64,7 @@ export function createBoardWatch({ news, project, logger }: BoardWatchParts): Bo
     },
     watch: (watcher) => {
       watchers.add(watcher);
-      // From now on; what was before, whoever begins to watch reads anyway.
+      // Report changes from now on; a new watcher reads the earlier state itself.
       if (watchers.size === 1)
         begin().catch(() => {
           place = null;

@@ -35,7 +35,7 @@ export interface ApiProjectParts {
   readonly ground: WorkspaceGround;
   readonly findCheckout: (settings: Settings) => Checkouts['find'];
   readonly salvageFor: (settings: Settings) => Salvage;
-  /** Where people change issues through Baton; null where its tracker is another. */
+  /** Where people change issues through Baton; null for another tracker. */
   readonly desk: () => IssueDesk | null;
   readonly surroundings: Pick<Surroundings, 'adapters'>;
   readonly lastTick: () => Health['tick'] | null;
@@ -43,14 +43,14 @@ export interface ApiProjectParts {
   readonly place: { readonly workflowPath: string; readonly stateDir: string };
   readonly version: string;
   readonly chance: Chance;
-  /** Who this daemon is in the store. */
+  /** The id of this daemon in the store. */
   readonly owner: string;
   readonly dashboardUrl: string;
-  /** The id of the issue that a person means; the name itself where the tracker alone knows. */
+  /** The id of the issue that a person names; the name itself when only the tracker knows. */
   issueIdOf(name: string): Promise<string>;
 }
 
-/** What the API knows of a daemon, and may ask of it. */
+/** The API's view of a daemon. */
 export function composeApiProject(parts: ApiProjectParts): ApiProject {
   const { clock, source, orchestrator, store, project, ground, version, place } = parts;
   const settings = (): Settings => source.read().workflow.settings;
@@ -85,7 +85,7 @@ export function composeApiProject(parts: ApiProjectParts): ApiProject {
     poll: () => {
       const { polling, jobs } = orchestrator.read();
       const lastRunAt = jobs.find((job) => job.name === 'tracker_poll')?.lastRunAt ?? 0;
-      // One that was asked for and has not begun does for both.
+      // A poll that was requested and has not begun serves both requests.
       const isCoalesced = polling.pollCheckInProgress || askedAt > lastRunAt;
       askedAt = clock.now();
       orchestrator.refresh();

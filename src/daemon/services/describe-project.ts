@@ -6,7 +6,7 @@ import { withoutSecrets } from '../../core/text/secret-text.ts';
 import type { IssueDesk } from '../../tracker/tracker.ts';
 import type { LoadedWorkflow } from '../../workflow/load-workflow.ts';
 
-/** What a project is, with the columns that its issues are shown in. */
+/** Describes a project, with the columns of its issues. */
 export function describeProject({ path, settings }: LoadedWorkflow, desk: IssueDesk | null, version: string): Project {
   const { kind, activeStates, reviewStates, terminalStates } = settings.tracker;
   const isIn = (states: readonly string[], name: string): boolean =>
@@ -25,7 +25,7 @@ export function describeProject({ path, settings }: LoadedWorkflow, desk: IssueD
   };
 }
 
-/** What `baton validate` tells of the settings in force, and what is wrong with the file as it is now. */
+/** What `baton validate` reports of the settings in force, and what is wrong with the current file. */
 export function configurationReport(
   { path, revision, described, warnings }: Pick<LoadedWorkflow, 'path' | 'revision' | 'described' | 'warnings'>,
   problem: BatonError | null,
@@ -39,7 +39,7 @@ export function configurationReport(
   };
 }
 
-/** As JSON has it; a secret is not shown, however deep it stands, nor one that somebody wrote into a text. */
+/** The value for JSON. Secrets are hidden at any depth, also those written into a text. */
 function shown(value: unknown): unknown {
   if (typeof value === 'string') return withoutSecrets(value);
   if (value instanceof Secret) return value.toJSON();

@@ -33,21 +33,21 @@ export interface DeliveredParts {
 
 const callMs = 20_000;
 const listBytes = 16 * 1024 * 1024;
-/** A branch with more commits than this is no ticket. */
+/** A branch with more commits than this is not the work on one issue. */
 const mostCommits = 10_000;
 
-/** What the evidence of a run says of it; null where it says too little. */
+/** Reads it from the evidence of a run; null when the evidence is not sufficient. */
 export function deliveredIn({ git, delivery }: RunEvidence): Delivered | null {
   if (git?.head == null || git.ahead === null) return null;
-  // What was brought is another commit than the one whose commits were counted.
+  // The published commit differs from the one whose commits were counted.
   if (delivery?.commit != null && delivery.commit !== git.head) return null;
   return { branch: delivery?.branch ?? git.branch, commit: git.head, ahead: git.ahead };
 }
 
 /**
- * What the commits of a run changed, from the repository that it was brought to, or from Baton's copy of that. An agent
- * wrote those commits: they are read through a shadow git directory of their own, so that nothing of the repository's
- * settings or attributes counts. Null when the commits are not there. Rejects for what could not be seen or understood.
+ * The changes of a run's commits, read from the repository that they were published to, or from Baton's copy of it. An
+ * agent wrote those commits, so they are read through a separate shadow git directory, which ignores the settings and
+ * attributes of the repository. Null when the commits are not there. Rejects for what cannot be read or understood.
  */
 export async function diffDelivered(delivered: Delivered, parts: DeliveredParts): Promise<Diff | null> {
   const { git, places, repo, signal } = parts;
@@ -66,7 +66,7 @@ export async function diffDelivered(delivered: Delivered, parts: DeliveredParts)
   }
 }
 
-/** Where the work is that nothing can be shown of here, and how to see it. */
+/** Where work is that cannot be shown here, and how to see it. */
 export function whereDelivered(branch: string, { isLocal, location }: RepositorySettings): string {
   const name = shellArgument(branch);
   const command = isLocal
@@ -94,8 +94,8 @@ async function diffThrough({ branch, commit, ahead }: Delivered, look: Look, git
 }
 
 /**
- * The commit that so many commits lie beyond: of the line of first parents, the one that has this distance. The distance
- * only grows along that line, so that it is found by halving. Null when there is none.
+ * The commit that lies `ahead` commits behind: on the line of first parents, the one with this distance. The distance
+ * only grows along that line, so a binary search finds it. Null when there is none.
  */
 async function baseOf(commit: string, ahead: number, call: Omit<GitCall, 'args'>, git: Git): Promise<string | null> {
   if (ahead > mostCommits) return null;

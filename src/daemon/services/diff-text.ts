@@ -6,7 +6,7 @@ import { nameText } from '../../workspace/git/read/git-files.ts';
 export interface ChangedFile {
   readonly path: BytePath;
   readonly oldPath: BytePath | null;
-  /** A, C, D, M, R, T, U or what else git may say. */
+  /** A, C, D, M, R, T, U or another letter of git. */
   readonly letter: string;
 }
 
@@ -24,9 +24,9 @@ export function readRaw(raw: string): readonly ChangedFile[] {
 }
 
 /**
- * The patch of each file, cut out of the patch of all; null when they do not fit together. Every line of content begins
- * with a sign, so that no file can hold the beginning of another. A file that became a link, or ceased to be one, is told
- * by git as one that goes and one that comes.
+ * Splits the patch of all files into one patch per file; null when they do not fit together. Every line of content
+ * begins with a sign, so no file can contain the beginning of another patch. Git reports a file that became a link, or
+ * stopped being one, as one removed and one added file.
  */
 export function splitPatch(patch: string, files: readonly ChangedFile[]): readonly string[] | null {
   const parts = patch.split(/^(?=diff --git )/m).filter((part) => part !== '');
@@ -49,7 +49,7 @@ export interface PatchFacts {
 
 export const noPatch: PatchFacts = { added: null, removed: null, patch: null };
 
-/** What a person sees of a patch; `bytes` is one character a byte. */
+/** What a person sees of a patch; `bytes` has one character per byte. */
 export function patchFacts(bytes: string, mostBytes: number): PatchFacts {
   if (bytes.includes('\0')) return noPatch;
   const [added, removed] = countLines(bytes);
@@ -57,7 +57,7 @@ export function patchFacts(bytes: string, mostBytes: number): PatchFacts {
   return { added, removed, patch };
 }
 
-/** The lines of the hunks; what stands before the first one is about the file. */
+/** Counts the lines of the hunks; the lines before the first hunk describe the file. */
 function countLines(patch: string): readonly [added: number, removed: number] {
   let [added, removed, isInside] = [0, 0, false];
   for (const line of patch.split('\n')) {
@@ -69,20 +69,20 @@ function countLines(patch: string): readonly [added: number, removed: number] {
   return [added, removed];
 }
 
-/** What a diff shows of one file at most. */
+/** The most that a diff shows of one file. */
 export const bytesAFile = 256 * 1024;
 
-/** Nothing that a repository names is run, and nothing of the machine's settings changes what is shown. */
+/** Git runs no program that a repository names, and no setting of the machine changes the output. */
 export const diffArguments = [
   ...['--no-ext-diff', '--no-textconv', '--no-color', '--no-relative', '--ignore-submodules=all'],
   ...['--find-renames=50%', '-l500', '--src-prefix=a/', '--dst-prefix=b/'],
 ];
 
-/** What a diff shows at most: files, and bytes of all. */
+/** The most that a diff shows: files, and bytes of all files. */
 export const mostFiles = 300;
 const bytesInAll = 2 * 1024 * 1024;
 
-/** Lets patches through until there is no room left for any more. */
+/** Lets patches through until their total reaches `bytesInAll`. */
 export function patchRoom(): (patch: string | null) => string | null {
   let left = bytesInAll;
   return (patch) => {
@@ -91,7 +91,7 @@ export function patchRoom(): (patch: string | null) => string | null {
   };
 }
 
-/** Changed files as people see them, in their order. */
+/** Changed files for people, in order. */
 export function changedRows(
   shown: readonly ChangedFile[],
   patches: readonly PatchFacts[],

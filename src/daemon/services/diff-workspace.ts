@@ -36,9 +36,9 @@ const listBytes = 16 * 1024 * 1024;
 const mostIndexBytes = 64 * 1024 * 1024;
 
 /**
- * What a workspace has beyond its base, committed or not: through a shadow git directory (`with-shadow.ts`), so that neither
- * the settings nor the attributes of what an agent wrote count. The base is that of the evidence of a run. Rejects for what could not be
- * seen or understood.
+ * The changes in a workspace against its base, committed or not. It reads through a shadow git directory
+ * (`with-shadow.ts`), which ignores the settings and attributes that an agent wrote. The base is the one that the
+ * evidence of a run uses. Rejects for what cannot be read or understood.
  */
 export async function diffWorkspace(workspace: string, parts: DiffParts): Promise<Diff> {
   if (!(await lookAt(workspace))?.isDirectory()) return noDiff('The workspace is not there.');
@@ -82,7 +82,7 @@ async function diffThrough(workspace: string, directory: GitDirectory, look: Loo
   };
 }
 
-/** As the evidence of a run counts; where that is not known, or not there, what was committed last. */
+/** The base that the evidence of a run uses; the last commit when that base is unknown or missing. */
 async function baseOf(directory: GitDirectory, look: Look, { git, checkout }: DiffParts): Promise<string | null> {
   const { head, tips } = directory;
   const remote = tips.find(({ name }) => name === 'refs/remotes/origin/HEAD')?.id ?? null;
@@ -107,7 +107,7 @@ async function changedFiles(
 ): Promise<readonly ChangedFile[]> {
   const args = ['diff', '--raw', '-z', ...diffArguments, base, '--'];
   const files = readRaw(await git.run({ ...look.call, args, maxOutputBytes: listBytes }));
-  // What a sparse checkout leaves out is not gone.
+  // Files outside a sparse checkout are not deleted.
   const left = index.filter((entry) => entry.isSkipped).map((entry) => entry.path);
   if (left.length === 0) return files;
   const skipped = new Set(left.filter((each) => !each.endsWith('/')));
@@ -116,7 +116,10 @@ async function changedFiles(
   return files.filter(({ letter, path: file }) => letter !== 'D' || !isSkipped(file));
 }
 
-/** What git does not know and does not ignore, and what was added although it is ignored; no repository within. */
+/**
+ * Files that git neither knows nor ignores, and files that were added although they are ignored; no nested
+ * repositories.
+ */
 async function untrackedFiles(
   index: readonly IndexEntry[],
   look: Look,

@@ -18,7 +18,7 @@ export interface HealthParts {
 
 const mostFindings = 200;
 
-/** How the daemon is at this instant. */
+/** The health of the daemon at this instant. */
 export function healthReport({ version, engine, model, tick, delay, memoryBytes }: HealthParts): HealthReport {
   const problems = problemsOf(model);
   return {
@@ -33,7 +33,7 @@ export function healthReport({ version, engine, model, tick, delay, memoryBytes 
             number: tick.number,
             started_at: timeText(tick.startedAt) ?? '',
             duration_ms: tick.durationMs,
-            // Its words only: what caused it may hold more than a visitor should see.
+            // Only the message: the cause of an error may contain more than an API caller should see.
             steps: tick.steps.map(({ step, durationMs, error }) => ({
               step,
               duration_ms: durationMs,

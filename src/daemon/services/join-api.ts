@@ -11,7 +11,7 @@ import { notifyFacts } from './notify-facts.ts';
 import type { OpenedApi } from './open-api.ts';
 import { runNotifyCommand } from './run-notify-command.ts';
 
-/** Shows a daemon to whoever looks at this Baton; gives what ends that. */
+/** Adds a daemon to the API of this Baton; returns a function that removes it. */
 export function joinApi(
   api: OpenedApi,
   parts: Omit<ApiProjectParts, 'delay'>,
@@ -23,7 +23,7 @@ export function joinApi(
 
 export interface NotifyParts extends Pick<ApiProjectParts, 'orchestrator' | 'store' | 'project' | 'remote'> {
   readonly settings: () => Settings;
-  /** Who this daemon is in the store. */
+  /** The id of this daemon in the store. */
   readonly owner: string;
   readonly process: ProcessDeps;
   readonly cwd: string;
@@ -33,7 +33,7 @@ export interface NotifyParts extends Pick<ApiProjectParts, 'orchestrator' | 'sto
 
 const lookEveryMs = 1_000;
 
-/** Tells people elsewhere what they should know, as long as it is not disposed. */
+/** Sends notifications to people until it is disposed. */
 export function startNotifying(parts: NotifyParts, surroundings: Surroundings): AsyncDisposable {
   const { orchestrator, store, project, remote, settings } = parts;
   const { clock, chance } = surroundings;
@@ -56,7 +56,7 @@ export function startNotifying(parts: NotifyParts, surroundings: Surroundings): 
     notifier.look(notifyFacts(settings().project.name, orchestrator.read()));
   };
   const unwatch = orchestrator.onChange(() => {
-    // Agents change something hundreds of times a second.
+    // Agents cause changes hundreds of times a second, so check at intervals.
     timer ??= clock.schedule(lookEveryMs, look);
   });
   return {
@@ -68,7 +68,7 @@ export function startNotifying(parts: NotifyParts, surroundings: Surroundings): 
   };
 }
 
-/** The text is the workflow file's; what happened comes in variables and on the input, never in the text. */
+/** The command is the text of the workflow file. Facts go into variables and the input, never into the command. */
 function runCommandFor({ process, cwd, settings }: NotifyParts, { env, chance }: Surroundings): RunCommand {
   return ({ env: add, ...request }) =>
     runNotifyCommand(

@@ -7,8 +7,8 @@ import { noNewlineAtEnd } from './diff-fixed-texts.ts';
 import { noPatch, type PatchFacts, patchFacts } from './diff-text.ts';
 
 /**
- * The patch of a file that git does not know yet, as git would write it. No link is followed, neither at the end of the
- * path nor on the way, and what is no file is not opened.
+ * The patch of a file that git does not know yet, as git would write it. Follows no link, neither at the end of the
+ * path nor on the way, and opens regular files only.
  */
 export async function newFilePatch(root: BytePath, file: BytePath, mostBytes: number): Promise<PatchFacts> {
   const at = `${root}/${file}`;

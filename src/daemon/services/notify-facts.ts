@@ -3,13 +3,13 @@ import { freshMs, type NotifyFacts, type NotifyIssue } from '../../core/notify/n
 import type { ReadModel } from '../../orchestrator/view/read-model.ts';
 import { landedSince, presentNow } from '../../server/api/present/present-now.ts';
 
-/** What people elsewhere may be told of: the same rows that the Now screen shows. */
+/** The facts for notifications: the same rows that the Now screen shows. */
 export function notifyFacts(project: string, model: ReadModel): NotifyFacts {
   const { needs_you } = presentNow(project, model);
   const repeats = new Map(model.questions.map((question) => [question.id, question.repeats ?? null]));
   return {
     at: model.at,
-    // Before the first poll was answered nobody knows what waits for a review.
+    // Before the first poll is answered, Baton does not know which issues wait for a review.
     isComplete: model.isPolled,
     needsYou: needs_you.map((row) => ({
       kind: row.kind,
@@ -23,7 +23,7 @@ export function notifyFacts(project: string, model: ReadModel): NotifyFacts {
       actions: row.actions,
       repeats: repeats.get(row.question_id ?? '') ?? null,
     })),
-    // Midnight ends no hour: what landed just before it is news just after.
+    // Issues that finished shortly before midnight are still news after it.
     landed: landedSince(model, model.at - freshMs).map(
       ({ issue_id: id, issue_identifier: identifier, title, issue_url: url, state, at }) => ({
         issue: { id, identifier, title, url },

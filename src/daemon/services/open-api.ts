@@ -20,27 +20,27 @@ import type { Surroundings } from '../surroundings.ts';
 
 /** The API of this Baton, for all its projects. */
 export interface OpenedApi extends AsyncDisposable {
-  /** The routes themselves, to be served on local sockets as well. */
+  /** The routes, to be served on local sockets as well. */
   readonly app: Hono;
   readonly address: ListenerAddress;
   readonly projects: ApiProjects;
   readonly metrics: Metrics;
   readonly delay: LoopDelay;
-  /** What this process itself shows, in the name of its user. It is written nowhere and ends with this life. */
+  /** The token of this process, in the name of its user. It is stored nowhere and ends with the process. */
   readonly ownToken: string;
-  /** Processes that carry the marker of this daemon are agents, and never a person. */
+  /** Processes that carry the marker of this daemon are agents, and never count as a person. */
   knowDaemon(daemonId: string): void;
 }
 
 export interface ApiWish {
   readonly server: Settings['server'];
-  /** As given on the command line; it wins. */
+  /** As given on the command line; it takes precedence. */
   readonly port: number | undefined;
-  /** Where the port of last time is kept. */
+  /** The folder that stores the last port. */
   readonly stateDir: string;
 }
 
-/** Opens it. Rejects with `listener_failed` when the port that was asked for cannot be had. */
+/** Opens the API. Rejects with `listener_failed` when the requested port is not available. */
 export async function openApi(
   { server, port, stateDir }: ApiWish,
   logger: Logger,
@@ -72,7 +72,7 @@ export async function openApi(
   opened.defer(() => api.close());
   listener.mount('/', api.app);
   if (port === undefined && server.port === null) {
-    // Not before there is a project: one that cannot be started leaves nothing behind.
+    // Only once there is a project: a Baton that cannot start must leave no file behind.
     const unwatch = projects.onChange(() => {
       unwatch();
       keepPort(portFile(stateDir), listener.address.port, logger);
@@ -91,7 +91,7 @@ export async function openApi(
   };
 }
 
-/** A port that was named has to be had; one that only was there last time gives way to any other. */
+/** A requested port must be available; the port of the last start is only preferred, and any other will do. */
 async function listen(
   { server, port, stateDir }: ApiWish,
   logger: Logger,
@@ -111,7 +111,7 @@ function portFile(stateDir: string): string {
   return path.join(stateDir, 'api-port');
 }
 
-/** 0 where there is none. */
+/** 0 when there is none. */
 function lastPort(file: string): number {
   try {
     const text = readFileSync(file, 'utf8').trim();
@@ -121,7 +121,7 @@ function lastPort(file: string): number {
   }
 }
 
-/** So that a page that is open, and whoever has its address, finds the next life. */
+/** Stores the port, so that open pages and saved addresses still work after a restart. */
 function keepPort(file: string, port: number, logger: Logger): void {
   try {
     mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
@@ -131,7 +131,7 @@ function keepPort(file: string, port: number, logger: Logger): void {
   }
 }
 
-/** Known to nobody but whoever makes it, wherever the API listens. */
+/** A token that only this process knows, wherever the API listens. */
 function makeOwnToken(name: string, clock: Clock): { readonly token: string; find(shown: string): KeptToken | null } {
   // Not from `Chance`, as with any other token.
   const token = `baton_own_${randomBytes(32).toString('base64url')}`;

@@ -9,20 +9,20 @@ import { allowanceOf, type RemoteView } from '../remote.ts';
 export const minuteMs = 60_000;
 export const hourMs = 60 * minuteMs;
 export const dayMs = 24 * hourMs;
-/** How far back "now" reaches when the rate is told: several polls of a dormant Baton. */
+/** The time over which the current rate is measured: several polls of a dormant Baton. */
 const rateWindowMs = 10 * minuteMs;
 
-/** What is known of requests at one instant. */
+/** The facts about requests at one instant. */
 export interface RequestFacts {
   readonly now: number;
-  /** Of the last hour, by minute. */
+  /** The last hour, by minute. */
   readonly hour: readonly RequestBucket[];
-  /** Of this UTC day. */
+  /** This UTC day. */
   readonly today: readonly RequestBucket[];
-  /** Of the hours that are asked for. */
+  /** The requested hours. */
   readonly window: readonly RequestSum[];
   readonly budget: PollingSettings['budget'];
-  /** Providers to be told of though nothing was sent to them. */
+  /** Providers to report although nothing was sent to them. */
   readonly alsoProviders: readonly string[];
 }
 
@@ -34,16 +34,16 @@ type Limiter = Pick<Provider, 'step' | 'text' | 'until' | 'windows'>;
 
 export interface RequestReportParts {
   readonly requestCounts: Pick<RequestCounts, 'series' | 'sum'>;
-  /** What the limiter of each service says just now. */
+  /** The current state of the limiter of each service. */
   readonly views: readonly RemoteView[];
   readonly budget: PollingSettings['budget'];
   readonly now: number;
 }
 
-/** Those that spent the most; the others spent next to nothing. */
+/** The largest spenders; the others spent next to nothing. */
 const mostSpenders = 200;
 
-/** What `baton requests` tells, for the API. */
+/** The report of `baton requests`, for the API. */
 export async function requestReport(
   { requestCounts, views, budget, now }: RequestReportParts,
   hours: number,
@@ -61,13 +61,13 @@ export async function requestReport(
   };
 }
 
-/** What the store knows of requests, for a report over these hours. */
+/** Reads the requests from the store, for a report over these hours. */
 async function readRequests(
   requestCounts: RequestReportParts['requestCounts'],
   hours: number,
   now: number,
 ): Promise<Omit<RequestFacts, 'budget' | 'alsoProviders'>> {
-  // Buckets of whole minutes: the one that is not over yet and those before it.
+  // Buckets of whole minutes: the minute in progress and those before it.
   const since = (ms: number): number => now - (now % minuteMs) + minuteMs - ms;
   const to = now + 1;
   return {
@@ -78,7 +78,7 @@ async function readRequests(
   };
 }
 
-/** A service that this daemon has not asked yet has nothing to say. */
+/** A service that this daemon has not called yet has no limiter. */
 function limiterFacts(view: RemoteView | undefined): Limiter {
   if (view === undefined) return { step: 'free', text: '', until: null, windows: [] };
   const { pressure, windows } = view;
@@ -96,14 +96,14 @@ function limiterFacts(view: RemoteView | undefined): Limiter {
   };
 }
 
-/** Each provider with what it got, by name. */
+/** One report for each provider, by name. */
 export function providerReports(facts: RequestFacts): Omit<Provider, keyof Limiter>[] {
   const seen = [...facts.hour, ...facts.today, ...facts.window].map(({ provider }) => provider);
   const names = new Set([...seen, ...facts.alsoProviders, ...namedIn(facts.budget)]);
   return [...names].toSorted().map((provider) => providerReport(provider, facts));
 }
 
-/** Who spent what, the most first. */
+/** The spenders, the largest first. */
 export function spenders(window: readonly RequestSum[]): Spender[] {
   const groups = new Map<string, RequestSum[]>();
   for (const sum of window) {
@@ -134,9 +134,9 @@ function providerReport(provider: string, facts: RequestFacts): Omit<Provider, k
     provider,
     last_hour: lastHour,
     today: sentToday,
-    // Of the last minutes, as an hour of them would be.
+    // The rate of the last minutes, scaled to an hour.
     rate_per_hour: countOf(recent) * (hourMs / rateWindowMs),
-    // If the rest of the UTC day goes on like the last hour.
+    // Assumes that the rest of the UTC day continues like the last hour.
     projected_today: Math.round(sentToday + lastHour * hoursLeft),
     ...amounts(facts.window.filter((sum) => sum.provider === provider)),
     budgets: [
@@ -154,13 +154,13 @@ function budgetReport(
 ): Budget[] {
   if (limit === null) return [];
   const used = countOf(buckets);
-  // Causes are written by Baton alone; one of another version is work.
+  // Only Baton writes causes; a cause of another version counts as ordinary work.
   const isOther = ({ cause }: RequestBucket): boolean =>
     importanceOf({ job: '', cause: cause as RequestCause }) !== 'custody';
   const usedByOthers = countOf(buckets.filter(isOther));
   const freeAt = name === 'requests_per_day' ? now - (now % dayMs) + dayMs : now + hourMs;
   const { step } = pressureOf([{ name, limit, used, usedByOthers, freeAt }], now);
-  // Cut off, so that it never says that a step is reached when it is not.
+  // Rounded down, so that it never shows a step as reached too early.
   return [{ name, limit, used, per_cent: Math.floor((used / limit) * 100), step }];
 }
 

@@ -2,7 +2,7 @@ import type { AgentEvent } from '../../agent/agent.ts';
 import type { RunEvent } from '../../client/schema/run.ts';
 import { certainTime } from '../../core/text/time-text.ts';
 
-/** What agents do, told to whoever watches, as it is noted. */
+/** Publishes the events of agents to watchers as they are recorded. */
 export interface RunEvents {
   tell(runId: string, seq: number, event: AgentEvent): void;
   watch(watcher: (runId: string, event: () => RunEvent) => void): () => void;
@@ -27,7 +27,7 @@ export function createRunEvents(): RunEvents {
   };
 }
 
-/** An event of a run as the API tells it; what is large is left to the transcript. */
+/** An event of a run for the API; a large payload is left to the transcript. */
 function runEventOf(seq: number, { at, name, summary, payload }: AgentEvent): RunEvent {
   return {
     seq,

@@ -5,8 +5,8 @@ import { longestOutputBytes, type RunCommand } from '../../telemetry/notify/send
 type Wanted = Parameters<RunCommand>[0] & Pick<RunRequest, 'cwd' | 'runId'>;
 
 /**
- * Runs the command of a target to its end, with a complete environment. What must hold: what it writes costs neither memory
- * nor time. Of both outputs so much is read, and no more: then it is ended with everything it started.
+ * Runs the command of a target to its end, with a complete environment. What must hold: its output costs neither memory
+ * nor time. When either output exceeds `longestOutputBytes`, the command is ended with everything it started.
  */
 export async function runNotifyCommand(wanted: Wanted, deps: ProcessDeps): ReturnType<RunCommand> {
   const { command, signal, ...rest } = wanted;
@@ -15,7 +15,7 @@ export async function runNotifyCommand(wanted: Wanted, deps: ProcessDeps): Retur
   const request: RunRequest & Pick<ChildRequest, 'onStderr'> = {
     ...rest,
     command: 'bash',
-    // Without `--norc` bash takes an input that is a socket for a login from elsewhere, and reads ~/.bashrc.
+    // Without `--norc`, bash takes a socket as input for a remote login, and reads ~/.bashrc.
     args: ['--norc', '-c', command],
     maxOutputBytes: longestOutputBytes,
     endsWhenTooLong: true,

@@ -3,7 +3,7 @@ import { shellArgument } from '../../core/text/shell-argument.ts';
 import { timeText } from '../../core/text/time-text.ts';
 import type { Salvage } from '../../workspace/salvage/salvage.ts';
 
-/** The whole command line that brings saved work back, for a person to paste into any shell, in any folder. */
+/** The complete command line that restores saved work, to be pasted into any shell, in any folder. */
 export function restoreCommand(
   name: string,
   place: { readonly workflowPath: string; readonly stateDir?: string; readonly allProjects?: boolean },
@@ -14,10 +14,10 @@ export function restoreCommand(
   return `baton salvage restore ${shellArgument(name)} --workflow ${shellArgument(workflowPath)}${state}${reach}`;
 }
 
-/** More than a person looks through. */
+/** More than a person reads. */
 const mostShown = 500;
 
-/** What `baton salvage list` tells, for the API: the newest first, each with the command that brings it back. */
+/** The report of `baton salvage list`, for the API: the newest first, each with the command that restores it. */
 export async function salvageReport(
   salvage: Pick<Salvage, 'list'>,
   place: { readonly workflowPath: string; readonly stateDir: string },

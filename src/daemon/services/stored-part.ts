@@ -24,17 +24,17 @@ export interface StoredParts {
   readonly clock: Clock;
   readonly chance: Chance;
   readonly carryOut: SubmitParts['carryOut'];
-  /** Changes issues, where they are Baton's own; null elsewhere. */
+  /** Changes issues on Baton's own board; null for another tracker. */
   readonly desk: () => IssueDesk | null;
   readonly surroundings: Pick<Surroundings, 'adapters'>;
 }
 
-/** What the workflow file and the store say of a project, whether a daemon runs or not. */
+/** What the workflow file and the store say of a project, with or without a daemon. */
 export function storedPart(parts: StoredParts) {
   const { store, project, remote, version, clock } = parts;
   const loaded = (): LoadedWorkflow => parts.workflow().workflow;
   const submitting = { ...parts, settings: () => loaded().settings };
-  // A daemon goes on under the name that it was started with.
+  // A daemon keeps the name that it was started with.
   const { name } = loaded().settings.project;
   return {
     name,

@@ -16,8 +16,8 @@ import type { Workplace } from '../workplace.ts';
 import { storedPart } from './stored-part.ts';
 
 /**
- * The API over the store alone, for while no daemon runs: reads answer what the store knows, a command waits in it, and an
- * explanation is what a daemon would find.
+ * The API on the store alone, while no daemon runs: reads return what the store knows, a command waits in the store,
+ * and an explanation is what a daemon would find.
  */
 export async function openStoredApi(
   { workflow, store, project, remote, stateDir }: Workplace,
@@ -112,7 +112,7 @@ export async function openStoredApi(
   ];
   const identify = async (request: Request) => localCaller(request, userName);
   const app = mountRoutes(routes, { identify, logger: quietLogger, costly: new CostlyReads() });
-  // The caller is in this process, and gets an error as it is.
+  // The caller is in this process, so it gets the error itself.
   app.onError((error) => {
     throw error;
   });
@@ -124,8 +124,8 @@ function needsDaemon(): never {
 }
 
 /**
- * Under which id the daemon of a state folder keeps its jobs, without taking the folder (see daemon-identity.ts); null
- * where no daemon ever was. Nothing is owned by it.
+ * The id under which the daemon of a state folder stores its jobs, read without locking the folder (see
+ * daemon-identity.ts); null when no daemon ever ran. The reader owns nothing by it.
  */
 function readOwner(stateDir: string): string | null {
   try {

@@ -21,16 +21,16 @@ import type { Surroundings } from '../surroundings.ts';
 export interface SubmitParts extends ResumeParts {
   readonly clock: Clock;
   readonly chance: Chance;
-  /** Carries out a command that was written; null when nothing does before the daemon stops, or where none runs. */
+  /** Carries out a stored command; null when the daemon stops first, or when none runs. */
   carryOut(command: Command): Promise<CommandResult | null>;
 }
 
-/** How long an answer is waited for; the daemon may be in the middle of a slow read of the tracker. */
+/** How long to wait for an answer; the daemon may be in the middle of a slow read of the tracker. */
 const answerMs = 15_000;
 
 /**
- * Writes a command and waits for its answer, and tells what a person needs to know besides it. One that is refused
- * rejects with `command_refused`; one without a result waits in the store.
+ * Stores a command, waits for its answer, and adds the facts that a person needs with it. A refused command rejects
+ * with `command_refused`; one without a result waits in the store.
  */
 export async function submitCommand(
   parts: SubmitParts,
@@ -39,7 +39,7 @@ export async function submitCommand(
 ): Promise<SubmittedCommand> {
   const { store, project, clock, chance } = parts;
   const { kind, ...asked } = request;
-  // Before it is written: what is refused anyway must not fill the store.
+  // Before it is stored: commands that are always refused must not fill the store.
   const notForRuns = author.kind === 'run' ? whyNotForRuns(kind) : null;
   if (notForRuns !== null) throw commandRefused(notForRuns, { kind, code: 'not_for_agents' });
   const payload = { ...asked, ...(await issueOfQuestion(parts, request)) };
@@ -62,7 +62,7 @@ export async function submitCommand(
   return { command: answered, facts: await factsOf(parts, answered) };
 }
 
-/** Commands about one issue keep their order: an answer is about the issue of its question. */
+/** Adds the issue of the question to an answer, because commands about one issue keep their order. */
 async function issueOfQuestion(
   { store, project }: SubmitParts,
   request: Pick<CommandRequest, 'kind'> & { readonly question?: string },
@@ -72,15 +72,15 @@ async function issueOfQuestion(
   return stored === null || stored.project !== project ? {} : { issue: stored.issueId };
 }
 
-/** The reason as one sentence: that it was refused is told by the code, and by the program that shows it. */
+/** The reason as one sentence; the code, and the program that shows it, say that the command was refused. */
 function commandRefused(why: string, details: Readonly<Record<string, unknown>>): BatonError {
   const sentence = `${why.charAt(0).toUpperCase()}${why.slice(1)}`;
   return new BatonError('command_refused', /[.!?]$/.test(sentence) ? sentence : `${sentence}.`, { details });
 }
 
-/** The answer to another command would be taken for the answer to this one. */
+/** Refuses a key that another command used: the caller would take that command's answer for its own. */
 function refuseOther({ id, key, ...earlier }: Command, kind: string, payload: object): void {
-  // Why it was asked for changes nothing.
+  // The reason does not make it another command.
   const { reason: _reason, ...asked } = earlier.payload;
   if (earlier.kind === kind && isDeepStrictEqual(asked, payload)) return;
   throw new BatonError('command_refused', `The key "${key}" was used for another command (${earlier.kind}).`, {
@@ -99,7 +99,7 @@ async function factsOf(parts: SubmitParts, command: Command): Promise<Readonly<R
     run_id: run.runId,
     workspace_path: run.workspace,
     resume_command: await resumeLine(parts, run),
-    // An agent is given time to end by itself: the stream tells when it has.
+    // An agent gets time to end by itself; the stream reports when it has.
     run_ended: run.finish !== null,
   };
 }
@@ -113,19 +113,19 @@ export interface ResumeParts {
   readonly surroundings: Pick<Surroundings, 'adapters'>;
 }
 
-/** So many runs of an issue are searched for the conversation to go on with. */
+/** How many runs of an issue are searched for a conversation to resume. */
 const mostEarlier = 20;
 
 /**
- * The line for a shell that opens the conversation of a run by hand; of a run that never had one, that of the run before
- * it, which the next agent would go on with. Null where there is none.
+ * The shell command that opens the conversation of a run by hand. For a run that never had one, it opens that of the
+ * previous run, which the next agent would resume. Null when there is none.
  */
 export async function resumeLine(
   { store, project, stateDir, settings: settingsNow, surroundings }: ResumeParts,
   run: RunRecord,
 ): Promise<string | null> {
   const { issueId, backend, workspace } = run;
-  // A run of an earlier version may have had a backend that is not there any more.
+  // A run of an earlier version may have used a backend that no longer exists.
   const resume = adaptersIn(surroundings).backends.find(({ name }) => name === backend)?.resume;
   if (resume === undefined || workspace === null) return null;
   const all = run.threadId === null ? await store.runs.list(project, { issueId, limit: mostEarlier }) : [run];
@@ -140,9 +140,9 @@ export async function resumeLine(
 }
 
 /**
- * The git directory of a workspace, by Baton's own record of the checkout, or the one that lies in it; null where there is
- * none. A file or a link `.git` is not followed: an agent can write it, and what it names is opened for writing by whoever
- * asks here.
+ * The git directory of a workspace, from Baton's own record of the checkout, or the one inside the workspace; null when
+ * there is none. A `.git` that is a file or a link is not followed: an agent can write it, and the caller opens the
+ * result for writing.
  */
 async function gitDirectoryOf(workspace: string, stateDir: string): Promise<string | null> {
   try {
@@ -151,7 +151,7 @@ async function gitDirectoryOf(workspace: string, stateDir: string): Promise<stri
     const inside = path.join(workspace, '.git');
     return (await lookAt(inside))?.isDirectory() === true ? inside : null;
   } catch {
-    // Without it the conversation opens all the same; only a commit in it does not work.
+    // Without it the conversation still opens; only commits in it fail.
     return null;
   }
 }

@@ -12,11 +12,11 @@ import {
   splitPatch,
 } from './diff-text.ts';
 
-/** So much is read at once; where there is more, file by file, and of so many. */
+/** The most bytes to read at once. When there are more, files are read one by one, at most `filesOneByOne`. */
 const bytesAtOnce = 4 * 1024 * 1024;
 const filesOneByOne = 40;
 
-/** The patches of the shown ones among all that changed, in their order. */
+/** The patches of the shown files among all changed ones, in order. */
 export async function trackedPatches(
   base: string,
   all: readonly ChangedFile[],
@@ -25,7 +25,7 @@ export async function trackedPatches(
   git: Git,
 ): Promise<readonly PatchFacts[]> {
   if (shown.length === 0) return [];
-  // As text always: whether it is binary is seen by what is in it, and not by what its repository says.
+  // Always as text: the content decides whether a file is binary, not the attributes of its repository.
   const patchOf = (paths: readonly string[], maxOutputBytes: number): Promise<string | null> =>
     unlessTooMuch(
       git.run({
@@ -46,7 +46,7 @@ export async function trackedPatches(
   return found;
 }
 
-/** A name that is no text cannot be handed to a program as it is. */
+/** A name that is not valid text cannot be an argument of a program. */
 function asArgument(file: BytePath): string | null {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(fromBytePath(file));

@@ -18,15 +18,15 @@ export interface WorkspaceDiffParts {
   readonly clock: Clock;
 }
 
-/** An agent can make git wait; a person is not kept waiting with it. */
+/** An agent can make git wait; a person must not wait with it. */
 const longestMs = 30_000;
 
-/** Some runs end before they have a workspace; then the one of a run before counts. */
+/** Some runs end before they have a workspace; then the workspace of an earlier run counts. */
 const runsLookedAt = 10;
 
 /**
- * Diffs of workspaces for people who look. What must hold: it never rejects, it takes its turn so that no number of
- * watchers keeps runs from git, and whoever asks for the same workspace meanwhile gets the same answer.
+ * Diffs of workspaces for people. What must hold: it never rejects; diffs wait for their turn, so that no number of
+ * watchers keeps runs from git; callers that ask for the same workspace meanwhile share one answer.
  */
 export function createWorkspaceDiff(parts: WorkspaceDiffParts): (workspace: string) => Promise<Diff> {
   const { git, places, findCheckout } = parts;
@@ -39,11 +39,11 @@ export function createWorkspaceDiff(parts: WorkspaceDiffParts): (workspace: stri
 }
 
 export interface DeliveredDiffParts extends Pick<WorkspaceDiffParts, 'git' | 'places' | 'clock'> {
-  /** Where workspaces come from now; null where they are plain folders. */
+  /** Where workspaces currently come from; null when they are plain folders. */
   readonly repo: () => RepositorySettings | null;
 }
 
-/** The same for what is left of a workspace that is gone: the commits that were brought to the repository. */
+/** The same for a workspace that is gone: the diff of the commits published to the repository. */
 export function createDeliveredDiff(parts: DeliveredDiffParts): (evidence: RunEvidence) => Promise<Diff> {
   const { git, places } = parts;
   const inTurn = takingTurns(parts.clock);
@@ -61,7 +61,7 @@ export function createDeliveredDiff(parts: DeliveredDiffParts): (evidence: RunEv
   };
 }
 
-/** The diff of the workspace that the latest run of an issue had; of one that is gone, what was brought from it. */
+/** The diff of the workspace of an issue's latest run; if the workspace is gone, of the work published from it. */
 export async function diffOfIssue(
   { runs, project }: { readonly runs: Pick<Runs, 'list'>; readonly project: string },
   issueId: string,
@@ -76,7 +76,7 @@ export async function diffOfIssue(
   const saved = removal.saved.map(({ restore }) => restore);
   if (saved.length > 0)
     return noDiff(`The workspace was removed, and its work was saved; it is brought back by: ${saved.join('; ')}`);
-  // A run that was killed has none; then what is known of the one before is all there is.
+  // A killed run has no evidence; then that of an earlier run is used.
   const seen = latest.find((each) => each.workspace === workspace && each.evidence?.git?.head != null)?.evidence;
   return seen == null ? noDiff(nothingLeft) : deliveredDiff(seen);
 }

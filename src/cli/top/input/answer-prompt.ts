@@ -14,14 +14,14 @@ import {
 import type { Key } from './decode-keys.ts';
 import { editInput, emptyInput, inputText } from './input-line.ts';
 
-/** Begins to answer an open question: by yes or no, or field by field. */
+/** Starts to answer an open question: by yes or no, or field by field. */
 export function beginAnswer(state: TopState, project: string, identifier: string, question: Question): TopState {
   const answering: Answering = { project, identifier, question, values: {} };
   if (question.fields.length === 0) return { ...state, prompt: { kind: 'decision', answering } };
   return askField(state, answering);
 }
 
-/** What a key does while something is asked for. Escape leaves everything as it was. */
+/** What a key does while a prompt is open. Escape leaves everything unchanged. */
 export function answerPrompt(state: TopState, prompt: Prompt, key: Key): Pressed {
   const closed = { ...state, prompt: null };
   if (key.name === 'escape') return stay(prompt.kind === 'filter' ? withRows({ ...closed, filter: '' }) : closed);
@@ -45,7 +45,7 @@ function edit(state: TopState, prompt: TypedPrompt, key: Key): Pressed {
   return stay({ ...state, prompt: { ...prompt, input: editInput(prompt.input, key) } });
 }
 
-/** The list follows what is typed. */
+/** The list follows the typed text. */
 function filter(state: TopState, prompt: Extract<Prompt, { kind: 'filter' }>, key: Key): Pressed {
   if (key.name === 'enter') return stay({ ...state, prompt: null });
   const edited = edit(state, prompt, key).state;
@@ -81,7 +81,7 @@ function fillField(closed: TopState, { answering, input }: Extract<Prompt, { kin
   return give(closed, filled, { decision: 'accept', values: filled.values });
 }
 
-/** A secret would be written down: it is not asked for, only whether to do without an answer. */
+/** The store would keep a secret, so the view does not ask for it, only whether to decline. */
 function askField(state: TopState, answering: Answering): TopState {
   const secret = answering.question.fields.find(({ is_secret }) => is_secret);
   if (secret === undefined) return { ...state, prompt: { kind: 'field', answering, input: emptyInput } };

@@ -1,11 +1,11 @@
-/** What a person pressed. Text is what came as text; a paste is text that was not typed, and is never a command. */
+/** What a person pressed. `text` was typed; a `paste` was not typed, and is never a command. */
 export type Key = { readonly name: 'text' | 'paste'; readonly text: string } | { readonly name: NamedKey };
 
 type NamedKey = (typeof sequences)[keyof typeof sequences] | (typeof controls)[keyof typeof controls] | 'escape';
 
 interface Decoded {
   readonly keys: readonly Key[];
-  /** The beginning of something whose end has not come. */
+  /** The beginning of a sequence whose end has not arrived. */
   readonly rest: string;
 }
 
@@ -51,8 +51,8 @@ const begunSequence = /^\u001b(?:(?:\[|O)[0-?]*[ -/]*)?$/;
 const typed = /^[^\u0000-\u001f\u007f-\u009f]+/;
 
 /**
- * The keys in what a terminal sent. `isAll`: nothing more of it will come, so an escape that nothing follows is the key
- * of that name. What is not known is left out.
+ * Decodes the keys in the input of a terminal. `isAll`: no more input follows, so a lone escape is the Escape key.
+ * Unknown sequences are skipped.
  */
 export function decodeKeys(sent: string, isAll: boolean): Decoded {
   const keys: Key[] = [];
@@ -66,12 +66,12 @@ export function decodeKeys(sent: string, isAll: boolean): Decoded {
   return { keys, rest };
 }
 
-/** The length is 0 when its end has not come. */
+/** The length is 0 when the end of the sequence has not arrived. */
 function firstKey(sent: string, isAll: boolean): { readonly key: Key | null; readonly length: number } {
   if (sent.startsWith(pasteBegins)) return pasted(sent, isAll);
   const text = typed.exec(sent)?.[0];
   if (text !== undefined) {
-    // One key a character, so that each can be a command of its own.
+    // One key per character, so that each can be a command.
     const first = String.fromCodePoint(text.codePointAt(0) ?? 0);
     return { key: { name: 'text', text: first }, length: first.length };
   }
@@ -79,7 +79,7 @@ function firstKey(sent: string, isAll: boolean): { readonly key: Key | null; rea
   if (begunSequence.test(sent) && !isAll) return { key: null, length: 0 };
   const found = sequence.exec(sent);
   if (found === null) return { key: { name: 'escape' }, length: 1 };
-  // Held modifiers, as in `1;5A`, change nothing here.
+  // Held modifiers, as in `1;5A`, are ignored.
   const body = (found.groups?.body ?? '').replace(/^1?;\d+(?=[A-Z]$)/, '').replace(/;\d+~$/, '~');
   return { key: named(sequences, body), length: found[0].length };
 }

@@ -2,7 +2,7 @@ import { cellText, cut, graphemesOf, widthOf } from '../../cell-text.ts';
 import { cell, type Line } from '../lines/line.ts';
 import type { Key } from './decode-keys.ts';
 
-/** A text that is being typed, and where: `before` and `after` the cursor. */
+/** A text that is being typed, split at the cursor. */
 export interface InputLine {
   readonly before: string;
   readonly after: string;
@@ -10,14 +10,14 @@ export interface InputLine {
 
 export const emptyInput: InputLine = { before: '', after: '' };
 
-/** As much as a command takes. */
+/** The longest text that a command takes. */
 const longestInput = 100_000;
 
 export function inputText({ before, after }: InputLine): string {
   return before + after;
 }
 
-/** What a key does to the text; the same text for a key that does nothing to it. */
+/** Applies a key to the text; returns the same text when the key does not change it. */
 export function editInput(input: InputLine, key: Key): InputLine {
   const { before, after } = input;
   switch (key.name) {
@@ -45,9 +45,9 @@ export function editInput(input: InputLine, key: Key): InputLine {
   }
 }
 
-/** The text with its cursor, in at most this many columns; what is around the cursor is always seen. */
+/** The text with its cursor, in at most this many columns; the part around the cursor is always visible. */
 export function inputCells({ before, after }: InputLine, columns: number): Line {
-  // A blank at its end is what was just typed.
+  // A trailing blank was just typed, so it stays visible.
   const typed = cellText(before) + (/\s$/.test(before) && before.trim() !== '' ? ' ' : '');
   const under = cellText(firstOf(after)) || ' ';
   const behind = after.slice(firstOf(after).length);
@@ -59,7 +59,7 @@ export function inputCells({ before, after }: InputLine, columns: number): Line 
   );
 }
 
-/** The end of a text that fits; what is left out shows as `…`. */
+/** The end of a text that fits; a cut shows as `…`. */
 function endOf(text: string, columns: number): string {
   if (widthOf(text) <= columns) return text;
   let shown = '';

@@ -20,12 +20,12 @@ import { emptyInput } from './input-line.ts';
 
 /** What some keys do, and how the screen names them. */
 interface Binding {
-  /** Names of keys, and letters; the first is the one at the bottom of the screen. */
+  /** Names of keys, and letters; the bottom of the screen shows the first. */
   readonly keys: readonly [string, ...string[]];
   readonly press: (state: TopState, pageRows: number) => Pressed;
-  /** Its line of the help page. */
+  /** Its line on the help page. */
   readonly help?: readonly [keys: string, what: string];
-  /** Its word at the bottom of the screen; null while it makes no sense. */
+  /** Its word at the bottom of the screen; null while it is not useful. */
   readonly foot?: (state: TopState) => string | null;
 }
 
@@ -89,8 +89,8 @@ export const bindings: readonly Binding[] = [
 const byKey = new Map(bindings.flatMap(({ keys, press }) => keys.map((key) => [key, press])));
 
 /**
- * What a key does. It also takes the last answer of the daemon away. A paste is only ever a text: a line break or a letter
- * in it is no command.
+ * Applies a key, and clears the last answer of the daemon. A paste is always text: a line break or a letter in it is
+ * not a command.
  */
 export function pressKey(before: TopState, key: Key, pageRows: number): Pressed {
   const state = { ...before, message: null };
@@ -100,17 +100,17 @@ export function pressKey(before: TopState, key: Key, pageRows: number): Pressed 
   return press === undefined ? stay(state) : press(state, pageRows);
 }
 
-/** A key that is about the issue of the selected row. */
+/** A key that acts on the issue of the selected row. */
 interface IssueKey {
   readonly key: string;
   readonly help?: Binding['help'];
-  /** Its word at the bottom of the screen, and on which rows it stands there. */
+  /** Its word at the bottom of the screen, and the rows on which it appears. */
   readonly word: string;
   readonly when: (row: TopRow) => boolean;
-  /** Asks before it does anything: for yes or no, or for a text. */
+  /** Asks for yes or no, or for a text, before it acts. */
   readonly confirm?: (identifier: string) => string;
   readonly text?: (identifier: string) => string;
-  /** The command; null where it needs a text. Without it, the key answers the question of the issue. */
+  /** The command; null when it needs a text. Without `request`, the key answers the question of the issue. */
   readonly request?: (issue: string, text: string) => CommandRequest | null;
 }
 
@@ -210,7 +210,7 @@ function canRetry(row: TopRow): boolean {
   return row.issueId !== null && (row.list === 'waiting' || (row.list === 'needs_you' && !asks(row)));
 }
 
-/** With several projects the one of the selected row is meant. */
+/** With several projects, the project of the selected row. */
 function onProject(state: TopState, act: (now: Now) => Pressed): Pressed {
   const now = projectOf(state);
   return now === null ? warn(state, 'Select a row of the project that is meant.') : act(now);
@@ -253,7 +253,7 @@ function move(state: TopState, by: number): Pressed {
   return stay({ ...state, selection: selectionOf(state.rows, state.rows[to] ?? row) });
 }
 
-/** The first row of the list after this one, or before it. */
+/** The first row of the next or the previous list. */
 function nextList(state: TopState, by: 1 | -1): Pressed {
   const row = rowOf(state);
   if (row === null || state.screen !== 'list') return stay(state);

@@ -10,11 +10,11 @@ import { cell, exactly, type Line, type Tone } from './line.ts';
 import { ageOf, stageText } from './short-text.ts';
 import type { TopRow } from './top-rows.ts';
 
-/** Of a text no more lines than these: the whole of it is in the dashboard. */
+/** The most lines of one text; the dashboard has the whole text. */
 const mostLines = 12;
 const mostEvents = 50;
 
-/** Why an issue is where it is, what it asks, and its last messages, newest first. */
+/** Why an issue is where it is, its question, and its last messages, newest first. */
 export function detailsLines(row: TopRow, known: Details | null, at: number, columns: number): readonly Line[] {
   const details = known !== null && known.issueId === row.issueId && known.project === row.project ? known : null;
   const issue = details?.issue ?? null;
@@ -30,7 +30,7 @@ export function detailsLines(row: TopRow, known: Details | null, at: number, col
   return lines.map((line) => exactly(line, columns));
 }
 
-/** They are made harmless where they become lines. */
+/** Texts that are made harmless when they become lines. */
 interface Words {
   readonly text: string;
   readonly tone?: Tone;

@@ -4,18 +4,18 @@ import { bindings } from '../input/press-key.ts';
 import { type Prompt, rowOf, type TopState } from '../top-state.ts';
 import { cell, exactly, type Line, leftAndRight, lineWidth, type Tone } from './line.ts';
 
-/** An answer of the daemon is a sentence or two; a takeover gives a path and a command. */
+/** An answer of the daemon is a sentence or two; that of a takeover has a path and a command. */
 const mostMessageLines = 8;
 
 type KeyWord = readonly [key: string, word: string];
 
-/** The bottom of the screen: the question, or the last answer, or the keys that make sense now. */
+/** The bottom of the screen: the prompt, or the last answer, or the keys that are useful now. */
 export function footLines(state: TopState, columns: number): readonly Line[] {
   const { prompt, message } = state;
   const lines: Line[] = message === null ? [] : wordLines(message.text, message.tone, columns, mostMessageLines);
   if (prompt !== null) lines.push(...promptLines(prompt, columns));
   else if (message === null) lines.push(keysLine(state, columns));
-  // An answer takes the place of the keys, but not of the filter.
+  // An answer replaces the keys, but not the filter.
   else if (state.filter !== '') lines.push(leftAndRight(keyCells(filterKeys(state)), placeOf(state), columns));
   return lines.map((line) => exactly(line, columns));
 }
@@ -61,7 +61,7 @@ function asked({ answering }: Extract<Prompt, { kind: 'decision' | 'field' }>, c
   return wordLines(`${answering.identifier} asks: ${answering.question.text}`, 'you', columns, 3);
 }
 
-/** As many as fit; how to get help and how to leave is always among them. */
+/** As many keys as fit; help and leaving are always among them. */
 function keysLine(state: TopState, columns: number): Line {
   let shown = state.screen === 'help' ? [back] : keysOf(state);
   const line = (): Line => leftAndRight(keyCells([...shown, ['?', 'help'], ['q', 'quit']]), placeOf(state), columns);
@@ -86,7 +86,7 @@ function filterKeys({ filter, screen }: TopState): readonly KeyWord[] {
   return [['/', `filter: ${cut(cellText(filter), 20)}`], ...all];
 }
 
-/** Which of how many rows is selected. */
+/** The number of the selected row, and of all rows. */
 function placeOf(state: TopState): Line {
   const row = rowOf(state);
   if (row === null || state.screen !== 'list') return [];

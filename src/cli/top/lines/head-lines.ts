@@ -7,10 +7,10 @@ import { countdown, shortDuration, timeOfDay, tokensText } from './short-text.ts
 
 const dot = cell(' · ', 'dim');
 
-/** Below this the amounts take one line more. */
+/** Below this width the amounts take one more line. */
 const narrowColumns = 60;
 
-/** Who and how well, then how much, then what is wrong: at most `most` lines. */
+/** The name and the health, then the amounts, then the problems: at most `most` lines. */
 export function headLines(state: TopState, at: number, columns: number, most: number): readonly Line[] {
   const name = [cell(' Baton', 'strong'), ...state.nows.map(({ project }) => cell(cellText(project)))];
   const address = state.address === null ? [] : [cell(cellText(state.address), 'dim')];
@@ -18,9 +18,9 @@ export function headLines(state: TopState, at: number, columns: number, most: nu
   const fits = (line: Line): boolean => lineWidth(line) === columns;
   const withAddress = leftAndRight(joined([...name, ...address]), right, columns);
   const withoutAddress = leftAndRight(joined(name), right, columns);
-  // An address that does not fit into the first line follows the amounts, which go on in a second line.
+  // An address that does not fit into the first line follows the amounts, which then continue on a second line.
   const amounts = [...(state.answeredAt === null ? [] : amountsOf(state)), ...(fits(withAddress) ? [] : address)];
-  // Without space for both, the health is worth more than the name.
+  // Without space for both, the health is more important than the name.
   const top = [withAddress, withoutAddress].find(fits) ?? [cell(' '), ...right];
   const lines = [top, ...flowed(amounts, columns, columns < narrowColumns ? 3 : 2), ...notices(state, at)];
   return lines.slice(0, Math.max(0, most)).map((line) => exactly(line, columns));
@@ -30,7 +30,7 @@ function joined(cells: readonly Cell[]): Line {
   return cells.flatMap((each, at) => (at === 0 ? [each] : [dot, each]));
 }
 
-/** As many as fit into this many lines; those at the end are left out first. */
+/** As many cells as fit into this many lines; the last ones are left out first. */
 function flowed(cells: readonly Cell[], columns: number, mostLines: number): readonly Line[] {
   const lines: Cell[][] = [];
   for (const each of cells) {
@@ -52,7 +52,7 @@ function health({ nows, gone, answeredAt }: TopState): Cell {
   return cell('● well', 'good');
 }
 
-/** When the tracker is polled next: of several projects the first of them. */
+/** The next poll of the tracker: with several projects, the earliest. */
 function nextPoll({ nows, gone }: TopState, at: number): readonly Cell[] {
   if (gone !== null || nows.length === 0) return [];
   if (nows.some(({ vitals }) => vitals.polling.is_polling)) return [cell('checking now…')];
@@ -66,7 +66,7 @@ function amountsOf({ nows, tokensPerSecond }: TopState): readonly Cell[] {
   const runs = sum(({ running }) => running.length);
   const used = sum(({ vitals }) => vitals.slots.used);
   const limit = sum(({ vitals }) => vitals.slots.limit);
-  // Limits are those of a project; over several there is none.
+  // A limit belongs to one project; several projects have none in common.
   const today = nows.length === 1 ? nows[0]?.vitals.today : undefined;
   const of = (most: number | null | undefined, text: (amount: number) => string): string =>
     typeof most === 'number' ? ` of ${text(most)}` : '';
@@ -79,14 +79,14 @@ function amountsOf({ nows, tokensPerSecond }: TopState): readonly Cell[] {
   ];
 }
 
-/** Cut, not rounded: it never says that a limit is reached when it is not. */
+/** Rounded down, so that it never shows a limit as reached too early. */
 function cents(usd: number): string {
   return usdText(Math.floor(usd * 100 + 1e-6) / 100);
 }
 
 type Notice = readonly [text: string, tone: Tone];
 
-/** What is wrong, paused or short, each in a line. */
+/** What is wrong, paused or short, one line each. */
 function notices({ nows, gone }: TopState, at: number): readonly Line[] {
   const all: Notice[] = nows.flatMap((now) =>
     projectNotices(now, nows.length > 1 ? `${cellText(now.project)}: ` : '', at),

@@ -1,9 +1,9 @@
 import { cut, widthOf } from '../../cell-text.ts';
 
-/** What a colour means. Words or marks always say the same. */
+/** The meaning of a colour. Words or marks always say the same. */
 export type Tone = 'plain' | 'strong' | 'dim' | 'good' | 'warn' | 'bad' | 'you' | 'work' | 'selected';
 
-/** A piece of a line. Its text is ours or went through `cellText`. */
+/** A piece of a line. Its text is Baton's own or went through `cellText`. */
 export interface Cell {
   readonly text: string;
   readonly tone: Tone;
@@ -37,7 +37,7 @@ export function exactly(line: Line, width: number): Line {
   return left > 0 ? [...kept, cell(' '.repeat(left))] : kept;
 }
 
-/** Two lines in one: the second at the right edge, where there is space for both; otherwise only the first. */
+/** Two lines in one: the second at the right edge if both fit; otherwise only the first. */
 export function leftAndRight(left: Line, right: Line, width: number): Line {
   const gap = width - lineWidth(left) - lineWidth(right);
   return gap < 2 ? left : [...left, cell(' '.repeat(gap)), ...right];

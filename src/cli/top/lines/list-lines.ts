@@ -5,14 +5,14 @@ import { type Cell, cell, exactly, type Line } from './line.ts';
 import { ageOf, countdown, stageText, tokensText } from './short-text.ts';
 import { type ShownList, shownLists, type TopRow } from './top-rows.ts';
 
-/** One line of the list, made only when it is seen. */
+/** One line of the list, drawn only when it is visible. */
 export interface ListLine {
-  /** Null for a title and for what is between two lists. */
+  /** Null for a title and for a line between two lists. */
   readonly row: TopRow | null;
   draw(at: number, isSelected: boolean): Line;
 }
 
-/** What a list is called, what it says when it is empty, and the titles of its columns. */
+/** The title of each list, its text when it is empty, and the titles of its columns. */
 const lists = {
   needs_you: { title: 'Needs you', empty: 'nothing waits for you', what: 'WHAT', time: 'SINCE / LEFT', text: 'WHY' },
   running: { title: 'Running', empty: 'no agent is at work', what: 'STAGE', time: 'AGE / TURN', text: 'LAST MESSAGE' },
@@ -20,7 +20,7 @@ const lists = {
   landed: { title: 'Landed today', empty: 'nothing yet', what: 'STATE', time: 'AGO', text: 'TITLE' },
 } as const satisfies Readonly<Record<ShownList, unknown>>;
 
-/** The four lists one below the other, each with its title; with a filter each says how much it hides. */
+/** The four lists one below the other, each with its title; with a filter, each says how many rows it hides. */
 export function listLines(
   { rows, nows, filter }: Pick<TopState, 'rows' | 'nows' | 'filter'>,
   columns: number,
@@ -40,7 +40,7 @@ export function listLines(
   });
 }
 
-/** How wide each column is; 0 where there is no space for it. The text has what is left. */
+/** The width of each column; 0 when there is no space for it. The text gets the rest. */
 interface Widths {
   readonly all: number;
   readonly id: number;
@@ -54,13 +54,13 @@ interface Widths {
 /** The mark of a row with a blank on both sides. */
 const markColumns = 3;
 const gap = 2;
-/** A text that is narrower cannot be understood; a column is given up for it. */
+/** A narrower text cannot be understood; another column is dropped for it. */
 const leastText = 12;
 const givenUpFirst = ['title', 'tokens', 'what', 'project', 'time'] as const;
 const wideColumns = 120;
 const veryWideColumns = 150;
 
-/** Widths that do not change from frame to frame: only identifiers and projects are measured. */
+/** Widths that stay the same from frame to frame: only identifiers and projects are measured. */
 function columnWidths(rows: readonly TopRow[], hasProjects: boolean, columns: number): Widths {
   const isWide = columns >= wideColumns;
   const longest = (texts: Iterable<string>, least: number, most: number): number => {
@@ -88,7 +88,7 @@ function columnWidths(rows: readonly TopRow[], hasProjects: boolean, columns: nu
 
 type ColumnName = 'project' | 'what' | 'time' | 'tokens' | 'title' | 'text';
 
-/** Where a piece of a line goes. */
+/** The position of a piece in a line. */
 interface Place {
   readonly at: number;
   readonly width: number;
@@ -100,7 +100,7 @@ interface Column extends Place {
   readonly title: string;
 }
 
-/** The columns of a list after mark and identifier, without those that have no space. */
+/** The columns of a list after mark and identifier, without those that do not fit. */
 function columnsOf(list: ShownList, widths: Widths): readonly Column[] {
   const { what, time, text } = lists[list];
   const isRunning = list === 'running';
@@ -108,7 +108,7 @@ function columnsOf(list: ShownList, widths: Widths): readonly Column[] {
     { name: 'project', width: widths.project, title: 'PROJECT' },
     { name: 'what', width: widths.what, title: what },
     { name: 'time', width: widths.time, title: time },
-    // Where there is space for titles they stand below one another in all lists.
+    // When issue titles fit, every list reserves this column, so that titles are aligned across all lists.
     {
       name: 'tokens',
       width: isRunning || widths.title > 0 ? widths.tokens : 0,
@@ -128,7 +128,7 @@ function columnsOf(list: ShownList, widths: Widths): readonly Column[] {
   return [...placed, { name: 'text', at: next, width: widths.all - next, title: text }];
 }
 
-/** Puts each piece at its place, in exactly this many columns. A piece whose place is taken is left out. */
+/** Puts each piece at its position, in exactly this many columns. A piece whose position is taken is left out. */
 function laidOut(pieces: readonly (Place & { readonly cell: Cell })[], columns: number): Line {
   const line: Cell[] = [];
   let used = 0;
@@ -161,7 +161,7 @@ function rowLine(row: TopRow, widths: Widths, at: number, isSelected: boolean): 
   return isSelected ? line.map(({ text }) => cell(text, 'selected')) : line;
 }
 
-/** The name of the list with its count, and over each column its title, where the name leaves space for it. */
+/** The name of the list with its count, and the title above each column that the name leaves space for. */
 function titleLine(list: ShownList, shown: number, ofAll: number | null, widths: Widths): Line {
   const { title, empty } = lists[list];
   const tone = list === 'needs_you' ? 'you' : 'strong';

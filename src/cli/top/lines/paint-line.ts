@@ -1,7 +1,7 @@
 import { isPlain, widthOf } from '../../cell-text.ts';
 import type { Line, Tone } from './line.ts';
 
-/** The attributes of each tone; empty: as the terminal writes anyway. */
+/** The attributes of each tone; empty: the default of the terminal. */
 export type Palette = Readonly<Record<Tone, string>>;
 
 /** From the sixteen colours that people choose for their terminal. */
@@ -17,15 +17,15 @@ export const colours: Palette = {
   selected: '7',
 };
 
-/** NO_COLOR asks for no colour; bold and reversed are none. */
+/** NO_COLOR asks for no colour; bold and reversed are not colours. */
 export const noColours: Palette = { ...colours, good: '', warn: '', bad: '1', you: '1', work: '' };
 
-/** No cell has any; should one be forgotten, it does not reach the terminal either. */
+/** No cell should contain these characters; this keeps a forgotten one from the terminal. */
 const steering = /[\p{Cc}\p{Cf}]/gu;
 
 /**
- * The line as a terminal takes it. Terminals do not agree how wide some characters are: what comes after any that is not
- * ASCII is put at its column by name, so that a character that is wider or narrower than counted moves nothing.
+ * The line for a terminal. Terminals disagree on the width of some characters, so the text after any character that is
+ * not ASCII is positioned at its column explicitly. A wrong width then moves nothing.
  */
 export function paintLine(line: Line, palette: Palette): string {
   let painted = '';

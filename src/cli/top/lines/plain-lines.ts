@@ -5,8 +5,8 @@ import { ageOf, timeOfDay } from './short-text.ts';
 import { isOf, type TopRow, topRows } from './top-rows.ts';
 
 /**
- * One line for each thing that began to need a person, each run that started and each that ended, and whenever a project
- * is stopped or goes on, for pipes and files: no escapes. What is there at first gets a line as well.
+ * For pipes and files, without escapes: one line for each row that begins to need a person, for each run that starts or
+ * ends, and whenever a project stops or continues. The rows of the first state get a line as well.
  */
 export function plainLines(): (nows: readonly Now[], at: number) => readonly string[] {
   let before: readonly TopRow[] = [];
@@ -20,14 +20,14 @@ export function plainLines(): (nows: readonly Now[], at: number) => readonly str
     };
     const known = new Set(before.map(nameOf));
     const present = new Set(rows.map(nameOf));
-    // What has ended comes before what begins in its place.
+    // Ended runs come before those that start in their place.
     const ended = before.filter((row) => row.list === 'running' && !present.has(nameOf(row)));
     const begun = rows.filter((row) => !known.has(nameOf(row)));
     const stops = new Map(nows.map((now) => [now.project, stopText(now)]));
     const lines = [
       ...nows.flatMap(({ project }) => {
         const [was = '', is = ''] = [stopped.get(project), stops.get(project)];
-        // That a limit stops it is among what needs a person.
+        // A stop by a limit is already among the rows that need a person.
         return was === is || is === limitStop ? [] : [line({ project, identifier: '' }, is === '' ? 'goes on' : is)];
       }),
       ...ended.map((row) => line(row, endText(row, rows, at))),
@@ -44,7 +44,7 @@ export function plainLines(): (nows: readonly Now[], at: number) => readonly str
 
 const limitStop = 'limit';
 
-/** What stops a project from starting anything; empty when nothing does. */
+/** What keeps a project from starting anything; empty when nothing does. */
 function stopText(now: Now): string {
   const { paused } = now.vitals;
   if (paused === null) return pauseOrResume(now) === 'resume' ? limitStop : '';
@@ -52,7 +52,7 @@ function stopText(now: Now): string {
   return paused.kind === 'pause' ? `paused${why}` : `draining, ends with the last run${why}`;
 }
 
-/** A run is another when its id is, and something else needs a person when it says something else. */
+/** Another id makes another run; another kind or reason makes another row that needs a person. */
 function nameOf({ key, list, of }: TopRow): string {
   if (list === 'running') return `${key}\n${of.run_id}`;
   return list === 'needs_you' ? `${key}\n${of.kind}\n${of.reason}` : key;

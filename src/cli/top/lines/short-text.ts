@@ -11,12 +11,12 @@ export function shortDuration(ms: number): string {
   return hours < 24 ? `${hours}h ${minutes % 60}m` : `${Math.floor(hours / 24)}d ${hours % 24}h`;
 }
 
-/** How long until then, rounded up, so that it never says that the time has come when it has not. */
+/** The time left, rounded up, so that it never reaches zero too early. */
 export function countdown(ms: number): string {
   return shortDuration(Math.ceil(ms / 1_000) * 1_000);
 }
 
-/** How long ago that was; null when it is not known. */
+/** The time since then; null when it is unknown. */
 export function ageOf(time: string | null, at: number): string | null {
   return time === null ? null : shortDuration(at - Date.parse(time));
 }
@@ -26,7 +26,7 @@ export function timeOfDay(at: number): string {
   return new Date(at).toISOString().slice(11, 19);
 }
 
-/** More than this is shown in millions. */
+/** Larger numbers are shown in millions. */
 const mostCounted = 100_000_000;
 
 export function tokensText(tokens: number): string {

@@ -1,19 +1,19 @@
 import type { LandedRow, NeedsYou, Now, RunningRow, WaitingRow } from '../../../client/schema/now.ts';
 import { cellText } from '../../cell-text.ts';
 
-/** The lists that are shown, in this order: what needs a person comes first. */
+/** The lists in the order of the screen: what needs a person comes first. */
 export const shownLists = ['needs_you', 'running', 'waiting', 'landed'] as const;
 
 export type ShownList = (typeof shownLists)[number];
 
-/** One row of a list, of whatever project; its identifier cannot harm a terminal. */
+/** One row of a list, of any project; its identifier is harmless for a terminal. */
 export type TopRow = {
-  /** No other row has it. */
+  /** Unique among all rows. */
   readonly key: string;
   readonly project: string;
-  /** Null where it is not about an issue. */
+  /** Null when the row is not about an issue. */
   readonly issueId: string | null;
-  /** Empty where it is not about an issue. */
+  /** Empty when the row is not about an issue. */
   readonly identifier: string;
 } & (
   | { readonly list: 'needs_you'; readonly of: NeedsYou }
@@ -22,7 +22,7 @@ export type TopRow = {
   | { readonly list: 'landed'; readonly of: LandedRow }
 );
 
-/** All rows in the order in which they stand on the screen; with a filter only those that say it somewhere. */
+/** All rows in the order of the screen; with a filter, only those that contain it somewhere. */
 export function topRows(nows: readonly Now[], filter: string): readonly TopRow[] {
   const wanted = filter.trim().toLowerCase();
   const rows: TopRow[] = [];
@@ -36,7 +36,7 @@ export function topRows(nows: readonly Now[], filter: string): readonly TopRow[]
   return wanted === '' ? inOrder : inOrder.filter((row) => saidBy(row).toLowerCase().includes(wanted));
 }
 
-/** Which row is selected: by its name, and by what it is about for when it has gone to another list. */
+/** The selected row: by its key, and by its issue in case it moves to another list. */
 export interface Selection {
   readonly key: string;
   readonly project: string;
@@ -45,8 +45,8 @@ export interface Selection {
 }
 
 /**
- * The selected row: the same as before; else the one of the same issue, wherever it has gone; else the one that stands
- * in its place. Null only when there is none at all.
+ * The selected row: the same as before; else a row of the same issue in any list; else the row at the same place. Null
+ * only when there are no rows.
  */
 export function selectedRow(rows: readonly TopRow[], selection: Selection | null): TopRow | null {
   if (selection === null) return rows[0] ?? null;
