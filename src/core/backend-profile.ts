@@ -2,8 +2,8 @@ import type { AdapterErrors } from './error-catalogue.ts';
 import type { SettingTable } from './settings/setting.ts';
 
 /**
- * What `workflow/` has to know of an agent backend to read its settings: `AgentBackend` has it,
- * and `daemon/adapters.ts` hands all of them in.
+ * The facts that `workflow/` needs about an agent backend to read its settings: `AgentBackend` has them, and
+ * `daemon/adapters.ts` passes all of them in.
  */
 export interface BackendProfile {
   /** As in `agent.backend`. */

@@ -1,7 +1,7 @@
 import { type AnyErrorCode, type CodedError, type ErrorCode, errorCatalogue } from './error-catalogue.ts';
 
 export interface BatonErrorOptions {
-  /** What caused it, kept for the log. */
+  /** The cause, kept for the log. */
   readonly cause?: unknown;
   /** Facts for programs: the file, the key, the value found. Never a secret. */
   readonly details?: Readonly<Record<string, unknown>>;
@@ -9,7 +9,7 @@ export interface BatonErrorOptions {
   readonly nextStep?: string;
 }
 
-/** The one error of the house: a stable code, a message that names the thing, and what to do next. */
+/** The only error class of Baton: a stable code, a message that names the thing, and the next step. */
 export class BatonError extends Error {
   override readonly name = 'BatonError';
   readonly code: AnyErrorCode;
@@ -37,7 +37,7 @@ export class BatonError extends Error {
   }
 }
 
-/** Whatever was thrown, as a BatonError. Something that is none is a defect of ours and says so. */
+/** Turns any thrown value into a BatonError. A value that is not one is a defect of Baton, and the message says so. */
 export function toBatonError(thrown: unknown, code: ErrorCode = 'internal_error'): BatonError {
   if (thrown instanceof BatonError) return thrown;
   const message = thrown instanceof Error ? thrown.message : String(thrown);

@@ -3,11 +3,11 @@ import { harmlessLine } from './text/harmless-line.ts';
 
 /** One result of `baton doctor`. Checks of Baton are in `cli/doctor/`, those of an adapter in its folder. */
 export interface Finding {
-  /** What was looked at, as a stable word for programs, such as `codex_login`. */
+  /** The name of the check, as a stable word for programs, such as `codex_login`. */
   readonly check: string;
   /** A warning works, and may not be meant. */
   readonly status: 'ok' | 'warning' | 'failed';
-  /** What was found, as a stable word: `ok`, one of the check's own, or the code of an error. */
+  /** The result, as a stable word: `ok`, one of the check's own, or the code of an error. */
   readonly code: string;
   /** The same for people. */
   readonly message: string;
@@ -37,7 +37,7 @@ export function failed(
   return { check, status: 'failed', code, message, nextStep, details };
 }
 
-/** What was thrown, as a finding; `prefix` names what the error does not. */
+/** Turns a thrown value into a finding; `prefix` adds a name that the error lacks. */
 export function failedBy(check: string, thrown: unknown, prefix = ''): Finding {
   const { code, message, nextStep, details } = toBatonError(thrown);
   return failed(check, harmlessLine(`${prefix}${message}`), nextStep, { ...details, code });

@@ -1,7 +1,7 @@
 /**
  * Every entry that Baton writes to its log, by its stable code, with the sentence that people read.
  *
- * Programs and tests look for the code, so a sentence may change at any time. What varies goes into the fields of the
+ * Programs and tests look for the code, so a sentence may change at any time. Variable data goes into the fields of the
  * entry. docs/log-events.md lists the same table; `npm run docs` writes it, and a test compares the two.
  */
 export const logEvents = {

@@ -1,9 +1,9 @@
 import type { LogEvent } from './log-events.ts';
 
 /**
- * The logger as every module sees it. An entry is an event of the catalogue; what varies goes into its fields:
+ * The logger as every module sees it. An entry is an event of the catalogue; variable data goes into its fields:
  * `issue_id` and `issue_identifier` always together, `run_id`, `session_id` where they apply. `warn` means that a
- * person should look, `error` that something failed to happen.
+ * person should check, `error` that something failed to happen.
  */
 export interface Logger {
   debug(event: LogEvent, fields?: LogFields): void;

@@ -9,9 +9,9 @@ import type { hookKeys, workspaceKeys } from './settings/workspace-keys.ts';
 import type { Secret } from './text/secret.ts';
 
 /**
- * The front matter of a workflow file after parsing, defaults and environment references: what the rules and modules
- * read. Each key is a row of `core/settings/` and stands here in camel case; only what `workflow/resolve/` makes of a
- * row is typed by hand below.
+ * The front matter of a workflow file after parsing, defaults and environment references, as the rules and modules read
+ * it. Each key is a row of `core/settings/` and stands here in camel case; only fields that `workflow/resolve/` derives
+ * from a row are typed by hand below.
  */
 export interface Settings {
   readonly project: Resolved<typeof projectKeys, { name: string }>;

@@ -1,10 +1,10 @@
 /**
- * What an agent may call, bound to its run. `tools/` opens it, a backend in `agent/` only carries the calls, each in its
- * own protocol.
+ * The tools that an agent may call, bound to its run. `tools/` makes the set; a backend in `agent/` only carries the
+ * calls, each in its own protocol.
  */
 export interface ToolDoor {
   readonly tools: readonly ToolDescription[];
-  /** Never rejects: a failure is an answer. The signal aborts when nobody waits for the answer any more. */
+  /** Never rejects: a failure is an answer. The signal aborts when the caller no longer waits for the answer. */
   call(name: string, input: unknown, signal?: AbortSignal): Promise<ToolAnswer>;
 }
 
@@ -16,8 +16,8 @@ export interface ToolAddress {
 }
 
 /**
- * The doors of live runs over HTTP. A run is admitted with its door and gets an address with a token of its own; from
- * `dismiss` on the token is refused. Tokens are unguessable, are compared in constant time and are written nowhere.
+ * The tool sets of live runs over HTTP. A run is admitted with its tool set and gets an address with a token of its
+ * own; `dismiss` revokes the token. Tokens are unguessable, are compared in constant time and are never written down.
  */
 export interface ToolHost {
   admit(runId: string, door: ToolDoor): ToolAddress;
@@ -33,6 +33,6 @@ export interface ToolDescription {
 
 export interface ToolAnswer {
   readonly success: boolean;
-  /** Text for the agent; on failure what went wrong and what is allowed. */
+  /** Text for the agent; on failure the cause and the allowed values. */
   readonly output: string;
 }

@@ -3,8 +3,8 @@ import type { Problem } from './problem.ts';
 import type { TakesEffect } from './settings/setting.ts';
 
 /**
- * What `workflow/` has to know of a tracker kind to read the `tracker` section: `TrackerAdapter` has it, and
- * `daemon/adapters.ts` hands all of them in, so that `workflow` knows no adapter and an adapter knows no YAML.
+ * The facts that `workflow/` needs about a tracker kind to read the `tracker` section: `TrackerAdapter` has them, and
+ * `daemon/adapters.ts` passes all of them in, so that `workflow` knows no adapter and an adapter knows no YAML.
  */
 export interface TrackerProfile {
   readonly kind: string;
@@ -13,17 +13,17 @@ export interface TrackerProfile {
   readonly defaultTerminalStates: readonly string[] | null;
   /** States of review, for `agent.max_in_review`; absent: the workflow file has to name them when it sets that. */
   readonly defaultReviewStates?: readonly string[];
-  /** All states there are, where the adapter knows them: a state that is none of them is a mistake in the file. */
+  /** All states, where the adapter knows them: any other state in the file is a mistake. */
   readonly knownStates?: readonly string[];
   /** The state to which Baton itself moves an issue when it starts work; it has to be an active one. */
   readonly startState?: string;
-  /** Authors whose text is trusted whatever the file says, by their `authorNames`: the people on this machine. */
+  /** Authors, by their `authorNames`, whose text is trusted regardless of the file: the people on this machine. */
   readonly trustedAuthors?: readonly string[];
   /** The keys under `tracker.provider`; others are kept and reported. */
   readonly keys: readonly ProviderKey[];
   /** The errors that it raises beyond those of the catalogue. */
   readonly errors?: AdapterErrors;
-  /** What is wrong with the resolved values of `tracker.provider`, beyond their types. */
+  /** Problems of the resolved values of `tracker.provider`, beyond their types. */
   check(provider: Readonly<Record<string, unknown>>): readonly Problem[];
 }
 
@@ -40,6 +40,6 @@ export interface ProviderKey {
   /** Also read as `tracker.<name>`, the older spelling; `tracker.provider.<name>` wins. */
   readonly flat?: boolean;
   readonly default?: string | boolean;
-  /** What holds without a value, in Markdown, where there is no `default`. */
+  /** The behaviour without a value, in Markdown, where there is no `default`. */
   readonly defaultText?: string;
 }

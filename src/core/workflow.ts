@@ -25,15 +25,15 @@ export interface PromptInput {
 }
 
 /**
- * Why an issue is looked at again: its last run ended well and it is still active, the run failed, or Baton itself cut
- * it short and the work goes on; or the agent's account had used up its quota, and the work goes on when there is more;
- * or a person answered its question, or gave it back after working on it by hand.
+ * Why an issue is retried: its last run ended well and it is still active, the run failed, or Baton itself cut it
+ * short; or the agent's account had used up its quota, and the work continues when there is more; or a person answered
+ * its question, or handed it back after working on it by hand.
  */
 export type RetryKind = 'continuation' | 'failure' | 'interrupted' | 'quota' | 'answered' | 'handed_back';
 
 /**
- * Where the daemon gets its workflow from. `read` looks at the file and answers with the newest good reading; while the
- * file is bad that is the last good one, and `problem` says what is wrong until it is fixed.
+ * Where the daemon gets its workflow from. `read` checks the file and returns the newest good reading; while the file
+ * is bad that is the last good one, and `problem` says what is wrong until it is fixed.
  */
 export interface WorkflowSource {
   read(): WorkflowReading;

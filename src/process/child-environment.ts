@@ -11,14 +11,14 @@ export interface ChildEnvironmentRules {
   readonly add?: Readonly<Record<string, string>>;
 }
 
-/** What programs need to find themselves, the network and their files, and nothing that is usually a secret. */
+/** Variables that programs need to find themselves, the network and their files; none is usually a secret. */
 export const usualVariables: readonly string[] = [
   ...['PATH', 'HOME', 'USER', 'LOGNAME', 'SHELL', 'LANG', 'LC_*', 'TERM', 'TZ', 'TMPDIR', 'XDG_*'],
   ...['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'NO_PROXY', 'http_proxy', 'https_proxy', 'all_proxy', 'no_proxy'],
   ...['SSL_CERT_FILE', 'SSL_CERT_DIR', 'NODE_EXTRA_CA_CERTS'],
 ];
 
-/** Builds a child's environment from an allow-list, so that a secret reaches a child only when somebody named it. */
+/** Builds a child's environment from an allow-list, so that a secret reaches a child only when the user named it. */
 export function childEnvironment(rules: ChildEnvironmentRules): ChildEnvironment {
   const candidates = [
     ...Object.entries(rules.from).filter(([name]) => matchesAny(name, rules.allow)),

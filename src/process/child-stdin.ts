@@ -11,7 +11,7 @@ export interface ChildStdin {
  * uncaught error. At the exit of the child Node destroys the stream, which settles every write that still waits.
  */
 export function childStdin(stream: Writable | null, program: string): ChildStdin {
-  // Every failed write tells its own caller; the event besides would end the daemon.
+  // Every failed write rejects for its own caller; an unhandled `error` event would also end the daemon.
   stream?.on('error', () => {});
   return {
     write(text, signal) {
@@ -26,7 +26,7 @@ export function childStdin(stream: Writable | null, program: string): ChildStdin
           else resolve();
         });
       });
-      // Whoever awaits it sees the error; a caller that went away meanwhile must not end the daemon.
+      // The awaiting caller sees the error; a caller that has gone away must not end the daemon.
       written.catch(() => {});
       return written;
     },

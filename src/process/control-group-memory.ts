@@ -1,6 +1,6 @@
 /**
  * Where the memory figures of a process's control group may be, by its `/proc/<pid>/cgroup`: the memory controller of
- * version 1 where it has one, otherwise the one group of version 2. In a container the path may be that of the host;
+ * version 1 where it has one, otherwise the single group of version 2. In a container the path may be that of the host;
  * the figures are then at the top.
  */
 export function memoryStatFiles(groups: string): string[] {

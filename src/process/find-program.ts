@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import path from 'node:path';
 
-/** What `execvp` searches when the environment has no PATH. */
+/** The path that `execvp` searches when the environment has no PATH. */
 const pathWithoutPath = '/usr/bin:/bin';
 
 /**

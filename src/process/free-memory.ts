@@ -6,8 +6,8 @@ const megabyte = 1024 ** 2;
 
 /**
  * Megabytes of memory that a new program could have: of the machine, and of the control group that Baton runs in. The
- * system counts the files that it keeps in memory as used by the group, though it gives them up before anything fails; a
- * group that has read much would look full for ever, so they count as free. Never rejects.
+ * system counts cached files as used by the group, although it frees them before anything fails. A group that has read
+ * much would look full for ever, so cached files count as free. Never rejects.
  */
 export async function freeMemoryMb(): Promise<number> {
   const ofMachine = freemem();

@@ -4,16 +4,16 @@ import type { OutputChunks } from './output/output-chunks.ts';
 import { type ChildRequest, type ProcessDeps, startChild } from './start-child.ts';
 
 export interface LaunchRequest extends ChildRequest {
-  /** A longer line is cut here and told as `truncated`. */
+  /** A longer line is cut here and reported as `truncated`. */
   readonly maxLineBytes?: number;
 }
 
-/** Agents write a whole message as one line, 5 MB seen; beyond this it is no message but a mishap. */
+/** Agents write a whole message as one line, up to 5 MB seen; a longer line is not a message but a mishap. */
 const defaultMaxLineBytes = 16 * 1024 * 1024;
 
 /**
- * Starts a program that lives on: an agent. Resolves as soon as it runs; rejects with `process_spawn_failed` when it
- * cannot be started. Whoever launches must `stop`, also after the program has exited: only that ends its leftovers.
+ * Starts a program that keeps running: an agent. Resolves as soon as it runs; rejects with `process_spawn_failed` when
+ * it cannot be started. The caller must `stop` it, also after the program has exited: only that ends its leftovers.
  */
 export async function launch(request: LaunchRequest, deps: ProcessDeps): Promise<LiveProcess> {
   const { chunks, ...child } = await startChild(request, deps);

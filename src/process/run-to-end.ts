@@ -8,7 +8,7 @@ export interface RunRequest extends ProgramRequest {
   /** Written to the program's input, which then ends. Without it there is no input. */
   readonly stdin?: string | Uint8Array;
   readonly timeoutMs: number;
-  /** Of standard output the first, of error output the last so many bytes are kept. */
+  /** How many bytes are kept: the first ones of standard output, the last ones of error output. */
   readonly maxOutputBytes?: number;
   /** Ends the program as soon as it has written more than that; otherwise the rest is read and dropped. */
   readonly endsWhenTooLong?: boolean;
@@ -28,7 +28,7 @@ export interface RunResult extends ProcessExit {
 
 const defaultMaxOutputBytes = 1024 * 1024;
 
-/** A program that must end now was already given its time. */
+/** A program that must end now has already had its time. */
 const impatient = { closeStdinMs: 0, terminateMs: 2000 };
 
 /**

@@ -1,6 +1,6 @@
 /**
- * One read at a time, however many ask: a caller who asks while one is under way shares the next one, so that the answer
- * was read after the question.
+ * One read at a time for any number of callers: a caller that asks while a read is in progress shares the next one, so
+ * that its answer was read after its question.
  */
 export function sharedRead<T>(read: () => Promise<T>): () => Promise<T> {
   let underWay: Promise<unknown> = Promise.resolve();

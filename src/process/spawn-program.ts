@@ -22,8 +22,8 @@ export interface ProgramRequest {
 export type StartedProgram = ChildProcess & { readonly pid: number; stdout: Readable; stderr: Readable };
 
 /**
- * The one `spawn` of the house: in a session and process group of its own, under the custody of the machine. Rejects
- * with `process_spawn_failed` when the program cannot be started, and then nothing was.
+ * The only `spawn` in Baton: in a session and process group of its own, with the containment of the machine. Rejects
+ * with `process_spawn_failed` when the program cannot be started; then nothing was started.
  */
 export async function spawnProgram(
   request: ProgramRequest,
@@ -32,7 +32,7 @@ export async function spawnProgram(
 ): Promise<StartedProgram> {
   const folder = await stat(request.cwd).catch(() => null);
   if (!folder?.isDirectory()) throw spawnFailed(request, `its working directory ${request.cwd} does not exist`);
-  // Looked up here, for under a namespace only the shell inside would notice that the program is missing.
+  // Resolved here, because in a namespace only the shell inside would notice that the program is missing.
   const program = await findProgram(request.command, { cwd: request.cwd, path: request.env.PATH });
   if (program === null) throw spawnFailed(request, `no such program that may be executed, seen from ${request.cwd}`);
 
@@ -45,7 +45,7 @@ export async function spawnProgram(
       stdio: [stdin, 'pipe', 'pipe'],
       detached: true, // Its own session and process group.
     });
-    // Later errors (a signal that could not be sent) have nobody who waits for them.
+    // No caller waits for later errors (a signal that could not be sent).
     child.on('error', () => {});
     if (hasStarted(child)) return child;
     throw await new Promise((resolve) => child.once('error', resolve));

@@ -8,10 +8,10 @@ import { OutputChunks } from './output/output-chunks.ts';
 import { keepStderrTail } from './output/stderr-tail.ts';
 import { type ProgramRequest, spawnProgram } from './spawn-program.ts';
 
-/** What varies with the machine, handed in. */
+/** The parts that vary with the machine, passed in. */
 export interface ProcessDeps {
   readonly clock: Clock;
-  /** What `probeCustody` found. */
+  /** The result of `probeCustody`. */
   readonly custody: Custody;
   /** Exported as BATON_DAEMON_ID: the same after each restart, and different for every daemon. */
   readonly daemonId: string;
@@ -49,7 +49,7 @@ export async function startChild(request: ChildRequest, deps: ProcessDeps): Prom
   });
   const stdin = childStdin(child.stdin, request.command);
   if (typeof request.stdin === 'object') {
-    // A program may end without reading its input; how it ends tells whether that was a failure.
+    // A program may end without reading its input; its exit says whether that was a failure.
     stdin.write(request.stdin.text).catch(() => {});
     stdin.close();
   }

@@ -6,15 +6,15 @@ import { BatonError } from '../core/baton-error.ts';
 const mostLinks = 40;
 
 /**
- * The path with every symbolic link on it resolved, segment by segment. From the first segment that does not exist the
- * rest is taken as it stands, so that a directory can be checked before it is made.
+ * The path with every symbolic link on it resolved, segment by segment. From the first missing segment on, the rest is
+ * used unchanged, so that a directory can be checked before it is made.
  */
 export function canonicalPath(absolute: string): string {
   let resolved = path.parse(absolute).root;
   let segments = split(absolute);
   let links = 0;
   for (let segment = segments.shift(); segment !== undefined; segment = segments.shift()) {
-    // What came before is real by now, so the way up from it is the kernel's own.
+    // The path so far is resolved, so its parent is the one that the kernel would use.
     if (segment === '..') {
       resolved = path.dirname(resolved);
       continue;
@@ -46,7 +46,7 @@ function look(file: string): Found {
   }
 }
 
-/** Not normalised: `link/..` is the parent of what the link leads to. */
+/** Not normalised: `link/..` is the parent of the link's target. */
 function split(file: string): string[] {
   return file
     .slice(path.parse(file).root.length)

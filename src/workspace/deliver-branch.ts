@@ -10,10 +10,10 @@ export interface DeliveryParts {
   readonly logger: Logger;
 }
 
-/** What follows for the workspace: it stays as it is, or it is about to be saved and removed. */
+/** What follows for the workspace: it stays unchanged, or it is about to be saved and removed. */
 export type Afterwards = 'stays' | 'goes';
 
-/** Brings the branch of a checkout home, and logs what became of it. Null where there is none to bring. Never rejects. */
+/** Publishes the branch of a checkout and logs the result. Null where there is no branch to publish. Never rejects. */
 export async function deliverBranch(
   path: string,
   { issue, runId }: RemovalVisit,
@@ -40,7 +40,7 @@ const refusals: Readonly<Record<Afterwards, LogEvent>> = {
   goes: 'branch_not_published_but_saved',
 };
 
-/** Nobody knows how far it came; the next time finds out. */
+/** It is unknown how far the publication came; the next one finds out. */
 async function undelivered(path: string, error: unknown, checkouts: Checkouts): Promise<Delivery> {
   const checkout = await checkouts.find(path).catch(() => null);
   const nothing = { commit: null, before: null, elsewhere: null };

@@ -2,22 +2,22 @@ import type { Stats } from 'node:fs';
 import { lstat, readdir } from 'node:fs/promises';
 import { harmlessLine } from '../core/text/harmless-line.ts';
 
-/** Whether the operating system said this. */
+/** Whether the operating system returned this error code. */
 export function hasCode(error: unknown, code: string): boolean {
   return error instanceof Error && 'code' in error && error.code === code;
 }
 
-/** What was thrown, as one line for people: a name in it may come from an agent. */
+/** A thrown value as one harmless line for people: a name in it may come from an agent. */
 export function reasonOf(thrown: unknown): string {
   return harmlessLine(thrown instanceof Error ? thrown.message : String(thrown));
 }
 
-/** What is there, never what a link leads to; null when there is nothing. Any other error is not read as "gone". */
+/** The entry itself, never the target of a link; null when there is none. Any other error does not count as "gone". */
 export function lookAt(file: string | Buffer): Promise<Stats | null> {
   return unlessMissing(lstat(file), null);
 }
 
-/** The names in a folder, in order; none where there is no such folder. */
+/** The sorted names in a folder; empty where the folder does not exist. */
 export async function namesIn(folder: string): Promise<string[]> {
   return (await unlessMissing(readdir(folder), [])).toSorted();
 }

@@ -21,7 +21,7 @@ export interface Walk {
   readonly enters: (name: BytePath, folder: BytePath) => boolean;
 }
 
-/** How many names one call to the kernel brings; more would only cost memory. */
+/** How many names one call to the kernel returns; more would only cost memory. */
 const namesAtOnce = 512;
 
 export function toBytePath(path: string): BytePath {
@@ -34,8 +34,8 @@ export function fromBytePath(path: BytePath): Buffer {
 }
 
 /**
- * Every directory of a tree, always in the same order, without following a symbolic link. Throws for what cannot be read
- * and when the budget is spent, so that whoever reaches the end has seen everything.
+ * Every directory of a tree, always in the same order, without following a symbolic link. Throws for an unreadable
+ * directory and when the budget is spent, so a caller that reaches the end has seen everything.
  */
 export async function* foldersOf(root: BytePath, walk: Walk): AsyncGenerator<Folder> {
   const waiting: BytePath[] = [root];

@@ -5,7 +5,7 @@ import { hasCode } from './file-system.ts';
 
 const megabyte = 1024 ** 2;
 
-/** Free megabytes where this folder is, or will be; null when the file system does not tell. Never rejects. */
+/** Free megabytes where this folder is, or will be; null when the file system does not report them. Never rejects. */
 export async function freeDiskMb(folder: string): Promise<number | null> {
   try {
     const { stats } = await nearestFolder(folder);

@@ -40,9 +40,9 @@ export async function runHookAnyway(
 }
 
 /**
- * Runs a hook as `sh -lc` in the workspace. The script is the workflow's; what comes from the issue reaches it only as
- * environment variables. Rejects with `workspace_hook_failed` or `workspace_hook_timeout`; a hook that takes too long is
- * ended with everything it started.
+ * Runs a hook as `sh -lc` in the workspace. The script is the workflow's; issue text reaches it only as environment
+ * variables. Rejects with `workspace_hook_failed` or `workspace_hook_timeout`; a hook that takes too long is ended with
+ * everything it started.
  */
 export async function runHook(name: HookName, script: string, place: HookPlace, parts: WorkspaceParts): Promise<void> {
   const { path, visit } = place;
@@ -71,7 +71,7 @@ export async function runHook(name: HookName, script: string, place: HookPlace, 
   }
 }
 
-/** Without a run, what the hook starts is found by a marker of the workspace's own, which no other directory has. */
+/** Without a run, a marker of the workspace's own, which no other directory has, identifies the hook's processes. */
 function markerOf(path: string): string {
   return `workspace-${createHash('sha256').update(path).digest('hex').slice(0, 32)}`;
 }

@@ -6,13 +6,13 @@ import { foldersOf, fromBytePath, toBytePath } from './folders-of.ts';
 import type { WorkspaceEntry } from './workspace.ts';
 import { creationMark, readRemovalName } from './workspace-marks.ts';
 
-/** Entries that are looked at for the size of one workspace; what has more has no size. */
+/** Entries that are read for the size of one workspace; a workspace with more has no size. */
 const mostEntries = 1_000_000;
 
 /** How many files are asked about at once: enough to keep the kernel busy, few enough for others to have their turn. */
 const askedAtOnce = 64;
 
-/** The kernel counts the room that a file takes in blocks of this size, whatever those of the disk are. */
+/** The kernel counts the disk space of a file in blocks of this size, on every disk. */
 const blockBytes = 512;
 
 /** A name that a workspace can have; everything else below the root is a mark of Baton's, or somebody's. */
@@ -25,9 +25,9 @@ export interface ListOptions {
 }
 
 /**
- * The workspaces below a root, in the order of their names, and what removals have left there. Never follows a link:
- * links and plain files in the root are no workspaces. Rejects only when the root itself cannot be read; a root that is
- * not there has none.
+ * The workspaces below a root, in the order of their names, and the leftovers of removals. Never follows a link: links
+ * and plain files in the root are not workspaces. Rejects only when the root itself cannot be read; a missing root has
+ * no workspaces.
  */
 export async function listWorkspaces(root: string, options: ListOptions = {}): Promise<WorkspaceEntry[]> {
   const realRoot = canonicalPath(root);
@@ -52,7 +52,7 @@ export async function listWorkspaces(root: string, options: ListOptions = {}): P
   return found;
 }
 
-/** The room that a tree takes on the disk, each file once however many names it has; null when not all could be seen. */
+/** The disk space of a tree, each file once however many names it has; null when not everything could be read. */
 async function sizeOf(root: string, entries: number = mostEntries): Promise<number | null> {
   const seen = new Set<string>();
   let blocks = 0;
@@ -74,7 +74,7 @@ async function sizeOf(root: string, entries: number = mostEntries): Promise<numb
 }
 
 function newBlocks(stats: Stats | null, seen: Set<string>): number {
-  // Gone since it was listed: then it takes no room.
+  // Gone since it was listed: then it takes no space.
   if (stats === null) return 0;
   if (stats.nlink === 1 || stats.isDirectory()) return stats.blocks;
   const file = `${stats.dev}:${stats.ino}`;

@@ -1,4 +1,4 @@
-/** Runs what concerns one thing in turn, in the order it comes, and what concerns others beside it. */
+/** Runs the work on one thing in order, one after another; work on different things runs in parallel. */
 export type OneAtATime = <T>(thing: string, work: () => Promise<T>) => Promise<T>;
 
 export function createOneAtATime(): OneAtATime {

@@ -15,10 +15,10 @@ import { workspacePath } from './workspace-path.ts';
 import { rememberRoot } from './workspace-root.ts';
 
 /**
- * Makes the directory, or takes the one that is there. While it is being made a mark lies beside it, with the run that
- * makes it; a directory whose mark is still there was left half-made by a crash, before any agent came, and is made again
- * from the beginning. Who finds that the mark is another's was taken over while it was frozen: what is there is not its
- * own any more, and an agent may be at work in it.
+ * Makes the directory, or uses the existing one. While it is being made, a mark next to it names the run that makes it.
+ * A directory whose mark is still there was left half-made by a crash, before any agent came, and is made again from
+ * the beginning. A run that finds another run's mark lost its claim while it was frozen: the directory is not its own
+ * any more, and an agent may be at work in it.
  */
 export async function prepareWorkspace(visit: WorkspaceVisit, parts: WorkspaceParts): Promise<Workspace> {
   const path = workspacePath(parts.settings.root, visit.issue.identifier);
@@ -31,7 +31,7 @@ export async function prepareWorkspace(visit: WorkspaceVisit, parts: WorkspacePa
   return { path, created, gitDir: checkout?.strategy === 'worktree' ? checkout.gitDir : null };
 }
 
-/** Whether it was made; false for one that is there. */
+/** Whether the directory was made; false for an existing one. */
 async function makeDirectory(path: string, visit: WorkspaceVisit, parts: WorkspaceParts): Promise<boolean> {
   const mark = creationMark(path);
   if (existsSync(mark)) {
@@ -42,7 +42,7 @@ async function makeDirectory(path: string, visit: WorkspaceVisit, parts: Workspa
   try {
     await mkdir(dirname(path), { recursive: true });
     await writeFile(mark, visit.runId);
-    // Not recursive: a directory that is there after all is somebody's, and must not be taken for one just made.
+    // Not recursive: a directory that exists after all is foreign, and must not be taken for one just made.
     await mkdir(path);
     return true;
   } catch (cause) {
@@ -52,7 +52,9 @@ async function makeDirectory(path: string, visit: WorkspaceVisit, parts: Workspa
   }
 }
 
-/** What belongs to a workspace beside its directory is there once; an earlier one has to be gone before the next is made. */
+/**
+ * The files of a workspace outside its directory exist once; an earlier removal has to finish before the next is made.
+ */
 async function finishEarlierRemoval(path: string, parts: WorkspaceParts): Promise<void> {
   const removal = await finishLeftovers(dirname(path), basename(path), parts);
   if (removal.outcome !== 'kept') return;
@@ -61,12 +63,14 @@ async function finishEarlierRemoval(path: string, parts: WorkspaceParts): Promis
   });
 }
 
-/** Everything that makes a directory the workspace of an issue. When a part of it fails, the directory goes again. */
+/**
+ * Everything that makes a directory the workspace of an issue. When a part of it fails, the directory is removed again.
+ */
 async function fill(path: string, visit: WorkspaceVisit, parts: WorkspaceParts): Promise<void> {
   const mark = creationMark(path);
   const { checkouts, settings, hooks } = parts;
   const { branch, signal } = visit;
-  // Nothing of it is an agent's: what a failed setup committed must not be taken for work and gone on with.
+  // No agent has worked here: commits of a failed setup must not be taken for work and continued.
   let isNew = false;
   try {
     if (settings.strategy !== 'none') {
@@ -88,7 +92,7 @@ async function fill(path: string, visit: WorkspaceVisit, parts: WorkspaceParts):
   if (await isMarkedBy(visit, mark)) await rm(mark, { force: true });
 }
 
-/** A run that was killed in the middle of a commit leaves git locked; nobody works there now. */
+/** A run that was killed in the middle of a commit leaves git locked; no process works there now. */
 async function unlock(path: string, { issue, runId }: WorkspaceVisit, parts: WorkspaceParts): Promise<void> {
   const removed = await parts.checkouts.unlock(path);
   if (removed.length === 0) return;
@@ -96,7 +100,7 @@ async function unlock(path: string, { issue, runId }: WorkspaceVisit, parts: Wor
   parts.logger.info('git_locks_removed', { ...named, files: removed });
 }
 
-/** What is known of it; a record that nobody can read is none, and keeps no agent from working. */
+/** The checkout of the workspace; an unreadable record counts as none, and does not stop an agent from working. */
 async function findReadable(path: string, { checkouts, logger }: WorkspaceParts): Promise<Checkout | null> {
   try {
     return await checkouts.find(path);
@@ -114,7 +118,7 @@ async function isMarkedBy({ runId }: WorkspaceVisit, mark: string): Promise<bool
 async function isDirectory(path: string): Promise<boolean> {
   const found = await lstat(path).catch((cause: unknown) => {
     if (hasCode(cause, 'ENOENT')) return null;
-    // An error is never read as "gone": what cannot be seen may hold work.
+    // An error never counts as "gone": an unreadable directory may hold work.
     throw new BatonError('workspace_unavailable', `The workspace ${path} could not be looked at.`, { cause });
   });
   if (found === null) return false;

@@ -12,10 +12,13 @@ export interface SmallFile {
   readonly mtimeMs: number;
 }
 
-/** Neither follows a link nor waits for the other end of a pipe, should one have taken the place of the file. */
+/** Neither follows a link nor waits for the other end of a pipe, should one have replaced the file. */
 const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
-/** A plain file with at most so many of its bytes; null when there is no plain file. Throws when it cannot be read. */
+/**
+ * A plain file with its first `mostBytes` bytes at most; null when it is not a plain file. Throws when it cannot be
+ * read.
+ */
 export async function readSmallFile(path: BytePath, mostBytes: number): Promise<SmallFile | null> {
   const found = await lookAt(fromBytePath(path));
   if (found === null || !found.isFile()) return null;
@@ -25,7 +28,7 @@ export async function readSmallFile(path: BytePath, mostBytes: number): Promise<
   return bytes === null ? null : { text: bytes.toString('latin1'), size, mtimeMs };
 }
 
-/** All of a plain file; null only when nothing is there. Throws for whatever else is there, and for what is too large. */
+/** All of a plain file; null only when nothing is there. Throws for anything else, and for a file that is too large. */
 export async function readPlainFile(path: BytePath, mostBytes: number): Promise<Buffer | null> {
   const found = await lookAt(fromBytePath(path));
   if (found === null) return null;
@@ -35,7 +38,7 @@ export async function readPlainFile(path: BytePath, mostBytes: number): Promise<
   return bytes;
 }
 
-/** Opens a plain file and closes it again; null when it is none. */
+/** Opens a plain file and closes it again; null when it is not a plain file. */
 export async function withPlainFile<T>(path: BytePath, use: (file: FileHandle) => Promise<T>): Promise<T | null> {
   const handle = await open(fromBytePath(path), flags);
   try {

@@ -6,13 +6,13 @@ import { checkoutFolders } from './git/checkout/checkout-record.ts';
 import { readGitDirectory } from './git/read/read-git-directory.ts';
 import type { WorkspaceParts } from './workspace-parts.ts';
 
-/** Of the whole process: each is told of once. */
+/** For the whole process: each workspace is logged once. */
 const told = new Set<string>();
 
 /**
- * Looks at a workspace that is there and that Baton has not filled, although workspaces are filled: somebody made it, or it
- * is from before. It is used all the same, and the log says so; but not when its `.git` leads to what belongs to another
- * workspace. Two agents would share branches and hooks, and the work of one would be brought home as that of the other.
+ * Checks an existing workspace that Baton has not filled, although workspaces are filled: somebody made it, or it is
+ * from before. Baton uses it and logs that; but not when its `.git` leads to a git directory of another workspace. Two
+ * agents would share branches and hooks, and the work of one would be published as that of the other.
  */
 export async function refuseOneOfAnother(workspace: string, parts: WorkspaceParts): Promise<void> {
   const { settings, logger, ground } = parts;

@@ -1,4 +1,4 @@
-/** At most so many at a time, in the order they come. */
+/** Runs at most `most` at a time, in the order of the calls. */
 export function turns(most: number): <T>(work: () => Promise<T>) => Promise<T> {
   let running = 0;
   const waiting: (() => void)[] = [];

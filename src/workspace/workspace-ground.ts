@@ -8,11 +8,11 @@ import { createGit, type Git, type GitParts } from './git/git.ts';
 import { type GitPlaces, gitPlaces } from './git/git-places.ts';
 import { createOneAtATime, type OneAtATime } from './one-at-a-time.ts';
 
-/** What all workspaces of a daemon stand on, whatever their settings: git with its turns, and where its things are. */
+/** What all workspaces of a daemon share, for all settings: git with its turns, and the paths of its files. */
 export interface WorkspaceGround {
   readonly git: Git;
   readonly places: GitPlaces;
-  /** By the path of a workspace: nobody removes what somebody else is making or finishing. */
+  /** By the path of a workspace: no removal runs while another caller makes or finishes that workspace. */
   readonly oneAtATime: OneAtATime;
 }
 
@@ -21,8 +21,8 @@ export function createWorkspaceGround(parts: GitParts & { readonly stateDir: str
 }
 
 /**
- * Drops what operations before a restart left behind: its scratch folder, and the locks of a killed git in the salvage.
- * Only for whoever has the state folder to itself.
+ * Drops the leftovers of operations before a restart: the scratch folder, and the locks of a killed git in the salvage.
+ * Only for a caller that has exclusive use of the state folder.
  */
 export async function clearEarlierLife({ places }: WorkspaceGround, logger: Logger): Promise<void> {
   try {

@@ -16,16 +16,16 @@ export interface LocalWorkspaceParts extends ProcessDeps {
   /** Names of variables that hold tracker secrets; no hook sees them. */
   readonly secretEnvironment: readonly string[];
   readonly ground: WorkspaceGround;
-  /** The whole command line that brings a saved work back. */
+  /** The whole command line that restores a saved work. */
   readonly restoreCommand: (name: string) => string;
   readonly logger: Logger;
 }
 
-/** What the files of this module work with. */
+/** What the files of this module share. */
 export interface WorkspaceParts extends LocalWorkspaceParts {
   /** Also without a strategy: there may be workspaces from before. */
   readonly checkouts: Checkouts;
   readonly salvage: Salvage;
-  /** Before a removal: brings the branch of a checkout home. Never rejects, logs what it did. */
+  /** Before a removal: publishes the branch of a checkout. Never rejects, logs the result. */
   readonly publish: (path: string, visit: RemovalVisit) => Promise<void>;
 }

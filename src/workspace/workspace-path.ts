@@ -30,11 +30,12 @@ function refuse(code: ErrorCode, identifier: string, what: string): BatonError {
 }
 
 /**
- * Right before the launch: the agent's directory is the workspace of its issue, and it is there. A hook, or whoever else
- * writes below the root, may have put a link in its place since it was prepared, and an agent goes where a link leads.
+ * Right before the launch: verifies that the agent's directory is the workspace of its issue, and exists. A hook, or
+ * another program that writes below the root, may have put a link in its place since it was prepared, and an agent
+ * follows links.
  */
 export async function verifyWorkspace(root: string, path: string, identifier: string): Promise<void> {
-  // Looked up again, link by link; refuses the root itself and every way out of it.
+  // Resolved again, link by link; refuses the root itself and every way out of it.
   const now = workspacePath(root, identifier);
   if (now !== path)
     throw new BatonError('workspace_outside_root', `The workspace of "${identifier}" was ${path} and is now ${now}.`);
@@ -55,9 +56,9 @@ const endingBytes = '--'.length + 16;
 /**
  * The directory name of an issue (specification 4.2): every byte outside `[A-Za-z0-9._-]` becomes `_`; when that changed
  * anything, sixteen hex digits of the identifier's SHA-256 follow, so that two identifiers never share a directory. They
- * also follow an identifier that ends as if it had them already: it could be the key of another (ours), and what is left
- * of one that would be too long a name (ours).
- * Byte by byte, not character by character, so that other implementations of the specification find the same one.
+ * also follow an identifier that ends as if it had them already, because it could be the key of another (ours), and the
+ * shortened form of an identifier that is too long for a name (ours).
+ * Byte by byte, not character by character, so that other implementations of the specification find the same name.
  */
 export function workspaceKey(identifier: string): string {
   const bytes = Buffer.from(identifier, 'utf8');

@@ -5,11 +5,12 @@ import { checkoutFolders } from './git/checkout/checkout-record.ts';
 import type { GitPlaces } from './git/git-places.ts';
 
 /**
- * The folder that workspaces are in may lie on a disk that comes and goes. While it is away, everything in it seems to be
- * deleted; so what is kept of a workspace in the state folder tells by which number the file system knew that folder.
+ * The root of the workspaces may lie on a disk that comes and goes. While it is away, every workspace seems to be
+ * deleted; so the files that Baton keeps for a workspace in the state folder record the file system's number of that
+ * root.
  */
 
-/** Writes down in which folder a workspace is, beside what is kept of it. Does nothing where nothing is kept. */
+/** Records the root of a workspace next to its checkout record. Does nothing for a workspace without one. */
 export async function rememberRoot(places: GitPlaces, workspace: string): Promise<void> {
   const { folder } = checkoutFolders(places, workspace);
   if ((await lookAt(folder)) === null) return;

@@ -4,13 +4,13 @@ import type { Delivery, GitEvidence } from '../core/run/run-evidence.ts';
 /**
  * The seam to the files of an issue (specification 9). What must hold:
  *
- * - One directory an issue, always a direct child of the root, made once and reused untouched.
+ * - One directory per issue, always a direct child of the root, made once and reused untouched.
  * - `after_create` runs only in a directory just made; when it fails the directory is removed, so that it runs again.
  * - `before_run` fails the attempt, `after_run` never does, and runs after every end.
- * - `before_remove` runs in a workspace that is about to be removed, and never keeps it from being removed. What it makes
- *   is saved like all other work.
- * - Work that is nowhere else is saved before its workspace is removed, and read back from where it was saved; what could
- *   not be saved is not removed (law 8). A removal once begun is finished, also after a crash.
+ * - `before_remove` runs in a workspace that is about to be removed, and never prevents the removal. The files it makes
+ *   are saved like all other work.
+ * - Work that is nowhere else is saved before its workspace is removed, and read back from where it was saved; unsaved
+ *   work is not removed (law 8). A removal once begun is finished, also after a crash.
  * - No hook sees a tracker secret; issue text reaches it only as environment variables, never as shell text.
  */
 export interface Workspaces {
@@ -18,31 +18,33 @@ export interface Workspaces {
   beforeRun(workspace: Workspace, visit: WorkspaceVisit): Promise<void>;
   /** Right before the launch: rejects unless the agent's directory is still the workspace of its issue. */
   verify(workspace: Workspace, visit: WorkspaceVisit): Promise<void>;
-  /** The hook, then the branch: what became of it, or null for a workspace without one that is brought anywhere. */
+  /**
+   * Runs the hook, then publishes the branch. Returns the result, or null for a workspace without a branch to publish.
+   */
   afterRun(workspace: Workspace, visit: WorkspaceVisit): Promise<Delivery | null>;
   /**
-   * Brings what the agent committed into the local repository that the workspace came from, as `afterRun` does: for a run
-   * that nobody saw to its end. Never rejects; tells what became of it, and logs it.
+   * Publishes the agent's commits to the local repository that the workspace came from, as `afterRun` does: for a run
+   * whose end no daemon handled. Never rejects; returns the result and logs it.
    */
   bringHome(path: string, visit: RemovalVisit): Promise<Delivery | null>;
   /** Where the workspace of this identifier is, or would be. Throws like `prepare` for identifiers that have none. */
   pathOf(identifier: string): string;
   /**
-   * Whether there is something of the workspace at this path that `remove` would have to do with: the directory, or what
-   * is kept of one that went away. Never rejects: in doubt it says yes.
+   * Whether `remove` would have something to do at this path: the directory exists, or Baton still keeps files of one
+   * that disappeared. Never rejects: in doubt it returns true.
    */
   isThere(path: string): Promise<boolean>;
   /**
-   * Removes the workspace of an issue that is over, once its work is saved; what cannot be saved is kept. Never rejects
-   * for what it finds there: it tells. Whoever calls it holds the issue: no process of a run is left, and none starts before
-   * this has settled.
+   * Removes the workspace of a finished issue, once its work is saved; a workspace that cannot be saved is kept. Never
+   * rejects because of the workspace's content: it reports. The caller holds the issue: no process of a run is left,
+   * and none starts before this has settled.
    */
   remove(place: WorkspacePlace, visit: RemovalVisit): Promise<Removal>;
-  /** Finishes the removals below a root that a daemon before this one began. Never rejects; logs what it did. */
+  /** Finishes the removals below a root that a previous daemon began. Never rejects; logs the results. */
   finishRemovals(root: string): Promise<void>;
-  /** What is in a workspace now. Null when it could not be seen completely. Never rejects. */
+  /** The current state of a workspace. Null when it could not be read completely. Never rejects. */
   examine(path: string): Promise<WorkspaceFacts | null>;
-  /** The workspaces below a root, in the order of their names, and what removals have left there. */
+  /** The workspaces below a root, in the order of their names, and the leftovers of removals. */
   list(root: string): Promise<readonly WorkspaceEntry[]>;
 }
 
@@ -56,18 +58,19 @@ export interface Workspace {
 
 export interface WorkspaceFacts {
   /**
-   * A digest by which two looks tell whether anything changed in between. In a git repository: the references, and the
-   * names and contents of what differs from HEAD, ignored files left out. Elsewhere: names, types, sizes and times.
+   * A digest that shows whether anything changed between two examinations. In a git repository: the references, and the
+   * names and contents of the files that differ from HEAD, ignored files left out. Elsewhere: names, types, sizes and
+   * times.
    */
   readonly fingerprint: string;
-  /** Null where the workspace is no git repository. */
+  /** Null where the workspace is not a git repository. */
   readonly git: GitEvidence | null;
 }
 
 export interface WorkspaceEntry {
   readonly key: string;
   readonly path: string;
-  /** `making` and `removing` were left in the middle of it. */
+  /** `making` and `removing` are unfinished operations. */
   readonly state: 'whole' | 'making' | 'removing';
   /** On the disk, each file once; null when it could not be seen completely. */
   readonly bytes: number | null;
@@ -79,25 +82,25 @@ export interface WorkspaceVisit {
   readonly issue: Issue;
   readonly runId: string;
   readonly attempt: number | null;
-  /** The branch that a new checkout gets; a workspace that is there keeps its own. */
+  /** The branch of a new checkout; an existing workspace keeps its own. */
   readonly branch: string;
   readonly signal?: AbortSignal;
 }
 
-/** A workspace as it was written down. Its root need not be the one of today. */
+/** A workspace as it was recorded. Its root need not be the current one. */
 export interface WorkspacePlace {
   readonly path: string;
   /** The identifier that the directory was named after; the issue may have another by now. */
   readonly identifier: string;
 }
 
-/** For whom a workspace is removed. What is not known any more is null. */
+/** For which issue and run a workspace is removed. Unknown values are null. */
 export interface RemovalVisit {
   readonly issue: Pick<Issue, 'id' | 'identifier' | 'title'>;
   /** The last run in it. */
   readonly runId: string | null;
   readonly attempt: number | null;
-  /** Gives the removal up as long as nothing is removed. */
+  /** Cancels the removal while nothing is removed yet. */
   readonly signal?: AbortSignal;
 }
 
@@ -115,7 +118,7 @@ export interface WhyKept {
 }
 
 type KeptCode =
-  // of its path
+  // about its path
   | 'path_not_absolute'
   | 'below_file_system_root'
   | 'path_of_another'
@@ -123,14 +126,14 @@ type KeptCode =
   | 'inside_another'
   | 'holds_home'
   | 'root_away'
-  // of what is there
+  // about the entry itself
   | 'symbolic_link'
   | 'not_a_directory'
   | 'other_owner'
   | 'other_file_system'
   | 'odd_git_file'
   | 'replaced'
-  // of its removal
+  // about its removal
   | 'given_up'
   | 'unsaved'
   | 'rest_left'
@@ -140,6 +143,6 @@ export interface SavedName {
   readonly name: string;
   readonly files: number;
   readonly commits: number;
-  /** The whole command line that brings it back. */
+  /** The whole command line that restores it. */
   readonly restore: string;
 }

@@ -1,25 +1,26 @@
 /**
- * When an account is parked, for how long, and how it shows that it works again: the changes of what is known of it. What
- * must hold: each may be made a second time, on what another daemon has learned, and says the same then.
+ * When an account is parked, for how long, and how it shows that it works again. Each function returns the new state of
+ * the account. What must hold: a change may be applied a second time, on a state that another daemon has updated, with
+ * the same result.
  */
 
 import { accountJitterMs, billingDelayMs, furthestResetMs, loginDelayMs, quotaDelayMs } from '../run/backoff.ts';
 import { harmlessLine } from '../text/harmless-line.ts';
 import type { AccountPark, AccountState } from './account.ts';
 
-/** A reason may quote what an agent wrote; the command that logs it in comes after that, and must not be cut off. */
+/** A reason may quote an agent; the command that logs the agent in comes after the quote, and must not be cut off. */
 const longestReasonChars = { quota: 300, auth: 1_000 } as const;
 
-/** From so many wrong times in a row on an account is not taken at its word. */
+/** After this many wrong reset times in a row, Baton no longer trusts the time that the account reports. */
 const believedTimes = 2;
 
-/** An account that refuses a run does so sooner. Whoever does not hear from the run that tries it waits no longer. */
+/** An account that refuses a run does so sooner than this. Without news from the probing run, others wait no longer. */
 const probeMs = 15 * 60_000;
 
-/** What an agent said when it was refused. */
+/** The error of an agent that was refused. */
 export interface AccountError {
   readonly why: AccountPark['why'];
-  /** When its quota is back, wall time; null where that was not told. */
+  /** When the quota is back, wall time; null where the agent did not report it. */
   readonly resetsAt: number | null;
   readonly reason: string;
   /** Waiting does not help: a person has to check the billing. */
@@ -27,16 +28,16 @@ export interface AccountError {
 }
 
 /**
- * The account after a run that was refused for its sake.
+ * The account after it refused a run.
  *
- * - quota: until the time told, when that lies ahead and within eight days; else a minute, twice as long each time in a
- *   row, an hour at most. Where the time told was wrong twice in a row, the wait grows in the same way, and is never
- *   shorter than what is told. So an account that tells nonsense is tried once an hour.
- * - billing: half an hour to four hours in the same way, and never shorter than what is told.
- * - auth: five minutes to an hour in the same way, whatever time was told.
+ * - quota: until the reported time, when that lies ahead and within eight days; else a minute, doubled each time in a
+ *   row, an hour at most. Where the reported time was wrong twice in a row, the wait grows in the same way, and is
+ *   never shorter than the reported one. So an account that reports nonsense is tried once an hour.
+ * - billing: half an hour to four hours in the same way, and never shorter than the reported wait.
+ * - auth: five minutes to an hour in the same way; a reported time is ignored.
  *
- * Runs that were under way together fail together: while it is parked a further error is not counted again, and can only
- * make the wait longer.
+ * Runs in progress at the same time fail together: while the account is parked, a further error is not counted again
+ * and can only make the wait longer.
  */
 export function parkAfter(refusal: {
   readonly state: AccountState;
@@ -64,12 +65,12 @@ export function parkAfter(refusal: {
   return { ...state, parked, parks: parksBefore + 1 };
 }
 
-/** It is refused again: the time that it told last was wrong. */
+/** The account was refused again, so the reset time it reported last was wrong. */
 function wrongTimesSoFar(last: AccountPark | null): number {
   return (last?.wrongTimes ?? 0) + (last?.isTold === true ? 1 : 0);
 }
 
-/** Null where no time was told, or none that can be believed. */
+/** Null where the agent reported no time, or one that cannot be believed. */
 function toldWaitMs({ resetsAt }: AccountError, now: number): number | null {
   const waitMs = resetsAt === null ? 0 : resetsAt - now;
   return waitMs > 0 && waitMs <= furthestResetMs ? waitMs : null;
@@ -97,7 +98,7 @@ export function afterGoodRun(state: AccountState): AccountState {
   return { ...state, parked: null, parks: 0 };
 }
 
-/** A person wants it tried: its wait is over, whatever time was told. What was parked after they asked stays. */
+/** A person wants the account tried: its wait ends, even before the reported time. A later park stays in force. */
 export function triedAgain(state: AccountState, askedAt: number): AccountState {
   const { parked } = state;
   if (parked === null || parked.since > askedAt || parked.until <= askedAt) return state;
@@ -105,7 +106,7 @@ export function triedAgain(state: AccountState, askedAt: number): AccountState {
   return { ...state, parked: { ...park, until: askedAt } };
 }
 
-/** Whether the next run on it is one that tries it: its wait is over, and no reset time was announced for it. */
+/** Whether the next run on the account is a trial: the wait has ended, and no reset time was announced. */
 export function needsProbe({ parked }: AccountState, now: number): boolean {
   if (parked === null || isAhead(parked.until, now)) return false;
   return parked.isTold !== true || (parked.wrongTimes ?? 0) > 0;
@@ -123,7 +124,7 @@ export function afterProbe(state: AccountState, by: string): AccountState {
   return { ...state, parked };
 }
 
-/** Whether a turn of this run shows that it works again: a run from before it was parked says nothing about now. */
+/** Whether a turn of this run proves that the account works: a run from before it was parked proves nothing. */
 export function isProvedBy(
   { parked }: AccountState,
   run: { readonly runId: string; readonly startedAt: number },

@@ -1,8 +1,8 @@
 /**
- * The account of a backend: whose quota a run uses. An account is parked while it has none, or while nobody is logged in
- * to it; then nothing starts on it, and its issues wait without losing an attempt. What must hold: a parked account is
- * free again at the time told, unless it told wrong ones before; where no reset time is known, one run at a time
- * tries it until a turn gets through; windows that are not named in a report are as they were.
+ * The account of a backend: whose quota a run uses. An account is parked while it has no quota or no login; then
+ * nothing starts on it, and its issues wait without losing an attempt. What must hold: a parked account is free again
+ * at the reported reset time, unless it reported wrong ones before; where no reset time is known, one run at a time
+ * tries it until a turn succeeds; a report leaves the windows that it does not name unchanged.
  */
 
 import { furthestResetMs } from '../run/backoff.ts';
@@ -19,7 +19,7 @@ export interface QuotaWindow {
   readonly windowMinutes: number | null;
   /** When it resets, wall time in milliseconds; null where that is unknown. */
   readonly resetsAt: number | null;
-  /** Of another limit than the plan's, such as that of one model: it is shown, and nobody waits for it. */
+  /** Belongs to another limit than the plan's, such as that of one model: it is shown, but no run waits for it. */
   readonly isOther?: boolean;
 }
 
@@ -28,7 +28,7 @@ export interface AccountState {
   readonly name: string;
   readonly windows: readonly QuotaWindow[];
   readonly parked: AccountPark | null;
-  /** Times in a row that it was parked without a run in between that ended otherwise. */
+  /** How often in a row the account was parked, without a run in between that ended otherwise. */
   readonly parks: number;
 }
 
@@ -37,13 +37,13 @@ export interface AccountPark {
   readonly until: number;
   readonly since: number;
   readonly why: 'quota' | 'auth';
-  /** One line for people: what the agent said. */
+  /** The agent's message, in one line for people. */
   readonly reason: string;
   /** The run that was refused first. */
   readonly by?: string;
-  /** It was told when the quota is back. */
+  /** The agent reported when the quota is back. */
   readonly isTold?: boolean;
-  /** Times in a row that it was refused again after the time that it had told. */
+  /** How often in a row the account was refused again after its reported reset time. */
   readonly wrongTimes?: number;
   /** The run that tries whether it works again; no run waits for it after this time. */
   readonly probe?: { readonly by: string; readonly until: number };
@@ -53,13 +53,13 @@ export interface AccountPark {
 const mostWindows = 20;
 
 /**
- * A report of an agent, put over what is known. A window that it names is replaced, the others are as they were. Of more
- * than there can be, those go first that nobody waits for.
+ * Merges an agent's report into the known windows: it replaces the windows that it names and keeps the others. Above
+ * the maximum, the windows that no run waits for are dropped first.
  */
 export function mergeWindows(known: readonly QuotaWindow[], reported: readonly QuotaWindow[]): readonly QuotaWindow[] {
   const byName = new Map(known.map((window) => [window.name, window]));
   for (const window of reported) {
-    // Taken out first, so that the last ones of the map are those that were reported last.
+    // Deleted first, so that the last entries of the map are the latest reported ones.
     byName.delete(window.name);
     byName.set(window.name, window);
   }
@@ -75,10 +75,10 @@ export interface AccountWait {
 }
 
 /**
- * Null when a run may start, be it only one that tries the account. Of several reasons the one that lasts longest counts.
- * A window counts when it is used up to `stopPercent` and resets at a time that lies ahead. One that has reset counts as
- * unused. No run waits for one without a reset time within eight days: a refused run parks the account. Nor for one of
- * another limit than the plan's: the run may use another model.
+ * Null when a run may start, even if only as the one that tries the account. Of several reasons the longest-lasting one
+ * counts. A window counts when it is used up to `stopPercent` and resets in the future; a window that has reset counts
+ * as unused. No run waits for a window without a reset time within eight days, because a refused run parks the account.
+ * No run waits for a window of another limit than the plan's, because it may use another model.
  */
 export function whyNotReady(
   state: AccountState,
@@ -102,9 +102,9 @@ export type AccountChoice =
   | { readonly why: AccountWait & { readonly code: 'waiting_quota' } };
 
 /**
- * The preferred account when it is ready, else the first one in the order of the file that is. When none is ready, why
- * not, of the one that is ready soonest. An account of which nothing is known is ready. One that has to be tried first is
- * ready for a single run, and `startsBefore` others that have no account yet may be that one.
+ * Returns the preferred account when it is ready, else the first ready one in the order of the file. When none is
+ * ready, returns the reason of the one that is ready soonest. An unknown account is ready. An account that must be
+ * tried first is ready for a single run, and `startsBefore` others without an account may be that run.
  */
 export function chooseAccount(
   accounts: readonly AccountSettings[],
@@ -146,7 +146,7 @@ export function chooseAccount(
 
 interface Wait {
   readonly until: number;
-  /** Called when it is to be told, and `until` is then a time that can be written. */
+  /** Called only to show the reason; `until` is then a time that can be written. */
   readonly say: () => string;
 }
 

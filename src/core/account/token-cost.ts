@@ -2,7 +2,7 @@ import type { TokenPrice } from '../settings/setting.ts';
 
 export interface TokenCounts {
   readonly inputTokens: number;
-  /** Of the input, what was read from a cache. */
+  /** The part of the input that was read from a cache. */
   readonly cachedInputTokens?: number;
   readonly outputTokens: number;
 }
@@ -16,17 +16,17 @@ const priceScale = 1_000_000_000;
 export interface Cost {
   /** In millionths of a US dollar. */
   readonly microUsd: number;
-  /** Of the last millionth, how many billionths were rounded up: what comes next is paid from them first. */
+  /** How many billionths the last millionth was rounded up by: the next tokens use these first. */
   readonly roundedUp: number;
 }
 
 export const nothingPaid: Cost = { microUsd: 0, roundedUp: 0 };
 
 /**
- * What it costs when these tokens come to what was paid so far, by the table of a workflow file; where that has no price
- * for the model they cost nothing. What must hold: whole numbers without an error of rounding, up to the next millionth
- * once over all, however the tokens were told in parts; so that more tokens never cost less and a limit is never reached
- * too late. A dollar for a million tokens is a millionth for one.
+ * Adds the cost of these tokens to what was paid so far, by the price table of a workflow file; a model without a price
+ * costs nothing. What must hold: whole numbers without rounding errors, rounded up to the next millionth once over the
+ * whole sum, however the agent splits its reports. So more tokens never cost less, and a limit is never reached too
+ * late. A dollar for a million tokens is a millionth for one.
  */
 export function costWith(
   paid: Cost,
@@ -61,7 +61,7 @@ function scaled(usdPerMillion: number): bigint {
   return whole(Math.round(usdPerMillion * priceScale));
 }
 
-/** What an agent told as a number; what is none counts as nothing. */
+/** A number that an agent reported; anything else counts as 0. */
 function whole(count: number): bigint {
   return Number.isFinite(count) && count > 0 ? BigInt(Math.floor(count)) : 0n;
 }

@@ -9,8 +9,8 @@ interface JobDescription {
 }
 
 /**
- * Every recurring concern of the daemon, each at its own pace (law 6). A job is also run at once by what its row in
- * docs/cadence.md names; exits, due looks and leases are events and deadlines, not jobs, and nothing here slows them.
+ * Every recurring job of the daemon, each at its own pace (law 6). The events that a job's row in docs/cadence.md names
+ * also run it at once; exits, due retries and leases are events and deadlines, not jobs, and nothing here slows them.
  */
 export const jobCatalogue = {
   finished_agents: { kind: 'local', intervalMs: 10_000, description: 'agents that are gone without telling' },

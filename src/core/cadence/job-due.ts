@@ -13,7 +13,7 @@ export interface ServedDue {
   readonly now: number;
 }
 
-/** The due time after the one that was served: the next on the grid, and after `now`, so that runs missed are one run. */
+/** The next due time on the grid after `now`: all missed runs become one run. */
 export function nextDue({ previousDue, intervalMs, now }: ServedDue): number {
   const missed = Math.max(0, Math.floor((now - previousDue) / intervalMs));
   const due = previousDue + (missed + 1) * intervalMs;
@@ -29,7 +29,7 @@ export interface StoredDue {
   readonly now: number;
 }
 
-/** How long to wait at a start: what the previous daemon left of the interval. A clock that was set cannot make it longer than usual. */
+/** How long to wait at a start: the rest of the previous daemon's interval. A changed clock cannot make it longer. */
 export function dueAfterRestart({ nextDueAt, intervalMs, now }: StoredDue): number {
   return Math.min(Math.max(nextDueAt - now, 0), intervalMs);
 }

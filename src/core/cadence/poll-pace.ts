@@ -7,7 +7,7 @@ export interface Pace {
   readonly intervalMs: number;
 }
 
-/** `fixed`, or what an adaptive Baton is at: by the last activity, or dormant because of the quiet hours. */
+/** `fixed`, or the current pace of the adaptive mode: by the last activity, or dormant because of the quiet hours. */
 export type PaceMode = 'fixed' | 'active' | 'idle' | 'dormant' | 'quiet';
 
 export interface PaceFacts {
@@ -20,13 +20,13 @@ export interface PaceFacts {
   readonly isLocal: boolean;
 }
 
-/** A tracker on this machine costs nothing to look at: it is, at least this often, whatever the mode. */
+/** Reading a tracker on this machine costs nothing, so Baton polls it at least this often in every mode. */
 const localIntervalMs = 5_000;
 
 /**
- * The pace of the polls. `fixed` is always the same. `adaptive` is `active` until `idleAfterMs` have passed since the last
- * activity, then `idle`, from `dormantAfterMs` on `dormant`; in quiet hours it is `quiet`, with the interval of `dormant`,
- * whatever happened. It holds for polls alone: nothing that watches over live runs asks for it.
+ * The pace of the polls. `fixed` never changes. `adaptive` is `active` until `idleAfterMs` have passed since the last
+ * activity, then `idle`, and `dormant` from `dormantAfterMs` on; in quiet hours it is always `quiet`, with the interval
+ * of `dormant`. The pace applies to polls only: nothing that watches over live runs uses it.
  */
 export function paceOf({ polling, now, lastActivityAt, isLocal }: PaceFacts): Pace {
   const pace = paceOfMode(polling, now, lastActivityAt);
@@ -34,8 +34,8 @@ export function paceOf({ polling, now, lastActivityAt, isLocal }: PaceFacts): Pa
 }
 
 /**
- * The wait after so many failed polls in a row: the interval doubled for each, at most `longestMs`, but never less than the
- * interval. So a failure never leads to more requests than success would have.
+ * The wait after `failures` failed polls in a row: the interval doubled for each, at most `longestMs`, but never less
+ * than the interval. So a failure never leads to more requests than success would have.
  */
 export function afterFailures(intervalMs: number, failures: number, longestMs: number): number {
   return Math.min(intervalMs * 2 ** Math.max(failures, 0), Math.max(intervalMs, longestMs));
@@ -46,7 +46,7 @@ function paceOfMode(polling: PollingSettings, now: number, lastActivityAt: numbe
   if (mode === 'fixed') return { mode, intervalMs };
   const { activeIntervalMs, idleIntervalMs, dormantIntervalMs, idleAfterMs, dormantAfterMs } = polling;
   if (quietHours !== null && isQuiet(now, quietHours)) return { mode: 'quiet', intervalMs: dormantIntervalMs };
-  // What seems to be still to come was now: the clock was set back.
+  // An activity in the future counts as now: the clock was set back.
   const since = lastActivityAt === null ? Number.NEGATIVE_INFINITY : Math.min(lastActivityAt, now);
   if (now < since + idleAfterMs) return { mode: 'active', intervalMs: activeIntervalMs };
   if (now < since + dormantAfterMs) return { mode: 'idle', intervalMs: idleIntervalMs };

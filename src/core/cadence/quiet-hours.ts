@@ -4,8 +4,8 @@ const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
 
 /**
- * Whether a clock on the wall in that time zone shows a time within the quiet hours: the beginning counts, the end does
- * not. That is all there is to daylight saving: an hour that is skipped is nobody's, one that comes twice counts twice.
+ * Whether a wall clock in that time zone shows a time within the quiet hours: the start is included, the end is not.
+ * Daylight saving needs no other rule: a skipped hour never occurs, and a repeated hour counts twice.
  */
 export function isQuiet(now: number, hours: QuietHours): boolean {
   return isWithin(now + offsetAt(now, hours.timeZone), hours);
@@ -15,7 +15,7 @@ export function isQuiet(now: number, hours: QuietHours): boolean {
 export function quietChangesAt(now: number, hours: QuietHours): number {
   const before = isQuiet(now, hours);
   let at = now;
-  // Between two changes of the clocks the wall runs evenly; so either the next boundary is met, or the clocks changed.
+  // Between two clock changes wall time is even, so the loop reaches either the next boundary or the clock change.
   while (at < now + 2 * dayMs && isQuiet(at, hours) === before) {
     const boundary = at + untilBoundary(at + offsetAt(at, hours.timeZone), hours);
     at = firstOtherOffset(at, boundary, hours.timeZone) ?? boundary;
@@ -75,7 +75,7 @@ function offsetAt(instant: number, timeZone: string): number {
   return wall - Math.floor(instant / 1000) * 1000;
 }
 
-/** Making one takes a hundred times as long as using it, and there are few time zones. */
+/** Creating a formatter takes a hundred times as long as using it, and there are few time zones. */
 const formatters = new Map<string, Intl.DateTimeFormat>();
 
 function formatterOf(timeZone: string): Intl.DateTimeFormat {

@@ -1,4 +1,4 @@
-/** The day by which spending is counted is that of UTC: the same for everybody who shares a store, and always 24 hours. */
+/** Spending is counted by the UTC day: the same for everyone who shares a store, and always 24 hours. */
 
 const dayMs = 24 * 3_600_000;
 

@@ -2,8 +2,8 @@ import { harmlessLine } from '../text/harmless-line.ts';
 import type { AgentQuestion, QuestionAnswer } from './question.ts';
 
 /**
- * What people answered, in words for an agent. The question is quoted, so that an agent that has forgotten it knows what
- * is meant. What a person wrote is trusted and stays as it is, line by line.
+ * The answers of people, as text for an agent. The question is quoted for an agent that has forgotten it. A person's
+ * text is trusted and stays unchanged, line by line.
  */
 export function answersText(
   answers: readonly { readonly question: AgentQuestion; readonly answer: QuestionAnswer }[],
@@ -24,7 +24,7 @@ function answerText(question: AgentQuestion, answer: QuestionAnswer): string {
 /** A question with fields is answered by their values, any other by yes or no. */
 function answerLines({ fields }: AgentQuestion, { decision, values }: QuestionAnswer): string[] {
   if (decision === 'decline') return [fields.length === 0 ? 'Answer: no' : 'Answer: none; decide without it'];
-  // Whoever is told this is another session: what was meant for the whole of that one is for once.
+  // Another session reads this, so an approval for the whole earlier session counts once only.
   if (fields.length === 0) return ['Answer: yes'];
   return fields.map(({ name, label }) => `${harmlessLine(label) || name}: ${values[name] ?? '(not answered)'}`);
 }

@@ -1,6 +1,6 @@
 import type { Author } from '../issue/author.ts';
 
-/** Holds that somebody asked for: a person, or a run through the API. Only whoever may release them ends them. */
+/** Holds that a person, or a run through the API, asked for. Only those who may release them end them. */
 const askedHolds = ['person', 'held_by_agent'] as const;
 
 export type AskedHold = (typeof askedHolds)[number];

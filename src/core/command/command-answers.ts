@@ -86,7 +86,7 @@ const refusals = {
 } as const satisfies Record<string, string>;
 
 /**
- * Every answer that Baton gives to a command, by its stable code, with what the code means.
+ * Every answer of Baton to a command: its stable code and the meaning of the code.
  *
  * Programs and tests look for the code, so the sentence in an answer may change at any time. docs/command-answers.md lists
  * the same table, and a test compares the two.

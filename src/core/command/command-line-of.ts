@@ -6,8 +6,9 @@ interface About {
 }
 
 /**
- * The command line by which a person gives a command, to be copied from a message as it stands; null where there is none,
- * or where it needs their own words. An answer needs them too: the line shows the question, with the lines that answer it.
+ * The shell command with which a person sends a command, ready to be copied from a message; null where there is none,
+ * or where it needs the person's own words. An answer needs those too, so its command shows the question and the
+ * commands that answer it.
  */
 export function commandLineOf(kind: string, { identifier, questionId }: About): string | null {
   if (kind === 'question_answer') {

@@ -1,18 +1,18 @@
 /**
- * A request to change scheduling state. Everybody may write one; only the orchestrator carries it out, once, in order.
+ * A request to change scheduling state. Anyone may write one; only the orchestrator carries it out, once, in order.
  *
- * - `pause`: nothing new starts, runs in progress go on. Holds until `resume`, also over a restart.
+ * - `pause`: nothing new starts, runs in progress continue. Holds until `resume`, also over a restart.
  * - `drain`: nothing new starts, and when the last run has ended the daemon ends.
- * - `issue_retry`: the issue is looked at now: a hold is lifted, a wait is cut short; its agent is told a note.
- * - `issue_hold`: no new run starts on the issue; one in progress goes on to its end.
+ * - `issue_retry`: retries the issue now: lifts a hold, cuts a wait short, and passes a note to the agent.
+ * - `issue_hold`: no new run starts on the issue; a run in progress continues to its end.
  * - `issue_release`: lifts a hold.
- * - `issue_stop`: ends the run in progress, then the issue is held.
- * - `issue_steer`: says something to the agent in the middle of its run.
- * - `issue_takeover`: ends the run in progress and holds the issue for a person who goes on by hand.
- * - `issue_handback`: the run after a takeover: goes on from what is there.
+ * - `issue_stop`: ends the run in progress, then holds the issue.
+ * - `issue_steer`: sends a message to the agent in the middle of its run.
+ * - `issue_takeover`: ends the run in progress and holds the issue for a person who continues by hand.
+ * - `issue_handback`: the run after a person's work by hand: continues from the workspace as it is.
  * - `question_answer`: answers an open question of an agent.
  * - `issue_move`, `issue_comment`, `issue_file`, `issue_edit`: changes of the issues themselves, where they are Baton's own.
- * - `workspaces_prune`: the workspaces of these issues are removed, where they may go.
+ * - `workspaces_prune`: removes the workspaces of these issues, where they may be removed.
  */
 export const commandKinds = [
   'pause',
@@ -35,7 +35,7 @@ export const commandKinds = [
 
 export type CommandKind = (typeof commandKinds)[number];
 
-/** What a run, its agent or a hook of it, may ask for too: nothing starts, and nothing costs more, because of it. */
+/** Commands that a run (its agent or its hook) may send too: they start nothing and cost nothing more. */
 const onlyStopsWork: ReadonlySet<CommandKind> = new Set(['pause', 'drain', 'issue_hold', 'issue_stop']);
 
 /** Why a run may not ask for this; null when it may. */

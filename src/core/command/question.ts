@@ -1,42 +1,42 @@
 import { harmlessLine } from '../text/harmless-line.ts';
 
 /**
- * What an agent wants to know or to be allowed, and what a person says to it. A backend puts the words of its protocol
- * into this form and the answer back into them; the store keeps both as JSON.
+ * An agent's question or request for permission, and a person's answer. A backend translates its protocol into this
+ * form and the answer back; the store keeps both as JSON.
  */
 export interface AgentQuestion {
   readonly kind: QuestionKind;
-  /** What is asked, in one line. */
+  /** The question, in one line. */
   readonly text: string;
-  /** What a person has to know for it, such as the command or the changed files; several lines, or empty. */
+  /** The facts that a person needs to answer, such as the command or the changed files; several lines, or empty. */
   readonly detail: string;
-  /** What is to be filled in; empty for a question that is answered by yes or no. */
+  /** The fields to fill in; empty for a yes-or-no question. */
   readonly fields: readonly QuestionField[];
 }
 
-/** Whether it may run a command, change files, have more permissions, call a tool; or it needs to be told something. */
+/** The agent asks to run a command, change files, get more permissions or call a tool; or it needs information. */
 export type QuestionKind = 'command' | 'file_change' | 'permission' | 'tool' | 'input';
 
 export interface QuestionField {
   /** How an answer names it. */
   readonly name: string;
   readonly label: string;
-  /** What may be chosen; empty: any text. */
+  /** The options; empty: any text. */
   readonly options: readonly string[];
-  /** Whether a text beside the options is allowed too. */
+  /** Whether a text other than the options is allowed too. */
   readonly allowsOther: boolean;
   /** A secret is not answered through Baton: it would be written down. */
   readonly isSecret: boolean;
 }
 
 export interface QuestionAnswer {
-  /** `accept_for_session`: and the same again without asking, as long as the session lasts. */
+  /** `accept_for_session`: also accepts the same request without asking until the session ends. */
   readonly decision: 'accept' | 'accept_for_session' | 'decline';
   /** By the name of the field; one that is missing was not answered. */
   readonly values: Readonly<Record<string, string>>;
 }
 
-/** What a person wrote to answer a question: a decision, the one value, or values by the name of the field. */
+/** A person's answer to a question: a decision, the only value, or values by field name. */
 export interface WantedAnswer {
   readonly decision?: QuestionAnswer['decision'];
   /** For a question with one field its value; for one that is answered by yes or no `yes`, `always` or `no`. */
@@ -44,14 +44,14 @@ export interface WantedAnswer {
   readonly values?: Readonly<Record<string, string>>;
 }
 
-/** An answer that fits, or what is wrong with it. */
+/** A valid answer, or the problem with it. */
 export type CheckedAnswer = { readonly answer: QuestionAnswer } | AnswerProblem;
 
 export interface AnswerProblem {
   readonly code: AnswerProblemCode;
   /** The field that it is about; null for the answer as a whole. */
   readonly field: string | null;
-  /** What is wrong and what is allowed, in one line for people. */
+  /** The problem and the allowed values, in one line for people. */
   readonly problem: string;
 }
 
@@ -60,7 +60,7 @@ export type AnswerProblemCode =
   | 'unknown_decision'
   | 'contradicts_decision'
   | 'values_with_decline'
-  /** Only what is answered by yes or no can be answered for the session. */
+  /** Only a yes-or-no question can be answered for the session. */
   | 'not_for_session'
   /** A text without the name of one of several fields. */
   | 'field_not_named'
@@ -82,9 +82,9 @@ const decisionWords: Readonly<Record<string, QuestionAnswer['decision']>> = {
 const decisionsAllowed = 'answer yes, always or no';
 
 /**
- * Whether an answer fits its question. What must hold: an answer that is given has a value for every field, of its
- * options where there are any and nothing else is allowed, and never a secret. Options are meant by their text without
- * regard to case, or by their number, counted from 1; the text counts for more. Whatever is asked may be declined.
+ * Whether an answer fits its question. What must hold: an accepting answer has a value for every field, one of its
+ * options where it has options and allows nothing else, and never a secret. An option is named by its text, in any
+ * case, or by its number, counted from 1; the text takes precedence. Every question may be declined.
  */
 export function checkAnswer(question: AgentQuestion, wanted: WantedAnswer): CheckedAnswer {
   return question.fields.length === 0 ? checkDecision(wanted) : checkValues(question.fields, wanted);
@@ -150,7 +150,7 @@ function checkValue(field: QuestionField, given: string | undefined): { readonly
     return no('secret', `the field ${name} asks for a secret, and an answer is written down; ${way}`);
   }
   const text = given?.trim() ?? '';
-  // As it stands first: what was found to fit is found again, and is the same.
+  // The exact option comes first, so that checking an accepted value again returns the same value.
   if (given !== undefined && field.options.includes(given)) return { value: given };
   if (given === undefined || text === '') return no('no_value', `the field ${name} has no value; ${allowed(field)}`);
   if (given.length > longestValueChars)
@@ -183,7 +183,7 @@ function names(fields: readonly QuestionField[]): string {
   return fields.map(({ name }) => quoted(name)).join(', ');
 }
 
-/** It is somebody's text, and may be long. */
+/** The text is foreign, and may be long. */
 function quoted(text: string): string {
   return `"${harmlessLine(text).slice(0, 80)}"`;
 }

@@ -1,12 +1,12 @@
 import { harmlessLine } from '../text/harmless-line.ts';
 import { shellArgument } from '../text/shell-argument.ts';
 
-/** The one command by which a person lets a held issue go on, to be copied from a message as it stands. */
+/** The only command with which a person lets a held issue continue, ready to be copied from a message. */
 export function retryCommand(identifier: string): string {
   return `baton issue retry ${copyable(identifier)}`;
 }
 
-/** Why an issue is held whose agent may be alive, in words that end with a full stop, and what lets it go on. */
+/** Why an issue with a possibly live agent is held, ending with a full stop, and how to let the issue continue. */
 export function survivesReason(why: string, identifier: string): string {
   return `${why} End what is left of it; then, and not before: ${retryCommand(identifier)}`;
 }
@@ -31,7 +31,7 @@ export function askCommand(nameOrId: string): string {
   return `baton ask show ${copyable(nameOrId)}`;
 }
 
-/** An identifier is somebody's text: unless it is a plain word, it is quoted so that no shell reads anything into it. */
+/** An identifier is foreign text: unless it is a plain word, it is quoted so that a shell does not interpret it. */
 export function copyable(identifier: string): string {
   return shellArgument(harmlessLine(identifier));
 }

@@ -2,9 +2,9 @@ import type { AgentSettings } from '../settings.ts';
 import type { SkipReason } from './eligibility.ts';
 import type { OutsideGate } from './gates.ts';
 
-/** What is begun and not over yet. */
+/** Issues that have begun and are not finished. */
 export interface WorkInHand {
-  /** How many issues wait for a person's review; null: nobody has counted them yet. */
+  /** How many issues wait for a person's review; null: not counted yet. */
   readonly inReview: number | null;
   /** The ids of the issues that are claimed, here and by other daemons. */
   readonly claimed: ReadonlySet<string>;
@@ -13,12 +13,12 @@ export interface WorkInHand {
 type BackpressureSettings = Pick<AgentSettings, 'maxInReview' | 'maxClaimed'>;
 
 /**
- * Nothing new is begun while people, or Baton itself, have enough in hand. What must hold:
+ * Nothing new begins while people, or Baton itself, have enough unfinished work. What must hold:
  *
- * - Only a new claim is refused. An issue that is claimed goes on, however much is in hand.
- * - One decision never makes more claims than the limit leaves room for: what starts before counts.
- * - A limit of 0 is none.
- * - What is not counted yet counts as full: a limit that nobody has looked at must not cost money.
+ * - The gates refuse new claims only. A claimed issue continues, however much work is unfinished.
+ * - One decision never makes more claims than the limit allows: earlier starts of the same decision count.
+ * - A limit of 0 means no limit.
+ * - An unknown count is treated as full: Baton must not spend money before it has checked the limit.
  */
 export function backpressureGates(
   { inReview, claimed }: WorkInHand,

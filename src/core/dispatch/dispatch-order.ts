@@ -1,6 +1,6 @@
 import type { Issue } from '../issue/issue.ts';
 
-/** The issues in the order in which they are started. What decides is read once an issue, not once a comparison. */
+/** The issues in the order of their start. The sort keys are read once per issue, not once per comparison. */
 export function inDispatchOrder(issues: readonly Issue[]): Issue[] {
   return issues
     .map(placeOf)
@@ -24,7 +24,7 @@ function placeOf(issue: Issue): Place {
   const { priority, createdAt, identifier } = issue;
   return {
     rank: priority !== null && Number.isInteger(priority) && priority >= 1 && priority <= 4 ? priority : 5,
-    // A time that is no number is an unknown one; anything else would make the order depend on the order of arrival.
+    // NaN counts as unknown; otherwise the order would depend on the order of arrival.
     createdAt: createdAt === null || Number.isNaN(createdAt) ? Number.POSITIVE_INFINITY : createdAt,
     identifier,
     issue,
@@ -33,9 +33,9 @@ function placeOf(issue: Issue): Place {
 
 function comparePlaces(left: Place, right: Place): number {
   if (left.rank !== right.rank) return left.rank - right.rank;
-  // Not a subtraction: two unknown times are infinite, and their difference is no number.
+  // Not a subtraction: two unknown times are infinite, and their difference is NaN.
   if (left.createdAt !== right.createdAt) return left.createdAt < right.createdAt ? -1 : 1;
-  // By code unit, so that every machine sorts alike whatever its language.
+  // By code unit, so that every machine sorts alike in every locale.
   if (left.identifier === right.identifier) return 0;
   return left.identifier < right.identifier ? -1 : 1;
 }

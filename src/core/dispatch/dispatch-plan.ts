@@ -12,7 +12,7 @@ export interface DispatchDecision {
   readonly reason: SkipReason | null;
 }
 
-/** What every gate says about one issue at its place in the order. */
+/** The answers of all gates about one issue at its place in the order. */
 export interface DispatchExplanation {
   readonly answers: readonly GateAnswer[];
   /** How many issues start before it and have taken their slots. */
@@ -29,7 +29,7 @@ export function planDispatch(facts: DispatchFacts): DispatchDecision[] {
   });
 }
 
-/** Explains what a plan for `issues` and this one decides about this one, whether it is among them or not. */
+/** Explains the decision of a plan for `issues` and this one about this one, whether it is among them or not. */
 export function explainDispatch(issue: Issue, facts: DispatchFacts): DispatchExplanation {
   const gates = openGates(facts);
   const isAmong = facts.issues.some(({ id }) => id === issue.id);

@@ -23,7 +23,7 @@ export interface TrackerRules {
 
 export type IssueGateName = 'fields' | 'dispatchable' | 'labels' | 'not_terminal' | 'active' | 'unblocked';
 
-/** One rule about an issue as it stands in the tracker: why it refuses, or what to say when it does not. */
+/** One rule about the tracker's state of an issue: why it refuses, or what to say when it does not. */
 export interface IssueGate {
   readonly name: IssueGateName;
   refuse(issue: Issue, rules: TrackerRules): SkipReason | null;
@@ -31,14 +31,14 @@ export interface IssueGate {
 }
 
 /**
- * Whether an issue may be worked on as it stands in the tracker, claims and slots aside (seed 2, Candidate Selection
- * Rules; specification 8.2). Null means yes.
+ * Whether the tracker's state of an issue allows work on it, claims and slots aside (seed 2, Candidate Selection Rules;
+ * specification 8.2). Null means yes.
  */
 export function whyNotRoutable(issue: Issue, tracker: TrackerSettings): SkipReason | null {
   return firstRefusal(routableGates, issue, trackerRules(tracker));
 }
 
-/** As `whyNotRoutable`, and also that no blocker is open: the rule for starting, not for going on. */
+/** As `whyNotRoutable`, and also that no blocker is open: the rule for starting a run, not for continuing one. */
 export function whyNotCandidate(issue: Issue, tracker: TrackerSettings): SkipReason | null {
   return firstRefusal(issueGates, issue, trackerRules(tracker));
 }
@@ -123,7 +123,7 @@ const active: IssueGate = {
   passed: ({ state }) => `its state "${state}" is an active one`,
 };
 
-/** Only an issue in `Todo`, which nobody began, waits for its blockers (seed 1, Blocker rule). */
+/** Only an issue in `Todo`, where no work has begun, waits for its blockers (seed 1, Blocker rule). */
 const unblocked: IssueGate = {
   name: 'unblocked',
   refuse: ({ state, blockedBy }, rules) => {
@@ -145,7 +145,10 @@ const unblocked: IssueGate = {
   },
 };
 
-/** What must hold for a run to go on, in the order it is asked. Terminal comes first: it says more than "not active". */
+/**
+ * What must hold for a run to continue, in the order of the checks. Terminal comes first: it says more than "not
+ * active".
+ */
 const routableGates: readonly IssueGate[] = [fields, labels, notTerminal, active, dispatchable];
 
 /** What must hold of the issue itself for a run to start. */

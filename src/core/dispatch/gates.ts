@@ -4,13 +4,13 @@ import { type IssueGateName, issueGates, type SkipReason, trackerRules } from '.
 import { countSlots, type StartMove, stateOnceStarted } from './slots.ts';
 
 /**
- * The gates between an issue and its run, in the order they are asked. Dispatch keeps the first refusal; an explanation
- * shows them all.
+ * The gates between an issue and its run, in the order of their checks. Dispatch keeps the first refusal; an
+ * explanation shows them all.
  *
- * A claim comes first: an issue that runs, waits for its retry or is held does not wait for a pause or a slot, and
- * whoever asks wants to hear of the claim. Then what holds for every issue, then the issue itself, then whether a trial is
- * about it, then its own limits, and the slots last, because they change soonest. A blocker is asked for before the tracker's own word on an issue: it
- * says more, and some trackers mean just that.
+ * A claim comes first: an issue that runs, waits for its retry or is held does not wait for a pause or a slot, and the
+ * user wants to hear of the claim. Then come the rules for every issue, the issue itself, whether a trial is about it,
+ * its own limits, and last the slots, because they change soonest. Blockers come before the tracker's own verdict on an
+ * issue: they say more, and some trackers mean exactly that.
  */
 const gateOrder = [
   'free_here',
@@ -38,7 +38,7 @@ const gateOrder = [
 
 export type GateName = (typeof gateOrder)[number];
 
-/** The gates whose facts are not the issue's own; whoever has the facts hands them in. */
+/** The gates whose facts are not the issue's own; the caller passes the facts in. */
 export type OutsideGateName = Exclude<GateName, IssueGateName | 'slot' | 'slot_in_state'>;
 
 export interface OutsideGate {
@@ -47,7 +47,7 @@ export interface OutsideGate {
   readonly passed: (issue: Issue, startsBefore: number) => string;
 }
 
-/** A gate that is not handed in is not there: it refuses nothing and is not shown. */
+/** A gate that is not passed in does not exist: it refuses nothing and is not shown. */
 export type OutsideGates = Readonly<Partial<Record<OutsideGateName, OutsideGate>>>;
 
 export interface GateFacts {

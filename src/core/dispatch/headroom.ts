@@ -1,14 +1,14 @@
 import type { Settings } from '../settings.ts';
 import type { SkipReason } from './eligibility.ts';
 
-/** What the machine has left, in megabytes. Null is unknown, and refuses nothing. */
+/** The headroom of the machine, in megabytes. Null is unknown, and refuses nothing. */
 export interface RoomLeft {
   /** The folders that grow: where the workspaces are, and where Baton keeps its state. */
   readonly disk: readonly { readonly folder: string; readonly freeMb: number | null }[];
   readonly memoryMb: number | null;
 }
 
-/** Why nothing new may start for want of disk or memory. A floor of 0 is none. */
+/** Why nothing new may start for lack of disk or memory. A floor of 0 means no floor. */
 export function whyNoRoom(
   room: RoomLeft,
   { workspace, agent }: Pick<Settings, 'workspace' | 'agent'>,

@@ -4,14 +4,15 @@ import { harmlessLine } from '../text/harmless-line.ts';
 import type { SkipReason } from './eligibility.ts';
 
 /**
- * What in the queue does not go on and should: a person is to hear of it. Everything here only reads; what must hold:
+ * Finds what is stuck in the queue, so that a person hears of it. Everything here only reads; what must hold:
  *
  * - An issue counts as waiting from when it is known to have been in its state: from its last change, or from when Baton
- *   first saw it there, whichever is earlier. A comment does not make it young again; a claim does, for then it was
+ *   first saw it there, whichever is earlier. A comment does not restart that time; a claim does, because then it was
  *   worked on.
- * - What is not Baton's to start is no finding: no required label, somebody else's issue, a state that is not active.
- * - A lease nobody holds, and a run without an end that nobody has a claim for, are normal for a moment, while somebody
- *   takes them over. After two leases they are not.
+ * - An issue that Baton may not start is not a finding: no required label, somebody else's issue, a state that is not
+ *   active.
+ * - An expired lease, and a run without an end and without a claim, are normal for a moment, while a daemon inherits
+ *   them. After two leases they are not.
  */
 export type QueueFindings = readonly QueueFinding[];
 
@@ -32,16 +33,16 @@ export type QueueFindingCode =
   | 'fails_repeatedly'
   /** Held for a person for more than a day. */
   | 'held_too_long'
-  /** Its claim's lease is over, and nobody took it over. */
+  /** The lease of its claim has expired, and no daemon inherited the claim. */
   | 'lease_abandoned'
-  /** A run without an end, and nobody has the claim it began with. */
+  /** A run without an end, and no daemon has the claim it began with. */
   | 'run_abandoned';
 
 export interface QueueFacts {
   /** Wall time. */
   readonly now: number;
   readonly leaseMs: number;
-  /** Candidates that nobody has claimed. */
+  /** Candidates without a claim. */
   readonly waiting: readonly WaitingFact[];
   readonly failing: readonly FailingFact[];
   readonly held: readonly HeldFact[];
@@ -96,11 +97,11 @@ export interface RunFact {
 }
 
 const dayMs = 24 * 3_600_000;
-/** An issue waits, or is held, no longer than this without somebody hearing of it. */
+/** No issue waits, or is held, longer than this without a report to a person. */
 const tooLongMs = dayMs;
 /** One failure is bad luck. */
 const manyFailures = 2;
-/** So many leases somebody has to take over what a daemon left. */
+/** The number of leases in which a daemon has to inherit the claims of a dead one. */
 const takeoverLeases = 2;
 /** A text is for reading at a glance. */
 const longestReasonChars = 300;
@@ -140,7 +141,7 @@ function waitsTooLong(fact: WaitingFact, { now }: QueueFacts): QueueFindings {
 
 function waitsSince({ issue: { updatedAt }, seenForMs, wasClaimed }: WaitingFact, now: number): number {
   const seenSince = now - seenForMs;
-  // A tracker may tell times that cannot be.
+  // A tracker may report impossible times.
   const isBelievable = updatedAt !== null && updatedAt > 0 && Number.isFinite(updatedAt);
   return isBelievable && !wasClaimed ? Math.min(seenSince, updatedAt) : seenSince;
 }
@@ -180,7 +181,7 @@ export interface Sighting {
   readonly wasClaimed: boolean;
 }
 
-/** What is seen now, with the time of its first sighting in the same state; what is gone is forgotten. */
+/** The issues seen now, with the time of their first sighting in the same state; absent issues are dropped. */
 export function sightings(
   before: ReadonlyMap<string, Sighting>,
   issues: readonly Pick<Issue, 'id' | 'state'>[],
@@ -196,7 +197,7 @@ export function sightings(
   );
 }
 
-/** Which findings to tell now, and when each of those that are still there was last told, on the monotonic clock. */
+/** Which findings to report now, and when each remaining finding was last reported, on the monotonic clock. */
 export interface Telling {
   readonly news: QueueFindings;
   readonly told: ReadonlyMap<string, number>;
@@ -204,7 +205,7 @@ export interface Telling {
   readonly untold: number;
 }
 
-/** A finding is told when it is new, and again after a day. Not more than `most` at once: the others come next time. */
+/** Reports a finding when it is new, and again after a day. At most `most` at once: the others follow next time. */
 export function whatToTell(
   findings: QueueFindings,
   before: ReadonlyMap<string, number>,

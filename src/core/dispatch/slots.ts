@@ -4,13 +4,13 @@ import type { SkipReason } from './eligibility.ts';
 
 type SlotSettings = Pick<AgentSettings, 'maxConcurrentAgents' | 'maxConcurrentAgentsByState'>;
 
-/** Whether one more issue in `state` may run beside those in `runningStates` (seed 2, Concurrency Control). */
+/** Whether one more issue in `state` may run in addition to those in `runningStates` (seed 2, Concurrency Control). */
 export function whyNoSlot(state: string, runningStates: readonly string[], agent: AgentSettings): SkipReason | null {
   const slots = countSlots(runningStates, agent);
   return slots.whyNone() ?? slots.whyNoneIn(state);
 }
 
-/** The slots of one project, counted once; whatever starts takes one from those after it. */
+/** The slots of one project, counted once; each start leaves one fewer for the issues after it. */
 export interface SlotCount {
   whyNone(): SkipReason | null;
   whyNoneIn(state: string): SkipReason | null;
@@ -19,7 +19,7 @@ export interface SlotCount {
   describeIn(state: string): string;
 }
 
-/** What is known of one state, however its name is written. */
+/** The count and limit of one state, however its name is written. */
 interface StateCount {
   taken: number;
   readonly limit: number | null;
@@ -66,7 +66,7 @@ export function countSlots(runningStates: readonly string[], agent: SlotSettings
   };
 }
 
-/** A state may be called `constructor`: only what the settings themselves say counts. */
+/** A state may be called `constructor`: only own keys of the settings count. */
 function limitOf(key: string, { maxConcurrentAgentsByState: limits }: SlotSettings): number | null {
   return Object.hasOwn(limits, key) ? (limits[key] ?? null) : null;
 }
@@ -81,7 +81,7 @@ export interface StartMove {
   readonly to: string;
 }
 
-/** The state in which an issue takes its slot: the one it is moved to when it starts. */
+/** The state in which an issue takes its slot: the state that it moves to when it starts. */
 export function stateOnceStarted({ state }: Pick<Issue, 'state'>, move: StartMove | undefined): string {
   return move !== undefined && normalizeState(state) === normalizeState(move.from) ? move.to : state;
 }

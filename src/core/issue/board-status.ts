@@ -3,7 +3,7 @@ export const boardStatuses = ['backlog', 'todo', 'in_progress', 'review', 'done'
 
 export type BoardStatus = (typeof boardStatuses)[number];
 
-/** The status somebody means by a text: trimmed, whatever its case, `In Progress` and `in-progress` included. */
+/** The status that a text names: trimmed and in any case, `In Progress` and `in-progress` included. */
 export function readBoardStatus(text: string): BoardStatus | null {
   const wanted = text
     .trim()

@@ -1,13 +1,13 @@
 /**
- * A unit of work, normalised from whatever the tracker calls it (seed 5, Linear Adapter; specification 4.1.1).
+ * A unit of work, normalised from the tracker's own format (seed 5, Linear Adapter; specification 4.1.1).
  *
- * Adapters make it, everybody else only reads it. Labels are trimmed, lower-case and without repeats; times are UTC
- * milliseconds; what the tracker does not have is `null`, never an empty string.
+ * Adapters make it, everyone else only reads it. Labels are trimmed, lower-case and without repeats; times are UTC
+ * milliseconds; a value that the tracker does not have is `null`, never an empty string.
  */
 export interface Issue {
   /** The tracker's own, immutable id. */
   readonly id: string;
-  /** What people call it, such as `ABC-123`. */
+  /** The name that people use, such as `ABC-123`. */
   readonly identifier: string;
   readonly title: string;
   readonly description: string | null;
@@ -17,11 +17,13 @@ export interface Issue {
   readonly branchName: string | null;
   readonly url: string | null;
   readonly assigneeId: string | null;
-  /** Who wrote it, by the names a workflow file may trust: id, login, e-mail. Absent where the tracker does not tell. */
+  /**
+   * The author, by the names a workflow file may trust: id, login, e-mail. Absent where the tracker does not report it.
+   */
   readonly authorNames?: readonly string[];
   readonly labels: readonly string[];
   readonly blockedBy: readonly Blocker[];
-  /** The adapter's word on whether the issue may be worked on at all, whatever its state (specification 11). */
+  /** Whether the adapter allows work on the issue at all, in any state (specification 11). */
   readonly dispatchable: boolean;
   /** What the adapter needs to find the issue again, if the id alone is not enough. */
   readonly nativeRef: Readonly<Record<string, unknown>> | null;
@@ -52,7 +54,7 @@ export function normalizeLabels(labels: readonly string[]): string[] {
   return [...new Set(labels.map((label) => label.trim().toLowerCase()))].filter((label) => label !== '');
 }
 
-/** Whether a text names this issue: its id as it is, or its identifier without regard to case. */
+/** Whether a text names this issue: its exact id, or its identifier in any case. */
 export function isMeantBy({ id, identifier }: Pick<Issue, 'id' | 'identifier'>, reference: string): boolean {
   const wanted = reference.trim();
   return id === wanted || identifier.toLowerCase() === wanted.toLowerCase();

@@ -1,11 +1,11 @@
 /**
- * How many messages a target gets when much happens at once. What must hold: in any minute a target gets at most
- * `mostAMinute` messages of their own and one that has everything else, "and N more" with it; nothing is left out.
+ * How many messages a target gets when many causes appear at once. What must hold: in any minute a target gets at most
+ * `mostAMinute` single messages and one that contains everything else, with "and N more"; nothing is left out.
  */
 const mostAMinute = 10;
 const minuteMs = 60_000;
 
-/** What a target was sent lately, on the monotonic clock; tries after the first do not count. */
+/** The messages that a target got lately, on the monotonic clock; repeated tries do not count. */
 export interface SentLately {
   /** Messages of their own. */
   readonly singlesAt: readonly number[];
@@ -20,7 +20,7 @@ export type BurstPlan =
   | { readonly send: 'together' }
   | { readonly send: 'nothing'; readonly until: number };
 
-/** What to do with so many causes that a target was not told of yet. */
+/** How to send `waiting` causes that a target has not received yet. */
 export function planBurst(waiting: number, sent: SentLately, now: number): BurstPlan {
   const lately = sent.singlesAt.filter((at) => now - at < minuteMs).length;
   if (waiting + lately <= mostAMinute) return { send: 'each' };

@@ -3,34 +3,34 @@ import { commandLineOf } from '../command/command-line-of.ts';
 import { harmlessLine } from '../text/harmless-line.ts';
 
 /**
- * What people elsewhere are told of, found in what is so now. What must hold:
+ * The causes of notifications, found in the current facts. What must hold:
  *
- * - A cause has a key that does not change while it lasts, whoever looks and however often, also after a restart.
- * - What ended and came again is another cause only where its key has its own beginning, or where it was gone for
- *   `wellMs`: what flickers is told once.
- * - What is wrong with the daemon is told when it has lasted for `steadyMs`: one poll that failed is no news.
- * - A limit of the day is over with its day, also when nobody has looked since.
+ * - A cause has a key that does not change while it lasts, for every reader and also after a restart.
+ * - A cause that ended and came back is a new one only where its key has its own beginning, or where it was gone for
+ *   `wellMs`: a flickering cause is reported once.
+ * - A problem of the daemon is reported when it has lasted for `steadyMs`: one failed poll is not worth a message.
+ * - A limit of the day ends with its day, also without a check since.
  * - A person is not notified of what they did themselves: an issue that they hold, stopped or took over.
  */
 export const notifyEvents = ['needs_you', 'held', 'limit_reached', 'finished', 'unhealthy'] as const;
 
 export type NotifyEvent = (typeof notifyEvents)[number];
 
-/** What recurs under its key has to have been gone for so long before it is told again. */
+/** A recurring cause has to be gone for this long before it is reported again. */
 export const wellMs = 5 * 60_000;
-/** What is wrong with the daemon is told after so long. */
+/** A problem of the daemon is reported once it has lasted this long. */
 export const steadyMs = 60_000;
-/** What finished longer ago than this, and nobody was told of, is no news any more. */
+/** An unreported finish older than this is not reported any more. */
 export const freshMs = 3_600_000;
 const longestText = 1_000;
 
-/** What is so at one instant, of one project. */
+/** The facts of one project at one instant. */
 export interface NotifyFacts {
-  /** When it was so, wall time; whoever reads it may do so later. */
+  /** When the facts held, wall time; a reader may read them later. */
   readonly at: number;
-  /** False while something is not known yet, as before the first poll: then what is missing here is not over. */
+  /** False while facts are incomplete, as before the first poll: then a missing cause has not ended. */
   readonly isComplete: boolean;
-  /** What waits for a person, with what is wrong with the daemon. */
+  /** What waits for a person, including the problems of the daemon. */
   readonly needsYou: readonly NeedsYouFact[];
   /** Issues that reached a terminal state lately. */
   readonly landed: readonly LandedFact[];
@@ -45,7 +45,7 @@ export interface NotifyIssue {
 
 export interface NeedsYouFact {
   readonly kind: 'question' | 'held' | 'limit' | 'review' | 'account' | 'daemon';
-  /** Its name for as long as it is there, such as `account:<backend>/<name>`. */
+  /** A name that stays the same while the fact lasts, such as `account:<backend>/<name>`. */
   readonly key: string;
   readonly code: string;
   readonly reason: string;
@@ -67,14 +67,14 @@ export interface LandedFact {
   readonly at: number;
 }
 
-/** Something to be told once, to each who wants to know of such events. */
+/** A cause to report once to each target that wants such events. */
 export interface NotifyCause {
   readonly key: string;
   readonly event: NotifyEvent;
   /**
-   * - `lasting`: begins once under its key, and is told only while it lasts.
+   * - `lasting`: begins once under its key, and is reported only while it lasts.
    * - `recurring`: the same, but it may come again under its key.
-   * - `happening`: it is never over, only told or not.
+   * - `happening`: it never ends; it is reported or not.
    */
   readonly nature: 'lasting' | 'recurring' | 'happening';
   readonly issue: NotifyIssue | null;
@@ -90,19 +90,19 @@ export interface NotifyCause {
 /** Since when each problem of the daemon has been seen without a gap, by its code. */
 export type ProblemSightings = ReadonlyMap<string, number>;
 
-/** The problems that are there now with the time of their first sighting; what is gone is forgotten. */
+/** The current problems with the time of their first sighting; ended problems are dropped. */
 export function problemSightings(before: ProblemSightings, { needsYou }: NotifyFacts, at: number): ProblemSightings {
   const codes = needsYou.filter(({ kind }) => kind === 'daemon').map(({ code }) => code);
   // A clock that was set back makes nothing younger than now.
   return new Map(codes.map((code) => [code, Math.min(before.get(code) ?? at, at)]));
 }
 
-/** Whether a cause is about another daemon on the same store: whether it is over, only that one knows. */
+/** Whether a cause is about another daemon on the same store: only that daemon knows whether it has ended. */
 export function isOfOtherDaemon(key: string, daemon: string): boolean {
   return key.startsWith('unhealthy:') && !key.startsWith(`${keyOf('unhealthy', daemon)}:`);
 }
 
-/** Everything that there is to tell at `at`, each key once. `daemon` tells daemons on one store apart. */
+/** All causes to report at `at`, each key once. `daemon` tells daemons on one store apart. */
 export function causesIn(
   facts: NotifyFacts,
   { at, problems, daemon }: { readonly at: number; readonly problems: ProblemSightings; readonly daemon: string },
@@ -200,13 +200,13 @@ function pageAddress(address: string | null): string | null {
   return address !== null && /^https?:\/\/[^\s\p{C}]+$/iu.test(address) && URL.canParse(address) ? address : null;
 }
 
-/** Somebody's text in a message for people. */
+/** Foreign text in a message for people. */
 function oneLine(text: string): string {
   const line = harmlessLine(text);
   return line.length <= longestText ? line : `${line.slice(0, longestText).toWellFormed()}…`;
 }
 
-/** An id is somebody's text: no part of a key can look like two. */
+/** An id is foreign text: encoded, no part of a key can look like two. */
 function keyOf(...parts: readonly string[]): string {
   return parts.map((part) => encodeURIComponent(part.toWellFormed())).join(':');
 }

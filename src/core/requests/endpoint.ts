@@ -1,6 +1,7 @@
 /**
  * Whether a credential may travel to this address: by `https`, by `http` where it stays on this machine, or by `http`
- * where the workflow file insists (`allow_insecure_endpoint`). What is no such address at all is never secure enough.
+ * where the workflow file insists (`allow_insecure_endpoint`). Anything that is not such an address is never secure
+ * enough.
  */
 export function isSecureEnough(address: string, allowInsecure: boolean): boolean {
   const url = URL.parse(address);

@@ -8,24 +8,26 @@ export interface WindowFacts {
   readonly name: string;
   readonly limit: number;
   readonly used: number;
-  /** Of `used`, what was not custody of live runs; null where only the sum is known (an announced limit). */
+  /** The part of `used` that was not for essential requests; null where only the sum is known (an announced limit). */
   readonly usedByOthers: number | null;
-  /** When what is used stops counting, wall time: the end of the day, the announced reset, or, of a window that slides,
-   * when enough of it has gone by. */
+  /**
+   * When the used requests stop counting, wall time: the end of the day, the announced reset, or, for a sliding window,
+   * when enough of it has passed.
+   */
   readonly freeAt: number;
 }
 
-// In hundredths of the limit, compared as whole numbers: a share of 0.95 is not what it seems in floating point.
+// In hundredths of the limit, compared as whole numbers: 0.95 is not exact in floating point.
 const warnedFrom = 70;
 const stretchedFrom = 85;
 const custodyOnlyFrom = 95;
-/** Whatever custody used: everybody else together never gets more than this. */
+/** All requests that are not essential together never get more than this, however many essential ones were sent. */
 const othersAtMost = 90;
 
 // From the softest to the hardest.
 const steps: readonly PressureStep[] = ['free', 'warned', 'stretched', 'custody_only', 'closed'];
 
-/** The rules are in the header of request-pressure.ts. Of several windows the one that presses hardest decides. */
+/** The rules are in the header of request-pressure.ts. The window with the highest pressure decides. */
 export function pressureOf(windows: readonly WindowFacts[], now: number): RequestPressure {
   return windows.map((window) => pressureOfOne(window, now)).reduce(harderOf, noPressure);
 }
@@ -48,14 +50,16 @@ export function stepOf({ limit, used, usedByOthers }: Omit<WindowFacts, 'name' |
   return used * 100 >= limit * warnedFrom ? 'warned' : 'free';
 }
 
-/** The one that lets less through; of two that let the same through, the one that lasts longer or is stretched further. */
+/**
+ * Returns the pressure that lets less through; of two equal ones, the one that lasts longer or is stretched further.
+ */
 export function harderOf(left: RequestPressure, right: RequestPressure): RequestPressure {
   if (left.step !== right.step) return steps.indexOf(left.step) > steps.indexOf(right.step) ? left : right;
   if (left.spacingMs !== right.spacingMs) return left.spacingMs > right.spacingMs ? left : right;
   return (left.until ?? Number.NEGATIVE_INFINITY) >= (right.until ?? Number.NEGATIVE_INFINITY) ? left : right;
 }
 
-/** Whether one more request that is not custody stays within what everybody else may have. */
+/** Whether one more request that is not essential stays within the share of such requests. */
 function hasRoomForOthers(limit: number, usedByOthers: number | null): boolean {
   return usedByOthers === null || (usedByOthers + 1) * 100 <= limit * othersAtMost;
 }
@@ -72,12 +76,12 @@ function pressureOfOne(window: WindowFacts, now: number): RequestPressure {
   };
 }
 
-/** So far apart, what is left for custody lasts until the window ends. */
+/** The spacing at which the rest lasts for essential requests until the window ends. */
 function custodySpacingOf({ limit, used, freeAt }: WindowFacts, now: number): number {
   return Math.ceil((freeAt - now) / Math.max(1, limit - used));
 }
 
-/** So far apart, what is left before only custody goes lasts until the window ends. */
+/** The spacing at which the rest, before only essential requests are allowed, lasts until the window ends. */
 function spacingOf({ limit, used, usedByOthers, freeAt }: WindowFacts, now: number): number {
   const untilCustodyOnly = (limit * custodyOnlyFrom) / 100 - used;
   const untilReserve = usedByOthers === null ? untilCustodyOnly : (limit * othersAtMost) / 100 - usedByOthers;

@@ -1,4 +1,6 @@
-/** Who sends a request to a remote service and why: what it is counted under, and what decides when requests get short. */
+/**
+ * Who sends a request to a remote service and why: Baton counts requests by it and ranks them when requests get short.
+ */
 export interface RequestCaller {
   /** The job or part of Baton that asks: `tracker_poll`, `dispatch`, `workspace_sweep`, … */
   readonly job: string;
@@ -6,13 +8,14 @@ export interface RequestCaller {
 }
 
 /**
- * - `poll`: what there is to do; `revalidation`: an issue again before its start; `retry`: an issue whose look is due.
- * - `running`: issues with a live run; `turn`: the issue between two turns; `agent`: what an agent asked for.
- * - `person`: a person waits for the answer; `sweep`: what could be tidied up.
+ * - `poll`: the list of candidates; `revalidation`: an issue again before its start; `retry`: an issue whose retry is
+ *   due.
+ * - `running`: issues with a live run; `turn`: the issue between two turns; `agent`: a request of an agent.
+ * - `person`: a person waits for the answer; `sweep`: a search for things to tidy up.
  */
 export type RequestCause = 'poll' | 'revalidation' | 'retry' | 'running' | 'turn' | 'agent' | 'person' | 'sweep';
 
-/** What goes first when requests get short: custody of live runs, then work, then what may wait for better times. */
+/** The order when requests get short: essential requests for live runs, then work, then reads that may wait. */
 export type RequestImportance = 'custody' | 'work' | 'background';
 
 const importances: Readonly<Record<RequestCause, RequestImportance>> = {

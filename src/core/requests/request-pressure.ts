@@ -1,20 +1,23 @@
 /**
  * How short the requests of a credential are, as the limiter sees it (`http/`):
  *
- * - `free`; `warned` from 70 % of a budget or of an announced limit on: nothing changes but that it is told;
+ * - `free`; `warned` from 70 % of a budget or of an announced limit on: Baton only reports it;
  * - `stretched` from 85 %: polls come at most every `spacingMs`, background reads not at all;
- * - `custody_only` from 95 %, or when all but the reserved tenth is used: only custody of live runs;
- * - `closed`: nothing goes, until `until`: the service said so, or a budget is spent.
+ * - `custody_only` from 95 %, or when all but the reserved tenth is used: only essential requests for live runs;
+ * - `closed`: no requests until `until`: the service said so, or a budget is spent.
  */
 export type PressureStep = 'free' | 'warned' | 'stretched' | 'custody_only' | 'closed';
 
 export interface RequestPressure {
   readonly step: PressureStep;
-  /** While `stretched` or `custody_only`: so far apart the rest, that of custody, lasts until the window ends. Otherwise 0. */
+  /**
+   * While `stretched`, the spacing at which the rest lasts until the window ends; while `custody_only`, the same for
+   * the rest of essential requests. Otherwise 0.
+   */
   readonly spacingMs: number;
-  /** When the pressing window ends, wall time; null while `free`, or where nobody knows. */
+  /** When the pressing window ends, wall time; null while `free`, or where it is unknown. */
   readonly until: number | null;
-  /** For people: what is short, and by how much; empty while `free`. */
+  /** For people: which requests are short, and by how much; empty while `free`. */
   readonly text: string;
 }
 

@@ -1,4 +1,4 @@
-/** After a run that ended well the issue is looked at again this soon (seed 2, Continuation Retries). */
+/** Baton checks the issue again this soon after a run that ended well (seed 2, Continuation Retries). */
 export const continuationDelayMs = 1_000;
 
 /** The wait after the first failure; each further one in a row doubles it (seed 2, Backoff Formula). */
@@ -9,11 +9,11 @@ const quotaBaseMs = 60_000;
 const loginBaseMs = 5 * 60_000;
 const accountLongestMs = 3_600_000;
 
-/** Nobody tells when a bill is paid, and until then each try is refused. */
+/** No service reports when a bill is paid, and until then it refuses each try. */
 const billingBaseMs = 30 * 60_000;
 const billingLongestMs = 4 * 3_600_000;
 
-/** The longest window of a quota that is known is a week. Whoever tells a later time is not believed. */
+/** The longest known quota window is a week. Baton does not believe a later reset time. */
 export const furthestResetMs = 8 * 24 * 3_600_000;
 
 /** The longest jitter, as a part of the delay. It only ever makes the wait longer. */
@@ -32,25 +32,25 @@ export function failureDelayMs(failures: number, longestMs: number, chance: numb
 }
 
 /**
- * The wait for a quota: until it comes back, where that is told and to be believed, else from a minute to an hour, twice
- * as long after each wait in a row. By `chance` at most a tenth more, and at most a minute.
+ * The wait for a quota: until the reported reset where that is believable, else from a minute to an hour, doubled after
+ * each wait in a row. `chance` adds at most a tenth, and at most a minute.
  */
 export function quotaDelayMs(waitsBefore: number, untilResetMs: number | null, chance: number): number {
   const isBelieved = untilResetMs !== null && untilResetMs > 0 && untilResetMs <= furthestResetMs;
   return jittered(isBelieved ? untilResetMs : Math.min(doubled(quotaBaseMs, waitsBefore), accountLongestMs), chance);
 }
 
-/** The wait for somebody to log in: from five minutes to an hour, as that for a quota. */
+/** The wait for a login: from five minutes to an hour, growing like that for a quota. */
 export function loginDelayMs(waitsBefore: number, chance: number): number {
   return jittered(Math.min(doubled(loginBaseMs, waitsBefore), accountLongestMs), chance);
 }
 
-/** The wait for somebody to look at the billing: from half an hour to four, as that for a quota. */
+/** The wait for a person to fix the billing: from half an hour to four, growing like that for a quota. */
 export function billingDelayMs(waitsBefore: number, chance: number): number {
   return jittered(Math.min(doubled(billingBaseMs, waitsBefore), billingLongestMs), chance);
 }
 
-/** Beyond 2^30 it is past any limit that makes sense, and past what numbers can hold exactly. */
+/** Beyond 2^30 the delay exceeds any sensible limit, and the exact range of numbers. */
 function doubled(baseMs: number, times: number): number {
   return baseMs * 2 ** Math.min(Math.max(times, 0), 30);
 }

@@ -1,12 +1,12 @@
 import { harmlessLine, harmlessLines } from '../text/harmless-line.ts';
 import { deliveryText, evidenceText, type RunEvidence } from './run-evidence.ts';
 
-/** What is known of the run of an issue before this one, for an agent that has no memory of it. */
+/** The facts about the previous run of an issue, for an agent that has no memory of it. */
 export interface EarlierWork {
   /** Why it ended, in one sentence; null when it ended well. */
   readonly endedBecause: string | null;
   readonly turns: number;
-  /** The last thing its agent said. */
+  /** The last message of its agent. */
   readonly lastMessage: string | null;
   readonly evidence: RunEvidence | null;
 }
@@ -15,8 +15,9 @@ const longestReason = 500;
 const longestMessage = 2_000;
 
 /**
- * The earlier run in words for an agent. What must hold: what its agent said, and what an error quotes, is data. Each line
- * of it begins with a mark of quotation, so nothing in it can pass for anything else, and it is never long.
+ * The earlier run, as text for an agent. What must hold: the words of its agent, and those that an error quotes, are
+ * data. Each line of them begins with a quote prefix, so nothing in them can pass for anything else, and they
+ * are always short.
  */
 export function earlierWorkText({ endedBecause, turns, lastMessage, evidence }: EarlierWork): string {
   const after = `after ${turns} ${turns === 1 ? 'turn' : 'turns'}`;

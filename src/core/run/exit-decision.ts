@@ -8,23 +8,23 @@ import { continuationDelayMs, failureDelayMs, quotaDelayMs } from './backoff.ts'
 import { chooseRecovery, type RecoveryStep } from './context-recovery.ts';
 import type { RunOutcome } from './run.ts';
 
-/** A run that has ended, and what is known of the runs of its issue before it. */
+/** A run that has ended, and the history of its issue before it. */
 export interface RunExit {
-  /** The issue's, for the command that a person is told. */
+  /** The issue's identifier, for the command in the message to a person. */
   readonly identifier: string;
   readonly outcome: RunOutcome;
   readonly failuresBefore: number;
   /** Runs in a row before this one that ended well and changed nothing. */
   readonly staleBefore: number;
-  /** Whether the run changed anything. Null is unknown, and counts as changed: nobody is held on a guess. */
+  /** Whether the run changed anything. Null is unknown, and counts as changed: Baton holds no issue on a guess. */
   readonly changed: boolean | null;
   /** Waits for a quota in a row before this one. */
   readonly quotaWaitsBefore: number;
-  /** When an account of the backend is ready; 0: one is now. Null: nobody knows. Read after a lack of quota alone. */
+  /** When an account of the backend is ready; 0: one is now. Null: unknown. Read only after a run without quota. */
   readonly quotaReadyInMs: number | null;
-  /** Where nobody is logged in: this is the issue that is held for it; the others wait for the account. */
+  /** Without a login: this issue is held for it; the others wait for the account. */
   readonly standsForLogin: boolean;
-  /** What this run did differently because the one before it died of its context; null for an ordinary one. */
+  /** What this run did differently because the previous one died of its context; null for an ordinary run. */
   readonly lastRecovery: RecoveryStep | null;
   readonly agent: AgentSettings;
   /** Wall time. */
@@ -54,29 +54,29 @@ const needsPersonIfActive: ReadonlySet<AnyErrorCode> = new Set([
   'run_stalemate',
 ]);
 
-/** An error may quote what an agent wrote; a reason is for reading at a glance. */
+/** An error may quote an agent; a reason is for reading at a glance. */
 const longestErrorChars = 500;
 
-/** But the command that logs an agent in comes after what the agent said, and must not be cut off. */
+/** The command that logs an agent in comes after the agent's own words, and must not be cut off. */
 const longestToldChars = 1_000;
 
 /**
- * The exits of seed 2, and where they end.
+ * The exits of seed 2, and their consequences.
  *
  * | a run that | is followed by |
  * |---|---|
  * | needs a person | held with the code of its error, however it ended |
- * | found nobody logged in | held with the code of its error and the command that goes on, if no other issue is; else as without quota |
- * | goes round in a circle | held with the code of its error and the command that goes on |
- * | ended well | a quick look whether the issue is still active; held when too many in a row changed nothing |
- * | found its account without quota | a look when an account is ready; nothing is counted |
+ * | found no login | held with its code and the command to continue, if no other issue is; else as without quota |
+ * | goes round in a circle | held with the code of its error and the command to continue |
+ * | ended well | a quick check whether the issue is still active; held when too many in a row changed nothing |
+ * | found its account without quota | a retry when an account is ready; nothing is counted |
  * | failed, timed out or stalled | a wait that grows with the failures in a row; held when there were too many |
  * | died of its context window | as a failure, but the next run does something differently |
- * | was interrupted by Baton itself | a look as soon as there may be one; nothing is counted |
+ * | was interrupted by Baton itself | a retry as soon as possible; nothing is counted |
  * | was stopped because its issue moved on | the claim is released |
  *
- * A failure says nothing about progress and leaves the stale runs as they were; a run that ended well ends the failures.
- * Where nothing is counted, the next run is to be what this one was, and does the same differently.
+ * A failure says nothing about progress and leaves the count of stale runs unchanged; a run that ended well resets the
+ * failures. Where nothing is counted, the next run repeats this one, with the same recovery step.
  */
 export function decideAfterExit(exit: RunExit): ExitDecision {
   const { outcome } = exit;
@@ -114,7 +114,7 @@ function afterSuccess({ identifier, staleBefore, changed, agent: { maxStaleRuns 
 function afterQuota(exit: RunExit, { details }: BatonError): ExitDecision {
   const { now, quotaWaitsBefore, quotaReadyInMs, chance } = exit;
   const untilResetMs = typeof details.resets_at === 'number' ? details.resets_at - now : null;
-  // A moment even when an account is ready: what is refused at once, again and again, must not keep the machine busy.
+  // Wait a moment even when an account is ready: repeated immediate refusals must not keep the machine busy.
   const delayMs =
     quotaReadyInMs === null
       ? quotaDelayMs(quotaWaitsBefore, untilResetMs, chance)

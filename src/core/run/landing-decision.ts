@@ -3,8 +3,8 @@ import type { Issue } from '../issue/issue.ts';
 import type { TrackerSettings } from '../settings.ts';
 
 /**
- * How it stands with an issue that Baton worked on and gave back: it `landed`, it is `waiting` for people still, or it is
- * `forgotten`, because it is to be done again (its next run follows it then) or gone.
+ * What became of an issue that Baton worked on and released: `landed` means finished, `waiting` means that it still
+ * waits for people, `forgotten` means that it has to be done again (its next run follows it then) or is gone.
  */
 export type Landing = 'landed' | 'waiting' | 'forgotten';
 

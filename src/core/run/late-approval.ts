@@ -3,13 +3,13 @@ import type { AgentQuestion, QuestionAnswer } from '../command/question.ts';
 /** The kinds that are answered by yes or no and let something be done. */
 const approvals: ReadonlySet<AgentQuestion['kind']> = new Set(['command', 'file_change', 'permission', 'tool']);
 
-/** What a backend puts where it left something out. */
+/** The sign with which a backend marks omitted text. */
 const cut = '…';
 
 /**
- * Whether a yes that came after its run had ended also answers this request of the next run. What must hold: it is the
- * same request, word for word; and all of it was there to be read. What was cut, or told no details, may differ where
- * nobody saw it, and is asked again.
+ * Whether an approval that came after its run had ended also answers this request of the next run. What must hold: it
+ * is the same request, word for word, and the person could read all of it. A request that was cut or came without
+ * details may differ in the part the person did not see, so it is asked again.
  */
 export function allowsAgain(
   { question, answer }: { readonly question: AgentQuestion; readonly answer: QuestionAnswer },

@@ -1,14 +1,14 @@
 /**
- * The limits on what is spent. What must hold: what is spent never falls, so neither does a finding's level; a limit of
- * 0 finds nothing; at the limit is reached, and from four fifths of it on there is a warning. Findings come in the order
- * run, issue, day, so that the first that is reached is the narrowest.
+ * The limits on spending. What must hold: spending never falls, so a finding's level never falls either; a limit of 0
+ * finds nothing; a limit is reached at its exact value, with a warning from four fifths of it on. Findings come in the
+ * order run, issue, day, so that the first reached one is the narrowest.
  */
 
 import { retryCommand } from '../command/retry-command.ts';
 import type { LimitSettings, Settings } from '../settings.ts';
 import { countText, durationText, usdText } from '../text/amount-text.ts';
 
-/** What an issue has spent since a person last let it go on, its run in flight included. */
+/** What an issue has spent since a person last let it continue, its current run included. */
 export interface IssueSpent {
   readonly runs: number;
   readonly tokens: number;
@@ -16,7 +16,7 @@ export interface IssueSpent {
   readonly microUsd: number;
 }
 
-/** What all runs of the UTC day have spent, those in flight included. */
+/** The spending of all runs of the UTC day, those in flight included. */
 export interface DaySpent {
   readonly tokens: number;
   readonly microUsd: number;
@@ -72,7 +72,7 @@ export function isDayLimit({ limit }: LimitFinding): boolean {
   return limit === 'tokens_per_day' || limit === 'usd_per_day';
 }
 
-/** Why work stops at a limit that is reached, ending with the one command that gives a new allowance. */
+/** Why work stops at a reached limit, ending with the command that grants a new allowance. */
 export function limitHold(
   finding: LimitFinding,
   identifier: string,
@@ -83,7 +83,7 @@ export function limitHold(
   return { code: 'limit_reached', reason };
 }
 
-/** The limits that hold unless a file switches them off, and that this one did. Whoever starts Baton is to hear of it. */
+/** The limits that are on by default and that this file switches off. Baton reports them to the user at start. */
 export function limitsSwitchedOff({ limits, agent }: Settings): readonly string[] {
   const onByDefault = {
     'limits.runs_per_issue': limits.runsPerIssue,

@@ -25,8 +25,8 @@ const saysHowItEnded: ReadonlySet<string | null> = new Set<ErrorCode>([
 ]);
 
 /**
- * How a run ended in words for people. What a person decided, or was waited for, is no failure of anybody; programs get
- * the outcome as it is.
+ * How a run ended, in words for people. A person's decision, or a wait for one, is not a failure; programs get the
+ * outcome unchanged.
  */
 export function outcomeWords({ outcome, errorCode, errorMessage }: EndedRun): string {
   if (errorMessage === null) return words[outcome];

@@ -3,7 +3,7 @@ import type { Issue } from '../issue/issue.ts';
 import type { TrackerSettings } from '../settings.ts';
 import type { StopReason } from './run.ts';
 
-/** What a fresh look at the tracker means for a run in progress (seed 1, State Refresh; specification 8.5). */
+/** What a fresh read of the tracker means for a run in progress (seed 1, State Refresh; specification 8.5). */
 export type ReconcileDecision =
   | { readonly action: 'keep'; readonly issue: Issue }
   | { readonly action: 'stop'; readonly reason: StopReason };
@@ -18,7 +18,7 @@ export function decideAboutRun(fresh: Issue | null, tracker: TrackerSettings): R
   return { action: 'keep', issue: fresh };
 }
 
-/** Whether a run has said nothing for too long: since its last event, or since its start when it never had one. */
+/** Whether a run has been silent for too long: since its last event, or since its start when it never had one. */
 export function isStalled(
   run: { startedAt: number; lastEventAt: number | null },
   nowMs: number,

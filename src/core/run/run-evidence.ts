@@ -1,16 +1,16 @@
-/** What a run left in its workspace: the evidence of what it did. */
+/** The evidence that a run left in its workspace. */
 export interface RunEvidence {
   /** Whether anything changed while there was a session; null when that could not be seen. */
   readonly changed: boolean | null;
   /** Of the workspace after the session; null when it could not be seen completely. */
   readonly fingerprint: string | null;
-  /** Null where the workspace is no git repository, or could not be seen. */
+  /** Null where the workspace is not a git repository, or could not be read. */
   readonly git: GitEvidence | null;
-  /** Missing where the workspace has no branch that is brought anywhere, and as long as nobody tried. */
+  /** Missing where the workspace has no branch to publish, and until Baton has tried to publish it. */
   readonly delivery?: Delivery;
 }
 
-/** Of a run whose workspace nobody looked at. */
+/** For a run whose workspace was not examined. */
 export const unseen: RunEvidence = { changed: null, fingerprint: null, git: null };
 
 export interface GitEvidence {
@@ -25,7 +25,7 @@ export interface GitEvidence {
   readonly conflicts: number;
 }
 
-/** What became of the branch of a workspace on its way into the local repository that it came from. */
+/** The result of publishing a workspace's branch to the local repository that it came from. */
 export interface Delivery {
   /** `nothing`: there were no new commits on it. */
   readonly outcome: 'brought' | 'nothing' | 'refused';
@@ -33,13 +33,13 @@ export interface Delivery {
   readonly branch: string | null;
   /** The commit of the branch in the workspace; null when it could not be read. */
   readonly commit: string | null;
-  /** Where a branch that was brought had been in the repository; null when it was not there, or was not brought. */
+  /** The commit of a published branch in the repository before; null when there was none, or it was not published. */
   readonly before: string | null;
-  /** Of a refusal; missing in what earlier versions wrote. */
+  /** For a refusal; missing in records of earlier versions. */
   readonly code?: DeliveryRefusal;
-  /** Of a refusal; completes the sentence "The branch was not brought over: …". */
+  /** For a refusal; completes the sentence "The branch was not brought over: …". */
   readonly reason: string | null;
-  /** HEAD, where it is not on the branch and has commits that the branch has not. Nobody brings those. */
+  /** HEAD, where it is not on the branch and has commits that the branch lacks. Baton does not publish those. */
   readonly elsewhere: WorkElsewhere | null;
 }
 
@@ -90,8 +90,8 @@ export function evidenceText({ changed, fingerprint, git }: RunEvidence): string
 }
 
 /**
- * `baton/t-1 is at abc1234 in the repository`, or why it is not there and where the commits are. What is in a workspace is
- * not told of one that is gone.
+ * `baton/t-1 is at abc1234 in the repository`, or why it is not there and where the commits are. The text does not
+ * describe the content of a workspace that is gone.
  */
 export function deliveryText(delivery: Delivery, isWorkspaceGone: boolean): string {
   const { outcome, commit, reason, elsewhere } = delivery;

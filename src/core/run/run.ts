@@ -1,8 +1,8 @@
 import type { BatonError } from '../baton-error.ts';
 
 /**
- * Where a run is (seed 2, Run Attempt Lifecycle). The first six are passed in this order; one of the last five ends
- * it. A stage says where the run is, an outcome what came of it.
+ * Where a run is (seed 2, Run Attempt Lifecycle). A run passes the first six in this order; one of the last five ends
+ * it. A stage says where the run is, an outcome what its result is.
  */
 export type RunStage =
   | 'preparing_workspace'
@@ -16,9 +16,9 @@ export type RunStage =
 type LastStage = 'succeeded' | 'failed' | 'timed_out' | 'stalled' | 'canceled_by_reconciliation';
 
 /**
- * How a run ended: by its last stage, or `interrupted`. That one is no stage: seed 2 has eleven, and to whoever watches
- * a run it was stopped from outside like any other. It is an outcome of its own because of what follows: the issue is
- * still to be done and nobody failed, so the work goes on and nothing is counted.
+ * How a run ended: by its last stage, or `interrupted`. `interrupted` is not a stage: seed 2 has eleven, and an
+ * observer of the run sees only that it was stopped from outside. It is an outcome of its own because of its
+ * consequence: the issue is still to be done and nothing failed, so the work continues and nothing is counted.
  */
 export type RunEnd = LastStage | 'interrupted';
 
@@ -26,12 +26,12 @@ export function lastStage(end: RunEnd): RunStage {
   return end === 'interrupted' ? 'canceled_by_reconciliation' : end;
 }
 
-/** What came of a run. Only `succeeded` has no error; the error's code tells why. */
+/** The outcome of a run. Only `succeeded` has no error; the error's code says why. */
 export type RunOutcome =
   | { readonly end: 'succeeded'; readonly turns: number }
   | { readonly end: Exclude<RunEnd, 'succeeded'>; readonly turns: number; readonly error: BatonError };
 
-/** Why the orchestrator ends a run that has not ended itself. `core/run/stop-outcome.ts` says what comes of it. */
+/** Why the orchestrator ends a run that has not ended itself. `core/run/stop-outcome.ts` lists the outcomes. */
 export type StopReason =
   | 'stalled'
   | 'terminal_state'
@@ -39,16 +39,16 @@ export type StopReason =
   | 'not_routable'
   | 'issue_missing'
   | 'stopped_by_person'
-  /** The issue has spent what it may; it is held. */
+  /** The issue has spent its allowance; it is held. */
   | 'limit_reached'
-  /** All runs of the day have spent what they may; they go on when there is a new allowance. */
+  /** All runs of the day have spent the day's allowance; they continue with the next one. */
   | 'day_limit_reached'
-  /** The claim is no longer this daemon's; another may have the issue already. */
+  /** This daemon has lost the claim; another may have the issue already. */
   | 'claim_lost'
-  /** Nobody answered its question in time; the issue is held with it. */
+  /** No person answered its question in time; the issue is held with it. */
   | 'unanswered'
-  /** A person goes on by hand; the issue is held until they hand it back. */
+  /** A person continues by hand; the issue is held until they hand it back. */
   | 'taken_over'
-  /** The agent's process vanished, and nobody was told of an exit. */
+  /** The agent's process vanished without a report of its exit. */
   | 'process_gone'
   | 'shutdown';

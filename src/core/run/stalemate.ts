@@ -2,10 +2,10 @@ import { BatonError } from '../baton-error.ts';
 import { harmlessLine } from '../text/harmless-line.ts';
 
 /**
- * Turns in a row that led nowhere. A turn is idle when the workspace is the same after it as before it, and its last words
- * are those of the idle turns before it; to have said nothing is the same as to have said nothing. A workspace that could
- * not be seen is never the same: nobody is held on a guess. A turn in which the agent heard a person, in its prompt, by a
- * word into it or by an answer, is never idle either: that is progress, and the count starts again.
+ * Turns in a row without progress. A turn is idle when it leaves the workspace unchanged and its last message equals
+ * that of the idle turns before it; two empty messages are equal. An unreadable workspace never counts as unchanged:
+ * Baton holds no issue on a guess. A turn in which the agent heard a person, in its prompt, by a steering message or by
+ * an answer, is never idle either: that is progress, and the count starts again.
  */
 export interface IdleTurns {
   readonly count: number;
@@ -15,7 +15,7 @@ export interface IdleTurns {
   readonly message: string | null;
 }
 
-/** Before the first turn, with the workspace as it is then. */
+/** The state before the first turn, with the workspace as the turn finds it. */
 export function noIdleTurns(fingerprint: string | null): IdleTurns {
   return { count: 0, fingerprint, message: null };
 }
@@ -36,7 +36,7 @@ export function countIdleTurn(before: IdleTurns, turn: TurnTrace): IdleTurns {
   return { count: goesOn ? before.count + 1 : 1, fingerprint, message };
 }
 
-/** Whether so many idle turns end a run; a limit of 0 never does. */
+/** Whether `count` idle turns end a run; a limit of 0 never does. */
 export function isStalemate({ count }: IdleTurns, maxIdleTurns: number): boolean {
   return maxIdleTurns > 0 && count >= maxIdleTurns;
 }

@@ -20,7 +20,7 @@ const interrupted = (because: string): Stop => ({
   message: `The run was interrupted: ${because}.`,
 });
 
-/** What comes of a run by the reason for which it is stopped: the one table, whether it had begun or not. */
+/** The outcome of a run for each stop reason, whether the run had begun or not. */
 const stops: Readonly<Record<StopReason, Stop>> = {
   stalled: { end: 'stalled', code: 'run_stalled', message: 'The agent showed no sign of life for too long.' },
   process_gone: { end: 'failed', code: 'agent_exited', message: "The agent's process is gone, and left no exit." },

@@ -1,7 +1,7 @@
 import type { RetryKind } from '../workflow.ts';
 import type { RecoveryStep } from './context-recovery.ts';
 
-/** Ways back to an issue on which the agent goes on in its own conversation: nothing was wrong with that. */
+/** Kinds of retry in which the agent continues its own conversation, because nothing was wrong with it. */
 const goesOn: ReadonlySet<RetryKind> = new Set(['interrupted', 'quota', 'answered', 'handed_back']);
 
 export interface RunWithThread {
@@ -12,11 +12,11 @@ export interface RunWithThread {
 }
 
 /**
- * The conversation that a run goes on with; null begins a new one. One that was cut short, or waited for somebody, goes on
- * where it was, and so does one that is only made shorter. A failure starts a new one: its thread may be what was wrong. A
- * thread belongs to the backend that began it. A run that died before it had a session is passed over, whatever ended it:
- * nothing was said to the agent, so the next one goes on with what that one was to go on with. `before` are the runs of
- * the issue, the newest first.
+ * The conversation that a run resumes; null begins a new one. A run resumes a conversation that was cut short, that
+ * waited for somebody, or that is only compacted. After a failure a new one starts, because the thread may be the
+ * cause. A thread belongs to the backend that began it. A run that died before it had a session is skipped, for any
+ * cause: its agent heard nothing, so the next run resumes the conversation that this run should have resumed. `before`
+ * are the runs of the issue, the newest first.
  */
 export function threadToResume(
   start: Pick<RunWithThread, 'backend' | 'retryKind' | 'recovery'>,
@@ -34,9 +34,9 @@ export function threadToResume(
 }
 
 /**
- * The run whose start is still owed when a person lets a held issue go on: the newest that was to go on in a conversation,
- * or to do something differently, if neither it nor a run after it ever had a session. Its agent was told nothing, so the
- * next run is what that one was to be. Null: nothing is owed, and the issue begins as any other. `before` as above.
+ * The run to make up for when a person lets a held issue continue: the newest that should have resumed a conversation,
+ * or done something differently, if neither it nor a run after it ever had a session. Its agent heard nothing, so the
+ * next run starts the way that run should have. Null: the issue begins as any other. `before` as above.
  */
 export function startStillOwed<Run extends RunWithThread & { readonly turns: number }>(
   before: readonly Run[],

@@ -2,14 +2,14 @@ import { stateClass } from '../dispatch/eligibility.ts';
 import { type Issue, normalizeState } from '../issue/issue.ts';
 import type { TrackerSettings, WorkspaceSettings } from '../settings.ts';
 
-/** What is known of a workspace that is there. */
+/** The facts about an existing workspace. */
 export interface WorkspaceSituation {
-  /** Who has its issue, as the end of a sentence; null when nobody has. */
+  /** Who has claimed its issue, as the end of a sentence; null without a claim. */
   readonly claim: string | null;
   readonly isPinned: boolean;
-  /** Undefined when nobody knows which it is or could ask, null when the tracker does not have it any more. */
+  /** Undefined when the issue is unknown or the tracker could not be asked, null when the tracker no longer has it. */
   readonly issue: Pick<Issue, 'state'> | null | undefined;
-  /** Since when nobody worked in it: the end of its last run, or the last change of the directory. */
+  /** Since when the workspace is unused: the end of its last run, or the last change of the directory. */
   readonly idleSince: number;
 }
 
@@ -25,13 +25,13 @@ export interface StayRules {
   readonly tracker: TrackerSettings;
   readonly workspace: WorkspaceSettings;
   readonly now: number;
-  /** A person who asks for it at once does not wait until the time of a finished workspace is over. */
+  /** A person who asks for the removal does not wait for the end of the retention. */
   readonly ignoresRetention: boolean;
 }
 
 /**
- * Why a workspace is not removed now, or null when it may go. Only the workspace of an issue that is over goes, when
- * nobody has that issue, no person has pinned it and its time is over. In doubt it stays.
+ * Why a workspace is not removed now, or null when it may be removed. Baton removes only the workspace of a finished
+ * issue that has no claim, is not pinned by a person, and has passed its retention. In doubt the workspace stays.
  */
 export function whyItStays({ claim, isPinned, issue, idleSince }: WorkspaceSituation, rules: StayRules): Stay | null {
   if (claim !== null) return { code: 'claimed', text: claim };
@@ -41,18 +41,18 @@ export function whyItStays({ claim, isPinned, issue, idleSince }: WorkspaceSitua
   if (stateClass(issue.state, rules.tracker) !== 'terminal')
     return { code: 'not_finished', text: `its issue is not finished (${issue.state})` };
   const keptMs = retentionOf(issue.state, rules.workspace);
-  // Nothing to wait for, whatever the clocks of other machines say.
+  // Nothing to wait for, even if the clocks of other machines differ.
   if (keptMs === 0 || rules.ignoresRetention || idleSince + keptMs <= rules.now) return null;
   return { code: 'retention', text: `it is kept until ${new Date(idleSince + keptMs).toISOString()}` };
 }
 
-/** How long the workspace of an issue stays that is over in this state. */
+/** How long the workspace of an issue stays that finished in this state. */
 function retentionOf(state: string, { retentionMs, retentionMsByState }: WorkspaceSettings): number {
   const name = normalizeState(state);
   return Object.hasOwn(retentionMsByState, name) ? (retentionMsByState[name] ?? retentionMs) : retentionMs;
 }
 
-/** How long a workspace stays at least, whatever the state of its issue. */
+/** The shortest time that a workspace stays, over all states of an issue. */
 export function shortestRetention({ retentionMs, retentionMsByState }: WorkspaceSettings): number {
   return Math.min(retentionMs, ...Object.values(retentionMsByState));
 }

@@ -2,8 +2,8 @@ import type { ErrorCode } from '../error-catalogue.ts';
 import type { NotifyEvent } from '../notify/notify-cause.ts';
 
 /**
- * The types of values a key may have, by name, and what each is once it is read. `workflow/table/setting-types.ts` has
- * the schema and the words of each.
+ * The types of values a key may have, by name, with the TypeScript type of the value once it is read.
+ * `workflow/table/setting-types.ts` has the schema and the words of each.
  */
 export interface SettingTypes {
   readonly text: string;
@@ -70,7 +70,7 @@ export interface Setting<V = unknown> {
   /** For people, in Markdown. */
   readonly description: string;
   readonly takesEffect: TakesEffect;
-  /** The default in words, in Markdown, where it is no constant. */
+  /** The default in words, in Markdown, where it is not a constant. */
   readonly defaultText?: string;
   /** A bad value is never printed. */
   readonly mayHoldSecret?: true;
@@ -116,7 +116,7 @@ export type Section<R extends SettingTable> = {
       : never;
 };
 
-/** A section whose fields `C` differ from what the file holds, or come on top: `workflow/resolve/` makes them. */
+/** A section whose fields `C` differ from those in the file, or are added: `workflow/resolve/` makes them. */
 export type Resolved<R extends SettingTable, C> = Omit<Section<R>, keyof C> & Readonly<C>;
 
 type CamelCase<S extends string> = S extends `${infer First}_${infer Rest}`

@@ -1,7 +1,9 @@
 // biome-ignore lint/suspicious/noControlCharactersInRegex: removing them is the purpose.
 const escapes = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|.)/g;
 
-/** Somebody's text as one line for people: no control characters, no terminal escapes, nothing that turns its direction. */
+/**
+ * Foreign text as one line for people: no control characters, no terminal escapes, nothing that turns its direction.
+ */
 export function harmlessLine(text: string): string {
   return text
     .replaceAll(escapes, '')

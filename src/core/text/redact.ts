@@ -2,10 +2,10 @@ import { BatonError } from '../baton-error.ts';
 import { Secret } from './secret.ts';
 
 /**
- * Takes secrets out of what an agent tells, before anybody keeps or shows it. What must hold: whatever is given comes back
- * in the same shape, and as the very same thing where there was nothing to take out; it never throws. A secret is found
- * whole, as JSON writes it inside of a text, and where a text was cut through it with eight characters of it left. One that
- * comes in smaller pieces, or in another form (encoded, reversed), cannot be found.
+ * Removes secrets from the output of an agent, before Baton stores or shows it. What must hold: the result has the same
+ * shape as the input, and is the very same object where there was nothing to remove; it never throws. It finds a secret
+ * that is whole, that JSON has escaped inside a text, or that was cut with at least eight characters left. It cannot
+ * find a secret in smaller pieces or in another form (encoded, reversed).
  */
 export interface Redactor {
   /** This one too, from now on. */
@@ -17,7 +17,7 @@ export interface Redactor {
 /** A secret of fewer characters is left alone: it would be found in any text. */
 const shortest = 8;
 const shown = '[secret]';
-/** Deeper than anything an agent means to say; it cannot be looked through, so it is not told. */
+/** Deeper than anything an agent means to say; deeper values cannot be searched for secrets, so they are not shown. */
 const deepest = 100;
 const tooDeep = '[too deep]';
 
@@ -44,7 +44,7 @@ export function secretsIn(value: unknown, depth = 0): string[] {
   return Object.values(value).flatMap((each) => secretsIn(each, depth + 1));
 }
 
-/** The longest first: one may be a part of another. A key of several lines is told line by line. */
+/** The longest first: one may be a part of another. A key of several lines is searched line by line. */
 function needlesOf(secrets: Iterable<string>): readonly string[] {
   const forms = [...secrets].flatMap((secret) => [
     ...[secret.trim(), JSON.stringify(secret.trim()).slice(1, -1)],
@@ -114,7 +114,7 @@ function walkFields(fields: Fields, rule: TextRule, depth: number): Fields {
   return copy === null ? fields : Object.fromEntries(copy);
 }
 
-/** An error keeps its code, its trace and what caused it. */
+/** An error keeps its code, its trace and its cause. */
 function walkError(error: Error, rule: TextRule, depth: number): Error {
   const parts = { message: error.message, stack: error.stack, cause: error.cause, ...partsOf(error) };
   const clean = walkFields(parts, rule, depth) as typeof parts;
@@ -128,7 +128,7 @@ function walkError(error: Error, rule: TextRule, depth: number): Error {
   return copy;
 }
 
-/** What an error has of its own and may be written down. */
+/** The error's own fields that may be written down. */
 function partsOf(error: Error): { readonly own: Fields } {
   if (error instanceof BatonError) return { own: { details: error.details, nextStep: error.nextStep } };
   return { own: error instanceof AggregateError ? { errors: error.errors } : {} };

@@ -1,15 +1,15 @@
 /**
- * Takes what looks like a secret out of a text that a person wrote, such as the command line of an agent or a hook: who
- * is named before the host of an address, keys that are known by how they begin, values of names that mean a secret, and
- * what follows `Bearer`. A reference such as `$TOKEN` is none. It is for showing settings to others; it finds what people
- * commonly write there, and cannot find everything.
+ * Removes likely secrets from a text that a person wrote, such as the command line of an agent or a hook: the user part
+ * of an address, keys with a known prefix, values of names that mean a secret, and the word after `Bearer`. A reference
+ * such as `$TOKEN` is not a secret. It is for showing settings to others; it finds what people commonly write there,
+ * and cannot find everything.
  */
 export function withoutSecrets(text: string): string {
   return rules.reduce((clean, [pattern, shown]) => clean.replaceAll(pattern, shown), text);
 }
 
 const hidden = '[secret]';
-/** What a value is made of, quoted or not; a reference to a variable is left as it is. */
+/** The characters of a value, quoted or not; a reference to a variable is not matched. */
 const value = String.raw`(?:"(?!\$)[^"]+"|'[^']+'|(?!["'$]|\[secret\])[^\s"'&;|]+)`;
 const secretName =
   '[a-z0-9_-]*(?:(?:api|access|private)[_-]?key|token|secret|password|passwd|passphrase|credentials?)[a-z0-9_-]*';

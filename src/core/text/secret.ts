@@ -1,6 +1,6 @@
 const shown = '[secret]';
 
-/** A value that must not be printed. Whatever turns it into text gets `[secret]`; `reveal` is the one way in. */
+/** A value that must not be printed. Every conversion to text returns `[secret]`; only `reveal` returns the value. */
 export class Secret {
   readonly #value: string;
 

@@ -1,11 +1,11 @@
 /**
- * How Baton holds on to what a child starts; `probeCustody` finds out which the machine allows.
+ * How Baton contains the processes that a child starts; `probeCustody` finds out which way the machine allows.
  *
  * - `pid_namespace`: each child lives in a pid namespace of its own, and nothing in it outlives it, nor the daemon that
  *   started it, however that ends. Needs root.
- * - `user_pid_namespace`: the same inside a user namespace that maps only the current user, for everybody else.
+ * - `user_pid_namespace`: the same inside a user namespace that maps only the current user, for everyone else.
  * - `marker_sweep`: a process group, then a sweep for everything that carries the run's marker.
- * - `group_only`: there is no /proc to sweep; what leaves the process group is not found.
+ * - `group_only`: there is no /proc to sweep; a process that leaves the process group is not found.
  */
 export type Custody = 'pid_namespace' | 'user_pid_namespace' | 'marker_sweep' | 'group_only';
 
@@ -18,8 +18,8 @@ export type Custody = 'pid_namespace' | 'user_pid_namespace' | 'marker_sweep' | 
 const initScript = 'exec 3>&2 2>/dev/null; (exec "$0" "$@" 2>&3 3>&-); exit $?';
 
 /**
- * The kernel ends the namespace's keeper, and with it everything inside, when the daemon dies: nobody else could on its
- * machine, and another daemon may have the issue by then.
+ * The kernel ends the namespace's keeper, and with it everything inside, when the daemon dies: no one else on its
+ * machine could, and another daemon may have the issue by then.
  */
 const endsWithUs = ['setpriv', '--pdeathsig', 'KILL', '--'];
 
@@ -43,7 +43,7 @@ const wrapping: Record<Custody, readonly string[]> = {
   group_only: [],
 };
 
-/** The command line that runs `program` (an absolute path) under this custody. */
+/** The command line that runs `program` (an absolute path) with this containment. */
 export function commandUnderCustody(
   custody: Custody,
   program: string,

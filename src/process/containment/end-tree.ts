@@ -8,7 +8,7 @@ import { signalGroup } from './send-signal.ts';
 import { climbStopLadder } from './stop-ladder.ts';
 import { lookForRun, type SweepOptions, type SweepReport, sweepRun } from './sweep.ts';
 
-/** A program and all that Baton holds of it. */
+/** A program and the handles that Baton has on it. */
 export interface ProcessTree {
   readonly pid: number;
   readonly startTime: number | null;
@@ -23,14 +23,14 @@ export interface ProcessTree {
 /** The writers are dead by now; only a process that could not be ended makes this wait to its end. */
 const lastStderrMs = 1000;
 
-/** Ends a program by the ladder, then whatever it left behind, under a namespace too: there it finds nothing. */
+/** Ends a program by the ladder, then its leftovers. In a namespace this runs too, and finds nothing. */
 export async function endTree(tree: ProcessTree, deps: ProcessDeps, options: StopOptions): Promise<StopReport> {
-  // A program blocked on output that nobody reads could not end of its own accord.
+  // A program that is blocked on unread output could not end by itself.
   tree.chunks.discardIfUnread();
   const hasExited = (): boolean => tree.child.exitCode !== null || tree.child.signalCode !== null;
   const { pid, startTime } = tree;
   const leader = startTime === null ? undefined : { pid, startTime };
-  // A namespace ends everything with the program, whoever its parent is.
+  // A namespace ends everything with the program, in any line of descent.
   const known = deps.custody === 'marker_sweep' && !hasExited() ? await lookForRun(tree.runId, deps, leader) : [];
   const how = await climbStopLadder(
     {

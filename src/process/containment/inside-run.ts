@@ -3,8 +3,8 @@ import type { Clock } from '../../clock/clock.ts';
 import { type ProcessEntry, readProcessTable } from './process-table.ts';
 
 /**
- * Whether this process came out of a run, of whichever Baton: it, one that it came out of, or one in a session with those
- * carries a marker. Its own environment alone says little, for it is easily cleared. False where there is no /proc.
+ * Whether this process descends from a run of any Baton: it, one of its ancestors, or a process in a session with those
+ * carries a marker. Its own environment alone says little, because it is easily cleared. False where there is no /proc.
  */
 export async function isInsideRun(clock: Clock): Promise<boolean> {
   const table = await readProcessTable(clock);

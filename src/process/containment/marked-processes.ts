@@ -16,13 +16,13 @@ export interface SessionLeader {
 }
 
 export interface Wanted {
-  /** Whether the markers of a process make it one of those that are looked for. */
+  /** Whether the markers of a process make it a wanted one. */
   isMarked(entry: ProcessEntry): boolean;
   /** The first process of the run, where it is known. */
   readonly leader?: SessionLeader | undefined;
-  /** Keys of processes that an earlier look found: they stay wanted when what they were found by is gone. */
+  /** Processes that an earlier search found, by key: they stay wanted when the process that led to them is gone. */
   readonly known: ReadonlyMap<string, MarkedProcess>;
-  /** Keys of those that must not be ended, as `ownLine` tells. */
+  /** Keys of processes that must not be ended, from `ownLine`. */
   readonly spared: ReadonlySet<string>;
 }
 
@@ -38,8 +38,8 @@ export function keyOf({ pid, startTime }: { readonly pid: number; readonly start
 }
 
 /**
- * Every live process with a run marker, whatever the run. A Baton that is itself worked on by an agent sees that agent
- * here too, so whoever ends processes must know their run or their daemon.
+ * Every live process with a marker of any run. A Baton that an agent works on sees that agent here too, so a caller
+ * that ends processes must know their run or their daemon.
  */
 export async function listMarkedProcesses(deps: { readonly clock: Clock }): Promise<MarkedProcess[]> {
   const marked: MarkedProcess[] = [];
@@ -50,9 +50,10 @@ export async function listMarkedProcesses(deps: { readonly clock: Clock }): Prom
 }
 
 /**
- * One look at the live processes that are wanted: those with the marker, those in a session where one of them or the
- * leader is, and all their descendants, for a tool may start programs with a cleared or another environment. A whole
- * session is the run's: Baton starts every program in a new one, and nobody can enter a session from outside.
+ * Reads the live processes once and returns the wanted ones: those with the marker, those in a session with one of them
+ * or with the leader, and all their descendants, because a tool may start programs with a cleared or another
+ * environment. A whole session belongs to the run: Baton starts every program in a new one, and no process can enter a
+ * session from outside.
  */
 export async function findProcesses(wanted: Wanted, clock: Clock): Promise<Found> {
   const table = await readProcessTable(clock);
@@ -80,7 +81,7 @@ export async function findProcesses(wanted: Wanted, clock: Clock): Promise<Found
   for (const parent of sparedMarked) {
     for (const child of childrenOf.get(parent.pid) ?? []) add(child, parent.runId);
   }
-  // A map shows its loop also what is added meanwhile: this walks down to the last generation.
+  // Iterating over a map also visits entries added meanwhile: this walks down to the last generation.
   for (const parent of members.values()) {
     for (const child of childrenOf.get(parent.pid) ?? []) add(child, parent.runId);
   }
@@ -92,9 +93,9 @@ function asMarked({ pid, startTime, runId }: ProcessEntry): MarkedProcess {
 }
 
 /**
- * This process and all it came out of, up to the first. They may carry any marker: a Baton that an agent works on
- * inherits those of the agent, and a daemon that one of its own earlier agents started even its own.
- * What is in this line now stays spared: a process only ever changes to a parent that was above it before.
+ * This process and all its ancestors. They may carry any marker: a Baton that an agent works on inherits those of the
+ * agent, and a daemon that one of its own earlier agents started even its own. The processes in this line now stay
+ * spared: a process only ever changes to a parent that was above it before.
  */
 export function ownLine(): ReadonlySet<string> {
   const line = new Set<string>();

@@ -2,7 +2,7 @@ import { mkdtemp, stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { RunResult } from '../run-to-end.ts';
 
-/** One thing that was tried, and what came of it. */
+/** One attempted check and its result. */
 export interface CustodyCheck {
   readonly name: string;
   readonly ok: boolean;
@@ -14,13 +14,13 @@ export interface Trial {
   readonly folder: string;
   inside(script: string, cwd?: string): Promise<RunResult>;
   outside(script: string, cwd?: string): Promise<RunResult>;
-  /** Runs the script inside until its first line of output, stops it with TERM, and tells its exit code. */
+  /** Runs the script inside until its first line of output, stops it with TERM, and returns its exit code. */
   terminateInside(script: string): Promise<number | null>;
 }
 
 type Verdict = Omit<CustodyCheck, 'name'>;
 
-/** What must hold inside a pid namespace before agents are put into one, in the order it is tried. */
+/** What must hold inside a pid namespace before agents are put into one, in the order of the checks. */
 export const namespaceChecks: Readonly<Record<string, (trial: Trial) => Promise<Verdict>>> = {
   async exit_code(trial) {
     const { code, stderr } = await trial.inside('exit 7');
@@ -57,7 +57,7 @@ export const namespaceChecks: Readonly<Record<string, (trial: Trial) => Promise<
       'Git commits inside.',
     ),
 
-  /** What bubblewrap, and with it the sandboxes of the agents, is made of. */
+  /** The features that bubblewrap, and with it the sandboxes of the agents, needs. */
   nested_sandbox: (trial) =>
     asGoodAsOutside(
       trial,
@@ -73,7 +73,7 @@ export const namespaceChecks: Readonly<Record<string, (trial: Trial) => Promise<
     ),
 };
 
-/** What does not work outside either is not lost by going inside. */
+/** A feature that does not work outside either is not lost inside. */
 async function asGoodAsOutside(trial: Trial, script: string, claim: string): Promise<Verdict> {
   const outside = await trial.outside(script, await mkdtemp(path.join(trial.folder, 'outside-')));
   if (outside.code !== 0) {

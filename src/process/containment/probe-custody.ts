@@ -10,22 +10,22 @@ import { runToEnd } from '../run-to-end.ts';
 import type { Custody } from './custody.ts';
 import { type CustodyCheck, namespaceChecks, type Trial } from './namespace-checks.ts';
 
-/** What the machine allows, and why; `doctor` prints it. */
+/** The containment that the machine allows, and why; `doctor` prints it. */
 export interface CustodyReport {
   readonly custody: Custody;
   readonly checks: readonly CustodyCheck[];
 }
 
 export interface ProbeRequest {
-  /** The environment that agents get: PATH, HOME and TMPDIR decide what is found and where the trial runs. */
+  /** The environment of agents: PATH, HOME and TMPDIR decide which programs are found and where the trial runs. */
   readonly env: ChildEnvironment;
   readonly clock: Clock;
   readonly chance: Chance;
-  /** Of the daemon that asks, which after a restart ends what a crash in the middle leaves; otherwise any new id. */
+  /** The id of the asking daemon, which after a restart ends the leftovers of a crash; otherwise any new id. */
   readonly daemonId: string;
 }
 
-/** One step of the trial takes milliseconds; what takes this long hangs. */
+/** One step of the trial takes milliseconds; a step that takes this long hangs. */
 const stepTimeoutMs = 10_000;
 
 /**

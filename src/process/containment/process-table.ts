@@ -8,7 +8,7 @@ export const runMarker = 'BATON_RUN_ID';
 /** The second one: whose daemon it is; the same after each restart. */
 export const daemonMarker = 'BATON_DAEMON_ID';
 
-/** A live process as /proc tells it. */
+/** A live process, from /proc. */
 export interface ProcessEntry {
   readonly pid: number;
   readonly parentPid: number;
@@ -21,24 +21,27 @@ export interface ProcessEntry {
   readonly daemonId: string | null;
 }
 
-/** What the kernel tells of every process, dead ones that nobody has collected included. */
+/** The kernel's facts about every process, dead ones that are not collected yet included. */
 interface ProcessStat {
   readonly isDead: boolean;
-  /** Its first thread has ended; the process lives as long as there are others. */
+  /** Its first thread has ended; the process lives while other threads do. */
   readonly isHeadless: boolean;
   readonly parentPid: number;
   readonly session: number;
   readonly startTime: number;
 }
 
-/** A process takes about 20 µs to read, in one go a quarter of what it takes piecemeal; after so many others may run. */
+/**
+ * Reading a process takes about 20 µs, and reads in one go take a quarter of the time of piecemeal ones. After this
+ * many, other work may run.
+ */
 const readInOneGo = 128;
 
 /**
- * All live processes. Markers are read wherever the kernel lets us: of our own user, and as root of everybody, for an
- * agent run by root may start things under other users. Empty where there is no /proc.
+ * All live processes. Markers are read wherever the kernel lets us: of our own user, and as root of every user, because
+ * an agent run by root may start processes under other users. Empty where there is no /proc.
  *
- * Shared: when many runs end together, each of them wants to look.
+ * Shared: when many runs end together, each of them wants to read the table.
  */
 export function readProcessTable(clock: Clock): Promise<readonly ProcessEntry[]> {
   const read = readers.get(clock) ?? sharedRead(() => readNow(clock));
@@ -59,12 +62,14 @@ async function readNow(clock: Clock): Promise<readonly ProcessEntry[]> {
   return entries;
 }
 
-/** The start time of a process, null when it is gone or the platform does not tell. Asked at once: pids are reused. */
+/**
+ * The start time of a process, null when it is gone or the platform does not report it. Read at once: pids are reused.
+ */
 export function startTimeOf(pid: number): number | null {
   return readStat(pid)?.startTime ?? null;
 }
 
-/** Null when the process is gone, is hidden from us, or the platform does not tell. */
+/** Null when the process is gone, is hidden from us, or the platform does not report it. */
 export function readStat(pid: number): ProcessStat | null {
   try {
     return parseStat(readFileSync(`/proc/${pid}/stat`, 'utf8'));
@@ -98,7 +103,7 @@ function parseStat(text: string): ProcessStat {
   };
 }
 
-/** Empty for somebody else's, and for a process that hides itself (ssh-agent); its session or parent may tell. */
+/** Empty for another user's, and for a process that hides itself (ssh-agent); its session or parent may identify it. */
 function environmentOf(pid: number, isHeadless: boolean): readonly string[] {
   if (!isHeadless) return readVariables(`/proc/${pid}/environ`);
   // A thread that has ended shows no environment; each of the others shows that of the process.

@@ -1,6 +1,6 @@
 import { startTimeOf } from './process-table.ts';
 
-/** Signals one process, if it is still the one that was meant. */
+/** Signals one process, unless its pid now belongs to another. */
 export function signalProcess(target: { pid: number; startTime: number }, signal: NodeJS.Signals): void {
   if (startTimeOf(target.pid) === target.startTime) kill(target.pid, signal);
 }
@@ -15,6 +15,6 @@ function kill(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // Gone meanwhile, or not ours to signal; whoever asked looks again and reports what is left.
+    // Gone meanwhile, or not ours to signal; the caller checks again and reports the processes that are left.
   }
 }

@@ -8,14 +8,14 @@ export interface SweepOptions {
   readonly graceMs?: number | undefined;
   /** The first process of the run, where it is known. */
   readonly leader?: SessionLeader | undefined;
-  /** What `lookForRun` found before: wanted too, though what they were found by may be gone by now. */
+  /** Processes that `lookForRun` found before: wanted too, though the process that led to them may be gone by now. */
   readonly known?: readonly MarkedProcess[] | undefined;
 }
 
 export interface SweepReport {
   /** Processes that were found and are gone. */
   readonly ended: number;
-  /** How many are still there, for whatever reason. Not zero: nobody may take the run's place. */
+  /** How many are still alive, for any reason. Not zero: no other run may replace the run. */
   readonly left: number;
 }
 
@@ -30,8 +30,8 @@ export async function sweepRun(
 }
 
 /**
- * What there is of a run now. For who is about to end its first process: a descendant without a marker that left the
- * session is found only as long as its parent lives.
+ * The current processes of a run. For a caller that is about to end its first process: a descendant without a marker
+ * that left the session is found only while its parent lives.
  */
 export async function lookForRun(
   runId: string,
@@ -48,11 +48,12 @@ export async function lookForRun(
 }
 
 /**
- * Ends everything that a daemon left behind, before any of its restarts, whatever the store still knows of it, and nothing of another
- * daemon. For the start of a daemon, before it starts anything itself: later it would end its own agents.
+ * Ends every process that any earlier start of this daemon left behind, even those that the store does not know, and
+ * none of another daemon. For the start of a daemon, before it starts anything itself: later it
+ * would end its own agents.
  *
- * What is left may be alive; no run it names may be taken over. An agent of it out of which this daemon was
- * started is never ended, and so it is left.
+ * A process that is left may be alive; no run that it names may be inherited. An agent from which this daemon was
+ * started is never ended, so it is left.
  */
 export function sweepDaemon(
   daemonId: string,
@@ -63,8 +64,9 @@ export function sweepDaemon(
 }
 
 /**
- * Ends several runs without asking them first, all in the same looks: for a daemon that must have its agents dead before
- * its lease ends, and has no time for the ladder. Takes five seconds at the most, and then tells what is left.
+ * Ends several runs without asking them first, all in the same sweep: for a daemon that must have its agents dead
+ * before its lease ends, and has no time for the ladder. Takes at most five seconds, then reports the processes that
+ * are left.
  */
 export function endRunsAtOnce(runIds: Iterable<string>, deps: { readonly clock: Clock }): Promise<Swept> {
   const wanted = new Set(runIds);
@@ -87,16 +89,16 @@ export interface Swept {
 
 const defaultGraceMs = 1000;
 
-/** How long after the first KILL the sweep goes on looking before it reports what is left. */
+/** How long after the first KILL the sweep keeps checking before it reports the processes that are left. */
 const killPatienceMs = 5000;
 
 const lookAgainMs = 2;
 
 /**
- * Ends what is marked: TERM once to each process, KILL after the grace, again and again until two looks in a row find
- * nothing. One look is not enough: in the middle of an `exec` a process shows no environment. What was found once is
- * wanted until it is gone: a child without a marker may be deaf to the TERM that ends the parent it was found by.
- * Never ends this process, nor one that it came out of, whatever their markers.
+ * Ends marked processes: TERM once to each process, KILL after the grace, again and again until two checks in a row
+ * find nothing. One check is not enough: in the middle of an `exec` a process shows no environment. A process that was
+ * found once stays wanted until it is gone: a child without a marker may ignore the TERM that ends the parent it was
+ * found by. Never ends this process or one of its ancestors, even if they carry the marker.
  */
 async function sweep(order: SweepOrder, clock: Clock): Promise<Swept> {
   const found = new Map<string, MarkedProcess>();
@@ -111,13 +113,13 @@ async function sweep(order: SweepOrder, clock: Clock): Promise<Swept> {
     emptyLooks = members.length === 0 ? emptyLooks + 1 : 0;
     const newcomers = signalAll(members, found, clock.monotonic() >= killFrom);
     for (const [key, member] of found) known.set(key, member);
-    // Where something multiplies, the next look comes at once.
+    // While processes multiply, the next check follows at once.
     if (emptyLooks < 2 && newcomers === 0) await sleep(clock, lookAgainMs);
   }
   return { ended: found.size - members.length, left: [...members, ...spared] };
 }
 
-/** TERM to those not seen before, KILL to all when the grace is over. Returns how many were new. */
+/** TERM to those not seen before, KILL to all when the grace has passed. Returns how many were new. */
 function signalAll(members: readonly MarkedProcess[], found: Map<string, MarkedProcess>, killNow: boolean): number {
   let newcomers = 0;
   for (const target of members) {

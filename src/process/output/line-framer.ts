@@ -12,9 +12,9 @@ const carriageReturn = 0x0d;
 const firstCapacityBytes = 64 * 1024;
 
 /**
- * Cuts bytes into lines. Any chunking of the same bytes gives the same lines. It never holds more than one unfinished
- * line of at most `maxLineBytes`, in one buffer: agents are seen to write lines of 5 MB, and a program that writes byte
- * by byte must not cost an object a byte.
+ * Cuts bytes into lines. Any chunking of the same bytes returns the same lines. It never holds more than one unfinished
+ * line of at most `maxLineBytes`, in one buffer: agents write lines of up to 5 MB, and a program that writes byte by
+ * byte must not cost an object per byte.
  */
 export class LineFramer {
   readonly #maxLineBytes: number;
@@ -48,7 +48,7 @@ export class LineFramer {
     if (this.#skipping) {
       this.#skipping = !closed;
     } else if (this.#heldBytes + piece.length > this.#maxLineBytes) {
-      // Told at once and not at the newline: it may never come, and the memory is free again.
+      // Reported at once and not at the newline: that may never come, and the memory is free again.
       this.#hold(piece.subarray(0, this.#maxLineBytes - this.#heldBytes));
       lines.push({ text: withoutHalfCharacter(this.#release()).toString(), truncated: true, complete: false });
       this.#skipping = !closed;
@@ -80,7 +80,7 @@ export class LineFramer {
   #release(): Buffer {
     const bytes = this.#held.subarray(0, this.#heldBytes);
     this.#heldBytes = 0;
-    // A large buffer is given back; the ordinary one is used again once its bytes are decoded.
+    // A large buffer is released; the ordinary one is used again once its bytes are decoded.
     if (this.#held.length > firstCapacityBytes) this.#held = Buffer.alloc(0);
     return bytes;
   }
@@ -90,7 +90,7 @@ function withoutCarriageReturn(line: Buffer): Buffer {
   return line.at(-1) === carriageReturn ? line.subarray(0, -1) : line;
 }
 
-/** The limit counts bytes and may fall inside a character; half of one would decode to a mark that nobody wrote. */
+/** The limit counts bytes and may fall inside a character; half of one would decode to a replacement character. */
 function withoutHalfCharacter(line: Buffer): Buffer {
   for (let back = 1; back <= Math.min(4, line.length); back++) {
     const byte = line[line.length - back] ?? 0;

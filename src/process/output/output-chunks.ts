@@ -4,11 +4,11 @@ import { type Clock, timedOut, within } from '../../clock/clock.ts';
 /** After the exit of the child, this much waiting for more of its output in all; a grandchild may hold the pipe. */
 const drainAfterExitMs = 1000;
 
-/** After the exit, this much more output is read: several times what a pipe holds, the rest is a grandchild's. */
+/** How much output is read after the exit: several times the size of a pipe; the rest is a grandchild's. */
 const drainAfterExitBytes = 1024 * 1024;
 
 /**
- * The bytes of a child's output, pulled one chunk at a time: while nobody pulls, the pipe fills and the child waits,
+ * The bytes of a child's output, pulled one chunk at a time: while no reader pulls, the pipe fills and the child waits,
  * so that a slow reader costs no memory. The end comes with the end of the pipe or, after the exit of the child, when
  * the drain above is used up.
  */
@@ -48,13 +48,13 @@ export class OutputChunks {
     return null;
   }
 
-  /** From now on the output is read and thrown away, so that a child that nobody listens to can go on and end. */
+  /** From now on the output is read and discarded, so that a child without a reader can continue and end. */
   discard(): void {
     this.#discarding = true;
     this.#look();
   }
 
-  /** `discard` for output that nobody ever asked for. */
+  /** `discard` for output that was never pulled. */
   discardIfUnread(): void {
     if (!this.#pulled) this.discard();
   }

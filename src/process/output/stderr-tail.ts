@@ -5,7 +5,7 @@ import { type Clock, within } from '../../clock/clock.ts';
 export interface StderrTail {
   /** The last bytes of the error output so far, as text. */
   read(): string;
-  /** Resolves when all of it was read, or after `waitMs` when somebody still holds the pipe; then it is let go. */
+  /** Resolves when everything was read, or after `waitMs` while a process still has the pipe open; then closes it. */
   finish(waitMs: number): Promise<void>;
 }
 

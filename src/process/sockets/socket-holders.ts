@@ -2,19 +2,19 @@ import { readdirSync, readlinkSync } from 'node:fs';
 import { type Clock, sleep } from '../../clock/clock.ts';
 import { sharedRead } from '../shared-read.ts';
 
-/** Which processes have which sockets open, as far as the kernel lets us look. */
+/** Which processes have which sockets open, as far as the kernel shows. */
 export interface SocketHolders {
   /** Processes by the inode of a socket; several have one when it was inherited or handed over. */
   readonly pidsOf: ReadonlyMap<string, readonly number[]>;
-  /** Those that are there and may not be looked into. */
+  /** Processes that exist and may not be inspected. */
   readonly unreadable: ReadonlySet<number>;
 }
 
-/** A link takes some 5 µs to read; after so many, or so many processes, others may run. */
+/** A link takes some 5 µs to read; after this many links, or this many processes, other work may run. */
 const linksInOneGo = 400;
 const processesInOneGo = 64;
 
-/** One look at all of them; many who ask at once share it. */
+/** Reads all holders once; callers that ask at once share the read. */
 export function readSocketHolders(clock: Clock): Promise<SocketHolders> {
   const read = reads.get(clock) ?? sharedRead(() => readNow(clock));
   reads.set(clock, read);

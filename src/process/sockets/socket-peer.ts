@@ -9,11 +9,11 @@ import { findSocketEnd, hasSocketTable, type LocalConnection } from './socket-ta
 /**
  * Who is at the other end of a connection.
  *
- * - `user`: a process of our own user that was seen to have it, and none that has it came out of a run.
- * - `run`: a process that came out of a run has it.
- * - `other`: another user, another machine, or a process that cannot be looked into.
- * - `nobody`: it has gone, or it may be an agent that hides. Never to be believed, whatever it shows.
- * - `untold`: this machine tells nobody apart.
+ * - `user`: a process of our own user was seen to have it, and no process that has it descends from a run.
+ * - `run`: a process that descends from a run has it.
+ * - `other`: another user, another machine, or a process that cannot be inspected.
+ * - `nobody`: it has gone, or it may be a hiding agent. Never trusted, whatever it presents.
+ * - `untold`: this machine cannot tell peers apart.
  */
 export type SocketPeer =
   | { readonly kind: 'user' | 'other' | 'nobody' | 'untold' }
@@ -27,13 +27,14 @@ export interface PeerFinderParts {
   readonly clock: Clock;
 }
 
-/** The kernel's tables are read piece by piece: what changed meanwhile may be missed once, and hardly again. */
+/** The kernel's tables are read piece by piece: a concurrent change may be missed once, and hardly again. */
 const mostLooks = 3;
 const lookAgainMs = 25;
 
 /**
- * Tells who is at the other end of connections. What must hold: no connection counts as a user's because nothing was found about it.
- * Holders are looked up before runs are: a process that comes between the two looks is in the later one, with its parents.
+ * Finds who is at the other end of connections. What must hold: a connection never counts as a user's only because
+ * nothing was found about it. Holders are read before runs: a process that starts between the two reads is in the later
+ * one, with its parents.
  */
 export function createPeerFinder(parts: PeerFinderParts): (connection: LocalConnection) => Promise<SocketPeer> {
   const { uid, clock } = parts;
@@ -60,7 +61,7 @@ export function createPeerFinder(parts: PeerFinderParts): (connection: LocalConn
 
 interface Seen {
   readonly peer: SocketPeer;
-  /** False where another look may tell more. */
+  /** False where another read may find more. */
   readonly isSure: boolean;
 }
 
@@ -72,7 +73,7 @@ async function lookAt(
 ): Promise<Seen> {
   const end = await findSocketEnd(connection);
   if (end === null) return { peer: { kind: 'nobody' }, isSure: false };
-  // Root sees into everybody's processes, and an agent of root may have become somebody else.
+  // Root can inspect every process, and an agent of root may have changed its user.
   if (end.uid !== uid && uid !== 0) return { peer: { kind: 'other' }, isSure: true };
   const { pidsOf, unreadable } = await readSocketHolders(clock);
   const holders = (pidsOf.get(end.inode) ?? []).map((pid) => ({ pid, startTime: startTimeOf(pid) }));
@@ -92,7 +93,7 @@ async function lookAt(
   return { peer: { kind: mayBeRun ? 'nobody' : 'other' }, isSure: false };
 }
 
-/** Whether one that may not be looked into came out of a run, or out of us: then its marker cannot be read either. */
+/** Whether an uninspectable process descends from a run, or from us: then its marker cannot be read either. */
 async function findHiding(
   unreadable: ReadonlySet<number>,
   ofRuns: ReadonlyMap<number, MarkedProcess>,
@@ -100,14 +101,14 @@ async function findHiding(
 ): Promise<boolean> {
   const childrenOf = Map.groupBy(await readProcessTable(clock), (entry) => entry.parentPid);
   const ours = new Set([process.pid, ...ofRuns.keys()]);
-  // A set shows its loop also what is added meanwhile: this walks down to the last generation.
+  // Iterating over a set also visits members added meanwhile: this walks down to the last generation.
   for (const pid of ours) for (const child of childrenOf.get(pid) ?? []) ours.add(child.pid);
   return [...unreadable].some((pid) => ours.has(pid));
 }
 
 /**
- * All that came out of runs, as for their end: what carries a marker, what is in a session with that, and all their
- * descendants; also what this daemon itself came out of, when one of its own agents started it.
+ * All processes of runs, by the same rule as when a run is ended: those that carry a marker, those in a session with
+ * them, and all their descendants; also the ancestors of this daemon, when one of its own agents started it.
  */
 async function findMembers(
   isMarked: (entry: ProcessEntry) => boolean,
@@ -125,7 +126,7 @@ function runRule(daemonIds: ReadonlySet<string>, inherited: ReadonlySet<string>)
   };
 }
 
-/** Of the Baton whose agent started this one, if it was one. It does not change: nobody gets new forefathers. */
+/** The markers of the Baton whose agent started this one, if any. They do not change, because the ancestors do not. */
 async function inheritedMarkers(clock: Clock): Promise<ReadonlySet<string>> {
   const line = new Set([...ownLine()].map((key) => Number(key.split(' ')[0])));
   const table = await readProcessTable(clock);

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { isIPv4, isIPv6 } from 'node:net';
 import { sharedRead } from '../shared-read.ts';
 
-/** The two ends of a connection, as the one who accepted it sees them. */
+/** The two ends of a connection, as the accepting side sees them. */
 export interface LocalConnection {
   readonly localAddress: string;
   readonly localPort: number;
@@ -11,7 +11,7 @@ export interface LocalConnection {
   readonly remotePort: number;
 }
 
-/** The other end, as the kernel has it. */
+/** The other end, as the kernel records it. */
 export interface SocketEnd {
   /** The user who made it. */
   readonly uid: number;
@@ -21,7 +21,7 @@ export interface SocketEnd {
 
 const tables = ['/proc/net/tcp', '/proc/net/tcp6'];
 
-/** Whether this machine has the table of connections at all; where it has none, nobody is told apart. */
+/** Whether this machine has the table of connections at all; without it Baton cannot tell peers apart. */
 export function hasSocketTable(): boolean {
   return existsSync('/proc/net/tcp');
 }
@@ -42,15 +42,15 @@ export async function findSocketEnd(connection: LocalConnection): Promise<Socket
       }
     }
   }
-  // Two for one connection is what no kernel has; if one had, neither would be known to be it.
+  // No kernel has two entries for one connection; if one had, it would be unknown which is the right one.
   return found.size === 1 ? ([...found.values()][0] ?? null) : null;
 }
 
 const readTables = sharedRead(() => Promise.all(tables.map((file) => readFile(file, 'utf8').catch(() => ''))));
 
 /**
- * As the table writes an address: words of four bytes, each as this machine's number in hexadecimal. One of four bytes may
- * be in the table of the longer ones too, with a prefix. Empty for what is no address.
+ * An address as the table writes it: words of four bytes, each as this machine's number in hexadecimal. An IPv4 address
+ * may also be in the IPv6 table, with a prefix. Empty for text that is not an address.
  */
 function addressTexts(address: string): readonly string[] {
   const short = address.replace(/^::ffff:(?=\d+\.)/i, '');

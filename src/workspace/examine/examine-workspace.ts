@@ -6,9 +6,9 @@ import type { WorkspaceFacts } from '../workspace.ts';
 import { fingerprintTree } from './fingerprint-tree.ts';
 
 /**
- * What is in a workspace now: by git where it is a repository, by its names, sizes and times elsewhere, and also where
- * its git directory or its files are not understood. Null when it could not be seen completely. Never rejects, runs
- * nothing that the workspace holds and changes nothing in it.
+ * The current content of a workspace: by git where it is a repository; by names, sizes and times elsewhere, and also
+ * where its git directory or its files are not understood. Null when it could not be read completely. Never rejects,
+ * runs nothing from the workspace and changes nothing in it.
  */
 export async function examineWorkspace(workspace: string, examination: GitExamination): Promise<WorkspaceFacts | null> {
   return (await gitFacts(workspace, examination).catch(() => null)) ?? (await treeFacts(workspace));

@@ -4,7 +4,7 @@ import { lstat, readlink } from 'node:fs/promises';
 import { type BytePath, foldersOf, fromBytePath, toBytePath } from '../folders-of.ts';
 import { type Fact, gitDirectoryFacts, gitFileFacts } from './git-facts.ts';
 
-/** A larger tree has no fingerprint: two walks through it would cost more than what they tell. */
+/** A larger tree has no fingerprint: two walks through it would cost more than they are worth. */
 const mostEntries = 20_000;
 
 /** How many files are asked about at once: enough to keep the kernel busy, few enough for others to have their turn. */
@@ -31,14 +31,14 @@ export async function fingerprintTree(
     }
     return digest.digest('hex');
   } catch {
-    // Unknown is an answer: whoever asks must not take it for "nothing has changed".
+    // Unknown is an answer: the caller must not take it for "nothing has changed".
     return null;
   }
 }
 
 async function factsOf(folder: BytePath, entry: Dirent, budget: { left: number }): Promise<Fact[]> {
   const file = `${folder}/${entry.name}`;
-  // The time of a directory changes with what was made in it and is gone again; its names are facts of their own.
+  // The time of a directory changes even for files that are gone again; its names are facts of their own.
   if (entry.isDirectory()) {
     const git = entry.name === '.git' ? await gitDirectoryFacts(file, budget) : [];
     return [[file, 'directory'], ...git];

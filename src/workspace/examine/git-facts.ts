@@ -3,7 +3,7 @@ import { lookAt } from '../file-system.ts';
 import { type BytePath, foldersOf, fromBytePath } from '../folders-of.ts';
 import { readSmallFile } from '../read-small-file.ts';
 
-/** Something seen at a path; two looks that saw the same facts saw no change. */
+/** A fact about a path; two examinations with the same facts saw no change. */
 export type Fact = readonly [at: BytePath, ...what: (string | number | null)[]];
 
 /** A reference is a line. */
@@ -12,8 +12,8 @@ const mostReferenceBytes = 4 * 1024;
 const mostPackedBytes = 1024 * 1024;
 
 /**
- * Where the references of a repository are (its directory `.git`): HEAD and all below `refs`, loose or packed. A commit
- * changes them; looking at the repository with git does not, although it writes elsewhere in the directory.
+ * The references of a repository (its directory `.git`): HEAD and all below `refs`, loose or packed. A commit changes
+ * them; reading the repository with git does not, although git writes elsewhere in the directory.
  */
 export async function gitDirectoryFacts(git: BytePath, budget: { left: number }): Promise<Fact[]> {
   const facts: Fact[] = [
@@ -36,7 +36,7 @@ export async function gitDirectoryFacts(git: BytePath, budget: { left: number })
 /**
  * The same for a file `.git`, which names the directory of a worktree or of a submodule: HEAD there and the reference
  * that it names. The other references of the repository are those of other worktrees. The directory may be anywhere, so
- * nothing is listed, and what cannot be read is left out.
+ * nothing is listed, and unreadable files are left out.
  */
 export async function gitFileFacts(file: BytePath): Promise<Fact[]> {
   try {

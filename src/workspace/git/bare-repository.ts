@@ -12,13 +12,13 @@ export interface BareRepository {
   readonly alternates?: readonly string[];
 }
 
-/** A repository of Baton's own without files beside it, written by hand: no template, no hook, no program. */
+/** A repository of Baton's own without a work tree, written by hand: no template, no hook, no program. */
 export async function writeBareRepository(repository: BareRepository): Promise<void> {
   const { folder, objectFormat, references = {}, alternates = [] } = repository;
   await mkdir(path.join(folder, 'refs'), { recursive: true });
   await mkdir(path.join(folder, 'objects', 'pack'), { recursive: true });
   await mkdir(path.join(folder, 'objects', 'info'), { recursive: true });
-  // Whoever comes with a commit that was here a moment ago gets it, even when its branch has moved on since.
+  // A client may fetch a commit that was here a moment ago, even when its branch has moved on since.
   const config = `${plainConfig(objectFormat).replace('bare = false', 'bare = true')}[uploadpack]\n\tallowAnySHA1InWant = true\n`;
   await writeFile(path.join(folder, 'config'), config);
   await writeFile(path.join(folder, 'packed-refs'), packedReferences(references));
@@ -41,7 +41,9 @@ export function originConfig(url: string): string {
   return `[remote "origin"]\n\turl = ${quotedByGit(url)}\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n`;
 }
 
-/** What a git directory borrows from. Only odd paths are quoted: not everything that reads this file knows quotes. */
+/**
+ * The folders that a git directory borrows from. Only odd paths are quoted: not every reader of this file knows quotes.
+ */
 export async function writeAlternates(gitDir: string, folders: readonly string[]): Promise<void> {
   if (folders.length === 0) return;
   const lines = folders.map((folder) => (/["\\\n#]/.test(folder) ? quotedByGit(folder) : folder));

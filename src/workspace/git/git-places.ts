@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import path from 'node:path';
 
 /**
- * Where git's things are in the state folder, which no agent writes but for the one folder that is its own:
+ * Where Baton keeps its git files in the state folder. An agent writes only the one folder there that is its own:
  *
  * - `caches/<name>-<hash>.git`: a bare copy of each repository, Baton's own;
- * - `checkouts/<key>-<hash>/`: what belongs to one workspace that Baton filled: `checkout.json`, the shadow git directory
+ * - `checkouts/<key>-<hash>/`: the files of one workspace that Baton filled: `checkout.json`, the shadow git directory
  *   `shadow/`, and for the strategy `worktree` the agent's own git directory `git/`;
  * - `salvage.git` and `archives/`: saved work, where there is no local repository to keep it.
  */
@@ -14,7 +14,7 @@ export interface GitPlaces {
   readonly checkouts: string;
   readonly salvage: string;
   readonly archives: string;
-  /** For what lives as long as one operation; emptied at every start. */
+  /** For files of a single operation; emptied at every start. */
   readonly scratch: string;
 }
 
@@ -29,7 +29,7 @@ export function gitPlaces(stateDir: string): GitPlaces {
   };
 }
 
-/** A name for a folder that tells people what it is of, and no two things have. */
+/** A unique folder name from which people can tell what the folder is for. */
 export function folderName(shown: string, whole: string): string {
   const word = shown.replaceAll(/[^A-Za-z0-9._-]+/g, '_').slice(-60) || 'x';
   return `${word}-${createHash('sha256').update(whole).digest('hex').slice(0, 16)}`;

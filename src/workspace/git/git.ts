@@ -7,20 +7,21 @@ import { lookAt } from '../file-system.ts';
 import { turns } from '../turns.ts';
 
 /**
- * The one way the daemon calls git. An agent may have written the git directory of its workspace, and git runs programs
- * that such a directory names: hooks, fsmonitor, filters, diff drivers, credential helpers, transports, promisor remotes.
- * No list of switches is complete, so the rule is another one:
+ * The only way the daemon calls git. An agent may have written the git directory of its workspace, and git runs
+ * programs that such a directory names: hooks, fsmonitor, filters, diff drivers, credential helpers, transports,
+ * promisor remotes. No list of switches is complete, so the rule is another one:
  *
- * - `gitDir` is always a directory that only Baton writes (a cache, a shadow git directory, the salvage), or the person's own
- *   repository. What an agent could write is read as data: its objects are borrowed, its files are the work tree, its
- *   references are parsed (`read-git-directory.ts`, which says why). It is never the git directory of a call.
+ * - `gitDir` is always a directory that only Baton writes (a cache, a shadow git directory, the salvage), or the
+ *   person's own repository. Everything that an agent could write is read as data: its objects are borrowed, its
+ *   files are the work tree, its references are parsed (`read-git-directory.ts`, which says why). It is never the git
+ *   directory of a call.
  * - The git configuration of the machine and of the person is read only by calls that go to the network, for credentials.
  * - Hooks, fsmonitor, prompts, maintenance, recursion into submodules and risky transports are switched off anyway.
  */
 export interface Git {
   /**
-   * Rejects with `git_failed`, `git_timeout` or `git_missing`, and with `process_spawn_failed` when the folder it is to run
-   * in is gone. Resolves to what it wrote, one character a byte.
+   * Rejects with `git_failed`, `git_timeout` or `git_missing`, and with `process_spawn_failed` when its working
+   * directory is gone. Resolves to the output of git, one character per byte.
    */
   run(call: GitCall): Promise<string>;
   /** The same where failing is an answer: the exit code with the output. */
@@ -37,13 +38,13 @@ export interface GitCall {
   readonly indexFile?: string;
   /** Where new objects go, instead of the git directory. */
   readonly objects?: string;
-  /** Object directories that are read besides. */
+  /** Further object directories to read from. */
   readonly borrowed?: readonly string[];
   /** Whether it reads what an agent may have written in yet another way, such as a repository that borrows from one. */
   readonly readsAgents?: boolean;
   /** One call's own settings, as `name=value`. */
   readonly settings?: readonly string[];
-  /** The same for what nobody may read in the list of processes. */
+  /** The same for values that must not appear in the list of processes. */
   readonly secretSettings?: readonly (readonly [name: string, value: string])[];
   /** Whether it may go to other machines; then it sees the person's git configuration and their ssh agent. */
   readonly network?: boolean;
@@ -64,7 +65,7 @@ export interface GitParts extends ProcessDeps {
   readonly daemonEnv: Readonly<Record<string, string | undefined>>;
 }
 
-/** A fetch that brings what it was asked for and nothing else, and says nothing. */
+/** A quiet fetch of exactly the requested commits. */
 export const quietFetch: readonly string[] = [
   ...['fetch', '--quiet', '--no-tags', '--no-prune', '--no-write-fetch-head', '--no-auto-maintenance', '--refmap='],
   '--no-recurse-submodules',
@@ -100,7 +101,7 @@ const settings = [
   'diff.ignoreSubmodules=all',
   'commit.gpgSign=false',
   'gc.auto=0',
-  // Whoever packs here expects one pack.
+  // Callers that pack here expect one pack.
   'pack.packSizeLimit=0',
   'maintenance.auto=false',
   // What a removal relies on must be on the disk, not on its way there.
@@ -108,8 +109,8 @@ const settings = [
 ];
 
 /**
- * Where objects are borrowed they may be an agent's, and so may be what stands beside them to find them faster. Such a
- * table is believed unseen: it could tell of parents that a commit has not, and hide commits from whoever counts them.
+ * Borrowed objects may be an agent's, and so may be the lookup tables next to them. Git believes such a table without a
+ * check: it could name parents that a commit does not have, and hide commits from the counts of Baton.
  */
 const wary = ['core.commitGraph=false', 'core.multiPackIndex=false', 'pack.useBitmaps=false'];
 
@@ -219,7 +220,7 @@ function secretVariables(secrets: NonNullable<GitCall['secretSettings']>): Recor
   return { GIT_CONFIG_COUNT: String(secrets.length), ...Object.fromEntries(pairs) };
 }
 
-/** Drops who is named before the host of a URL: there may be a password. */
+/** Drops the user part of a URL: it may contain a password. */
 function withoutPasswords(text: string): string {
   return text.replaceAll(/\/\/[^/\s]*@/g, '//');
 }

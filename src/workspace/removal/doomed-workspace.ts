@@ -31,7 +31,7 @@ export async function saveAndDelete(
     const request = { folder: doomed, workspace: place, issue, runId, ...(signal === undefined ? {} : { signal }) };
     const result = await parts.salvage.save(request);
     works = result.outcome === 'saved' ? result.works : [];
-    // Work that is saved stays saved; but whoever gave up has no time for the deletion.
+    // Saved work stays saved; but a caller that gave up has no time for the deletion.
     if (signal?.aborted) return { outcome: 'unsaved', ...givenUp };
   } catch (error) {
     return { outcome: 'unsaved', code: 'unsaved', reason: asClause(reasonOf(error)) };
@@ -46,8 +46,8 @@ export async function saveAndDelete(
 }
 
 /**
- * Deletes a directory whose work is saved, or that never had any. Its files go last: as long as one of them is there, the
- * next daemon finds it and finishes the rest.
+ * Deletes a directory whose work is saved, or that never had any. Its files go after its checkout record: while one of
+ * them is there, the next daemon finds the directory and finishes the rest.
  */
 export async function deleteDoomed(
   doomed: string,
@@ -77,7 +77,7 @@ function noteOf(folder: string, { key, count }: { readonly key: string; readonly
   return removalNote(path.join(folder, removalName('removing', key, count)));
 }
 
-/** Drops the notes of removals of which nothing else is left: they ended before they began, or right before their end. */
+/** Drops the notes of removals that have no directory: they ended before they began, or right before their end. */
 export async function dropLoneNotes(folder: string, key: string, names: readonly string[]): Promise<void> {
   for (const name of names) {
     const removal = readNoteName(name);
@@ -88,7 +88,7 @@ export async function dropLoneNotes(folder: string, key: string, names: readonly
   }
 }
 
-/** Which removal a file is the note of; null when it is none. */
+/** Which removal a file is the note of; null when it is not a note. */
 export function readNoteName(name: string): { readonly key: string; readonly count: number } | null {
   const ending = removalNote('');
   const removal = name.endsWith(ending) ? readRemovalName(name.slice(0, -ending.length)) : null;
@@ -100,13 +100,13 @@ function asClause(sentence: string): string {
   return `${sentence.charAt(0).toLowerCase()}${sentence.slice(1).replace(/\.+$/, '')}`;
 }
 
-/** Written before the rename, for whoever has to finish it. */
+/** Written before the rename, for the daemon that has to finish the removal. */
 export async function writeNote(doomed: string, { issue, runId, attempt }: RemovalVisit): Promise<void> {
   const { id, identifier, title } = issue;
   await writeFile(removalNote(doomed), JSON.stringify({ issue: { id, identifier, title }, runId, attempt }));
 }
 
-/** For whom a removal was begun; what nobody can read any more is told by the key alone. */
+/** For which issue and run a removal was begun; with an unreadable note only the key is known. */
 export async function readNote(doomed: string, key: string): Promise<RemovalVisit> {
   const nobody = { issue: { id: '', identifier: key, title: '' }, runId: null, attempt: null };
   try {

@@ -7,7 +7,7 @@ import type { WorkspaceParts } from '../workspace-parts.ts';
 import { deleteDoomed, dropLoneNotes, readNote, readNoteName, saveAndDelete } from './doomed-workspace.ts';
 import { whyNotADirectoryOfOurs } from './why-not-removable.ts';
 
-/** Finishes what an earlier daemon began below this root: directories that were renamed and not yet deleted. */
+/** Finishes the removals that an earlier daemon began below this root: directories renamed and not yet deleted. */
 export async function finishRemovals(root: string, parts: WorkspaceParts): Promise<void> {
   try {
     const real = canonicalPath(root);
@@ -23,8 +23,8 @@ export async function finishRemovals(root: string, parts: WorkspaceParts): Promi
 }
 
 /**
- * What earlier removals of one workspace left below a root: `absent` when there is nothing, `kept` when something stays.
- * `visit` is for whom, where that is known better than the leftover's own note does.
+ * Finishes earlier removals of one workspace below a root: `absent` when there is nothing, `kept` when something stays.
+ * `visit` names the issue and run, where the caller knows them better than the leftover's own note.
  */
 export async function finishLeftovers(
   root: string,

@@ -14,10 +14,10 @@ import { finishLeftovers } from './finish-removals.ts';
 import { whyNotADirectoryOfOurs, whyNotRemovable } from './why-not-removable.ts';
 
 /**
- * Removes a workspace in this order: look, hook, branch, rename, save, rename, delete. From the first rename on the
- * directory has a name that nobody works under; from the second on its work is known to be saved. So a crash anywhere
- * leaves nothing that looks like a workspace but is not one, and the name tells the next daemon what is left to do. What
- * was never worked in has its last name at once. Until the deletion begins everything can be put back.
+ * Removes a workspace in this order: check, hook, branch, rename, save, rename, delete. From the first rename on the
+ * directory has a name that no run works under; from the second on its work is known to be saved. So a crash anywhere
+ * leaves nothing that looks like a workspace but is not one, and the name tells the next daemon which steps are left. A
+ * workspace without work gets its last name at once. Until the deletion begins everything can be put back.
  */
 export async function removeWorkspace(
   place: WorkspacePlace,
@@ -41,7 +41,7 @@ export async function removeWorkspace(
     const isHalfMade = (await lookAt(creationMark(place.path))) !== null;
     // A half-made one was never worked in, unless it was being filled again from an earlier one's commits.
     const hasWork = !isHalfMade || (await parts.checkouts.find(place.path)) !== null;
-    // Found before the hook runs: without a name to go by there is no removal to run it for.
+    // Found before the hook runs: without a free name there is no removal to run it for.
     const doomed = await freeName(place.path, hasWork ? 'removing' : 'deleting');
     const { beforeRemove } = parts.hooks;
     if (beforeRemove !== null && !isHalfMade)
@@ -58,8 +58,9 @@ export async function removeWorkspace(
 }
 
 /**
- * A workspace that somebody else deleted may have left commits in its git directory: it is filled again from them, to go
- * the way of every other. What had nothing in it is forgotten. Gives why neither may be, when it may only be out of sight.
+ * A workspace that somebody else deleted may have left commits in its git directory: it is filled again from them, and
+ * then removed like every other. A git directory without work is forgotten. Returns why neither is allowed, when the
+ * workspace may only be out of sight.
  */
 async function bringBackVanished(place: string, { checkouts, ground }: WorkspaceParts): Promise<WhyKept | null> {
   const checkout = await checkouts.find(place);
@@ -94,7 +95,7 @@ async function renameAndRemove(doom: Doom, visit: RemovalVisit, parts: Workspace
     await rm(removalNote(doomed), { force: true });
     return hasCode(error, 'ENOENT') ? { outcome: 'absent' } : kept(failure(error));
   }
-  // From here on nobody finds it under its name; what came before, the hook included, may have changed it.
+  // From here on no run finds it under its name; earlier steps, the hook included, may have changed it.
   const renamed = await lookAt(doomed);
   const isSame = renamed?.isDirectory() === true && renamed.ino === looked.ino && renamed.dev === looked.dev;
   if (!isSame) {
@@ -123,12 +124,12 @@ async function putBack(doomed: string, place: string): Promise<string> {
       return '';
     }
   } catch {
-    // Told below: what counts is where it is.
+    // The return value says where the directory is; that is what counts.
   }
   return `; it is now ${doomed}`;
 }
 
-/** Two removals as one: what was saved counts in both. */
+/** Two removals as one: the saved work of both counts. */
 function merged(leftover: Removal, removal: Removal): Removal {
   if (leftover.outcome !== 'removed' || removal.outcome === 'kept') return removal;
   const saved = removal.outcome === 'removed' ? removal.saved : [];

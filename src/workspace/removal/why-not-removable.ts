@@ -8,9 +8,9 @@ import type { WhyKept, WorkspacePlace } from '../workspace.ts';
 import { workspacePath } from '../workspace-path.ts';
 
 /**
- * Why this path is not to be removed, whatever is there, or null. The root may have been edited since the path was
- * written down (row O10), so the path is judged by itself: absolute, free of links and of `..`, named after the issue,
- * and neither a place that holds others nor one inside another workspace.
+ * Why this path must not be removed, whatever its content, or null. The root may have been edited since the path was
+ * recorded (row O10), so the path is judged by itself: absolute, free of links and of `..`, named after the issue, and
+ * neither a place that holds others nor one inside another workspace.
  */
 export function whyNotRemovable(
   place: WorkspacePlace,

@@ -11,7 +11,7 @@ import { readPlainFile } from '../read-small-file.ts';
 import { isPlainPath, joined, kindAt } from './path-in-tree.ts';
 import { unsaved } from './salvage-errors.ts';
 
-/** What the agent's own index says. It is only a hint: what it leaves out or hides is looked at anyway. */
+/** The content of the agent's own index. It is only a hint: files that it leaves out or hides are examined anyway. */
 export interface AgentIndex {
   /** The tree that it stages, without files in conflict. */
   readonly tree: string;
@@ -19,7 +19,7 @@ export interface AgentIndex {
   readonly conflicts: readonly BytePath[];
   /** Files in it that the rules about ignored files would leave out. */
   readonly forced: readonly BytePath[];
-  /** Files that a sparse checkout left out: their absence is no deletion. */
+  /** Files that a sparse checkout left out: their absence is not a deletion. */
   readonly leftOut: readonly BytePath[];
 }
 
@@ -27,22 +27,22 @@ export interface IndexPlace {
   readonly directory: GitDirectory;
   readonly workTree: string;
   readonly scratch: string;
-  /** Where new objects go, and what is read besides. */
+  /** Where new objects go, and which other objects are read. */
   readonly store: Pick<GitCall, 'objects' | 'borrowed' | 'settings' | 'signal'>;
 }
 
 const mostIndexBytes = 1024 * 1024 * 1024;
 const mostListBytes = 256 * 1024 * 1024;
 
-/** The parts of a split index are files of their own; more than this is no index that git made. */
+/** The parts of a split index are files of their own; git makes no index with more parts than this. */
 const mostParts = 50;
 
 /** The mode of an entry that stands for a whole folder. */
 const folderMode = 0o040000;
 
 /**
- * Lets git read a copy of the agent's index through a shadow git directory. Null when there is none. Rejects for one that
- * cannot be read: what was staged, and what was added although it is ignored, is known only there.
+ * Lets git read a copy of the agent's index through a shadow git directory. Null when there is none. Rejects for an
+ * unreadable one: only the index knows the staged files, and the ignored files that were added all the same.
  */
 export async function readAgentIndex(git: Git, place: IndexPlace): Promise<AgentIndex | null> {
   const { directory, workTree, scratch, store } = place;
@@ -76,8 +76,8 @@ export async function readAgentIndex(git: Git, place: IndexPlace): Promise<Agent
 }
 
 /**
- * The bytes of an index. Rejects for a torn file, and for one that is not to be given to git: an entry for a whole folder
- * names a tree, which git would read into memory, and an agent can name one of a few hundred bytes and ten thousand million
+ * The bytes of an index. Rejects for a torn file, and for one that is unsafe for git: an entry for a whole folder names
+ * a tree, which git would read into memory, and an agent can name one of a few hundred bytes and ten thousand million
  * files.
  */
 async function readWhole(
@@ -98,7 +98,7 @@ async function readWhole(
   );
 }
 
-/** Git itself does not look: it would read the rest of a torn file. Where it is told to write no checksum there are zeros. */
+/** Git itself does not check: it would read the rest of a torn file. With checksums switched off, git writes zeros. */
 function isWhole(bytes: Buffer, objectFormat: ObjectFormat): boolean {
   const end = bytes.length - (objectFormat === 'sha1' ? 20 : 32);
   if (end < 0) return false;

@@ -12,8 +12,8 @@ import { issueNote } from './saved-note.ts';
 import { flush, moveDurably, writeDurably } from './write-durably.ts';
 
 /**
- * Workspaces that are no repository, kept as tar files: `<key>/<run>.tar.gz` with `<run>.json` beside it, which is written
- * last. What has no such note is half made and counts as nothing.
+ * Workspaces that are not repositories, kept as tar files: `<key>/<run>.tar.gz` with `<run>.json` next to it, which is
+ * written last. An archive without such a note is half made and does not count.
  */
 export interface ArchiveParts extends ProcessDeps {
   readonly project: string;

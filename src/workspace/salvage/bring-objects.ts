@@ -53,9 +53,9 @@ export async function bringObjects(git: Git, request: BringRequest): Promise<voi
 }
 
 /**
- * Puts a pack into the target. Until its index is there nobody uses it, and under its first name git tidies it away should
- * nobody come back. The index is made from what is read there: an object of another content than its name says gets none.
- * Git itself writes nothing there, so that nothing of it is left when it fails.
+ * Puts a pack into the target. Until its index is there git does not use it, and under its first name git removes it as
+ * garbage if Baton never comes back. The index is made from the bytes in the target: an object whose content does not
+ * match its name gets none. Git itself writes nothing there, so it leaves nothing behind when it fails.
  */
 async function placePack(git: Git, request: BringRequest, file: string, name: string): Promise<void> {
   const { target, scratch, signal } = request;

@@ -23,7 +23,7 @@ export async function chooseTarget(
   const { objectFormat } = directory;
   if (within === '' && repo?.isLocal === true) {
     const local = await localTarget(git, repo).catch((error: unknown) => {
-      // Only when git says that it is not there; whoever gives up or runs out of time comes back to it.
+      // Only when git says that it is not there; a caller that gives up or runs out of time tries it again later.
       if (!(error instanceof BatonError) || error.code !== 'git_failed') throw error;
       logger.warn('salvage_redirected', {
         repository: repo.shown,
@@ -43,7 +43,9 @@ export async function chooseTarget(
   return ownTarget({ places, objectFormat, caches: [], shallow: { key, commits } });
 }
 
-/** The commits of a shallow clone whose parents are really nowhere; what is only said to be missing is saved. */
+/**
+ * The commits of a shallow clone whose parents are really missing; parents that are only declared missing are saved.
+ */
 async function withoutParents(git: Git, { directory }: Repository, target: Target): Promise<string[]> {
   const { shallow, objects } = directory;
   if (shallow.length === 0) return [];
@@ -62,7 +64,7 @@ async function withoutParents(git: Git, { directory }: Repository, target: Targe
   return [...parentsOf].filter(([, parents]) => parents.some((parent) => missing.has(parent))).map(([id]) => id);
 }
 
-/** The parents of each commit in what `cat-file --batch` wrote; what is no commit is left out. */
+/** The parents of each commit in the output of `cat-file --batch`; other objects are left out. */
 function parentsIn(objects: string): Map<string, string[]> {
   const parentsOf = new Map<string, string[]>();
   for (const { id, type, content } of objectsIn(objects)) {

@@ -72,7 +72,7 @@ export function createSalvage(parts: SalvageParts): Salvage {
           throw new BatonError('salvage_not_found', `There is no saved work "${work.name}" any more.`);
         return await restoreCommit(git, saved, folder);
       } catch (error) {
-        // Half of it is worse than nothing; it was empty before.
+        // A half-restored folder is worse than none; it was empty before.
         for (const name of await readdir(folder)) await deleteTree(path.join(folder, name));
         if (made) await rmdir(folder);
         throw error;
@@ -167,7 +167,7 @@ async function listFile(scratch: string, names: readonly BytePath[]): Promise<st
   return file;
 }
 
-/** What Baton or the person says comes first; the agent is asked only where nobody else knows. */
+/** The address from Baton or from the person comes first; the agent's is used only where there is no other. */
 async function originOf({ checkout, directory }: Repository, { repo, git }: SalvageParts): Promise<string | null> {
   return checkout?.repository ?? repo?.shown ?? (await readAgentOrigin(git, directory));
 }

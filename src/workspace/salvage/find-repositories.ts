@@ -13,7 +13,7 @@ export interface FoundRepository {
 export interface WorkspaceContents {
   /** The outer before the inner. */
   readonly repositories: readonly FoundRepository[];
-  /** How many entries there are outside of `.git` folders, without sockets, which nobody can save. */
+  /** How many entries there are outside of `.git` folders, without sockets, which cannot be saved. */
   readonly entries: number;
   /** The files that are in no repository, by their paths; none when the workspace itself is one. */
   readonly looseFiles: readonly BytePath[];

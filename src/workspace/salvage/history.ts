@@ -20,9 +20,12 @@ export interface History {
   readonly commits: number;
   /** The newest of them: every other one is behind one of these. */
   readonly heads: readonly string[];
-  /** Every name that holds something, with what it holds: a commit, a tag, and now and then a file or a tree. */
+  /** Every name with its object: a commit, a tag, and now and then a file or a tree. */
   readonly tips: readonly Tip[];
-  /** What names hold that is no commit, and the target's names do not: tags, and now and then a file or a tree. */
+  /**
+   * Objects of names that are not commits and that the target's names do not hold: tags, and now and then a file or a
+   * tree.
+   */
   readonly held: readonly string[];
   /** The commits that names hold, HEAD first. */
   readonly starts: readonly string[];
@@ -44,8 +47,9 @@ export interface HistoryRequest {
 const mostListBytes = 256 * 1024 * 1024;
 
 /**
- * Finds the commits that the target has not. Its other salvage does not count: that may be dropped earlier. Rejects when
- * HEAD, or what any name holds, cannot be read. Only what is in no file of a repository that is whole counts as lost.
+ * Finds the commits that the target lacks. Its other salvage does not count: that may be dropped earlier. Rejects when
+ * HEAD, or the object of any name, cannot be read. Only an object that is in no file of an intact repository counts as
+ * lost.
  */
 export async function readHistory(git: Git, request: HistoryRequest): Promise<History> {
   const { directory, logger } = request;
@@ -99,7 +103,7 @@ export interface Missing {
 
 export interface MissingRequest extends Pick<HistoryRequest, 'target' | 'store' | 'signal'> {
   readonly starts: readonly string[];
-  /** Commits that count as known besides what the target's references hold. */
+  /** Commits that count as known in addition to those that the target's references hold. */
   readonly known: readonly string[];
   readonly salvageCounts: boolean;
 }
@@ -134,7 +138,7 @@ export async function cachedCommits(git: Git, { caches }: Target): Promise<strin
   return [...new Set(found)];
 }
 
-/** A call in the target that also sees what is not there yet. */
+/** A git call in the target that also sees objects which are not there yet. */
 export function inTarget(target: Target, store: ObjectStore, signal: AbortSignal | undefined): Omit<GitCall, 'args'> {
   return {
     gitDir: target.gitDir,
@@ -144,7 +148,7 @@ export function inTarget(target: Target, store: ObjectStore, signal: AbortSignal
   };
 }
 
-/** Where HEAD has been may lead to what was thrown away long ago; then only what has a name is saved. */
+/** The past positions of HEAD may lead to commits that were discarded long ago; then only named commits are saved. */
 async function withPast(
   git: Git,
   request: HistoryRequest,
@@ -175,12 +179,12 @@ async function knownElsewhere(git: Git, request: HistoryRequest, tips: readonly 
 
 interface Peeled {
   readonly type: string;
-  /** What it leads to, where that is a commit that can be read. */
+  /** The commit that it leads to, where that can be read. */
   readonly commit?: string;
   readonly tree?: string;
 }
 
-/** What each id is and leads to. Ids of what is not there are left out. */
+/** The type and target of each id. Ids of missing objects are left out. */
 async function peel(git: Git, request: HistoryRequest, ids: readonly string[]): Promise<Map<string, Peeled>> {
   const peeled = new Map<string, Peeled>();
   if (ids.length === 0) return peeled;
@@ -235,7 +239,7 @@ async function refuseUnreadable(
     throw unsaved('objects_unreadable', `objects of the repository cannot be read: ${reasonOf(broken)}`);
 }
 
-/** So much saved work is looked into; the same tags are not kept twice, so that few entries have any. */
+/** How many saved entries are searched; the same tags are not kept twice, so few entries have any. */
 const mostEntries = 50;
 
 /**

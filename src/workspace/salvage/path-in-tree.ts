@@ -7,7 +7,9 @@ export function isPlainPath(name: BytePath): boolean {
   return name.split('/').every((part) => part !== '' && part !== '.' && part !== '..' && part.toLowerCase() !== '.git');
 }
 
-/** What is at a path below a root, links on the way not followed: behind a link there is nothing of this tree. */
+/**
+ * The entry at a path below a root, without following links on the way: behind a link there is nothing of this tree.
+ */
 export async function kindAt(root: BytePath, name: BytePath): Promise<'nothing' | 'file' | 'folder' | 'other'> {
   const parts = name.split('/');
   for (let depth = 1; depth <= parts.length; depth += 1) {

@@ -1,14 +1,14 @@
 import type { Salvage, SavedWork } from './salvage.ts';
 
 export interface PruneRequest {
-  /** Only what was saved longer ago than this. */
+  /** Only work that was saved longer ago than this. */
   readonly olderThanMs: number;
   readonly now: number;
-  /** Only tells what would go. */
+  /** Only reports the work that would be dropped. */
   readonly dryRun: boolean;
 }
 
-/** Drops saved work of the project that is older than wanted, and gives it back as a list. What is nobody's stays. */
+/** Drops the project's saved work that is older than wanted, and returns it as a list. Work without a project stays. */
 export async function pruneSalvage(
   salvage: Salvage,
   { olderThanMs, now, dryRun }: PruneRequest,

@@ -30,7 +30,7 @@ export interface RecordRequest {
   readonly signal: AbortSignal | undefined;
 }
 
-/** Everything new is written into one pack; nothing of it has to last. */
+/** All new objects go into one pack; none of them has to survive a crash. */
 const quickly = ['core.bigFileThreshold=1', 'core.compression=1', 'core.fsync=none'];
 
 const mostListBytes = 256 * 1024 * 1024;
@@ -38,7 +38,7 @@ const mostListBytes = 256 * 1024 * 1024;
 /** The mode of a commit of another repository in a tree. */
 const gitlink = '160000';
 
-/** Writes what is in the work tree as a tree. Any error of git is an error here: nothing is skipped. */
+/** Writes the content of the work tree as a tree. Any error of git is an error here: nothing is skipped. */
 export async function recordTree(git: Git, request: RecordRequest): Promise<RecordedTree> {
   const { repository, workTree, scratch, store, signal } = request;
   const { directory, nested } = repository;
@@ -62,14 +62,14 @@ export async function recordTree(git: Git, request: RecordRequest): Promise<Reco
     if ((await kindAt(toBytePath(workTree), name)) === 'file') forced.push(`:(literal,top)${name}`);
   }
   if (forced.length > 0) await run(['add', '-f', '--sparse', ...pathspecs], forced);
-  // Whether everything is there is looked at where it is saved.
+  // The step that saves the tree checks whether all its objects are there.
   const tree = (await run(['write-tree', '--missing-ok'])).trim();
   return { tree, staged: index?.tree ?? null, conflicts: index?.conflicts ?? [], insideNested };
 }
 
 /**
- * A shadow git directory for this once. It begins with the index that the last look at this HEAD has left, or that of the
- * checkout's own, by which unchanged files are known without reading them.
+ * A shadow git directory for this call only. It begins with the index that the last examination of this HEAD left, or
+ * with the checkout's own, so that unchanged files are known without reading them.
  */
 async function ownShadow({ repository, scratch }: RecordRequest): Promise<ShadowGit> {
   const { directory, checkout } = repository;
@@ -113,8 +113,8 @@ async function readHead(run: Run, shadow: ShadowGit, head: string | null): Promi
 }
 
 /**
- * A folder that HEAD takes for another repository, and that is none now, would not be looked into: its files count as
- * files. Gives the files of HEAD in folders that are repositories of their own now, which are saved with those.
+ * Git would not descend into a folder that is a repository in HEAD and is not one now: its files count as files.
+ * Returns the files of HEAD in folders that are repositories of their own now, which are saved with those.
  */
 async function freeGitlinks(run: Run, { nested }: Repository, workTree: string): Promise<BytePath[]> {
   const inside: BytePath[] = [];
@@ -133,7 +133,7 @@ async function freeGitlinks(run: Run, { nested }: Repository, workTree: string):
   return inside;
 }
 
-/** What a sparse checkout left out is not deleted. */
+/** Files that a sparse checkout left out are not deleted. */
 async function hideLeftOut(run: Run, index: AgentIndex | null): Promise<void> {
   const names = index?.leftOut ?? [];
   if (names.length === 0) return;

@@ -10,7 +10,7 @@ import { readGitDirectory } from '../git/read/read-git-directory.ts';
 import type { FoundRepository } from './find-repositories.ts';
 import { shownPath, unsaved } from './salvage-errors.ts';
 
-/** One repository of a workspace, as far as it can be known without asking git. */
+/** One repository of a workspace, as far as it is known without asking git. */
 export interface Repository {
   readonly directory: GitDirectory;
   /** Its files; null for one that has only its history, such as a submodule that was put away. */
@@ -18,9 +18,9 @@ export interface Repository {
   readonly within: BytePath;
   /** Folders with repositories of their own, below this one. */
   readonly nested: readonly BytePath[];
-  /** What Baton wrote down when it filled the workspace; null for every other repository. */
+  /** The record that Baton wrote when it filled the workspace; null for every other repository. */
   readonly checkout: Checkout | null;
-  /** Whether it is elsewhere and only lent a worktree: then it stays, and what is its own stays with it. */
+  /** Whether the repository is elsewhere and only lent a worktree: then it stays, together with its own content. */
   readonly isLent: boolean;
 }
 
@@ -28,7 +28,7 @@ export interface Repository {
 export interface ObjectStore {
   /** New ones, in the scratch folder. */
   readonly objects: string;
-  /** The agent's, those that it borrows, and those of the repository that takes the work. */
+  /** The objects of the agent, those that it borrows, and those of the repository that receives the work. */
   readonly borrowed: readonly string[];
 }
 
@@ -80,7 +80,7 @@ function ownFolder({ strategy, gitDir }: Checkout, workTree: string): string {
   return strategy === 'clone' ? path.join(workTree, '.git') : gitDir;
 }
 
-/** Rejects with `salvage_failed` for what is no git directory, or cannot be understood completely. */
+/** Rejects with `salvage_failed` for a path that is not a git directory, or cannot be understood completely. */
 export async function readUnderstood(dotGit: string, within: BytePath): Promise<GitDirectory> {
   const directory = await readGitDirectory(dotGit).catch((error: unknown) => {
     const reason = `the git directory of ${shownPath(within)} cannot be understood: ${reasonOf(error)}`;
@@ -90,7 +90,7 @@ export async function readUnderstood(dotGit: string, within: BytePath): Promise<
   throw unsaved('strange_git', `${shownPath(within)} holds a .git that is no repository`);
 }
 
-/** The agent took the `.git` away, and nothing of it is left: there is only where it began. */
+/** The agent removed the `.git`, and nothing of it is left: only the start of the checkout is known. */
 function beginningOf({ gitDir, baseCommit, objectFormat, borrowed }: Checkout): GitDirectory {
   return {
     folder: gitDir,
@@ -111,7 +111,7 @@ function below(within: BytePath, found: readonly FoundRepository[]): BytePath[] 
     .map((each) => (within === '' ? each.within : each.within.slice(within.length + 1)));
 }
 
-/** A path that is no text is reached by a link whose name is. */
+/** A path that is not text is reached by a link whose name is text. */
 async function asString(folder: BytePath, link: string): Promise<string> {
   const text = fromBytePath(folder).toString('utf8');
   if (toBytePath(text) === folder) return text;
@@ -123,14 +123,14 @@ async function asString(folder: BytePath, link: string): Promise<string> {
 /**
  * An agent can write any path as the place of its git directory, of its references or of objects to borrow, and the daemon
  * may read more than the agent: saved work must not carry the contents of other repositories along. So the git directory
- * of each repository in a workspace, what it shares and what it borrows lies, links followed,
+ * of each repository in a workspace, with everything it shares and borrows, lies, links followed,
  *
  * - inside the workspace, in the git directory that Baton made for this workspace, or in the cache that Baton lent it; or
  * - in a repository that has lent a worktree to exactly this folder, as `git worktree add` in a hook does. That repository
  *   says so itself, in its own `worktrees/<name>/gitdir`, where no sandboxed agent can write. Never in the state folder.
  *
- * Whatever else is there is kept: a `.git` file alone, and borrowed objects elsewhere (`git clone --shared`), are what
- * anybody can write.
+ * A workspace with anything else is kept: anyone can write a `.git` file alone, or borrowed objects elsewhere
+ * (`git clone --shared`).
  */
 export interface OwnPlaces {
   /** Where the files are now, and where the workspace was. */

@@ -12,12 +12,12 @@ import { branchOf, type SavedNote } from './saved-note.ts';
 
 const mostListBytes = 256 * 1024 * 1024;
 
-/** Where the restored repository keeps the saved commit, and names that are no references. */
+/** Where the restored repository keeps the saved commit, and names that are not references. */
 const restored = 'refs/baton/restored/';
 
 /**
- * Makes a repository of its own from a saved commit, in a folder that is there and empty: the commits, the branches, HEAD
- * as it was, the files byte by byte, and in the index what was staged and what was in conflict.
+ * Makes a repository of its own from a saved commit, in an existing empty folder: the commits, the branches, the former
+ * HEAD, the files byte by byte, and in the index the staged files and the conflicts.
  */
 export async function restoreCommit(git: Git, saved: SavedCommit, folder: string): Promise<RestoreResult> {
   const { work, note } = saved;
@@ -62,8 +62,8 @@ interface FilesPlace {
 }
 
 /**
- * Writes the saved files through a shadow git directory. What a checkout of Baton's had as git made it comes by an ordinary
- * checkout first, and then only the other files are written. Afterwards the index is that of HEAD.
+ * Writes the saved files through a shadow git directory. Files that a checkout of Baton's had as git wrote them come by
+ * an ordinary checkout first; then only the other files are written. Afterwards the index is that of HEAD.
  */
 async function putFiles(git: Git, { note, commit, call, objectFormat }: FilesPlace): Promise<void> {
   const { head, isExact } = note;

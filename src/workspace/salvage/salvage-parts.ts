@@ -11,7 +11,7 @@ export interface SalvageParts extends ProcessDeps {
   readonly git: Git;
   readonly places: GitPlaces;
   readonly repo: RepositorySettings | null;
-  /** Whether a workspace that is no repository is kept as an archive. */
+  /** Whether a workspace that is not a repository is kept as an archive. */
   readonly archive: boolean;
   readonly findCheckout: (workspace: string) => Promise<Checkout | null>;
   readonly logger: Logger;

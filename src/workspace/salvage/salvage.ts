@@ -4,14 +4,14 @@ import type { Issue } from '../../core/issue/issue.ts';
  * The seam to saved work (law 8). What must hold:
  *
  * - After `save` has resolved, every byte of a tracked or untracked file that is not ignored, and every commit that the
- *   workspace had and its repository has not, is in a repository that outlives the workspace, was read back there, and is
- *   on the disk. When anything of that is in doubt it rejects, and nothing may be removed.
+ *   workspace had and its repository lacks, is in a repository that outlives the workspace, was read back there, and is
+ *   on the disk. When any of that is in doubt it rejects, and nothing may be removed.
  * - Saving the same work again makes no second entry.
  * - Nothing here ever changes the workspace.
  * - A saved work is found by its name `<workspace key>/<run>`, and by the issue.
- * - Several projects may save into one repository. Each sees its own work, and only that can be dropped: what another one
- *   saved is found when it is asked for, and never goes. What was saved in a person's repository before projects were
- *   written down is everybody's to see, and does not go by its age.
+ * - Several projects may save into one repository. Each project lists its own work, and can drop only that: the work of
+ *   another one is found when it is asked for, and is never dropped. Work that was saved in a person's repository
+ *   before projects were recorded is visible to every project, and is not dropped by its age.
  */
 export interface Salvage {
   save(request: SalvageRequest): Promise<SaveResult>;
@@ -19,21 +19,21 @@ export interface Salvage {
   list(reach?: SalvageReach): Promise<readonly SavedWork[]>;
   /** By its name, or the newest of an issue or workspace key; rejects with `salvage_not_found`. */
   find(wanted: string, reach?: SalvageReach): Promise<SavedWork>;
-  /** What it changes against the commit it was made on, as text. */
+  /** The changes against the commit that the work was made on, as text. */
   diff(work: SavedWork, options: { readonly stat: boolean }): Promise<string>;
   /**
-   * Puts it into a new folder as it was: the commits, the branches, what was not committed as uncommitted changes, what was
-   * staged as staged, and what was in conflict as in conflict. Rejects with `restore_refused` when the folder holds anything.
+   * Restores the work into a new folder: the commits, the branches, and the uncommitted, staged and conflicting
+   * changes, each in its former state. Rejects with `restore_refused` when the folder is not empty.
    */
   restore(work: SavedWork, folder: string): Promise<RestoreResult>;
   /** Drops saved work. Its space comes back with a later `tidy`. Rejects with `salvage_not_found` for another project's. */
   drop(work: SavedWork): Promise<void>;
-  /** Gives back the space of what was dropped two weeks ago or earlier, in Baton's own repositories only. */
+  /** Frees the space of work that was dropped two weeks ago or earlier, in Baton's own repositories only. */
   tidy(): Promise<void>;
 }
 
 export interface SalvageReach {
-  /** Also what other projects saved in the same repositories. */
+  /** Also the work that other projects saved in the same repositories. */
   readonly allProjects: boolean;
 }
 
@@ -43,7 +43,7 @@ export interface SalvageRequest {
   /** Where the workspace was. */
   readonly workspace: string;
   readonly issue: Pick<Issue, 'id' | 'identifier' | 'title'>;
-  /** The last run in it; null when nobody knows. */
+  /** The last run in it; null when it is unknown. */
   readonly runId: string | null;
   readonly signal?: AbortSignal;
 }
@@ -60,7 +60,7 @@ export interface SavedWork {
   /** `<workspace key>/<run>`; a second repository in the workspace has `+<number>` behind it. */
   readonly name: string;
   readonly kind: 'commit' | 'archive';
-  /** Whose it is; null for what was saved in a person's repository before that was written down. */
+  /** The project that saved it; null for work saved in a person's repository before that was recorded. */
   readonly project: string | null;
   readonly issueId: string;
   readonly issueIdentifier: string;
@@ -81,7 +81,7 @@ export interface SavedWork {
   /** How many files differ from that commit, and how many commits were nowhere else. */
   readonly files: number;
   readonly commits: number;
-  /** How many files were staged, and how many of them otherwise than they are saved; null when nobody counted. */
+  /** How many files were staged, and how many of them differ from the saved ones; null when they were not counted. */
   readonly stagedFiles: number | null;
   readonly stagedOtherwise: number | null;
 }

@@ -52,8 +52,8 @@ export const emptyTrees = {
 };
 
 /**
- * Saves one repository of a workspace: a commit whose tree is what the files are, and behind it the agent's HEAD, what was
- * staged, and every commit that is nowhere else. Its reference is made last, when everything else was verified.
+ * Saves one repository of a workspace: a commit whose tree is the current files, and behind it the agent's HEAD, the
+ * staged tree, and every commit that is nowhere else. Its reference is made last, after everything else was verified.
  */
 export async function saveRepository(wanted: RepositoryRequest, parts: SaveParts): Promise<SavedRepository> {
   const { repository, target, scratch, request } = wanted;
@@ -108,7 +108,7 @@ export async function saveRepository(wanted: RepositoryRequest, parts: SaveParts
   return { work: savedWork(note, { name, repository: target.gitDir, reference, commit }), insideNested };
 }
 
-/** What whoever looks for it later will do: the entry is there and can be understood, or nothing is removed. */
+/** Reads the entry as a later reader will: it is there and can be understood, or nothing is removed. */
 async function readBack(git: Git, target: Target, reference: string, commit: string): Promise<void> {
   const text = await git.run({ gitDir: target.gitDir, args: ['cat-file', '--batch'], stdin: `${reference}\n` });
   const [found] = objectsIn(text);
@@ -116,7 +116,7 @@ async function readBack(git: Git, target: Target, reference: string, commit: str
     throw unsaved('saved_incompletely', `${reference} cannot be read back`);
 }
 
-/** Whether an entry goes only when this project drops it. Those that say no project do not go by themselves. */
+/** Whether an entry stays until this project drops it. Entries without a project are not dropped by their age. */
 function isKeptFor(project: string, note: SavedNote): boolean {
   return note.project === project || note.project === null;
 }
@@ -208,7 +208,7 @@ async function writeCommits(
   return write(note.tree, [...first, ...staged, ...extras, ...rest], subjectOf(note));
 }
 
-/** Under this name, or with a number behind it: what is there is never replaced. */
+/** Under this name, or with a number after it: an existing reference is never replaced. */
 async function makeReference(git: Git, target: Target, wanted: string, commit: string): Promise<string> {
   const none = '0'.repeat(commit.length);
   for (let number = 1; number < 1_000; number += 1) {

@@ -3,7 +3,7 @@ import type { Git } from '../git/git.ts';
 import type { SavedWork } from './salvage.ts';
 import { noteIn, type SavedNote, savedWork } from './saved-note.ts';
 
-/** Where saved work is in a repository. Nothing else of Baton's is there. */
+/** Where saved work is in a repository. Baton keeps nothing else there. */
 export const salvageReferences = 'refs/baton/salvage/';
 
 export interface SavedCommit {
@@ -11,11 +11,11 @@ export interface SavedCommit {
   readonly note: SavedNote;
 }
 
-/** Notes are read so many bytes at a time; a longer one is none. */
+/** Notes are read in batches of this many bytes; a longer text is not a note. */
 const mostNoteBytes = 32 * 1024 * 1024;
 
 /**
- * The saved work in a repository, of one workspace key or of all. What is there under our name and not ours is told; it
+ * The saved work in a repository, of one workspace key or of all. A foreign entry under Baton's name is logged; it
  * never hides the rest.
  */
 export async function savedCommits(git: Git, gitDir: string, logger: Logger, key = ''): Promise<SavedCommit[]> {

@@ -6,16 +6,16 @@ import { joined } from './path-in-tree.ts';
 import type { NoteNames, SavedNote } from './saved-note.ts';
 
 /**
- * What belongs to saved work and is neither a file nor a commit, as a tree behind the saved commit. Nothing of it is
- * understood here, git made it and git reads it again:
+ * The parts of saved work that are neither files nor commits, as a tree behind the saved commit. Baton does not
+ * interpret them; git wrote them and git reads them again:
  *
  * - `objects.pack`: the tags, files and trees that names held, and the sides of files in conflict;
  * - `conflicts`: the entries of files in conflict, as `git update-index --index-info` takes them;
- * - `names`: what is too long for the note of the saved commit, as JSON.
+ * - `names`: names that are too long for the note of the saved commit, as JSON.
  */
 export interface SavedExtras {
   readonly held: readonly string[];
-  /** Commits that are saved as commits; what is behind them is not packed again. */
+  /** Commits that are saved as commits; their objects are not packed again. */
   readonly commits: readonly string[];
   readonly conflicts: readonly BytePath[];
   readonly names: string | null;
@@ -52,7 +52,7 @@ export async function writeExtras(
     await add('objects.pack', ['--', path.join(folder, `pack-${name.trim()}.pack`)]);
   }
   if (conflicts.length > 0) {
-    // What is there under the same name goes first.
+    // An existing entry of the same name is removed first.
     const gone = conflicts.map((entry) => entry.replace(/^\d+ (\S+) \d/, (_all, id) => `0 ${'0'.repeat(id.length)}`));
     await add('conflicts', ['--stdin'], fromBytePath(joined([...new Set(gone), ...conflicts])));
   }

@@ -6,7 +6,10 @@ import type { SalvageRequest, SavedWork } from './salvage.ts';
 
 const ids = z.array(z.string()).readonly();
 
-/** What grows with the number of names. Where it is too long for a note it is with the extras, and here are none. */
+/**
+ * The fields that grow with the number of names. Where they are too long for a note they are in the extras, and empty
+ * here.
+ */
 const namesSchema = z.object({
   /** The newest of the commits that were nowhere else. */
   heads: ids,
@@ -14,13 +17,13 @@ const namesSchema = z.object({
   tips: z.array(z.object({ name: z.string(), id: z.string() })).readonly(),
   /** Names whose objects are nowhere. */
   lost: ids,
-  /** What names held that is no commit and that the entry keeps itself: tags above all. */
+  /** Objects of names that are not commits and that the entry keeps itself: tags above all. */
   held: ids.default([]),
 });
 
 /**
- * What the message of a saved commit tells programs. Its words may be anybody's: they are data, never message text. What
- * has a default was not told at first.
+ * The machine-readable part of a saved commit's message. Its texts may come from anyone: they are data, never message
+ * text. A field with a default is missing in older notes.
  */
 const noteSchema = namesSchema.extend({
   project: z.string().nullable().default(null),
@@ -37,15 +40,15 @@ const noteSchema = namesSchema.extend({
   head: z.string().nullable(),
   files: z.number(),
   commits: z.number(),
-  /** The tree that was saved, and what was staged; null when that was nothing. */
+  /** The saved tree, and the staged tree; null when nothing was staged. */
   tree: z.string(),
   staged: z.string().nullable(),
   /** Whether a file that is saved as HEAD has it was so byte by byte; in a checkout of Baton's it may be as git made it. */
   isExact: z.boolean().default(false),
-  /** How many files were staged, and how many of them otherwise than they are saved; null when nobody counted. */
+  /** How many files were staged, and how many of them differ from the saved ones; null when they were not counted. */
   stagedFiles: z.number().nullable().default(null),
   stagedOtherwise: z.number().nullable().default(null),
-  /** The tree of what is neither a file nor a commit (`saved-extras.ts`); null when there is none. */
+  /** The tree of the parts that are neither files nor commits (`saved-extras.ts`); null when there is none. */
   extras: z.string().nullable().default(null),
   /** Where the repository came from, without user and password. */
   origin: z.string().nullable(),

@@ -101,7 +101,7 @@ function localList({ salvage }: GitPlaces): string {
 
 const writing = new Map<string, Promise<void>>();
 
-/** Adds the lines that are not there yet, one change of a file after the other. */
+/** Adds the missing lines; changes of one file run one after another. */
 function addLines(file: string, lines: readonly string[]): Promise<void> {
   const turn = (writing.get(file) ?? Promise.resolve()).then(async () => {
     const before = await linesOf(file);

@@ -10,9 +10,9 @@ import { unsaved } from './salvage-errors.ts';
 const mostEntries = 1_000_000;
 
 /**
- * The git directories of submodules whose files were put away. They lie inside the git directory of their superproject,
- * and their commits may be nowhere else. Those of a repository that only lent a worktree stay where they are, but for what
- * belongs to that worktree.
+ * The git directories of submodules whose files were removed from the work tree. They lie inside the git directory of
+ * their superproject, and their commits may be nowhere else. Those of a repository that only lent a worktree stay where
+ * they are, except those that belong to that worktree.
  */
 export async function unusedSubmodules(repositories: readonly Repository[]): Promise<Repository[]> {
   const inUse = new Set(repositories.map(({ directory }) => directory.folder));
@@ -38,7 +38,7 @@ async function readSubmodule(folder: string, home: string, within: BytePath): Pr
   return { directory, workTree: null, within, nested: [], checkout: null, isLent: false };
 }
 
-/** What a git directory holds that is no submodule, however much a submodule may be called like that. */
+/** Folders of a git directory that are never submodules, even if a submodule has such a name. */
 const ownFolders: ReadonlySet<string> = new Set(['objects', 'refs', 'logs', 'hooks']);
 
 async function gitDirectoriesBelow(modules: string): Promise<string[]> {

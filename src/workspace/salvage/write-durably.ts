@@ -26,7 +26,7 @@ export async function moveDurably(from: string, to: string): Promise<void> {
   await flush(path.dirname(to));
 }
 
-/** Writes a file so that nobody ever sees a part of it. */
+/** Writes a file atomically: a reader never sees a part of it. */
 export async function writeDurably(file: string, text: string): Promise<void> {
   const half = `${file}.new`;
   await writeFile(half, text);

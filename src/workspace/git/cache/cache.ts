@@ -18,17 +18,17 @@ import { clearLeftovers } from './clear-leftovers.ts';
 import { shareRefresh } from './share-refresh.ts';
 
 /**
- * A bare copy of a source in the state folder, from which every workspace of it is filled. What must hold:
+ * A bare copy of a source in the state folder; Baton fills every workspace of the source from it. What must hold:
  *
  * - Nothing in it is ever dropped: checkouts borrow its objects. Git neither prunes nor collects garbage here.
- * - It is whole or not there: it is made under another name and renamed.
- * - One operation at a time; whoever waits shares the next fetch.
- * - A cache that is damaged is put aside, and the new one borrows from it what is still readable there: a checkout finds
- *   in it what it had borrowed, even what the source has dropped in the meantime.
+ * - It is whole or absent: it is made under another name and renamed.
+ * - One operation at a time; callers that wait share the next fetch.
+ * - A damaged cache is moved aside, and the new one borrows the objects that are still readable there: a checkout finds
+ *   in it everything it had borrowed, even objects that the source has dropped in the meantime.
  * - The location of the source, which may carry a password, is in no file here.
  */
 export interface Cache {
-  /** Brings the base, and the branch where the source has it, as they are now. */
+  /** Fetches the current base, and the branch where the source has it. */
   refresh(branch: string, signal?: AbortSignal): Promise<FreshSource>;
   /** Something in it turned out to be unreadable: the next refresh makes it again. */
   distrust(damage: string): void;
@@ -50,7 +50,7 @@ export interface CacheParts {
   readonly oneAtATime: OneAtATime;
   readonly folder: string;
   readonly repo: RepositorySettings;
-  /** Null: whatever the source's HEAD names. */
+  /** Null: the branch that the source's HEAD names. */
   readonly base: string | null;
 }
 
@@ -109,7 +109,7 @@ async function update(
   await makeCache(source, failure.said, signal, parts);
 }
 
-/** Makes it, and puts aside what is there in its place; until the new one stands, that is what checkouts borrow from. */
+/** Makes the cache and moves an existing one aside; checkouts borrow from that until the new one is ready. */
 async function makeCache(source: SourceHeads, wrong: string, signal: AbortSignal, parts: CacheParts): Promise<void> {
   const { folder, repo } = parts;
   const { objectFormat, commits } = source;
@@ -122,12 +122,12 @@ async function makeCache(source: SourceHeads, wrong: string, signal: AbortSignal
     throw sourceUnavailable(repo, failure);
   }
   if ((await lookAt(folder)) !== null) await putAside(parts, wrong);
-  // Not before the fetch: what is there already, damaged or not, would not have been fetched.
+  // Not before the fetch: git would not fetch the objects that are there already, damaged or not.
   await writeAlternates(making, await earlierObjects(folder, objectFormat));
   await rename(making, folder);
 }
 
-/** Why this is no cache of such objects; null when it is one. Whether its objects can be read shows when they are. */
+/** Why this is not a cache of such objects; null when it is one. Whether its objects are readable shows in use. */
 async function whatIsWrong(folder: string, objectFormat: ObjectFormat): Promise<string | null> {
   try {
     for (const name of ['HEAD', 'refs', 'objects/pack']) await access(path.join(folder, name));
@@ -141,7 +141,7 @@ async function whatIsWrong(folder: string, objectFormat: ObjectFormat): Promise<
 
 const asideMark = '+damaged-';
 
-/** Makes room for a new one, and says so. */
+/** Moves a damaged cache out of the way of a new one, and logs it. */
 async function putAside({ folder, clock, logger, repo }: CacheParts, damage: string): Promise<void> {
   const aside = `${folder}${asideMark}${clock.now()}`;
   await rename(folder, aside);
@@ -152,7 +152,7 @@ async function putAside({ folder, clock, logger, repo }: CacheParts, damage: str
   });
 }
 
-/** The object directories of all caches of this source that were put aside, as far as they have such objects. */
+/** The object directories of all caches of this source that were moved aside, if they have such objects. */
 async function earlierObjects(folder: string, objectFormat: ObjectFormat): Promise<string[]> {
   const parent = path.dirname(folder);
   const prefix = `${path.basename(folder)}${asideMark}`;

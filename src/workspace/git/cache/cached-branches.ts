@@ -30,7 +30,7 @@ export async function fetchInto(
   });
   if (code !== 0) return { said: stderr || `exit code ${code}`, isShallow: false };
   const after = await Promise.all(branches.map((branch) => keptCommit(gitDir, branch)));
-  // Git leaves out without a word what a source with a cut history cannot give whole; what is here then is old.
+  // Git silently skips branches that a source with a cut history cannot send whole; the copy here is then old.
   const left = branches.find((branch, index) => after[index] === before[index] && after[index] !== commits.get(branch));
   return left === undefined ? null : { said: `nothing, and ${left} was not handed over`, isShallow: true };
 }

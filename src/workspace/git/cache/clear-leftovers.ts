@@ -3,8 +3,8 @@ import path from 'node:path';
 import { lookAt } from '../../file-system.ts';
 
 /**
- * Removes what a killed git left in a repository of Baton's own: its locks, and files it had not finished. Only for whoever
- * holds that repository alone.
+ * Removes the leftovers of a killed git from a repository of Baton's own: its locks, and unfinished files. Only for a
+ * caller that has exclusive use of that repository.
  */
 export async function clearLeftovers(folder: string): Promise<void> {
   for (const name of await namesIn(folder)) {

@@ -1,7 +1,7 @@
 /**
- * Many who want the same thing fresh share the next refresh: whoever comes while one is running waits for the next, which
- * began after they asked and brings what all of them want. Nobody's giving up takes it from the others; when all gave up
- * it is ended.
+ * Callers that want the same thing fresh share the next refresh: a caller that comes while one is running waits for the
+ * next, which begins after the request and serves all of them. A caller that gives up does not cancel it for the
+ * others; when all give up, it is ended.
  */
 export type SharedRefresh<Wish, Answer> = (wish: Wish, signal?: AbortSignal) => Promise<Answer>;
 
@@ -32,7 +32,7 @@ export function shareRefresh<Wish, Answer>(parts: RefreshParts<Wish, Answer>): S
       return await parts.refresh(made.wishes, made.giveUp.signal);
     });
     resolve(begun);
-    // Whoever still waits gets it; when nobody does, it is nobody's.
+    // Callers that still wait get the error; without any, it must not be an unhandled rejection.
     begun.catch(() => {});
     return made;
   }

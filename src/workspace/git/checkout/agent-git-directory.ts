@@ -50,7 +50,7 @@ export async function writeAgentGitDirectory(wanted: NewGitDirectory): Promise<v
   await writeFile(path.join(folder, 'HEAD'), `ref: refs/heads/${branch}\n`);
 }
 
-/** A branch that the source has not got yet follows nothing: git would call it gone. */
+/** A branch that the source does not have yet gets no upstream: git would call it gone. */
 function remoteConfig(shown: string, branch: string, isThere: boolean): string {
   if (!isThere) return originConfig(shown);
   return `${originConfig(shown)}[branch ${quotedByGit(branch)}]\n\tremote = origin\n\tmerge = ${quotedByGit(`refs/heads/${branch}`)}\n`;

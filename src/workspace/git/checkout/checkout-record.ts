@@ -5,7 +5,7 @@ import { hasCode } from '../../file-system.ts';
 import { folderName, type GitPlaces } from '../git-places.ts';
 import type { Checkout } from './checkout.ts';
 
-/** Where the things of one workspace are, beside it. */
+/** Where Baton keeps its files for one workspace, outside of it. */
 export interface CheckoutFolders {
   readonly folder: string;
   readonly record: string;
@@ -24,9 +24,9 @@ export function checkoutFolders(places: GitPlaces, workspace: string): CheckoutF
   };
 }
 
-/** A checkout with what only filling it again and publishing need to know. */
+/** A checkout with the facts that only refilling and publishing need. */
 export interface CheckoutRecord extends Checkout {
-  /** The commit that was checked out when it was made: the base, or the branch that was gone on with. */
+  /** The commit that was checked out when the checkout was made: the base, or the tip of the continued branch. */
   readonly start: string;
   /** The commit of the branch as the source had it when it was made, or null. No publishing ever drops it. */
   readonly found: string | null;
@@ -53,8 +53,8 @@ const schema = z.object({
 });
 
 /**
- * The record is written last, and renamed into its place: where it is missing, the checkout was left half-made and no
- * agent has been there. `damaged` is no such thing: it is there and cannot be read.
+ * The record is written last, and renamed into its place: where it is missing, the checkout is half-made and no agent
+ * has worked there. `damaged` is different: the record exists and cannot be read.
  */
 export async function readRecord(file: string): Promise<CheckoutRecord | 'missing' | 'damaged'> {
   let text: string;

@@ -8,29 +8,29 @@ import type { ObjectFormat } from '../shadow/shadow-git.ts';
  * - No two workspaces share a git directory: neither hooks, configuration and locks nor branches of one agent reach
  *   another. A `worktree` borrows the objects of the cache and has its git directory in the state folder; a `clone` has
  *   everything inside the workspace.
- * - A branch that is there already and not yet part of the base is gone on with; it is never moved back.
- * - What was half-made is made again from the beginning; what a killed run left locked is unlocked. A workspace that
- *   somebody deleted is filled again from the agent's own commits, where its git directory is still there.
+ * - An existing branch that is not yet part of the base is continued; it is never moved back.
+ * - A half-made checkout is made again from the beginning; locks of a killed run are removed. A deleted workspace is
+ *   filled again from the agent's own commits, where its git directory still exists.
  * - The daemon runs no filter at a checkout: files of LFS come as their pointers. Submodules come as empty folders.
  */
 export interface Checkouts {
-  /** Fills a directory just made. Whoever calls it has marked it as being made. */
+  /** Fills a directory just made. The caller has marked it as being made. */
   make(place: CheckoutPlace): Promise<Checkout>;
   /**
-   * Fills a directory made for it from the git directory of a workspace that went away. False when nothing of it is left, or
-   * nothing had been done there.
+   * Fills a directory made for it from the git directory of a workspace that disappeared. False when nothing of it is
+   * left, or no work had been done there.
    */
   revive(place: CheckoutPlace): Promise<boolean>;
-  /** What is known of a workspace that Baton filled; null for every other. Rejects when that cannot be read. */
+  /** The checkout of a workspace that Baton filled; null for every other. Rejects when its record cannot be read. */
   find(workspace: string): Promise<Checkout | null>;
-  /** Before a run: removes locks that a killed run left, while nobody works there. Gives the files it removed. */
+  /** Before a run, while no process works there: removes the locks of a killed run. Returns the removed files. */
   unlock(workspace: string): Promise<readonly string[]>;
   /**
-   * After a run: brings the branch into the local repository that it came from. Never moves it backwards or over another.
-   * Null for a workspace that came from elsewhere: there the agent pushes.
+   * After a run: publishes the branch to the local repository that it came from. Never moves it backwards or over
+   * another. Null for a workspace that came from elsewhere: there the agent pushes.
    */
   publish(workspace: string): Promise<Delivery | null>;
-  /** Drops what is kept of a workspace that is gone. */
+  /** Drops the files that Baton keeps for a workspace that is gone. */
   forget(workspace: string): Promise<void>;
 }
 
@@ -41,7 +41,7 @@ export interface CheckoutPlace {
   readonly signal?: AbortSignal;
 }
 
-/** A workspace that Baton filled, as it is written down. */
+/** A workspace that Baton filled, as its record describes it. */
 export interface Checkout {
   readonly workspace: string;
   readonly strategy: 'worktree' | 'clone';
@@ -51,7 +51,9 @@ export interface Checkout {
   /** The branch it began at, and the commit. */
   readonly base: string;
   readonly baseCommit: string;
-  /** The commit of the branch in the local repository as Baton last saw or put it; null when it is not there. */
+  /**
+   * The commit of the branch in the local repository as Baton last saw or set it; null when the branch is not there.
+   */
   readonly published: string | null;
   readonly objectFormat: ObjectFormat;
   readonly gitDir: string;
@@ -59,6 +61,6 @@ export interface Checkout {
   readonly shadow: string;
   /** The object directories that its git directory borrows from. */
   readonly borrowed: readonly string[];
-  /** Files that `workspace.copy` brought, as patterns for `info/exclude`. */
+  /** Files that `workspace.copy` copied, as patterns for `info/exclude`. */
   readonly excludes: readonly string[];
 }

@@ -59,7 +59,7 @@ export function createCheckouts(parts: CheckoutsParts): Checkouts {
     },
     publish: async (workspace) => {
       const { repository } = (await find(workspace)) ?? { repository: '' };
-      // Two workspaces with one branch must not both find it as it was.
+      // Two workspaces with one branch must not both read its old position.
       return await oneAtATime(`publish ${repository}`, async () => {
         const checkout = await find(workspace);
         if (checkout === null) return null;
@@ -74,14 +74,14 @@ export function createCheckouts(parts: CheckoutsParts): Checkouts {
   };
 }
 
-/** Whoever wants to remove or save the workspace must not take it for one without a checkout. */
+/** A caller that removes or saves the workspace must not take it for one without a checkout. */
 function unreadableRecord(file: string): BatonError {
   return new BatonError('workspace_unavailable', `The record ${file} of the workspace cannot be read.`, {
     nextStep: 'It is damaged or of a later Baton. Repair it, or move its folder away once nothing in it is needed.',
   });
 }
 
-/** By what people see of it: a new password is no reason for a new cache, and leaves no trace in a name. */
+/** Named by the shown address: a new password needs no new cache, and leaves no trace in a name. */
 function cacheOf({ git, places, settings, logger, clock }: CheckoutsParts): Cache | null {
   const { repo, base } = settings;
   if (repo === null) return null;
@@ -114,7 +114,7 @@ async function makeFromCache(work: CheckoutWork, cache: Cache | null): Promise<C
       return await makeCheckout(await cache.refresh(branch, signal), work);
     }
   } catch (error) {
-    // Without its record it is nobody's; what cannot be removed now goes when it is made again.
+    // Without its record the folder is unused; what cannot be removed now is removed at the next try.
     await deleteTree(work.folders.folder).catch(() => {});
     throw error;
   }
@@ -126,8 +126,8 @@ async function emptyFolder(folder: string): Promise<void> {
 }
 
 /**
- * A git directory with its record is one that an agent may have worked in, though its workspace is gone: it is gone on with,
- * or, where that cannot be, moved out of the way and kept.
+ * A git directory with its record may hold an agent's work, even though its workspace is gone: Baton continues with it
+ * or, where that is impossible, moves it out of the way and keeps it.
  */
 async function reviveOrPutAside(work: CheckoutWork, { clock, logger }: CheckoutsParts): Promise<CheckoutRecord | null> {
   const { folders, place, repo } = work;
@@ -159,7 +159,7 @@ async function reviveOrPutAside(work: CheckoutWork, { clock, logger }: Checkouts
   return null;
 }
 
-/** What tells that a git directory is broken, and not that the machine is. */
+/** Codes which mean that a git directory is broken, and not the machine. */
 const unreadable = ['git_failed', 'workspace_unavailable'];
 
 /** Renamed first: a crash in the middle leaves nothing that looks like a checkout. */

@@ -9,11 +9,11 @@ import type { Git } from '../git.ts';
 import { through } from '../shadow/shadow-git.ts';
 
 /**
- * Brings files along that git does not know (`workspace.copy`), such as `.env`. What must hold:
+ * Copies files that git does not know (`workspace.copy`), such as `.env`. What must hold:
  *
- * - Nothing from outside of the folder comes along: neither by `..` nor behind a link. A link comes as a link, if it stays
- *   inside; one that leads out is refused.
- * - Nothing that the checkout brought is written over, and nothing is written through a link in it.
+ * - Nothing from outside of the folder is copied: neither by `..` nor behind a link. A link is copied as a link, if it
+ *   stays inside; one that leads out is refused.
+ * - No file of the checkout is overwritten, and nothing is written through a link in it.
  * - No git directory, and nothing of Baton's own: other workspaces may lie below the same folder.
  */
 export interface CopyRequest {
@@ -31,7 +31,7 @@ export interface CopyRequest {
 export interface Copied {
   /** Files and links that a pattern named itself. */
   readonly files: readonly BytePath[];
-  /** Folders that a pattern named; what came with them is below. */
+  /** Folders that a pattern named; the files copied with them are below. */
   readonly folders: readonly BytePath[];
 }
 
@@ -42,7 +42,7 @@ export async function copyFiles(request: CopyRequest): Promise<Copied> {
     const ground = await realpath(from);
     const kept = [...request.never, request.to].map((folder) => realpath(folder).catch(() => folder));
     const never = await Promise.all(kept);
-    // A folder that all of this lies in is no reason to copy nothing.
+    // A `never` folder that contains the whole source must not stop the copy.
     const copier = { ...request, from: ground, never: never.filter((folder) => folder.startsWith(`${ground}/`)) };
     const files = new Set<BytePath>();
     const folders = new Set<BytePath>();
@@ -182,9 +182,9 @@ export interface ExcludeParts {
 }
 
 /**
- * Patterns for what was copied, for one file each: what an agent adds to a copied folder is work, and so is a folder that
- * it makes in the place of a copied file. Of a folder only those files get one that are not ignored anyway; it may hold a
- * hundred thousand.
+ * Exclude patterns for the copied files, one per file: a file that an agent adds to a copied folder is work, and so is
+ * a folder that it makes in the place of a copied file. In a copied folder only files that are not ignored anyway get a
+ * pattern, because it may hold a hundred thousand.
  */
 export async function excludesOf({ files, folders }: Copied, parts: ExcludeParts): Promise<readonly string[]> {
   const { git, shadow, workspace, objects } = parts;
@@ -206,7 +206,9 @@ function excludePatterns(name: string): readonly string[] {
   return [`/${escaped}`, `!/${escaped}/`];
 }
 
-/** A name with a line end in it would be two patterns, and one that is no text another name; they get none. */
+/**
+ * A name with a line end would be two patterns, and a name that is not text would match another; they get no pattern.
+ */
 function isOneLine(name: string): boolean {
   return !/[\p{Cc}\uFFFD]/u.test(name);
 }

@@ -18,11 +18,11 @@ export interface CheckoutWork {
   readonly strategy: 'worktree' | 'clone';
   readonly folders: CheckoutFolders;
   readonly place: CheckoutPlace;
-  /** What `workspace.copy` brings. */
+  /** The files that `workspace.copy` copies. */
   readonly copy: Pick<CopyRequest, 'patterns' | 'from' | 'never'>;
 }
 
-/** Fills a workspace from the cache. Whatever a crash left of an earlier try goes first; the record comes last. */
+/** Fills a workspace from the cache. The leftovers of a crashed try are removed first; the record is written last. */
 export async function makeCheckout(source: FreshSource, work: CheckoutWork): Promise<CheckoutRecord> {
   const { git, repo, strategy, folders, place } = work;
   const { workspace, branch, signal } = place;
@@ -67,7 +67,7 @@ export async function makeCheckout(source: FreshSource, work: CheckoutWork): Pro
   return made;
 }
 
-/** Whoever reads the log sees that the issue does not begin at the base. */
+/** Logs that the issue does not begin at the base. */
 async function tellOfEarlierWork(
   { cache, base, baseCommit }: FreshSource,
   start: string,
@@ -75,13 +75,16 @@ async function tellOfEarlierWork(
 ): Promise<void> {
   const { workspace, branch } = place;
   const call = { args: ['rev-list', '--count', `${baseCommit}..${start}`], gitDir: cache };
-  // It is only told: what is made stays made.
+  // Only for the log: a failure here must not undo the checkout.
   const ahead = await git.run(call).then(Number, () => null);
   const named = { workspace, branch, commit: start, base, ahead };
   logger.info('branch_reused', named);
 }
 
-/** The files of `workspace.copy`; gives the patterns by which they are no part of the work, and tells them to the shadow. */
+/**
+ * Copies the files of `workspace.copy`; returns the patterns that exclude them from the work, and adds them to the
+ * shadow.
+ */
 export async function bringCopies(checkout: CheckoutRecord, work: CheckoutWork): Promise<readonly string[]> {
   const { git, logger, copy, place } = work;
   const { workspace, shadow, objectFormat, start, borrowed, gitDir } = checkout;
@@ -92,7 +95,7 @@ export async function bringCopies(checkout: CheckoutRecord, work: CheckoutWork):
   return excludes;
 }
 
-/** A branch of this name that has work which is not in the base is gone on with. */
+/** The start commit: a branch of this name with work that is not in the base is continued. */
 async function startOf({ cache, baseCommit, branchCommit }: FreshSource, { git }: CheckoutWork): Promise<string> {
   if (branchCommit === null || branchCommit === baseCommit) return baseCommit;
   const call = { args: ['merge-base', '--is-ancestor', branchCommit, baseCommit], gitDir: cache };
@@ -103,12 +106,12 @@ async function startOf({ cache, baseCommit, branchCommit }: FreshSource, { git }
   return branchCommit;
 }
 
-/** Everything that a `clone` needs, copied: it borrows from nobody. */
+/** Copies every object that a `clone` needs: it borrows none. */
 async function bringObjects(gitDir: string, source: FreshSource, { git, place }: CheckoutWork): Promise<void> {
   const { cache, baseCommit, branchCommit } = source;
   const commits = [...new Set([baseCommit, ...(branchCommit === null ? [] : [branchCommit])])];
   await git.run({
-    // The branches are written already; for git that is no reason to believe that their objects are here.
+    // The branches are written already, but git does not conclude from that that their objects are here.
     args: [...quietFetch, '--', cache, ...commits],
     gitDir,
     settings: ['fetch.unpackLimit=1'],

@@ -14,13 +14,13 @@ import { findCommonDirectory, readBranch } from '../source/source-repository.ts'
 import type { CheckoutRecord } from './checkout-record.ts';
 
 /**
- * Brings the branch of a workspace into the local repository it came from. What must hold:
+ * Publishes the branch of a workspace to the local repository it came from. What must hold:
  *
- * - Only objects and this one reference are written; the person's files, index, HEAD and other branches stay as they are.
- * - What an agent made is checked (`fsck`) before it enters, and all that belongs to it is there before the branch moves.
- * - The branch moves only from the commit that Baton saw there last, or forward over what somebody else put there. It
- *   never loses what was in it when the workspace was made, and never goes back. An agent that rewrote its own commits
- *   replaces those that Baton brought before; the earlier commit is in the log and in the branch's reflog.
+ * - Only objects and this one reference are written; the person's files, index, HEAD and other branches stay unchanged.
+ * - An agent's objects are checked (`fsck`) before they enter, and all of them are there before the branch moves.
+ * - The branch moves only from the commit that Baton saw there last, or forward over commits of somebody else. It
+ *   never loses commits that were in it when the workspace was made, and never goes back. An agent that rewrote its own
+ *   commits replaces those that Baton published before; the earlier commit is in the log and in the branch's reflog.
  * - A branch that somebody has checked out is not moved under them.
  */
 export interface PublishParts {
@@ -28,9 +28,9 @@ export interface PublishParts {
   readonly scratch: string;
 }
 
-/** What came of it, and what the record is to say from now on: the commit that the source has now. */
+/** The result, and the new value for the record: the commit that the source has now. */
 export interface PublishResult {
-  /** Null where it is not Baton's to bring it. */
+  /** Null where Baton does not publish the branch. */
   readonly delivery: Delivery | null;
   readonly published: string | null;
 }
@@ -65,7 +65,7 @@ interface Objection {
   readonly reason: string;
 }
 
-/** The agent's git directory, or why nothing can be brought from there. */
+/** The agent's git directory, or why nothing can be published from there. */
 async function readOwn(checkout: CheckoutRecord): Promise<GitDirectory | Objection> {
   const agents = await readGitDirectory(checkout.gitDir).catch(whyUnreadable);
   if (agents === null) return { code: 'git_directory_gone', reason: 'the workspace has no git directory any more' };
@@ -75,7 +75,7 @@ async function readOwn(checkout: CheckoutRecord): Promise<GitDirectory | Objecti
   return { code: 'git_directory_strange', reason: `the git directory of the workspace uses ${strange}` };
 }
 
-/** Whatever else was thrown is not the agent's doing. */
+/** Any other error is not caused by the agent. */
 function whyUnreadable(error: unknown): Objection {
   if (!(error instanceof BatonError) || error.code !== 'workspace_unavailable') throw error;
   return { code: 'git_directory_unreadable', reason: error.message };
@@ -103,7 +103,7 @@ async function bring(
   const { branch, published } = checkout;
   const common = await findCommonDirectory(parts.git, checkout.repository);
   const { commit: before, usedIn } = await readBranch(parts.git, common, branch);
-  // It was brought over and the daemon ended before it could write that down.
+  // The branch was published and the daemon ended before it could record that.
   if (before === commit) return { before: published, objection: null };
   if (usedIn !== null) {
     return { before, objection: { code: 'checked_out', reason: `${branch} is checked out in ${usedIn}` } };
@@ -119,8 +119,8 @@ async function bring(
 }
 
 /**
- * Fetches the commit into the person's repository from a repository of Baton's own that borrows what the agent has; so
- * git itself checks that every object is well-formed and nothing is missing. Null when that is so.
+ * Fetches the commit into the person's repository from a repository of Baton's own that borrows the agent's objects; so
+ * git itself checks that every object is well-formed and nothing is missing. Null on success.
  */
 async function bringObjects(
   agents: GitDirectory,
@@ -185,7 +185,7 @@ interface Move {
   readonly common: string;
 }
 
-/** Null when it moved, otherwise why not: between the look and the move somebody may have come. */
+/** Null when the branch moved, otherwise why not: somebody may have moved it between the check and the move. */
 async function moveBranch({ branch, commit, current, common }: Move, { git }: PublishParts): Promise<Objection | null> {
   const nothing = '0'.repeat(commit.length);
   const { code, stderr } = await git.ask({
@@ -206,8 +206,8 @@ async function moveBranch({ branch, commit, current, common }: Move, { git }: Pu
 }
 
 /**
- * Where HEAD is, when it is not on the branch of the workspace and has commits of its own: an agent that left its branch
- * works on, and nothing of that is ever brought over. Null when HEAD has nothing that the branch or its beginning has not.
+ * Where HEAD is, when it is not on the branch of the workspace and has commits of its own: an agent that left its
+ * branch works on, and none of that is ever published. Null when the branch or its start has every commit of HEAD.
  */
 async function findWorkElsewhere(
   { head, headReference, objects }: GitDirectory,
@@ -218,12 +218,12 @@ async function findWorkElsewhere(
   const known = [baseCommit, start, ...(commit === null ? [] : [commit])];
   if (head === null || headReference === `refs/heads/${branch}` || known.includes(head)) return null;
   const call = {
-    // What the agent's git has dropped since leaves nothing out.
+    // A known commit that the agent's git has dropped since excludes nothing.
     args: ['rev-list', '--ignore-missing', '--max-count=1', head, '--not', ...known],
     gitDir: shadow,
     borrowed: [...new Set([...objects, ...borrowed])],
   };
-  // What cannot be counted counts as work, and keeps nobody from bringing the branch.
+  // Commits that cannot be counted count as work, and do not prevent the publication of the branch.
   const own = await git.run(call).catch(() => 'unknown');
   if (own.trim() === '') return null;
   return { branch: headReference?.replace(/^refs\/heads\//, '') ?? null, commit: head };

@@ -19,9 +19,9 @@ import { unlockGitDirectory } from './unlock.ts';
 const mostIndexBytes = 256 * 1024 * 1024;
 
 /**
- * Fills a workspace that somebody deleted from the git directory that outlived it: the agent's commits, branches and
- * stashes are all still there, and HEAD is where it was. Null when nothing had been done there yet, so that it is better made
- * again from today's base. Rejects with `git_failed` or `workspace_unavailable` when it cannot be read.
+ * Fills a deleted workspace from the git directory that outlived it: the agent's commits, branches and stashes are all
+ * still there, and HEAD is where it was. Null when no work had been done there yet, so that it is better made again
+ * from the current base. Rejects with `git_failed` or `workspace_unavailable` when it cannot be read.
  */
 export async function reviveCheckout(earlier: CheckoutRecord, work: CheckoutWork): Promise<CheckoutRecord | null> {
   const { git, folders, place } = work;
@@ -34,7 +34,7 @@ export async function reviveCheckout(earlier: CheckoutRecord, work: CheckoutWork
   if (strange !== null) throw new BatonError('git_failed', `The git directory ${folders.git} uses ${strange}.`);
   if (await isUntouched(agents, earlier)) return null;
   const { head, objectFormat, objects } = agents;
-  // A git directory of our own for the checkout: whatever the agent configured in its own is not obeyed.
+  // A git directory of our own for the checkout: the agent's configuration in its own has no effect.
   const ours = path.join(folders.folder, 'reviving');
   await deleteTree(ours);
   await writeBareRepository({ folder: ours, objectFormat });
@@ -58,8 +58,8 @@ export async function reviveCheckout(earlier: CheckoutRecord, work: CheckoutWork
 }
 
 /**
- * Whether an agent has done nothing there that is worth a look: no commit, no branch, nothing staged, no submodule, no
- * worktree of its own. What cannot be read counts as touched.
+ * Whether the agent left nothing worth keeping there: no commit, no branch, nothing staged, no submodule, no worktree
+ * of its own. An unreadable state counts as touched.
  */
 async function isUntouched(agents: GitDirectory, earlier: CheckoutRecord): Promise<boolean> {
   const { folder, head, tips, past, objectFormat } = agents;
@@ -73,7 +73,7 @@ async function isUntouched(agents: GitDirectory, earlier: CheckoutRecord): Promi
   return staged !== null && began !== null && JSON.stringify(staged) === JSON.stringify(began);
 }
 
-/** What an index says; null when there is none that is plain and can be read. */
+/** The entries of an index; null when there is no plain and readable index. */
 async function entriesIn(folder: string, objectFormat: ObjectFormat): Promise<readonly IndexEntry[] | null> {
   try {
     const bytes = await readPlainFile(toBytePath(path.join(folder, 'index')), mostIndexBytes);
@@ -84,8 +84,8 @@ async function entriesIn(folder: string, objectFormat: ObjectFormat): Promise<re
 }
 
 /**
- * The agent's own index stays where it can be read: what was staged in it is nowhere else. Another is kept under another
- * name. Renamed, not written: there may be a link, and a link is not followed.
+ * The agent's own index stays where it can be read: the staged content is nowhere else. An unreadable one is kept under
+ * another name. Renamed, not written: there may be a link, and a link is not followed.
  */
 async function replaceIndex(gitDir: string, fresh: string): Promise<void> {
   const index = path.join(gitDir, 'index');

@@ -10,9 +10,9 @@ const withoutLocks = ['hooks', 'lfs', 'rr-cache'];
 const objectsWithLocks = ['info', 'pack'];
 
 /**
- * Removes the locks that a killed git left in a git directory which belongs to one workspace, while nobody works there:
- * plain files called `*.lock`, where git makes them. No link is followed, and the repository that a linked worktree belongs
- * to is not touched: others work there. Gives the paths it removed, from the git directory on.
+ * Removes the locks that a killed git left in a git directory which belongs to one workspace, while no process works
+ * there: plain files called `*.lock`, where git makes them. No link is followed, and the repository that a linked
+ * worktree belongs to is not touched: others work there. Returns the removed paths, relative to the git directory.
  */
 export async function unlockGitDirectory(gitDir: string, most: number = mostEntries): Promise<readonly string[]> {
   const root = toBytePath(gitDir);

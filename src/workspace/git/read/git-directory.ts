@@ -1,13 +1,13 @@
 import type { ObjectFormat } from '../shadow/shadow-git.ts';
 
 /**
- * A git directory that an agent may have written, read as data: no git runs in it and nothing it names is executed or
- * followed out of what is documented here. What it says is what the files say; whether the commits exist is asked later,
- * through a shadow git directory. Its places may be anywhere on the machine: whoever lets anything of it leave the
- * workspace first looks where they are (`place-outside.ts`).
+ * A git directory that an agent may have written, read as data: no git runs in it, nothing it names is executed, and
+ * nothing is followed except as documented here. It reports what the files say; whether the commits exist is checked
+ * later, through a shadow git directory. Its paths may be anywhere on the machine: a caller that lets content of it
+ * leave the workspace first checks where they are (`place-outside.ts`).
  */
 export interface GitDirectory {
-  /** The folder with HEAD and index: `.git`, or what a file `.git` names. */
+  /** The folder with HEAD and index: `.git`, or the folder that a file `.git` names. */
   readonly folder: string;
   /** The folder with references and objects; another one in linked worktrees. */
   readonly common: string;
@@ -20,7 +20,7 @@ export interface GitDirectory {
   readonly head: string | null;
   /** Every other name that holds something: references, and each entry of the stash. */
   readonly tips: readonly Tip[];
-  /** Where HEAD has been, newest first, each commit once: what no name holds any more may still be there. */
+  /** Where HEAD has been, newest first, each commit once: a commit without a name may still be there. */
   readonly past: readonly string[];
   /** The commits whose parents were not fetched. */
   readonly shallow: readonly string[];

@@ -10,12 +10,12 @@ const mostLineBytes = 64 * 1024;
 /** A file of a git directory that holds a list: references, a log. */
 export const mostListBytes = 16 * 1024 * 1024;
 
-/** The bytes of a file of a git directory; null when nothing is there. Throws for whatever is no plain file. */
+/** The bytes of a file of a git directory; null when there is none. Throws for anything but a plain file. */
 export async function textIn(file: BytePath, mostBytes: number = mostLineBytes): Promise<BytePath | null> {
   return (await readPlainFile(file, mostBytes))?.toString('latin1') ?? null;
 }
 
-/** Whether there is a folder. Throws for whatever else is there, a link first of all. */
+/** Whether there is a folder. Throws for anything else, above all a link. */
 export async function isFolder(folder: BytePath): Promise<boolean> {
   const found = await lookAt(fromBytePath(folder));
   if (found === null) return false;
@@ -49,14 +49,14 @@ export function isNoId(id: string): boolean {
   return /^0+$/.test(id);
 }
 
-/** A path as text. Throws for one that is none, which no program could be given. */
+/** A path as text. Throws for a path that is not text, because no program could receive it. */
 export function pathText(path: BytePath): string {
   const text = utf8(path);
   if (text === null || text.includes('\0')) throw notUnderstood(`The path ${shown(path)} is no text.`);
   return text;
 }
 
-/** A name as text, whatever its bytes. */
+/** A name as text, for any bytes. */
 export function nameText(name: BytePath): string {
   return utf8(name) ?? name.replaceAll(/[^ -~]/g, (byte) => `%${byte.charCodeAt(0).toString(16).padStart(2, '0')}`);
 }
@@ -69,7 +69,7 @@ function utf8(bytes: BytePath): string | null {
   }
 }
 
-/** Unknown counts as dirty: whoever gets this keeps the workspace. */
+/** Unknown counts as dirty: a caller that gets this error keeps the workspace. */
 export function notUnderstood(message: string, cause?: unknown): BatonError {
   return new BatonError('workspace_unavailable', message, {
     nextStep: 'Look at the git directory of the workspace; Baton keeps what it does not understand.',

@@ -4,10 +4,10 @@ import { type BytePath, toBytePath } from '../../folders-of.ts';
 import type { GitDirectory } from './git-directory.ts';
 
 /**
- * The first folder of an agent's git directory that is, links followed, neither in one of these homes nor in what Baton
- * lent; null when there is none. An agent can write any path as its common directory or as a place to borrow from, and the
- * daemon may read more than the agent: what is taken over from there would carry the contents of other repositories out.
- * No command of git refuses such a place, so this is looked at before any of them.
+ * The first folder of an agent's git directory that is, links followed, neither in one of these homes nor in a cache
+ * that Baton lent; null when there is none. An agent can write any path as its common directory or as a place to borrow
+ * from, and the daemon may read more than the agent: objects copied from there would leak the contents of other
+ * repositories. No git command refuses such a place, so this check comes before any of them.
  */
 export async function placeOutside(
   { folder, common, objects }: GitDirectory,
@@ -16,7 +16,7 @@ export async function placeOutside(
 ): Promise<string | null> {
   for (const place of new Set([folder, common, ...objects])) {
     const isOurs = async (home: string): Promise<boolean> => isInside(place, home);
-    // What was put aside of a damaged cache lies next to it.
+    // A damaged cache that was moved aside lies next to the new one.
     const isDamaged = async (cache: string): Promise<boolean> =>
       (await realOf(place)).startsWith(`${await placeOf(path.dirname(cache))}+damaged-`);
     if (!(await some([...homes, ...lent], isOurs)) && !(await some(lent, isDamaged))) return place;
@@ -29,7 +29,7 @@ export async function isInside(place: string, home: string): Promise<boolean> {
   return real === known || real.startsWith(`${known}/`);
 }
 
-/** Where an agent was given a folder: it may have put a link in its place, but not on the way there. */
+/** The path at which an agent got a folder: it may have put a link in its place, but not on the way there. */
 async function placeOf(folder: string): Promise<BytePath> {
   return `${await realOf(path.dirname(folder)).catch(() => '\0')}/${toBytePath(path.basename(folder))}`;
 }

@@ -28,15 +28,16 @@ const mostConfigBytes = 1024 * 1024;
 /**
  * Reads a git directory without git: `dotGit` is the path of a `.git`, a directory or a file that names one. Null when
  * nothing is there. Rejects when it cannot be understood completely; unknown counts as dirty. Inside of it no link is
- * followed and nothing is opened but plain files.
+ * followed and only plain files are opened.
  *
- * Only places and names are read by hand; objects are read by git, from a git directory of Baton's own. Git's way out of
- * an untrusted directory is git-upload-pack(1). It runs nothing that the directory names, and is not used all the same:
+ * Only paths and names are read by hand; git reads the objects, from a git directory of Baton's own. Git's own way to
+ * read an untrusted directory is git-upload-pack(1). It runs nothing that the directory names, but Baton avoids it:
  *
- * - It follows `commondir`, alternates and links to wherever they lead, so that a fetch brings objects of other repositories.
+ * - It follows `commondir`, alternates and links to any target, so that a fetch brings objects of other repositories.
  * - It waits for ever at a pipe.
- * - It leaves out without an error what `transfer.hideRefs` hides and what the file `shallow` cuts off, and it never has the
- *   reflogs, the older entries of the stash, and the commits of an unfinished merge or rebase.
+ * - It leaves out without an error the references that `transfer.hideRefs` hides and the commits that the file
+ *   `shallow` cuts off, and it never has the reflogs, the older entries of the stash, and the commits of an
+ *   unfinished merge or rebase.
  */
 export async function readGitDirectory(dotGit: string): Promise<GitDirectory | null> {
   try {
@@ -118,7 +119,7 @@ async function readShallow(common: BytePath): Promise<readonly string[]> {
   });
 }
 
-/** Names of another kind than the configuration tells mean that one of the two is not what it seems. */
+/** Ids of another length than the configured format mean that either the ids or the configuration are wrong. */
 function checkIds({ objectFormat, head, tips, past, shallow }: GitDirectory): void {
   const length = objectFormat === 'sha1' ? 40 : 64;
   for (const id of [...(head === null ? [] : [head]), ...tips.map((tip) => tip.id), ...past, ...shallow]) {
@@ -127,8 +128,8 @@ function checkIds({ objectFormat, head, tips, past, shallow }: GitDirectory): vo
 }
 
 /**
- * The one thing that is read of a configuration an agent may have written: how objects are named. Nothing else in it is
- * obeyed. References that are not kept in files cannot be read by hand, so such a repository is refused.
+ * The only value that Baton reads from a configuration an agent may have written: how objects are named. Nothing else
+ * in it has an effect. References that are not kept in files cannot be read by hand, so such a repository is refused.
  */
 function readGitFormat(config: string): ObjectFormat {
   const extensions = valuesOf('extensions', config);

@@ -16,7 +16,7 @@ export interface IndexEntry {
 export const submoduleMode = 0o160000;
 
 const headerLength = 12;
-/** Times, numbers and sizes that the kernel told, before the id. */
+/** Times, numbers and sizes from the kernel, before the id. */
 const statLength = 40;
 const modeAt = 24;
 const skipFlag = 0x4000;
@@ -26,9 +26,9 @@ const mostNameBytes = 128 * 1024 * 1024;
 const longestName = 64 * 1024;
 
 /**
- * Reads an index as gitformat-index(5) has it, versions 2 to 4. It may be an agent's: whatever does not fit throws. Of a
- * split index only its own part is seen. By hand, because git unfolds an entry for a whole folder while it reads the file,
- * and an agent can write one that stands for ten thousand million files.
+ * Reads an index as gitformat-index(5) describes it, versions 2 to 4. It may be an agent's: anything that does not fit
+ * throws. Of a split index it reads only the index's own part. By hand, because git expands an entry for a whole folder
+ * while it reads the file, and an agent can write one that stands for ten thousand million files.
  */
 export function readIndex(bytes: Buffer, format: ObjectFormat): readonly IndexEntry[] {
   if (bytes.length === 0) return [];

@@ -3,22 +3,22 @@ import { hasCode, lookAt } from '../../file-system.ts';
 import { type BytePath, foldersOf, fromBytePath } from '../../folders-of.ts';
 import { isFolder, isFolderIn, notUnderstood, shown, textIn } from './git-files.ts';
 
-/** Git goes as deep. */
+/** Git follows alternates five levels deep. */
 const deepest = 5;
 
 const mostDirectories = 64;
 
 const mostListBytes = 256 * 1024;
 
-/** Of what is there and what is not. */
+/** Upper bound on alternate entries, existing or not. */
 const mostNames = 1_000;
 
 /** Files of objects, all together; a repository that is tidied now and then has a few thousand. */
 const mostFiles = 1_000_000;
 
 /**
- * An object directory and those it borrows from, directly or not; only those that exist. Rejects when there is a link on
- * the way to one or anything odd in one: git would go where nobody has looked.
+ * An object directory and those it borrows from, directly or not; only those that exist. Rejects when there is a link
+ * on the way to one or anything odd in one: git would read from a place that Baton has not checked.
  */
 export async function readObjectDirectories(objects: BytePath): Promise<readonly BytePath[]> {
   if (!(await isFolder(objects))) throw notUnderstood('It has no objects.');
@@ -57,12 +57,12 @@ async function borrowedBy(objects: BytePath): Promise<readonly BytePath[]> {
   return found;
 }
 
-/** Every step of the way is looked at, once. A link that leads to the borrower as well is not of its making. */
+/** Checks every step of the path once. A link that also leads to the borrower was not made by the agent. */
 async function isThere(folder: BytePath, borrower: BytePath, plain: Set<BytePath>): Promise<boolean> {
   for (let end = folder.indexOf('/', 1); ; end = folder.indexOf('/', end + 1)) {
     const step = end < 0 ? folder : folder.slice(0, end);
     if (!plain.has(step)) {
-      // Whatever keeps it from being seen keeps git from borrowing there.
+      // Whatever hides the folder from Baton also keeps git from borrowing there.
       const found = await lookAt(fromBytePath(step)).catch(() => null);
       const isLink = found?.isSymbolicLink() === true;
       if (isLink && !`${borrower}/`.startsWith(`${step}/`))
@@ -86,7 +86,7 @@ function unquoted(line: string): string {
     );
 }
 
-/** The folders of an object directory that git reads from; what else is there is nobody's, or half-written. */
+/** The folders of an object directory that git reads from; other entries are unused or half-written. */
 const readFolders = /^(?:pack|info|[0-9a-f]{2})$/;
 
 /**
@@ -112,7 +112,7 @@ async function foldersIn(folder: BytePath, budget: { left: number }): Promise<re
       }
     }
   } catch (error) {
-    // Somebody's git may tidy up meanwhile: what is gone is not opened either.
+    // Another git may tidy up meanwhile: a file that is gone is not opened either.
     if (!hasCode(error, 'ENOENT')) throw error;
   }
   return found;

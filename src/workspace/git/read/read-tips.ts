@@ -2,14 +2,14 @@ import { type BytePath, foldersOf } from '../../folders-of.ts';
 import type { Tip } from './git-directory.ts';
 import { idIn, isFolderIn, isNoId, mostListBytes, nameText, notUnderstood, textIn } from './git-files.ts';
 
-/** Files that hold commits in the middle of something: a merge, a rebase, a pick, and what was put aside for it. */
+/** Files that hold commits of an unfinished operation: a merge, a rebase, a pick, and what was stashed for it. */
 const heads: readonly string[] = [
   ...['ORIG_HEAD', 'MERGE_HEAD', 'REBASE_HEAD', 'CHERRY_PICK_HEAD', 'REVERT_HEAD', 'BISECT_HEAD', 'MERGE_AUTOSTASH'],
   ...['rebase-merge/orig-head', 'rebase-merge/stopped-sha', 'rebase-merge/amend', 'rebase-merge/autostash'],
   ...['rebase-apply/orig-head', 'rebase-apply/autostash', 'sequencer/head'],
 ];
 
-/** What holds commits in a git directory and is no reference; no command of git lists all of it. */
+/** Files of a git directory that hold commits and are not references; no git command lists all of them. */
 export async function readHeads(folder: BytePath): Promise<readonly Tip[]> {
   const tips: Tip[] = [];
   for (const name of heads) {

@@ -11,22 +11,22 @@ import { fileFactsOf } from './file-facts.ts';
 import { type Look, type LookParts, withShadow } from './with-shadow.ts';
 
 export interface GitExamination extends LookParts {
-  /** The commit to count from instead of the one the checkout began at: the base as it is now. */
+  /** The commit to count from instead of the start of the checkout: the current base. */
   readonly base?: string | null;
 }
 
 /** More differences than this are no longer read one by one. */
 const mostDifferences = 20_000;
 
-/** How many entries of repositories within the workspace are looked at, all together. */
+/** How many entries of repositories within the workspace are read, all together. */
 const mostNestedEntries = 20_000;
 
 const mostIndexBytes = 64 * 1024 * 1024;
 const readAtOnce = 16;
 
 /**
- * What is in a workspace that is a git repository. The agent's git directory is data here (`read-git-directory.ts`); git
- * sees the files through a shadow git directory. Rejects when something could not be seen or understood.
+ * The state of a workspace that is a git repository. The agent's git directory is data here (`read-git-directory.ts`);
+ * git sees the files through a shadow git directory. Rejects when something could not be read or understood.
  */
 export function examineGit(
   workspace: string,
@@ -100,7 +100,7 @@ function differencesOf(
   // What a sparse checkout leaves out is not gone.
   const skipped = new Set(agentIndex.filter((entry) => entry.isSkipped).map(({ path }) => path));
   const isSkipped = (path: BytePath): boolean => seen.gone.has(path) && isIn(path, skipped);
-  // What is ignored and was added in spite of it belongs to the work.
+  // An ignored file that was added in spite of that belongs to the work.
   const known = new Set([...headIndex.map(({ path }) => path), ...seen.untracked]);
   const added = agentIndex.filter(({ path, isSkipped: isOut }) => !isOut && path !== '' && !known.has(path));
   const differences = {

@@ -12,7 +12,7 @@ export interface FileFacts {
   of(file: BytePath): Promise<FileFact>;
 }
 
-/** A larger file, and all after so many bytes, are known by size and time instead. */
+/** A file above `largestRead`, and every file after `mostRead` bytes in total, is known by size and time instead. */
 const largestRead = 16 * 1024 * 1024;
 const mostRead = 256 * 1024 * 1024;
 

@@ -3,15 +3,15 @@ import { BatonError } from '../../../core/baton-error.ts';
 import { type BytePath, foldersOf, toBytePath } from '../../folders-of.ts';
 import { shown } from '../read/git-files.ts';
 
-/** Files that git opens by itself in whatever folder of a work tree it comes to. */
+/** Files that git opens by itself in every folder of a work tree. */
 const rules = ['.gitignore', '.gitattributes'];
 
-/** More entries than this are not looked at; then only the time limit of a call helps. */
+/** Further entries are not checked; then only the time limit of a call helps. */
 const mostEntries = 1_000_000;
 
 /**
- * The first file of rules in a work tree that is no file: git would wait at a pipe for somebody to write into it, as long
- * as it is let. Null when there is none. What cannot be looked into is left to git, which cannot either.
+ * The first rules file in a work tree that is not a plain file: git would wait at a pipe for a writer until its time
+ * limit. Null when there is none. An unreadable folder is left to git, which cannot read it either.
  */
 export async function findOddRules(workTree: string): Promise<string | null> {
   const budget = { left: mostEntries };
@@ -42,7 +42,7 @@ async function entriesOf(folder: BytePath, budget: { left: number }): Promise<re
   try {
     for await (const { entries } of foldersOf(folder, { budget, enters: () => false })) return entries;
   } catch {
-    // Told above.
+    // An unreadable folder: see the header of `findOddRules`.
   }
   return [];
 }

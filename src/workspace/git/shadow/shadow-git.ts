@@ -6,8 +6,8 @@ import type { GitCall } from '../git.ts';
  * A shadow git directory: one that only Baton writes, for files that an agent may have changed, with its own
  * configuration, its own index and its own rules about content. What must hold:
  *
- * - Nothing that the agent wrote beside the files themselves is obeyed: no configuration, no filter, no driver, no
- *   excludes but `.gitignore`, no conversion of line ends or encodings. What is saved is what is there, byte by byte.
+ * - Nothing that the agent wrote except the files themselves has an effect: no configuration, no filter, no driver, no
+ *   excludes but `.gitignore`, no conversion of line ends or encodings. Files are saved byte by byte.
  * - Its index is not the agent's: flags that hide changes (`assume-unchanged`, `skip-worktree`) are not in it. A file
  *   counts as unchanged only by what the kernel says of it.
  */
@@ -31,10 +31,10 @@ export interface ShadowStart {
 
 export type ObjectFormat = 'sha1' | 'sha256';
 
-/** No conversion in either direction, whatever `.gitattributes` in the tree say. */
+/** No conversion in either direction, even if `.gitattributes` in the tree asks for one. */
 const rawAttributes = '* -text -eol -ident -filter -working-tree-encoding -diff -merge\n';
 
-/** Makes one, or gives one that is there a new HEAD; its index stays. */
+/** Makes a shadow git directory, or sets a new HEAD in an existing one; its index stays. */
 export async function setShadow(start: ShadowStart): Promise<ShadowGit> {
   const { folder, head, objectFormat, excludes = [], index, shallow = [] } = start;
   const indexFile = path.join(folder, 'index');
@@ -47,7 +47,7 @@ export async function setShadow(start: ShadowStart): Promise<ShadowGit> {
     writeFile(at('info/attributes'), rawAttributes),
     writeFile(at('info/exclude'), listed(excludes)),
     shallow.length === 0 ? rm(at('shallow'), { force: true }) : writeFile(at('shallow'), listed(shallow)),
-    // Whatever held it is dead: nobody but its owner uses a shadow, and that is us.
+    // The process that held the lock is dead: only its owner uses a shadow, and that is us.
     rm(`${indexFile}.lock`, { force: true }),
   ]);
   if (index !== undefined) await copyIndex(index, indexFile);
@@ -55,8 +55,8 @@ export async function setShadow(start: ShadowStart): Promise<ShadowGit> {
 }
 
 /**
- * Copies an index with its time. By that time git knows which files may have changed in the same second as they were
- * looked at, and reads those again; a copy that seems younger would hide such a change.
+ * Copies an index with its time. By that time git knows which files may have changed in the same second as it read
+ * them, and reads those again; a copy that seems younger would hide such a change.
  */
 export async function copyIndex(from: string, to: string): Promise<void> {
   const { mtimeMs } = await stat(from);
@@ -65,12 +65,12 @@ export async function copyIndex(from: string, to: string): Promise<void> {
   await utimes(to, second, second);
 }
 
-/** What every call through a shadow says. */
+/** The settings of every call through a shadow. */
 export function through(shadow: ShadowGit, workTree: string): Pick<GitCall, 'gitDir' | 'workTree' | 'indexFile'> {
   return { gitDir: shadow.folder, workTree, indexFile: shadow.indexFile };
 }
 
-/** The configuration of a git directory with files beside it, and nothing else in it. */
+/** The configuration of a git directory with a work tree, and nothing else in it. */
 export function plainConfig(objectFormat: ObjectFormat): string {
   const version = objectFormat === 'sha1' ? 0 : 1;
   const core = `[core]\n\trepositoryformatversion = ${version}\n\tfilemode = true\n\tbare = false\n`;

@@ -12,7 +12,7 @@ import { copyIndex, type ShadowGit, setShadow, through } from './shadow-git.ts';
 export interface LookParts {
   readonly git: Git;
   readonly places: GitPlaces;
-  /** What is known of the workspace when Baton filled it. */
+  /** The checkout record of the workspace, when Baton filled it. */
   readonly checkout: Checkout | null;
   /** How long git may take for one call. */
   readonly timeoutMs?: number;
@@ -20,24 +20,24 @@ export interface LookParts {
 
 export interface Look {
   readonly shadow: ShadowGit;
-  /** What every call of this look says. */
+  /** The settings of every git call in this examination. */
   readonly call: Omit<GitCall, 'args'>;
 }
 
-/** An agent can make git wait for ever, by a pipe where it expects a file; then there are no facts. */
+/** An agent can make git wait for ever, with a pipe in place of a file; then there are no facts. */
 const lookTimeoutMs = 60_000;
 
 /**
- * Git tells the times of files by the second, and reads again what changed in the second of its index. An index that is
- * written later knows what is certain, so only such a one is worth keeping.
+ * Git records the times of files by the second, and reads files again that changed in the second of its index. Only an
+ * index that is written later than that is certain, so only such an index is worth keeping.
  */
 const surelyLaterMs = 2_000;
 
 /**
- * Lends a shadow git directory whose index holds exactly the agent's HEAD, and removes it afterwards. Each look has its
- * own, so that any number can look at once and none changes anything that another one uses. For a workspace that Baton
- * filled the index grows out of the one of its checkout, by which unchanged files need not be read; it is kept next to it
- * for the next look.
+ * Lends a shadow git directory whose index holds exactly the agent's HEAD, and removes it afterwards. Each examination
+ * has its own, so that any number can run at once and none changes what another one uses. For a workspace that Baton
+ * filled, the index starts as a copy of the checkout's, so that unchanged files need not be read; it is kept next to
+ * that for the next examination.
  */
 export async function withShadow<T>(
   workspace: string,
@@ -55,7 +55,7 @@ export async function withShadow<T>(
     const call = {
       ...through(shadow, workspace),
       borrowed: [...new Set([...directory.objects, ...(checkout?.borrowed ?? [])])],
-      // Nothing that a look writes is needed after a crash.
+      // Nothing that an examination writes is needed after a crash.
       settings: ['core.fsync=none'],
       timeoutMs: parts.timeoutMs ?? lookTimeoutMs,
     };
@@ -78,7 +78,7 @@ async function fillIndex(head: string, { shadow, call }: Look, { git, checkout }
   if (head !== checkout.baseCommit) await refuseTreeBomb(git, call, head);
   const first = path.join(checkout.shadow, 'index');
   const isThere = await succeedsIfThere(() => copyIndex(first, shadow.indexFile));
-  // What is the same in both commits keeps what is known of its file.
+  // Entries that are the same in both commits keep the known facts about their files.
   const moved = isThere && (await git.ask({ ...call, args: ['read-tree', '--reset', head] })).code === 0;
   if (!moved) {
     await rm(shadow.indexFile, { force: true });
@@ -88,7 +88,7 @@ async function fillIndex(head: string, { shadow, call }: Look, { git, checkout }
   }
 }
 
-/** In place at once or not at all, and alone there: what was kept for another HEAD goes. */
+/** Replaces the kept index atomically, and removes those kept for another HEAD. */
 async function keepIndex(indexFile: string, kept: string): Promise<void> {
   const folder = path.dirname(kept);
   const fresh = path.join(folder, `+${path.basename(path.dirname(indexFile))}`);

@@ -3,7 +3,7 @@ import type { RepositorySettings } from '../../../core/settings.ts';
 import { harmlessLine } from '../../../core/text/harmless-line.ts';
 import { unusableSource } from './source-errors.ts';
 
-/** What a source says of its references. */
+/** The references of a source. */
 export interface References {
   readonly ids: ReadonlyMap<string, string>;
   /** The reference that HEAD names. */
@@ -13,7 +13,7 @@ export interface References {
 const branchFolder = 'refs/heads/';
 const remoteFolder = 'refs/remotes/';
 
-/** The references that tell why a base is not there, and which one was meant. */
+/** The references that explain why a base is missing, and which one was meant. */
 export function tellingReferences(base: string | null): readonly string[] {
   const tag = base === null ? null : tagIn(base);
   const tags = tag === null ? [] : [`refs/tags/${tag}`, `refs/tags/${tag}^{}`];
@@ -78,7 +78,7 @@ interface Meaning {
   readonly branch: string | null;
 }
 
-/** What a text is that is no branch; null when it looks like the name of one. */
+/** What a text means that is not a branch; null when it looks like the name of one. */
 function meaningOf(base: string, references: References): Meaning | null {
   const { ids } = references;
   const [, own] = /^(?:refs\/)?heads\/(.+)$/.exec(base) ?? [];
@@ -96,7 +96,7 @@ function meaningOf(base: string, references: References): Meaning | null {
   return null;
 }
 
-/** A branch that is there: the one at that commit, or else the one that HEAD names, or else the one most people have. */
+/** An existing branch: the one at that commit, or else the one that HEAD names, or else the most common name. */
 function likelyBranch({ ids, head }: References, commit = ids.get('HEAD') ?? null): string | null {
   const isAt = (name: string): boolean =>
     commit !== null && ids.get(`${branchFolder}${name}`)?.startsWith(commit.toLowerCase()) === true;
@@ -106,7 +106,7 @@ function likelyBranch({ ids, head }: References, commit = ids.get('HEAD') ?? nul
   return preferred.find((name) => name !== null && isAt(name)) ?? preferred[0] ?? null;
 }
 
-/** The branch that differs only in case, or else the one that HEAD names. */
+/** The branch that differs only in case, or else the branch that HEAD names. */
 function likelyName(base: string, references: References): string | null {
   const same = branchesIn(references.ids).find((name) => name.toLowerCase() === base.toLowerCase());
   return same ?? likelyBranch(references);
@@ -116,12 +116,12 @@ function branchesIn(ids: References['ids']): string[] {
   return [...ids.keys()].filter((name) => name.startsWith(branchFolder)).map((name) => name.slice(branchFolder.length));
 }
 
-/** What to do about a branch that a repository has only seen in another one. */
+/** The next step for a branch that a repository knows only from a remote. */
 function fromRemote(branch: string, { ids }: References): string | null {
   const seen = [...ids.keys()].find(
     (name) => name.startsWith(remoteFolder) && /^[^/]+\/(.*)$/s.exec(name.slice(remoteFolder.length))?.[1] === branch,
   );
-  // What is offered as a command has nothing in it that a shell would read.
+  // A suggested command must not contain anything that a shell would interpret.
   if (seen === undefined || !/^[\w./-]+$/.test(seen)) return null;
   const command = `git branch ${branch} ${seen.slice(remoteFolder.length)}`;
   return `It is there only as a branch of a remote: run \`${command}\` in the repository, with \`workspace.base: ${branch}\`.`;
@@ -135,7 +135,7 @@ function meant(branch: string | null): string {
   return branch === null ? '' : ` (${shown(branch)}?)`;
 }
 
-/** The names in a repository are somebody else's text. */
+/** The names in a repository are foreign text. */
 function shown(name: string): string {
   return harmlessLine(name.slice(0, 200));
 }

@@ -6,7 +6,7 @@ import { missingBase, type References, tellingReferences } from './missing-base.
 import { sourceAddress } from './source-address.ts';
 import { whyUnreadable } from './source-errors.ts';
 
-/** What a source says of itself now. */
+/** The current state of a source. */
 export interface SourceHeads {
   readonly objectFormat: ObjectFormat;
   /** The branch that new ones begin at. */
@@ -17,13 +17,15 @@ export interface SourceHeads {
 
 export interface SourceQuestion {
   readonly repo: RepositorySettings;
-  /** Null: whatever its HEAD names. */
+  /** Null: the branch that HEAD of the source names. */
   readonly base: string | null;
   readonly branches: readonly string[];
   readonly signal?: AbortSignal;
 }
 
-/** Asks a source where its branches are; one call brings the base, the wanted branches, and the format of its objects. */
+/**
+ * Asks a source where its branches are; one call returns the base, the wanted branches, and the format of its objects.
+ */
 export async function readSource(git: Git, question: SourceQuestion): Promise<SourceHeads> {
   const { repo, base, branches, signal } = question;
   const names = [...new Set([...(base === null ? [] : [base]), ...branches])];
@@ -73,7 +75,7 @@ function branchOfHead({ ids, head }: References): string | null {
   return ids.has('HEAD') && head?.startsWith('refs/heads/') === true ? head.slice('refs/heads/'.length) : null;
 }
 
-/** Asks once more, for all that can tell what was meant. */
+/** Asks once more, for all references that can explain the user's intent. */
 async function whyNoBase(git: Git, { repo, base, signal }: SourceQuestion): Promise<BatonError> {
   return missingBase(repo, base, await listReferences(git, repo, tellingReferences(base), signal));
 }

@@ -10,8 +10,8 @@ export interface SourceAddress {
 const leastTokenChars = 20;
 
 /**
- * The address without its password, which everybody on the machine could read in the list of processes, and the password
- * as a header in git's environment, which only the same user can read.
+ * The address without its password, which every user of the machine could read in the list of processes, and the
+ * password as a header in git's environment, which only the same user can read.
  */
 export function sourceAddress({ location }: RepositorySettings): SourceAddress {
   const parts = /^(https?:\/\/)([^/?#]*)@([^/?#@]*)(.*)$/.exec(location);

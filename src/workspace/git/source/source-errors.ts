@@ -8,7 +8,7 @@ import { findRepositoryAbove } from './find-repository-above.ts';
 
 const longestRemark = 1_000;
 
-/** What is wrong with a source, for programs: `details.problem` of `repository_unavailable`. */
+/** The problem of a source, for programs: `details.problem` of `repository_unavailable`. */
 type SourceProblem =
   | 'other_owner'
   | 'access_denied'
@@ -52,7 +52,7 @@ const shallow: Trouble = {
   nextStep: 'Run `git fetch --unshallow` in it, or name the repository that it came from.',
 };
 
-/** What git says when this or that is wrong with a source, and what a person does about it. */
+/** The messages of git for each problem with a source, and the next step for a person. */
 const knownTroubles: readonly Trouble[] = [
   {
     said: /dubious ownership/,
@@ -79,14 +79,14 @@ const knownTroubles: readonly Trouble[] = [
   },
 ];
 
-/** Why a fetch brought nothing, or not all. */
+/** Why a fetch returned nothing, or not everything. */
 export interface FetchFailure {
   readonly said: string;
   /** The source has a cut history, and git left a branch out without a word. */
   readonly isShallow: boolean;
 }
 
-/** Why the source gives nothing, in words, with what git said. Never with a password. */
+/** Why the source cannot be read, in words, with the message of git. Never with a password. */
 export function sourceUnavailable(repo: RepositorySettings, { said, isShallow }: FetchFailure): BatonError {
   const trouble = isShallow ? shallow : knownTroubles.find((each) => each.said.test(said));
   const message = `The repository ${repo.shown} ${trouble?.what ?? 'could not be read'}. git said: ${remark(repo, said)}`;
@@ -97,7 +97,7 @@ export function sourceUnavailable(repo: RepositorySettings, { said, isShallow }:
   });
 }
 
-/** The same, and where git only says that a path of this machine is no repository, what is there instead. */
+/** The same; where git only says that a local path is not a repository, adds what is there instead. */
 export async function whyUnreadable(repo: RepositorySettings, stderr: string): Promise<BatonError> {
   const isMissing = repo.isLocal && knownTroubles.find(({ said }) => said.test(stderr)) === noRepository;
   const found = isMissing ? await whatIsThere(repo.location) : null;
@@ -150,7 +150,7 @@ export function unusableSource(
   });
 }
 
-/** Whether git complains about what it has on the disk, and not about what another repository told it. */
+/** Whether git complains about its own files on the disk, and not about a message of another repository. */
 export function soundsDamaged(text: string): boolean {
   const own = text.replaceAll(/^remote: .*$|Could not read from remote repository/gm, '');
   return /corrupt|bad object|bad tree|unable to read|is empty|inflate|missing (?:blob|tree|commit)|reference broken|not a git repository|cannot be accessed|does not match index|is far too short|index file .* too small|did not send all necessary objects|unable to resolve reference|packfile .* (?:wrong|truncated|does not)|non-existing object|failed to unpack tree object|not a valid object|Could not read|invalid object|unable to parse|bad config|unpack-objects/i.test(
@@ -158,7 +158,7 @@ export function soundsDamaged(text: string): boolean {
   );
 }
 
-/** What git adds to every trouble with a source, whatever it is. */
+/** Lines that git adds to every problem with a source. */
 const noise =
   /^(?:fatal: Could not read from remote repository\.|Please make sure you have the correct access rights|and the repository exists\.)$/gm;
 

@@ -27,7 +27,7 @@ export async function findCommonDirectory(git: Git, location: string): Promise<s
 export interface BranchState {
   /** The commit; null when there is no such branch. */
   readonly commit: string | null;
-  /** Where somebody has it checked out, or is in the middle of a rebase or a bisection of it. */
+  /** Where somebody has the branch checked out, or is in the middle of a rebase or a bisection of it. */
   readonly usedIn: string | null;
 }
 
