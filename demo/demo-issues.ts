@@ -1,6 +1,6 @@
 import type { Board } from '../src/tracker/board/board.ts';
 
-/** One issue of the demo. The script is what the stand-in agent acts out; a real agent would read the description alone. */
+/** One issue of the demo. The stand-in agent acts out the script; a real agent would read the description alone. */
 export interface DemoIssue {
   readonly identifier: string;
   readonly title: string;
@@ -17,9 +17,9 @@ const listenMs = 120_000;
 const noQuotaMs = 6_000;
 
 /**
- * Ten issues: four priorities, one that waits for another, one whose first run fails, one that runs out of quota on both
- * accounts, one that asks a person, and one that works for long and writes down what you tell it. They wait as long as it
- * takes to watch them; `baton demo --once` is in haste (`agent/rehearsal/haste.ts`).
+ * Ten issues: four priorities, one that waits for another, one whose first run fails, one that runs out of quota on
+ * both accounts, one that asks a person, and one that works for long and writes down your messages. They take long
+ * enough to be watched; `baton demo --once` runs faster (`agent/rehearsal/haste.ts`).
  */
 export const demoIssues: readonly DemoIssue[] = [
   demoIssue(
@@ -116,7 +116,7 @@ export const demoIssues: readonly DemoIssue[] = [
   ),
 ];
 
-/** What every issue has in common: read, do the work, test, commit, hand over for review. */
+/** The steps that all issues share: read, do the work, test, commit, hand over for review. */
 function demoIssue(
   identifier: string,
   priority: number,
@@ -166,7 +166,7 @@ function testFile(name: string, given: string, expected: string): string[] {
 
 const author = { kind: 'person', name: 'baton demo' } as const;
 
-/** Files the issues on the board. Each has a key, so that a demo that goes on files none of them twice. */
+/** Files the issues on the board. Each has a key, so that a continued demo files none of them twice. */
 export async function fileIssues(board: Board): Promise<void> {
   const ids = new Map<string, string>();
   for (const { identifier, title, description, priority, blockedBy, script } of demoIssues) {

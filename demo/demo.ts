@@ -91,7 +91,7 @@ export async function demo(flags: DemoFlags, given: Surroundings): Promise<numbe
   }
 }
 
-/** No one watches: the agents wait a tenth of what their scripts say, unless the environment says otherwise. */
+/** No one watches: the agents wait a tenth of the time in their scripts, unless the environment says otherwise. */
 function inHaste(surroundings: Surroundings): Surroundings {
   return { ...surroundings, env: { [rehearsalHaste]: '10', ...surroundings.env } };
 }
@@ -124,9 +124,9 @@ interface IdleWatch {
 }
 
 /**
- * Stops the orchestrator when nothing is left to do: nothing runs, nothing is due, nothing waits to be merged or answered
- * that can be, and two whole ticks since then have found nothing to start. Two, because the one in progress may have read
- * the board before the last run ended.
+ * Stops the orchestrator when nothing is left to do: nothing runs, nothing is due, nothing that can be merged or
+ * answered waits, and two whole ticks since then have found nothing to start. Two, because the one in progress may have
+ * read the board before the last run ended.
  */
 function stopWhenIdle({ orchestrator, board, person, asking, logger }: IdleWatch): void {
   let busyAtTick = 0;
@@ -138,7 +138,7 @@ function stopWhenIdle({ orchestrator, board, person, asking, logger }: IdleWatch
     const canMerge = inReview.some(({ id }) => !person.hasRefused(id));
     const questions = asking();
     const canAnswer = questions.some(({ key }) => !person.hasRefused(key));
-    // An agent that waits for an answer which the demo could not give would wait for a long time.
+    // An agent whose question the demo could not answer would wait for a long time.
     const inVain = new Set(questions.filter(({ key }) => person.hasRefused(key)).map(({ issue }) => issue.id));
     const atWork = [...running, ...retrying, ...waitingQuota].some(({ issue }) => !inVain.has(issue.id));
     if (atWork || canMerge || canAnswer) busyAtTick = polling.ticks;

@@ -13,7 +13,7 @@ export const demoAuthor = [
   'core.hooksPath=/dev/null',
 ].flatMap((setting) => ['-c', setting]);
 
-/** Runs git in the demo's own repository; rejects with `demo_failed` and what git said. */
+/** Runs git in the demo's own repository; rejects with `demo_failed` and the message of git. */
 export async function git(cwd: string, args: readonly string[], surroundings: Surroundings): Promise<void> {
   const env = childEnvironment({ from: surroundings.env, allow: usualVariables, deny: [] });
   const request = { command: 'git', args, cwd, env, runId: systemChance.id(), timeoutMs: 30_000 };

@@ -24,9 +24,9 @@ export interface IssueRow {
   readonly title: string;
   readonly state: string;
   readonly status: keyof typeof statusWords;
-  /** What it does, or why it does not, in one line; empty when there is nothing to say. */
+  /** What the agent does, or why it does not, in one line; empty when there is nothing to say. */
   readonly detail: string;
-  /** The code of why it does not start or go on; null while nothing is in its way. */
+  /** The code of why it does not start or continue; null while nothing prevents it. */
   readonly code: string | null;
   /** When Baton tries it again, in ISO format; null when that is not known. */
   readonly until: string | null;

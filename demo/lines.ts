@@ -11,7 +11,7 @@ export interface LinesOptions {
   readonly clock: Clock;
 }
 
-/** Said once, apart from the lines of the issues. */
+/** Printed once, apart from the lines of the issues. */
 export interface Announcement {
   readonly lines: readonly string[];
   /** The same for programs. */
@@ -50,7 +50,7 @@ export function openLines({ rows, json, output, clock }: LinesOptions): Lines {
     do {
       changed = false;
       const seen = await rows();
-      // What has ended comes before what begins in its place.
+      // Ended runs come before those that begin in their place.
       for (const row of seen.toSorted((left, right) => Number(isRunning(left)) - Number(isRunning(right))))
         printRow(row);
     } while (changed);
@@ -59,7 +59,7 @@ export function openLines({ rows, json, output, clock }: LinesOptions): Lines {
     changed = true;
     printing ??= print()
       .catch(() => {
-        // What cannot be read now is printed with the next change; the log has the reason.
+        // Rows that cannot be read now are printed with the next change; the log has the reason.
       })
       .finally(() => {
         printing = null;

@@ -18,7 +18,7 @@ export interface DemoFolder {
   readonly stateDir: string;
 }
 
-/** Written last: a folder that has it holds a whole demo, and it says of which files. */
+/** Written last: a folder that has it holds a whole demo, and its text identifies the files. */
 const mark = '.baton-demo';
 const markText = [
   'A folder of `baton demo`. It may be removed when no demo runs.',
@@ -35,8 +35,8 @@ export interface OpenedDemo {
 }
 
 /**
- * The folder of the demo: the one that is there, to go on with it, or a new one with a git repository of real files. One
- * that another version of Baton made has other issues and settings. It is put aside.
+ * The folder of the demo: the existing one, to continue it, or a new one with a git repository of real files. A folder
+ * of another version of Baton has other issues and settings, so it is moved aside.
  */
 export async function openDemoFolder(wanted: string | undefined, surroundings: Surroundings): Promise<OpenedDemo> {
   const folder = demoFolder(wanted, surroundings);
@@ -73,7 +73,7 @@ async function makeDemo({ root, project, workflow }: DemoFolder, surroundings: S
   await writeFile(path.join(root, mark), markText);
 }
 
-/** Puts a finished demo aside, so that the next one starts again; returns its new name. Nothing is removed. */
+/** Moves a finished demo aside, so that the next one starts again; returns its new name. Nothing is removed. */
 export async function putAside({ root }: DemoFolder): Promise<string> {
   for (let number = 1; ; number += 1) {
     const name = `${root}-finished-${number}`;

@@ -11,7 +11,7 @@ import type { Announcement } from './lines.ts';
 import type { DemoFolder } from './make-demo.ts';
 import type { AskingIssue } from './questions.ts';
 
-/** A branch comes a moment after its issue; one that has not come by then does not come. */
+/** A branch appears a moment after its issue; the demo stops waiting for one after this time. */
 const patienceMs = 60_000;
 
 /** In whose name it acts. */
@@ -19,7 +19,7 @@ export const personName = 'baton demo, in the place of a person';
 const person = { kind: 'person', name: personName } as const;
 
 export interface PlayedPerson {
-  /** Looks for branches to merge and questions to answer; soon after, when it is busy. */
+  /** Checks for branches to merge and questions to answer; soon after, when it is busy. */
   look(): void;
   /** Resolves when it is not at work any more. */
   rest(): Promise<void>;

@@ -17,7 +17,7 @@ import { type DemoFolder, placeFlags } from './make-demo.ts';
 /** An issue that waits for a person's answer: its agent waits, or it is held with the question. */
 export interface AskingIssue {
   readonly issue: IssueName;
-  /** The same for as long as the same question waits in the same way. */
+  /** Stays the same while the same question waits in the same way. */
   readonly key: string;
   /** Wall time at which its run ends without an answer; null when it has ended. */
   readonly until: number | null;
@@ -100,8 +100,8 @@ export interface AnswerParts {
 const freeText = 'As you think best.';
 
 /**
- * Answers the question of an issue in the place of a person, by the same command that a person would give, and says that
- * it did. Rejects when there is no such question, or when the answer was refused.
+ * Answers the question of an issue in place of a person, with the same command that a person would send, and announces
+ * it. Rejects when there is no such question, or when the answer was refused.
  */
 export async function answerInPlace(
   { issue }: AskingIssue,

@@ -57,7 +57,7 @@ function SumFact({ label, part = null, children }: SumFactProps): VNode {
   );
 }
 
-/** What is counted in the number before already: `15.0M cached, 62 %`. */
+/** A part that the number before already includes: `15.0M cached, 62 %`. */
 function partWords(part: number, whole: number, what: string): string {
   const share = whole > 0 ? Math.round((part / whole) * 100) : 0;
   return `${tokenWords(part)} ${what}, ${share} %`;

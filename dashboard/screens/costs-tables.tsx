@@ -64,7 +64,7 @@ export function CostsByName({ title, what, rows, range }: CostsByNameProps): VNo
   );
 }
 
-/** Those that used the most, with the way to them. */
+/** The issues that used the most, with links to them. */
 export function CostsByIssue({ sums: { issues, range } }: { readonly sums: UsageSums }): VNode {
   const name: Column<IssueSum> = {
     label: 'Issue',
@@ -147,7 +147,7 @@ function CostsSection<R extends Sum>(props: CostsSectionProps<R>): VNode {
   );
 }
 
-/** An unknown cost is left out: a zero would be summed. A known one is told to a millionth of a dollar. */
+/** An unknown cost is left out: a zero would be summed. A known one is exact to a millionth of a dollar. */
 function cellOf(sum: Sum, name: (typeof csvNames)[number]): number | string {
   if (name === 'cost_usd' && isCostUnknown(sum)) return '';
   return Math.round(sum[name] * 1_000_000) / 1_000_000;

@@ -11,10 +11,10 @@ import { ProblemLine } from '../parts/shared/problem-line.tsx';
 import { CostsSums } from './costs-sums.tsx';
 import { CostsByDay, CostsByIssue, CostsByName } from './costs-tables.tsx';
 
-/** No event tells that tokens were used. */
+/** No event reports the use of tokens. */
 const againMs = 15_000;
 
-/** What was used, and what it cost: by day, by role, by issue, and by project where there are several. */
+/** Usage and cost: by day, by role, by issue, and by project where there are several. */
 export function CostsScreen(): VNode {
   const today = useComputed(() => dayOf(now.value)).value;
   const range = readRange({ from: queryWord('from'), to: queryWord('to'), days: queryWord('days') }, today);
@@ -61,7 +61,7 @@ function RangeChoice({ range, today }: { readonly range: DayRange; readonly toda
     <label>
       {label}{' '}
       <input
-        // Another range makes another field: what a person types in it is his until then.
+        // Another range makes another field: until then a person's typing in it stays.
         key={range[name]}
         type="date"
         max={today}

@@ -8,7 +8,7 @@ import { RunScreen } from './run.tsx';
 import { SearchScreen } from './search.tsx';
 import { SystemScreen } from './system.tsx';
 
-/** A screen and its address. Its named parts come in as `params`; whatever else it shows is in the query. */
+/** A screen and its address. Its named parts come in as `params`; everything else it shows is in the query. */
 export interface Screen {
   readonly path: string;
   readonly label: string;

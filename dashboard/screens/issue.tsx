@@ -24,7 +24,7 @@ import { Tabs } from '../parts/shared/tabs.tsx';
 import { Text } from '../parts/shared/text.tsx';
 import type { ScreenProps } from './index.ts';
 
-/** One issue: why it is where it is, what was tried, what came of it, and what can be done. */
+/** One issue: the reason for its state, its runs and their outcomes, and the possible actions. */
 export function IssueScreen({ params: { project = '', id = '' } }: ScreenProps): VNode {
   return <IssueOf key={`${project}/${id}`} project={project} id={id} />;
 }

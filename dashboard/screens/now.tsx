@@ -14,7 +14,7 @@ import { WaitingRow } from '../parts/rows/waiting-row.tsx';
 import { EmptyLine } from '../parts/shared/empty-line.tsx';
 import { ClockTime, Countdown } from '../parts/shared/time.tsx';
 
-/** What goes on at this moment; what needs a person first. */
+/** The current activity; rows that need a person first. */
 export function NowScreen(): VNode {
   if (projects.value === null) {
     return (
@@ -94,10 +94,10 @@ export function NowScreen(): VNode {
   );
 }
 
-/** A band is for a glance: thousands of rows would take seconds to draw, and nobody reads them here. */
+/** A band is for a glance: thousands of rows would take seconds to draw, and people do not read them here. */
 const mostShown = 50;
 
-/** A row that somebody types in is shown, however many come before it. */
+/** A row that the user types in is shown, however many come before it. */
 function shownOf<R>(rows: readonly KeptRow<R>[]): readonly KeptRow<R>[] {
   const inUse = placesInUse();
   return rows.filter(({ place }, index) => index < mostShown || inUse.has(place));
@@ -120,10 +120,10 @@ function More({ count, path, where }: MoreProps): VNode | null {
   );
 }
 
-/** Agents that wait come first, then what stops everything. */
+/** Waiting agents come first, then whatever stops everything. */
 const urgency: readonly NeedsYou['kind'][] = ['question', 'daemon', 'account', 'limit', 'held', 'review'];
 
-/** The earliest first; what has no time comes last. Patches come in any order, so rows are put in order here. */
+/** The earliest first; rows without a time come last. Patches come in any order, so rows are sorted here. */
 function byTime<
   R extends { readonly key: string; readonly issue_identifier: string | null },
   K extends { readonly placed: Placed<R> },
@@ -146,7 +146,7 @@ function nameOf({
   return `${identifier ?? ''} ${key}`;
 }
 
-/** Nothing runs: how much could, and when that is looked at. */
+/** Nothing runs: how many agents could, and when Baton polls next. */
 function NothingRuns(): VNode {
   const all = shownProjects.value;
   const paused = all.find(({ vitals }) => vitals.paused !== null);

@@ -103,7 +103,7 @@ function emptyWords(isRead: boolean, count: number): string {
   return count === 0 ? 'Nothing waits to be started.' : 'No candidate is like that.';
 }
 
-/** What waits or was held changed, or a run ended; what a run does meanwhile changes no queue. */
+/** A waiting or held issue changed, or a run ended; the progress of a run does not change the queue. */
 function isAboutQueue(event: StreamEvent): boolean {
   if (event.name !== 'patch') return event.name === 'issue_changed';
   const { set, drop } = event.data;

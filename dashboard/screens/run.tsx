@@ -20,7 +20,7 @@ import { Tabs } from '../parts/shared/tabs.tsx';
 import { Text } from '../parts/shared/text.tsx';
 import type { ScreenProps } from './index.ts';
 
-/** One run: its process, everything that happened in it, and what its agent was told. */
+/** One run: its process, all its events, and the prompts of its agent. */
 export function RunScreen({ params: { project = '', run = '' } }: ScreenProps): VNode {
   return <RunOf key={`${project}/${run}`} project={project} runId={run} />;
 }

@@ -16,7 +16,7 @@ import { TypedFilter } from '../parts/shared/typed-filter.tsx';
 /** One letter is everywhere. */
 const shortest = 2;
 
-/** Looks through the issues and what agents said, of every project. What is looked for is in the address. */
+/** Searches the issues and the words of agents, of every project. The address contains the query. */
 export function SearchScreen(): VNode {
   const wanted = queryWord('q').trim();
   const question = wanted.length < shortest ? null : `search?q=${encodeURIComponent(wanted)}`;
@@ -131,7 +131,7 @@ interface FoundTextProps {
   readonly wanted: string;
 }
 
-/** Text that somebody else wrote, with what was looked for marked in it. The pieces are text, whatever is in them. */
+/** Text of somebody else, with the matches marked in it. The pieces are always plain text. */
 function FoundText({ text, wanted }: FoundTextProps): VNode {
   return (
     <bdi class="said">

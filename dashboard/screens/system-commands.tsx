@@ -15,7 +15,7 @@ import { TimeAgo } from '../parts/shared/time.tsx';
 const againMs = 5_000;
 const tones: Readonly<Record<Command['status'], Tone>> = { done: 'landed', refused: 'needs', waiting: 'waiting' };
 
-/** What was asked of Baton lately, by whom, and what came of it. */
+/** The latest commands, who sent them, and their results. */
 export function SystemCommands({ project }: { readonly project: string }): VNode {
   const path = projectPath(project, 'commands');
   const { resource, reload } = useResource<{ readonly commands: readonly Command[] }>(path);

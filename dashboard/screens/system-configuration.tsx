@@ -93,7 +93,7 @@ function Settings({ project, isChanged }: SettingsProps): VNode {
   );
 }
 
-/** Which reading of which file it is, and what is wrong with the file now. */
+/** Which reading of which file it is, and the current problem of the file. */
 function Reading({ configuration }: { readonly configuration: Configuration }): VNode {
   const { path, revision, problem, warnings, settings } = configuration;
   const own = settings.filter(({ origin }) => origin !== 'default').length;

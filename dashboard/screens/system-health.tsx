@@ -13,10 +13,10 @@ import { Table } from '../parts/shared/table.tsx';
 import { Text } from '../parts/shared/text.tsx';
 import { TimeAgo } from '../parts/shared/time.tsx';
 
-/** No event tells of these. */
+/** No event reports these facts. */
 const againMs = 5_000;
 
-/** Whether the daemon is well, and if not, what is wrong. */
+/** Whether the daemon is healthy, and if not, why. */
 export function SystemHealth({ project }: { readonly project: string }): VNode {
   const { resource, reload } = useResource<Health>(projectPath(project, 'health'));
   useBeat(againMs, reload);
@@ -86,7 +86,7 @@ interface FindingsProps {
   readonly findings: Health['findings'];
 }
 
-/** What a look over everything found not to be as it should. */
+/** The problems that the last overall check found. */
 function Findings({ project, findings }: FindingsProps): VNode {
   return (
     <section class="band">

@@ -15,7 +15,7 @@ const againMs = 5_000;
 /** Later than this is worth a word; less is how a busy machine is. */
 const noticeableMs = 1_000;
 
-/** What Baton does again and again. */
+/** The recurring jobs of Baton. */
 export function SystemJobs({ project }: { readonly project: string }): VNode {
   const { resource, reload } = useResource<{ readonly jobs: readonly Job[] }>(projectPath(project, 'jobs'));
   useBeat(againMs, reload);

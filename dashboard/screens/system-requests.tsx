@@ -20,7 +20,7 @@ const choices: readonly (readonly [hours: string, label: string])[] = [
   ['168', 'last week'],
 ];
 
-/** What is asked of others, who asks it, and how much of it may still be asked. */
+/** The requests to remote services, who sends them, and how many are left. */
 export function SystemRequests({ project }: { readonly project: string }): VNode {
   const wanted = queryWord('hours');
   const [hours] = choices.find(([each]) => each === wanted) ?? (['24'] as const);

@@ -10,9 +10,9 @@ import { Table } from '../parts/shared/table.tsx';
 import { Text } from '../parts/shared/text.tsx';
 import { TimeAgo } from '../parts/shared/time.tsx';
 
-/** Work that was saved before its workspace was removed, and the command that brings it back. */
+/** Work that was saved before its workspace was removed, and the command that restores it. */
 export function SystemSalvage({ project }: { readonly project: string }): VNode {
-  // A workspace is removed when its issue is over: then it lands, or its row goes.
+  // A workspace is removed when its issue is finished: then the issue moves to `landed`, or its row goes.
   const { resource } = useResource<Salvage>(
     projectPath(project, 'salvage'),
     (event) => event.name === 'patch' && event.data.project === project && event.data.set.landed !== undefined,

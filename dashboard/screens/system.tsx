@@ -9,7 +9,7 @@ import { SystemJobs } from './system-jobs.tsx';
 import { SystemRequests } from './system-requests.tsx';
 import { SystemSalvage } from './system-salvage.tsx';
 
-/** How Baton itself is: what it does at which times, what it spends on it, and by which settings. */
+/** The state of Baton itself: its jobs and their times, its spending on requests, and its settings. */
 export function SystemScreen(): VNode {
   return (
     <div class="screen system">

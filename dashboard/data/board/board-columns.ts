@@ -16,7 +16,7 @@ export function columnOf(columns: BoardColumns, state: string): BoardColumn {
   return columns.get(state) ?? unread;
 }
 
-/** With another page of a column. An issue that was put there meanwhile is not there twice. */
+/** The columns with another page of one. An issue that was moved there meanwhile is not listed twice. */
 export function withPage(columns: BoardColumns, state: string, page: IssueList): BoardColumns {
   const before = columnOf(columns, state);
   const known = new Set(before.issues.map(({ id }) => id));
@@ -25,8 +25,8 @@ export function withPage(columns: BoardColumns, state: string, page: IssueList):
 }
 
 /**
- * A column that was read anew, for somebody who reads in it: what stays keeps its place, what came is on top, and what lies
- * beyond the end of what was known comes after it. What has gone is left out.
+ * A column that was read again while a person reads it: issues that stay keep their place, new ones are on top, and
+ * issues beyond the known end come after it. Issues that have gone are left out.
  */
 export function inPlace(before: BoardColumn, fresh: BoardColumn): BoardColumn {
   const places = new Map(fresh.issues.map(({ id }, index) => [id, index]));
@@ -49,8 +49,8 @@ export function shiftOf(before: readonly IssueSummary[], after: readonly IssueSu
 }
 
 /**
- * With an issue as it is now. Where its status is the same it stays in its place, otherwise it goes on top of its new
- * column, where the person sees it. An issue is in one column only.
+ * The columns with an issue in its current state. With the same status it stays in its place, otherwise it goes on top
+ * of its new column, where the person sees it. An issue is in one column only.
  */
 export function withIssue(columns: BoardColumns, issue: IssueSummary): BoardColumns {
   const next = new Map<string, BoardColumn>();
@@ -68,7 +68,7 @@ export function withIssue(columns: BoardColumns, issue: IssueSummary): BoardColu
   return next;
 }
 
-/** With an issue in another status, if it is there. */
+/** The columns with an issue in another status, if the board has it. */
 export function withState(columns: BoardColumns, id: string, state: string): BoardColumns {
   const issue = findIssue(columns, id);
   return issue === null ? columns : withIssue(columns, { ...issue, state });

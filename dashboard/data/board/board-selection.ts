@@ -5,12 +5,12 @@ import type { Board } from './board.ts';
 import { findIssue } from './board-columns.ts';
 
 /**
- * Which issues of the board are meant by what is done next: those that are selected, or the one that has the focus. What
- * must hold: what is counted is what is acted on, also those that a filter hides.
+ * Which issues of the board the next action applies to: the selected ones, or the one that has the focus. What must
+ * hold: the action applies to exactly the counted issues, also those that a filter hides.
  */
 export interface BoardSelection {
   readonly ids: ReadonlySignal<ReadonlySet<string>>;
-  /** Nothing when there is none. */
+  /** Does nothing for null. */
   toggle(issue: IssueSummary | null): void;
   clear(): void;
   /** The selected issues, as they are now if that is known. */
@@ -50,7 +50,7 @@ export function focusedIssue(board: Board): IssueSummary | null {
   return findIssue(board.columns.peek(), card?.dataset.key ?? '');
 }
 
-/** What is being dragged, and where it may go as far as the daemon has said. */
+/** The dragged issue, and where it may go as far as the daemon has said. */
 export interface Drag {
   readonly issue: IssueSummary;
   readonly moves: readonly Move[];

@@ -15,17 +15,17 @@ import {
   withState,
 } from './board-columns.ts';
 
-/** What the daemon filters by; the rest is filtered here. */
+/** The daemon's filters; the page applies the others. */
 export interface BoardLook {
   readonly q: string;
   readonly label: string;
 }
 
 /**
- * The issues of a project by status, read page by page as far as they are looked at, and kept up to date. What must hold:
+ * The issues of a project by status, read page by page as far as the user scrolls, and kept up to date. What must hold:
  *
  * - An issue is shown where the daemon last said it is, or where a person has just put it and the daemon has not answered.
- * - What is shown stays until what comes instead is there, all of it: nobody who reads a column loses his place in it.
+ * - The shown issues stay until their whole replacement is there: a person who reads a column keeps their place in it.
  */
 export interface Board {
   readonly project: string;
@@ -33,22 +33,22 @@ export interface Board {
   readonly problem: ReadonlySignal<Problem | null>;
   /** Something else was asked for than is shown. */
   readonly isAsking: ReadonlySignal<boolean>;
-  /** Reads the next page of a status, if there is one and nobody reads it already. */
+  /** Reads the next page of a status, if there is one and it is not being read already. */
   readMore(state: string): void;
-  /** Shows what the daemon finds by other words. */
+  /** Shows the issues that the daemon finds with other filters. */
   look(look: BoardLook): void;
-  /** Shows an issue in another status before the daemon has said so. What comes back takes that back. */
+  /** Shows an issue in another status before the daemon has confirmed it. The returned function undoes that. */
   show(id: string, state: string): () => void;
   close(): void;
 }
 
 const pageSize = 200;
-/** The most that the daemon gives at once. */
+/** The largest page that the daemon returns. */
 const largestPage = 500;
-/** What came in front must not push what is read at the end out of what is read again. */
+/** New issues at the front must not push the last ones that the user reads out of the next read. */
 const margin = 50;
 const settleMs = 300;
-/** What could not be read is read again after this. */
+/** A failed read is repeated after this. */
 const againMs = 5_000;
 /** More changes than this at once are cheaper to read as pages. */
 const mostSingleReads = 8;
@@ -59,13 +59,13 @@ export function openBoard(project: string, first: BoardLook): Board {
   const isAsking = signal(false);
   const closed = new AbortController();
   const changed = new Set<string>();
-  /** Moves that a person made while everything was read anew: what was read may be older. */
+  /** Moves that a person made while the board was read again: the pages may be older. */
   const shown = new Map<string, string>();
   let wanted = first;
   let reading = new Set<string>();
   let isReadAnew = false;
   let cancel: (() => void) | null = null;
-  /** Pages that were asked for before everything was read anew are of no use any more. */
+  /** Pages requested before the board was read again are of no use any more. */
   let round = 0;
 
   const page = (state: string, cursor: string | null, limit = pageSize): Promise<Answer<IssueList>> => {
@@ -75,7 +75,7 @@ export function openBoard(project: string, first: BoardLook): Board {
   };
 
   const readPage = async (state: string, cursor: string | null): Promise<void> => {
-    // When everything is read anew, or was to be and could not, whoever draws the columns asks again after it.
+    // After a full read, or a failed one, the component that draws the columns asks again.
     if (isReadAnew || reading.has(state)) return;
     const mine = reading;
     mine.add(state);
@@ -94,7 +94,7 @@ export function openBoard(project: string, first: BoardLook): Board {
     }
   };
 
-  /** A column as far as it was read before; null, and the problem is told, when that is not possible now. */
+  /** A column as far as it was read before; null, with the problem shown, when that is not possible now. */
   const readColumn = async (state: string, count: number, asked: number): Promise<readonly IssueList[] | null> => {
     const pages: IssueList[] = [];
     let left = count;
@@ -115,7 +115,7 @@ export function openBoard(project: string, first: BoardLook): Board {
     round += 1;
     const asked = round;
     isReadAnew = true;
-    // What is known to have changed is in what is read now.
+    // The pages read now contain all known changes.
     changed.clear();
     cancel?.();
     cancel = null;
@@ -150,10 +150,10 @@ export function openBoard(project: string, first: BoardLook): Board {
     const asked = round;
     const answer = await read<IssueDetail>(projectPath(project, 'issues', id), closed.signal);
     if (closed.signal.aborted) return;
-    // What is being read as pages may be older than this.
+    // The pages being read may be older than this.
     if (isReadAnew || asked !== round) return changedLater(id);
     if ('value' in answer) {
-      // A new one may be outside of what is searched for; the daemon knows, and is asked for pages then.
+      // A new issue may not match the search; the daemon knows, so the board asks it for pages then.
       const isSearched = wanted.q !== '' || wanted.label !== '';
       if (findIssue(columns.peek(), answer.value.id) !== null || !isSearched)
         columns.value = withIssue(columns.peek(), answer.value);
@@ -169,7 +169,7 @@ export function openBoard(project: string, first: BoardLook): Board {
   };
   const changedLater = (id: string): void => {
     changed.add(id);
-    // While everything is read anew it waits for that.
+    // A full read in progress goes first.
     if (!isReadAnew) cancel ??= later(settleMs, settle);
   };
   const unlisten = onStreamEvent((event) => {
@@ -210,7 +210,7 @@ export function openBoard(project: string, first: BoardLook): Board {
   };
 }
 
-/** The issues that are not any more as they are shown: told to be changed, or in a row with another status. */
+/** The issues that are no longer as shown: reported as changed, or in a row with another status. */
 function changedBy(event: StreamEvent, project: string, columns: BoardColumns): readonly string[] {
   if (event.name === 'issue_changed') return event.data.project === project ? [event.data.issue_id] : [];
   if (event.name !== 'patch' || event.data.project !== project) return [];

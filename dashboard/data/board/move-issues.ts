@@ -8,7 +8,7 @@ interface Wish {
   readonly issues: readonly { readonly id: string; readonly identifier: string }[];
 }
 
-/** Moves issues: each is shown where it goes at once, and back where it was when the daemon refuses; then it tells why. */
+/** Moves issues: each is shown at its target at once, and back in its place with the reason when the daemon refuses. */
 export async function moveIssues(board: Board, { project, issues }: Wish, to: string): Promise<void> {
   const moved = issues.map((issue) => ({ issue, takeBack: board.show(issue.id, to) }));
   const told = await Promise.all(

@@ -5,37 +5,38 @@ import { now } from '../page/clock.ts';
 import { type Answer, command, type Problem } from './api.ts';
 
 /**
- * What a person asked for, and what came of it. What must hold:
+ * A person's actions and their results. What must hold:
  *
- * - A click is one command: it has a key of its own, a second click while it is under way is none, and one whose answer
- *   was lost is sent again with the same key.
- * - The answer is beside the thing it is about, in the daemon's words, until that thing changes. `stamp` says when it is
- *   another one: whatever is in it, but not what changes all the time, such as the last event of a run.
+ * - A click is one command: it has a key of its own, a second click while it is under way does nothing, and a command
+ *   whose answer was lost is sent again with the same key.
+ * - The answer is shown next to its subject, in the daemon's words, until the subject changes. `stamp` says when it is
+ *   another one: it contains the state of the subject, but not what changes all the time, such as the
+ *   last event of a run.
  */
 export interface Feedback {
   readonly kind: CommandRequest['kind'];
   readonly phase: 'sending' | 'done' | 'waiting' | 'refused' | 'lost';
   readonly text: string;
   readonly nextStep: string | null;
-  /** More than words, by kind: of a takeover where the work is and how to go on with it. */
+  /** More than words, by kind: for a takeover, where the work is and how to continue it. */
   readonly facts: Command['facts'];
   readonly at: number;
   readonly stamp: string;
-  /** The row where it was asked for; null where there are no rows. */
+  /** The row where the user asked for it; null where there are no rows. */
   readonly askedAt: string | null;
 }
 
-/** Where an answer is shown: a name that is unique on the page, and the stamp of what is there. */
+/** Where an answer is shown: a name that is unique on the page, and the stamp of its subject. */
 export interface Spot {
   readonly project: string;
   readonly name: string;
   readonly stamp: string;
-  /** Where an issue may have several rows: which one this is. Only one of them tells. */
+  /** Where an issue may have several rows: which one this is. Only one of them shows the result. */
   readonly row?: { readonly place: string; readonly issueId: string };
 }
 
 const all = signal<ReadonlyMap<string, Feedback>>(new Map());
-/** Keys of commands whose answer was lost, by what was asked. */
+/** Keys of commands whose answer was lost, by the request. */
 const unanswered = new Map<string, string>();
 
 function nameOf({ project, name }: Spot): string {
@@ -45,7 +46,7 @@ function nameOf({ project, name }: Spot): string {
 /** Long enough to be read, also where the action itself changed the thing at once. */
 const readableMs = 8_000;
 
-/** What came of the last action at a spot; null when there was none, or it is about something that has changed. */
+/** The result of the last action at a spot; null when there was none, or its subject has changed. */
 export function feedbackAt(spot: Spot): Feedback | null {
   const feedback = all.value.get(nameOf(spot));
   if (feedback === undefined) return null;
@@ -58,7 +59,7 @@ export function feedbackAt(spot: Spot): Feedback | null {
   return isToldElsewhere && !isToBeKept ? null : feedback;
 }
 
-/** Whether something is under way at a spot, wherever it was asked for. */
+/** Whether a command is under way at a spot, from any row. */
 export function isSendingAt(spot: Spot): boolean {
   return all.value.get(nameOf(spot))?.phase === 'sending';
 }
@@ -69,7 +70,7 @@ export function dismissFeedback(spot: Spot): void {
   all.value = left;
 }
 
-/** Sends a command and tells at the spot what came of it. Null when it was not carried out. */
+/** Sends a command and shows the result at the spot. Null when it was not carried out. */
 export async function act(spot: Spot, asked: CommandRequest): Promise<Command | null> {
   const name = nameOf(spot);
   if (all.peek().get(name)?.phase === 'sending') return null;
@@ -88,7 +89,7 @@ export async function act(spot: Spot, asked: CommandRequest): Promise<Command | 
   return status === 'refused' ? null : answer.value;
 }
 
-/** Sends a command once, for whoever tells himself what came of it. */
+/** Sends a command once, for a caller that shows the result itself. */
 export async function send(project: string, asked: CommandRequest): Promise<Answer<Command>> {
   const wish = JSON.stringify([project, asked]);
   const key = unanswered.get(wish) ?? freshKey();
@@ -105,7 +106,7 @@ function ofProblem({ status, message, nextStep }: Problem): Told {
   return { phase: 'refused', text: message, nextStep };
 }
 
-/** `randomUUID` is there only on the loopback address and over TLS. */
+/** `randomUUID` exists only on the loopback address and over TLS. */
 function freshKey(): string {
   if (typeof crypto.randomUUID === 'function') return crypto.randomUUID();
   return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('');

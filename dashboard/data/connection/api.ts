@@ -2,9 +2,9 @@ import type { Command, CommandRequest } from '../../../src/client/schema/command
 import { later, takeDaemonTime } from '../page/clock.ts';
 import { askForToken, authorization } from './token.ts';
 
-/** Why there is no answer: the daemon's own words, or that it is away. */
+/** Why there is no answer: the daemon's own words, or that the daemon is away. */
 export interface Problem {
-  /** Zero when nobody answered. */
+  /** Zero when the daemon did not answer. */
   readonly status: number;
   readonly code: string;
   readonly message: string;
@@ -20,7 +20,7 @@ export function projectPath(project: string, ...parts: readonly string[]): strin
   return [`${apiRoot}/projects`, ...[project, ...parts].map(encodeURIComponent)].join('/');
 }
 
-/** Reads one address. The schemas of the server say what `T` is; it answers nothing else. */
+/** Reads one address. The schemas of the server define `T`; it returns nothing else. */
 export function read<T>(path: string, signal?: AbortSignal): Promise<Answer<T>> {
   return request<T>(path, { ...(signal === undefined ? {} : { signal }) });
 }
@@ -42,7 +42,7 @@ export async function command(
 const longestAnswerMs = 30_000;
 const underWay = new Set<AbortController>();
 
-/** The daemon hangs: nobody waits for its answers any longer. */
+/** The daemon hangs: the page stops waiting for its answers. */
 export function giveUpRequests(): void {
   for (const each of underWay) each.abort();
 }
@@ -69,7 +69,7 @@ function whyAway(error: unknown): string | null {
   return error instanceof SyntaxError ? 'What answered does not speak the API of Baton.' : null;
 }
 
-/** What a refusal says. Also used by the stream. */
+/** The problem that a refusal describes. Also used by the stream. */
 export async function problemOf(response: Response): Promise<Problem> {
   if (response.status === 401) askForToken();
   const body: unknown = await response.json().catch(() => null);

@@ -2,18 +2,18 @@ import { effect, signal } from '@preact/signals';
 import { later } from '../page/clock.ts';
 
 /**
- * Whether this page keeps its connection to the daemon. A browser opens six connections to one address, for all its tabs
- * together; the seventh tab would not load, and nothing could be asked for in the others. So a page that nobody sees lets
- * go, and reads on where it was when it is seen again. One of those that nobody sees keeps its connection, so that the
+ * Whether this page keeps its connection to the daemon. A browser opens six connections to one address, for all its
+ * tabs together; the seventh tab would not load, and the others could not send requests. So a hidden page closes its
+ * connection, and continues where it was when it is visible again. One hidden page keeps its connection, so that the
  * count in its title stays true, where the browser can tell them apart.
  */
 const wanted = signal(true);
 
-/** Who only glances at another tab should not find this one behind. */
+/** A user who only glances at another tab should not find this one out of date. */
 const glanceMs = 1_000;
 const lockName = 'baton: the tab in the background that listens';
 
-/** Follows what the browser says of the page, until it goes. */
+/** Follows the visibility of the page, until it is closed. */
 export function watchAttention(onChange: () => void): void {
   let cancel = (): void => {};
   let release = (): void => {};
@@ -60,7 +60,7 @@ export function watchAttention(onChange: () => void): void {
   addEventListener('pageshow', look);
 }
 
-/** Resolves when somebody looks. */
+/** Resolves when the page is to be connected. */
 export async function untilAttended(): Promise<void> {
   if (wanted.peek()) return;
   await new Promise<void>((resolve) => {

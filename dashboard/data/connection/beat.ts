@@ -2,7 +2,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import { later } from '../page/clock.ts';
 import { link } from './stream.ts';
 
-/** Does something again and again, for facts of which no event tells; not while nobody looks or the daemon is away. */
+/** Repeats an action, for facts without events; not while the page is hidden or the daemon is away. */
 export function useBeat(everyMs: number, act: () => void): void {
   const latest = useRef(act);
   latest.current = act;

@@ -5,7 +5,7 @@ import { keepReading } from '../run/keep-reading.ts';
 import { type Problem, projectPath, read } from './api.ts';
 import { shownProjects } from './live.ts';
 
-/** What one project answered, and to which question: an older answer stays until the next is there. */
+/** The answer of one project, and its question: an older answer stays until the next arrives. */
 export interface ProjectAnswer<T> {
   readonly project: string;
   readonly asked: string;
@@ -15,7 +15,7 @@ export interface ProjectAnswer<T> {
 
 interface Ways {
   readonly changesWith?: (event: StreamEvent) => boolean;
-  /** So many changes at once are one reason to read again. */
+  /** Changes within this time lead to one read only. */
   readonly settleMs?: number;
 }
 
@@ -31,7 +31,7 @@ export function useEachProject<T>(
   const isAbout = useRef(changesWith);
   isAbout.current = changesWith;
   const again = useRef(() => {});
-  // Rows change all the time; who is shown does not.
+  // Rows change all the time; the shown projects do not.
   const names = JSON.stringify(shownProjects.value.map(({ project }) => project));
 
   useEffect(() => {
@@ -61,7 +61,7 @@ async function ask<T>(project: string, asked: string, signal: AbortSignal): Prom
     : { project, asked, value: null, problem: answer.problem };
 }
 
-/** What was read of the same question stays where it cannot be read again now. */
+/** An earlier answer to the same question stays while it cannot be read again. */
 function orBefore<T>(answer: ProjectAnswer<T>, before: ProjectAnswer<T> | undefined): ProjectAnswer<T> {
   return answer.problem !== null && before?.asked === answer.asked ? { ...answer, value: before.value } : answer;
 }

@@ -5,8 +5,8 @@ import { fromSnapshot, type ProjectRows, type RowOf, withPatch } from '../issue/
 import { place } from '../page/router.ts';
 
 /**
- * What is going on, of every project: the one store that the stream fills and every screen derives from. Nothing else
- * changes it, also not an action: what came of an action comes back by the stream.
+ * The live state of every project: the only store that the stream fills and every screen derives from. Nothing else
+ * changes it, not even an action: the result of an action comes back by the stream.
  */
 const known = signal<ReadonlyMap<string, ProjectRows> | null>(null);
 
@@ -19,7 +19,7 @@ export interface Placed<R> {
   readonly row: R;
 }
 
-/** The projects that are shown: the one that the address names, or all. */
+/** The shown projects: the one that the address names, or all. */
 export const shownProjects = computed<readonly ProjectRows[]>(() => {
   const all = [...(known.value?.values() ?? [])];
   const chosen = place.value.query.get('project');
@@ -48,7 +48,7 @@ function listOf<L extends RowList>(list: L): ReadonlySignal<readonly Placed<RowO
 }
 
 function put<R extends object>({ project }: ProjectRows, row: R): Placed<R> {
-  // A row belongs to one project for as long as it lives, so what was made of it is of its kind.
+  // A row belongs to one project while it exists, so the value made from it has the same type.
   const before = places.get(row) as Placed<R> | undefined;
   const placed = before ?? { project, row };
   if (before === undefined) places.set(row, placed);
@@ -58,7 +58,7 @@ function put<R extends object>({ project }: ProjectRows, row: R): Placed<R> {
 type Listener = (event: StreamEvent) => void;
 const listeners = new Set<Listener>();
 
-/** Calls for every event of the stream, after the rows have changed. What comes back ends it. */
+/** Calls the listener for every event of the stream, after the rows have changed. The returned function ends that. */
 export function onStreamEvent(listener: Listener): () => void {
   listeners.add(listener);
   return () => listeners.delete(listener);
@@ -71,7 +71,7 @@ export function takeEvent(event: StreamEvent): void {
       known.value = new Map(event.data.projects.map((each) => [each.project, fromSnapshot(each)]));
     } else if (event.name === 'patch') {
       const before = known.peek()?.get(event.data.project);
-      // Of a project that nobody has heard of a snapshot comes first.
+      // A snapshot comes before the first patch of an unknown project.
       if (before !== undefined)
         known.value = new Map(known.peek()).set(event.data.project, withPatch(before, event.data));
     }

@@ -4,7 +4,7 @@ import type { StreamEvent } from '../../../src/client/schema/event.ts';
 import { keepReading } from '../run/keep-reading.ts';
 import { type Problem, read } from './api.ts';
 
-/** Something that was read from the daemon. What was read stays while it is read again. */
+/** A value read from the daemon. It stays while it is read again. */
 export interface Resource<T> {
   readonly value: T | null;
   readonly problem: Problem | null;

@@ -3,7 +3,7 @@ import { tellNotice } from '../page/notices.ts';
 import { sentences } from '../text/words.ts';
 import { send } from './actions.ts';
 
-/** Sends a command, and tells at the bottom of the page what came of it: for where there is no room beside the thing. */
+/** Sends a command and shows the result at the bottom of the page: for where there is no space next to its subject. */
 export async function sendAndTell(project: string, asked: CommandRequest): Promise<void> {
   const answer = await send(project, asked);
   if ('value' in answer) {

@@ -2,13 +2,13 @@
 export interface SseMessage {
   readonly event: string;
   readonly data: string;
-  /** Null where the stream has given none so far. */
+  /** Null where the stream has sent none so far. */
   readonly id: string | null;
 }
 
 /**
- * Reads an event stream piece by piece, however it was cut. A message is given out at its empty line, so half a message
- * at the end of a broken connection is never taken for a whole one.
+ * Reads an event stream piece by piece, however it was cut. It emits a message at its empty line, so half a message at
+ * the end of a broken connection is never taken for a whole one.
  */
 export function createSseParser(take: (message: SseMessage) => void): (piece: string) => void {
   let rest = '';

@@ -11,11 +11,12 @@ import { authorization, isTokenWanted } from './token.ts';
 /**
  * The connection to the daemon's events. What must hold:
  *
- * - There is one, and it is always there or on its way while somebody looks (`attention.ts`): after a loss it comes back
+ * - There is one, and while the page needs it (`attention.ts`) it is open or being opened: after a loss it comes back
  *   by itself, with growing waits.
- * - It goes on after the last event that was taken in; where the daemon cannot, it sends a snapshot, which is everything.
- * - What is known stays while the daemon is away; `link` says since when: since the last that was heard of it.
- * - A daemon that hangs is away like one that is gone.
+ * - It continues after the last event that was received; where the daemon cannot, it sends a snapshot, which is
+ *   everything.
+ * - The known state stays while the daemon is away; `link` says since when: since the last message from it.
+ * - A daemon that hangs counts as away.
  */
 export type Link =
   | { readonly is: 'connecting' }
@@ -28,9 +29,9 @@ export const link: ReadonlySignal<Link> = state;
 
 const shortestWaitMs = 500;
 const longestWaitMs = 5_000;
-/** Without a token it is no use; whoever types one connects at once. */
+/** Retrying without a token is useless; when the user types one, the page connects at once. */
 const withoutTokenMs = 600_000;
-/** The daemon gives a sign of life every five seconds; two that are missing are none. */
+/** The daemon sends a heartbeat every five seconds; two missing ones mean that it is away. */
 const longestSilenceMs = 12_000;
 
 let lastId: string | null = null;
@@ -64,7 +65,7 @@ export function connectAgain(): void {
   attempt.abort();
 }
 
-/** Asks for the events of a run, as long as somebody wants them. */
+/** Asks for the events of a run, while at least one component wants them. */
 export function watchRun(project: string, runId: string): () => void {
   const name = `${project}/${runId}`;
   const count = watched.get(name) ?? 0;
@@ -74,7 +75,7 @@ export function watchRun(project: string, runId: string): () => void {
     const left = (watched.get(name) ?? 1) - 1;
     if (left > 0) watched.set(name, left);
     else watched.delete(name);
-    // What is not wanted any more goes with the next connection.
+    // Unwanted runs are dropped with the next connection.
   };
 }
 
@@ -113,11 +114,11 @@ async function readOnce(signal: AbortSignal): Promise<Lost> {
       parse(value);
     }
   } catch {
-    // However it broke, the next attempt tells more.
+    // However the connection broke, the next attempt shows more.
     return { wasOpen: isOpen, why: null };
   } finally {
     cancel();
-    // Whoever does not say anything here answers nothing else either.
+    // A daemon that is silent here does not answer other requests either.
     if (silence.signal.aborted) giveUpRequests();
   }
 }
@@ -135,7 +136,7 @@ const names: ReadonlySet<string> = new Set<StreamEventName>(['snapshot', 'patch'
 
 function take({ event, data, id }: SseMessage): void {
   const before = lastId;
-  // What cannot be taken in is not asked for again: everything comes anew.
+  // An event that cannot be read is not requested again: the next connection starts with a snapshot.
   lastId = null;
   // A newer daemon may send more kinds; they are for newer pages.
   if (names.has(event)) takeEvent({ name: event, data: JSON.parse(data) } as StreamEvent);

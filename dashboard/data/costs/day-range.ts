@@ -15,14 +15,14 @@ export function dayOf(at: number): string {
   return new Date(at).toISOString().slice(0, 10);
 }
 
-/** The last so many days, today among them. */
+/** The last `count` days, including today. */
 export function lastDays(count: number, today: string): DayRange {
   return { from: dayOf(startOf(today) - (count - 1) * dayMs), to: today };
 }
 
 /**
- * What the words of an address mean: two days, or a number of days up to today. Whatever it is, a range comes out that can
- * be asked for: in order, not longer than `mostDays`, and the usual one where the words mean nothing.
+ * The range that the words of an address mean: two days, or a number of days up to today. The result is always a valid
+ * range: in order, not longer than `mostDays`, and the default one where the words mean nothing.
  */
 export function readRange(
   { from, to, days }: { readonly from: string; readonly to: string; readonly days: string },
@@ -45,7 +45,7 @@ export function daysOf({ from, to }: DayRange): readonly string[] {
 }
 
 function isDay(text: string): boolean {
-  // Years that a person means; a date field gives 0002 while he types 2026.
+  // Years that a person means; a date field returns 0002 while the user types 2026.
   return /^[12]\d{3}-\d\d-\d\d$/u.test(text) && !Number.isNaN(startOf(text)) && dayOf(startOf(text)) === text;
 }
 

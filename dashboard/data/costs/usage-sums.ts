@@ -15,7 +15,7 @@ export interface IssueSum extends Sum {
   readonly issue_identifier: string;
 }
 
-/** What several projects used together. */
+/** The usage of several projects together. */
 export interface UsageSums {
   readonly range: DayRange;
   readonly total: Sum;
@@ -36,7 +36,7 @@ const nothing: Sum = {
   runs: 0,
 };
 
-/** Puts the reports of projects together; null while there is none. They are about the same days. */
+/** Adds up the reports of projects; null while there is none. They are about the same days. */
 export function sumUsage(
   reports: readonly { readonly project: string; readonly report: UsageReport }[],
 ): UsageSums | null {
@@ -61,7 +61,7 @@ export function isCostUnknown({ cost_usd, total_tokens }: Pick<Sum, 'cost_usd' |
   return cost_usd === 0 && total_tokens > 0;
 }
 
-/** The parts of a bar: each token is in one of them. What was read from a cache is in the input of the report too. */
+/** The parts of a bar: each token is in one of them. In the report, cached tokens are part of the input too. */
 export function tokenParts(sum: Sum): { readonly input: number; readonly cached: number; readonly output: number } {
   const cached = Math.min(sum.cached_input_tokens, sum.input_tokens);
   return { input: sum.input_tokens - cached, cached, output: sum.output_tokens };

@@ -6,7 +6,9 @@ export type Activity = NonNullable<IssueSummary['activity']>;
 
 export const activities: readonly Activity[] = ['asking', 'held', 'running', 'retrying'];
 
-/** What Baton does with each issue now, by `project/issue`: from the rows, which are newer than any list that was read. */
+/**
+ * Baton's current activity on each issue, by `project/issue`: from the rows, which are newer than any list read before.
+ */
 const live = computed<ReadonlyMap<string, Activity>>(() => {
   const found = new Map<string, Activity>();
   for (const { project, row } of waiting.value)

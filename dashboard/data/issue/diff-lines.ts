@@ -7,7 +7,7 @@ export interface DiffLine {
 }
 
 export interface DiffHunk {
-  /** What git says of the place, such as the function it is in; may be empty. */
+  /** Git's description of the place, such as the function it is in; may be empty. */
   readonly place: string;
   readonly lines: readonly DiffLine[];
 }
@@ -25,8 +25,8 @@ interface Reading {
 }
 
 /**
- * Reads the unified diff of one file. What stands before the first hunk names the file, which whoever asks knows. The
- * counts of a hunk's head say how long it is: a line of a file may itself look like a head.
+ * Reads the unified diff of one file. The lines before the first hunk name the file, which the caller knows. The counts
+ * of a hunk's head say how long it is: a line of a file may itself look like a head.
  */
 export function diffHunks(patch: string): readonly DiffHunk[] {
   const hunks: Reading[] = [];

@@ -1,14 +1,15 @@
 import { plainWords } from '../text/words.ts';
 
-/** What happened once, of any kind. */
+/** A past event of any kind. */
 interface Past {
   readonly at: string;
   readonly what: string;
 }
 
 /**
- * Each under a name that it keeps when others come, so that a text that somebody has marked stays marked. Nothing of the
- * past changes its time or its kind, and of those that are the same in both the daemon gives the earlier first.
+ * A key for each entry that stays the same when others come, so that text which a user has marked stays marked. Past
+ * entries never change their time or kind, and of entries with the same time and kind the daemon returns the earlier
+ * first.
  */
 export function keysOf(past: readonly Past[]): readonly string[] {
   const counts = new Map<string, number>();
@@ -20,7 +21,7 @@ export function keysOf(past: readonly Past[]): readonly string[] {
   });
 }
 
-/** What an issue said when it was created: the few facts that tell one from another. */
+/** The words of an issue at its creation: the few facts that tell one from another. */
 export function createdWords(facts: unknown): string {
   const { title, status, priority, labels } = (typeof facts === 'object' && facts !== null ? facts : {}) as Facts;
   const list = Array.isArray(labels) ? labels.filter((each) => typeof each === 'string' && each !== '') : [];
@@ -32,5 +33,5 @@ export function createdWords(facts: unknown): string {
   ].join(', ');
 }
 
-/** As they come: whoever wrote them down may have been an older Baton. */
+/** Unchecked: an older Baton may have written them. */
 type Facts = Readonly<Partial<Record<'title' | 'status' | 'priority' | 'labels', unknown>>>;

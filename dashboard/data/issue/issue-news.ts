@@ -4,12 +4,13 @@ import type { ProjectRows } from './rows.ts';
 type Row = Readonly<Record<string, unknown>> & { readonly key: string };
 const lists = ['needs_you', 'running', 'waiting', 'landed'] as const;
 
-/** What of a row says that more than its last event is new. */
+/** The fields of a row whose change means more than a new last event. */
 const telling = ['kind', 'state', 'stage', 'turn', 'run_id', 'attempt', 'waits_for_person', 'code', 'reason', 'since'];
 
 /**
- * Says whether an event is a reason to read an issue again. A row of a run changes with every event of its agent; an issue
- * is read when what its rows say of it is something else, or one of them is gone. `known` are the rows so far.
+ * Returns whether an event is a reason to read an issue again. A row of a run changes with every event of its agent;
+ * the issue is read only when its rows say something else about it, or one of them is gone. `known` are the rows so
+ * far.
  */
 export function createIssueNews(
   project: string,

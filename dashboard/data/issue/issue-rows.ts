@@ -6,7 +6,7 @@ import { placesInUse } from '../page/open-forms.ts';
 const bands = ['needs_you', 'running', 'waiting'] as const;
 export type RowBand = (typeof bands)[number];
 
-/** What can be done with a run; only where its agent hears it, something can be said to it. */
+/** The actions for a run; a message can be sent only where its agent accepts one. */
 export function runningActions({ can_steer: canSteer }: Pick<RunningRow, 'can_steer'>): readonly string[] {
   return [...(canSteer === false ? [] : ['issue_steer']), 'issue_stop', 'issue_takeover'];
 }
@@ -22,7 +22,7 @@ function rowPlace(band: RowBand, { project, row }: Placed<{ readonly key: string
   return `${band}/${project}/${row.key}`;
 }
 
-/** The rows of an issue as they are now: where they are, and what can be done there. */
+/** The current rows of an issue: where they are, and which actions they allow. */
 function rowsOf(
   project: string,
   issueId: string,
@@ -38,14 +38,14 @@ function rowsOf(
     .map(({ band, row, actions }) => ({ place: rowPlace(band, { project, row }), actions }));
 }
 
-/** What can be done with an issue as its rows stand now; each once. */
+/** The actions that the current rows of an issue allow; each once. */
 export function offeredNow(project: string, issueId: string): readonly string[] {
   return [...new Set(rowsOf(project, issueId).flatMap(({ actions }) => actions))];
 }
 
 /**
- * Whether a row is the one that tells what came of an action: an issue that asks and runs has two. It is the row where it
- * was asked for, and when that has gone, the first one there is.
+ * Whether a row is the one that shows the result of an action: an issue that asks and runs has two. It is the row where
+ * the user acted, or the first existing one when that has gone.
  */
 export function isTeller(project: string, issueId: string, place: string, askedAt: string): boolean {
   if (place === askedAt) return true;
@@ -59,11 +59,11 @@ const lastSeen = new Map<string, Placed<unknown>>();
 export interface KeptRow<R> {
   readonly placed: Placed<R>;
   readonly place: string;
-  /** It is not there any more; it stays because somebody is typing in it. */
+  /** The row has gone; it stays because the user is typing in it. */
   readonly isGone: boolean;
 }
 
-/** The rows of a band, with those that have gone while somebody was typing there. */
+/** The rows of a band, with those that have gone while the user was typing there. */
 export function withKept<R extends { readonly key: string }>(
   band: RowBand,
   rows: readonly Placed<R>[],

@@ -5,12 +5,14 @@ import { projectPath, read } from '../connection/api.ts';
 import { needsYou } from '../connection/live.ts';
 import { later } from '../page/clock.ts';
 
-/** The open questions, by their ids. A row only says that there is one; what is asked is read when it first appears. */
+/**
+ * The open questions, by their ids. A row only says that there is one; the question is read when the row first appears.
+ */
 const known = signal<ReadonlyMap<string, Question>>(new Map());
 const underWay = new Set<string>();
 const againMs = 2_000;
 
-/** What is asked in a row: the question that it names, or where it is held for its answer, the one of its issue. */
+/** The question of a row: the one that it names or, where it is held for its answer, the one of its issue. */
 export function questionOf(row: NeedsYou): Question | null {
   if (row.question_id !== null) return known.value.get(row.question_id) ?? null;
   if (!isForAnswer(row)) return null;
@@ -25,7 +27,7 @@ function isForAnswer({ actions }: NeedsYou): boolean {
   return actions.includes('question_answer');
 }
 
-/** Reads what is asked in every project where somebody asks. */
+/** Reads the questions of every project that has one. */
 export function startQuestions(): void {
   effect(() => {
     const unknown = needsYou.value.filter(({ row }) => isForAnswer(row) && questionOf(row) === null);
@@ -41,7 +43,7 @@ async function readQuestions(project: string): Promise<void> {
     known.value = new Map([...known.peek(), ...answer.value.questions.map((each) => [each.id, each] as const)]);
   later(againMs, () => {
     underWay.delete(project);
-    // Whatever is still unknown is asked for again.
+    // Questions that are still unknown are requested again.
     known.value = new Map(known.peek());
   });
 }

@@ -4,10 +4,10 @@ import { actionsNamed, type IssueAction } from '../text/command-words.ts';
 import { activityOf } from './activity.ts';
 import type { QueueRow } from './queue-rows.ts';
 
-/** What can be done from the queue; for everything else there is the issue. */
+/** The actions of the queue; all others are on the issue. */
 const offered: ReadonlySet<string> = new Set(['issue_retry', 'issue_hold', 'issue_release']);
 
-/** What makes sense for a candidate as it stands now. What a held one allows, the daemon says. */
+/** The actions for the current state of a candidate. For a held one the daemon decides. */
 export function queueActions({ project, candidate: { issue_id } }: QueueRow): readonly IssueAction[] {
   const held = needsYou.value.find(({ project: of, row }) => of === project && row.issue_id === issue_id);
   const names =
@@ -16,7 +16,7 @@ export function queueActions({ project, candidate: { issue_id } }: QueueRow): re
   return actionsNamed(names).filter(({ name }) => offered.has(name));
 }
 
-/** Does it; a row of the queue has no room for an answer. */
+/** Sends the command; a row of the queue has no space for an answer. */
 export async function actOnRow(row: QueueRow, action: IssueAction): Promise<void> {
   await sendAndTell(row.project, action.request(row.candidate.issue_id, ''));
 }

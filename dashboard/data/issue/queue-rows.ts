@@ -8,7 +8,7 @@ export interface QueueRow {
   readonly candidate: Queue['candidates'][number];
 }
 
-/** The word of the address for those that no gate refuses. */
+/** The word in the address for candidates that no gate refuses. */
 export const startsNext = 'starts';
 
 /** Project by project, each in the order in which it would start them. */
@@ -25,7 +25,7 @@ export function queueRows(
   );
 }
 
-/** Why they do not start, and how many each; those that do first, then the most frequent reason. */
+/** The reasons for waiting with their counts; candidates that start come first, then the most frequent reason. */
 export function reasonCounts(rows: readonly QueueRow[]): readonly (readonly [code: string, count: number])[] {
   const counts = new Map<string, number>();
   for (const row of rows) counts.set(reasonOf(row), (counts.get(reasonOf(row)) ?? 0) + 1);
@@ -34,7 +34,7 @@ export function reasonCounts(rows: readonly QueueRow[]): readonly (readonly [cod
   return [...counts].sort((a, b) => weight(b) - weight(a) || (a[0] < b[0] ? -1 : 1));
 }
 
-/** Those with a reason, if one is named, and with every word in what they say of themselves. */
+/** The rows with a reason, if one is named, and with every word in their text. */
 export function matchingRows(
   rows: readonly QueueRow[],
   { reason, text }: { readonly reason: string; readonly text: string },

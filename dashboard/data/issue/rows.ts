@@ -21,7 +21,7 @@ export interface RowOf {
 
 type Rows = { readonly [L in RowList]: ReadonlyMap<string, RowOf[L]> };
 
-/** What is known of a project: its vitals, and the rows of each list by their keys. */
+/** The state of a project: its vitals, and the rows of each list by their keys. */
 export interface ProjectRows extends Rows {
   readonly project: string;
   readonly vitals: Vitals;
@@ -36,7 +36,7 @@ const noRows: Rows = {
 };
 const lists = Object.keys(noRows) as readonly RowList[];
 
-/** A snapshot is everything: what was known before is forgotten. */
+/** A snapshot is everything: it replaces the earlier state. */
 export function fromSnapshot(snapshot: Now): ProjectRows {
   const filled = lists.map((list) => [list, new Map(snapshot[list].map((row) => [row.key, row]))]);
   // Each list of the snapshot has rows of its own kind.
@@ -44,8 +44,8 @@ export function fromSnapshot(snapshot: Now): ProjectRows {
 }
 
 /**
- * The next state after a patch. A row that the patch does not name stays the same object, and a list that it does not name
- * stays the same map, so that whoever shows them sees that nothing changed.
+ * The next state after a patch. A row that the patch does not name stays the same object, and a list that it does not
+ * name stays the same map, so that components see that nothing changed.
  */
 export function withPatch(before: ProjectRows, patch: Patch): ProjectRows {
   const changed: [RowList, ReadonlyMap<string, unknown>][] = [];
@@ -58,6 +58,6 @@ export function withPatch(before: ProjectRows, patch: Patch): ProjectRows {
     for (const row of set) rows.set(row.key, row);
     changed.push([list, rows]);
   }
-  // The server sends in a list what its schema says of that list.
+  // The server sends only rows that match the schema of their list.
   return { ...before, vitals: patch.vitals ?? before.vitals, ...(Object.fromEntries(changed) as Partial<Rows>) };
 }

@@ -1,10 +1,10 @@
 import { type ReadonlySignal, signal } from '@preact/signals';
 
 /**
- * The page's one clock. What must hold:
+ * The only clock of the page. What must hold:
  *
  * - Everything that shows a time relative to now reads `now`; it ticks once a second, by one timer for the whole page.
- * - It goes by the daemon's time: the daemon may be another machine, and "in 12 s" is meant there.
+ * - It follows the daemon's time: the daemon may be another machine, and "in 12 s" refers to its clock.
  * - No other file sets a timer.
  */
 let aheadMs = 0;
@@ -13,7 +13,7 @@ const ticking = signal(Date.now());
 export const now: ReadonlySignal<number> = ticking;
 
 const secondMs = 1_000;
-/** A header tells whole seconds, and the way takes its time; less than this is no difference. */
+/** A header has whole seconds, and the response takes time; a smaller difference does not count. */
 const noticeableMs = 2_000;
 
 /** Takes over the daemon's time, from the `Date` of an answer. */
@@ -32,7 +32,7 @@ export function startClock(): void {
   tick();
 }
 
-/** Does something once, later; what comes back takes it away. */
+/** Calls a function once, later; the returned function cancels that. */
 export function later(delayMs: number, act: () => void): () => void {
   const timer = window.setTimeout(act, delayMs);
   return () => window.clearTimeout(timer);

@@ -1,6 +1,6 @@
 /**
- * What a person has typed or chosen and not sent, by the name of the field. It stays when its row moves to another band or
- * the person looks at another screen, until it is sent. A field that he made empty is a draft too: null is none.
+ * Unsent input of a person, by the name of the field. It stays when its row moves to another band or the person opens
+ * another screen, until it is sent. A field that the person emptied is a draft too; null means no draft.
  */
 const drafts = new Map<string, string>();
 

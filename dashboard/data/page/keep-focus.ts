@@ -1,9 +1,9 @@
 /**
- * The focus is never nowhere. What has it may be taken away by news, or by what it was pressed for: then the focus goes
- * back to where that stood. What must hold:
+ * The page never loses the focus. When an update, or the user's own action, removes the focused element, the focus goes
+ * back to where that was. What must hold:
  *
- * - Who has left a field on purpose is not brought back to it or to its neighbours.
- * - Something that was only put elsewhere, such as a row in a new order, keeps the focus.
+ * - A user who has left a field on purpose is not brought back to it or to its neighbours.
+ * - An element that only moved, such as a row in a new order, keeps the focus.
  */
 export function startKeepingFocus(): void {
   let last: HTMLElement | null = null;
@@ -13,7 +13,7 @@ export function startKeepingFocus(): void {
     home = last?.closest('[data-row-of], [data-home]') ?? null;
   });
   document.addEventListener('focusout', ({ target }) => {
-    // What is taken away or put elsewhere has been seen to by then.
+    // Removed or moved elements have been handled by then.
     requestAnimationFrame(() => {
       if (target === last && last?.isConnected && document.activeElement !== last) last = null;
     });
@@ -23,7 +23,7 @@ export function startKeepingFocus(): void {
     const lost = records.findLast(({ removedNodes }) => [...removedNodes].some((node) => node.contains(last)));
     if (lost === undefined) return;
     const next = last.isConnected ? last : (within(home) ?? rowNear(lost) ?? document.querySelector('h1'));
-    // What has gone stood where the person looks, and what is next stands there now: nothing has to move.
+    // The next element now stands where the person was looking: nothing has to scroll.
     next?.focus({ preventScroll: true });
   });
   watcher.observe(document.body, { childList: true, subtree: true });
@@ -33,7 +33,7 @@ function isSomewhere(): boolean {
   return document.activeElement !== null && document.activeElement !== document.body;
 }
 
-/** The row that is left of what had the focus, or the first thing to press there. */
+/** The row that is left around the focused element, or the first control in it. */
 function within(home: Element | null): HTMLElement | null {
   if (home === null || !home.isConnected) return null;
   return home.querySelector<HTMLElement>('[data-row]') ?? home.querySelector<HTMLElement>('button, a[href]');

@@ -6,17 +6,17 @@ import { startKeepingFocus } from './keep-focus.ts';
 /** A key, or two after each other: `j`, `g n`, `mod+k` (Ctrl, or Cmd on a Mac). */
 export interface KeyBinding {
   readonly keys: string;
-  /** What it does, for the list of all keys. */
+  /** The action in words, for the list of all keys. */
   readonly label: string;
   readonly run: () => void;
 }
 
 const bound = signal<readonly (readonly KeyBinding[])[]>([]);
 
-/** Everything that has a key on this screen, before what has one everywhere; what came last goes first. */
+/** All keys of this screen, before those that work everywhere; the latest bindings come first. */
 export const keyBindings: ReadonlySignal<readonly (readonly KeyBinding[])[]> = bound;
 
-/** Binds keys as long as the component is there. */
+/** Binds keys while the component is mounted. */
 export function useKeys(bindings: readonly KeyBinding[], reach: 'screen' | 'everywhere' = 'screen'): void {
   const latest = useRef(bindings);
   latest.current = bindings;
@@ -25,7 +25,7 @@ export function useKeys(bindings: readonly KeyBinding[], reach: 'screen' | 'ever
       ...binding,
       run: () => latest.current[index]?.run(),
     }));
-    // What surrounds a screen binds its keys after it, and must not win over it.
+    // The frame of a screen binds its keys after the screen, and must not take precedence over it.
     bound.value = reach === 'screen' ? [mine, ...bound.peek()] : [...bound.peek(), mine];
     return () => {
       bound.value = bound.peek().filter((each) => each !== mine);
@@ -33,13 +33,13 @@ export function useKeys(bindings: readonly KeyBinding[], reach: 'screen' | 'ever
   }, []);
 }
 
-/** A second key belongs to a first one for so long. */
+/** A second key counts as part of a sequence for this long. */
 const sequenceMs = 1_200;
 
-/** Who was typing when his field was taken away has not noticed yet; a pause says that he has. */
+/** A user who was typing when their field was removed has not noticed yet; a pause means that they have. */
 const unnoticedMs = 1_000;
 
-/** Says of each key whether it was meant for a field that is not there any more. */
+/** Returns for each key whether it was meant for a field that has gone. */
 function createStrayKeys(): (event: KeyboardEvent) => boolean {
   let field: Element | null = null;
   let at = 0;
@@ -48,7 +48,7 @@ function createStrayKeys(): (event: KeyboardEvent) => boolean {
   });
   return (event) => {
     if (isTyping(event.target)) {
-      // Enter, Esc and Tab end it: what goes then was meant to go.
+      // Enter, Esc and Tab end the typing: a field that goes then was meant to go.
       const goesOn = event.key.length === 1 || event.key === 'Backspace';
       field = goesOn && event.target instanceof Element ? event.target : null;
       at = event.timeStamp;

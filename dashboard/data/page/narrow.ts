@@ -6,5 +6,5 @@ query.addEventListener('change', ({ matches }) => {
   narrow.value = matches;
 });
 
-/** As on a phone; for what a style sheet cannot say, such as the height of a row that is not drawn. */
+/** As on a phone; for cases that a style sheet cannot cover, such as the height of a row that is not drawn. */
 export const isNarrow: ReadonlySignal<boolean> = narrow;

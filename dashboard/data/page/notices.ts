@@ -1,7 +1,7 @@
 import { type ReadonlySignal, signal } from '@preact/signals';
 import { later } from './clock.ts';
 
-/** What came of an action that has no row to tell it at. */
+/** The result of an action that has no row to show it. */
 export interface Notice {
   readonly text: string;
   readonly isRefusal: boolean;
@@ -13,7 +13,7 @@ let forget = (): void => {};
 
 export const notice: ReadonlySignal<Notice | null> = shown;
 
-/** A refusal stays until it is dismissed; what went well goes by itself. */
+/** A refusal stays until it is dismissed; a success disappears by itself. */
 export function tellNotice(told: Notice): void {
   forget();
   shown.value = told;

@@ -1,8 +1,8 @@
 import { signal } from '@preact/signals';
 
 /**
- * Which forms are open, by their place on the page: a row of Now, an issue, a run. It is known here and not in the row, so
- * that a form outlives what it was opened for: whatever changes around it, what is being typed stays where it is.
+ * Which forms are open, by their place on the page: a row of Now, an issue, a run. The state is here and not in the
+ * row, so that a form outlives its row: when things change around it, the text being typed stays where it is.
  */
 export interface OpenForm {
   /** The name of the action that it is for. */
@@ -55,7 +55,7 @@ export function isAnswering(question: string): boolean {
   return answers.value.has(question);
 }
 
-/** The places where somebody is typing: what is shown there stays. */
+/** The places where the user is typing: their content stays. */
 export function placesInUse(): ReadonlySet<string> {
   return new Set([...forms.value.keys(), ...answers.value.values()]);
 }

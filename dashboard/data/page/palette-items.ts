@@ -8,13 +8,13 @@ import { createMatches, type Matches, type PaletteItem } from './palette-matches
 import { eventHref, go, issueHref, linkTo, place } from './router.ts';
 import { nextTheme } from './theme.ts';
 
-/** A row of what goes on, and what can be done with its issue as it is there. */
+/** A live row, and the actions that its issue allows there. */
 interface Offer {
   readonly project: string;
   readonly row: Named;
   readonly what: string;
   readonly names: readonly string[];
-  /** The run that is meant by what is done. */
+  /** The run that the action applies to. */
   readonly run?: string;
 }
 
@@ -24,13 +24,13 @@ interface Named {
   readonly title: string | null;
 }
 
-/** Lists may be long; what can be seen of the palette is short. */
+/** Lists may be long; the visible part of the palette is short. */
 const mostIssues = 25;
 const mostActions = 25;
 
 /**
- * What is there without asking the daemon, as far as every typed word is in it. `boards` are the projects whose issues
- * can be filed, moved and edited here.
+ * Items that need no request to the daemon and contain every typed word. `boards` are the projects whose issues can be
+ * filed, moved and edited here.
  */
 export function itemsFor(typed: string, boards: ReadonlySet<string>): readonly PaletteItem[] {
   const words = typed.toLowerCase().split(/\s+/u).filter(Boolean);
@@ -72,7 +72,7 @@ function addIssue(issues: Matches, { project, row, what }: Offer): void {
   }));
 }
 
-/** What is typed for an action is typed at the issue: there is its form. */
+/** An action that needs input opens at the issue: its form is there. */
 const onBoard: readonly (readonly [name: string, label: string])[] = [
   ['issue_move', 'Move'],
   ['issue_edit', 'Edit'],
@@ -86,7 +86,7 @@ function addActions(actions: Matches, offer: Offer, boards: ReadonlySet<string>)
     addProjectActions(actions, offer);
     return;
   }
-  // There may be thousands of rows: whatever is not shown is not made either.
+  // There may be thousands of rows: items that are not shown are not made either.
   const add = (name: string, verb: string, how: () => Pick<PaletteItem, 'run' | 'isConfirmed'>, end = ''): void =>
     actions.addOf({ project, row, more: verb }, () => ({
       id: `action/${project}/${issue}/${name}`,
@@ -110,7 +110,7 @@ function addActions(actions: Matches, offer: Offer, boards: ReadonlySet<string>)
   if (boards.has(project)) for (const [name, label] of onBoard) opens(name, label, { do: name });
 }
 
-/** What waits without an issue is about the whole project. */
+/** A row without an issue is about the whole project. */
 function addProjectActions(actions: Matches, { project, row, names }: Offer): void {
   for (const { label, request } of projectActionsNamed(names))
     actions.addOf({ project, row, more: label }, () => ({
@@ -130,7 +130,7 @@ function inProject(project: string, text: string): string {
 
 const shortestSearch = 2;
 
-/** Whatever was typed can be looked for everywhere. */
+/** Any typed text can be searched for everywhere. */
 function searchItems(typed: string): readonly PaletteItem[] {
   if (typed.length < shortestSearch) return [];
   const run = (): void => go(linkTo('/search', { q: typed }));
@@ -185,10 +185,10 @@ function newIssueHref(project: string): string {
   return linkTo('/board', { new: project, ...(isChosen ? { project } : {}) });
 }
 
-/** What the daemon found in issues and transcripts. */
+/** The daemon's hits in issues and transcripts. */
 export function foundItems(project: string, { results }: Found): readonly PaletteItem[] {
   return results.map(({ kind, issue_id, issue_identifier, title, excerpt, run_id, seq }) => ({
-    // The same issue is the same item, whoever found it.
+    // The same issue is the same item, found by any source.
     id:
       kind === 'transcript' && run_id !== null
         ? `found/${project}/${issue_id}/${run_id}/${seq ?? ''}`

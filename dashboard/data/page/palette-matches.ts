@@ -9,7 +9,7 @@ export interface PaletteItem {
   readonly run: () => void;
 }
 
-/** A row of what goes on, and what else is in the text of an item about it. */
+/** A live row, and the further text of an item about it. */
 interface Subject {
   readonly project: string;
   readonly row: { readonly issue_identifier: string | null; readonly title: string | null };
@@ -25,8 +25,8 @@ export interface Matches {
 }
 
 /**
- * Items in which every word is, at most so many, each id once. What must hold: an issue whose name was typed in full is
- * among them however many others fit, and before them.
+ * Items that contain every word, at most `most`, each id once. What must hold: an issue whose name was typed in full is
+ * among them however many others match, and before them.
  */
 export function createMatches(words: readonly string[], most = Number.POSITIVE_INFINITY): Matches {
   const named = new Map<string, PaletteItem>();

@@ -1,6 +1,6 @@
 import { type ReadonlySignal, signal } from '@preact/signals';
 
-/** Where the person is. The address is the whole of it: whoever opens it sees the same. */
+/** Where the person is. The address alone defines it: everyone who opens it sees the same. */
 export interface Place {
   readonly path: string;
   readonly query: URLSearchParams;
@@ -24,11 +24,11 @@ export function go(href: string, how: 'push' | 'replace' = 'push'): void {
   current.value = placeNow();
   if (before === current.peek().path) return;
   scrollTo(0, 0);
-  // A reader hears where he is, and Tab begins at the top of the new screen.
+  // A screen reader announces the new screen, and Tab begins at its top.
   queueMicrotask(() => requestAnimationFrame(() => document.querySelector<HTMLElement>('h1')?.focus()));
 }
 
-/** One word of the address's query; empty when it is not there. */
+/** One word of the address's query; empty when it is missing. */
 export function queryWord(name: string): string {
   return current.value.query.get(name) ?? '';
 }
@@ -51,7 +51,7 @@ export function linkTo(path: string, words: Readonly<Record<string, string>> = {
   return withQuery(path, query);
 }
 
-/** The address of an issue; `words` go into its query: which tab, or what is to be done there. */
+/** The address of an issue; `words` go into its query: which tab, or which action. */
 export function issueHref(project: string, identifier: string, words: Readonly<Record<string, string>> = {}): string {
   return linkTo(`/issue/${encodeURIComponent(project)}/${encodeURIComponent(identifier)}`, words);
 }
@@ -74,7 +74,7 @@ function withQuery(path: string, query: URLSearchParams): string {
 export function startRouter(): void {
   addEventListener('popstate', ({ state }) => {
     current.value = placeNow();
-    // Where the person was on that screen; what it shows is drawn by then.
+    // Restores the scroll position on that screen, after its content is drawn.
     const top: unknown = state?.top;
     if (typeof top === 'number') requestAnimationFrame(() => requestAnimationFrame(() => scrollTo(0, top)));
   });

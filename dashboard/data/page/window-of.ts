@@ -1,12 +1,12 @@
 interface View {
-  /** How far it is scrolled, and how much of it can be seen, in pixels. */
+  /** The scroll position and the visible height, in pixels. */
   readonly top: number;
   readonly height: number;
   readonly rowHeight: number;
   readonly count: number;
 }
 
-/** Rows beyond what can be seen, on both sides: a quick scroll shows no gap, and the next row is there to be focused. */
+/** Rows beyond the visible ones, on both sides: a quick scroll shows no gap, and the next row exists to be focused. */
 const around = 8;
 
 /** Which rows of a list are drawn: from the first to before the last. */

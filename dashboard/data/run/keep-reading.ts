@@ -10,9 +10,9 @@ export interface KeptReading {
 }
 
 /**
- * Reads something at once, and again when an event is about it and after the daemon was away. Several changes at once are
- * one reason to read again; what changes while it is read is a reason to read once more. After `close` the signal is
- * aborted, and what was read then is not to be shown.
+ * Reads something at once, and again when an event is about it and after the daemon was away. Several changes at once
+ * lead to one read; a change during a read leads to one more. After `close` the signal is aborted, and the result of a
+ * read is not to be shown.
  */
 export function keepReading(
   load: (signal: AbortSignal) => Promise<void>,
@@ -39,7 +39,7 @@ export function keepReading(
   const unlisten = onStreamEvent((event) => {
     if (event.name === 'snapshot' || isAbout(event)) reload();
   });
-  // One that hung for a while goes on where it was, without a snapshot; what was asked of it meanwhile got no answer.
+  // A daemon that hung continues without a snapshot; requests sent meanwhile got no answer.
   let wasAway = false;
   const unlink = effect(() => {
     if (link.value.is === 'open' && wasAway) reload();

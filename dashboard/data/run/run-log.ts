@@ -27,8 +27,8 @@ interface RunLogParts {
 }
 
 /**
- * The events of a run, as long as the component is there. Where they begin, and whether they go on, is looked at once: a
- * run that ends meanwhile is read to its end, and the reader stays where he is.
+ * The events of a run, while the component is mounted. Their start, and whether they continue, is decided once: a run
+ * that ends meanwhile is read to its end, and the reader stays in their place.
  */
 export function useRunLog(parts: RunLogParts): RunLog {
   const { project, runId, isLive } = parts;

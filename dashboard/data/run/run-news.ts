@@ -1,6 +1,6 @@
 import type { StreamEvent } from '../../../src/client/schema/event.ts';
 
-/** What a run did is read again at most so often while its row changes with every event. */
+/** A run is read again at most this often while its row changes with every event. */
 const againMs = 5_000;
 
 /** Says whether an event is a reason to read a run again: now and then while it runs, at a new turn or stage, at its end. */

@@ -2,8 +2,8 @@ import type { RunEvent } from '../../../src/client/schema/run.ts';
 import { plainWords } from '../text/words.ts';
 
 /**
- * What an event of a run is to a reader. Backends tell the same things in different payloads; whatever is not known is
- * told by its line, so that nothing is lost.
+ * What an event of a run means to a reader. Backends report the same things in different payloads; an unknown event is
+ * shown by its line, so that nothing is lost.
  */
 export const eventKinds = [
   ...([
@@ -19,7 +19,7 @@ export const eventKinds = [
     'problem',
     'output',
   ] as const),
-  /** Numbers, and pieces of what is told whole later: not shown unless asked for. */
+  /** Numbers, and pieces of text that comes whole later: hidden by default. */
   ...(['figures', 'piece'] as const),
 ];
 export type EventKind = (typeof eventKinds)[number];
@@ -27,9 +27,9 @@ export type EventKind = (typeof eventKinds)[number];
 export interface ToldEvent {
   readonly kind: EventKind;
   readonly text: string;
-  /** What an agent says is Markdown. */
+  /** The text of an agent is Markdown. */
   readonly isMarkdown: boolean;
-  /** What belongs to it and may be long, such as what a command printed; null where there is nothing. */
+  /** Further text that may be long, such as the output of a command; null where there is none. */
   readonly detail: string | null;
   readonly isBad: boolean;
 }
@@ -119,7 +119,7 @@ function thought(told: Fields): Partial<ToldEvent> {
   return text === '' ? {} : { text };
 }
 
-/** Of a live event only its line is there until the transcript is read. */
+/** A live event has only its line until the transcript is read. */
 function byLine(message: string): Read {
   if (message.startsWith('thinks: ')) return { kind: 'thinks' };
   if (/^(tokens so far|token usage|quota used|changes so far)/u.test(message)) return { kind: 'figures' };
@@ -137,7 +137,7 @@ function toolDetail(payload: Fields): string | null {
   return text === '' ? null : text;
 }
 
-/** JSON as people read it; empty for what is not there. */
+/** JSON formatted for people; empty for a missing value. */
 export function pretty(value: unknown): string {
   if (value === undefined) return '';
   return typeof value === 'string' ? value : (JSON.stringify(value, null, 2) ?? '');

@@ -19,12 +19,12 @@ export interface TranscriptLog<P> {
   readonly problem: ReadonlySignal<P | null>;
   readonly readEarlier: () => Promise<void>;
   readonly readLater: () => Promise<void>;
-  /** Forgets what is known and begins elsewhere. */
+  /** Drops all events and begins elsewhere. */
   readonly openAt: (start: LogStart) => Promise<void>;
   readonly close: () => void;
 }
 
-/** The end, or what comes after a number. */
+/** The end, or the events after a number. */
 export type LogStart = 'end' | number;
 
 export interface EventPage {
@@ -39,11 +39,11 @@ export interface EventSource<P> {
     query: { readonly after?: number; readonly isBackwards?: boolean },
     signal: AbortSignal,
   ) => Promise<{ readonly value: EventPage } | { readonly problem: P }>;
-  /** Tells events as they happen, and each time that it is connected; null for a run that is over. */
+  /** Reports events as they happen, and each time it connects; null for a run that has ended. */
   readonly listen: ((listener: LogListener) => () => void) | null;
-  /** Calls after this time; what comes back cancels it. */
+  /** Calls after this time; the returned function cancels it. */
   readonly later: (ms: number, act: () => void) => () => void;
-  /** Whether a page has more of an event than what is told of it. */
+  /** Whether a page has more of an event than the stream sends. */
   readonly isWhole: boolean;
 }
 
@@ -59,7 +59,7 @@ interface LogParts<P> {
   readonly most: number;
 }
 
-/** What is further away than so many pages is left out: the end is what counts. */
+/** Events further away than this many pages are skipped: the end is what counts. */
 const mostPages = 10;
 
 /**
@@ -77,7 +77,7 @@ export function openTranscript<P>({ source, start, most }: LogParts<P>): Transcr
   const closed = new AbortController();
   let waiting: Promise<void> = Promise.resolve();
   let inLine = 0;
-  /** Up to here what was told by the stream is known whole too. */
+  /** Events of the stream up to this number are known whole too. */
   let wholeUpTo = 0;
   /** The number of the newest event that the stream reported. */
   let toldUpTo = 0;
@@ -129,7 +129,7 @@ export function openTranscript<P>({ source, start, most }: LogParts<P>): Transcr
       hasLater.value = from !== 'end' && answer.has_more;
       events.value = answer.events;
     });
-  /** What came while nobody listened, to the end; but not where the person reads somewhere else. */
+  /** Reads the events missed while disconnected, to the end; but not where the person reads somewhere else. */
   const readOn = async (): Promise<void> => {
     if (events.peek().length === 0) return open(start);
     if (hasLater.peek()) return;
@@ -155,7 +155,7 @@ export function openTranscript<P>({ source, start, most }: LogParts<P>): Transcr
   const takeLive = (more: readonly RunEvent[], upTo: number): void => {
     if (!isBehind()) fruitless = 0;
     toldUpTo = Math.max(toldUpTo, upTo);
-    // A page under way may not connect to these events; what is then missing is read after it.
+    // A page under way may not connect to these events; missing ones are read after it.
     if (isReading.peek()) return;
     const first = more[0]?.seq;
     if (first !== undefined && !hasLater.peek() && first <= lastSeq() + 1) put(more, 'last');

@@ -1,8 +1,8 @@
 import type { RunEvent } from '../../../src/client/schema/run.ts';
 
 /**
- * Events of a run put together from pages and from the stream: by their numbers, each once, in order. Of two with the same
- * number the one that is whole stays. Where nothing is new, the list is the same one.
+ * Merges events of a run from pages and from the stream: by their numbers, each once, in order. Of two with the same
+ * number the whole one stays. Without a new event the same list is returned.
  */
 export function mergeEvents(known: readonly RunEvent[], more: readonly RunEvent[]): readonly RunEvent[] {
   const bySeq = new Map(known.map((event) => [event.seq, event]));
@@ -17,7 +17,7 @@ export function mergeEvents(known: readonly RunEvent[], more: readonly RunEvent[
   return [...bySeq.values()].sort((left, right) => left.seq - right.seq);
 }
 
-/** Keeps so many: those at the end where it grows, the others go. */
+/** Keeps `most` events: those at the end where the list grows; the others are dropped. */
 export function cutEvents(events: readonly RunEvent[], most: number, end: 'first' | 'last'): readonly RunEvent[] {
   if (events.length <= most) return events;
   return end === 'first' ? events.slice(0, most) : events.slice(-most);

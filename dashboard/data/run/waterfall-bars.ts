@@ -35,7 +35,7 @@ export interface Axis {
   readonly ticks: readonly number[];
 }
 
-/** The axis for runs of which the longest lasted so long: from zero to a little more, with a few round marks. */
+/** The axis for runs whose longest lasted `longestMs`: from zero to a little more, with a few round marks. */
 export function axisFor(longestMs: number): Axis {
   const ms = Math.max(shortestAxisMs, longestMs);
   const longest = steps.at(-1) ?? 1;
@@ -43,16 +43,18 @@ export function axisFor(longestMs: number): Axis {
   return { ms, ticks: Array.from({ length: Math.floor(ms / step) + 1 }, (_, index) => index * step) };
 }
 
-/** A mark so near to the end has no room for words. */
+/** A mark beyond this share of the axis has no space for words. */
 const wordsEnd = 0.9;
 
-/** What is said at a mark: the time since the run began, as exact as the marks are. */
+/** The label of a mark: the time since the run began, as exact as the marks are. */
 export function tickWords({ ms }: Axis, at: number): string {
   if (at === 0) return 'start';
   return at / ms > wordsEnd ? '' : stopwatchWords(at);
 }
 
-/** The bars of a run on an axis that begins with the run. What lasts ends now; nothing reaches beyond the run's own end. */
+/**
+ * The bars of a run on an axis that begins with the run. An unfinished span ends now; no bar exceeds the run's own end.
+ */
 export function barsOf(run: Lasting, spans: readonly Span[], axis: Axis, nowMs: number): readonly Bar[] {
   const start = Date.parse(run.started_at);
   const whole = lastedMs(run, nowMs);

@@ -2,7 +2,7 @@ import type { Found } from '../../../src/client/schema/system.ts';
 
 export type FoundResult = Found['results'][number];
 
-/** What was found about one issue: in itself, and in what its agents said. */
+/** The hits about one issue: in itself, and in the words of its agents. */
 export interface FoundGroup {
   readonly key: string;
   readonly project: string;
@@ -12,7 +12,7 @@ export interface FoundGroup {
   readonly inRuns: readonly FoundResult[];
 }
 
-/** Puts together what is about the same issue. The first found comes first; nothing is left out. */
+/** Groups the hits by issue. The first found comes first; nothing is left out. */
 export function groupFound(
   answers: readonly { readonly project: string; readonly value: Found | null }[],
 ): readonly FoundGroup[] {

@@ -1,12 +1,12 @@
-/** A piece of a text, and whether it is what was looked for. */
+/** A piece of a text, and whether it matches the search. */
 export interface Piece {
   readonly text: string;
   readonly isFound: boolean;
 }
 
 /**
- * Cuts a text where what was looked for begins and ends. As the daemon looks for it: as a whole, in any case; any blanks
- * stand for any others, as an excerpt is on one line. Put together again, the pieces are the text.
+ * Cuts a text at the start and end of each match. It matches like the daemon: the whole query, in any case; any blanks
+ * match any others, because an excerpt is on one line. Joined again, the pieces are the text.
  */
 export function markFound(text: string, query: string): readonly Piece[] {
   const words = query.split(/\s+/u).filter(Boolean);

@@ -4,11 +4,11 @@ import type { CommandRequest } from '../../../src/client/schema/command.ts';
 export interface IssueAction {
   readonly name: string;
   readonly label: string;
-  /** What is asked before it is done; only where something ends. */
+  /** The question before the action; only where something ends. */
   readonly confirm?: string;
-  /** What is to be typed for it. */
+  /** The text that the user types for it. */
   readonly asks?: { readonly label: string; readonly isOptional: boolean; readonly send: string };
-  /** `run` is the one that the person sees, where he sees one. */
+  /** `run` is the run that the person sees, if any. */
   readonly request: (issue: string, text: string, run?: string) => CommandRequest;
 }
 
@@ -98,7 +98,7 @@ export function actionNamed(name: string): IssueAction | null {
   );
 }
 
-/** The actions behind the names that the daemon gives, in its order; names without a button here are left out. */
+/** The actions behind the daemon's names, in its order; names without a button here are left out. */
 export function actionsNamed(names: readonly string[]): readonly IssueAction[] {
   return names.flatMap((name) => (Object.hasOwn(actions, name) ? (actions[name] ?? []) : []));
 }

@@ -1,9 +1,9 @@
 /**
- * Text of tickets, comments and agents comes from anybody. As text it cannot run; it can still lie: a control character
- * turns the order of a line around or hides a part of it. Those are made visible here, everything else is left as it is.
+ * Text of issues, comments and agents comes from anyone. As text it cannot run; it can still lie: a control character
+ * can reverse the order of a line or hide a part of it. This makes such characters visible and changes nothing else.
  *
  * - Control characters become their pictures (`␛`), but a tab and the end of a line stay.
- * - What reorders, joins or has no width becomes its name (`⟦U+202E⟧`).
+ * - A character that reorders, joins or has no width becomes its name (`⟦U+202E⟧`).
  */
 export function harmlessText(text: string): string {
   return text.replaceAll('\r\n', '\n').replace(suspicious, named);
@@ -25,7 +25,7 @@ function named(character: string): string {
   return `⟦U+${code.toString(16).toUpperCase().padStart(4, '0')}⟧`;
 }
 
-/** The same on one line, for a place that has no more room. */
+/** The same on one line, for a place without space for more. */
 export function harmlessLine(text: string): string {
   return harmlessText(text.replace(/\s+/gu, ' ').trim());
 }

@@ -4,12 +4,12 @@ import { type ComponentChild, h } from 'preact';
 import { harmlessText } from './harmless-text.ts';
 
 /**
- * Markdown that anybody may have written, as elements. What must hold:
+ * Markdown from any author, as elements. What must hold:
  *
- * - Nothing of it becomes markup of the page unless this file makes it: micromark's answer is read in a document that is
- *   not shown, and only elements of the list below are built again, without their attributes.
- * - A link goes to http, https or mailto, opens apart, and tells nothing about where it came from.
- * - An image is not loaded, as its address would be told that it was looked at: it becomes a link with its description.
+ * - Nothing of it becomes markup of the page unless this file makes it: micromark's output is parsed in a document that
+ *   is not shown, and only elements of the list below are built again, without their attributes.
+ * - A link goes to http, https or mailto, opens in a new tab, and sends no referrer.
+ * - An image is not loaded, because its server would learn of the view: it becomes a link with its description.
  */
 export function markdownToElements(source: string): readonly ComponentChild[] {
   const html = micromark(source, { extensions: [gfm()], htmlExtensions: [gfmHtml()] });
@@ -17,7 +17,7 @@ export function markdownToElements(source: string): readonly ComponentChild[] {
   return children(body);
 }
 
-/** Headings of a ticket stand below those of the screen. */
+/** Headings of an issue rank below those of the screen. */
 const elements: Readonly<Record<string, string>> = {
   H1: 'h4',
   H2: 'h4',
@@ -60,7 +60,7 @@ function build(node: Node): ComponentChild {
   if (node.tagName === 'INPUT') return node.hasAttribute('checked') ? '☑ ' : '☐ ';
   const name = elements[node.tagName];
   if (name === undefined) return h('span', null, ...children(node));
-  // Long lines of it are scrolled, by the keyboard too.
+  // Long lines scroll, by the keyboard too.
   if (node.tagName === 'PRE') return h('pre', { tabIndex: 0 }, ...children(node));
   const start = node.tagName === 'OL' ? Number(node.getAttribute('start') ?? 1) : null;
   return h(name, start === null ? null : { start }, ...children(node));

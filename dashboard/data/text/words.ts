@@ -14,7 +14,7 @@ export function durationWords(ms: number): string {
   return `${Math.floor(rest / day)} d ${Math.floor((rest % day) / hour)} h`;
 }
 
-/** As on a stopwatch: `0:08`, `3:12`, `2:05:00`. For what is under way. */
+/** As on a stopwatch: `0:08`, `3:12`, `2:05:00`. For things in progress. */
 export function stopwatchWords(ms: number): string {
   const all = Math.max(0, Math.floor(ms / second));
   const hours = Math.floor(all / 3600);
@@ -55,7 +55,10 @@ export function clockWords(at: number, hasSeconds = false): string {
   return new Date(at).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit', hourCycle: 'h23', ...seconds });
 }
 
-/** What the daemon says begins small and has no end, as it is part of a line there; here it stands alone. */
+/**
+ * The daemon's words begin in lower case without a full stop, because they are part of a line there; here they stand
+ * alone.
+ */
 export function sentences(...parts: readonly (string | null)[]): string {
   return parts
     .filter((part) => part !== null && part.trim() !== '')

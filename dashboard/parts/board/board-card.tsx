@@ -6,7 +6,7 @@ import { harmlessLine } from '../../data/text/harmless-text.ts';
 import { Status, type Tone } from '../shared/status.tsx';
 import { Text } from '../shared/text.tsx';
 
-/** All cards are equally high, so that only those that can be seen are drawn. */
+/** All cards have the same height, so that only the visible ones are drawn. */
 export const cardHeight = 70;
 
 const tones = { running: 'running', retrying: 'waiting', held: 'needs', asking: 'needs' } as const;

@@ -14,11 +14,11 @@ interface ColumnProps {
   /** Its name for screen readers; the only one on the screen that is called so. */
   readonly label: string;
   readonly column: ColumnFacts;
-  /** Those that the filters of the page leave. */
+  /** The issues that pass the filters of the page. */
   readonly issues: readonly IssueSummary[];
   readonly selected: ReadonlySet<string>;
   readonly canMove: boolean;
-  /** Whether what is dragged may come here; null while nothing is dragged, or nobody knows yet. */
+  /** Whether the dragged issue may come here; null while nothing is dragged, or until the daemon has answered. */
   readonly move: Move | null;
   readonly onSelect: (issue: IssueSummary) => void;
   readonly onDrag: (issue: IssueSummary | null) => void;
@@ -36,7 +36,7 @@ export function BoardColumn(props: ColumnProps): VNode {
   useEffect(() => onMore(state), [onMore, state]);
   const section = useRef<HTMLElement>(null);
   const drawn = useRef(issues);
-  // Whoever reads further down goes on reading the same cards, whatever comes and goes above them.
+  // A person who reads further down keeps seeing the same cards when cards come and go above them.
   useLayoutEffect(() => {
     const before = drawn.current;
     drawn.current = issues;

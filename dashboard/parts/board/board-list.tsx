@@ -79,7 +79,7 @@ function labelsIn(boards: readonly Board[]): readonly string[] {
   return [...labels].sort();
 }
 
-/** To the first card that can be seen of the next column that has one; the next board goes on where one ends. */
+/** Moves to the first visible card of the next column that has one; after the last column the next board follows. */
 function moveToColumn(step: 1 | -1): void {
   const columns = [...document.querySelectorAll<HTMLElement>('.board .column')];
   const here = columns.findIndex((column) => column.contains(document.activeElement));

@@ -5,7 +5,7 @@ import { TypedFilter } from '../shared/typed-filter.tsx';
 
 interface ToolbarProps {
   readonly labels: readonly string[];
-  /** What is asked for is not there yet, and what is shown is older. */
+  /** The requested issues are not there yet; the shown ones are older. */
   readonly isAsking: boolean;
   /** Null where the board is another's, and where there are several: each has its own. */
   readonly onNew: (() => void) | null;

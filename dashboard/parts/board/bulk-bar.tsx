@@ -12,7 +12,7 @@ interface BulkBarProps {
   readonly onClear: () => void;
 }
 
-/** What can be done with the issues that are selected. */
+/** The actions for the selected issues. */
 export function BulkBar(props: BulkBarProps): VNode | null {
   const { count, hidden, label, canMove, onMove, onHold, onRelease, onClear } = props;
   if (count === 0) return null;

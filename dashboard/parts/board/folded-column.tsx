@@ -9,7 +9,7 @@ interface FoldedColumnProps {
   readonly onDrop: (state: string) => void;
 }
 
-/** A column that is not read until somebody opens it. What is dropped on it goes there all the same. */
+/** A column that is not read until the user opens it. It accepts dropped issues all the same. */
 export function FoldedColumn({ state, canMove, onOpen, onDrop }: FoldedColumnProps): VNode {
   const isOver = useSignal(false);
   return (

@@ -13,7 +13,7 @@ export const issueFields = ['title', 'description', 'priority', 'labels'] as con
 
 export type IssueField = (typeof issueFields)[number];
 
-/** What an issue says, as a person types it. */
+/** The text fields of an issue, as a person types them. */
 export type IssueWords = Readonly<Record<IssueField, string>>;
 
 interface IssueDialogProps {
@@ -21,25 +21,25 @@ interface IssueDialogProps {
   /** Which dialog it is (`data-part`): the command that it asks for. */
   readonly part: 'issue_file' | 'issue_edit';
   readonly heading: string;
-  /** What was typed is kept under this name when the dialog is closed by mistake. */
+  /** The typed text is kept under this name when the dialog is closed by mistake. */
   readonly draft: string;
-  /** What it said when the dialog was opened. */
+  /** The words of the issue when the dialog was opened. */
   readonly before: IssueWords;
   readonly button: { readonly label: string; readonly busy: string };
-  /** What is asked for; null when there is nothing to ask for. */
+  /** The command to send; null when there is nothing to send. */
   readonly request: (after: IssueWords, before: IssueWords) => CommandRequest | null;
   readonly onClose: () => void;
 }
 
-/** The fields of an issue, new or not. A refusal is told in the dialog, and nothing typed is lost by it. */
+/** The fields of an issue, new or not. The dialog shows a refusal, and no typed text is lost by it. */
 export function IssueDialog(props: IssueDialogProps): VNode {
   const { project, part, heading, draft, button, request, onClose } = props;
   const refused = useSignal<string | null>(null);
   const isSending = useSignal(false);
-  // What others change meanwhile does not change what was meant here.
+  // Changes by others meanwhile do not change the person's intent here.
   const before = useMemo(() => props.before, []);
   const draftName = (field: IssueField): string => `${draft}/${field}`;
-  // Once: what is chosen or made empty in the dialog stays so, whatever comes from elsewhere.
+  // Once: a choice or an emptied field in the dialog stays, even when updates arrive.
   const start = useMemo(() => wordsOf((field) => draftOf(draftName(field)) ?? before[field]), []);
   const typed = (field: IssueField) => ({
     name: field,

@@ -9,7 +9,7 @@ interface IssueEditDialogProps {
   readonly onClose: () => void;
 }
 
-/** Changes what an issue says. Only the fields that were changed here are sent: what others change meanwhile stays. */
+/** Edits the text of an issue. Only the fields changed here are sent: changes by others meanwhile stay. */
 export function IssueEditDialog({ project, issue, onClose }: IssueEditDialogProps): VNode {
   return (
     <IssueDialog

@@ -16,8 +16,8 @@ interface MoveDialogProps {
 }
 
 /**
- * Where an issue may go, with the reason where it may not. A number chooses. The list stays as it was when it was opened:
- * a number means what the person has read, whatever happens to the issue meanwhile.
+ * Where an issue may go, with the reason where it may not. A number chooses. The list does not change while it is open:
+ * a number means what the person has read, even if the issue changes meanwhile.
  */
 export function MoveDialog({ project, issues, states, onMove, onClose }: MoveDialogProps): VNode {
   const { first, isOne, offered, title } = useMemo(() => listFor(issues, states), []);
@@ -27,7 +27,7 @@ export function MoveDialog({ project, issues, states, onMove, onClose }: MoveDia
     (event) => event.name === 'issue_changed' && event.data.issue_id === first?.id,
   );
   const moves = new Map(resource.value.value?.moves.map((move) => [move.to, move]));
-  // Whoever tells of another status than it had is the one who knows more.
+  // The source that reports a changed status is the newer one.
   const isAt = [resource.value.value?.state, issues[0]?.state].find(
     (state) => state !== undefined && state !== first?.state,
   );

@@ -18,7 +18,7 @@ import { FoldedColumn } from './folded-column.tsx';
 import { MoveDialog } from './move-dialog.tsx';
 import { NewIssueDialog } from './new-issue-dialog.tsx';
 
-/** What a key can do with a board. */
+/** The actions of the keys on a board. */
 export interface BoardHandle {
   readonly canChange: boolean;
   hasSelection(): boolean;
@@ -37,7 +37,7 @@ interface ProjectBoardProps {
   readonly handles: Map<string, BoardHandle>;
 }
 
-/** The board of one project: its columns, and what can be done with their issues. */
+/** The board of one project: its columns, and the actions for their issues. */
 export function ProjectBoard({ project, board, isOne, handles }: ProjectBoardProps): VNode {
   const { name, has_board: canMove } = project;
   const selection = useMemo(() => createSelection(board), [board]);
@@ -167,7 +167,7 @@ export function ProjectBoard({ project, board, isOne, handles }: ProjectBoardPro
   );
 }
 
-/** What the daemon does not filter by, filtered here. */
+/** Applies the filters that the daemon does not have. */
 function filtered(project: string, issues: readonly IssueSummary[]): readonly IssueSummary[] {
   const priority = queryWord('priority');
   const activity = queryWord('activity');

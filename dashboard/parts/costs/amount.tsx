@@ -2,7 +2,7 @@ import type { VNode } from 'preact';
 import { isCostUnknown } from '../../data/costs/usage-sums.ts';
 import { costWords, tokenWords } from '../../data/text/words.ts';
 
-/** Tokens, short; the whole number for whoever points at it. */
+/** Tokens, short; the tooltip shows the whole number. */
 export function Tokens({ count }: { readonly count: number }): VNode {
   return (
     <span class="number" title={`${count.toLocaleString()} tokens`}>
@@ -15,7 +15,7 @@ interface CostProps {
   readonly of: { readonly cost_usd: number; readonly total_tokens: number };
 }
 
-/** What something cost, as far as anybody knows. */
+/** A cost, as far as it is known. */
 export function Cost({ of }: CostProps): VNode {
   if (isCostUnknown(of)) {
     return (

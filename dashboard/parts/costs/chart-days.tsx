@@ -5,15 +5,15 @@ import { type NamedSum, tokenParts } from '../../data/costs/usage-sums.ts';
 import { isNarrow } from '../../data/page/narrow.ts';
 import { countWords, tokenWords } from '../../data/text/words.ts';
 
-/** In pixels. The width is whatever is there. */
+/** In pixels. The chart takes the available width. */
 const height = 168;
 const top = 8;
-/** Of the room of a day, in parts of a hundred. */
+/** The width of a bar, in percent of a day's width. */
 const barShare = 72;
-/** So many days get their name below. */
+/** How many days get their name below. */
 const mostNames = { wide: 8, narrow: 4 } as const;
 
-/** The tokens of each day as bars of three parts. The same numbers are in a table beside it. */
+/** The tokens of each day as bars of three parts. A table next to it has the same numbers. */
 export function DayChart({ days }: { readonly days: readonly NamedSum[] }): VNode {
   const pointed = useSignal<string | null>(null);
   const end = axisEnd(Math.max(...days.map(totalOf)));
@@ -104,7 +104,7 @@ export function DayChart({ days }: { readonly days: readonly NamedSum[] }): VNod
   );
 }
 
-/** Which part of a bar is what. */
+/** The legend of the parts of a bar. */
 function ChartKey(): VNode {
   return (
     <span class="chart-key">

@@ -3,11 +3,11 @@ import { type Sum, tokenParts } from '../../data/costs/usage-sums.ts';
 
 interface ShareBarProps {
   readonly sum: Sum;
-  /** The tokens of the longest bar beside it. */
+  /** The tokens of the longest bar in the same table. */
   readonly longest: number;
 }
 
-/** One bar of three parts, as long as its share of the longest; the numbers stand beside it in the table. */
+/** One bar of three parts, as long as its share of the longest; the numbers are next to it in the table. */
 export function ShareBar({ sum, longest }: ShareBarProps): VNode {
   const { input, cached, output } = tokenParts(sum);
   const widthOf = (tokens: number): number => (longest > 0 ? (tokens / longest) * 100 : 0);

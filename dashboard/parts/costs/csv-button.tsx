@@ -4,7 +4,7 @@ import { later } from '../../data/page/clock.ts';
 
 interface CsvButtonProps {
   readonly fileName: string;
-  /** What is in it, for screen readers. */
+  /** The content, for screen readers. */
   readonly name: string;
   readonly header: readonly string[];
   readonly rows: () => readonly (readonly (string | number)[])[];
@@ -13,7 +13,7 @@ interface CsvButtonProps {
 /** The browser has taken the file long before. */
 const takenMs = 60_000;
 
-/** Gives a table as a file. It is made in the page; nothing is asked for. */
+/** Offers a table as a file. The page makes it without a request. */
 export function CsvButton({ fileName, name, header, rows }: CsvButtonProps): VNode {
   const download = (): void => {
     const address = URL.createObjectURL(new Blob([csvOf(header, rows())], { type: 'text/csv;charset=utf-8' }));

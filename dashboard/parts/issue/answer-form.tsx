@@ -13,15 +13,15 @@ import { Countdown } from '../shared/time.tsx';
 interface AnswerFormProps {
   readonly question: Question;
   readonly spot: Spot;
-  /** Where on the page it is: what is being typed there stays. */
+  /** Its place on the page: the text being typed there stays. */
   readonly place: string;
-  /** False when nobody asks this any more; then it is only here because an answer was being typed. */
+  /** False when the question is no longer open; then the form only stays because an answer was being typed. */
   readonly isOpen: boolean;
 }
 
 type Field = Question['fields'][number];
 
-/** Answers a question in place: by yes, always or no, or by what it asks for. */
+/** Answers a question in place: by yes, always or no, or by the requested values. */
 export function AnswerForm(props: AnswerFormProps): VNode {
   const { question, isOpen } = props;
   return (
@@ -161,7 +161,7 @@ function Values({ question, spot, place, isOpen }: AnswerFormProps): VNode {
   );
 }
 
-/** What was typed beside the options counts for more than a chosen one. */
+/** Typed text takes precedence over a chosen option. */
 function valueIn(given: FormData, { name }: Field): string {
   const typed = String(given.get(`other/${name}`) ?? '');
   return typed.trim() === '' ? String(given.get(`option/${name}`) ?? '') : typed;
@@ -174,7 +174,7 @@ interface ValueFieldProps {
 }
 
 function ValueField({ field, draft, onTyped }: ValueFieldProps): VNode {
-  // Once: what is chosen in the page meanwhile is the person's.
+  // Once: later choices in the page are the person's.
   const chosen = useMemo(() => draftOf(`${draft}/option`), []);
   const hasText = field.options.length === 0 || field.allows_other;
   return (

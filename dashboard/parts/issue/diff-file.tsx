@@ -9,7 +9,9 @@ import { Text } from '../shared/text.tsx';
 
 export type ChangedFile = Diff['files'][number];
 
-/** A file with more lines is folded until somebody opens it; then so many are drawn, and the rest when asked for. */
+/**
+ * A file with more than `smallFile` lines is folded until the user opens it; then `linesAtOnce` are drawn at a time.
+ */
 const smallFile = 300;
 const linesAtOnce = 1_500;
 
@@ -18,7 +20,7 @@ interface DiffFileProps {
   readonly id: string;
 }
 
-/** What changed in one file, line by line. */
+/** The changes in one file, line by line. */
 export function DiffFile({ file, id }: DiffFileProps): VNode {
   const hunks = useMemo(() => (file.patch === null ? [] : diffHunks(file.patch)), [file.patch]);
   const count = hunks.reduce((sum, { lines }) => sum + lines.length, 0);

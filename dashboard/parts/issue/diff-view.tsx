@@ -14,7 +14,7 @@ interface DiffViewProps {
   readonly changesWith: (event: StreamEvent) => boolean;
 }
 
-/** What a workspace has beyond its base: the files, then each of them. */
+/** The changes of a workspace against its base: the files, then each of them. */
 export function DiffView({ path, changesWith }: DiffViewProps): VNode {
   const { resource, reload } = useResource<Diff>(path, changesWith);
   const id = useId();

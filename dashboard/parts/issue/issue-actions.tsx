@@ -14,22 +14,22 @@ interface IssueActionsInput {
   readonly place: string;
   /** Null where it is about none; then there is nothing to press. */
   readonly issue: { readonly issue_id: string | null; readonly issue_identifier: string | null };
-  /** The names of commands, as the daemon gives them; the first one is the best. */
+  /** The daemon's names of the commands; the first one is the best. */
   readonly actions: readonly string[];
   readonly hasMain?: boolean;
   /** The run that the person sees here. */
   readonly run?: string | undefined;
-  /** What was here has gone; only a form is left. */
+  /** The row has gone; only a form is left. */
   readonly isGone?: boolean;
 }
 
 interface IssueActionsParts {
   readonly buttons: VNode;
-  /** The form that is open, and what came of the last action; for the line below. */
+  /** The open form, and the result of the last action; for the line below. */
   readonly below: VNode;
 }
 
-/** The buttons for an issue, and what belongs below them. Two parts, because a row has them in different places. */
+/** The buttons for an issue, and the content below them. Two parts, because a row has them in different places. */
 export function useIssueActions(input: IssueActionsInput): IssueActionsParts {
   const { spot, place, issue, actions, run, hasMain = false, isGone = false } = input;
   const openers = useRef<HTMLDivElement>(null);
@@ -107,7 +107,10 @@ export function useIssueActions(input: IssueActionsInput): IssueActionsParts {
   };
 }
 
-/** The spot of an issue: wherever it is shown, what came of an action is told there. On Now one of its rows tells it. */
+/**
+ * The spot of an issue: every place that shows the issue shows the result of an action. On Now only one of its rows
+ * does.
+ */
 export function issueSpot(project: string, issueId: string, stamp: string, place?: string): Spot {
   return { project, name: `issue/${issueId}`, stamp, ...(place === undefined ? {} : { row: { place, issueId } }) };
 }

@@ -17,7 +17,7 @@ interface IssueCommandsProps {
   readonly issue: IssueDetail;
 }
 
-/** Everything a person may do with the issue as it stands, and what came of the last of it. */
+/** All actions that the issue allows now, and the result of the last one. */
 export function IssueCommands({ project, issue }: IssueCommandsProps): VNode {
   const open = useSignal<'move' | 'edit' | null>(null);
   const spot = issueSpot(project, issue.id, stampOf(issue));
@@ -39,7 +39,7 @@ export function IssueCommands({ project, issue }: IssueCommandsProps): VNode {
     { keys: 'm', label: 'move the issue', run: () => show('move', canMove) },
     { keys: 'e', label: 'edit the issue', run: () => show('edit', canEdit) },
   ]);
-  // The address may say what the person came for; it is opened once, and the address forgets it.
+  // The address may name an action; it is opened once and removed from the address.
   const wanted = queryWord('do');
   useEffect(() => {
     if (wanted === '') return;

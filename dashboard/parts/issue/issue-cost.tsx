@@ -18,7 +18,7 @@ interface IssueCostProps {
   readonly runs: readonly Run[];
 }
 
-/** What the issue has cost: in sum, and by run. */
+/** The cost of the issue: in sum, and by run. */
 export function IssueCost({ project, usage, runs }: IssueCostProps): VNode {
   if (runs.length === 0) return <EmptyLine>No run yet, so nothing has been spent on it.</EmptyLine>;
   return (
@@ -69,7 +69,7 @@ export function IssueCost({ project, usage, runs }: IssueCostProps): VNode {
   );
 }
 
-/** The parts of what was used. */
+/** The usage in its parts. */
 export function UsageFacts({ usage }: { readonly usage: Run['usage'] }): VNode {
   return (
     <>

@@ -9,14 +9,14 @@ import { ClockTime } from '../shared/time.tsx';
 
 type Entry = { readonly at: string; readonly entry: HistoryEntry } | { readonly at: string; readonly comment: Comment };
 
-/** What happened to the issue and who wanted it, with what was said about it; the newest first. */
+/** The history of the issue and who caused it, with the comments; the newest first. */
 export function IssueHistory({ issue }: { readonly issue: IssueDetail }): VNode {
   const entries: Entry[] = [
     ...issue.history.map((entry) => ({ at: entry.at, entry })),
     ...issue.comments.map((comment) => ({ at: comment.at, comment })),
   ];
   const keys = keysOf(entries.map((each) => ({ at: each.at, what: 'comment' in each ? 'comment' : each.entry.what })));
-  // The order within one instant is the one that the daemon gives.
+  // Entries of the same instant keep the daemon's order.
   const newestFirst = entries
     .map((each, index) => ({ each, index }))
     .sort((a, b) => Date.parse(b.each.at) - Date.parse(a.each.at) || b.index - a.index);

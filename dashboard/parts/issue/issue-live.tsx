@@ -13,7 +13,7 @@ interface IssueLiveProps {
   readonly issueId: string;
 }
 
-/** What its agent does at this moment; nothing while none is at it. */
+/** The current activity of its agent; nothing while no agent works on it. */
 export function IssueLive({ project, issueId }: IssueLiveProps): VNode | null {
   const rows = projects.value?.get(project)?.running.values() ?? [];
   const row = [...rows].find(({ issue_id }) => issue_id === issueId);

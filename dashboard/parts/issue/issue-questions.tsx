@@ -16,7 +16,7 @@ interface IssueQuestionsProps {
   readonly issue: IssueDetail;
 }
 
-/** What is asked and waits for an answer; above everything else. */
+/** The open questions; above everything else. */
 export function OpenQuestions({ project, issue }: IssueQuestionsProps): VNode | null {
   const open = issue.questions.filter(({ id, state }) => state === 'open' || isAnswering(id));
   if (open.length === 0) return null;
@@ -37,7 +37,7 @@ export function OpenQuestions({ project, issue }: IssueQuestionsProps): VNode | 
   );
 }
 
-/** What was asked before, and what was answered. */
+/** The earlier questions and their answers. */
 export function PastQuestions({ issue }: { readonly issue: IssueDetail }): VNode {
   const past = issue.questions.filter(({ state }) => state !== 'open');
   if (past.length === 0) return <EmptyLine>No question has been answered yet.</EmptyLine>;

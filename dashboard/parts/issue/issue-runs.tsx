@@ -14,7 +14,7 @@ interface IssueRuns {
 
 const pageSize = 100;
 
-/** The runs of an issue: those that come with it, and the older ones when they are asked for. */
+/** The runs of an issue: those that come with it, and the older ones on request. */
 export function useIssueRuns(project: string, issue: IssueDetail): IssueRuns {
   const older = useSignal<readonly Run[]>([]);
   const next = useSignal<string | null>('');

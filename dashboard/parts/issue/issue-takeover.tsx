@@ -6,7 +6,7 @@ import { useResource } from '../../data/connection/resource.ts';
 import { CopyButton } from '../shared/copy-button.tsx';
 import { Text } from '../shared/text.tsx';
 
-/** In whose hands it is by now: where the work lies and how its conversation goes on, for as long as it is taken over. */
+/** While a person has taken the issue over: where the work is and how to continue the conversation. */
 export function TakenOver({ project, issue }: { readonly project: string; readonly issue: IssueDetail }): VNode | null {
   const runId = issue.held?.code === 'taken_over' ? (issue.held.run_id ?? issue.runs[0]?.run_id ?? null) : null;
   const { resource } = useResource<RunDetail>(runId === null ? null : projectPath(project, 'runs', runId));

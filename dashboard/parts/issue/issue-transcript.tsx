@@ -16,8 +16,8 @@ interface IssueTranscriptProps {
 }
 
 /**
- * What the agents of an issue did, run by run. The run that is read is in the address, and stays when another one begins:
- * nobody but the reader turns the page.
+ * The transcripts of an issue's agents, run by run. The address names the shown run, and it stays when another one
+ * begins: only the reader changes it.
  */
 export function IssueTranscript({ project, runs, more }: IssueTranscriptProps): VNode {
   const wanted = queryWord('run');

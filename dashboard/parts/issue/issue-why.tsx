@@ -6,7 +6,7 @@ import { countWords, plainWords, sentences } from '../../data/text/words.ts';
 import { Text } from '../shared/text.tsx';
 import { Countdown, TimeAgo } from '../shared/time.tsx';
 
-/** Why the issue is where it is, in words: what happens next, what holds it, and what each gate says. */
+/** The reason for the issue's state, in words: the next step, its hold, and the answer of each gate. */
 export function IssueWhy({ project, issue }: { readonly project: string; readonly issue: IssueDetail }): VNode {
   const { explanation, why_unknown, held, retry } = issue;
   const id = useId();
@@ -55,13 +55,13 @@ export function IssueWhy({ project, issue }: { readonly project: string; readonl
   );
 }
 
-/** Nobody asks whether it may start: it has. */
+/** For these the question whether the issue may start does not arise: it has. */
 const atWork: Readonly<Record<string, string>> = {
   running: 'An agent works on it.',
   asking: 'An agent works on it, and waits for your answer.',
 };
 
-/** An issue that is over waits for nothing else. */
+/** A finished issue waits for nothing else. */
 const lastWords: ReadonlySet<string> = new Set(['not_terminal', 'active']);
 
 interface GatesProps {
@@ -69,7 +69,7 @@ interface GatesProps {
   readonly isAtWork: boolean;
 }
 
-/** Refusals are said where they are why it waits; all the others are there for who wants to know. */
+/** Refusals are shown where they are the reason for waiting; the other gates are there on request. */
 function Gates({ gates, isAtWork }: GatesProps): VNode {
   const refused = gates.filter(({ passed }) => !passed);
   const last = refused.find(({ gate }) => lastWords.has(gate));

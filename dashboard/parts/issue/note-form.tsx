@@ -12,19 +12,19 @@ interface NoteFormProps {
   readonly isOffered: boolean;
   /** The row that it was opened in has gone. */
   readonly isGone: boolean;
-  /** What else could be done with these words now. */
+  /** The other actions that accept this text now. */
   readonly others: readonly IssueAction[];
   readonly onTurn: (action: IssueAction) => void;
-  /** Called when it is there, for whoever gives it the focus. */
+  /** Called when the field is there, so that the caller can focus it. */
   readonly onShown: (field: HTMLTextAreaElement) => void;
-  /** Whether it was taken; what was refused stays in the field. */
+  /** Whether the daemon accepted it; a refused text stays in the field. */
   readonly onSend: (text: string) => Promise<boolean>;
   readonly onClose: () => void;
 }
 
 /**
- * A few words to somebody, typed in place. Enter sends, Shift and Enter begin a new line, Esc closes. It stays when what it
- * was opened for is not possible any more, and says so: words are thrown away by nobody but the person who typed them.
+ * A short note, typed in place. Enter sends, Shift and Enter begin a new line, Esc closes. It stays when its action is
+ * not possible any more, and says so: only the person who typed a text discards it.
  */
 export function NoteForm({
   action,
@@ -40,7 +40,7 @@ export function NoteForm({
   const isSending = useSignal(false);
   const start = useMemo(() => draftOf(draft) ?? '', []);
   const { label, send, isOptional } = action.asks ?? { label: '', send: '', isOptional: false };
-  // Before anything is drawn: what is typed next belongs into it.
+  // Before anything is drawn: the next key belongs into the field.
   useLayoutEffect(() => {
     if (field.current !== null) onShown(field.current);
   }, []);

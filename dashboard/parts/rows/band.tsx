@@ -2,13 +2,13 @@ import type { ComponentChildren, VNode } from 'preact';
 import { useId } from 'preact/hooks';
 
 interface BandProps {
-  /** Which part of the screen it is, whatever its title says (`data-part`). */
+  /** The stable name of this part of the screen, independent of its title (`data-part`). */
   readonly part: string;
   readonly title: string;
   readonly count: number;
   /** Whether there are rows; some are shown that do not count any more. */
   readonly hasRows?: boolean;
-  /** What is said when there is no row. */
+  /** The text when there is no row. */
   readonly empty: ComponentChildren;
   readonly children: ComponentChildren;
 }

@@ -21,7 +21,7 @@ const words: Readonly<Record<NeedsYou['kind'], { readonly word: string; readonly
   daemon: { word: 'daemon', tone: 'broken' },
 };
 
-/** Something waits for a person: what, since when, and what can be done about it, here. */
+/** Something that waits for a person: what, since when, and the actions for it. */
 export function NeedsYouRow({ placed, place, isGone }: KeptRow<NeedsYou>): VNode {
   const { project, row } = placed;
   const spot = issueSpot(project, row.issue_id ?? row.key, `${row.key} ${row.since}`, place);

@@ -12,7 +12,7 @@ import { Status, type Tone } from '../shared/status.tsx';
 import { Text } from '../shared/text.tsx';
 import { Countdown } from '../shared/time.tsx';
 
-/** All rows are equally high, so that only those that can be seen are drawn. */
+/** All rows have the same height, so that only the visible ones are drawn. */
 export const queueRowHeight = { wide: 48, narrow: 148 } as const;
 
 interface QueueRowProps {

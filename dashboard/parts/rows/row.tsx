@@ -11,12 +11,12 @@ interface RowProps {
   readonly tone: Tone;
   readonly word: string;
   readonly time: ComponentChildren;
-  /** What there is to say, below the title. */
+  /** The text below the title. */
   readonly what?: ComponentChildren;
   readonly facts?: ComponentChildren;
   readonly actions?: ComponentChildren;
   readonly below?: ComponentChildren;
-  /** It is over, and stays for what is being typed below it; nothing else of it is true any more. */
+  /** The row is over and stays only for the text being typed below it; nothing else of it is true any more. */
   readonly isGone?: boolean;
 }
 
@@ -26,7 +26,7 @@ const over: Pick<RowProps, 'tone' | 'word' | 'time' | 'what' | 'facts' | 'action
   time: null,
 };
 
-/** One line of a timetable: the time, which issue, how it stands, what it is, and what can be done. */
+/** One line of a timetable: the time, the issue, its status, its description, and the actions. */
 export function Row({ project, row, below, isGone = false, ...live }: RowProps): VNode {
   const { issue_identifier: identifier, title } = row;
   const { tone, word, time, what, facts, actions } = isGone ? over : live;

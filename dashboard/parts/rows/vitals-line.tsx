@@ -95,7 +95,7 @@ export function VitalsLine({ rows }: { readonly rows: ProjectRows }): VNode {
 
 interface VitalProps {
   readonly label: string;
-  /** A minor one is left out where there is little room. */
+  /** A minor one is left out where there is little space. */
   readonly kind?: 'name' | 'major' | 'minor';
   readonly children: ComponentChildren;
 }

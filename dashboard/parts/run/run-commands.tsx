@@ -4,7 +4,7 @@ import { projects } from '../../data/connection/live.ts';
 import { offeredNow, runningActions } from '../../data/issue/issue-rows.ts';
 import { issueSpot, useIssueActions } from '../issue/issue-actions.tsx';
 
-/** What a person may do with a run while it is in progress; the same as in its row on Now. */
+/** The actions of a person on a run in progress; the same as in its row on Now. */
 export function RunCommands({ project, run }: { readonly project: string; readonly run: RunDetail }): VNode {
   const isGone = run.outcome !== null;
   const row = projects.value?.get(project)?.running.get(run.run_id);

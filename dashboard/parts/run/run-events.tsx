@@ -25,10 +25,10 @@ const rowHeight = 28;
 /** More than the index of any run has. */
 const most = 60_000;
 const mostPages = 60;
-/** So much before an event that the address names is read with it. */
+/** How many events before the one that the address names are read with it. */
 const around = 100;
 
-/** Every event of a run, the oldest first; one that is chosen is shown whole beside them. */
+/** Every event of a run, the oldest first; a chosen one is shown whole next to them. */
 export function RunEvents({ project, runId, isLive }: RunEventsProps): VNode {
   const seq = Number(queryWord('seq')) || null;
   const start = seq !== null ? Math.max(0, seq - around) : isLive ? 'end' : 0;
@@ -111,7 +111,7 @@ function readBack(log: RunLog): void {
   if (log.hasEarlier.peek() && !log.isReading.peek()) void log.readEarlier();
 }
 
-/** Everything, so that a search looks through everything. What is kept is bounded, and so is this. */
+/** Reads all events, so that a search covers all of them. The log is bounded, and so is this. */
 async function readAll(log: RunLog): Promise<void> {
   for (let pages = 0; pages < mostPages && log.problem.peek() === null; pages += 1) {
     if (log.hasEarlier.peek()) await log.readEarlier();

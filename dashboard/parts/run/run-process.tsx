@@ -10,7 +10,7 @@ import { Text } from '../shared/text.tsx';
 import { ClockTime, Duration } from '../shared/time.tsx';
 import { attemptWords, outcomeOf } from './run-words.ts';
 
-/** The facts of a run: its process, where it works, what came of it, and what it used. */
+/** The facts of a run: its process, its workspace, its outcome and its usage. */
 export function RunProcess({ run }: { readonly run: RunDetail }): VNode {
   const { word, tone } = outcomeOf(run);
   return (
@@ -65,7 +65,7 @@ export function RunProcess({ run }: { readonly run: RunDetail }): VNode {
   );
 }
 
-/** What came of it and what proves it, in words. */
+/** The outcome and its evidence, in words. */
 function Outcome({ run }: { readonly run: RunDetail }): VNode {
   const { error_message, error_code, evidence, delivery, last_message } = run;
   const git = evidence?.git ?? null;

@@ -17,7 +17,7 @@ interface RunPromptProps {
 
 type Turn = Prompt['turns'][number];
 
-/** What the agent was told, turn by turn. What strangers wrote has a border and the word "untrusted". */
+/** The prompts of the agent, turn by turn. Text of strangers has a border and the word "untrusted". */
 export function RunPrompt({ project, runId, changesWith }: RunPromptProps): VNode {
   const { resource } = useResource<Prompt>(projectPath(project, 'runs', runId, 'prompt'), changesWith);
   const { value, problem } = resource.value;

@@ -17,14 +17,15 @@ interface ScrollFacts {
 
 /** Nearer to the end than this is at the end. */
 const nearPx = 24;
-/** So near to the top what is earlier is wanted. */
+/** This near to the top, earlier events are read. */
 const nearTopPx = 300;
-/** So many rows are seen above the event that is scrolled to. */
+/** How many rows are visible above the event that is scrolled to. */
 const rowsAbove = 4;
 
 /**
- * Where a reader of the list of events is. While it follows, at the end, until he scrolls up; the event that the address
- * names is scrolled to once. Else what he sees stays where it is, also when earlier rows come in above.
+ * The scroll position in the list of events. While it follows, the list stays at the end until the reader scrolls up;
+ * it scrolls once to the event that the address names. Otherwise the visible rows stay in place, also when earlier rows
+ * come in above.
  */
 export function useRunScroll({ box, rows, follows, seq, rowHeight, onTopNear }: ScrollFacts): void {
   const isShown = useRef(seq === null);

@@ -29,7 +29,7 @@ const begunBy: ReadonlyMap<string, string> = new Map([
   ['handed_back', 'handed back'],
 ]);
 
-/** What began a run, as told beside others of its issue: `first`, `retry 2`, `with an answer`. */
+/** The start of a run, in words that tell it from others of its issue: `first`, `retry 2`, `with an answer`. */
 export function attemptWords({ attempt, retry_kind }: Pick<Run, 'attempt' | 'retry_kind'>): string {
   const told = retry_kind === null ? undefined : begunBy.get(retry_kind);
   return told ?? (attempt === null || attempt === 0 ? 'first' : `retry ${attempt}`);

@@ -5,7 +5,7 @@ import { Markdown } from '../shared/markdown.tsx';
 import { Text } from '../shared/text.tsx';
 import { Fold } from './transcript-fold.tsx';
 
-/** What stands before an event: who did what. */
+/** The words before an event: who did what. */
 export const kindWords: Readonly<Record<EventKind, string>> = {
   says: 'says',
   person: 'person',
@@ -24,11 +24,11 @@ export const kindWords: Readonly<Record<EventKind, string>> = {
 
 interface EntryProps {
   readonly event: RunEvent;
-  /** Found by a search, or the one that it stands at. */
+  /** Found by a search, or the current hit of it. */
   readonly mark?: 'found' | 'current';
 }
 
-/** Beyond this an agent's text is shown plain and folded: nobody reads so much, and Markdown of it is slow. */
+/** A longer text of an agent is shown plain and folded: people do not read that much, and Markdown of it is slow. */
 const longestMarkdown = 20_000;
 const longestPlain = 1_500;
 

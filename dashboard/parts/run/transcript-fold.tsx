@@ -5,9 +5,9 @@ import { Text } from '../shared/text.tsx';
 
 interface FoldProps {
   readonly text: string;
-  /** So many lines are seen before it is opened. */
+  /** How many lines are visible before it is opened. */
   readonly lines?: number;
-  /** What it is, for the button. */
+  /** The name of the content, for the button. */
   readonly name: string;
 }
 
@@ -15,7 +15,7 @@ const longestLine = 500;
 /** A browser draws no more than this at once without being slow. */
 const mostCharacters = 200_000;
 
-/** A text that may be long: its first lines, and all of it when asked for. */
+/** A text that may be long: its first lines, and all of it on request. */
 export function Fold({ text, lines = 6, name }: FoldProps): VNode {
   const isOpen = useSignal(false);
   const all = text.replace(/\n+$/u, '').split('\n');

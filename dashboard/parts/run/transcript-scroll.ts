@@ -6,15 +6,15 @@ import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 const nearPx = 24;
 
 /**
- * Keeps a reader in his place in a list that grows at both ends. While `follows`, that is the end; else what he sees stays
- * where it is. Scrolling up ends the following, and nothing but he himself begins it again.
+ * Keeps a reader in their place in a list that grows at both ends. While `follows`, that is the end; otherwise the
+ * visible rows stay in place. Scrolling up ends the following, and only the reader begins it again.
  */
 export function useStayInPlace(
   box: RefObject<HTMLElement | null>,
   follows: Signal<boolean>,
 ): { readonly onScroll: () => void } {
   const lastTop = useRef(0);
-  // Read before the new elements are put in: what stands first at the moment, and where.
+  // Read before the new elements are inserted: the first visible element, and its position.
   const anchor = follows.peek() ? null : firstSeen(box.current);
   useLayoutEffect(() => {
     const element = box.current;

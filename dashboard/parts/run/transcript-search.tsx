@@ -4,7 +4,7 @@ import { tellEvent } from '../../data/run/transcript-kinds.ts';
 import { countWords } from '../../data/text/words.ts';
 import { TypedFilter } from '../shared/typed-filter.tsx';
 
-/** Whether an event has a text, whatever the case; `wanted` is in small letters. */
+/** Whether an event contains a text, in any case; `wanted` is in lower case. */
 export function hasText(event: RunEvent, wanted: string): boolean {
   const { text, detail } = tellEvent(event);
   return [event.message, text, detail ?? ''].some((each) => each.toLowerCase().includes(wanted));
@@ -21,7 +21,7 @@ interface SearchProps {
   readonly onFurther: (() => void) | null;
 }
 
-/** The search in a transcript; the key / goes here. Enter goes to the next one, Shift and Enter to the one before. */
+/** The search in a transcript; the key / goes here. Enter goes to the next hit, Shift and Enter to the previous one. */
 export function TranscriptSearch({ label, wanted, found, current, onStep, onFurther }: SearchProps): VNode {
   return (
     <search class="transcript-search">

@@ -18,13 +18,13 @@ interface TranscriptProps {
   readonly isLive: boolean;
 }
 
-/** So many events are kept: a page of them is drawn without waiting, and more can be read again. */
+/** How many events are kept: a page of them is drawn without delay, and dropped ones can be read again. */
 const most = 3_000;
 const pagesASearch = 10;
-/** So near to the top what is earlier is read. */
+/** This near to the top, earlier events are read. */
 const nearTopPx = 300;
 
-/** What a run's agent did, the newest at the bottom; live as long as it runs. Give it a key that names the run. */
+/** The actions of a run's agent, the newest at the bottom; live while it runs. Give it a key that names the run. */
 export function Transcript({ project, runId, isLive }: TranscriptProps): VNode {
   const log = useRunLog({ project, runId, isLive, start: 'end', isWhole: true, most });
   const follows = useSignal(isLive);
@@ -58,7 +58,7 @@ export function Transcript({ project, runId, isLive }: TranscriptProps): VNode {
   const entry = (event: RunEvent): VNode => {
     if (places.has(event.seq))
       return <TranscriptEntry key={event.seq} event={event} mark={event.seq === at ? 'current' : 'found'} />;
-    // The same element again is not looked at again: of thousands only what is new costs anything.
+    // Preact skips an element that is the same object: of thousands only new ones cost anything.
     const drawn = vnodes.get(event) ?? <TranscriptEntry key={event.seq} event={event} />;
     vnodes.set(event, drawn);
     return drawn;
@@ -112,7 +112,7 @@ export function Transcript({ project, runId, isLive }: TranscriptProps): VNode {
   );
 }
 
-/** An event is looked through once for a search, however often others come. */
+/** A search reads each event once, however often others come. */
 function isFound(event: RunEvent, wanted: string, looked: WeakMap<RunEvent, boolean>): boolean {
   const isIt = looked.get(event) ?? hasText(event, wanted);
   looked.set(event, isIt);

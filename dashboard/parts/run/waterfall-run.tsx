@@ -23,7 +23,7 @@ interface WaterfallRunProps {
   readonly isReadAtOnce: boolean;
 }
 
-/** One run as a line: what it is, its bars, and what came of it. */
+/** One run as a line: its name, its bars, and its outcome. */
 export function WaterfallRun({ project, run, axis, isReadAtOnce }: WaterfallRunProps): VNode {
   const isSeen = useSignal(isReadAtOnce);
   const line = useRef<HTMLLIElement>(null);
@@ -92,7 +92,7 @@ function titleOf({ kind, name, ms, isOk, isOpen }: Bar): string {
   return `${what}, ${ms < 60_000 ? `${(ms / 1_000).toFixed(1)} s` : stopwatchWords(ms)}${how}`;
 }
 
-/** The bars for those who do not see them: the stages and turns each, the others as counts. */
+/** The bars as text for screen readers: each stage and turn, the others as counts. */
 function inWords(bars: readonly Bar[]): string {
   const of = (kind: Bar['kind']): readonly Bar[] => bars.filter((bar) => bar.kind === kind);
   const tools = of('tool');

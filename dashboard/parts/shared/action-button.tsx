@@ -8,19 +8,19 @@ interface ActionButtonProps {
   readonly spot: Spot;
   readonly request: CommandRequest;
   readonly label: string;
-  /** A name for screen readers that says of what: "Stop BAT-3". */
+  /** A name for screen readers with the subject: "Stop BAT-3". */
   readonly name: string;
   /** Asked by the first press; the second one does it. */
   readonly confirm?: string;
   readonly isMain?: boolean;
-  /** Which action it is, whatever it is called on the page (`data-part`). */
+  /** The stable name of the action, independent of its label on the page (`data-part`). */
   readonly part?: string;
 }
 
-/** A second press sooner than this belongs to a double click, which is no answer to a question. */
+/** A second press sooner than this belongs to a double click, which is not an answer to a question. */
 const doubleClickMs = 350;
 
-/** A button that sends a command. What came of it is told by `ActionFeedback` at the same spot. */
+/** A button that sends a command. `ActionFeedback` at the same spot shows the result. */
 export function ActionButton(props: ActionButtonProps): VNode {
   const { spot, request, label, name, confirm, isMain = false, part = request.kind } = props;
   const isArmed = useSignal(false);
@@ -49,7 +49,7 @@ export function ActionButton(props: ActionButtonProps): VNode {
       }}
       onKeyDown={(event) => {
         if (event.key === 'Escape') isArmed.value = false;
-        // A key that is held down presses once; the second press would answer what the first one asked.
+        // A key that is held down presses once; the second press would confirm the question of the first one.
         if (event.repeat && event.key === 'Enter') event.preventDefault();
       }}
     >

@@ -4,7 +4,7 @@ import { sentences } from '../../data/text/words.ts';
 import { CopyButton } from './copy-button.tsx';
 import { Text } from './text.tsx';
 
-/** What came of the last action at a spot, in the daemon's words. */
+/** The result of the last action at a spot, in the daemon's words. */
 export function ActionFeedback({ spot }: { readonly spot: Spot }): VNode | null {
   const feedback = feedbackAt(spot);
   if (feedback === null) return null;

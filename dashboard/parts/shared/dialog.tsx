@@ -2,7 +2,7 @@ import type { ComponentChildren, VNode } from 'preact';
 import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 
 interface DialogProps {
-  /** Which dialog it is, whatever its title says (`data-part`). */
+  /** The stable name of the dialog, independent of its title (`data-part`). */
   readonly part: string;
   readonly title: string;
   readonly onClose: () => void;
@@ -11,13 +11,13 @@ interface DialogProps {
   readonly isBare?: boolean;
 }
 
-/** A dialog over the page. Esc, and a click beside it, close it; the focus goes back to where it was. */
+/** A dialog over the page. Esc, and a click outside of it, close it; the focus goes back to where it was. */
 export function Dialog({ part, title, onClose, children, isBare = false }: DialogProps): VNode {
   const element = useRef<HTMLDialogElement>(null);
   const id = useId();
-  /** Who marks a text and lets go beside the dialog has not pressed there. */
+  /** A user who selects text and releases the button outside of the dialog has not clicked there. */
   const isPressedBeside = useRef(false);
-  // Before anything is drawn: what is typed next belongs into it.
+  // Before anything is drawn: the next key belongs into the dialog.
   useLayoutEffect(() => {
     const before = document.activeElement;
     const dialog = element.current;
@@ -26,7 +26,7 @@ export function Dialog({ part, title, onClose, children, isBare = false }: Dialo
     // Not the button that closes it, but the first thing it is for.
     [...inside].find((each) => each.closest('header') === null)?.focus();
     return () => {
-      // As long as it is open, nothing beside it can have the focus.
+      // While it is open, nothing outside of it can have the focus.
       dialog?.close();
       if (before instanceof HTMLElement && before.isConnected) before.focus();
     };
@@ -38,7 +38,7 @@ export function Dialog({ part, title, onClose, children, isBare = false }: Dialo
       data-part={part}
       aria-labelledby={id}
       onClose={() => {
-        // Not for one that has gone: who opened it knows.
+        // Not for a dialog that has gone: the component that opened it knows.
         if (element.current !== null) onClose();
       }}
       onPointerDown={(event) => {
@@ -49,7 +49,7 @@ export function Dialog({ part, title, onClose, children, isBare = false }: Dialo
       }}
       onKeyDown={(event) => {
         if (event.key !== 'Escape') return;
-        // The browser would tell only later that it is closed; what is pressed next belongs to the page already.
+        // The browser would report only later that it is closed; the next key belongs to the page already.
         event.preventDefault();
         onClose();
       }}

@@ -1,7 +1,7 @@
 import type { ComponentChildren, VNode } from 'preact';
 
 interface EmptyLineProps {
-  /** What is to be shown here is on its way. */
+  /** The content is being read. */
   readonly isAsking?: boolean;
   readonly children: ComponentChildren;
 }

@@ -1,6 +1,6 @@
 import type { ComponentChildren, VNode } from 'preact';
 
-/** One fact of a `dl`: its name, and what it is. */
+/** One fact of a `dl`: its name and its value. */
 export function Fact({ name, children }: { readonly name: string; readonly children: ComponentChildren }): VNode {
   return (
     <div>

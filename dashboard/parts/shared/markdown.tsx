@@ -6,7 +6,7 @@ import { Text } from './text.tsx';
 
 type Render = typeof import('../../data/text/markdown.ts').markdownToElements;
 
-/** Not every screen shows Markdown; it is fetched with the first that does, and until then the text is shown as it is. */
+/** Not every screen shows Markdown; the first that does loads the renderer, and until then the source text is shown. */
 const render: Signal<Render | null> = signal(null);
 
 export function Markdown({ source }: { readonly source: string }): VNode {

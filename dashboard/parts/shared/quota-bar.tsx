@@ -11,7 +11,7 @@ interface QuotaBarProps {
   readonly resetsAt: string | null;
 }
 
-/** One window of a quota: how much of it is used, and when it begins anew. */
+/** One window of a quota: how much of it is used, and when it resets. */
 export function QuotaBar({ name, used, amount, resetsAt }: QuotaBarProps): VNode {
   return (
     <li>

@@ -7,7 +7,7 @@ interface SaidListProps {
   readonly tone: Tone;
 }
 
-/** What Baton says of itself, each with its code. */
+/** Baton's messages about itself, each with its code. */
 export function SaidList({ said, tone }: SaidListProps): VNode {
   return (
     <ul class="said-list">

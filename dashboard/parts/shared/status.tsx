@@ -2,10 +2,10 @@ import type { VNode } from 'preact';
 import { plainWords } from '../../data/text/words.ts';
 
 /**
- * The meaning of a colour. It is never alone: a word beside it says the same.
+ * The meaning of a colour. It is never alone: a word next to it says the same.
  *
- * - `needs`: a person is waited for. `broken`: only what is broken. `running`: an agent is at it.
- * - `landed`: it is done and well. `waiting`: nothing is to be done now.
+ * - `needs`: waits for a person. `broken`: only for defects. `running`: an agent works on it.
+ * - `landed`: finished successfully. `waiting`: nothing to do now.
  */
 export type Tone = 'needs' | 'broken' | 'running' | 'landed' | 'waiting';
 

@@ -6,12 +6,12 @@ export interface Column<R> {
   readonly cell: (row: R) => ComponentChildren;
   /** Numbers stand under each other at the right. */
   readonly isNumber?: boolean;
-  /** Takes the room that is left. */
+  /** Takes the remaining width. */
   readonly isWide?: boolean;
 }
 
 interface TableProps<R> {
-  /** What the table is, for those who cannot see where it stands. */
+  /** The name of the table, for people who cannot see where it stands. */
   readonly caption: string;
   readonly columns: readonly Column<R>[];
   readonly rows: readonly R[];
@@ -19,7 +19,7 @@ interface TableProps<R> {
   readonly toneOf?: (row: R) => Tone | null;
 }
 
-/** A table as in a timetable. On a phone each row becomes a block, with the labels beside the values. */
+/** A table as in a timetable. On a phone each row becomes a block, with the labels next to the values. */
 export function Table<R>({ caption, columns, rows, keyOf, toneOf = () => null }: TableProps<R>): VNode {
   return (
     <table class="table">

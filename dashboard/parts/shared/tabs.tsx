@@ -9,7 +9,7 @@ interface Tab {
   readonly content: () => ComponentChildren;
 }
 
-/** Parts of a screen beside each other. Which one is shown is in the address, so that Back and a sent link work. */
+/** Parts of a screen as tabs. The address names the shown one, so that Back and a sent link work. */
 export function Tabs({ label, tabs }: { readonly label: string; readonly tabs: readonly Tab[] }): VNode {
   const wanted = queryWord('tab');
   const chosen = tabs.find(({ name }) => name === wanted) ?? tabs[0];

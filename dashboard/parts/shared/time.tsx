@@ -4,7 +4,7 @@ import { now } from '../../data/page/clock.ts';
 import { clockWords, durationWords, stopwatchWords } from '../../data/text/words.ts';
 
 interface Instant {
-  /** As the API gives it; null where nobody knows. */
+  /** As the API returns it; null where it is unknown. */
   readonly at: string | null;
 }
 
@@ -13,7 +13,7 @@ export function TimeAgo({ at }: Instant): VNode {
   return <Ticking at={at} words={(ms) => (ms < 1_000 ? 'now' : `${durationWords(ms)} ago`)} />;
 }
 
-/** How long until: `in 42 s`. What is over is `due`. */
+/** The time that is left: `in 42 s`. A past time is `due`. */
 export function Countdown({ at }: Instant): VNode {
   return <Ticking at={at} words={(ms) => (ms >= 0 ? 'due' : `in ${durationWords(-ms + 999)}`)} />;
 }

@@ -9,21 +9,21 @@ interface TypedFilterProps {
   readonly label: string;
   readonly placeholder: string;
   readonly type?: 'search' | 'text';
-  /** The id of a list of what may be meant. */
+  /** The id of a list of suggestions. */
   readonly list?: string;
-  /** Enter, with Shift or without, when the address has what was typed; before that, Enter only ends the pause. */
+  /** Enter, with Shift or without, when the address has the typed text; before that, Enter only ends the pause. */
   readonly onEnter?: (isBackwards: boolean) => void;
 }
 
 /** A pause in typing; every letter would be an address of its own. */
 const pauseMs = 200;
 
-/** A field that belongs to the person while he types; the address follows a moment later. */
+/** A field that does not change under the person while they type; the address follows a moment later. */
 export function TypedFilter({ name, label, placeholder, type = 'search', list, onEnter }: TypedFilterProps): VNode {
   const cancel = useRef(() => {});
   const field = useRef<HTMLInputElement>(null);
   const wanted = queryWord(name);
-  // Back, or a cleared filter; never while somebody types here.
+  // Back, or a cleared filter; never while the user types here.
   if (field.current !== null && document.activeElement !== field.current) field.current.value = wanted;
   useEffect(() => () => cancel.current(), []);
   return (

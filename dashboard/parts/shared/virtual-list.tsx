@@ -6,12 +6,12 @@ import { windowOf } from '../../data/page/window-of.ts';
 interface VirtualListProps<R> {
   readonly rows: readonly R[];
   readonly keyOf: (row: R) => string;
-  /** Every row has it; what does not fit is cut off. */
+  /** Every row has this height; content that does not fit is cut off. */
   readonly rowHeight: number;
-  /** `isTabStop`: Tab enters the list at this row, the keys j and k go on from there. */
+  /** `isTabStop`: Tab enters the list at this row, the keys j and k continue from there. */
   readonly render: (row: R, isTabStop: boolean) => ComponentChildren;
   readonly label: string;
-  /** Called when the end is near; whoever has more adds to `rows`. */
+  /** Called when the end is near; a caller that has more adds to `rows`. */
   readonly onEndNear?: () => void;
 }
 

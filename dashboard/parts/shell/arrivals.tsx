@@ -6,7 +6,7 @@ import { harmlessLine } from '../../data/text/harmless-text.ts';
 
 const ownDoings: ReadonlySet<string> = new Set(['person', 'taken_over']);
 
-/** Tells those who listen instead of looking what newly needs them; nothing else speaks by itself. */
+/** Announces new rows that need a person to screen readers; nothing else speaks by itself. */
 export function Arrivals(): VNode {
   const told = useSignal('');
   const before = useRef<ReadonlySet<string> | null>(null);
@@ -16,9 +16,9 @@ export function Arrivals(): VNode {
     if (!isKnown) return;
     const known = before.current;
     before.current = new Set(rows.map(({ project, row }) => `${project}/${row.key}`));
-    // What was there when the page opened is read with the page.
+    // Rows that were there when the page opened are read with the page.
     if (known === null) return;
-    // Nor is a person told of what he did himself.
+    // Nor is a person's own action announced to them.
     const fresh = rows.filter(({ project, row }) => !known.has(`${project}/${row.key}`) && !ownDoings.has(row.code));
     if (fresh.length > 0)
       told.value = fresh

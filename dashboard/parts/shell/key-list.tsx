@@ -7,13 +7,13 @@ interface KeyWords {
   readonly label: string;
 }
 
-/** What the browser does by itself, and is worth knowing. */
+/** Keys that the browser handles itself, and that are worth knowing. */
 const native: readonly KeyWords[] = [
   { keys: 'Enter', label: 'open the row' },
   { keys: 'Tab', label: 'to the buttons of the row' },
 ];
 
-/** The key that opens this list; whoever binds it binds what works everywhere. */
+/** The key that opens this list; the component that binds it binds the keys that work everywhere. */
 const helpKey = '?';
 
 /** All keys: those of this screen first, then those that work everywhere. */
@@ -27,7 +27,7 @@ export function KeyList({ onClose }: { readonly onClose: () => void }): VNode {
   );
 }
 
-/** A key that a screen took over is told once, as what it does there. */
+/** A key that a screen redefines is listed once, with its meaning there. */
 function groupsOf(all: readonly (readonly KeyBinding[])[]): {
   readonly here: readonly KeyWords[];
   readonly everywhere: readonly KeyWords[];

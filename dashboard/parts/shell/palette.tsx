@@ -15,12 +15,12 @@ const shownAtMost = 60;
 /** A pause in typing; every letter would be a search of its own. */
 const pauseMs = 200;
 const shortestSearch = 2;
-/** A second press sooner than this belongs to a double click, which is no answer to a question. */
+/** A second press sooner than this belongs to a double click, which is not an answer to a question. */
 const doubleClickMs = 350;
 
 /**
- * Reaches screens, issues and what can be done by typing. The arrows choose, Enter does it. What must hold: Enter does what
- * the person has chosen and seen, also when other things come, go or change their place meanwhile.
+ * Reaches screens, issues and actions by typing. The arrows choose, Enter runs the choice. What must hold: Enter runs
+ * what the person has chosen and seen, also when other items come, go or change their place meanwhile.
  */
 export function Palette({ onClose }: { readonly onClose: () => void }): VNode {
   const typed = useSignal('');
@@ -52,7 +52,7 @@ export function Palette({ onClose }: { readonly onClose: () => void }): VNode {
   const here = itemsFor(typed.value, boards.value);
   const known = new Set(here.map(({ id }) => id));
   const items = [...here, ...found.value.filter(({ id }) => !known.has(id))].slice(0, shownAtMost);
-  // Before anything was chosen it is the first; when what was chosen has gone it is none, and never its neighbour.
+  // Without a choice it is the first item; when the chosen item has gone it is none, and never its neighbour.
   const current = chosen.value === null ? Math.min(0, items.length - 1) : items.findIndex(isCalled(chosen.value));
   useLayoutEffect(() => {
     if (chosen.peek() === null) chosen.value = items[0]?.id ?? null;

@@ -19,7 +19,7 @@ import { Palette } from './palette.tsx';
 import { TokenForm } from './token-form.tsx';
 import { Wordmark } from './wordmark.tsx';
 
-/** What is around every screen: the way to the others, the search, and what is said when the daemon is away. */
+/** The frame of every screen: the navigation, the search, and the message when the daemon is away. */
 export function Shell(): VNode {
   const over = useSignal<'keys' | 'palette' | null>(null);
   const close = (): void => {
@@ -193,7 +193,7 @@ function NotFound(): VNode {
   );
 }
 
-/** One line at the bottom that tells what came of the last action. */
+/** One line at the bottom that shows the result of the last action. */
 function NoticeLine(): VNode | null {
   const told = notice.value;
   if (told === null) return null;
@@ -207,7 +207,7 @@ function NoticeLine(): VNode | null {
   );
 }
 
-/** While the daemon is away: since when, and that it is tried again. What is shown stays. */
+/** While the daemon is away: since when, and that the page tries again. The shown state stays. */
 function AwayBar(): VNode | null {
   const state = link.value;
   if (state.is !== 'away') return null;

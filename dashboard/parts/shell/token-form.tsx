@@ -4,7 +4,7 @@ import { connectAgain } from '../../data/connection/stream.ts';
 import { giveToken } from '../../data/connection/token.ts';
 import { Wordmark } from './wordmark.tsx';
 
-/** Where the daemon is reached from another machine, it asks who is there. */
+/** A daemon that is reached from another machine asks for a token. */
 export function TokenForm(): VNode {
   const field = useRef<HTMLInputElement>(null);
   return (
