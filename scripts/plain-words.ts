@@ -10,7 +10,7 @@ const projectRoot = path.resolve(import.meta.dirname, '..');
  * Places that still wait to be rewritten, by area. Held by test/architecture/plain-words.test.ts: lower them as the texts get
  * better, never raise them.
  */
-export const wordLimits: Readonly<Record<Area, number>> = { docs: 100, source: 1247, 'test titles': 578 };
+export const wordLimits: Readonly<Record<Area, number>> = { docs: 100, source: 336, 'test titles': 578 };
 
 interface PlainWord {
   readonly pattern: RegExp;
