@@ -139,7 +139,9 @@ export function batonCommand(...args: string[]): string {
 }
 
 export function startProgram(place: Place, file: string, args: readonly string[]): RunningBaton {
-  const child = spawn(file, args, { cwd: place.folder, env: place.env, stdio: ['ignore', 'pipe', 'pipe'] });
+  // One that passes for an agent gets a session of its own: Baton takes every process in the session of an agent for one.
+  const detached = place.env.BATON_RUN_ID !== undefined;
+  const child = spawn(file, args, { cwd: place.folder, env: place.env, stdio: ['ignore', 'pipe', 'pipe'], detached });
   const texts = { stdout: '', stderr: '' };
   for (const name of ['stdout', 'stderr'] as const) {
     child[name].setEncoding('utf8').on('data', (chunk: string) => {
