@@ -14,22 +14,24 @@ interface Streaks {
 export function quotaWaits(world: World): Rule {
   /** What was counted of an issue when its run began. */
   const before = new Map<string, Streaks>();
-  const lastAttempt = new Map<string, number | null>();
+  const lastRun = new Map<string, LedgerRun>();
+  /** A person who releases or retries an issue gives it a new allowance: its attempts and counters begin again. */
+  const freedSince = (run: LedgerRun): boolean => (world.freedAt.get(run.issueId) ?? -1) >= run.startedSeenAt;
   return {
     runStarted: (run) => {
-      if (run.retryKind === 'quota' && lastAttempt.has(run.issueId) && lastAttempt.get(run.issueId) !== run.attempt) {
+      const last = lastRun.get(run.issueId);
+      if (run.retryKind === 'quota' && last !== undefined && last.attempt !== run.attempt && !freedSince(last)) {
         const what = `run ${run.runId} is attempt ${run.attempt} after a wait for a quota`;
-        world.broke('quota_waits', run.issueId, `${what}, the one before was ${lastAttempt.get(run.issueId)}`);
+        world.broke('quota_waits', run.issueId, `${what}, the one before was ${last.attempt}`);
       }
-      lastAttempt.set(run.issueId, run.attempt);
+      lastRun.set(run.issueId, run);
       before.set(run.runId, streaksOf(world, run));
     },
     runEnded: (run) => {
       const was = before.get(run.runId);
       before.delete(run.runId);
       if (run.errorCode !== 'agent_quota_exhausted' || was === undefined) return;
-      // Whoever lets it go on gives it a new allowance.
-      if ((world.freedAt.get(run.issueId) ?? -1) >= run.startedSeenAt) return;
+      if (freedSince(run)) return;
       const is = streaksOf(world, run);
       for (const name of ['failures', 'stale_runs'] as const)
         if (is[name] !== was[name])
