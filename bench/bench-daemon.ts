@@ -47,8 +47,8 @@ export interface BenchDaemon extends AsyncDisposable {
 /** How this machine holds on to what it starts, as a daemon finds it out. */
 export async function processDeps(): Promise<ProcessDeps> {
   const daemonId = systemChance.id();
-  const { custody } = await probe(surroundings, daemonId);
-  return { clock: systemClock, custody, daemonId };
+  const { containment } = await probe(surroundings, daemonId);
+  return { clock: systemClock, containment, daemonId };
 }
 
 /** The daemon of `src/daemon/daemon.ts`, part by part, over a tracker and an agent that a bench can look at. */

@@ -61,7 +61,7 @@ export async function benchCodex(): Promise<readonly Figure[]> {
   return [
     figure(`a trivial turn of ${version} in a session that is open, median of ${turnRounds}`, inSession),
     figure(
-      `the same with a session of its own, from its start until no process of it is left (containment ${deps.custody}), median of ${sessionRounds}`,
+      `the same with a session of its own, from its start until no process of it is left (containment ${deps.containment}), median of ${sessionRounds}`,
       [whole, wholeBare],
     ),
   ];

@@ -22,7 +22,7 @@ const patienceMs = 120_000;
 
 /**
  * Drains a tracker of 200 tickets with 10 slots. The agent is a Node program that says `done` and ends, the least that an
- * agent is. Against it stands the same program, started as often and as many at a time through the same custody, with
+ * agent is. Against it stands the same program, started as often and as many at a time with the same containment, with
  * nobody who schedules: the ratio is the price of the scheduler.
  */
 export async function benchDrain(): Promise<readonly Figure[]> {
@@ -42,7 +42,7 @@ export async function benchDrain(): Promise<readonly Figure[]> {
   const title = `drain of ${tickets} issues, ${slots} slots`;
   return [
     {
-      what: `${title}, interval 30 s, until the end of the last run is recorded (containment ${deps.custody})`,
+      what: `${title}, interval 30 s, until the end of the last run is recorded (containment ${deps.containment})`,
       seen: seconds(slow.settledMs),
       aim: '1.30 times',
       ratio: ratioOf(slow.settledMs, bareMs, bare),

@@ -33,7 +33,7 @@ const patienceMs = 120_000;
  * How soon Baton reacts to what happens on its own machine: an agent that exits, and a ticket that somebody files with
  * `baton issue add` in another process; and what a poll of Linear costs. The agents are small Perl programs that write
  * down when they begin and when they are about to end, so that nothing in between is left out: not the end of the
- * process, not the look at what it left. Against it: the same program, started and heard to end under the same custody.
+ * process, not the look at what it left. Against it: the same program, started and heard to end with the same containment.
  */
 export async function benchReaction(): Promise<readonly Figure[]> {
   using scratch = new Scratch();

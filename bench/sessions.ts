@@ -16,7 +16,7 @@ const idleMs = 5_000;
 
 /**
  * What `baton start` takes of the machine: with nothing to do, and with 200 sessions of 20 events a second each. Every
- * session is a real program under custody that prints a line and waits, without a process for the waiting.
+ * session is a real program with containment that prints a line and waits, without a process for the waiting.
  */
 export async function benchSessions(): Promise<readonly Figure[]> {
   using scratch = new Scratch();

@@ -131,7 +131,7 @@ function batonSide(scratch: string, source: string): Side {
 function localWorkspaces(scratch: string, source: string, root: string): Workspaces {
   const parts = {
     clock: systemClock,
-    custody: 'marker_sweep',
+    containment: 'marker_sweep',
     daemonId: systemChance.id(),
     daemonEnv: { PATH: process.env.PATH, HOME: scratch },
   } as const;
@@ -234,7 +234,7 @@ async function run(cwd: string, command: string, ...args: readonly string[]): Pr
     GIT_COMMITTER_EMAIL: who.GIT_AUTHOR_EMAIL,
   };
   const request = { command, args, cwd, env, runId: 'bench', timeoutMs: 120_000 };
-  const deps = { clock: systemClock, custody: 'group_only', daemonId: 'bench' } as const;
+  const deps = { clock: systemClock, containment: 'group_only', daemonId: 'bench' } as const;
   const { code, stderr } = await runToEnd(request, deps);
   if (code !== 0) throw new Error(`${command} ${args.join(' ')}: ${stderr}`);
 }

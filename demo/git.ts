@@ -19,7 +19,7 @@ export async function git(cwd: string, args: readonly string[], surroundings: Su
   const request = { command: 'git', args, cwd, env, runId: systemChance.id(), timeoutMs: 30_000 };
   const { code, stderr } = await runToEnd(request, {
     clock: systemClock,
-    custody: 'group_only',
+    containment: 'group_only',
     daemonId: systemChance.id(),
   });
   if (code !== 0) throw new BatonError('demo_failed', `git ${args.join(' ')} failed: ${stderr.trim()}`);

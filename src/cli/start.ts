@@ -117,7 +117,13 @@ async function startOne(workflowPath: string, parts: StartParts, surroundings: S
   await using daemon = await createDaemon(options, surroundings);
   const { version } = surroundings;
   const dashboard = api.address.url;
-  logger.info('baton_starting', { version, workflow: workflowPath, custody: daemon.custody.custody, logs, dashboard });
+  logger.info('baton_starting', {
+    version,
+    workflow: workflowPath,
+    containment: daemon.containment.containment,
+    logs,
+    dashboard,
+  });
   return tellEnd(await runDaemon(daemon, signals), logger);
 }
 

@@ -7,7 +7,7 @@ import type { SlotPool } from '../orchestrator/dispatch/slot-pool.ts';
 import { Orchestrator } from '../orchestrator/orchestrator.ts';
 import type { Trial } from '../orchestrator/parts.ts';
 import type { Health } from '../orchestrator/view/health.ts';
-import type { CustodyReport } from '../process/containment/probe-custody.ts';
+import type { ContainmentReport } from '../process/containment/probe-containment.ts';
 import { presentHealth } from '../server/present-health.ts';
 import { openStore } from '../store/open-store.ts';
 import { describeLocation, parseStoreUrl } from '../store/store-url.ts';
@@ -55,7 +55,7 @@ export interface DaemonOptions {
 /** All modules composed for one workflow file. */
 export interface Daemon extends AsyncDisposable {
   readonly orchestrator: Orchestrator;
-  readonly custody: CustodyReport;
+  readonly containment: ContainmentReport;
   /** The board of the current workflow; rejects when its tracker is not the board. */
   board(): Board;
   /** The id of the issue that a person names, on Baton's own board; for another tracker the name itself. */
@@ -118,8 +118,8 @@ export async function createDaemon(options: DaemonOptions, surroundings: Surroun
   trackerFor(settings);
   // Requests of previous daemons, and of other daemons on the store, count before the first request.
   await remote.refresh();
-  const custody = await probe(surroundings, markerId);
-  const process = { clock, custody: custody.custody, daemonId: markerId, daemonEnv: surroundings.env };
+  const containment = await probe(surroundings, markerId);
+  const process = { clock, containment: containment.containment, daemonId: markerId, daemonEnv: surroundings.env };
   const workspaceParts = { ...process, workflowPath, stateDir, logger };
   const { ground, workspacesFor, pruneSalvage } = composeWorkspaces(workspaceParts);
   const toolHost = isDaemon ? await openTools(opened, logger, surroundings) : null;
@@ -204,7 +204,7 @@ export async function createDaemon(options: DaemonOptions, surroundings: Surroun
   const kept = opened.move();
   return {
     orchestrator,
-    custody,
+    containment,
     board: () => openBoard(settingsNow().tracker, storage, surroundings),
     issueIdOf,
     endAtOnce: () => endAllAtOnce(orchestrator, clock),

@@ -5,7 +5,7 @@ import type { Orchestrator } from '../orchestrator/orchestrator.ts';
 import type { Processes } from '../orchestrator/parts.ts';
 import { childEnvironment, usualVariables } from '../process/child-environment.ts';
 import { isAlive } from '../process/containment/is-alive.ts';
-import { type CustodyReport, probeCustody } from '../process/containment/probe-custody.ts';
+import { type ContainmentReport, probeContainment } from '../process/containment/probe-containment.ts';
 import { endRunsAtOnce, sweepDaemon, sweepRun } from '../process/containment/sweep.ts';
 import { clearEarlierLife, type WorkspaceGround } from '../workspace/workspace-ground.ts';
 import type { Surroundings } from './surroundings.ts';
@@ -14,10 +14,10 @@ import type { Surroundings } from './surroundings.ts';
 const sweepAgainMs = 20;
 
 /** Finds out which containment of child processes this machine supports. */
-export function probe(surroundings: Surroundings, daemonId: string): Promise<CustodyReport> {
+export function probe(surroundings: Surroundings, daemonId: string): Promise<ContainmentReport> {
   const env = childEnvironment({ from: surroundings.env, allow: usualVariables, deny: [] });
   const { clock, chance } = surroundings;
-  return probeCustody({ env, clock, chance, daemonId });
+  return probeContainment({ env, clock, chance, daemonId });
 }
 
 /** What this machine can do with the processes that carry this daemon's marker. */

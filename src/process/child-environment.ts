@@ -1,17 +1,17 @@
-/** The environment of a child, complete: Node hands on nothing else. */
+/** The complete environment of a child: Node passes nothing else on. */
 export type ChildEnvironment = Readonly<Record<string, string>>;
 
 export interface ChildEnvironmentRules {
-  /** The daemon's own environment, handed in by `cli/`. */
+  /** The daemon's own environment, passed in by `cli/`. */
   readonly from: Readonly<Record<string, string | undefined>>;
-  /** Names to hand on, exact or as `PREFIX_*`. */
+  /** Names to pass on, exact or as `PREFIX_*`. */
   readonly allow: readonly string[];
   /** Names that no child may see, exact or as `PREFIX_*`. They win over `allow` and over `add`. */
   readonly deny: readonly string[];
   readonly add?: Readonly<Record<string, string>>;
 }
 
-/** Variables that programs need to find themselves, the network and their files; none is usually a secret. */
+/** Variables that programs need for paths, the network and their files. None of them is usually a secret. */
 export const usualVariables: readonly string[] = [
   ...['PATH', 'HOME', 'USER', 'LOGNAME', 'SHELL', 'LANG', 'LC_*', 'TERM', 'TZ', 'TMPDIR', 'XDG_*'],
   ...['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'NO_PROXY', 'http_proxy', 'https_proxy', 'all_proxy', 'no_proxy'],

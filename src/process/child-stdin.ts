@@ -7,11 +7,11 @@ export interface ChildStdin {
 }
 
 /**
- * A child's standard input. A child may close it or die at any moment; that is an answer to `write`, never an
- * uncaught error. At the exit of the child Node destroys the stream, which settles every write that still waits.
+ * A child's standard input. A child may close it or die at any time; `write` then rejects, and no error goes uncaught.
+ * At the exit of the child Node destroys the stream, which settles every pending write.
  */
 export function childStdin(stream: Writable | null, program: string): ChildStdin {
-  // Every failed write rejects for its own caller; an unhandled `error` event would also end the daemon.
+  // Each failed write rejects for its own caller. Without a listener the `error` event would end the daemon.
   stream?.on('error', () => {});
   return {
     write(text, signal) {
@@ -26,7 +26,7 @@ export function childStdin(stream: Writable | null, program: string): ChildStdin
           else resolve();
         });
       });
-      // The awaiting caller sees the error; a caller that has gone away must not end the daemon.
+      // A caller that no longer waits must not end the daemon with an unhandled rejection.
       written.catch(() => {});
       return written;
     },
@@ -35,7 +35,7 @@ export function childStdin(stream: Writable | null, program: string): ChildStdin
 }
 
 function stdinClosed(program: string, cause?: unknown): BatonError {
-  return new BatonError('process_stdin_closed', `${program} does not take input any more.`, {
+  return new BatonError('process_stdin_closed', `${program} has closed its standard input or has exited.`, {
     cause,
     details: { program },
   });

@@ -1,7 +1,7 @@
 /**
- * Where the memory figures of a process's control group may be, by its `/proc/<pid>/cgroup`: the memory controller of
- * version 1 where it has one, otherwise the single group of version 2. In a container the path may be that of the host;
- * the figures are then at the top.
+ * The files that may hold the memory figures of a control group, given the text of `/proc/<pid>/cgroup`: those of the
+ * version 1 memory controller if there is one, otherwise those of the version 2 group. In a container the path may be
+ * that of the host; the figures are then at the top.
  */
 export function memoryStatFiles(groups: string): string[] {
   const ofController = /^\d+:(?:[^:]*,)?memory(?:,[^:]*)?:(.*)$/m.exec(groups)?.[1];
@@ -11,8 +11,8 @@ export function memoryStatFiles(groups: string): string[] {
 }
 
 /**
- * Bytes of files in memory that are charged to a control group, by its `memory.stat`. Version 1 has the figures with
- * (`total_`) and without those of the groups below; the whole counts.
+ * Bytes of cached files that the kernel charges to a control group, from its `memory.stat`. Version 1 has each figure
+ * twice: for the group alone, and with its subgroups (`total_`). The one with subgroups counts.
  */
 export function cachedFileBytes(stats: string): number {
   const figures = new Map([...stats.matchAll(/^(\w+) (\d+)$/gm)].map(([, name, bytes]) => [name, Number(bytes)]));

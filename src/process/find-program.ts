@@ -6,8 +6,8 @@ import path from 'node:path';
 const pathWithoutPath = '/usr/bin:/bin';
 
 /**
- * The file behind a program's name, found as the child would find it: with its own PATH and working directory. Null
- * when there is none that may be executed.
+ * The file of a program, found as the child would find it: with the child's PATH and working directory. Null when
+ * there is no executable file.
  */
 export async function findProgram(
   command: string,

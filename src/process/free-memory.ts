@@ -5,13 +5,13 @@ import { cachedFileBytes, memoryStatFiles } from './control-group-memory.ts';
 const megabyte = 1024 ** 2;
 
 /**
- * Megabytes of memory that a new program could have: of the machine, and of the control group that Baton runs in. The
- * system counts cached files as used by the group, although it frees them before anything fails. A group that has read
- * much would look full for ever, so cached files count as free. Never rejects.
+ * Megabytes of memory that a new program could use: the smaller figure of the machine and of the control group that
+ * Baton runs in. Cached files count as free, because the kernel frees them before an allocation fails; otherwise a
+ * group that has read many files would look full for ever. Never rejects.
  */
 export async function freeMemoryMb(): Promise<number> {
   const ofMachine = freemem();
-  // Without a limit this is nothing, or beyond all memory.
+  // Without a limit this is zero, or more than all memory.
   const limit = process.constrainedMemory();
   const isLimited = limit > 0 && limit < totalmem();
   const free = isLimited ? Math.min(ofMachine, process.availableMemory() + (await cachedFiles())) : ofMachine;

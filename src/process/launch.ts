@@ -8,19 +8,20 @@ export interface LaunchRequest extends ChildRequest {
   readonly maxLineBytes?: number;
 }
 
-/** Agents write a whole message as one line, up to 5 MB seen; a longer line is not a message but a mishap. */
+/** Agents write each message as one line; the longest seen has 5 MB. A line above this limit is not a message. */
 const defaultMaxLineBytes = 16 * 1024 * 1024;
 
 /**
  * Starts a program that keeps running: an agent. Resolves as soon as it runs; rejects with `process_spawn_failed` when
- * it cannot be started. The caller must `stop` it, also after the program has exited: only that ends its leftovers.
+ * it cannot be started. The caller must call `stop`, even after the program has exited: `stop` ends the processes that
+ * the program left behind.
  */
 export async function launch(request: LaunchRequest, deps: ProcessDeps): Promise<LiveProcess> {
   const { chunks, ...child } = await startChild(request, deps);
   return { ...child, lines: outputLines(chunks, request.maxLineBytes ?? defaultMaxLineBytes) };
 }
 
-/** The lines of a child's output, for one reader. A reader that leaves early lets the rest be thrown away. */
+/** The lines of a child's output, for one reader. If the reader stops early, the rest is discarded. */
 async function* outputLines(chunks: OutputChunks, maxLineBytes: number): AsyncGenerator<OutputLine, void> {
   const framer = new LineFramer(maxLineBytes);
   try {

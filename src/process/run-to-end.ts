@@ -5,14 +5,14 @@ import type { ProgramRequest } from './spawn-program.ts';
 import { type ProcessDeps, startChild } from './start-child.ts';
 
 export interface RunRequest extends ProgramRequest {
-  /** Written to the program's input, which then ends. Without it there is no input. */
+  /** Written to the program's input, which is then closed. Without it the program gets no input. */
   readonly stdin?: string | Uint8Array;
   readonly timeoutMs: number;
-  /** How many bytes are kept: the first ones of standard output, the last ones of error output. */
+  /** How many bytes the result holds: the first ones of standard output, the last ones of error output. */
   readonly maxOutputBytes?: number;
-  /** Ends the program as soon as it has written more than that; otherwise the rest is read and dropped. */
+  /** Ends the program as soon as it writes more than that; otherwise the rest is read and dropped. */
   readonly endsWhenTooLong?: boolean;
-  /** How standard output is read; `latin1` keeps every byte, one a character. */
+  /** The encoding of standard output; `latin1` keeps every byte as one character. */
   readonly outputEncoding?: 'utf8' | 'latin1';
   /** Ends the program as the timeout does; the promise then rejects with the signal's reason. */
   readonly signal?: AbortSignal;
@@ -28,12 +28,12 @@ export interface RunResult extends ProcessExit {
 
 const defaultMaxOutputBytes = 1024 * 1024;
 
-/** A program that must end now has already had its time. */
-const impatient = { closeStdinMs: 0, terminateMs: 2000 };
+/** A program that is stopped here has had all of its time. */
+const stopQuickly = { closeStdinMs: 0, terminateMs: 2000 };
 
 /**
- * Runs a short program (git, a hook) to its end, and ends with it everything it started. A failing exit code is a
- * result, not an error; rejects with `process_spawn_failed` when the program cannot be started.
+ * Runs a short program (git, a hook) to its end, then ends everything it started. A failing exit code is a result, not
+ * an error; rejects with `process_spawn_failed` when the program cannot be started.
  */
 export async function runToEnd(request: RunRequest, deps: ProcessDeps): Promise<RunResult> {
   request.signal?.throwIfAborted();
@@ -45,9 +45,9 @@ export async function runToEnd(request: RunRequest, deps: ProcessDeps): Promise<
   const over = request.endsWhenTooLong === true ? Promise.race([child.exited, tooLong]) : child.exited;
 
   const ended = await within(deps.clock, request.timeoutMs, endedOrAborted(over, request.signal));
-  const { survivorsEnded } = await child.stop(impatient);
+  const { survivorsEnded } = await child.stop(stopQuickly);
   request.signal?.throwIfAborted();
-  // A program that the kernel does not let go, even after KILL, has no exit and no end of output to wait for.
+  // A program that is stuck in the kernel, even after KILL, never exits and its output never ends.
   const exit = await within(deps.clock, 0, child.exited);
   if (exit === timedOut) child.chunks.discard();
   return {
@@ -64,7 +64,7 @@ function endedOrAborted(exited: Promise<unknown>, signal: AbortSignal | undefine
   const { promise: aborted, resolve } = Promise.withResolvers<void>();
   const onAbort = (): void => resolve();
   signal.addEventListener('abort', onAbort, { once: true });
-  // It may have fired while the program was being started; the event does not come again.
+  // The signal may have fired while the program was being started; then there is no further event.
   if (signal.aborted) resolve();
   return Promise.race([exited, aborted]).finally(() => signal.removeEventListener('abort', onAbort));
 }

@@ -1,6 +1,6 @@
 /**
- * One read at a time for any number of callers: a caller that asks while a read is in progress shares the next one, so
- * that its answer was read after its question.
+ * One read at a time for any number of callers. A caller that asks while a read is in progress shares the next one,
+ * so no caller gets data that is older than its call.
  */
 export function sharedRead<T>(read: () => Promise<T>): () => Promise<T> {
   let underWay: Promise<unknown> = Promise.resolve();

@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { BatonError } from '../core/baton-error.ts';
 import type { ChildEnvironment } from './child-environment.ts';
-import { type Custody, commandUnderCustody } from './containment/custody.ts';
+import { type Containment, containedCommand } from './containment/containment.ts';
 import { daemonMarker, runMarker } from './containment/process-table.ts';
 import { findProgram } from './find-program.ts';
 
@@ -15,37 +15,38 @@ export interface ProgramRequest {
   readonly cwd: string;
   /** Complete, as `childEnvironment` builds it. */
   readonly env: ChildEnvironment;
-  /** Exported as BATON_RUN_ID, by which everything that the program starts is found again. */
+  /** Exported as BATON_RUN_ID. Baton finds everything that the program starts by it. */
   readonly runId: string;
 }
 
 export type StartedProgram = ChildProcess & { readonly pid: number; stdout: Readable; stderr: Readable };
 
 /**
- * The only `spawn` in Baton: in a session and process group of its own, with the containment of the machine. Rejects
- * with `process_spawn_failed` when the program cannot be started; then nothing was started.
+ * The only call of `spawn` in Baton. The program gets its own session and process group, and the given containment.
+ * Rejects with `process_spawn_failed` when the program cannot be started; then nothing was started.
  */
 export async function spawnProgram(
   request: ProgramRequest,
-  owner: { readonly custody: Custody; readonly daemonId: string },
+  owner: { readonly containment: Containment; readonly daemonId: string },
   stdin: 'pipe' | 'ignore',
 ): Promise<StartedProgram> {
   const folder = await stat(request.cwd).catch(() => null);
   if (!folder?.isDirectory()) throw spawnFailed(request, `its working directory ${request.cwd} does not exist`);
-  // Resolved here, because in a namespace only the shell inside would notice that the program is missing.
+  // Checked here, because in a namespace the spawned command is `setpriv`, which starts even if the program is missing.
   const program = await findProgram(request.command, { cwd: request.cwd, path: request.env.PATH });
-  if (program === null) throw spawnFailed(request, `no such program that may be executed, seen from ${request.cwd}`);
+  if (program === null)
+    throw spawnFailed(request, `there is no executable file with that name, searched from ${request.cwd}`);
 
-  const { file, args } = commandUnderCustody(owner.custody, program, request.args);
+  const { file, args } = containedCommand(owner.containment, program, request.args);
   try {
     const child = spawn(file, args, {
       cwd: request.cwd,
-      // Last, for a Baton that an agent works on has the markers of that agent in its own environment.
+      // Last, because Baton may itself run inside an agent and then has that agent's markers in its environment.
       env: { ...request.env, [runMarker]: request.runId, [daemonMarker]: owner.daemonId },
       stdio: [stdin, 'pipe', 'pipe'],
       detached: true, // Its own session and process group.
     });
-    // No caller waits for later errors (a signal that could not be sent).
+    // Ignores later errors, such as a signal that could not be sent.
     child.on('error', () => {});
     if (hasStarted(child)) return child;
     throw await new Promise((resolve) => child.once('error', resolve));
@@ -58,9 +59,9 @@ function hasStarted(child: ChildProcess): child is StartedProgram {
   return child.pid !== undefined && child.stdout !== null && child.stderr !== null;
 }
 
-/** Names program and directory; never the arguments, which may hold a prompt. */
+/** Names the program and the directory, never the arguments, which may contain a prompt. */
 function spawnFailed(request: ProgramRequest, reason: string, cause?: unknown): BatonError {
-  return new BatonError('process_spawn_failed', `${request.command} could not be started: ${reason}.`, {
+  return new BatonError('process_spawn_failed', `Failed to start ${request.command}: ${reason}.`, {
     cause,
     details: { program: request.command, cwd: request.cwd },
   });

@@ -1,6 +1,6 @@
 import type { Clock } from '../clock/clock.ts';
 import { childStdin } from './child-stdin.ts';
-import type { Custody } from './containment/custody.ts';
+import type { Containment } from './containment/containment.ts';
 import { endTree } from './containment/end-tree.ts';
 import type { LiveProcess, ProcessExit, StopReport } from './containment/live-process.ts';
 import { startTimeOf } from './containment/process-table.ts';
@@ -8,20 +8,20 @@ import { OutputChunks } from './output/output-chunks.ts';
 import { keepStderrTail } from './output/stderr-tail.ts';
 import { type ProgramRequest, spawnProgram } from './spawn-program.ts';
 
-/** The parts that vary with the machine, passed in. */
+/** Dependencies that vary with the machine. */
 export interface ProcessDeps {
   readonly clock: Clock;
-  /** The result of `probeCustody`. */
-  readonly custody: Custody;
+  /** The result of `probeContainment`. */
+  readonly containment: Containment;
   /** Exported as BATON_DAEMON_ID: the same after each restart, and different for every daemon. */
   readonly daemonId: string;
 }
 
 export interface ChildRequest extends ProgramRequest {
-  /** `none` is an input that has ended from the start; a text is written and then the input ends. */
+  /** `none` is an input that is closed from the start. A text is written, then the input is closed. */
   readonly stdin: 'open' | 'none' | { readonly text: string | Uint8Array };
   readonly stderrTailBytes?: number;
-  /** Hears the error output piece by piece, not line by line. */
+  /** Receives the error output piece by piece, not line by line. */
   readonly onStderr?: (text: string) => void;
 }
 
@@ -32,11 +32,12 @@ export interface StartedChild extends Omit<LiveProcess, 'lines'> {
 
 const defaultStderrTailBytes = 16 * 1024;
 
-/** Starts a program and takes hold of its input, its outputs, its exit and its end. */
+/** Starts a program and connects its input, its outputs, its exit and `stop`. */
 export async function startChild(request: ChildRequest, deps: ProcessDeps): Promise<StartedChild> {
   const { clock } = deps;
   const child = await spawnProgram(request, deps, request.stdin === 'none' ? 'ignore' : 'pipe');
-  // Until the event loop turns, Node has not collected the child: the pid is still its own and no event is missed.
+  // No `await` before this: until the event loop turns, Node has not reaped the child, so the pid is still its own and
+  // no event is missed.
   const startTime = startTimeOf(child.pid);
   const exited = new Promise<ProcessExit>((resolve) => {
     child.once('exit', (code, signal) => resolve({ code, signal }));

@@ -18,7 +18,7 @@ it('stop waits for a program that is just being started, ends it, and nothing is
     { command: 'sleep 30', turnTimeoutMs: 60_000 },
     {
       clock: systemClock,
-      custody: 'marker_sweep',
+      containment: 'marker_sweep',
       daemonId: systemChance.id(),
       daemonEnv: process.env,
       allowEnv: [],

@@ -52,7 +52,7 @@ async function givenSaved(given: Given = {}): Promise<{ place: Place; files: Map
     write(workspace, { 'new.txt': 'later\n' });
   }
   const clock = { ...systemClock, now: () => systemClock.now() - agoMs };
-  const deps = { clock, custody: 'group_only', daemonId: 'test', daemonEnv: place.env } as const;
+  const deps = { clock, containment: 'group_only', daemonId: 'test', daemonEnv: place.env } as const;
   const salvage = createSalvage({
     ...deps,
     project,

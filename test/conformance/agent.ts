@@ -80,7 +80,7 @@ export function agentConformance(harness: AgentHarness): void {
       const { workspace, home } = options.folders ?? { workspace: folder(), home: folder() };
       const parts: AgentParts = {
         clock: systemClock,
-        custody: 'marker_sweep',
+        containment: 'marker_sweep',
         daemonId: systemChance.id(),
         daemonEnv: { ...process.env, ...options.env },
         allowEnv: ['ALLOWED'],

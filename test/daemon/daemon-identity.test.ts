@@ -229,6 +229,6 @@ function startOther(stateDir: string) {
       runId: systemChance.id(),
       stdin: 'open',
     },
-    { clock: systemClock, custody: 'marker_sweep', daemonId: systemChance.id() },
+    { clock: systemClock, containment: 'marker_sweep', daemonId: systemChance.id() },
   );
 }

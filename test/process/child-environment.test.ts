@@ -13,8 +13,8 @@ const daemon = {
   EMPTY: undefined,
 };
 
-describe('the environment of a child', () => {
-  it('holds only what is allowed, by name or by prefix', () => {
+describe('child environment', () => {
+  it('contains only allowed variables, by name or by prefix', () => {
     expect(childEnvironment({ from: daemon, allow: usualVariables, deny: [] })).toEqual({
       PATH: '/bin',
       LC_ALL: 'C',
@@ -22,13 +22,13 @@ describe('the environment of a child', () => {
     });
   });
 
-  it('holds what Baton adds, over what the daemon has', () => {
+  it('prefers added variables to those of the daemon', () => {
     const env = childEnvironment({ from: daemon, allow: ['PATH'], deny: [], add: { PATH: '/opt', BATON_X: '1' } });
     expect(env).toEqual({ PATH: '/opt', BATON_X: '1' });
   });
 
   // @conforms spec-15.3
-  it('never holds what is denied, though it is allowed or added', () => {
+  it('never contains denied variables, even if they are allowed or added', () => {
     const env = childEnvironment({
       from: daemon,
       allow: ['LINEAR_*', 'AWS_SECRET', 'PATH'],
@@ -38,11 +38,11 @@ describe('the environment of a child', () => {
     expect(env).toEqual({ PATH: '/bin' });
   });
 
-  it('allows no name by accident: a prefix needs its star', () => {
+  it('matches a prefix only with its star', () => {
     expect(childEnvironment({ from: { LC_ALL: 'C', PATHS: 'x' }, allow: ['LC', 'PATH'], deny: [] })).toEqual({});
   });
 
-  it('reaches a real child complete, with both markers and with nothing of the daemon', async () => {
+  it('is the complete environment of a real child, plus both markers', async () => {
     process.env.BATON_TEST_SECRET = 'must not be seen';
     try {
       const env = { ...testEnv, ADDED: 'a b\nc' };

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { cachedFileBytes, memoryStatFiles } from '../../src/process/control-group-memory.ts';
 import { freeMemoryMb } from '../../src/process/free-memory.ts';
 
-describe('the free memory', () => {
-  it('is more than nothing and not more than the machine has, in whole megabytes', async () => {
+describe('free memory', () => {
+  it('is a positive number of whole megabytes, at most the memory of the machine', async () => {
     const free = await freeMemoryMb();
     expect(Number.isInteger(free)).toBe(true);
     expect(free).toBeGreaterThan(0);
@@ -12,7 +12,7 @@ describe('the free memory', () => {
   });
 });
 
-describe('the memory of a control group', () => {
+describe('memory of a control group', () => {
   it.each([
     ['0::/\n', ['/sys/fs/cgroup/memory.stat']],
     [
@@ -26,7 +26,7 @@ describe('the memory of a control group', () => {
     ['4:memory:/\n0::/\n', ['/sys/fs/cgroup/memory/memory.stat']],
     ['3:memoryx:/a\n', ['/sys/fs/cgroup/memory.stat']],
     ['', ['/sys/fs/cgroup/memory.stat']],
-  ])('%j has its figures where the kernel puts them', (groups, files) => {
+  ])('finds the memory figures of %j', (groups, files) => {
     expect(memoryStatFiles(groups)).toEqual(files);
   });
 
@@ -36,7 +36,7 @@ describe('the memory of a control group', () => {
     ['inactive_file 12\n', 12],
     ['', 0],
     ['nonsense', 0],
-  ])('counts the files it keeps, and nothing else, in %j', (stats, bytes) => {
+  ])('counts cached files, and nothing else, in %j', (stats, bytes) => {
     expect(cachedFileBytes(stats)).toBe(bytes);
   });
 });

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import type { LaunchRequest } from '../../src/process/launch.ts';
 import {
   allLines,
-  describeUnderEachCustody,
+  describeWithEachContainment,
   endChildrenAfterEachTest,
   nextLine,
   startFixture,
@@ -20,34 +20,34 @@ const megabyte = 1024 * 1024;
 /** Far below the hundred megabytes that pass through, far above the noise of a garbage collector. */
 const boundedGrowthBytes = 80 * megabyte;
 
-describeUnderEachCustody('a program', (custody) => {
-  const shell = (script: string, more?: Partial<LaunchRequest>) => startShell(custody, script, more);
+describeWithEachContainment('a program', (containment) => {
+  const shell = (script: string, more?: Partial<LaunchRequest>) => startShell(containment, script, more);
 
-  it('runs where it is told, reads its input, and its exit code comes back', async () => {
+  it('runs in its working directory, reads its input and returns its exit code', async () => {
     const live = await shell('pwd; cat; exit 7', { cwd: '/usr', stdin: { text: 'hello\nyou' } });
     expect((await allLines(live)).map((line) => line.text)).toEqual(['/usr', 'hello', 'you']);
     expect(await live.exited).toEqual({ code: 7, signal: null });
   });
 
-  it('takes arguments as they are, whatever a shell would make of them', async () => {
+  it('gets its arguments unchanged, even if a shell would expand them', async () => {
     const args = ['%s\\n', '$HOME', '`id`', '"; exit 3', '*', ''];
-    const live = await startProgram(custody, { command: 'printf', args });
+    const live = await startProgram(containment, { command: 'printf', args });
     expect((await allLines(live)).map((line) => line.text)).toEqual(args.slice(1));
   });
 
-  it('has a pid and a start time that the machine knows', async () => {
+  it('has the pid and the start time that the kernel reports', async () => {
     const live = await shell('read line');
     const stat = readFileSync(`/proc/${live.pid}/stat`, 'utf8');
     expect(stat.split(') ')[1]?.split(' ')[19]).toBe(String(live.startTime));
   });
 
-  it('has an input that has ended when it is given none', async () => {
+  it('gets a closed input when it is given none', async () => {
     const live = await shell('read line || echo ended', { stdin: 'none' });
     expect(await nextLine(live)).toBe('ended');
   });
 
-  it('that is missing is an error with a name', async () => {
-    const start = startProgram(custody, { command: 'no-such-program', args: ['a secret prompt'] });
+  it('fails with process_spawn_failed when it is missing', async () => {
+    const start = startProgram(containment, { command: 'no-such-program', args: ['a secret prompt'] });
     await expect(start).rejects.toMatchObject({
       code: 'process_spawn_failed',
       message: expect.stringContaining('no-such-program'),
@@ -56,12 +56,12 @@ describeUnderEachCustody('a program', (custody) => {
     await expect(start).rejects.not.toMatchObject({ message: expect.stringContaining('secret') });
   });
 
-  it('that may not be executed is an error with a name', async () => {
-    const start = startProgram(custody, { command: '/etc/passwd', args: [] });
+  it('fails with process_spawn_failed when it is not executable', async () => {
+    const start = startProgram(containment, { command: '/etc/passwd', args: [] });
     await expect(start).rejects.toMatchObject({ code: 'process_spawn_failed' });
   });
 
-  it('whose working directory is missing is an error that names the directory', async () => {
+  it('fails with an error that names the directory when its working directory is missing', async () => {
     const start = shell('true', { cwd: '/no/such/folder' });
     await expect(start).rejects.toMatchObject({
       code: 'process_spawn_failed',
@@ -69,48 +69,48 @@ describeUnderEachCustody('a program', (custody) => {
     });
   });
 
-  it('with more arguments than the kernel takes is an error, not a crash', async () => {
-    const start = startProgram(custody, { command: 'true', args: ['x'.repeat(4 * megabyte)] });
+  it('fails with an error, not a crash, when it has more arguments than the kernel accepts', async () => {
+    const start = startProgram(containment, { command: 'true', args: ['x'.repeat(4 * megabyte)] });
     await expect(start).rejects.toMatchObject({ code: 'process_spawn_failed' });
   });
 });
 
-describeUnderEachCustody('output', (custody) => {
-  it('is kept for a reader who comes after the exit', async () => {
-    const live = await startShell(custody, 'echo first; echo second');
+describeWithEachContainment('output', (containment) => {
+  it('can be read after the program has exited', async () => {
+    const live = await startShell(containment, 'echo first; echo second');
     await live.exited;
     expect((await allLines(live)).map((line) => line.text)).toEqual(['first', 'second']);
   });
 
-  it('that ends with half a line gives that half as incomplete', async () => {
-    const live = await startShell(custody, 'printf "whole\\nha"; printf lf');
+  it('ends with an incomplete line when there is no last newline', async () => {
+    const live = await startShell(containment, 'printf "whole\\nha"; printf lf');
     expect(await allLines(live)).toEqual([
       { text: 'whole', truncated: false, complete: true },
       { text: 'half', truncated: false, complete: false },
     ]);
   });
 
-  it('keeps characters whole that arrive in pieces', async () => {
-    const live = await startShell(custody, "printf '\\342'; read go; printf '\\202\\254\\n'");
+  it('keeps characters that arrive in pieces whole', async () => {
+    const live = await startShell(containment, "printf '\\342'; read go; printf '\\202\\254\\n'");
     const line = nextLine(live);
     await live.write('go\n');
     expect(await line).toBe('€');
   });
 
   // @conforms A19
-  it('of one line of 5 MB arrives whole', async () => {
-    const live = await startFixture(custody, 'flood.mjs', ['stdout', '5']);
+  it('passes a line of 5 MB whole', async () => {
+    const live = await startFixture(containment, 'flood.mjs', ['stdout', '5']);
     const [line, last] = await allLines(live);
     expect(line).toMatchObject({ truncated: false, complete: true });
     expect(line?.text.length).toBe(5 * megabyte);
     expect(last?.text).toBe('last words');
   });
 
-  // What other tests left in this process is collected when the machine likes: one quiet try in three shows the bound.
+  // Garbage of other tests in this process is collected at any time, so one quiet attempt in three shows the bound.
   // @conforms X16
-  it('of 100 MB without a newline is cut, with little memory, and goes on after it', { retry: 2 }, async () => {
+  it('cuts 100 MB without a newline, with little memory, and continues after it', { retry: 2 }, async () => {
     const before = process.memoryUsage.rss();
-    const live = await startFixture(custody, 'flood.mjs', ['stdout', '100']);
+    const live = await startFixture(containment, 'flood.mjs', ['stdout', '100']);
     const [line, last] = await allLines(live);
     expect(process.memoryUsage.rss() - before).toBeLessThan(boundedGrowthBytes);
     expect(line).toMatchObject({ truncated: true, complete: false });
@@ -118,8 +118,8 @@ describeUnderEachCustody('output', (custody) => {
     expect(last).toEqual({ text: 'last words', truncated: false, complete: false });
   });
 
-  it('that nobody reads makes the program wait instead of filling memory', async () => {
-    const live = await startFixture(custody, 'count-written.mjs');
+  it('makes the program wait instead of filling memory while no one reads', async () => {
+    const live = await startFixture(containment, 'count-written.mjs');
     const written = () => Number(live.stderrTail().split('\n').at(-2) ?? 0);
     await nextLine(live);
     let last = 0;
@@ -134,16 +134,16 @@ describeUnderEachCustody('output', (custody) => {
     await until(() => written() > last, 'the program goes on');
   });
 
-  it('whose reader left does not keep the program from ending', async () => {
-    const live = await startFixture(custody, 'flood.mjs', ['stdout', '5']);
+  it('does not keep the program from ending after the reader left', async () => {
+    const live = await startFixture(containment, 'flood.mjs', ['stdout', '5']);
     for await (const line of live.lines) if (line) break;
     expect(await live.exited).toEqual({ code: 0, signal: null });
   });
 
   // @conforms spec-10.3
-  it('of errors floods by without holding up the program, and its end is kept', async () => {
+  it('never blocks the program on error output, and keeps the end of it', async () => {
     const before = process.memoryUsage.rss();
-    const live = await startFixture(custody, 'flood.mjs', ['stderr', '100']);
+    const live = await startFixture(containment, 'flood.mjs', ['stderr', '100']);
     expect(await live.exited).toEqual({ code: 0, signal: null });
     await live.stop();
     expect(process.memoryUsage.rss() - before).toBeLessThan(boundedGrowthBytes);
@@ -151,9 +151,9 @@ describeUnderEachCustody('output', (custody) => {
     expect(live.stderrTail()).toMatch(/x\nlast words$/);
   });
 
-  it('of errors is apart from output and is told as it comes', async () => {
+  it('passes error output on as it comes, separate from standard output', async () => {
     const heard: string[] = [];
-    const live = await startShell(custody, 'echo out; echo wrong >&2', { onStderr: (text) => heard.push(text) });
+    const live = await startShell(containment, 'echo out; echo wrong >&2', { onStderr: (text) => heard.push(text) });
     expect((await allLines(live)).map((line) => line.text)).toEqual(['out']);
     await live.stop();
     expect(heard.join('')).toBe('wrong\n');
@@ -161,9 +161,9 @@ describeUnderEachCustody('output', (custody) => {
   });
 });
 
-describeUnderEachCustody('input', (custody) => {
-  it('goes to and fro', async () => {
-    const live = await startShell(custody, 'while read line; do echo "got $line"; done; echo bye');
+describeWithEachContainment('input', (containment) => {
+  it('is answered line by line', async () => {
+    const live = await startShell(containment, 'while read line; do echo "got $line"; done; echo bye');
     await live.write('one\n');
     expect(await nextLine(live)).toBe('got one');
     live.closeStdin();
@@ -171,15 +171,15 @@ describeUnderEachCustody('input', (custody) => {
   });
 
   // @conforms process.3
-  it('to a program that exited at once fails with a name and harms nobody', async () => {
-    const live = await startShell(custody, 'exit 0');
+  it('fails with process_stdin_closed after the program has exited, without an unhandled error', async () => {
+    const live = await startShell(containment, 'exit 0');
     await live.exited;
     void live.write('nobody waits for this one, and its failure must not end the process\n');
     await expect(live.write('too late\n')).rejects.toMatchObject({ code: 'process_stdin_closed' });
   });
 
-  it('that waits while the program exits is let go by the exit', async () => {
-    const live = await startShell(custody, 'echo ready; read line; exit 4');
+  it('fails when the program exits during a write', async () => {
+    const live = await startShell(containment, 'echo ready; read line; exit 4');
     await nextLine(live);
     await expect(live.write(`go\n${'x'.repeat(4 * megabyte)}`)).rejects.toMatchObject({
       code: 'process_stdin_closed',
@@ -187,16 +187,16 @@ describeUnderEachCustody('input', (custody) => {
     expect(await live.exited).toMatchObject({ code: 4 });
   });
 
-  it('to a program that closed its input never ends Baton, and stopping still works', async () => {
-    const live = await startShell(custody, 'exec 0<&-; echo closed; while :; do sleep 1; done');
+  it('never ends Baton when the program has closed its input, and stopping still works', async () => {
+    const live = await startShell(containment, 'exec 0<&-; echo closed; while :; do sleep 1; done');
     expect(await nextLine(live)).toBe('closed');
     const writes = [1, 2, 3].map(() => live.write('x'.repeat(megabyte)));
     await live.stop({ closeStdinMs: 0 });
     for (const write of writes) await expect(write).rejects.toMatchObject({ code: 'process_stdin_closed' });
   });
 
-  it('that a program does not take can be waited for with a signal', async () => {
-    const live = await startShell(custody, 'echo ready; while :; do sleep 1; done');
+  it('stops waiting for a program that does not read when the signal is aborted', async () => {
+    const live = await startShell(containment, 'echo ready; while :; do sleep 1; done');
     await nextLine(live);
     const controller = new AbortController();
     const write = live.write('x'.repeat(4 * megabyte), controller.signal);
@@ -204,8 +204,8 @@ describeUnderEachCustody('input', (custody) => {
     await expect(write).rejects.toThrow('enough');
   });
 
-  it('given as a text may be left unread', async () => {
-    const live = await startShell(custody, 'echo done', { stdin: { text: 'x'.repeat(megabyte) } });
+  it('may be left unread when it is given as a text', async () => {
+    const live = await startShell(containment, 'echo done', { stdin: { text: 'x'.repeat(megabyte) } });
     expect((await allLines(live)).map((line) => line.text)).toEqual(['done']);
     expect(await live.exited).toEqual({ code: 0, signal: null });
   });

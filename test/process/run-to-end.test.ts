@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { systemClock } from '../../src/clock/system-clock.ts';
 import { type RunRequest, runToEnd } from '../../src/process/run-to-end.ts';
 import {
-  describeUnderEachCustody,
+  describeWithEachContainment,
   pidsMarked,
   pidsWithArgument,
   testDaemon,
@@ -12,13 +12,16 @@ import {
   until,
 } from './real-children.ts';
 
-describeUnderEachCustody('a short program', (custody) => {
+describeWithEachContainment('a short program', (containment) => {
   const run = (script: string, more: Partial<RunRequest> = {}) => {
     const program = { command: 'sh', args: ['-c', script], cwd: tmpdir(), env: testEnv, runId: `short-${uniqueNap()}` };
-    return runToEnd({ ...program, timeoutMs: 20_000, ...more }, { clock: systemClock, custody, daemonId: testDaemon });
+    return runToEnd(
+      { ...program, timeoutMs: 20_000, ...more },
+      { clock: systemClock, containment, daemonId: testDaemon },
+    );
   };
 
-  it('gives its outputs, byte for byte, and its exit code', async () => {
+  it('returns its outputs, byte for byte, and its exit code', async () => {
     expect(await run('printf "a\\r\\nb\\000c\\n\\n"; echo wrong >&2; exit 3')).toEqual({
       code: 3,
       signal: null,
@@ -30,37 +33,37 @@ describeUnderEachCustody('a short program', (custody) => {
     });
   });
 
-  it('reads the input it is given', async () => {
+  it('reads its input', async () => {
     expect(await run('cat', { stdin: 'hello' })).toMatchObject({ stdout: 'hello', code: 0 });
   });
 
-  it('is ended as soon as it has written too much, where that is wanted', async () => {
+  it('is ended as soon as it has written too much, if the caller asks for that', async () => {
     const result = await run('yes', { maxOutputBytes: 1000, endsWhenTooLong: true });
     expect(result).toMatchObject({ truncated: true, timedOut: false });
     expect(result.stdout).toHaveLength(1000);
   });
 
-  it('that writes too much is cut and still runs to its end', async () => {
+  it('runs to its end when it writes too much, and its output is cut', async () => {
     const result = await run('head -c 3000000 /dev/zero; echo end >&2; exit 4', { maxOutputBytes: 1000 });
     expect(result).toMatchObject({ code: 4, truncated: true, stderr: 'end\n' });
     expect(result.stdout.length).toBe(1000);
   });
 
-  it('that takes too long is ended with all it started', async () => {
+  it('is ended on timeout with everything it started', async () => {
     const nap = uniqueNap();
     const result = await run(`echo begun; setsid sleep ${nap} & sleep ${nap}`, { timeoutMs: 300 });
     expect(result).toMatchObject({ timedOut: true, stdout: 'begun\n' });
     expect(pidsWithArgument(nap)).toEqual([]);
   });
 
-  it('that leaves something behind ends with it at once, though it holds the output', async () => {
+  it('is not kept waiting for a process it left behind, even if that keeps the output open', async () => {
     const nap = uniqueNap();
     const result = await run(`sleep ${nap} & echo done`);
     expect(result).toMatchObject({ code: 0, stdout: 'done\n', timedOut: false });
     expect(pidsWithArgument(nap)).toEqual([]);
   });
 
-  it('is ended when it is called off, and says so with the reason', async () => {
+  it('is ended on abort, and rejects with the reason', async () => {
     const runId = `called-off-${uniqueNap()}`;
     const controller = new AbortController();
     const result = run('sleep 300', { runId, signal: controller.signal });
@@ -70,7 +73,7 @@ describeUnderEachCustody('a short program', (custody) => {
     expect(pidsMarked(runId)).toEqual([]);
   });
 
-  it('is ended when it is called off while it is being started', async () => {
+  it('is ended on abort while it is being started', async () => {
     const runId = `called-off-early-${uniqueNap()}`;
     const controller = new AbortController();
     const result = run('sleep 300', { runId, signal: controller.signal, timeoutMs: 300_000 });
@@ -79,7 +82,7 @@ describeUnderEachCustody('a short program', (custody) => {
     expect(pidsMarked(runId)).toEqual([]);
   });
 
-  it('that is missing is an error with a name', async () => {
+  it('fails with process_spawn_failed when it is missing', async () => {
     await expect(run('', { command: 'no-such-program' })).rejects.toMatchObject({ code: 'process_spawn_failed' });
   });
 });

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import {
   allLines,
-  describeUnderEachCustody,
+  describeWithEachContainment,
   endChildrenAfterEachTest,
   hurried,
   isSuspended,
@@ -16,9 +16,9 @@ import {
 
 endChildrenAfterEachTest();
 
-describeUnderEachCustody('stopping', (custody) => {
-  it('a program that ends when its input closes needs no signal', async () => {
-    const live = await startShell(custody, 'cat; exit 5');
+describeWithEachContainment('stopping', (containment) => {
+  it('needs no signal for a program that ends when its input closes', async () => {
+    const live = await startShell(containment, 'cat; exit 5');
     expect(await live.stop({ closeStdinMs: 20_000 })).toEqual({
       how: 'closed_stdin',
       survivorsEnded: 0,
@@ -27,8 +27,11 @@ describeUnderEachCustody('stopping', (custody) => {
     expect(await live.exited).toEqual({ code: 5, signal: null });
   });
 
-  it('a program that hears TERM ends in its own way and may have last words', async () => {
-    const live = await startShell(custody, 'trap "echo bye; exit 3" TERM; echo ready; while :; do sleep 0.02; done');
+  it('lets a program that handles TERM finish and write last output', async () => {
+    const live = await startShell(
+      containment,
+      'trap "echo bye; exit 3" TERM; echo ready; while :; do sleep 0.02; done',
+    );
     expect(await nextLine(live)).toBe('ready');
     const rest = allLines(live);
     expect(await live.stop({ closeStdinMs: 0, terminateMs: 20_000 })).toMatchObject({ how: 'terminated' });
@@ -37,25 +40,25 @@ describeUnderEachCustody('stopping', (custody) => {
   });
 
   // @conforms 2.14
-  it('a program that ignores TERM is killed', async () => {
-    const live = await startShell(custody, 'trap "" TERM; echo ready; while :; do sleep 0.02; done');
+  it('kills a program that ignores TERM', async () => {
+    const live = await startShell(containment, 'trap "" TERM; echo ready; while :; do sleep 0.02; done');
     await nextLine(live);
     expect(await live.stop(hurried)).toMatchObject({ how: 'killed', survivorsLeft: 0 });
     expect(await live.exited).toEqual({ code: null, signal: 'SIGKILL' });
   });
 
-  it('a program that is suspended is killed', async () => {
+  it('kills a suspended program', async () => {
     const runId = `suspended-${uniqueNap()}`;
-    const live = await startShell(custody, 'kill -STOP $$; exit 0', { runId });
+    const live = await startShell(containment, 'kill -STOP $$; exit 0', { runId });
     await until(() => pidsMarked(runId).some(isSuspended), 'it is suspended');
     expect(await live.stop(hurried)).toMatchObject({ how: 'killed', survivorsLeft: 0 });
   });
 
-  it.each(['a reader', 'nobody'])('a program that writes without end to %s ends', async (audience) => {
-    // Its last words do not fit into a pipe: it can only end when somebody takes them.
+  it.each(['a reader', 'nobody'])('ends a program that writes without end to %s', async (audience) => {
+    // Its last output does not fit into a pipe: it can end only if someone reads it.
     const lastWords = 'head -c 1000000 /dev/zero; exit 6';
     const script = `trap '${lastWords}' TERM; echo ready >&2; while :; do echo again; done`;
-    const live = await startShell(custody, script);
+    const live = await startShell(containment, script);
     await until(() => live.stderrTail() !== '', 'it is ready');
     const rest = audience === 'a reader' ? allLines(live) : null;
     expect(await live.stop({ closeStdinMs: 0, terminateMs: 20_000 })).toMatchObject({ how: 'terminated' });
@@ -63,8 +66,11 @@ describeUnderEachCustody('stopping', (custody) => {
     await rest;
   });
 
-  it('twice gives the same report, and the program is stopped once', async () => {
-    const live = await startShell(custody, 'trap "echo term; exit 0" TERM; echo ready; while :; do sleep 0.02; done');
+  it('returns the same report when called twice, and stops the program once', async () => {
+    const live = await startShell(
+      containment,
+      'trap "echo term; exit 0" TERM; echo ready; while :; do sleep 0.02; done',
+    );
     await nextLine(live);
     const rest = allLines(live);
     const [first, second] = await Promise.all([live.stop(hurried), live.stop({ closeStdinMs: 20_000 })]);
@@ -73,18 +79,18 @@ describeUnderEachCustody('stopping', (custody) => {
     expect((await rest).map((line) => line.text)).toEqual(['term']);
   });
 
-  it('at once after the start leaves nothing', async () => {
-    const live = await startFixture(custody, 'flood.mjs', ['stdout', '100']);
+  it('leaves nothing behind right after the start', async () => {
+    const live = await startFixture(containment, 'flood.mjs', ['stdout', '100']);
     expect(await live.stop(hurried)).toMatchObject({ survivorsLeft: 0 });
   });
 });
 
-describeUnderEachCustody('what a program leaves behind', (custody) => {
-  const inNamespace = custody !== 'marker_sweep';
+describeWithEachContainment('a process that a program leaves behind', (containment) => {
+  const inNamespace = containment !== 'marker_sweep';
 
-  it('when it forks and exits is ended by stopping it', async () => {
+  it('is ended by stopping the program, after the program forked and exited', async () => {
     const nap = uniqueNap();
-    const live = await startShell(custody, `sleep ${nap} >/dev/null 2>&1 & exit 0`);
+    const live = await startShell(containment, `sleep ${nap} >/dev/null 2>&1 & exit 0`);
     expect(await live.exited).toEqual({ code: 0, signal: null });
     expect(await live.stop()).toEqual({
       how: 'already_exited',
@@ -95,42 +101,42 @@ describeUnderEachCustody('what a program leaves behind', (custody) => {
   });
 
   // @conforms process.4
-  it('when it is a daemon that holds the output neither delays the exit nor keeps the lines open', async () => {
+  it('neither delays the exit nor keeps the lines open, as a daemon that holds the output', async () => {
     const nap = uniqueNap();
-    const live = await startShell(custody, `(setsid sleep ${nap} &); echo done; exit 2`);
+    const live = await startShell(containment, `(setsid sleep ${nap} &); echo done; exit 2`);
     expect(await live.exited).toEqual({ code: 2, signal: null });
     expect((await allLines(live)).map((line) => line.text)).toEqual(['done']);
     await live.stop();
     expect(pidsWithArgument(nap)).toEqual([]);
   });
 
-  it('when it is a daemon that writes for ever does not keep the lines open', async () => {
-    const live = await startShell(custody, 'setsid yes again & exit 0');
+  it('does not keep the lines open, as a daemon that writes for ever', async () => {
+    const live = await startShell(containment, 'setsid yes again & exit 0');
     expect((await allLines(live)).every((line) => line.text === 'again' || !line.complete)).toBe(true);
     expect(await live.stop()).toMatchObject({ survivorsLeft: 0 });
   });
 
   // @conforms X5
-  it('in a session of its own, deaf to TERM, is ended', async () => {
+  it('is ended in its own session although it ignores TERM', async () => {
     const nap = uniqueNap();
-    const live = await startShell(custody, `setsid sh -c 'trap "" TERM; sleep ${nap}; :' & cat`);
+    const live = await startShell(containment, `setsid sh -c 'trap "" TERM; sleep ${nap}; :' & cat`);
     await until(() => pidsWithArgument(nap).length > 0, 'the grandchild runs');
     expect(await live.stop(hurried)).toMatchObject({ survivorsLeft: 0 });
     expect(pidsWithArgument(nap)).toEqual([]);
   });
 
-  it('without a marker, in the session of the program, is ended', async () => {
+  it('is ended without a marker in the session of the program', async () => {
     const nap = uniqueNap();
-    const live = await startShell(custody, `trap "" TERM; env -i PATH="$PATH" sleep ${nap} & exit 0`);
+    const live = await startShell(containment, `trap "" TERM; env -i PATH="$PATH" sleep ${nap} & exit 0`);
     await live.exited;
     expect(await live.stop(hurried)).toMatchObject({ survivorsLeft: 0 });
     expect(pidsWithArgument(nap)).toEqual([]);
   });
 
-  it('without a marker, below a process that has one, is ended', async () => {
+  it('is ended without a marker below a process that has one', async () => {
     const nap = uniqueNap();
     const live = await startShell(
-      custody,
+      containment,
       `setsid sh -c 'trap "" TERM; env -i PATH="$PATH" setsid sleep ${nap}; :' & cat`,
     );
     await until(() => pidsWithArgument(nap).length > 0, 'the grandchild runs');
@@ -138,9 +144,9 @@ describeUnderEachCustody('what a program leaves behind', (custody) => {
     expect(pidsWithArgument(nap)).toEqual([]);
   });
 
-  it('without a marker, in a session of its own, is ended though its parent ends first', async () => {
+  it('is ended without a marker in its own session although its parent ends first', async () => {
     const nap = uniqueNap();
-    const live = await startShell(custody, `env -i PATH="$PATH" setsid sleep ${nap} & cat`);
+    const live = await startShell(containment, `env -i PATH="$PATH" setsid sleep ${nap} & cat`);
     await until(() => pidsWithArgument(nap).length > 0, 'the grandchild runs');
     expect(await live.stop({ closeStdinMs: 20_000 })).toMatchObject({ how: 'closed_stdin', survivorsLeft: 0 });
     const escaped = pidsWithArgument(nap);
@@ -148,10 +154,10 @@ describeUnderEachCustody('what a program leaves behind', (custody) => {
     expect(escaped).toEqual([]);
   });
 
-  it('when it starts its worker anew as often as that dies is ended', async () => {
+  it('is ended although it restarts its worker each time the worker dies', async () => {
     const runId = `hydra-${uniqueNap()}`;
     const live = await startShell(
-      custody,
+      containment,
       `setsid sh -c 'trap "" TERM; while :; do sh -c "trap - TERM; sleep 300"; done' & cat`,
       { runId },
     );

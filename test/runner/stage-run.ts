@@ -106,7 +106,7 @@ export function stageRun(prompt: string, staging: Staging = {}): StagedRun {
   const logger = memoryLogger();
   const parts: AgentParts = {
     clock: systemClock,
-    custody: 'marker_sweep',
+    containment: 'marker_sweep',
     daemonId: systemChance.id(),
     daemonEnv: { PATH: process.env.PATH, HOME: folder },
     allowEnv: [],

@@ -33,7 +33,7 @@ async function open(more: Partial<ApiProject> = {}, clock: Clock = systemClock) 
   const logger = memoryLogger();
   const projects = createApiProjects();
   projects.add(projectOf(await begun(), 'test', more));
-  const unknown = async () => ({ kind: 'nobody' as const });
+  const unknown = async () => ({ kind: 'unidentified' as const });
   const identify = createIdentify({
     tokens: { find: () => null },
     isLoopback: true,

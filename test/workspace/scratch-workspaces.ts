@@ -31,7 +31,7 @@ export function scratchWorkspaces(changes: Changes = {}) {
   const logger = memoryLogger();
   const parts = {
     clock: systemClock,
-    custody: 'marker_sweep',
+    containment: 'marker_sweep',
     daemonId: systemChance.id(),
     daemonEnv: { PATH: process.env.PATH, HOME: home, ...changes.env },
   } as const;

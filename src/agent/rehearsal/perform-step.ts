@@ -103,7 +103,7 @@ async function runProgram(stage: Stage, [command = '', ...args]: readonly string
   const result = await runToEnd(
     { command, args, cwd: stage.cwd, env, runId: env.BATON_RUN_ID ?? '', timeoutMs: programTimeoutMs },
     // Like a real agent's tools, its programs are in its own process tree; Baton's containment covers all of it.
-    { clock: systemClock, custody: 'group_only', daemonId: env.BATON_DAEMON_ID ?? '' },
+    { clock: systemClock, containment: 'group_only', daemonId: env.BATON_DAEMON_ID ?? '' },
   );
   const shown = [command, ...args].join(' ');
   if (result.timedOut) throw new Error(`${shown} did not end`);

@@ -10,7 +10,7 @@ const limitMs = 10_000;
 export function boundedGit(surroundings: Surroundings): Git {
   const git = createGit({
     clock: systemClock,
-    custody: 'group_only',
+    containment: 'group_only',
     daemonId: systemChance.id(),
     daemonEnv: surroundings.env,
   });

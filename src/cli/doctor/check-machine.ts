@@ -6,7 +6,7 @@ import { harmlessLine } from '../../core/text/harmless-line.ts';
 import { probe } from '../../daemon/run-custody.ts';
 import type { Surroundings } from '../../daemon/surroundings.ts';
 import { childEnvironment, usualVariables } from '../../process/child-environment.ts';
-import type { Custody } from '../../process/containment/custody.ts';
+import type { Containment } from '../../process/containment/containment.ts';
 import { runToEnd } from '../../process/run-to-end.ts';
 import { checkFolder } from './check-folder.ts';
 
@@ -18,7 +18,7 @@ export async function checkMachine(surroundings: Surroundings): Promise<Finding[
   return [
     checkNode(surroundings),
     await checkGit(surroundings),
-    await checkCustody(surroundings),
+    await checkContainment(surroundings),
     await checkFolder('temporary_files', surroundings.tmpDir),
   ];
 }
@@ -42,7 +42,7 @@ async function checkGit(surroundings: Surroundings): Promise<Finding> {
         runId: systemChance.id(),
         timeoutMs: 10_000,
       },
-      { clock: systemClock, custody: 'group_only', daemonId: systemChance.id() },
+      { clock: systemClock, containment: 'group_only', daemonId: systemChance.id() },
     );
     const [, major, minor] = /(\d+)\.(\d+)/.exec(stdout) ?? [];
     const isRecent = Number(major) > oldestGit[0] || (Number(major) === oldestGit[0] && Number(minor) >= oldestGit[1]);
@@ -56,7 +56,7 @@ async function checkGit(surroundings: Surroundings): Promise<Finding> {
   }
 }
 
-const custodyMeaning: Record<Custody, string> = {
+const containmentMeaning: Record<Containment, string> = {
   pid_namespace: 'each agent in a pid namespace of its own: nothing it starts can outlive it',
   user_pid_namespace: 'each agent in a user and pid namespace of its own: nothing it starts can outlive it',
   marker_sweep: 'process groups, and a sweep by run marker for what leaves them',
@@ -64,13 +64,13 @@ const custodyMeaning: Record<Custody, string> = {
 };
 
 /** Every containment but the last is sound; the line says why the strongest is not available. */
-async function checkCustody(surroundings: Surroundings): Promise<Finding> {
-  const { custody, checks } = await probe(surroundings, systemChance.id());
+async function checkContainment(surroundings: Surroundings): Promise<Finding> {
+  const { containment, checks } = await probe(surroundings, systemChance.id());
   const missing = checks.find(({ ok }) => !ok);
   const why = missing === undefined ? '' : ` (no pid namespace: ${missing.name}: ${missing.detail})`;
-  const message = `${custody}: ${custodyMeaning[custody]}${why}`;
+  const message = `${containment}: ${containmentMeaning[containment]}${why}`;
   const check = 'containment';
-  return custody === 'group_only'
-    ? failed(check, message, 'run Baton on Linux', { code: custody })
-    : passed(check, message, { code: custody });
+  return containment === 'group_only'
+    ? failed(check, message, 'run Baton on Linux', { code: containment })
+    : passed(check, message, { code: containment });
 }

@@ -67,8 +67,8 @@ async function checkAgent(settings: Settings, surroundings: Surroundings): Promi
   const backend = findBackend(settings.agent.backend, surroundings);
   const { env, cwd, homeDir, tmpDir } = surroundings;
   const daemonId = systemChance.id();
-  const { custody } = await probe(surroundings, daemonId);
-  const process = { clock: systemClock, custody, daemonId };
+  const { containment } = await probe(surroundings, daemonId);
+  const process = { clock: systemClock, containment, daemonId };
   const near = await nearestFolder(settings.workspace.root).catch(() => null);
   return backend.doctor({
     settings,

@@ -39,7 +39,7 @@ export function openSalvage(flags: SalvageFlags, surroundings: Surroundings): Sa
   const { stateDir } = statePlace(workflowPath, settings, flags.stateDir, surroundings);
   const parts = {
     clock: systemClock,
-    custody: 'group_only',
+    containment: 'group_only',
     daemonId: systemChance.id(),
     daemonEnv: surroundings.env,
     logger: warningsFor(surroundings),

@@ -6,7 +6,7 @@ import type { ProcessDeps } from '../start-child.ts';
 import type { StopOptions, StopReport } from './live-process.ts';
 import { signalGroup } from './send-signal.ts';
 import { climbStopLadder } from './stop-ladder.ts';
-import { lookForRun, type SweepOptions, type SweepReport, sweepRun } from './sweep.ts';
+import { findRunProcesses, type SweepOptions, type SweepReport, sweepRun } from './sweep.ts';
 
 /** A program and the handles that Baton has on it. */
 export interface ProcessTree {
@@ -20,18 +20,19 @@ export interface ProcessTree {
   readonly stderr: StderrTail;
 }
 
-/** The writers are dead by now; only a process that could not be ended makes this wait to its end. */
+/** The processes that write are dead by now. Only one that could not be ended makes Baton wait this long. */
 const lastStderrMs = 1000;
 
-/** Ends a program by the ladder, then its leftovers. In a namespace this runs too, and finds nothing. */
+/** Ends a program by the stop ladder, then the processes it left behind. In a namespace it leaves none behind. */
 export async function endTree(tree: ProcessTree, deps: ProcessDeps, options: StopOptions): Promise<StopReport> {
-  // A program that is blocked on unread output could not end by itself.
+  // A program that waits for its output to be read could not end by itself.
   tree.chunks.discardIfUnread();
   const hasExited = (): boolean => tree.child.exitCode !== null || tree.child.signalCode !== null;
   const { pid, startTime } = tree;
   const leader = startTime === null ? undefined : { pid, startTime };
-  // A namespace ends everything with the program, in any line of descent.
-  const known = deps.custody === 'marker_sweep' && !hasExited() ? await lookForRun(tree.runId, deps, leader) : [];
+  // A namespace ends all descendants with the program.
+  const known =
+    deps.containment === 'marker_sweep' && !hasExited() ? await findRunProcesses(tree.runId, deps, leader) : [];
   const how = await climbStopLadder(
     {
       exited: tree.exited,
@@ -48,7 +49,7 @@ export async function endTree(tree: ProcessTree, deps: ProcessDeps, options: Sto
 }
 
 async function sweep(tree: ProcessTree, deps: ProcessDeps, options: SweepOptions): Promise<SweepReport> {
-  if (deps.custody !== 'group_only') return sweepRun(tree.runId, deps, options);
+  if (deps.containment !== 'group_only') return sweepRun(tree.runId, deps, options);
   signalGroup(tree, 'SIGKILL');
   return { ended: 0, left: 0 };
 }

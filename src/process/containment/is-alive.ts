@@ -1,6 +1,6 @@
 import { readStat } from './process-table.ts';
 
-/** A process that Baton started, as it was recorded. */
+/** The record of a process that Baton started. */
 export interface KnownProcess {
   readonly pid: number;
   /** Null where the platform does not report it. */
@@ -8,12 +8,12 @@ export interface KnownProcess {
 }
 
 /**
- * Whether this very process lives: another one with its pid does not count, nor does one that has ended and waits to be
- * collected. Where the kernel says nothing (no /proc, or hidden from us), the process counts as alive while its pid is
- * in use: to take a live agent for a dead one would be worse. Start times hold for one boot only.
+ * Whether this process is alive. A later process with the same pid does not count, nor does a zombie. Where the kernel
+ * says nothing (no /proc, or the process is hidden), the process counts as alive while its pid is in use: to mistake a
+ * live agent for a dead one would be worse than the reverse. Start times are valid for one boot only.
  */
 export function isAlive({ pid, startTime }: KnownProcess): boolean {
-  // Zero and below are names of groups, not of processes.
+  // Zero and negative numbers address process groups.
   if (!Number.isSafeInteger(pid) || pid <= 0) return false;
   const stat = readStat(pid);
   if (stat === null) return isPidTaken(pid);

@@ -5,41 +5,44 @@ import { type ProcessEntry, readProcessTable, readStat } from './process-table.t
 export interface MarkedProcess {
   readonly pid: number;
   readonly startTime: number;
-  /** By its own marker, or where that is missing or another Baton's, by the process it was found by; null: unknown. */
+  /**
+   * From its own marker. If that is missing or belongs to another Baton, from the process through which it was found.
+   * Null when unknown.
+   */
   readonly runId: string | null;
 }
 
-/** The process a run began with; its session is the run's, marker or not. */
+/** The first process of a run. Everything in its session belongs to the run, with or without a marker. */
 export interface SessionLeader {
   readonly pid: number;
   readonly startTime: number;
 }
 
 export interface Wanted {
-  /** Whether the markers of a process make it a wanted one. */
+  /** Whether the markers of a process make it one of the wanted processes. */
   isMarked(entry: ProcessEntry): boolean;
   /** The first process of the run, where it is known. */
   readonly leader?: SessionLeader | undefined;
-  /** Processes that an earlier search found, by key: they stay wanted when the process that led to them is gone. */
+  /** Processes that an earlier search found, by key. They stay wanted when the parent that led to them is gone. */
   readonly known: ReadonlyMap<string, MarkedProcess>;
-  /** Keys of processes that must not be ended, from `ownLine`. */
+  /** Keys of processes that must not be ended, from `ownAncestry`. */
   readonly spared: ReadonlySet<string>;
 }
 
 export interface Found {
   readonly members: readonly MarkedProcess[];
-  /** Marked as well, but this process came out of them: not to be ended, and not gone either. */
+  /** Marked processes that are ancestors of this one: alive, and not to be ended. */
   readonly spared: readonly MarkedProcess[];
 }
 
-/** A pid comes again, a pid with its start time does not. */
+/** A pid is reused, but not with the same start time. */
 export function keyOf({ pid, startTime }: { readonly pid: number; readonly startTime: number }): string {
   return `${pid} ${startTime}`;
 }
 
 /**
- * Every live process with a marker of any run. A Baton that an agent works on sees that agent here too, so a caller
- * that ends processes must know their run or their daemon.
+ * Every live process with a marker of any run. If Baton itself runs inside an agent, that agent is listed too, so a
+ * caller that ends processes must check their run or their daemon.
  */
 export async function listMarkedProcesses(deps: { readonly clock: Clock }): Promise<MarkedProcess[]> {
   const marked: MarkedProcess[] = [];
@@ -51,9 +54,9 @@ export async function listMarkedProcesses(deps: { readonly clock: Clock }): Prom
 
 /**
  * Reads the live processes once and returns the wanted ones: those with the marker, those in a session with one of them
- * or with the leader, and all their descendants, because a tool may start programs with a cleared or another
- * environment. A whole session belongs to the run: Baton starts every program in a new one, and no process can enter a
- * session from outside.
+ * or with the leader, and all their descendants, because a tool may start programs with a cleared or changed
+ * environment. A session belongs to the run as a whole: Baton starts every program in a new session, and no process can
+ * join one from outside.
  */
 export async function findProcesses(wanted: Wanted, clock: Clock): Promise<Found> {
   const table = await readProcessTable(clock);
@@ -93,27 +96,27 @@ function asMarked({ pid, startTime, runId }: ProcessEntry): MarkedProcess {
 }
 
 /**
- * This process and all its ancestors. They may carry any marker: a Baton that an agent works on inherits those of the
- * agent, and a daemon that one of its own earlier agents started even its own. The processes in this line now stay
- * spared: a process only ever changes to a parent that was above it before.
+ * This process and all its ancestors. They may carry any marker: a Baton inside an agent inherits the markers of that
+ * agent, and a daemon that one of its own earlier agents started even carries its own. The set need not be read again
+ * later: when a parent ends, the kernel moves a process only to another of its ancestors.
  */
-export function ownLine(): ReadonlySet<string> {
-  const line = new Set<string>();
+export function ownAncestry(): ReadonlySet<string> {
+  const ancestry = new Set<string>();
   const climb = (from: number): void => {
     for (let pid = from; pid > 0; ) {
       const stat = readStat(pid);
       if (stat === null) return;
-      line.add(keyOf({ pid, startTime: stat.startTime }));
+      ancestry.add(keyOf({ pid, startTime: stat.startTime }));
       pid = stat.parentPid;
     }
   };
   climb(process.pid);
-  // Not always reached: a parent may be hidden from us, or in another namespace.
+  // The first climb may not reach pid 1: a parent may be hidden, or in another namespace.
   climb(1);
-  return line;
+  return ancestry;
 }
 
-/** A session outlives its leader and keeps the number from reuse. Once it is empty, another may have the number. */
+/** A session outlives its leader and keeps its number in use. Once the session is empty, the number may be reused. */
 function sessionOf(leader: SessionLeader | undefined, table: readonly ProcessEntry[]): number | null {
   if (leader === undefined) return null;
   const holder = table.find((entry) => entry.pid === leader.pid);

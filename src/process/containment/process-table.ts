@@ -2,10 +2,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { type Clock, sleep } from '../../clock/clock.ts';
 import { sharedRead } from '../shared-read.ts';
 
-/** The variable that every child carries, and that its own children inherit: whose run it is. */
+/** The variable with the run id. Every child gets it, and its own children inherit it. */
 export const runMarker = 'BATON_RUN_ID';
 
-/** The second one: whose daemon it is; the same after each restart. */
+/** The variable with the daemon id, which stays the same after each restart. */
 export const daemonMarker = 'BATON_DAEMON_ID';
 
 /** A live process, from /proc. */
@@ -13,18 +13,18 @@ export interface ProcessEntry {
   readonly pid: number;
   readonly parentPid: number;
   readonly session: number;
-  /** Clock ticks since boot. A pid comes again, a pid with the same start time does not. */
+  /** Clock ticks since boot. A pid is reused, but not with the same start time. */
   readonly startTime: number;
-  /** The value of its run marker, null without one or when it may not be read. */
+  /** The value of its run marker; null if it has none or Baton may not read it. */
   readonly runId: string | null;
-  /** The same of its daemon marker. */
+  /** The value of its daemon marker, in the same way. */
   readonly daemonId: string | null;
 }
 
-/** The kernel's facts about every process, dead ones that are not collected yet included. */
+/** The kernel's facts about a process, which may be a zombie. */
 interface ProcessStat {
   readonly isDead: boolean;
-  /** Its first thread has ended; the process lives while other threads do. */
+  /** Its first thread has ended, but other threads are alive. */
   readonly isHeadless: boolean;
   readonly parentPid: number;
   readonly session: number;
@@ -32,16 +32,16 @@ interface ProcessStat {
 }
 
 /**
- * Reading a process takes about 20 µs, and reads in one go take a quarter of the time of piecemeal ones. After this
- * many, other work may run.
+ * Reading a process takes about 20 µs; reading one by one, with a pause after each, takes four times as long. After
+ * this many, the event loop runs other work.
  */
-const readInOneGo = 128;
+const processesPerBatch = 128;
 
 /**
- * All live processes. Markers are read wherever the kernel lets us: of our own user, and as root of every user, because
- * an agent run by root may start processes under other users. Empty where there is no /proc.
+ * All live processes, with markers where the kernel allows reading them: for processes of the same user, and as root
+ * for every process, because an agent run by root may start processes as other users. Empty where there is no /proc.
  *
- * Shared: when many runs end together, each of them wants to read the table.
+ * Callers share a read: when many runs end together, each of them asks for the table.
  */
 export function readProcessTable(clock: Clock): Promise<readonly ProcessEntry[]> {
   const read = readers.get(clock) ?? sharedRead(() => readNow(clock));
@@ -49,27 +49,28 @@ export function readProcessTable(clock: Clock): Promise<readonly ProcessEntry[]>
   return read();
 }
 
-/** By clock, because a read waits on it. */
+/** One per clock, because a read waits on its clock. */
 const readers = new WeakMap<Clock, () => Promise<readonly ProcessEntry[]>>();
 
 async function readNow(clock: Clock): Promise<readonly ProcessEntry[]> {
   const pids = listNumbers('/proc');
   const entries: ProcessEntry[] = [];
-  for (let from = 0; from < pids.length; from += readInOneGo) {
+  for (let from = 0; from < pids.length; from += processesPerBatch) {
     if (from > 0) await sleep(clock, 0);
-    entries.push(...pids.slice(from, from + readInOneGo).flatMap((pid) => readProcess(pid) ?? []));
+    entries.push(...pids.slice(from, from + processesPerBatch).flatMap((pid) => readProcess(pid) ?? []));
   }
   return entries;
 }
 
 /**
- * The start time of a process, null when it is gone or the platform does not report it. Read at once: pids are reused.
+ * The start time of a process; null when it is gone or the platform does not report it. Synchronous, because pids are
+ * reused.
  */
 export function startTimeOf(pid: number): number | null {
   return readStat(pid)?.startTime ?? null;
 }
 
-/** Null when the process is gone, is hidden from us, or the platform does not report it. */
+/** Null when the process is gone or hidden, or the platform does not report it. */
 export function readStat(pid: number): ProcessStat | null {
   try {
     return parseStat(readFileSync(`/proc/${pid}/stat`, 'utf8'));
@@ -89,7 +90,7 @@ function readProcess(pid: number): ProcessEntry | null {
 
 /**
  * proc(5): `pid (name) state ppid pgrp session …`, field 20 is the number of threads, field 22 the start time. The name
- * may hold spaces and `)`. A process whose first thread has ended is shown as a zombie though the others work on.
+ * may contain spaces and `)`. A process whose first thread has ended is shown as a zombie while other threads run.
  */
 function parseStat(text: string): ProcessStat {
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
@@ -103,10 +104,10 @@ function parseStat(text: string): ProcessStat {
   };
 }
 
-/** Empty for another user's, and for a process that hides itself (ssh-agent); its session or parent may identify it. */
+/** Empty for a process of another user, and for one that hides its environment (ssh-agent). */
 function environmentOf(pid: number, isHeadless: boolean): readonly string[] {
   if (!isHeadless) return readVariables(`/proc/${pid}/environ`);
-  // A thread that has ended shows no environment; each of the others shows that of the process.
+  // A thread that has ended shows no environment. Every other thread shows that of the process.
   const thread = listNumbers(`/proc/${pid}/task`).find((each) => each !== pid);
   return readVariables(`/proc/${pid}/task/${thread}/environ`);
 }

@@ -8,7 +8,7 @@ export interface Stoppable {
   signalGroup(signal: NodeJS.Signals): void;
 }
 
-/** Codex ends within 25 ms of a closed input, Claude within 1.2 s of TERM; several times that for busy machines. */
+/** Codex ends within 25 ms of a closed input, Claude within 1.2 s of TERM. A busy machine needs several times that. */
 const defaults = { closeStdinMs: 2000, terminateMs: 5000, killMs: 5000 };
 
 /** Asks a process to end, each rung harder than the last: close its input, TERM, KILL. */

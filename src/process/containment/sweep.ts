@@ -1,25 +1,25 @@
 import { type Clock, sleep } from '../../clock/clock.ts';
-import { findProcesses, keyOf, type MarkedProcess, ownLine, type SessionLeader } from './marked-processes.ts';
+import { findProcesses, keyOf, type MarkedProcess, ownAncestry, type SessionLeader } from './marked-processes.ts';
 import type { ProcessEntry } from './process-table.ts';
 import { signalProcess } from './send-signal.ts';
 
 export interface SweepOptions {
-  /** How long they have between TERM and KILL; with zero there is no TERM. */
+  /** The time between TERM and KILL; with zero there is no TERM. */
   readonly graceMs?: number | undefined;
   /** The first process of the run, where it is known. */
   readonly leader?: SessionLeader | undefined;
-  /** Processes that `lookForRun` found before: wanted too, though the process that led to them may be gone by now. */
+  /** Processes that `findRunProcesses` found earlier. They are ended too, even if the parent that led to them is gone. */
   readonly known?: readonly MarkedProcess[] | undefined;
 }
 
 export interface SweepReport {
-  /** Processes that were found and are gone. */
+  /** Processes that were found and have ended. */
   readonly ended: number;
-  /** How many are still alive, for any reason. Not zero: no other run may replace the run. */
+  /** How many are still alive, for any reason. While this is not zero, no other run may replace this one. */
   readonly left: number;
 }
 
-/** Ends everything that is left of a run. */
+/** Ends all remaining processes of a run. */
 export async function sweepRun(
   runId: string,
   deps: { readonly clock: Clock },
@@ -30,30 +30,29 @@ export async function sweepRun(
 }
 
 /**
- * The current processes of a run. For a caller that is about to end its first process: a descendant without a marker
- * that left the session is found only while its parent lives.
+ * The current processes of a run. Call it before ending the first process of the run: a descendant without a marker
+ * that left the session can be found only while its parent is alive.
  */
-export async function lookForRun(
+export async function findRunProcesses(
   runId: string,
   deps: { readonly clock: Clock },
   leader?: SessionLeader,
 ): Promise<readonly MarkedProcess[]> {
-  const look = {
+  const wanted = {
     isMarked: (entry: ProcessEntry) => entry.runId === runId,
     leader,
     known: new Map(),
-    spared: ownLine(),
+    spared: ownAncestry(),
   };
-  return (await findProcesses(look, deps.clock)).members;
+  return (await findProcesses(wanted, deps.clock)).members;
 }
 
 /**
- * Ends every process that any earlier start of this daemon left behind, even those that the store does not know, and
- * none of another daemon. For the start of a daemon, before it starts anything itself: later it
- * would end its own agents.
+ * Ends every process that previous daemons with this id left behind, even those that the store does not know, and no
+ * process of another daemon. A daemon calls it before it starts anything itself: later it would end its own agents.
  *
- * A process that is left may be alive; no run that it names may be inherited. An agent from which this daemon was
- * started is never ended, so it is left.
+ * The runs of processes that are left may still be alive, so they must not be inherited. If an agent started this
+ * daemon, that agent is never ended and counts as left.
  */
 export function sweepDaemon(
   daemonId: string,
@@ -64,9 +63,8 @@ export function sweepDaemon(
 }
 
 /**
- * Ends several runs without asking them first, all in the same sweep: for a daemon that must have its agents dead
- * before its lease ends, and has no time for the ladder. Takes at most five seconds, then reports the processes that
- * are left.
+ * Kills several runs in one sweep, without TERM: for a daemon whose agents must be dead before its lease ends, when
+ * there is no time for the ladder. Takes at most five seconds, then reports the processes that are left.
  */
 export function endRunsAtOnce(runIds: Iterable<string>, deps: { readonly clock: Clock }): Promise<Swept> {
   const wanted = new Set(runIds);
@@ -78,11 +76,11 @@ interface SweepOrder extends SweepOptions {
 }
 
 export interface Swept {
-  /** Processes that were found and are gone. */
+  /** Processes that were found and have ended. */
   readonly ended: number;
   /**
-   * Processes that are still there: ours to see but not to end, stuck in the kernel, multiplying too fast, or such that
-   * this process came out of.
+   * Processes that are still alive: Baton may see but not signal them, they are stuck in the kernel, they multiply too
+   * fast, or they are ancestors of this process.
    */
   readonly left: readonly MarkedProcess[];
 }
@@ -92,34 +90,34 @@ const defaultGraceMs = 1000;
 /** How long after the first KILL the sweep keeps checking before it reports the processes that are left. */
 const killPatienceMs = 5000;
 
-const lookAgainMs = 2;
+const checkAgainAfterMs = 2;
 
 /**
- * Ends marked processes: TERM once to each process, KILL after the grace, again and again until two checks in a row
- * find nothing. One check is not enough: in the middle of an `exec` a process shows no environment. A process that was
- * found once stays wanted until it is gone: a child without a marker may ignore the TERM that ends the parent it was
- * found by. Never ends this process or one of its ancestors, even if they carry the marker.
+ * Ends marked processes: TERM once to each, KILL after the grace period, repeated until two checks in a row find
+ * nothing. One check is not enough, because a process shows no environment in the middle of an `exec`. The sweep
+ * remembers each process that it found: a child without a marker may ignore TERM and outlive the parent through which
+ * it was found. Never ends this process or one of its ancestors, even if they carry the marker.
  */
 async function sweep(order: SweepOrder, clock: Clock): Promise<Swept> {
   const found = new Map<string, MarkedProcess>();
   const known = new Map(order.known?.map((each) => [keyOf(each), each]));
-  const wanted = { isMarked: order.isMarked, leader: order.leader, known, spared: ownLine() };
+  const wanted = { isMarked: order.isMarked, leader: order.leader, known, spared: ownAncestry() };
   const killFrom = clock.monotonic() + (order.graceMs ?? defaultGraceMs);
-  let emptyLooks = 0;
+  let emptyChecks = 0;
   let members: readonly MarkedProcess[] = [];
   let spared: readonly MarkedProcess[] = [];
-  while (emptyLooks < 2 && clock.monotonic() < killFrom + killPatienceMs) {
+  while (emptyChecks < 2 && clock.monotonic() < killFrom + killPatienceMs) {
     ({ members, spared } = await findProcesses(wanted, clock));
-    emptyLooks = members.length === 0 ? emptyLooks + 1 : 0;
+    emptyChecks = members.length === 0 ? emptyChecks + 1 : 0;
     const newcomers = signalAll(members, found, clock.monotonic() >= killFrom);
     for (const [key, member] of found) known.set(key, member);
     // While processes multiply, the next check follows at once.
-    if (emptyLooks < 2 && newcomers === 0) await sleep(clock, lookAgainMs);
+    if (emptyChecks < 2 && newcomers === 0) await sleep(clock, checkAgainAfterMs);
   }
   return { ended: found.size - members.length, left: [...members, ...spared] };
 }
 
-/** TERM to those not seen before, KILL to all when the grace has passed. Returns how many were new. */
+/** Sends TERM to processes not seen before, or KILL to all of them with `killNow`. Returns how many were new. */
 function signalAll(members: readonly MarkedProcess[], found: Map<string, MarkedProcess>, killNow: boolean): number {
   let newcomers = 0;
   for (const target of members) {

@@ -1,7 +1,7 @@
 export interface OutputLine {
   /** Decoded as UTF-8 after framing, without its line end. */
   readonly text: string;
-  /** The line was longer than the limit: this is its beginning, the rest is dropped up to the next newline. */
+  /** The line was longer than the limit. The text is its beginning; the rest, up to the next newline, is dropped. */
   readonly truncated: boolean;
   /** False when no newline closed it: it was truncated, or the output ended in the middle of a line. */
   readonly complete: boolean;
@@ -37,7 +37,7 @@ export class LineFramer {
     return lines;
   }
 
-  /** The half line that is left when the output ends, if any. */
+  /** The unfinished line at the end of the output, if any. */
   end(): OutputLine | null {
     const rest = this.#heldBytes > 0 ? { text: this.#release().toString(), truncated: false, complete: false } : null;
     this.#skipping = false;
@@ -48,7 +48,7 @@ export class LineFramer {
     if (this.#skipping) {
       this.#skipping = !closed;
     } else if (this.#heldBytes + piece.length > this.#maxLineBytes) {
-      // Reported at once and not at the newline: that may never come, and the memory is free again.
+      // Reported now, not at the newline: the newline may never come, and this frees the memory.
       this.#hold(piece.subarray(0, this.#maxLineBytes - this.#heldBytes));
       lines.push({ text: withoutHalfCharacter(this.#release()).toString(), truncated: true, complete: false });
       this.#skipping = !closed;
@@ -80,7 +80,7 @@ export class LineFramer {
   #release(): Buffer {
     const bytes = this.#held.subarray(0, this.#heldBytes);
     this.#heldBytes = 0;
-    // A large buffer is released; the ordinary one is used again once its bytes are decoded.
+    // Frees a buffer that has grown; keeps the first one for the next line.
     if (this.#held.length > firstCapacityBytes) this.#held = Buffer.alloc(0);
     return bytes;
   }

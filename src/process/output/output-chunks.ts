@@ -1,16 +1,16 @@
 import type { Readable } from 'node:stream';
 import { type Clock, timedOut, within } from '../../clock/clock.ts';
 
-/** After the exit of the child, this much waiting for more of its output in all; a grandchild may hold the pipe. */
+/** How long to wait, in total, for more output after the child has exited: a grandchild may keep the pipe open. */
 const drainAfterExitMs = 1000;
 
-/** How much output is read after the exit: several times the size of a pipe; the rest is a grandchild's. */
+/** How much output to read after the exit: several times the size of a pipe. Anything more comes from a grandchild. */
 const drainAfterExitBytes = 1024 * 1024;
 
 /**
- * The bytes of a child's output, pulled one chunk at a time: while no reader pulls, the pipe fills and the child waits,
- * so that a slow reader costs no memory. The end comes with the end of the pipe or, after the exit of the child, when
- * the drain above is used up.
+ * The bytes of a child's output, pulled one chunk at a time. While no reader pulls, the pipe fills and the child
+ * waits, so a slow reader costs no memory. The output ends at the end of the pipe or, after the exit of the child, when
+ * one of the two limits above is reached.
  */
 export class OutputChunks {
   readonly #stream: Readable;
@@ -26,7 +26,7 @@ export class OutputChunks {
   constructor(stream: Readable, exited: Promise<unknown>, clock: Clock) {
     this.#stream = stream;
     this.#clock = clock;
-    // This listener must stay for good: without one, Node throws unread output away when the child exits.
+    // Never remove this listener: without it, Node discards unread output when the child exits.
     stream.on('readable', () => this.#look());
     for (const event of ['end', 'close', 'error']) stream.on(event, () => this.#finish());
     void exited.then(() => {
@@ -48,7 +48,7 @@ export class OutputChunks {
     return null;
   }
 
-  /** From now on the output is read and discarded, so that a child without a reader can continue and end. */
+  /** From now on reads and discards the output, so that a child without a reader can continue and end. */
   discard(): void {
     this.#discarding = true;
     this.#look();

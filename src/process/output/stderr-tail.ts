@@ -5,11 +5,11 @@ import { type Clock, within } from '../../clock/clock.ts';
 export interface StderrTail {
   /** The last bytes of the error output so far, as text. */
   read(): string;
-  /** Resolves when everything was read, or after `waitMs` while a process still has the pipe open; then closes it. */
+  /** Waits until all error output is read, but at most `waitMs` if a process keeps the pipe open; then closes the pipe. */
   finish(waitMs: number): Promise<void>;
 }
 
-/** Reads a child's error output as fast as it comes, so that the child never waits for us, and keeps only its end. */
+/** Reads a child's error output as it comes, so that the child never waits for Baton, and keeps only the end of it. */
 export function keepStderrTail(
   stream: Readable,
   options: { readonly clock: Clock; readonly maxBytes: number; readonly onText?: ((text: string) => void) | undefined },
@@ -17,10 +17,10 @@ export function keepStderrTail(
   let tail = Buffer.alloc(0);
   const decoder = new StringDecoder('utf8');
   const closed = new Promise<void>((resolve) => stream.once('close', resolve));
-  stream.on('error', () => {}); // A broken pipe is the end of the output, which 'close' tells.
+  stream.on('error', () => {}); // A broken pipe ends the output; 'close' follows.
   stream.on('data', (chunk: Buffer) => {
     const joined = chunk.length < options.maxBytes ? Buffer.concat([tail, chunk]) : chunk;
-    // Copied, so that sixteen kilobytes do not keep a larger chunk alive.
+    // Copied, so that the tail does not keep a larger chunk in memory.
     tail = Buffer.from(joined.subarray(-options.maxBytes));
     options.onText?.(decoder.write(chunk));
   });

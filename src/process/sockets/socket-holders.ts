@@ -4,15 +4,15 @@ import { sharedRead } from '../shared-read.ts';
 
 /** Which processes have which sockets open, as far as the kernel shows. */
 export interface SocketHolders {
-  /** Processes by the inode of a socket; several have one when it was inherited or handed over. */
+  /** Processes by the inode of a socket. Several processes have it open when it was inherited or passed on. */
   readonly pidsOf: ReadonlyMap<string, readonly number[]>;
   /** Processes that exist and may not be inspected. */
   readonly unreadable: ReadonlySet<number>;
 }
 
-/** A link takes some 5 µs to read; after this many links, or this many processes, other work may run. */
-const linksInOneGo = 400;
-const processesInOneGo = 64;
+/** Reading a link takes about 5 µs. After this many links, or this many processes, the event loop runs other work. */
+const linksPerBatch = 400;
+const processesPerBatch = 64;
 
 /** Reads all holders once; callers that ask at once share the read. */
 export function readSocketHolders(clock: Clock): Promise<SocketHolders> {
@@ -21,7 +21,7 @@ export function readSocketHolders(clock: Clock): Promise<SocketHolders> {
   return read();
 }
 
-/** By clock, because a read waits on it. */
+/** One per clock, because a read waits on its clock. */
 const reads = new WeakMap<Clock, () => Promise<SocketHolders>>();
 
 /** Whether this process has this socket open, now. */
@@ -43,14 +43,14 @@ async function readNow(clock: Clock): Promise<SocketHolders> {
       const inode = socketAt(pid, name);
       if (inode !== null) pidsOf.set(inode, [...new Set([...(pidsOf.get(inode) ?? []), pid])]);
       links += 1;
-      if (links % linksInOneGo === 0) await sleep(clock, 0);
+      if (links % linksPerBatch === 0) await sleep(clock, 0);
     }
-    if (processes % processesInOneGo === 0) await sleep(clock, 0);
+    if (processes % processesPerBatch === 0) await sleep(clock, 0);
   }
   return { pidsOf, unreadable };
 }
 
-/** Null when they may not be seen; none when the process has ended meanwhile. */
+/** Null when Baton may not read them; empty when the process has ended. */
 function descriptorsOf(pid: number): readonly string[] | null {
   try {
     return readdirSync(`/proc/${pid}/fd`);

@@ -15,7 +15,7 @@ export interface LocalConnection {
 export interface SocketEnd {
   /** The user who made it. */
   readonly uid: number;
-  /** By which its holders are found. */
+  /** Identifies the socket in `/proc/<pid>/fd`, which shows the processes that have it open. */
   readonly inode: string;
 }
 
@@ -26,7 +26,7 @@ export function hasSocketTable(): boolean {
   return existsSync('/proc/net/tcp');
 }
 
-/** By the whole address and the port of both ends: a port alone may be in use at several addresses of one machine. */
+/** Compares address and port of both ends: a port alone may be in use at several addresses of one machine. */
 export async function findSocketEnd(connection: LocalConnection): Promise<SocketEnd | null> {
   const { localAddress, localPort, remoteAddress, remotePort } = connection;
   const [theirs, ours] = [addressTexts(remoteAddress), addressTexts(localAddress)];
@@ -42,7 +42,7 @@ export async function findSocketEnd(connection: LocalConnection): Promise<Socket
       }
     }
   }
-  // No kernel has two entries for one connection; if one had, it would be unknown which is the right one.
+  // No known kernel lists a connection twice. If one did, the right entry would be unknown.
   return found.size === 1 ? ([...found.values()][0] ?? null) : null;
 }
 

@@ -8,11 +8,11 @@ import type { ApiBindings, Caller } from './caller.ts';
 
 /**
  * Who is at the other end of a connection, as far as this machine can say. `user`: a program of this user. `run`: the
- * agent of a run. `other`: anyone else, who needs a token. `nobody`: the peer has gone or hides what it is. `untold`:
- * this machine cannot identify peers.
+ * agent of a run. `other`: anyone else, who needs a token. `unidentified`: the peer has gone or hides what it is.
+ * `unsupported`: this machine cannot identify peers.
  */
 export type LocalPeer =
-  | { readonly kind: 'user' | 'other' | 'nobody' | 'untold' }
+  | { readonly kind: 'user' | 'other' | 'unidentified' | 'unsupported' }
   | { readonly kind: 'run'; readonly runId: string };
 
 /** The two ends of a connection, as Baton sees them. */
@@ -77,7 +77,7 @@ function tokenIn(authorization: string): string {
 
 /** Null when the caller is refused. */
 function authorOf(peer: LocalPeer, tokenName: string | null, userName: string): Author | null {
-  if (peer.kind === 'nobody') return null;
+  if (peer.kind === 'unidentified') return null;
   if (peer.kind === 'run') return { kind: 'run', runId: peer.runId };
   if (tokenName !== null) return { kind: 'person', name: tokenName };
   return peer.kind === 'other' ? null : { kind: 'person', name: userName };
@@ -91,7 +91,7 @@ function rememberPeers(findPeer: IdentifyParts['findPeer']): (socket: Socket) =>
     known.set(socket, peer);
     const forget = (): void => void known.delete(socket);
     // Forget a peer that could not be identified, so that the next request tries again. Keep any other result.
-    peer.then(({ kind }) => kind === 'nobody' && forget(), forget);
+    peer.then(({ kind }) => kind === 'unidentified' && forget(), forget);
     return peer;
   };
 }
@@ -99,8 +99,8 @@ function rememberPeers(findPeer: IdentifyParts['findPeer']): (socket: Socket) =>
 async function findPeerOf(socket: Socket, findPeer: IdentifyParts['findPeer']): Promise<LocalPeer> {
   const { localAddress, localPort, remoteAddress, remotePort } = socket;
   // A connection that has ended has no addresses.
-  if (localAddress === undefined || localPort === undefined) return { kind: 'nobody' };
-  if (remoteAddress === undefined || remotePort === undefined) return { kind: 'nobody' };
+  if (localAddress === undefined || localPort === undefined) return { kind: 'unidentified' };
+  if (remoteAddress === undefined || remotePort === undefined) return { kind: 'unidentified' };
   return findPeer({ localAddress, localPort, remoteAddress, remotePort });
 }
 

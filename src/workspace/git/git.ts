@@ -163,7 +163,7 @@ async function callGit(call: GitCall, parts: GitParts): Promise<GitAnswer> {
         ...(signal === undefined ? {} : { signal }),
       },
       // Nothing that git starts here leaves its group, and a namespace would cost more than most calls.
-      { ...parts, custody: 'group_only' },
+      { ...parts, containment: 'group_only' },
     );
   } catch (cause) {
     if (signal?.aborted === true || !(cause instanceof BatonError) || cause.code !== 'process_spawn_failed')

@@ -150,7 +150,7 @@ function run(args: readonly string[], parts: ArchiveParts, signal: AbortSignal |
     maxOutputBytes: mostListBytes,
     ...(signal === undefined ? {} : { signal }),
   };
-  return runToEnd(request, { ...parts, custody: 'group_only' });
+  return runToEnd(request, { ...parts, containment: 'group_only' });
 }
 
 function freeName(wanted: string, there: readonly SavedWork[]): string {

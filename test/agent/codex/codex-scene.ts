@@ -43,7 +43,7 @@ export async function openCodex(scenario: Scenario, changes: SceneChanges = {}):
   const runId = systemChance.id();
   const parts: AgentParts = {
     clock: systemClock,
-    custody: 'marker_sweep',
+    containment: 'marker_sweep',
     daemonId: systemChance.id(),
     daemonEnv: process.env,
     allowEnv: [],

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/clock/system-clock.ts';
 import { endRunsAtOnce } from '../../../src/process/containment/sweep.ts';
 import {
-  describeUnderEachCustody,
+  describeWithEachContainment,
   endChildrenAfterEachTest,
   nextLine,
   pidsMarked,
@@ -16,14 +16,14 @@ endChildrenAfterEachTest();
 
 const deps = { clock: systemClock };
 
-describeUnderEachCustody('runs that must end at once', (custody) => {
+describeWithEachContainment('runs that must end at once', (containment) => {
   // @conforms claims.23
-  it('are ended together, deaf to TERM as they are, and no other run is', async () => {
+  it('are ended together although they ignore TERM, and no other run is', async () => {
     const runIds = [1, 2, 3].map((each) => `at-once-${each}-${uniqueNap()}`);
     const nap = uniqueNap();
     const deaf = `trap "" TERM; setsid sh -c 'trap "" TERM; sleep ${nap}; :' & echo ready; cat; sleep ${nap}`;
-    const lives = await Promise.all(runIds.map((runId) => startShell(custody, deaf, { runId })));
-    const other = await startShell(custody, 'trap "echo asked" TERM; echo ready; cat', { runId: `other-${nap}` });
+    const lives = await Promise.all(runIds.map((runId) => startShell(containment, deaf, { runId })));
+    const other = await startShell(containment, 'trap "echo asked" TERM; echo ready; cat', { runId: `other-${nap}` });
     for (const live of [...lives, other]) await nextLine(live);
     await until(() => pidsWithArgument(nap).length === 3, 'all that they start runs');
 
@@ -36,11 +36,15 @@ describeUnderEachCustody('runs that must end at once', (custody) => {
     expect(await nextLine(other)).toBe('still here');
   });
 
-  it('are not asked first: none has last words', async () => {
+  it('get no TERM, so none of them can write last output', async () => {
     const runId = `not-asked-${uniqueNap()}`;
-    const live = await startShell(custody, 'trap "echo asked; exit 0" TERM; echo ready; while :; do sleep 0.02; done', {
-      runId,
-    });
+    const live = await startShell(
+      containment,
+      'trap "echo asked; exit 0" TERM; echo ready; while :; do sleep 0.02; done',
+      {
+        runId,
+      },
+    );
     await nextLine(live);
     expect(await endRunsAtOnce([runId], deps)).toMatchObject({ left: [] });
     expect(await Array.fromAsync(live.lines)).toEqual([]);
@@ -53,7 +57,7 @@ describe('ending runs at once', () => {
     expect(await endRunsAtOnce(['', 'no such run'], deps)).toEqual({ ended: 0, left: [] });
   });
 
-  it('ends what starts anew as often as it dies', async () => {
+  it('ends a process that restarts each time it dies', async () => {
     const runId = `multiplies-${uniqueNap()}`;
     const live = await startShell(
       'marker_sweep',

@@ -5,7 +5,7 @@ import { isAlive } from '../../../src/process/containment/is-alive.ts';
 import {
   findProcesses,
   listMarkedProcesses,
-  ownLine,
+  ownAncestry,
   type SessionLeader,
 } from '../../../src/process/containment/marked-processes.ts';
 import { startTimeOf } from '../../../src/process/containment/process-table.ts';
@@ -13,7 +13,7 @@ import { signalGroup, signalProcess } from '../../../src/process/containment/sen
 import { sweepRun } from '../../../src/process/containment/sweep.ts';
 import { findProgram } from '../../../src/process/find-program.ts';
 import {
-  describeUnderEachCustody,
+  describeWithEachContainment,
   endChildrenAfterEachTest,
   isZombie,
   nextLine,
@@ -33,10 +33,10 @@ const deps = { clock: systemClock };
 
 const python = await findProgram('python3', { cwd: '/', path: testEnv.PATH });
 
-describeUnderEachCustody('processes found by their marker', (custody) => {
+describeWithEachContainment('processes with a marker', (containment) => {
   it('are listed with pid, start time and run', async () => {
     const runId = `listed-${uniqueNap()}`;
-    const live = await startShell(custody, 'echo ready; read line', { runId });
+    const live = await startShell(containment, 'echo ready; read line', { runId });
     await nextLine(live);
     const listed = (await listMarkedProcesses(deps)).filter((found) => found.runId === runId);
     expect(listed).toContainEqual({ pid: live.pid, startTime: live.startTime, runId });
@@ -46,7 +46,7 @@ describeUnderEachCustody('processes found by their marker', (custody) => {
   // @conforms process.6
   it('are ended by a sweep alone, as after a crash of the daemon', async () => {
     const runId = `swept-${uniqueNap()}`;
-    const live = await startShell(custody, 'setsid sleep 300 & echo ready; cat', { runId });
+    const live = await startShell(containment, 'setsid sleep 300 & echo ready; cat', { runId });
     await nextLine(live);
     expect(await sweepRun(runId, deps)).toMatchObject({ left: 0 });
     expect(pidsMarked(runId)).toEqual([]);
@@ -55,7 +55,7 @@ describeUnderEachCustody('processes found by their marker', (custody) => {
 });
 
 describe('a sweep', () => {
-  it('leaves a run alone whose id only begins the same', async () => {
+  it('ignores a run whose id only begins the same', async () => {
     const runId = `run-${uniqueNap()}`;
     const live = await startShell('marker_sweep', 'echo ready; cat', { runId: `${runId}-longer` });
     await nextLine(live);
@@ -64,12 +64,12 @@ describe('a sweep', () => {
     expect(await nextLine(live)).toBe('still here');
   });
 
-  it('never touches the daemon itself, though it is said to lead the run', async () => {
+  it('never ends the daemon itself, even if it is given as the leader of the run', async () => {
     const startTime = startTimeOf(process.pid) ?? 0;
     const look = {
       isMarked: () => false,
       known: new Map(),
-      spared: ownLine(),
+      spared: ownAncestry(),
       leader: { pid: process.pid, startTime },
     };
     expect((await findProcesses(look, systemClock)).members).not.toContainEqual(
@@ -78,7 +78,7 @@ describe('a sweep', () => {
   });
 
   // @conforms X5
-  it('ends a child without a marker that is deaf to the TERM that ends its parent', async () => {
+  it('ends a child without a marker that ignores the TERM that ends its parent', async () => {
     const runId = `orphan-${uniqueNap()}`;
     const nap = uniqueNap();
     const deaf = `trap "" TERM; sleep ${nap}; :`;
@@ -89,7 +89,7 @@ describe('a sweep', () => {
     await live.exited;
   });
 
-  it('ends an orphan without a marker in a session where a process of the run is', async () => {
+  it('ends an orphan without a marker that shares a session with a process of the run', async () => {
     const runId = `session-mate-${uniqueNap()}`;
     const nap = uniqueNap();
     const live = await startShell('marker_sweep', `(env -i PATH="$PATH" sleep ${nap} &); cat`, { runId });
@@ -99,7 +99,7 @@ describe('a sweep', () => {
     await live.exited;
   });
 
-  it('counts a process that has ended and waits to be collected as gone', async () => {
+  it('counts a zombie as ended', async () => {
     const runId = `collected-${uniqueNap()}`;
     const { pid } = await startZombie(runId);
     expect(await sweepRun(runId, deps)).toEqual({ ended: 0, left: 0 });
@@ -107,7 +107,7 @@ describe('a sweep', () => {
   });
 
   it.skipIf(python === null)(
-    'ends a process whose first thread has ended, which the kernel shows as dead',
+    'ends a process whose first thread has ended, which the kernel shows as a zombie',
     async () => {
       const runId = `headless-${uniqueNap()}`;
       const file = path.join(import.meta.dirname, '..', 'fixtures', 'headless.py');
@@ -123,7 +123,7 @@ describe('a sweep', () => {
 
 describe('the start time', () => {
   // @conforms process.5
-  it('keeps a signal from a process that only has the same pid', async () => {
+  it('prevents a signal to another process with the same pid', async () => {
     const live = await startShell('marker_sweep', 'trap "exit 8" TERM; echo ready; cat; echo alive; exit 0');
     await nextLine(live);
     const startTime = (live.startTime ?? 0) - 1;
@@ -134,13 +134,13 @@ describe('the start time', () => {
     expect(await live.exited).toEqual({ code: 0, signal: null });
   });
 
-  it('keeps the session of an earlier run from being taken for one of the same number', async () => {
+  it('prevents that the session of an earlier run is confused with one of the same number', async () => {
     const runId = `session-${uniqueNap()}`;
     const live = await startShell('marker_sweep', 'echo ready; cat', { runId });
     await nextLine(live);
     const startTime = live.startTime ?? 0;
     const look = (leader: SessionLeader) =>
-      findProcesses({ isMarked: () => false, known: new Map(), spared: ownLine(), leader }, systemClock);
+      findProcesses({ isMarked: () => false, known: new Map(), spared: ownAncestry(), leader }, systemClock);
     expect((await look({ pid: live.pid, startTime })).members).not.toEqual([]);
     expect((await look({ pid: live.pid, startTime: startTime - 1 })).members).toEqual([]);
   });

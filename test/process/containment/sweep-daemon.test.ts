@@ -1,11 +1,11 @@
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../../src/clock/system-clock.ts';
-import { findProcesses, keyOf, ownLine } from '../../../src/process/containment/marked-processes.ts';
+import { findProcesses, keyOf, ownAncestry } from '../../../src/process/containment/marked-processes.ts';
 import type { ProcessEntry } from '../../../src/process/containment/process-table.ts';
 import { sweepDaemon } from '../../../src/process/containment/sweep.ts';
 import {
-  describeUnderEachCustody,
+  describeWithEachContainment,
   endChildrenAfterEachTest,
   nextLine,
   pidsOfDaemon,
@@ -20,19 +20,19 @@ endChildrenAfterEachTest();
 const deps = { clock: systemClock };
 const hasty = { graceMs: 200 };
 
-describeUnderEachCustody('what an earlier life of a daemon left', (custody) => {
+describeWithEachContainment('a process that a previous daemon left behind', (containment) => {
   // @conforms claims.19
-  it('is ended whatever the run, in sessions of its own and orphaned too', async () => {
+  it('is ended in any run, also in its own session and as an orphan', async () => {
     const daemonId = `daemon-${uniqueNap()}`;
     const nap = uniqueNap();
     const lives = [
-      await startShell(custody, `setsid sleep ${nap} & cat`, { daemonId }),
-      await startShell(custody, `(setsid sh -c 'trap "" TERM; sleep ${nap}; :' &); cat`, { daemonId }),
-      await startShell(custody, `env -i PATH="$PATH" setsid sleep ${nap} & cat`, { daemonId }),
-      await startShell(custody, `setsid sh -c 'trap "" TERM; env -i PATH="$PATH" setsid sleep ${nap}; :' & cat`, {
+      await startShell(containment, `setsid sleep ${nap} & cat`, { daemonId }),
+      await startShell(containment, `(setsid sh -c 'trap "" TERM; sleep ${nap}; :' &); cat`, { daemonId }),
+      await startShell(containment, `env -i PATH="$PATH" setsid sleep ${nap} & cat`, { daemonId }),
+      await startShell(containment, `setsid sh -c 'trap "" TERM; env -i PATH="$PATH" setsid sleep ${nap}; :' & cat`, {
         daemonId,
       }),
-      await startShell(custody, `(env -i PATH="$PATH" sleep ${nap} &); cat`, { daemonId }),
+      await startShell(containment, `(env -i PATH="$PATH" sleep ${nap} &); cat`, { daemonId }),
     ];
     await until(() => pidsWithArgument(nap).length === lives.length, 'all run');
     expect(pidsOfDaemon(daemonId).length).toBeGreaterThanOrEqual(lives.length);
@@ -46,14 +46,14 @@ describeUnderEachCustody('what an earlier life of a daemon left', (custody) => {
   });
 
   // @conforms claims.20
-  it('is told from what another daemon has, though that has a run of the same id', async () => {
+  it('is distinguished from a process of another daemon, even with the same run id', async () => {
     const daemonId = `daemon-${uniqueNap()}`;
     const runId = `shared-${uniqueNap()}`;
-    const other = await startShell(custody, 'trap "echo asked" TERM; echo ready; cat', {
+    const other = await startShell(containment, 'trap "echo asked" TERM; echo ready; cat', {
       daemonId: `${daemonId}-2`,
       runId,
     });
-    const own = await startShell(custody, 'echo ready; cat', { daemonId, runId });
+    const own = await startShell(containment, 'echo ready; cat', { daemonId, runId });
     await nextLine(other);
     await nextLine(own);
     expect(await sweepDaemon(daemonId, deps)).toMatchObject({ left: [] });
@@ -64,7 +64,7 @@ describeUnderEachCustody('what an earlier life of a daemon left', (custody) => {
 });
 
 describe('a sweep of a daemon', () => {
-  it('counts what has the markers of an inner Baton, or none, to the run it came out of', async () => {
+  it('attributes processes without markers, or with those of an inner Baton, to their outer run', async () => {
     const [daemonId, runId, nap] = [`daemon-${uniqueNap()}`, `run-${uniqueNap()}`, uniqueNap()];
     const inner = 'env BATON_RUN_ID=inner BATON_DAEMON_ID=inner setsid';
     const bare = 'env -i PATH="$PATH" setsid';
@@ -72,12 +72,12 @@ describe('a sweep of a daemon', () => {
     onTestFinished(() => pidsWithArgument(nap).forEach((pid) => void process.kill(pid, 'SIGKILL')));
     const live = await startShell('marker_sweep', script, { daemonId, runId });
     await until(() => pidsWithArgument(nap).length === 2, 'both run');
-    const look = { isMarked: (entry: ProcessEntry) => entry.daemonId === daemonId, spared: ownLine() };
+    const look = { isMarked: (entry: ProcessEntry) => entry.daemonId === daemonId, spared: ownAncestry() };
     const { members } = await findProcesses({ ...look, known: new Map() }, systemClock);
     expect(members.map(({ pid }) => pid).toSorted()).toEqual([live.pid, ...pidsWithArgument(nap)].toSorted());
     expect(members.map((member) => member.runId)).toEqual([runId, runId, runId]);
 
-    // Also when the process they came out of is gone.
+    // Also when the process that started them is gone.
     process.kill(live.pid, 'SIGKILL');
     await live.exited;
     const known = new Map(members.map((member) => [keyOf(member), member]));
@@ -85,7 +85,7 @@ describe('a sweep of a daemon', () => {
     expect(later.members.map((member) => member.runId)).toEqual([runId, runId]);
   });
 
-  it('ends a process that ignores TERM only after the grace, and one that hears it in its own way', async () => {
+  it('waits for the grace period before it ends a process that ignores TERM, and lets another one clean up', async () => {
     const daemonId = `daemon-${uniqueNap()}`;
     const deaf = await startShell('marker_sweep', 'trap "" TERM; echo ready; while :; do sleep 0.02; done', {
       daemonId,
@@ -100,7 +100,7 @@ describe('a sweep of a daemon', () => {
     expect(await polite.exited).toEqual({ code: 3, signal: null });
   });
 
-  it('finds nothing where nobody carries the marker, and an empty one is nobody’s', async () => {
+  it('finds nothing without a matching marker, and an empty marker matches nothing', async () => {
     const live = await startShell('marker_sweep', 'echo ready; cat', { daemonId: '' });
     await nextLine(live);
     expect(await sweepDaemon('', deps)).toEqual({ ended: 0, left: [] });
@@ -110,9 +110,9 @@ describe('a sweep of a daemon', () => {
   });
 });
 
-describeUnderEachCustody('a Baton that an agent works on', (custody) => {
+describeWithEachContainment('a Baton inside an agent', (containment) => {
   // @conforms claims.21
-  it('marks its own children as its own, and ends them without harm to the agent or itself', async () => {
+  it('marks its own children, and ends them without harm to the agent or itself', async () => {
     const [outer, inner, nap] = [`outer-${uniqueNap()}`, `inner-${uniqueNap()}`, uniqueNap()];
     const agent = await startAgent(outer, inner, nap);
     const told = JSON.parse(await nextLine(agent));
@@ -123,7 +123,7 @@ describeUnderEachCustody('a Baton that an agent works on', (custody) => {
   });
 
   // @conforms claims.22
-  it('never ends the agent it came out of, though that is of its own earlier life, and tells of it', async () => {
+  it('never ends the agent that started it, even one of its own previous daemon, and reports it as left', async () => {
     const daemonId = `same-${uniqueNap()}`;
     const nap = uniqueNap();
     const agent = await startAgent(daemonId, daemonId, nap, `sleep ${nap} &`);
@@ -131,7 +131,7 @@ describeUnderEachCustody('a Baton that an agent works on', (custody) => {
     expect(swept.left.length).toBeGreaterThan(0);
     expect(swept.left).toContainEqual(expect.objectContaining({ runId: 'outer-run' }));
     expect(swept.left).not.toContainEqual(expect.objectContaining({ pid }));
-    // Its own child, and what the agent started beside it.
+    // Its own child, and what the agent started next to it.
     expect(swept.ended).toBe(2);
     expect(pidsWithArgument(nap)).toEqual([]);
     await agent.write('still here\n');
@@ -142,6 +142,6 @@ describeUnderEachCustody('a Baton that an agent works on', (custody) => {
   function startAgent(outer: string, inner: string, nap: string, first = '') {
     const file = path.join(import.meta.dirname, '..', 'fixtures', 'baton-in-agent.mjs');
     const args = ['-c', `${first} "$0" "$1" "$2" "$3"; cat`, process.execPath, file, inner, `nap=${nap}`];
-    return startShell(custody, '', { args, daemonId: outer, runId: 'outer-run' });
+    return startShell(containment, '', { args, daemonId: outer, runId: 'outer-run' });
   }
 });

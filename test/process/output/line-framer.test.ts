@@ -11,32 +11,32 @@ function frame(chunks: readonly Uint8Array[], maxLineBytes = 1000): OutputLine[]
   return rest === null ? lines : [...lines, rest];
 }
 
-describe('framing of lines', () => {
+describe('the line framer', () => {
   it('takes newline and carriage return with newline as the end of a line', () => {
     expect(frame([Buffer.from('one\ntwo\r\n\nfo\rur\n')])).toEqual(
       ['one', 'two', '', 'fo\rur'].map((text) => ({ text, ...whole })),
     );
   });
 
-  it('tells a half line at the end as incomplete', () => {
+  it('returns a half line at the end as incomplete', () => {
     expect(frame([Buffer.from('one\ntw')])).toEqual([
       { text: 'one', ...whole },
       { text: 'tw', truncated: false, complete: false },
     ]);
   });
 
-  it('has nothing to tell of no output', () => {
+  it('returns nothing for no output', () => {
     expect(frame([])).toEqual([]);
   });
 
-  it('cuts a line that is too long, drops its rest and goes on with the next', () => {
+  it('cuts a line that is too long, drops its rest and continues with the next line', () => {
     expect(frame([Buffer.from('12345678\nnext\n')], 5)).toEqual([
       { text: '12345', truncated: true, complete: false },
       { text: 'next', ...whole },
     ]);
   });
 
-  it('leaves a line of exactly the limit whole', () => {
+  it('keeps a line of exactly the limit whole', () => {
     expect(frame([Buffer.from('12345\n')], 5)).toEqual([{ text: '12345', ...whole }]);
   });
 
@@ -47,7 +47,7 @@ describe('framing of lines', () => {
   });
 
   // @conforms process.2
-  it('gives the same lines for any chunking of any bytes', () => {
+  it('returns the same lines for any chunking of any bytes', () => {
     const byte = fc.oneof(fc.constantFrom(0x0a, 0x0d, 0xe2, 0x82, 0xac), fc.integer({ min: 0, max: 255 }));
     const bytes = fc.array(byte, { maxLength: 300 }).map((values) => Uint8Array.from(values));
     const cuts = fc.array(fc.nat(300), { maxLength: 20 });
@@ -66,7 +66,7 @@ describe('framing of lines', () => {
     );
   });
 
-  it('gives back every byte of text when no line is too long', () => {
+  it('keeps every byte of text when no line is too long', () => {
     const text = fc.string({ unit: 'grapheme' }).map((value) => value.replaceAll('\r', ''));
     fc.assert(
       fc.property(text, (value) => {

@@ -10,7 +10,7 @@ import { findSocketEnd, type LocalConnection } from '../../../src/process/socket
 
 const linux = process.platform === 'linux';
 const isRoot = process.getuid?.() === 0;
-/** Somebody who owns nothing. */
+/** The user `nobody`, who owns nothing. */
 const nobody = 65_534;
 const marks = { BATON_DAEMON_ID: 'daemon-of-this-test', BATON_RUN_ID: 'run-7' };
 const foreignMarks = { BATON_DAEMON_ID: 'another-daemon', BATON_RUN_ID: 'run-9' };
@@ -43,13 +43,13 @@ function connectionOf({
 
 interface ClientChoices {
   readonly env?: Record<string, string>;
-  /** What starts it. */
+  /** The command that starts the program. */
   readonly wrapper?: readonly string[];
-  /** What it does besides; the connection is `s`. */
+  /** More code of the program; `s` is the connection. */
   readonly after?: string;
 }
 
-/** A program in another process that opens a connection, and keeps it. */
+/** Starts a program that opens a connection and keeps it open. */
 function connect(options: object, { env = {}, wrapper = [], after = '' }: ClientChoices = {}): ChildProcess {
   const program = `const s = require('node:net').connect(${JSON.stringify(options)}); s.on('error', () => {});
     setTimeout(() => {}, 60000); ${after}`;
@@ -81,38 +81,38 @@ async function connectedBy(host: string, choices: ClientChoices = {}, to = host)
   return nextConnection(server);
 }
 
-describe.runIf(linux)('who is at the other end of a connection on this machine', () => {
+describe.runIf(linux)('the peer of a local connection', () => {
   it.each([
     ['127.0.0.1', '127.0.0.1'],
     ['127.0.0.2', '127.0.0.2'],
     ['::1', '::1'],
     ['::', '127.0.0.1'],
     ['127.0.0.1', '::ffff:127.0.0.1'],
-  ])('is the user whose program was seen to have it, at %s by way of %s', async (host, to) => {
+  ])('is the user when a program of the user has it, at %s through %s', async (host, to) => {
     const connection = await connectedBy(host, {}, to);
     expect(await findSocketEnd(connection)).toMatchObject({ uid });
     expect(await find(connection)).toEqual({ kind: 'user' });
   });
 
-  it('is nobody where there is no such connection', async () => {
+  it('is unidentified when there is no such connection', async () => {
     const connection = { localAddress: '127.0.0.1', localPort: 1, remoteAddress: '127.0.0.1', remotePort: 2 };
-    expect(await find(connection)).toEqual({ kind: 'nobody' });
-    // As a connection that has ended tells its other end.
-    expect(await find({ ...connection, remoteAddress: '', remotePort: 0 })).toEqual({ kind: 'nobody' });
+    expect(await find(connection)).toEqual({ kind: 'unidentified' });
+    // The address of a connection that has ended.
+    expect(await find({ ...connection, remoteAddress: '', remotePort: 0 })).toEqual({ kind: 'unidentified' });
   });
 
-  it('is another one, who has to show a token, when it is another machine', async () => {
+  it('is "other" on another machine', async () => {
     const connection = { localAddress: '192.0.2.1', localPort: 1, remoteAddress: '192.0.2.2', remotePort: 2 };
     expect(await find(connection)).toEqual({ kind: 'other' });
   });
 
-  it('is not told where the platform has no users', async () => {
-    const untold = createPeerFinder({ daemonIds: new Set(), uid: null, clock: systemClock });
-    expect(await untold(await connectedBy('127.0.0.1'))).toEqual({ kind: 'untold' });
+  it('is unsupported where the platform has no user ids', async () => {
+    const findWithoutUid = createPeerFinder({ daemonIds: new Set(), uid: null, clock: systemClock });
+    expect(await findWithoutUid(await connectedBy('127.0.0.1'))).toEqual({ kind: 'unsupported' });
   });
 
   // @conforms api.22
-  it('is an agent when its process, or one it came out of, carries the marker of the daemon', async () => {
+  it('is a run when its process, or an ancestor of it, carries a marker of the daemon', async () => {
     const open = await connectedBy('127.0.0.1', { env: marks });
     // It clears its environment, and is still a child of the run.
     const hidden = await connectedBy('127.0.0.1', {
@@ -123,12 +123,12 @@ describe.runIf(linux)('who is at the other end of a connection on this machine',
   });
 
   // @conforms api.50
-  it('is an agent of an unknown run when the marker is that of another Baton', async () => {
+  it('is an unknown run when the marker is from another Baton', async () => {
     const connection = await connectedBy('127.0.0.1', { env: foreignMarks });
     expect(await find(connection)).toEqual({ kind: 'run', runId: 'unknown' });
   });
 
-  it('is an agent when one of several processes that have it is', async () => {
+  it('is a run when one of several processes that have it belongs to a run', async () => {
     // The child is given the connection and carries a marker, the parent does not.
     const child = `require('node:child_process').spawn('sleep', ['60'], { env: { ...process.env, ...${JSON.stringify(marks)} }, stdio: ['ignore', 'ignore', s] })`;
     const { server, port } = await serverAt('127.0.0.1');
@@ -144,7 +144,7 @@ describe.runIf(linux)('who is at the other end of a connection on this machine',
   });
 
   // @conforms api.44
-  it('is not mistaken for whoever has the same port at another address', async () => {
+  it('is not confused with a peer on the same port of another address', async () => {
     const { server, port } = await serverAt('127.0.0.1');
     connect({ port, host: '127.0.0.1' });
     const person = await nextConnection(server);
@@ -156,7 +156,7 @@ describe.runIf(linux)('who is at the other end of a connection on this machine',
   });
 
   // @conforms api.45
-  it('is never the user when an agent sends something and is gone at once', async () => {
+  it('is never the user when an agent connects and exits at once', async () => {
     const { server, port } = await serverAt('127.0.0.1');
     const found: Promise<SocketPeer>[] = [];
     server.on('connection', (socket) => {
@@ -170,19 +170,19 @@ describe.runIf(linux)('who is at the other end of a connection on this machine',
     // The last of them may not have been accepted yet.
     await vi.waitFor(() => expect(found).toHaveLength(40), 10_000);
     const kinds = (await Promise.all(found)).map(({ kind }) => kind);
-    expect(kinds.filter((kind) => kind !== 'run' && kind !== 'nobody')).toEqual([]);
-    // That it leaves early is what this is about.
-    expect(kinds).toContain('nobody');
+    expect(kinds.filter((kind) => kind !== 'run' && kind !== 'unidentified')).toEqual([]);
+    // The test must have seen agents that left early.
+    expect(kinds).toContain('unidentified');
   });
 
-  it('is never the user when an agent hands it to ever new processes', async () => {
+  it('is never the user when an agent passes the connection on to ever new processes', async () => {
     const { server, port } = await serverAt('127.0.0.1');
     // Each process leaves the connection to a child and ends.
     const script =
       'exec 3<>/dev/tcp/127.0.0.1/$0; f() { [ $1 -gt 300 ] || { sleep 0.002; f $(($1 + 1)) & }; }; f 0; wait; sleep 5';
     start(['bash', '-c', script, `${port}`], marks);
     const connection = await nextConnection(server);
-    for (let time = 0; time < 10; time++) expect(['run', 'nobody']).toContain((await find(connection)).kind);
+    for (let time = 0; time < 10; time++) expect(['run', 'unidentified']).toContain((await find(connection)).kind);
   });
 });
 
@@ -199,14 +199,18 @@ function works(...[command = '', ...args]: readonly string[]): boolean {
   return spawnSync(command, args).status === 0;
 }
 
-interface Ear {
+interface PeerReporter {
   readonly port: number;
-  /** The next line it tells. */
+  /** The next line of its output. */
   next(): Promise<string>;
 }
 
-async function earOf(wrapper: readonly string[], env: Record<string, string>, ...program: string[]): Promise<Ear> {
-  const file = path.join(import.meta.dirname, '..', 'fixtures', 'tell-peers.mjs');
+async function startReporter(
+  wrapper: readonly string[],
+  env: Record<string, string>,
+  ...program: string[]
+): Promise<PeerReporter> {
+  const file = path.join(import.meta.dirname, '..', 'fixtures', 'report-peers.mjs');
   const child = start([...wrapper, process.execPath, file, ...program], env);
   const lines = createInterface({ input: child.stdout ?? process.stdin })[Symbol.asyncIterator]();
   const next = async (): Promise<string> => String((await lines.next()).value);
@@ -214,70 +218,70 @@ async function earOf(wrapper: readonly string[], env: Record<string, string>, ..
 }
 
 /** A daemon that is not root. */
-function earOfNobody(...program: string[]): Promise<Ear> {
-  return earOf(reuid, {}, ...program);
+function reporterOfNobody(...program: string[]): Promise<PeerReporter> {
+  return startReporter(reuid, {}, ...program);
 }
 
-it.runIf(linux)('a daemon that an agent of another Baton started takes what that agent does for its user', async () => {
-  const { port, next } = await earOf([], foreignMarks);
+it.runIf(linux)('a daemon started by an agent of another Baton treats that agent as its user', async () => {
+  const { port, next } = await startReporter([], foreignMarks);
   connect({ port, host: '127.0.0.1' }, { env: foreignMarks });
   expect(await next()).toBe('user');
   connect({ port, host: '127.0.0.1' }, { env: { ...foreignMarks, BATON_DAEMON_ID: 'a-third-daemon' } });
   expect(await next()).toBe('run');
-  // One that was started again by an agent of its own has agents all the same.
-  const again = await earOf([], marks);
+  // A daemon that was restarted by one of its own agents still recognizes its agents.
+  const again = await startReporter([], marks);
   connect({ port: again.port, host: '127.0.0.1' }, { env: marks });
   expect(await again.next()).toBe('run');
 });
 
-describe.runIf(linux && canBeNobody)('to a daemon that is not root', () => {
-  it('a program of its own user is the user, and an agent is an agent', async () => {
-    const { port, next } = await earOfNobody();
+describe.runIf(linux && canBeNobody)('a daemon that is not root', () => {
+  it('identifies a program of its own user as the user, and an agent as a run', async () => {
+    const { port, next } = await reporterOfNobody();
     connect({ port, host: '127.0.0.1' }, { wrapper: reuid });
     expect(await next()).toBe('user');
     connect({ port, host: '127.0.0.1' }, { wrapper: reuid, env: marks });
     expect(await next()).toBe('run');
   });
 
-  it.runIf(canUnshare)('an agent in namespaces of its own is an agent', async () => {
-    const { port, next } = await earOfNobody();
+  it.runIf(canUnshare)('identifies an agent in its own namespaces as a run', async () => {
+    const { port, next } = await reporterOfNobody();
     const script = 'exec 3<>/dev/tcp/127.0.0.1/$0; exec sleep 60';
     start([...reuid, ...unshare, 'env', '-i', 'bash', '-c', script, `${port}`], marks);
     expect(await next()).toBe('run');
   });
 
   // @conforms api.47
-  it.runIf(isRoot)('root is not the user', async () => {
-    const { port, next } = await earOfNobody();
+  it.runIf(isRoot)('identifies root as "other"', async () => {
+    const { port, next } = await reporterOfNobody();
     connect({ port, host: '127.0.0.1' });
     expect(await next()).toBe('other');
   });
 
-  it.runIf(canHide)('a program that hides is not the user', async () => {
-    const { port, next } = await earOfNobody();
+  it.runIf(canHide)('identifies a program that hides as "other"', async () => {
+    const { port, next } = await reporterOfNobody();
     start([...reuid, 'perl', '-e', hiding, `${port}`], {});
     expect(await next()).toBe('other');
   });
 
   // @conforms api.46
-  it.runIf(canHide)('an agent that hides is nobody, whatever it shows', async () => {
-    const { port, next } = await earOfNobody();
+  it.runIf(canHide)('does not identify an agent that hides', async () => {
+    const { port, next } = await reporterOfNobody();
     start([...reuid, 'sh', '-c', 'perl -e "$0" "$1" & wait', hiding, `${port}`], marks);
-    expect(await next()).toBe('nobody');
+    expect(await next()).toBe('unidentified');
   });
 
-  it.runIf(canHide)('what it started itself and what hides is nobody, though no marker can be read', async () => {
-    const { next } = await earOfNobody('perl', '-e', hiding);
-    expect(await next()).toBe('nobody');
+  it.runIf(canHide)('does not identify a child of its own that hides, although no marker can be read', async () => {
+    const { next } = await reporterOfNobody('perl', '-e', hiding);
+    expect(await next()).toBe('unidentified');
   });
 });
 
-it.runIf(linux && isRoot && canBeNobody)('another user of the machine is another one', async () => {
+it.runIf(linux && isRoot && canBeNobody)('identifies another user of the machine as "other"', async () => {
   const connection = await connectedBy('127.0.0.1', { wrapper: ['setpriv', `--reuid=${nobody}`, '--clear-groups'] });
   expect(await find(connection)).toEqual({ kind: 'other' });
 });
 
-it.runIf(linux && isRoot && canBeNobody)('an agent that became another user stays an agent', async () => {
+it.runIf(linux && isRoot && canBeNobody)('identifies an agent that changed its user as a run', async () => {
   const wrapper = ['setpriv', `--reuid=${nobody}`, '--clear-groups'];
   expect(await find(await connectedBy('127.0.0.1', { wrapper, env: marks }))).toEqual({ kind: 'run', runId: 'run-7' });
 });

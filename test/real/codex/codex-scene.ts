@@ -9,7 +9,7 @@ import { systemChance } from '../../../src/clock/system-chance.ts';
 import { systemClock } from '../../../src/clock/system-clock.ts';
 import type { AgentQuestion, QuestionAnswer } from '../../../src/core/command/question.ts';
 import type { ToolAnswer, ToolDescription } from '../../../src/core/tool-door.ts';
-import type { Custody } from '../../../src/process/containment/custody.ts';
+import type { Containment } from '../../../src/process/containment/containment.ts';
 import { daemonMarker } from '../../../src/process/containment/process-table.ts';
 import { type CodexHomeChoices, codexHome } from '../../fake/openai/codex-home.ts';
 import { type FakeOpenAi, startFakeOpenAi } from '../../fake/openai/fake-openai.ts';
@@ -46,7 +46,7 @@ export interface SceneChoices {
   readonly scenario?: Scenario;
   readonly home?: CodexHomeChoices;
   readonly options?: Partial<CodexAgentOptions>;
-  readonly custody?: Custody;
+  readonly containment?: Containment;
   /** Names of variables that hold tracker secrets. */
   readonly denyEnv?: readonly string[];
   /** The model's address instead of that of the fake. */
@@ -94,7 +94,7 @@ export function useCodexScenes(codex: CodexBinary): (choices?: SceneChoices) => 
     const { env } = codexHome(folder, choices.baseUrl ?? model.url, choices.home);
     const parts: AgentParts = {
       clock: systemClock,
-      custody: choices.custody ?? 'marker_sweep',
+      containment: choices.containment ?? 'marker_sweep',
       daemonId: systemChance.id(),
       daemonEnv: { PATH: process.env.PATH, LANG: 'C.UTF-8', ...env },
       allowEnv: ['CODEX_*'],

@@ -3,9 +3,9 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
-import type { Custody } from '../../../src/process/containment/custody.ts';
+import type { Containment } from '../../../src/process/containment/containment.ts';
 import { shell } from '../../fake/openai/scenario.ts';
-import { describeUnderEachCustody } from '../../process/real-children.ts';
+import { describeWithEachContainment } from '../../process/real-children.ts';
 import { describeWithCodex } from '../codex-binary.ts';
 import { type CodexScene, useCodexScenes } from './codex-scene.ts';
 
@@ -26,17 +26,17 @@ const identity = ['-c', 'user.name=Somebody', '-c', 'user.email=somebody@example
 await describeWithCodex('the sandbox of a real Codex', (codex) => {
   const makeScene = useCodexScenes(codex);
   const commit = `echo made > made.txt; git add -A && git ${identity.join(' ')} commit -qm made; touch ../outside.txt`;
-  const confinedScene = (custody: Custody = 'marker_sweep'): Promise<CodexScene> =>
+  const confinedScene = (containment: Containment = 'marker_sweep'): Promise<CodexScene> =>
     makeScene({
-      custody,
+      containment,
       scenario: { otherwise: [{ calls: [shell(commit)] }, { message: ({ lastOutput }) => lastOutput }] },
       options: confined,
     });
 
-  describeUnderEachCustody('a commit', (custody) => {
+  describeWithEachContainment('a commit', (containment) => {
     // @conforms real.22
     it('lets the agent commit when the git directory lies outside of the workspace and was named', async () => {
-      const scene = await confinedScene(custody);
+      const scene = await confinedScene(containment);
       const gitDirectory = path.join(scene.folder, 'git-directories', 'one');
       mkdirSync(path.dirname(gitDirectory));
       execFileSync('git', ['init', '-q', '--separate-git-dir', gitDirectory, scene.workspace]);

@@ -167,7 +167,7 @@ describe('who sends a request', () => {
   it('is nobody, with a token too, when it has gone or hides', async () => {
     const { tokens, operate } = await twoTokens();
     for (const authorization of [undefined, `Bearer ${operate}`]) {
-      expect(await who({ tokens, ...peer({ kind: 'nobody' }) }, authorization)).toBe(401);
+      expect(await who({ tokens, ...peer({ kind: 'unidentified' }) }, authorization)).toBe(401);
       // A connection that has ended has no other end.
       expect(await identifier({ tokens }).ask(authorization, { localAddress: '127.0.0.1', localPort: 1 })).toBe(401);
     }
@@ -175,7 +175,7 @@ describe('who sends a request', () => {
 
   it('is looked up once for a connection, by both ends of it; not kept is only that nobody was found', async () => {
     const looks: ConnectionEnds[] = [];
-    const kinds = ['nobody', 'user', 'other'] as const;
+    const kinds = ['unidentified', 'user', 'other'] as const;
     const findPeer = async (connection: ConnectionEnds): Promise<LocalPeer> => {
       looks.push(connection);
       return { kind: kinds[looks.length - 1] ?? 'other' };
@@ -191,7 +191,7 @@ describe('who sends a request', () => {
   });
 
   it('is the user where the machine tells nobody apart', async () => {
-    expect(await who(peer({ kind: 'untold' }))).toMatchObject(person('ada'));
+    expect(await who(peer({ kind: 'unsupported' }))).toMatchObject(person('ada'));
   });
 
   // @conforms api.7

@@ -35,7 +35,7 @@ const inBash =
           add: env,
         }),
       },
-      { clock: systemClock, custody: 'marker_sweep', daemonId: systemChance.id() },
+      { clock: systemClock, containment: 'marker_sweep', daemonId: systemChance.id() },
     );
 
 const command = (run: string | Secret) => ({ kind: 'command', run, events: notifyEvents }) as const;

@@ -18,7 +18,7 @@ import { type LookScene, lookScene, oneCommit, scratchGit, shell, watchedGit } f
 import { type Canary, hatchCanary, plantTraps, spring, type Trap, trapGround, traps } from './traps.ts';
 
 function salvageWith(git: Git, places: GitPlaces): Salvage {
-  const parts = { clock: systemClock, custody: 'group_only', daemonId: 'd' } as const;
+  const parts = { clock: systemClock, containment: 'group_only', daemonId: 'd' } as const;
   return createSalvage({
     ...parts,
     project: 'test',

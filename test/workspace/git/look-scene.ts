@@ -32,7 +32,7 @@ export function shell(script: string, cwd: string, env: Record<string, string> =
 export function scratchGit(env: Record<string, string | undefined> = {}): Git {
   return createGit({
     clock: systemClock,
-    custody: 'marker_sweep',
+    containment: 'marker_sweep',
     daemonId: 'd',
     daemonEnv: { PATH: process.env.PATH, ...env },
   });

@@ -94,7 +94,7 @@ export function scratchCheckouts(folder: string, location: string, changes: Chec
   const daemonEnv = { PATH: process.env.PATH, HOME: path.join(folder, 'home') };
   const plain = createGit({
     clock: systemClock,
-    custody: 'marker_sweep',
+    containment: 'marker_sweep',
     daemonId: changes.daemonId ?? systemChance.id(),
     daemonEnv,
   });

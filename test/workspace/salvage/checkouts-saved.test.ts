@@ -24,7 +24,7 @@ async function filled(
   mkdirSync(workspace, { recursive: true });
   const parts = {
     clock: systemClock,
-    custody: 'group_only',
+    containment: 'group_only',
     daemonId: 'salvage-test',
     daemonEnv: { PATH: process.env.PATH, HOME: folder },
     logger: memoryLogger(),

@@ -10,7 +10,7 @@ import type { Salvage, SalvageRequest, SavedWork, SaveResult } from '../../../sr
 import { memoryLogger } from '../../fake/memory-logger.ts';
 import { scratchFolder } from '../scratch-folder.ts';
 
-const processDeps = { clock: systemClock, custody: 'group_only', daemonId: 'salvage-test' } as const;
+const processDeps = { clock: systemClock, containment: 'group_only', daemonId: 'salvage-test' } as const;
 
 export interface SceneChanges {
   /** A local repository that takes the work. */

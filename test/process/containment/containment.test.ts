@@ -4,10 +4,10 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { systemChance } from '../../../src/clock/system-chance.ts';
 import { systemClock } from '../../../src/clock/system-clock.ts';
-import { probeCustody } from '../../../src/process/containment/probe-custody.ts';
+import { probeContainment } from '../../../src/process/containment/probe-containment.ts';
 import {
   allLines,
-  describeUnderEachCustody,
+  describeWithEachContainment,
   endChildrenAfterEachTest,
   nextLine,
   startShell,
@@ -18,22 +18,22 @@ import {
 endChildrenAfterEachTest();
 
 const probe = (env: Record<string, string>) =>
-  probeCustody({ env, clock: systemClock, chance: systemChance, daemonId: testDaemon });
+  probeContainment({ env, clock: systemClock, chance: systemChance, daemonId: testDaemon });
 
-describe('the probe of custody', () => {
+describe('the containment probe', () => {
   // @conforms process.7
-  it('settles on a namespace exactly when every check holds, and gives each a reason', async () => {
-    const { custody, checks } = await probe(testEnv);
-    expect(custody !== 'marker_sweep').toBe(checks.every((check) => check.ok));
+  it('chooses a namespace exactly when every check passes, and reports a reason for each', async () => {
+    const { containment, checks } = await probe(testEnv);
+    expect(containment !== 'marker_sweep').toBe(checks.every((check) => check.ok));
     expect(checks.length).toBeGreaterThan(0);
     for (const check of checks) expect(check.detail).not.toBe('');
   });
 
-  it('settles on the sweep where the programs for namespaces are missing, and says so', async () => {
+  it('chooses the sweep when the programs for namespaces are missing, and reports why', async () => {
     const folder = mkdtempSync(path.join(tmpdir(), 'baton-no-unshare-'));
     try {
       expect(await probe({ PATH: folder })).toEqual({
-        custody: 'marker_sweep',
+        containment: 'marker_sweep',
         checks: [{ name: 'exit_code', ok: false, detail: expect.stringContaining('setpriv') }],
       });
     } finally {
@@ -52,25 +52,25 @@ describe('the probe of custody', () => {
   });
 });
 
-describeUnderEachCustody('a child', (custody) => {
+describeWithEachContainment('a child', (containment) => {
   it('is never pid 1, so that TERM reaches it', async () => {
-    const live = await startShell(custody, 'echo $$');
+    const live = await startShell(containment, 'echo $$');
     expect(Number(await nextLine(live))).toBeGreaterThan(1);
   });
 
-  it('sees itself in /proc, and its mounts are not seen outside', async () => {
+  it('sees itself in /proc, and its mounts are invisible outside', async () => {
     const mounts = () =>
       readFileSync('/proc/self/mountinfo', 'utf8')
         .split('\n')
         .filter((line) => line.includes(' /proc ')).length;
     const before = mounts();
-    const live = await startShell(custody, 'readlink /proc/self; cat');
+    const live = await startShell(containment, 'readlink /proc/self; cat');
     expect(Number(await nextLine(live))).toBeGreaterThan(0);
     expect(mounts()).toBe(before);
   });
 
-  it('that a signal ends adds nothing to its error output', async () => {
-    const live = await startShell(custody, 'kill -TERM $$');
+  it('adds nothing to its error output when a signal ends it', async () => {
+    const live = await startShell(containment, 'kill -TERM $$');
     await allLines(live);
     await live.stop();
     expect(live.stderrTail()).toBe('');
