@@ -1,6 +1,6 @@
 import type { AdapterErrors } from './error-catalogue.ts';
 import type { Problem } from './problem.ts';
-import type { TakesEffect } from './settings/setting.ts';
+import type { EditGuard, TakesEffect } from './settings/setting.ts';
 
 /**
  * The facts that `workflow/` needs about a tracker kind to read the `tracker` section: `TrackerAdapter` has them, and
@@ -33,6 +33,7 @@ export interface ProviderKey {
   readonly type: 'string' | 'path' | 'boolean';
   readonly description: string;
   readonly takesEffect: TakesEffect;
+  readonly guard: EditGuard;
   /** A secret is resolved to a `Secret`; its variables are kept from every child process. */
   readonly secret?: boolean;
   /** Used when the key is absent, or when it names a variable that is not set. */

@@ -10,13 +10,13 @@ const mine: BackendProfile = {
   settings: {
     section: 'mine',
     keys: {
-      program: setting('non_blank_text', null, 'next run', {
+      program: setting('non_blank_text', null, 'next run', 'guarded', {
         description: 'What to start.',
         required: true,
         code: 'missing_agent_command',
       }),
-      effort_level: setting(choice('low', 'high'), 'low', 'next run', { description: 'How hard it tries.' }),
-      cache: { max_mb: setting('natural_number', 5, 'next run', { description: 'How much it keeps.' }) },
+      effort_level: setting(choice('low', 'high'), 'low', 'next run', 'open', { description: 'How hard it tries.' }),
+      cache: { max_mb: setting('natural_number', 5, 'next run', 'open', { description: 'How much it keeps.' }) },
     },
     aliases: { 'mine.max_turns': 'agent.max_turns' },
     implied: [{ key: 'agent.approvals', value: 'deny', when: 'mine.effort_level', is: 'high' }],

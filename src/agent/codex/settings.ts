@@ -3,7 +3,7 @@ import { choice, type Section, setting } from '../../core/settings/setting.ts';
 import type { Settings } from '../../core/settings.ts';
 
 const keys = {
-  command: setting('non_blank_text', 'codex app-server', 'next run', {
+  command: setting('non_blank_text', 'codex app-server', 'next run', 'guarded', {
     description: 'How the Codex app server is started, as shell text.',
     code: 'missing_agent_command',
   }),
@@ -11,14 +11,17 @@ const keys = {
     'text_or_map',
     { reject: { sandbox_approval: true, rules: true, mcp_elicitations: true } },
     'next run',
+    'guarded',
     { description: 'Passed to Codex as it is; a map replaces the default as a whole.' },
   ),
-  thread_sandbox: setting('text', 'workspace-write', 'next run', { description: 'Passed to Codex as it is.' }),
-  turn_sandbox_policy: setting('map', null, 'next run', {
+  thread_sandbox: setting('text', 'workspace-write', 'next run', 'guarded', {
+    description: 'Passed to Codex as it is.',
+  }),
+  turn_sandbox_policy: setting('map', null, 'next run', 'guarded', {
     description: 'Passed to Codex as it is.',
     defaultText: 'made for each workspace',
   }),
-  tools: setting(choice('dynamic', 'mcp', 'none'), 'dynamic', 'next run', {
+  tools: setting(choice('dynamic', 'mcp', 'none'), 'dynamic', 'next run', 'open', {
     description: "How Codex gets Baton's tools: as tools of its own protocol, over MCP, or not at all.",
   }),
 };

@@ -11,7 +11,7 @@ const name = 'command';
 const lookMs = 10_000;
 
 const keys = {
-  command: setting('non_blank_text', null, 'next run', {
+  command: setting('non_blank_text', null, 'next run', 'guarded', {
     description: 'The program of the backend `command`, as shell text; required there.',
     required: true,
     code: 'missing_agent_command',

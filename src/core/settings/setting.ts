@@ -61,6 +61,13 @@ export type TakesEffect =
   | 'never';
 
 /**
+ * Whether an edit of a key counts by itself. A `guarded` key decides where secrets go, what runs or whom Baton trusts:
+ * where an agent could have made the edit, it waits for a person (`baton reload`). `guarded_upwards`: only a higher
+ * value does, where 0 is no limit and so the highest.
+ */
+export type EditGuard = 'open' | 'guarded' | 'guarded_upwards';
+
+/**
  * One key of the front matter: the only place that says its type, default, meaning and when an edit counts. Reading,
  * `baton validate`, `baton schema` and the tables of docs/configuration.md come from it. `V` is the value that is read.
  */
@@ -70,6 +77,7 @@ export interface Setting<V = unknown> {
   /** For people, in Markdown. */
   readonly description: string;
   readonly takesEffect: TakesEffect;
+  readonly guard: EditGuard;
   /** The default in words, in Markdown, where it is not a constant. */
   readonly defaultText?: string;
   /** A bad value is never printed. */
@@ -84,22 +92,30 @@ export interface Setting<V = unknown> {
 
 type Type = keyof SettingTypes | Choice;
 type ValueOf<T extends Type> = T extends keyof SettingTypes ? SettingTypes[T] : T extends Choice<infer C> ? C : never;
-type Rest = Omit<Setting, 'type' | 'default' | 'takesEffect'>;
+type Rest = Omit<Setting, 'type' | 'default' | 'takesEffect' | 'guard'>;
 
 export function setting<T extends Type>(
   type: T,
   byDefault: ValueOf<T>,
   takesEffect: TakesEffect,
+  guard: EditGuard,
   rest: Rest,
 ): Setting<ValueOf<T>>;
 export function setting<T extends Type>(
   type: T,
   byDefault: null,
   takesEffect: TakesEffect,
+  guard: EditGuard,
   rest: Rest,
 ): Setting<ValueOf<T> | null>;
-export function setting(type: Type, byDefault: unknown, takesEffect: TakesEffect, rest: Rest): Setting {
-  return { type, default: byDefault, takesEffect, ...rest };
+export function setting(
+  type: Type,
+  byDefault: unknown,
+  takesEffect: TakesEffect,
+  guard: EditGuard,
+  rest: Rest,
+): Setting {
+  return { type, default: byDefault, takesEffect, guard, ...rest };
 }
 
 /** The keys of a section by name; a section may hold others. */

@@ -18,6 +18,7 @@ export const boardProfile: TrackerProfile = {
       description:
         'What the identifiers of new issues begin with: `BAT` gives BAT-1, BAT-2, … One to ten capital letters and digits, a letter first.',
       takesEffect: 'next tick',
+      guard: 'open',
       default: 'BAT',
     },
   ],

@@ -13,6 +13,7 @@ export const memoryProfile: TrackerProfile = {
       type: 'path',
       description: 'JSON or YAML file with the issues to start with.',
       takesEffect: 'next tick',
+      guard: 'guarded',
     },
   ],
   check: () => [],

@@ -15,7 +15,9 @@ export function notebookTracker(issues: Issue[]): TrackerAdapter {
     kind: 'notebook',
     defaultActiveStates: ['open'],
     defaultTerminalStates: ['closed'],
-    keys: [{ name: 'shelf', type: 'string', description: 'Where the notebook is.', takesEffect: 'next tick' }],
+    keys: [
+      { name: 'shelf', type: 'string', description: 'Where the notebook is.', takesEffect: 'next tick', guard: 'open' },
+    ],
     check: ({ shelf }) => {
       if (typeof shelf === 'string') return [];
       const key = 'tracker.provider.shelf';
