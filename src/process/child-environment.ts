@@ -11,9 +11,14 @@ export interface ChildEnvironmentRules {
   readonly add?: Readonly<Record<string, string>>;
 }
 
-/** Variables that programs need for paths, the network and their files. None of them is usually a secret. */
+/**
+ * Variables that programs need for paths, the network and their files. None of them is usually a secret, and none leads
+ * to a service of the login session (XDG_RUNTIME_DIR, DBUS_*, SSH_AUTH_SOCK): such a service starts programs outside of
+ * every containment, where they outlive the run.
+ */
 export const usualVariables: readonly string[] = [
-  ...['PATH', 'HOME', 'USER', 'LOGNAME', 'SHELL', 'LANG', 'LC_*', 'TERM', 'TZ', 'TMPDIR', 'XDG_*'],
+  ...['PATH', 'HOME', 'USER', 'LOGNAME', 'SHELL', 'LANG', 'LC_*', 'TERM', 'TZ', 'TMPDIR'],
+  ...['XDG_CONFIG_HOME', 'XDG_CACHE_HOME', 'XDG_DATA_HOME', 'XDG_STATE_HOME', 'XDG_CONFIG_DIRS', 'XDG_DATA_DIRS'],
   ...['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'NO_PROXY', 'http_proxy', 'https_proxy', 'all_proxy', 'no_proxy'],
   ...['SSL_CERT_FILE', 'SSL_CERT_DIR', 'NODE_EXTRA_CA_CERTS'],
 ];

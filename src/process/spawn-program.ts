@@ -37,7 +37,7 @@ export async function spawnProgram(
   if (program === null)
     throw spawnFailed(request, `there is no executable file with that name, searched from ${request.cwd}`);
 
-  const { file, args } = containedCommand(owner.containment, program, request.args);
+  const { file, args } = containedCommand(owner.containment, process.geteuid?.(), program, request.args);
   try {
     const child = spawn(file, args, {
       cwd: request.cwd,

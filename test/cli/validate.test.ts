@@ -39,14 +39,14 @@ describe.concurrent('baton validate', () => {
   it('shows which environment variables an agent gets, by name, and what is kept from it', async () => {
     using own = new Place({
       LINEAR_API_KEY: 'canary-linear',
-      XDG_KEY: 'canary-other',
+      LC_KEY: 'canary-other',
       EXTRA: 'canary-extra',
       CODEX_LOG: 'canary-log',
       OPENAI_API_KEY: 'canary-openai',
       SPARE_KEY: 'canary-spare',
       UNRELATED: 'canary-unrelated',
     });
-    const front = `tracker: {kind: linear, provider: {api_key: $XDG_KEY, project_slug: x}}
+    const front = `tracker: {kind: linear, provider: {api_key: $LC_KEY, project_slug: x}}
 agent:
   backend: codex
   env: [EXTRA]
@@ -58,19 +58,19 @@ agent:
     ]);
     expect(JSON.stringify([json, text])).not.toContain('canary');
     const found = JSON.parse(json.stdout).agent_environment;
-    expect(found.usual).toEqual(expect.arrayContaining(['PATH', 'HOME', 'XDG_*']));
+    expect(found.usual).toEqual(expect.arrayContaining(['PATH', 'HOME', 'LC_*']));
     expect(found.backend).toEqual(expect.arrayContaining(['CODEX_*', 'OPENAI_*']));
     expect(found).toMatchObject({
       workflow: ['EXTRA'],
       accounts: { work: ['CODEX_HOME'], spare: ['OPENAI_API_KEY'] },
       baton: ['BATON_*'],
-      removed: ['XDG_KEY'],
+      removed: ['LC_KEY'],
       set: ['CODEX_LOG', 'EXTRA', 'HOME', 'OPENAI_API_KEY', 'PATH', 'TMPDIR', 'XDG_STATE_HOME'],
     });
     expect(Object.keys(found.accounts)).toEqual(['work', 'spare']);
     expect(text.stdout).toMatch(/^ {2}agent\.env +EXTRA$/m);
     expect(text.stdout).toMatch(/^ {2}.*\bwork +CODEX_HOME$/m);
-    expect(text.stdout).toMatch(/^ {2}\S.* +XDG_KEY$/m);
+    expect(text.stdout).toMatch(/^ {2}\S.* +LC_KEY$/m);
     expect(text.stdout).toMatch(/^ {2}\S.* +CODEX_LOG EXTRA /m);
     expect(text.stdout).not.toContain('UNRELATED');
   });

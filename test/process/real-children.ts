@@ -28,7 +28,6 @@ export function describeWithEachContainment(title: string, suite: (containment: 
 
 const containments: readonly [Containment, boolean][] = [
   ['marker_sweep', true],
-  ['pid_namespace', await works('pid_namespace')],
   ['user_pid_namespace', await works('user_pid_namespace')],
 ];
 

@@ -157,7 +157,7 @@ describe('the environment of a hook', () => {
 
   // @conforms X11
   it('a secret under a name of the usual list is kept back too', async () => {
-    const found = await environmentOf({ env: { XDG_SECRET: 'canary' }, secrets: ['XDG_SECRET'] });
+    const found = await environmentOf({ env: { LC_SECRET: 'canary' }, secrets: ['LC_SECRET'] });
     expect(JSON.stringify(found.env)).not.toContain('canary"');
   });
 

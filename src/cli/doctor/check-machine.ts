@@ -57,7 +57,6 @@ async function checkGit(surroundings: Surroundings): Promise<Finding> {
 }
 
 const containmentMeaning: Record<Containment, string> = {
-  pid_namespace: 'each agent in a pid namespace of its own: nothing it starts can outlive it',
   user_pid_namespace: 'each agent in a user and pid namespace of its own: nothing it starts can outlive it',
   marker_sweep: 'process groups, and a sweep by run marker for what leaves them',
   group_only: 'process groups only: what leaves its group is not found',

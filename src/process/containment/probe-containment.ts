@@ -39,7 +39,7 @@ export async function probeContainment(request: ProbeRequest): Promise<Containme
       'There is no /proc. Baton ends only the process group of an agent and cannot find processes that leave it.';
     return { containment: 'group_only', checks: [{ name: 'proc', ok: false, detail }] };
   }
-  const containment = process.geteuid?.() === 0 ? 'pid_namespace' : 'user_pid_namespace';
+  const containment = 'user_pid_namespace';
   const folder = await mkdtemp(path.join(request.env.TMPDIR ?? '/tmp', 'baton-containment-'));
   const checks: ContainmentCheck[] = [];
   try {
