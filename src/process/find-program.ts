@@ -6,16 +6,27 @@ import path from 'node:path';
 const pathWithoutPath = '/usr/bin:/bin';
 
 /**
- * The file of a program, found as the child would find it: with the child's PATH and working directory. Null when
- * there is no executable file.
+ * A PATH without its relative and empty elements. Those are searched in the working directory, which is a workspace: a
+ * repository or an agent would choose the programs that Baton runs.
  */
-export async function findProgram(
-  command: string,
-  place: { cwd: string; path: string | undefined },
-): Promise<string | null> {
+export function absoluteElements(searchPath: string | undefined): string {
+  const elements = (searchPath ?? pathWithoutPath).split(':').filter((folder) => path.isAbsolute(folder));
+  return elements.length > 0 ? elements.join(':') : pathWithoutPath;
+}
+
+/** The elements of a PATH that `absoluteElements` removes. */
+export function relativeElements(searchPath: string | undefined): readonly string[] {
+  return (searchPath ?? pathWithoutPath).split(':').filter((folder) => !path.isAbsolute(folder));
+}
+
+/**
+ * The file of a program: a name is searched on the PATH, which has absolute elements only; a path is resolved from the
+ * working directory. Null when there is no executable file.
+ */
+export async function findProgram(command: string, place: { cwd: string; path: string }): Promise<string | null> {
   const candidates = command.includes('/')
     ? [path.resolve(place.cwd, command)]
-    : (place.path ?? pathWithoutPath).split(':').map((folder) => path.resolve(place.cwd, folder, command));
+    : place.path.split(':').map((folder) => path.join(folder, command));
   for (const candidate of candidates) {
     if (await isExecutableFile(candidate)) return candidate;
   }

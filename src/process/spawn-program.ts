@@ -5,15 +5,15 @@ import { BatonError } from '../core/baton-error.ts';
 import type { ChildEnvironment } from './child-environment.ts';
 import { type Containment, containedCommand } from './containment/containment.ts';
 import { daemonMarker, runMarker } from './containment/process-table.ts';
-import { findProgram } from './find-program.ts';
+import { absoluteElements, findProgram } from './find-program.ts';
 
 export interface ProgramRequest {
-  /** A name found on the PATH of `env`, or a path. Never shell text. */
+  /** A name found on the absolute elements of the PATH of `env`, or a path. Never shell text. */
   readonly command: string;
   readonly args: readonly string[];
   /** Absolute. */
   readonly cwd: string;
-  /** Complete, as `childEnvironment` builds it. */
+  /** Complete, as `childEnvironment` builds it. The child gets the absolute elements of its PATH only. */
   readonly env: ChildEnvironment;
   /** Exported as BATON_RUN_ID. Baton finds everything that the program starts by it. */
   readonly runId: string;
@@ -33,7 +33,8 @@ export async function spawnProgram(
   const folder = await stat(request.cwd).catch(() => null);
   if (!folder?.isDirectory()) throw spawnFailed(request, `its working directory ${request.cwd} does not exist`);
   // Checked here, because in a namespace the spawned command is `setpriv`, which starts even if the program is missing.
-  const program = await findProgram(request.command, { cwd: request.cwd, path: request.env.PATH });
+  const searchPath = absoluteElements(request.env.PATH);
+  const program = await findProgram(request.command, { cwd: request.cwd, path: searchPath });
   if (program === null)
     throw spawnFailed(request, `there is no executable file with that name, searched from ${request.cwd}`);
 
@@ -42,7 +43,7 @@ export async function spawnProgram(
     const child = spawn(file, args, {
       cwd: request.cwd,
       // Last, because Baton may itself run inside an agent and then has that agent's markers in its environment.
-      env: { ...request.env, [runMarker]: request.runId, [daemonMarker]: owner.daemonId },
+      env: { ...request.env, PATH: searchPath, [runMarker]: request.runId, [daemonMarker]: owner.daemonId },
       stdio: [stdin, 'pipe', 'pipe'],
       detached: true, // Its own session and process group.
     });

@@ -114,6 +114,17 @@ describe.concurrent('baton doctor', () => {
     expect(findings.containment).toMatchObject({ status: 'ok', code: 'marker_sweep' });
   });
 
+  it('warns about elements of PATH that are not absolute', async () => {
+    using place = new Place({ PATH: `:./bin:${process.env.PATH}` });
+    const { code, findings } = seenBy(await batonHere(place, 'doctor', '--json'));
+    expect(code).toBe(0);
+    expect(findings.search_path).toMatchObject({
+      status: 'warning',
+      code: 'relative_path',
+      details: { elements: ['', './bin'] },
+    });
+  });
+
   it.each([
     ['git version 2.35.9', 'too_old'],
     ['git version 1.99.0', 'too_old'],

@@ -1,12 +1,13 @@
 import { systemChance } from '../../clock/system-chance.ts';
 import { systemClock } from '../../clock/system-clock.ts';
 import { toBatonError } from '../../core/baton-error.ts';
-import { type Finding, failed, passed } from '../../core/finding.ts';
+import { type Finding, failed, passed, warned } from '../../core/finding.ts';
 import { harmlessLine } from '../../core/text/harmless-line.ts';
 import { probe } from '../../daemon/run-custody.ts';
 import type { Surroundings } from '../../daemon/surroundings.ts';
 import { childEnvironment, usualVariables } from '../../process/child-environment.ts';
 import type { Containment } from '../../process/containment/containment.ts';
+import { relativeElements } from '../../process/find-program.ts';
 import { runToEnd } from '../../process/run-to-end.ts';
 import { checkFolder } from './check-folder.ts';
 
@@ -18,6 +19,7 @@ export async function checkMachine(surroundings: Surroundings): Promise<Finding[
   return [
     checkNode(surroundings),
     await checkGit(surroundings),
+    ...checkSearchPath(surroundings),
     await checkContainment(surroundings),
     await checkFolder('temporary_files', surroundings.tmpDir),
   ];
@@ -27,6 +29,16 @@ function checkNode({ nodeVersion }: Surroundings): Finding {
   const major = Number(nodeVersion.split('.')[0]);
   if (major >= 24) return passed('node', nodeVersion);
   return failed('node', `${nodeVersion} is too old`, 'install Node 24 or newer', { code: 'too_old', least: '24' });
+}
+
+/** Silent when every element is absolute. */
+function checkSearchPath({ env }: Surroundings): Finding[] {
+  const relative = relativeElements(env.PATH);
+  if (relative.length === 0) return [];
+  const names = relative.map((element) => (element === '' ? 'an empty element' : harmlessLine(element)));
+  const message = `PATH has elements that are not absolute (${names.join(', ')}): Baton and the agents do not search them`;
+  const fix = 'write absolute folders into PATH, or remove these elements';
+  return [warned('search_path', message, fix, { code: 'relative_path', elements: relative })];
 }
 
 async function checkGit(surroundings: Surroundings): Promise<Finding> {
