@@ -22,5 +22,5 @@ export const rehearsalBackend: AgentBackend = {
   needs: { paths: [], hosts: [] },
   hasReadOnlyMode: false,
   commitsWork: false,
-  docs: 'docs/configuration.md#the-stand-in',
+  docs: 'docs/configuration.md#the-scripted-agent',
 };
