@@ -1,5 +1,5 @@
 import { render } from 'preact';
-import { keepReading } from './data/connection/stream.ts';
+import { stayConnected } from './data/connection/stream.ts';
 import { startQuestions } from './data/issue/questions.ts';
 import { startClock } from './data/page/clock.ts';
 import { startKeyboard } from './data/page/keyboard.ts';
@@ -28,7 +28,7 @@ startClock();
 startRouter();
 startKeyboard();
 startQuestions();
-void keepReading();
+void stayConnected();
 
 const app = document.getElementById('app');
 if (app !== null) render(<Shell />, app);

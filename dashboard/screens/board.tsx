@@ -7,7 +7,7 @@ import { BoardList } from '../parts/board/board-list.tsx';
 import { EmptyLine } from '../parts/shared/empty-line.tsx';
 import { ProblemLine } from '../parts/shared/problem-line.tsx';
 
-/** The issues by status. Baton's own board can be changed here; another's is only shown as Baton sees it. */
+/** The issues by status. Baton's own board can be changed here; the board of another tracker is read-only. */
 export function BoardScreen(): VNode {
   const { resource } = useResource<{ readonly projects: readonly Project[] }>(`${apiRoot}/projects`);
   const { value, problem } = resource.value;
@@ -20,8 +20,8 @@ export function BoardScreen(): VNode {
         Board
       </h1>
       {problem !== null && <ProblemLine problem={problem} />}
-      {value === null && problem === null && <EmptyLine isAsking>Asking the daemon for its boards.</EmptyLine>}
-      {value?.projects.length === 0 && <EmptyLine>There is no project.</EmptyLine>}
+      {value === null && problem === null && <EmptyLine isAsking>Loading the boards.</EmptyLine>}
+      {value?.projects.length === 0 && <EmptyLine>Baton has no project.</EmptyLine>}
       {shown.length > 0 && <BoardList key={JSON.stringify(shown.map(({ name }) => name))} projects={shown} />}
     </div>
   );

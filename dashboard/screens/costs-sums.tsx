@@ -5,7 +5,7 @@ import { Cost, Tokens } from '../parts/costs/amount.tsx';
 
 interface CostsSumsProps {
   readonly total: Sum;
-  /** Some days have tokens without a price: then the sum is less than it was. */
+  /** Some days have tokens without a known cost, so the sum is too low. */
   readonly hasUnpriced: boolean;
 }
 
@@ -31,8 +31,8 @@ export function CostsSums({ total, hasUnpriced }: CostsSumsProps): VNode {
       </dl>
       {hasUnpriced && (
         <p class="quiet-text">
-          Cost is known only where the agent or a price table tells it
-          {isCostUnknown(total) ? '.' : '; some tokens of these days have none, so it was more.'}
+          Baton knows a cost only if the agent reports it or agent.prices has a price for the model.
+          {!isCostUnknown(total) && ' Some tokens of these days have no known cost, so the real cost is higher.'}
         </p>
       )}
     </section>

@@ -33,9 +33,9 @@ export function CostsByDay({ sums: { days, range } }: { readonly sums: UsageSums
   ];
   return (
     <CostsSection title="By day" what="day" range={range} rows={days} nameOf={({ name }) => [name]}>
-      <div class="beside">
+      <div class="side-by-side">
         <DayChart days={days} />
-        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard. */}
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must reach a part that scrolls. */}
         <section class="scrolls" tabIndex={0} aria-label="By day, as a table">
           <Table caption="Usage by day" columns={columns} rows={[...days].reverse()} keyOf={({ name }) => name} />
         </section>
@@ -92,7 +92,7 @@ export function CostsByIssue({ sums: { issues, range } }: { readonly sums: Usage
       more={['project']}
     >
       <Table
-        caption="Usage by issue, those that used the most"
+        caption="Usage by issue, the most first"
         rows={issues}
         keyOf={({ project, issue_id }) => `${project}/${issue_id}`}
         columns={[name, barColumn(issues), ...amounts]}

@@ -1,8 +1,8 @@
 import { useComputed } from '@preact/signals';
 import type { VNode } from 'preact';
 import type { UsageReport } from '../../src/client/schema/system.ts';
-import { useBeat } from '../data/connection/beat.ts';
 import { useEachProject } from '../data/connection/each-project.ts';
+import { useInterval } from '../data/connection/interval.ts';
 import { type DayRange, dayOf, lastDays, mostDays, readRange } from '../data/costs/day-range.ts';
 import { isCostUnknown, sumUsage } from '../data/costs/usage-sums.ts';
 import { now } from '../data/page/clock.ts';
@@ -19,7 +19,7 @@ export function CostsScreen(): VNode {
   const today = useComputed(() => dayOf(now.value)).value;
   const range = readRange({ from: queryWord('from'), to: queryWord('to'), days: queryWord('days') }, today);
   const { answers, reload } = useEachProject<UsageReport>(`usage?from=${range.from}&to=${range.to}`);
-  useBeat(againMs, reload);
+  useInterval(againMs, reload);
   const sums = sumUsage(
     answers.value.flatMap(({ project, value }) => (value === null ? [] : [{ project, report: value }])),
   );
@@ -35,7 +35,7 @@ export function CostsScreen(): VNode {
           <CostsSums total={sums.total} hasUnpriced={sums.days.some(isCostUnknown)} />
           {sums.total.total_tokens === 0 ? (
             <p class="empty">
-              Nothing was used from {sums.range.from} to {sums.range.to}.
+              No tokens were used from {sums.range.from} to {sums.range.to}.
             </p>
           ) : (
             <>
@@ -61,7 +61,7 @@ function RangeChoice({ range, today }: { readonly range: DayRange; readonly toda
     <label>
       {label}{' '}
       <input
-        // Another range makes another field: until then a person's typing in it stays.
+        // A new range makes a new field; until then, typed text stays in it.
         key={range[name]}
         type="date"
         max={today}

@@ -8,11 +8,11 @@ import { RunScreen } from './run.tsx';
 import { SearchScreen } from './search.tsx';
 import { SystemScreen } from './system.tsx';
 
-/** A screen and its address. Its named parts come in as `params`; everything else it shows is in the query. */
+/** A screen and its address. `params` has the named parts of the path; the query has everything else. */
 export interface Screen {
   readonly path: string;
   readonly label: string;
-  /** The key after `g`; null for a screen that is about one thing, and is reached by a link to it. */
+  /** The key after `g`; null for a screen that only links lead to. */
   readonly key: string | null;
   readonly component: ComponentType<ScreenProps>;
 }

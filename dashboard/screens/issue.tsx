@@ -24,7 +24,7 @@ import { Tabs } from '../parts/shared/tabs.tsx';
 import { Text } from '../parts/shared/text.tsx';
 import type { ScreenProps } from './index.ts';
 
-/** One issue: the reason for its state, its runs and their outcomes, and the possible actions. */
+/** One issue: why it is in its state, its runs and their outcomes, and the possible actions. */
 export function IssueScreen({ params: { project = '', id = '' } }: ScreenProps): VNode {
   return <IssueOf key={`${project}/${id}`} project={project} id={id} />;
 }
@@ -46,7 +46,7 @@ function IssueOf({ project, id }: IssueOfProps): VNode {
         </h1>
       )}
       {problem !== null && <ProblemLine problem={problem} />}
-      {value === null && problem === null && <EmptyLine isAsking>Asking the daemon about it.</EmptyLine>}
+      {value === null && problem === null && <EmptyLine isAsking>Loading the issue.</EmptyLine>}
       {value !== null && <IssuePage project={project} issue={value} />}
     </div>
   );
@@ -79,7 +79,7 @@ function IssuePage({ project, issue }: { readonly project: string; readonly issu
             count: Math.max(issue.usage.runs, runs.length),
             content: () => (
               <section aria-label="Timeline of attempts">
-                {runs.length === 0 ? <EmptyLine>No run yet.</EmptyLine> : <Waterfall project={project} runs={runs} />}
+                {runs.length === 0 ? <EmptyLine>No runs yet.</EmptyLine> : <Waterfall project={project} runs={runs} />}
                 {more}
               </section>
             ),
@@ -97,13 +97,13 @@ function IssuePage({ project, issue }: { readonly project: string; readonly issu
             ),
           },
           {
-            name: 'ticket',
-            label: 'Ticket',
+            name: 'description',
+            label: 'Description',
             content: () =>
               issue.description === null || issue.description.trim() === '' ? (
-                <EmptyLine>It has no description.</EmptyLine>
+                <EmptyLine>No description.</EmptyLine>
               ) : (
-                <div class="ticket">
+                <div class="description">
                   <h3 class="unseen">Description</h3>
                   <Markdown source={issue.description} />
                 </div>

@@ -14,13 +14,13 @@ import { WaitingRow } from '../parts/rows/waiting-row.tsx';
 import { EmptyLine } from '../parts/shared/empty-line.tsx';
 import { ClockTime, Countdown } from '../parts/shared/time.tsx';
 
-/** The current activity; rows that need a person first. */
+/** The current activity. Rows that need a person come first. */
 export function NowScreen(): VNode {
   if (projects.value === null) {
     return (
       <div class="screen">
         <h1 tabIndex={-1}>Now</h1>
-        <EmptyLine isAsking>Asking the daemon what goes on.</EmptyLine>
+        <EmptyLine isAsking>Loading the current state.</EmptyLine>
       </div>
     );
   }
@@ -47,7 +47,7 @@ export function NowScreen(): VNode {
         title="Needs you"
         count={needsYou.value.length}
         hasRows={asked.length > 0}
-        empty="Nothing waits for you."
+        empty="Nothing needs you."
       >
         {shownOf(asked).map((kept) => (
           <NeedsYouRow key={kept.place} {...kept} />
@@ -70,20 +70,20 @@ export function NowScreen(): VNode {
         title="Waiting"
         count={waiting.value.length}
         hasRows={later.length > 0}
-        empty="Nothing waits: whatever may run is running."
+        empty="Nothing is waiting."
       >
         {shownOf(later).map((kept) => (
           <WaitingRow key={kept.place} {...kept} />
         ))}
         <More count={later.length} path="/queue" where="in the queue" />
       </Band>
-      <Band part="landed" title="Landed today" count={done.length} empty="Nothing has landed yet today.">
+      <Band part="landed" title="Finished today" count={done.length} empty="Nothing has finished today yet.">
         {done.slice(0, mostShown).map(({ placed: { project, row } }) => (
           <Row
             key={`${project}/${row.key}`}
             project={project}
             row={row}
-            tone="landed"
+            tone="good"
             word={row.state}
             time={<ClockTime at={row.at} />}
           />
@@ -97,7 +97,7 @@ export function NowScreen(): VNode {
 /** A band is for a glance: thousands of rows would take seconds to draw, and people do not read them here. */
 const mostShown = 50;
 
-/** A row that the user types in is shown, however many come before it. */
+/** A row that the user types in is always shown, even beyond the limit. */
 function shownOf<R>(rows: readonly KeptRow<R>[]): readonly KeptRow<R>[] {
   const inUse = placesInUse();
   return rows.filter(({ place }, index) => index < mostShown || inUse.has(place));
@@ -114,13 +114,13 @@ function More({ count, path, where }: MoreProps): VNode | null {
   return (
     <li class="more">
       <a href={linkTo(path)}>
-        {countWords(count - mostShown, 'more is', 'more are')} {where}
+        Show {count - mostShown} more {where}
       </a>
     </li>
   );
 }
 
-/** Waiting agents come first, then whatever stops everything. */
+/** Questions of waiting agents come first, then problems that stop everything. */
 const urgency: readonly NeedsYou['kind'][] = ['question', 'daemon', 'account', 'limit', 'held', 'review'];
 
 /** The earliest first; rows without a time come last. Patches come in any order, so rows are sorted here. */
@@ -135,7 +135,7 @@ function byTime<
     .map(({ row }) => row);
 }
 
-/** Where the time is the same, they are in order of the numbers that people know them by. */
+/** Rows with the same time are in the order of their issue numbers. */
 function nameOf({
   issue_identifier: identifier,
   key,
@@ -150,15 +150,16 @@ function nameOf({
 function NothingRuns(): VNode {
   const all = shownProjects.value;
   const paused = all.find(({ vitals }) => vitals.paused !== null);
-  if (paused !== undefined && all.length === 1) return <>No run; and nothing new starts while it is paused.</>;
+  if (paused !== undefined && all.length === 1)
+    return <>No agent is running, and nothing new starts while the project is paused.</>;
   const free = all.reduce((sum, { vitals }) => sum + vitals.slots.limit - vitals.slots.used, 0);
   const next = all.flatMap(({ vitals }) => vitals.polling.next_poll_at ?? []).sort()[0] ?? null;
   return (
     <>
-      No run. {countWords(free, 'slot is', 'slots are')} free
+      No agent is running. {countWords(free, 'slot is', 'slots are')} free
       {next !== null && (
         <>
-          ; the next look is <Countdown at={next} />
+          ; the next poll is <Countdown at={next} />
         </>
       )}
       .

@@ -23,10 +23,10 @@ import { Countdown } from '../parts/shared/time.tsx';
 import { TypedFilter } from '../parts/shared/typed-filter.tsx';
 import { VirtualList } from '../parts/shared/virtual-list.tsx';
 
-/** A long queue is much to read: not more often than this. */
+/** A long queue takes long to read, so it is read at most this often. */
 const settleMs = 1_000;
 
-/** Every candidate in the order in which it would start, and in the planner's words why it does not yet. */
+/** Every candidate in starting order, with the planner's reason why it does not start yet. */
 export function QueueScreen(): VNode {
   const { answers } = useEachProject<Queue>('queue', { changesWith: isAboutQueue, settleMs });
   const all = useComputed(() => queueRows(answers.value));
@@ -50,7 +50,7 @@ export function QueueScreen(): VNode {
             {countWords(all.value.length, 'candidate', 'candidates')}
             {next !== null && (
               <>
-                ; the next look is <Countdown at={next} />
+                ; the next poll is <Countdown at={next} />
               </>
             )}
           </p>
@@ -98,9 +98,9 @@ function Reason({ code, count, chosen, text }: ReasonProps): VNode {
 }
 
 function emptyWords(isRead: boolean, count: number): string {
-  if (projects.value?.size === 0) return 'There is no project.';
-  if (!isRead) return projects.value === null ? 'Asking the daemon what goes on.' : 'Asking for the queue.';
-  return count === 0 ? 'Nothing waits to be started.' : 'No candidate is like that.';
+  if (projects.value?.size === 0) return 'Baton has no project.';
+  if (!isRead) return projects.value === null ? 'Loading the current state.' : 'Loading the queue.';
+  return count === 0 ? 'No issue is waiting to start.' : 'No candidate matches the filter.';
 }
 
 /** A waiting or held issue changed, or a run ended; the progress of a run does not change the queue. */

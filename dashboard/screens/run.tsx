@@ -58,7 +58,7 @@ function RunOf({ project, runId }: RunOfProps): VNode {
         </p>
       )}
       {problem !== null && <ProblemLine problem={problem} />}
-      {value === null && problem === null && <EmptyLine isAsking>Asking the daemon about it.</EmptyLine>}
+      {value === null && problem === null && <EmptyLine isAsking>Loading the run.</EmptyLine>}
       {value !== null && <RunPage project={project} run={value} />}
     </div>
   );
@@ -75,7 +75,7 @@ function RunPage({ project, run }: { readonly project: string; readonly run: Run
     <>
       <RunCommands project={project} run={run} />
       <RunProcess run={run} />
-      <h2 class="unseen">What happened in it</h2>
+      <h2 class="unseen">Details</h2>
       <Tabs
         label="About the run"
         tabs={[

@@ -13,7 +13,7 @@ import { Text } from '../parts/shared/text.tsx';
 import { TimeAgo } from '../parts/shared/time.tsx';
 import { TypedFilter } from '../parts/shared/typed-filter.tsx';
 
-/** One letter is everywhere. */
+/** A single letter matches almost everything. */
 const shortest = 2;
 
 /** Searches the issues and the words of agents, of every project. The address contains the query. */
@@ -28,7 +28,7 @@ export function SearchScreen(): VNode {
     <div class="screen search-screen">
       <h1 tabIndex={-1}>Search</h1>
       <search>
-        <TypedFilter name="q" label="Search issues and transcripts" placeholder="A text in issues and transcripts" />
+        <TypedFilter name="q" label="Search issues and transcripts" placeholder="Search issues and transcripts" />
       </search>
       {answers.value.map(({ project, problem }) => problem !== null && <ProblemLine key={project} problem={problem} />)}
       <output class="quiet-text" aria-busy={wanted.length >= shortest && !isAnswered}>
@@ -36,7 +36,7 @@ export function SearchScreen(): VNode {
       </output>
       {groups.length === 0 && isAnswered && (
         <EmptyLine>
-          Nothing has <Text text={`“${wanted}”`} /> in it.
+          No result for <Text text={`“${wanted}”`} />.
         </EmptyLine>
       )}
       <ul class="found">
@@ -57,8 +57,8 @@ interface Summary {
 
 function summaryOf({ wanted, groups, isAnswered, isCut }: Summary): string {
   if (wanted.length < shortest) return 'Type two letters or more.';
-  if (!isAnswered) return 'Looking.';
-  const cut = isCut ? ' Not everything was looked through; a longer text narrows it.' : '';
+  if (!isAnswered) return 'Searching…';
+  const cut = isCut ? ' Not everything was searched. Type more to narrow the search.' : '';
   if (groups.length === 0) return cut.trim();
   return `Found in ${countWords(groups.length, 'issue', 'issues')}.${cut}`;
 }
@@ -92,7 +92,7 @@ function Group({ group, wanted }: GroupProps): VNode {
           </p>
         ))}
       {inRuns.length > 0 && (
-        <ul aria-label={`In what agents said on ${harmlessLine(identifier)}`}>
+        <ul aria-label={`What agents said about ${harmlessLine(identifier)}`}>
           {inRuns.map((result) => (
             <Said key={`${result.run_id} ${result.seq}`} project={project} result={result} wanted={wanted} />
           ))}
@@ -131,7 +131,7 @@ interface FoundTextProps {
   readonly wanted: string;
 }
 
-/** Text of somebody else, with the matches marked in it. The pieces are always plain text. */
+/** Text by someone else, with the matches marked. The pieces are always plain text. */
 function FoundText({ text, wanted }: FoundTextProps): VNode {
   return (
     <bdi class="said">

@@ -13,7 +13,7 @@ const dayMinutes = 24 * hourMinutes;
 
 /** The accounts that agents work with, and how much of each is left. These rows come with the stream. */
 export function SystemAccounts(): VNode {
-  if (accounts.value.length === 0) return <EmptyLine>No account is known.</EmptyLine>;
+  if (accounts.value.length === 0) return <EmptyLine>No accounts yet.</EmptyLine>;
   return (
     <>
       {accounts.value.map((placed) => (
@@ -25,7 +25,7 @@ export function SystemAccounts(): VNode {
 
 function Account({ placed: { project, row } }: { readonly placed: Placed<AccountRow> }): VNode {
   const { backend, name, windows, parked_for, parked_until, waits_for } = row;
-  const tone: Tone = parked_for === 'auth' ? 'needs' : waits_for !== null ? 'waiting' : 'landed';
+  const tone: Tone = parked_for === 'auth' ? 'needs' : waits_for !== null ? 'waiting' : 'good';
   return (
     <section class={`band provider tone ${tone}`}>
       <h2>
@@ -37,7 +37,7 @@ function Account({ placed: { project, row } }: { readonly placed: Placed<Account
         )}
       </h2>
       <p>
-        <Status tone={tone} word={parked_for === 'auth' ? 'signed out' : waits_for !== null ? 'waits' : 'ready'} />{' '}
+        <Status tone={tone} word={parked_for === 'auth' ? 'logged out' : waits_for !== null ? 'waiting' : 'ready'} />{' '}
         {waits_for !== null && <Text text={waits_for} />}
         {waits_for !== null && parked_until !== null && (
           <>
@@ -47,13 +47,13 @@ function Account({ placed: { project, row } }: { readonly placed: Placed<Account
         )}
       </p>
       {windows.length === 0 ? (
-        <p class="quiet-text">It tells nothing of its quota.</p>
+        <p class="quiet-text">The account reports no quota.</p>
       ) : (
         <ul class="quota-bars">
           {windows.map(({ name: window, used_percent, window_minutes, resets_at }) => (
             <QuotaBar
               key={window}
-              name={window_minutes === null ? window : `${window}, of ${windowWords(window_minutes)}`}
+              name={window_minutes === null ? window : `${window}, ${windowWords(window_minutes)}`}
               used={used_percent}
               amount={`${Math.round(used_percent)} % used`}
               resetsAt={resets_at}

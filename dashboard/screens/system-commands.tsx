@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import type { Command } from '../../src/client/schema/command.ts';
 import { projectPath } from '../data/connection/api.ts';
-import { useBeat } from '../data/connection/beat.ts';
+import { useInterval } from '../data/connection/interval.ts';
 import { useResource } from '../data/connection/resource.ts';
 import { issueHref, runHref } from '../data/page/router.ts';
 import { plainWords } from '../data/text/words.ts';
@@ -13,19 +13,19 @@ import { Text } from '../parts/shared/text.tsx';
 import { TimeAgo } from '../parts/shared/time.tsx';
 
 const againMs = 5_000;
-const tones: Readonly<Record<Command['status'], Tone>> = { done: 'landed', refused: 'needs', waiting: 'waiting' };
+const tones: Readonly<Record<Command['status'], Tone>> = { done: 'good', refused: 'needs', waiting: 'waiting' };
 
 /** The latest commands, who sent them, and their results. */
 export function SystemCommands({ project }: { readonly project: string }): VNode {
   const path = projectPath(project, 'commands');
   const { resource, reload } = useResource<{ readonly commands: readonly Command[] }>(path);
-  useBeat(againMs, reload);
+  useInterval(againMs, reload);
   const { value, problem } = resource.value;
   return (
     <>
       {problem !== null && <ProblemLine problem={problem} />}
-      {value === null && problem === null && <EmptyLine isAsking>Asking the daemon for its commands.</EmptyLine>}
-      {value?.commands.length === 0 && <EmptyLine>Nothing was asked yet.</EmptyLine>}
+      {value === null && problem === null && <EmptyLine isAsking>Loading the commands.</EmptyLine>}
+      {value?.commands.length === 0 && <EmptyLine>No commands yet.</EmptyLine>}
       {value !== null && value.commands.length > 0 && (
         <Table
           caption={`Latest commands of ${project}`}
@@ -47,9 +47,9 @@ export function SystemCommands({ project }: { readonly project: string }): VNode
                   </a>
                 ),
             },
-            { label: 'Answer', cell: ({ status }) => <Status tone={tones[status]} word={status} /> },
+            { label: 'Result', cell: ({ status }) => <Status tone={tones[status]} word={status} /> },
             {
-              label: 'In words',
+              label: 'Details',
               isWide: true,
               cell: ({ text, reason }) => (
                 <span>
@@ -57,7 +57,7 @@ export function SystemCommands({ project }: { readonly project: string }): VNode
                   {reason !== null && (
                     <small>
                       {' '}
-                      because: <Text text={reason} />
+                      Reason: <Text text={reason} />
                     </small>
                   )}
                 </span>
@@ -78,5 +78,5 @@ interface WhoProps {
 function Who({ project, author }: WhoProps): VNode {
   if (author.kind === 'person') return <Text text={author.name} />;
   if (author.kind === 'orchestrator') return <>Baton</>;
-  return <a href={runHref(project, author.run_id)}>its agent</a>;
+  return <a href={runHref(project, author.run_id)}>an agent</a>;
 }

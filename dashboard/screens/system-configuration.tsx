@@ -1,15 +1,15 @@
 import type { VNode } from 'preact';
 import type { Configuration } from '../../src/client/schema/system.ts';
 import { projectPath } from '../data/connection/api.ts';
-import { useBeat } from '../data/connection/beat.ts';
+import { useInterval } from '../data/connection/interval.ts';
 import { useResource } from '../data/connection/resource.ts';
 import { queryWord, setQuery } from '../data/page/router.ts';
 import { countWords, sentences } from '../data/text/words.ts';
 import { CopyButton } from '../parts/shared/copy-button.tsx';
-import { EachShown } from '../parts/shared/each-shown.tsx';
+import { EachProject } from '../parts/shared/each-project.tsx';
 import { EmptyLine } from '../parts/shared/empty-line.tsx';
+import { MessageList } from '../parts/shared/message-list.tsx';
 import { ProblemLine } from '../parts/shared/problem-line.tsx';
-import { SaidList } from '../parts/shared/said-list.tsx';
 import { Table } from '../parts/shared/table.tsx';
 import { Text } from '../parts/shared/text.tsx';
 import { TypedFilter } from '../parts/shared/typed-filter.tsx';
@@ -29,10 +29,10 @@ export function SystemConfiguration(): VNode {
             checked={isChanged}
             onChange={({ currentTarget }) => setQuery({ changed: currentTarget.checked ? '1' : null })}
           />{' '}
-          only what is not the default
+          Only changed settings
         </label>
       </search>
-      <EachShown render={(project) => <Settings project={project} isChanged={isChanged} />} />
+      <EachProject render={(project) => <Settings project={project} isChanged={isChanged} />} />
     </>
   );
 }
@@ -44,9 +44,9 @@ interface SettingsProps {
 
 function Settings({ project, isChanged }: SettingsProps): VNode {
   const { resource, reload } = useResource<Configuration>(projectPath(project, 'configuration'));
-  useBeat(againMs, reload);
+  useInterval(againMs, reload);
   const { value, problem } = resource.value;
-  if (value === null && problem === null) return <EmptyLine isAsking>Asking the daemon for its settings.</EmptyLine>;
+  if (value === null && problem === null) return <EmptyLine isAsking>Loading the settings.</EmptyLine>;
   if (value === null) return <>{problem !== null && <ProblemLine problem={problem} />}</>;
   const words = queryWord('q').toLowerCase().split(/\s+/u).filter(Boolean);
   const shown = value.settings.filter(({ key, value: set, origin }) => {
@@ -56,9 +56,9 @@ function Settings({ project, isChanged }: SettingsProps): VNode {
   return (
     <div class="settings">
       {problem !== null && <ProblemLine problem={problem} />}
-      <Reading configuration={value} />
+      <FileState configuration={value} />
       {shown.length === 0 ? (
-        <EmptyLine>No setting is like that.</EmptyLine>
+        <EmptyLine>No setting matches the filter.</EmptyLine>
       ) : (
         <Table
           caption={`Settings of ${project}`}
@@ -93,26 +93,26 @@ function Settings({ project, isChanged }: SettingsProps): VNode {
   );
 }
 
-/** Which reading of which file it is, and the current problem of the file. */
-function Reading({ configuration }: { readonly configuration: Configuration }): VNode {
+/** The file, its version, and its current problem. */
+function FileState({ configuration }: { readonly configuration: Configuration }): VNode {
   const { path, revision, problem, warnings, settings } = configuration;
   const own = settings.filter(({ origin }) => origin !== 'default').length;
   return (
     <>
       {problem !== null && (
         <p class="problem">
-          <strong>The file as it is now cannot be used:</strong> <Text text={sentences(problem.text)} lines /> The
-          settings below are those of the last good reading.
+          <strong>Baton cannot use the current file:</strong> <Text text={sentences(problem.text)} lines /> The settings
+          below are from its last good version.
         </p>
       )}
-      {warnings.length > 0 && <SaidList said={warnings} tone="needs" />}
+      {warnings.length > 0 && <MessageList said={warnings} tone="needs" />}
       <p class="reading">
         <code>
           <Text text={path} />
         </code>{' '}
         <CopyButton text={path} label="Copy path" />{' '}
         <span class="quiet-text">
-          revision <Text text={revision} />; {countWords(settings.length, 'setting', 'settings')}, {own} not the default
+          revision <Text text={revision} />; {countWords(settings.length, 'setting', 'settings')}, {own} changed
         </span>
       </p>
     </>

@@ -1,14 +1,14 @@
 import type { ComponentChildren, VNode } from 'preact';
 import type { Health, Project } from '../../src/client/schema/system.ts';
 import { apiRoot, projectPath } from '../data/connection/api.ts';
-import { useBeat } from '../data/connection/beat.ts';
+import { useInterval } from '../data/connection/interval.ts';
 import { useResource } from '../data/connection/resource.ts';
 import { plainWords } from '../data/text/words.ts';
 import { IssueLink } from '../parts/issue/issue-link.tsx';
 import { EmptyLine } from '../parts/shared/empty-line.tsx';
 import { Fact } from '../parts/shared/fact.tsx';
+import { MessageList } from '../parts/shared/message-list.tsx';
 import { ProblemLine } from '../parts/shared/problem-line.tsx';
-import { SaidList } from '../parts/shared/said-list.tsx';
 import { Table } from '../parts/shared/table.tsx';
 import { Text } from '../parts/shared/text.tsx';
 import { TimeAgo } from '../parts/shared/time.tsx';
@@ -19,12 +19,12 @@ const againMs = 5_000;
 /** Whether the daemon is healthy, and if not, why. */
 export function SystemHealth({ project }: { readonly project: string }): VNode {
   const { resource, reload } = useResource<Health>(projectPath(project, 'health'));
-  useBeat(againMs, reload);
+  useInterval(againMs, reload);
   const { value, problem } = resource.value;
   return (
     <>
       {problem !== null && <ProblemLine problem={problem} />}
-      {value === null && problem === null && <EmptyLine isAsking>Asking the daemon how it is.</EmptyLine>}
+      {value === null && problem === null && <EmptyLine isAsking>Loading the health of the daemon.</EmptyLine>}
       {value !== null && (
         <>
           <HealthFacts health={value} />
@@ -44,7 +44,7 @@ function HealthFacts({ health }: { readonly health: Health }): VNode {
   return (
     <FactList
       facts={[
-        { label: 'Health', value: is_healthy ? <span class="well">well</span> : <span class="ill">not well</span> },
+        { label: 'Health', value: is_healthy ? <span class="well">healthy</span> : <span class="ill">unhealthy</span> },
         {
           label: 'Last tick',
           value:
@@ -62,7 +62,7 @@ function HealthFacts({ health }: { readonly health: Health }): VNode {
             <>
               {msWords(p50)}{' '}
               <small>
-                p99 {msWords(p99)}, most {msWords(max)}
+                p99 {msWords(p99)}, max {msWords(max)}
               </small>
             </>
           ),
@@ -77,8 +77,8 @@ function HealthFacts({ health }: { readonly health: Health }): VNode {
 }
 
 function Problems({ problems }: { readonly problems: Health['problems'] }): VNode {
-  if (problems.length === 0) return <EmptyLine>Nothing is wrong.</EmptyLine>;
-  return <SaidList said={problems} tone="broken" />;
+  if (problems.length === 0) return <EmptyLine>No problems.</EmptyLine>;
+  return <MessageList said={problems} tone="broken" />;
 }
 
 interface FindingsProps {
@@ -86,7 +86,7 @@ interface FindingsProps {
   readonly findings: Health['findings'];
 }
 
-/** The problems that the last overall check found. */
+/** The problems that the last check of the queue found. */
 function Findings({ project, findings }: FindingsProps): VNode {
   return (
     <section class="band">
@@ -144,7 +144,7 @@ function TickSteps({ tick }: { readonly tick: NonNullable<Health['tick']> }): VN
 
 const document = `${apiRoot}/openapi.json`;
 
-/** Which Baton this is, and where a program finds the same. */
+/** The project and its tracker, and the addresses for programs. */
 function About({ project }: { readonly project: string }): VNode {
   const { resource } = useResource<{ readonly projects: readonly Project[] }>(`${apiRoot}/projects`);
   const found = resource.value.value?.projects.find(({ name }) => name === project);

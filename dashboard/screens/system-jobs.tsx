@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import type { Job } from '../../src/client/schema/system.ts';
 import { projectPath } from '../data/connection/api.ts';
-import { useBeat } from '../data/connection/beat.ts';
+import { useInterval } from '../data/connection/interval.ts';
 import { useResource } from '../data/connection/resource.ts';
 import { durationWords, plainWords } from '../data/text/words.ts';
 import { EmptyLine } from '../parts/shared/empty-line.tsx';
@@ -12,18 +12,18 @@ import { Text } from '../parts/shared/text.tsx';
 import { Countdown, TimeAgo } from '../parts/shared/time.tsx';
 
 const againMs = 5_000;
-/** Later than this is worth a word; less is how a busy machine is. */
+/** Shorter delays are normal on a busy machine and are not shown. */
 const noticeableMs = 1_000;
 
 /** The recurring jobs of Baton. */
 export function SystemJobs({ project }: { readonly project: string }): VNode {
   const { resource, reload } = useResource<{ readonly jobs: readonly Job[] }>(projectPath(project, 'jobs'));
-  useBeat(againMs, reload);
+  useInterval(againMs, reload);
   const { value, problem } = resource.value;
   return (
     <>
       {problem !== null && <ProblemLine problem={problem} />}
-      {value === null && problem === null && <EmptyLine isAsking>Asking the daemon for its jobs.</EmptyLine>}
+      {value === null && problem === null && <EmptyLine isAsking>Loading the jobs.</EmptyLine>}
       {value !== null && (
         <Table
           caption={`Jobs of ${project}`}
@@ -61,7 +61,7 @@ export function SystemJobs({ project }: { readonly project: string }): VNode {
 
 function Outcome({ job: { outcome, is_running, duration_ms, failures, error } }: { readonly job: Job }): VNode {
   if (is_running) return <Status tone="running" word="running" />;
-  if (outcome === null) return <span class="none">not yet run</span>;
+  if (outcome === null) return <span class="none">not run yet</span>;
   if (outcome === 'ok') {
     return <span>ok {duration_ms !== null && <small>took {Math.round(duration_ms)} ms</small>}</span>;
   }

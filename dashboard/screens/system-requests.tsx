@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import type { RequestReport } from '../../src/client/schema/system.ts';
 import { projectPath } from '../data/connection/api.ts';
-import { useBeat } from '../data/connection/beat.ts';
+import { useInterval } from '../data/connection/interval.ts';
 import { useResource } from '../data/connection/resource.ts';
 import { linkTo, place, queryWord } from '../data/page/router.ts';
 import { harmlessLine } from '../data/text/harmless-text.ts';
@@ -20,26 +20,26 @@ const choices: readonly (readonly [hours: string, label: string])[] = [
   ['168', 'last week'],
 ];
 
-/** The requests to remote services, who sends them, and how many are left. */
+/** The requests to remote services, what sent them, and how many are left. */
 export function SystemRequests({ project }: { readonly project: string }): VNode {
   const wanted = queryWord('hours');
   const [hours] = choices.find(([each]) => each === wanted) ?? (['24'] as const);
   const path = `${projectPath(project, 'requests')}?hours=${hours}`;
   const { resource, reload } = useResource<RequestReport>(path);
-  useBeat(againMs, reload);
+  useInterval(againMs, reload);
   const { value, problem } = resource.value;
   return (
     <>
       {problem !== null && <ProblemLine problem={problem} />}
-      {value === null && problem === null && <EmptyLine isAsking>Asking the daemon for its requests.</EmptyLine>}
+      {value === null && problem === null && <EmptyLine isAsking>Loading the requests.</EmptyLine>}
       {value?.providers.map((provider) => (
         <Provider key={provider.provider} provider={provider} />
       ))}
-      {value?.providers.length === 0 && <EmptyLine>Nothing is asked of any service.</EmptyLine>}
+      {value?.providers.length === 0 && <EmptyLine>Baton sends requests to no remote service.</EmptyLine>}
       <section class="band">
         <header class="band-head">
-          <h2>Who asked</h2>
-          <nav class="range" aria-label={`Who asked in ${harmlessLine(project)}, of which time`}>
+          <h2>What sent requests</h2>
+          <nav class="range" aria-label={`What sent requests in ${harmlessLine(project)}: time range`}>
             {choices.map(([each, label]) => (
               <a
                 key={each}
@@ -75,7 +75,7 @@ function Provider({ provider: facts }: { readonly provider: ProviderFacts }): VN
       </p>
       <p class={isFree ? 'quiet-text' : 'high'}>
         {!isFree && <strong>{plainWords(step)}: </strong>}
-        <Text text={text === '' && isFree ? 'There is enough.' : sentences(text)} />
+        <Text text={text === '' && isFree ? 'No limit is near.' : sentences(text)} />
         {until !== null && (
           <>
             {' '}
@@ -101,11 +101,11 @@ function Provider({ provider: facts }: { readonly provider: ProviderFacts }): VN
 }
 
 function Spenders({ spenders }: { readonly spenders: RequestReport['spenders'] }): VNode {
-  if (spenders.length === 0) return <EmptyLine>Nobody asked anything in this time.</EmptyLine>;
+  if (spenders.length === 0) return <EmptyLine>No requests in this time.</EmptyLine>;
   const all = spenders.reduce((sum, { requests }) => sum + requests, 0);
   return (
     <Table
-      caption="Requests, by who made them"
+      caption="Requests by job and cause"
       rows={[...spenders].sort((a, b) => b.requests - a.requests)}
       keyOf={({ provider, job, cause, route }) => JSON.stringify([provider, job, cause, route])}
       toneOf={({ failed }) => (failed > 0 ? 'broken' : null)}
@@ -142,7 +142,7 @@ function Spenders({ spenders }: { readonly spenders: RequestReport['spenders'] }
         },
         { label: 'Bytes', isNumber: true, cell: ({ bytes }) => byteWords(bytes) },
         {
-          label: 'Takes',
+          label: 'Mean time',
           isNumber: true,
           cell: ({ mean_latency_ms: ms }) => (ms < 1_000 ? `${Math.round(ms)} ms` : durationWords(ms)),
         },

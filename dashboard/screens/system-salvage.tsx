@@ -21,9 +21,11 @@ export function SystemSalvage({ project }: { readonly project: string }): VNode 
   return (
     <>
       {problem !== null && <ProblemLine problem={problem} />}
-      {value === null && problem === null && <EmptyLine isAsking>Asking the daemon for saved work.</EmptyLine>}
+      {value === null && problem === null && <EmptyLine isAsking>Loading the saved work.</EmptyLine>}
       {value?.saved.length === 0 && (
-        <EmptyLine>Nothing had to be saved: no workspace was removed with work that is nowhere else.</EmptyLine>
+        <EmptyLine>
+          No saved work. Baton saves work here if it removes a workspace with work that exists nowhere else.
+        </EmptyLine>
       )}
       {value !== null && value.saved.length > 0 && (
         <Table
@@ -39,7 +41,7 @@ export function SystemSalvage({ project }: { readonly project: string }): VNode 
             { label: 'Commits', isNumber: true, cell: ({ commits }) => commits },
             { label: 'Files', isNumber: true, cell: ({ files }) => files },
             {
-              label: 'Bring it back',
+              label: 'Restore with',
               isWide: true,
               cell: ({ restore }) => (
                 <span>

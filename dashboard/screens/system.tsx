@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import { EachShown } from '../parts/shared/each-shown.tsx';
+import { EachProject } from '../parts/shared/each-project.tsx';
 import { Tabs } from '../parts/shared/tabs.tsx';
 import { SystemAccounts } from './system-accounts.tsx';
 import { SystemCommands } from './system-commands.tsx';
@@ -9,7 +9,7 @@ import { SystemJobs } from './system-jobs.tsx';
 import { SystemRequests } from './system-requests.tsx';
 import { SystemSalvage } from './system-salvage.tsx';
 
-/** The state of Baton itself: its jobs and their times, its spending on requests, and its settings. */
+/** The state of Baton itself: health, jobs, requests, accounts, settings, saved work and commands. */
 export function SystemScreen(): VNode {
   return (
     <div class="screen system">
@@ -20,29 +20,29 @@ export function SystemScreen(): VNode {
           {
             name: 'health',
             label: 'Health',
-            content: () => <EachShown render={(name) => <SystemHealth project={name} />} />,
+            content: () => <EachProject render={(name) => <SystemHealth project={name} />} />,
           },
           {
             name: 'jobs',
             label: 'Jobs',
-            content: () => <EachShown render={(name) => <SystemJobs project={name} />} />,
+            content: () => <EachProject render={(name) => <SystemJobs project={name} />} />,
           },
           {
             name: 'requests',
             label: 'Requests',
-            content: () => <EachShown render={(name) => <SystemRequests project={name} />} />,
+            content: () => <EachProject render={(name) => <SystemRequests project={name} />} />,
           },
           { name: 'accounts', label: 'Accounts', content: () => <SystemAccounts /> },
           { name: 'configuration', label: 'Configuration', content: () => <SystemConfiguration /> },
           {
             name: 'salvage',
             label: 'Salvage',
-            content: () => <EachShown render={(name) => <SystemSalvage project={name} />} />,
+            content: () => <EachProject render={(name) => <SystemSalvage project={name} />} />,
           },
           {
             name: 'commands',
             label: 'Commands',
-            content: () => <EachShown render={(name) => <SystemCommands project={name} />} />,
+            content: () => <EachProject render={(name) => <SystemCommands project={name} />} />,
           },
         ]}
       />

@@ -102,10 +102,10 @@ describeInChromium('the dashboard of the demo', (browser) => {
     await page.locator('.track .bar').first().waitFor();
     await openTab(page, 'transcript');
     await reads(page.locator('section.transcript'), /one is plenty/);
-    await openTab(page, 'ticket');
+    await openTab(page, 'description');
     const { description } = await ask(scene, 'projects/demo/issues/WORDS-10');
     const [beginning] = description.split('.');
-    await reads(page.locator('.ticket'), beginning);
+    await reads(page.locator('.description'), beginning);
     await openTab(page, 'questions');
     await reads(page.locator('main'), /one is plenty/);
     await openTab(page, 'history');
@@ -172,7 +172,7 @@ describeInChromium('the dashboard of the demo', (browser) => {
     const { runs } = await ask(scene, 'projects/demo/runs?limit=1');
     const run = `/run/demo/${runs[0].run_id}`;
     const issue = '/issue/demo/WORDS-10';
-    const ofIssue = ['timeline', 'transcript', 'diff', 'ticket', 'questions', 'history', 'cost'];
+    const ofIssue = ['timeline', 'transcript', 'diff', 'description', 'questions', 'history', 'cost'];
     const ofRun = ['events', 'transcript', 'tools', 'diff', 'prompt'];
     const ofSystem = ['health', 'jobs', 'requests', 'accounts', 'configuration', 'salvage', 'commands'];
     const paths = [

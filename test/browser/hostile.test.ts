@@ -108,9 +108,9 @@ describeInChromium('a hostile ticket', (browser) => {
     const runOf = (id: string): string =>
       runs.find((run: { issue_identifier: string }) => run.issue_identifier === id)?.run_id ?? '';
     const tabs = {
-      '/issue/live/BAT-1': ['timeline', 'transcript', 'diff', 'ticket', 'questions', 'history', 'cost'],
+      '/issue/live/BAT-1': ['timeline', 'transcript', 'diff', 'description', 'questions', 'history', 'cost'],
       '/issue/live/BAT-2': ['timeline', 'transcript'],
-      '/issue/live/BAT-3': ['ticket'],
+      '/issue/live/BAT-3': ['description'],
       [`/run/live/${runOf('BAT-1')}`]: ['events', 'transcript', 'tools', 'diff', 'prompt'],
       [`/run/live/${runOf('BAT-2')}`]: ['events', 'transcript'],
       '/system': ['health', 'jobs', 'requests', 'accounts', 'configuration', 'salvage', 'commands'],
@@ -124,12 +124,12 @@ describeInChromium('a hostile ticket', (browser) => {
   });
 
   it('is a ticket like any other: its words are there, its links too, and an image is only named', async () => {
-    await window.go('/issue/live/BAT-1?tab=ticket');
-    const ticket = page.locator('.ticket');
-    await reads(ticket, /<svg onload=window\.hit=1>/);
-    await reads(ticket, /\bseen\b/);
-    await reads(ticket, /␛\[31mred/);
-    const link = ticket.getByRole('link', { name: 'https://elsewhere.invalid/auto' });
+    await window.go('/issue/live/BAT-1?tab=description');
+    const description = page.locator('.description');
+    await reads(description, /<svg onload=window\.hit=1>/);
+    await reads(description, /\bseen\b/);
+    await reads(description, /␛\[31mred/);
+    const link = description.getByRole('link', { name: 'https://elsewhere.invalid/auto' });
     expect(await link.getAttribute('rel')).toMatch(/noopener/);
     await window.go(`/issue/live/BAT-1?tab=diff`);
     await reads(page.locator('.diff-view'), /<img src=x onerror=window\.hit=1>\.txt/);

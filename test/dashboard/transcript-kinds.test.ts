@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { eventKinds, tellEvent } from '../../dashboard/data/run/transcript-kinds.ts';
+import { eventKinds, viewOf } from '../../dashboard/data/run/transcript-kinds.ts';
 import type { RunEvent } from '../../src/client/schema/run.ts';
 
 const told = (event: string, message: string, payload?: unknown) =>
-  tellEvent({ seq: 1, at: '2026-01-01T00:00:00.000Z', event, message, ...(payload === undefined ? {} : { payload }) });
+  viewOf({ seq: 1, at: '2026-01-01T00:00:00.000Z', event, message, ...(payload === undefined ? {} : { payload }) });
 const item = (fields: object) => ({ method: 'item/completed', params: { item: fields } });
 
 describe('what an event of a run is told as', () => {
@@ -63,7 +63,7 @@ describe('what an event of a run is told as', () => {
         fc.jsonValue(),
         (name, message, payload) => {
           const event: RunEvent = { seq: 1, at: '2026-01-01T00:00:00.000Z', event: name, message, payload };
-          const { kind, text } = tellEvent(event);
+          const { kind, text } = viewOf(event);
           expect(eventKinds).toContain(kind);
           expect(typeof text).toBe('string');
         },

@@ -3,7 +3,7 @@ import type { IssueList, IssueSummary } from '../../../src/client/schema/issue.t
 /** One status of the board, as far as it was read. */
 export interface BoardColumn {
   readonly issues: readonly IssueSummary[];
-  /** Where to read on; null when everything was read. */
+  /** The cursor of the next page; null when everything was read. */
   readonly next: string | null;
   readonly isRead: boolean;
 }
@@ -39,7 +39,7 @@ export function inPlace(before: BoardColumn, fresh: BoardColumn): BoardColumn {
   return { ...fresh, issues: order.flatMap(at) };
 }
 
-/** By how many rows the first row that can be seen has gone down, or up; of one that has gone, the next that is left. */
+/** By how many rows the first visible row moved. If that row is gone, the next one that is left counts. */
 export function shiftOf(before: readonly IssueSummary[], after: readonly IssueSummary[], first: number): number {
   for (let index = first; index < before.length; index += 1) {
     const now = after.findIndex(({ id }) => id === before[index]?.id);

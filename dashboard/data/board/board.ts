@@ -16,7 +16,7 @@ import {
 } from './board-columns.ts';
 
 /** The daemon's filters; the page applies the others. */
-export interface BoardLook {
+export interface BoardFilters {
   readonly q: string;
   readonly label: string;
 }
@@ -31,12 +31,12 @@ export interface Board {
   readonly project: string;
   readonly columns: ReadonlySignal<BoardColumns>;
   readonly problem: ReadonlySignal<Problem | null>;
-  /** Something else was asked for than is shown. */
+  /** The filters have changed, and the shown issues do not match them yet. */
   readonly isAsking: ReadonlySignal<boolean>;
   /** Reads the next page of a status, if there is one and it is not being read already. */
   readMore(state: string): void;
   /** Shows the issues that the daemon finds with other filters. */
-  look(look: BoardLook): void;
+  setFilters(filters: BoardFilters): void;
   /** Shows an issue in another status before the daemon has confirmed it. The returned function undoes that. */
   show(id: string, state: string): () => void;
   close(): void;
@@ -45,15 +45,15 @@ export interface Board {
 const pageSize = 200;
 /** The largest page that the daemon returns. */
 const largestPage = 500;
-/** New issues at the front must not push the last ones that the user reads out of the next read. */
+/** Read this many more on a reload, so that new issues at the front do not push out the last shown ones. */
 const margin = 50;
 const settleMs = 300;
 /** A failed read is repeated after this. */
 const againMs = 5_000;
-/** More changes than this at once are cheaper to read as pages. */
+/** With more changes than this at once, reading pages is cheaper. */
 const mostSingleReads = 8;
 
-export function openBoard(project: string, first: BoardLook): Board {
+export function openBoard(project: string, first: BoardFilters): Board {
   const columns = signal<BoardColumns>(new Map());
   const problem = signal<Problem | null>(null);
   const isAsking = signal(false);
@@ -63,9 +63,9 @@ export function openBoard(project: string, first: BoardLook): Board {
   const shown = new Map<string, string>();
   let wanted = first;
   let reading = new Set<string>();
-  let isReadAnew = false;
+  let isReloading = false;
   let cancel: (() => void) | null = null;
-  /** Pages requested before the board was read again are of no use any more. */
+  /** Pages that were requested before the last reload are ignored. */
   let round = 0;
 
   const page = (state: string, cursor: string | null, limit = pageSize): Promise<Answer<IssueList>> => {
@@ -76,7 +76,7 @@ export function openBoard(project: string, first: BoardLook): Board {
 
   const readPage = async (state: string, cursor: string | null): Promise<void> => {
     // After a full read, or a failed one, the component that draws the columns asks again.
-    if (isReadAnew || reading.has(state)) return;
+    if (isReloading || reading.has(state)) return;
     const mine = reading;
     mine.add(state);
     const asked = round;
@@ -111,10 +111,10 @@ export function openBoard(project: string, first: BoardLook): Board {
     return pages;
   };
 
-  const readAnew = async (): Promise<void> => {
+  const reload = async (): Promise<void> => {
     round += 1;
     const asked = round;
-    isReadAnew = true;
+    isReloading = true;
     // The pages read now contain all known changes.
     changed.clear();
     cancel?.();
@@ -130,7 +130,7 @@ export function openBoard(project: string, first: BoardLook): Board {
     let next: BoardColumns = new Map();
     for (const { state, pages } of fresh) {
       if (pages === null) {
-        cancel = later(againMs, () => void readAnew());
+        cancel = later(againMs, () => void reload());
         return;
       }
       const column = pages.reduce((columns, each) => withPage(columns, state, each), next);
@@ -139,7 +139,7 @@ export function openBoard(project: string, first: BoardLook): Board {
     }
     for (const [id, state] of shown) next = withState(next, id, state);
     shown.clear();
-    isReadAnew = false;
+    isReloading = false;
     reading = new Set();
     isAsking.value = false;
     columns.value = next;
@@ -151,7 +151,7 @@ export function openBoard(project: string, first: BoardLook): Board {
     const answer = await read<IssueDetail>(projectPath(project, 'issues', id), closed.signal);
     if (closed.signal.aborted) return;
     // The pages being read may be older than this.
-    if (isReadAnew || asked !== round) return changedLater(id);
+    if (isReloading || asked !== round) return changedLater(id);
     if ('value' in answer) {
       // A new issue may not match the search; the daemon knows, so the board asks it for pages then.
       const isSearched = wanted.q !== '' || wanted.label !== '';
@@ -164,16 +164,16 @@ export function openBoard(project: string, first: BoardLook): Board {
     cancel = null;
     const ids = [...changed];
     changed.clear();
-    if (ids.length > mostSingleReads) void readAnew();
+    if (ids.length > mostSingleReads) void reload();
     else for (const id of ids) void readIssue(id);
   };
   const changedLater = (id: string): void => {
     changed.add(id);
     // A full read in progress goes first.
-    if (!isReadAnew) cancel ??= later(settleMs, settle);
+    if (!isReloading) cancel ??= later(settleMs, settle);
   };
   const unlisten = onStreamEvent((event) => {
-    if (event.name === 'snapshot') void readAnew();
+    if (event.name === 'snapshot') void reload();
     for (const id of changedBy(event, project, columns.peek())) changedLater(id);
   });
 
@@ -186,17 +186,17 @@ export function openBoard(project: string, first: BoardLook): Board {
       const { next, isRead } = columnOf(columns.peek(), state);
       if (!isRead || next !== null) void readPage(state, next);
     },
-    look(look) {
-      if (look.q === wanted.q && look.label === wanted.label) return;
-      wanted = look;
+    setFilters(filters) {
+      if (filters.q === wanted.q && filters.label === wanted.label) return;
+      wanted = filters;
       isAsking.value = true;
-      void readAnew();
+      void reload();
     },
     show(id, state) {
       const before = findIssue(columns.peek(), id);
       if (before === null) return () => {};
       columns.value = withState(columns.peek(), id, state);
-      if (isReadAnew) shown.set(id, state);
+      if (isReloading) shown.set(id, state);
       return () => {
         shown.delete(id);
         columns.value = withIssue(columns.peek(), before);

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 import type { Command, CommandRequest } from '../../../src/client/schema/command.ts';
-import { isTeller } from '../issue/issue-rows.ts';
+import { isFeedbackRow } from '../issue/issue-rows.ts';
 import { now } from '../page/clock.ts';
 import { type Answer, command, type Problem } from './api.ts';
 
@@ -43,7 +43,7 @@ function nameOf({ project, name }: Spot): string {
   return `${project}\n${name}`;
 }
 
-/** Long enough to be read, also where the action itself changed the thing at once. */
+/** An answer stays at least this long, so that it can be read even if the action changed its subject at once. */
 const readableMs = 8_000;
 
 /** The result of the last action at a spot; null when there was none, or its subject has changed. */
@@ -52,11 +52,11 @@ export function feedbackAt(spot: Spot): Feedback | null {
   if (feedback === undefined) return null;
   const { row } = spot;
   if (row !== undefined && feedback.askedAt !== null) {
-    if (!isTeller(spot.project, row.issueId, row.place, feedback.askedAt)) return null;
+    if (!isFeedbackRow(spot.project, row.issueId, row.place, feedback.askedAt)) return null;
   }
-  const isToldElsewhere = feedback.stamp !== spot.stamp && feedback.phase !== 'sending';
-  const isToBeKept = Object.keys(feedback.facts).length > 0 || now.value - feedback.at < readableMs;
-  return isToldElsewhere && !isToBeKept ? null : feedback;
+  const isOutdated = feedback.stamp !== spot.stamp && feedback.phase !== 'sending';
+  const isStillUseful = Object.keys(feedback.facts).length > 0 || now.value - feedback.at < readableMs;
+  return isOutdated && !isStillUseful ? null : feedback;
 }
 
 /** Whether a command is under way at a spot, from any row. */
@@ -74,35 +74,36 @@ export function dismissFeedback(spot: Spot): void {
 export async function act(spot: Spot, asked: CommandRequest): Promise<Command | null> {
   const name = nameOf(spot);
   if (all.peek().get(name)?.phase === 'sending') return null;
-  const tell = (told: Told): void => {
+  const show = (result: Result): void => {
     const asking = { kind: asked.kind, stamp: spot.stamp, askedAt: spot.row?.place ?? null, at: now.peek() };
-    all.value = new Map(all.peek()).set(name, { ...told, ...asking, facts: told.facts ?? {} });
+    all.value = new Map(all.peek()).set(name, { ...result, ...asking, facts: result.facts ?? {} });
   };
-  tell({ phase: 'sending', text: 'Sending…', nextStep: null });
+  show({ phase: 'sending', text: 'Sending…', nextStep: null });
   const answer = await send(spot.project, asked);
   if ('problem' in answer) {
-    tell(ofProblem(answer.problem));
+    show(ofProblem(answer.problem));
     return null;
   }
   const { status, text, facts } = answer.value;
-  tell({ phase: status, text, nextStep: null, facts });
+  show({ phase: status, text, nextStep: null, facts });
   return status === 'refused' ? null : answer.value;
 }
 
 /** Sends a command once, for a caller that shows the result itself. */
 export async function send(project: string, asked: CommandRequest): Promise<Answer<Command>> {
-  const wish = JSON.stringify([project, asked]);
-  const key = unanswered.get(wish) ?? freshKey();
-  unanswered.set(wish, key);
+  const request = JSON.stringify([project, asked]);
+  const key = unanswered.get(request) ?? freshKey();
+  unanswered.set(request, key);
   const answer = await command(project, { ...asked, key });
-  if ('value' in answer || answer.problem.status !== 0) unanswered.delete(wish);
+  if ('value' in answer || answer.problem.status !== 0) unanswered.delete(request);
   return answer;
 }
 
-type Told = Pick<Feedback, 'phase' | 'text' | 'nextStep'> & { readonly facts?: Command['facts'] };
+type Result = Pick<Feedback, 'phase' | 'text' | 'nextStep'> & { readonly facts?: Command['facts'] };
 
-function ofProblem({ status, message, nextStep }: Problem): Told {
-  if (status === 0) return { phase: 'lost', text: 'No answer. Press again: it is carried out once.', nextStep: null };
+function ofProblem({ status, message, nextStep }: Problem): Result {
+  if (status === 0)
+    return { phase: 'lost', text: 'No answer. Press again; Baton carries the command out only once.', nextStep: null };
   return { phase: 'refused', text: message, nextStep };
 }
 

@@ -38,7 +38,7 @@ export async function command(
   return 'problem' in answer ? answer : { value: answer.value.command };
 }
 
-/** An answer that takes longer than this does not come; the daemon itself says "waiting" sooner. */
+/** The page stops waiting for an answer after this time; the daemon answers "waiting" sooner. */
 const longestAnswerMs = 30_000;
 const underWay = new Set<AbortController>();
 
@@ -66,7 +66,7 @@ async function request<T>(path: string, init: RequestInit): Promise<Answer<T>> {
 }
 
 function whyAway(error: unknown): string | null {
-  return error instanceof SyntaxError ? 'What answered does not speak the API of Baton.' : null;
+  return error instanceof SyntaxError ? 'The program at this address is not Baton.' : null;
 }
 
 /** The problem that a refusal describes. Also used by the stream. */

@@ -5,7 +5,7 @@ import { later } from '../page/clock.ts';
  * Whether this page keeps its connection to the daemon. A browser opens six connections to one address, for all its
  * tabs together; the seventh tab would not load, and the others could not send requests. So a hidden page closes its
  * connection, and continues where it was when it is visible again. One hidden page keeps its connection, so that the
- * count in its title stays true, where the browser can tell them apart.
+ * count in its title stays true, if the browser supports locks.
  */
 const wanted = signal(true);
 
@@ -29,7 +29,7 @@ export function watchAttention(onChange: () => void): void {
     decide(true);
   };
   const unseen = (): void => {
-    // Only there on the loopback address and over TLS.
+    // Locks exist only on the loopback address and over TLS.
     if (navigator.locks === undefined) {
       decide(false);
       return;
@@ -45,19 +45,19 @@ export function watchAttention(onChange: () => void): void {
       });
     });
   };
-  const look = (): void => {
+  const check = (): void => {
     cancel();
     if (document.visibilityState === 'visible') seen();
     else cancel = later(glanceMs, unseen);
   };
-  document.addEventListener('visibilitychange', look);
-  // A page that is kept for "back" would keep its connection too.
+  document.addEventListener('visibilitychange', check);
+  // Otherwise a page in the back/forward cache would keep its connection.
   addEventListener('pagehide', () => {
     cancel();
     release();
     decide(false);
   });
-  addEventListener('pageshow', look);
+  addEventListener('pageshow', check);
 }
 
 /** Resolves when the page is to be connected. */

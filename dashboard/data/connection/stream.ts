@@ -41,8 +41,8 @@ let heardAt: number | null = null;
 const watched = new Map<string, number>();
 let attempt = new AbortController();
 
-/** Reads until the page goes. */
-export async function keepReading(): Promise<void> {
+/** Keeps the connection until the page is closed. */
+export async function stayConnected(): Promise<void> {
   let waitMs = shortestWaitMs;
   watchAttention(connectAgain);
   for (;;) {

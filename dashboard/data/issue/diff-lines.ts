@@ -25,8 +25,8 @@ interface Reading {
 }
 
 /**
- * Reads the unified diff of one file. The lines before the first hunk name the file, which the caller knows. The counts
- * of a hunk's head say how long it is: a line of a file may itself look like a head.
+ * Reads the unified diff of one file. The lines before the first hunk name the file, which the caller knows. The head
+ * of a hunk says how many lines it has, because a line of a file may itself look like a head.
  */
 export function diffHunks(patch: string): readonly DiffHunk[] {
   const hunks: Reading[] = [];

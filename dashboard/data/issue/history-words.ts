@@ -7,7 +7,7 @@ interface Past {
 }
 
 /**
- * A key for each entry that stays the same when others come, so that text which a user has marked stays marked. Past
+ * A key for each entry that stays the same when others come, so that text which a user has selected stays selected. Past
  * entries never change their time or kind, and of entries with the same time and kind the daemon returns the earlier
  * first.
  */
@@ -21,7 +21,7 @@ export function keysOf(past: readonly Past[]): readonly string[] {
   });
 }
 
-/** The words of an issue at its creation: the few facts that tell one from another. */
+/** An issue at its creation, in words: title, status, priority and labels. */
 export function createdWords(facts: unknown): string {
   const { title, status, priority, labels } = (typeof facts === 'object' && facts !== null ? facts : {}) as Facts;
   const list = Array.isArray(labels) ? labels.filter((each) => typeof each === 'string' && each !== '') : [];

@@ -17,7 +17,7 @@ export const waitingActions: Readonly<Record<WaitingRow['kind'], readonly string
   queue: ['issue_hold'],
 };
 
-/** The place of a row on Now; no other row has it, also not the next one of the same issue. */
+/** The place of a row on Now, unique even among the rows of one issue. */
 function rowPlace(band: RowBand, { project, row }: Placed<{ readonly key: string }>): string {
   return `${band}/${project}/${row.key}`;
 }
@@ -47,7 +47,7 @@ export function offeredNow(project: string, issueId: string): readonly string[] 
  * Whether a row is the one that shows the result of an action: an issue that asks and runs has two. It is the row where
  * the user acted, or the first existing one when that has gone.
  */
-export function isTeller(project: string, issueId: string, place: string, askedAt: string): boolean {
+export function isFeedbackRow(project: string, issueId: string, place: string, askedAt: string): boolean {
   if (place === askedAt) return true;
   if (placesInUse().has(askedAt)) return false;
   const places = rowsOf(project, issueId).map((row) => row.place);
@@ -74,7 +74,7 @@ export function withKept<R extends { readonly key: string }>(
   for (const place of lastSeen.keys()) if (!inUse.has(place)) lastSeen.delete(place);
   const gone = [...lastSeen]
     .filter(([place]) => place.startsWith(`${band}/`))
-    // Under a place of this band there is nothing but a row of this band.
+    // A place of this band belongs only to rows of this band.
     .map(([place, placed]) => ({ placed: placed as Placed<R>, place, isGone: true }))
     // A project that is not shown has not lost its rows.
     .filter(({ placed: { project, row } }) => !projects.value?.get(project)?.[band].has(row.key));

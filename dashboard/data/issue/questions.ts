@@ -12,14 +12,14 @@ const known = signal<ReadonlyMap<string, Question>>(new Map());
 const underWay = new Set<string>();
 const againMs = 2_000;
 
-/** The question of a row: the one that it names or, where it is held for its answer, the one of its issue. */
+/** The question of a row: the one that it names or, if the issue is held for an answer, the open one of the issue. */
 export function questionOf(row: NeedsYou): Question | null {
   if (row.question_id !== null) return known.value.get(row.question_id) ?? null;
   if (!isForAnswer(row)) return null;
-  const isToldAbove = needsYou.value.some(
+  const isShownAbove = needsYou.value.some(
     (other) => other.row.question_id !== null && other.row.issue_id === row.issue_id,
   );
-  if (isToldAbove) return null;
+  if (isShownAbove) return null;
   return [...known.value.values()].find(({ issue_id, state }) => issue_id === row.issue_id && state === 'open') ?? null;
 }
 

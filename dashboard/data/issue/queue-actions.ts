@@ -1,5 +1,5 @@
 import { needsYou } from '../connection/live.ts';
-import { sendAndTell } from '../connection/send-and-tell.ts';
+import { sendAndNotify } from '../connection/send-and-notify.ts';
 import { actionsNamed, type IssueAction } from '../text/command-words.ts';
 import { activityOf } from './activity.ts';
 import type { QueueRow } from './queue-rows.ts';
@@ -18,5 +18,5 @@ export function queueActions({ project, candidate: { issue_id } }: QueueRow): re
 
 /** Sends the command; a row of the queue has no space for an answer. */
 export async function actOnRow(row: QueueRow, action: IssueAction): Promise<void> {
-  await sendAndTell(row.project, action.request(row.candidate.issue_id, ''));
+  await sendAndNotify(row.project, action.request(row.candidate.issue_id, ''));
 }

@@ -14,10 +14,10 @@ let forget = (): void => {};
 export const notice: ReadonlySignal<Notice | null> = shown;
 
 /** A refusal stays until it is dismissed; a success disappears by itself. */
-export function tellNotice(told: Notice): void {
+export function showNotice(next: Notice): void {
   forget();
-  shown.value = told;
-  forget = told.isRefusal ? () => {} : later(readableMs, dismissNotice);
+  shown.value = next;
+  forget = next.isRefusal ? () => {} : later(readableMs, dismissNotice);
 }
 
 export function dismissNotice(): void {

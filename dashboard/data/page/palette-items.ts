@@ -1,7 +1,7 @@
 import type { Found } from '../../../src/client/schema/system.ts';
 import { screens } from '../../screens/index.ts';
 import { hasSeveralProjects, landed, needsYou, projects, running, waiting } from '../connection/live.ts';
-import { sendAndTell } from '../connection/send-and-tell.ts';
+import { sendAndNotify } from '../connection/send-and-notify.ts';
 import { runningActions, waitingActions } from '../issue/issue-rows.ts';
 import { actionsNamed, projectActionsNamed } from '../text/command-words.ts';
 import { createMatches, type Matches, type PaletteItem } from './palette-matches.ts';
@@ -57,7 +57,7 @@ function* allOffers(): Generator<Offer> {
     yield { project, row, what: 'running', names: runningActions(row), run: row.run_id };
   for (const { project, row } of waiting.value)
     yield { project, row, what: 'waiting', names: waitingActions[row.kind] };
-  for (const { project, row } of landed.value) yield { project, row, what: 'landed', names: [] };
+  for (const { project, row } of landed.value) yield { project, row, what: 'finished', names: [] };
 }
 
 function addIssue(issues: Matches, { project, row, what }: Offer): void {
@@ -104,7 +104,7 @@ function addActions(actions: Matches, offer: Offer, boards: ReadonlySet<string>)
     else
       add(action.name, verb, () => ({
         isConfirmed: action.confirm !== undefined,
-        run: () => void sendAndTell(project, action.request(issue, '', run)),
+        run: () => void sendAndNotify(project, action.request(issue, '', run)),
       }));
   }
   if (boards.has(project)) for (const [name, label] of onBoard) opens(name, label, { do: name });
@@ -119,7 +119,7 @@ function addProjectActions(actions: Matches, { project, row, names }: Offer): vo
       label,
       detail: project,
       isConfirmed: true,
-      run: () => void sendAndTell(project, request),
+      run: () => void sendAndNotify(project, request),
     }));
 }
 
@@ -161,7 +161,7 @@ function projectItems(boards: ReadonlySet<string>): readonly PaletteItem[] {
       label: projectWords[kind],
       detail: project,
       isConfirmed: kind === 'drain',
-      run: () => void sendAndTell(project, { kind }),
+      run: () => void sendAndNotify(project, { kind }),
     }));
   });
   const fresh = all
@@ -173,11 +173,15 @@ function projectItems(boards: ReadonlySet<string>): readonly PaletteItem[] {
       detail: 'n on the board',
       run: () => go(newIssueHref(project)),
     }));
-  const label = 'Change the colours';
+  const label = 'Change the theme';
   return [...items, ...fresh, { id: 'theme', group: 'Actions', label, detail: 'auto, light, dark', run: nextTheme }];
 }
 
-const projectWords = { pause: 'Pause', resume: 'Resume', drain: 'Drain' } as const;
+const projectWords = {
+  pause: 'Pause',
+  resume: 'Resume',
+  drain: 'Drain: stop Baton after running agents finish',
+} as const;
 
 /** The board with its dialog open; where one project is chosen, that one. */
 function newIssueHref(project: string): string {

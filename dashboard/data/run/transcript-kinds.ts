@@ -24,7 +24,7 @@ export const eventKinds = [
 ];
 export type EventKind = (typeof eventKinds)[number];
 
-export interface ToldEvent {
+export interface EventView {
   readonly kind: EventKind;
   readonly text: string;
   /** The text of an agent is Markdown. */
@@ -34,16 +34,16 @@ export interface ToldEvent {
   readonly isBad: boolean;
 }
 
-const known = new WeakMap<RunEvent, ToldEvent>();
+const known = new WeakMap<RunEvent, EventView>();
 
-export function tellEvent(event: RunEvent): ToldEvent {
+export function viewOf(event: RunEvent): EventView {
   const before = known.get(event);
-  const told = before ?? { text: event.message, isMarkdown: false, detail: null, isBad: false, ...read(event) };
-  if (before === undefined) known.set(event, told);
-  return told;
+  const view = before ?? { text: event.message, isMarkdown: false, detail: null, isBad: false, ...read(event) };
+  if (before === undefined) known.set(event, view);
+  return view;
 }
 
-type Read = Pick<ToldEvent, 'kind'> & Partial<ToldEvent>;
+type Read = Pick<EventView, 'kind'> & Partial<EventView>;
 
 const byName: Readonly<Record<string, Read>> = {
   session_started: { kind: 'turn' },
@@ -93,28 +93,32 @@ function notification(message: string, payload: Fields): Read {
   return said === '' ? byLine(message) : { kind: 'says', text: said, isMarkdown: true };
 }
 
-function item(told: Fields): Read {
-  const said = words(told.text);
-  const isBad = told.status === 'failed' || (typeof told.exitCode === 'number' && told.exitCode !== 0);
-  switch (told.type) {
+function item(facts: Fields): Read {
+  const said = words(facts.text);
+  const isBad = facts.status === 'failed' || (typeof facts.exitCode === 'number' && facts.exitCode !== 0);
+  switch (facts.type) {
     case 'agentMessage':
     case 'plan':
       return { kind: 'says', isMarkdown: true, ...(said === '' ? {} : { text: said }) };
     case 'reasoning':
-      return { kind: 'thinks', isMarkdown: true, ...thought(told) };
+      return { kind: 'thinks', isMarkdown: true, ...thought(facts) };
     case 'commandExecution':
-      return { kind: 'command', detail: words(told.aggregatedOutput) || null, isBad };
+      return { kind: 'command', detail: words(facts.aggregatedOutput) || null, isBad };
     case 'fileChange':
       return { kind: 'change', isBad };
     case 'mcpToolCall':
-      return { kind: 'tool', detail: pretty({ arguments: told.arguments, result: told.result ?? told.error }), isBad };
+      return {
+        kind: 'tool',
+        detail: pretty({ arguments: facts.arguments, result: facts.result ?? facts.error }),
+        isBad,
+      };
     default:
       return { kind: 'output' };
   }
 }
 
-function thought(told: Fields): Partial<ToldEvent> {
-  const parts = [told.summary, told.content].flatMap((each) => (Array.isArray(each) ? each : [])).map(words);
+function thought(facts: Fields): Partial<EventView> {
+  const parts = [facts.summary, facts.content].flatMap((each) => (Array.isArray(each) ? each : [])).map(words);
   const text = parts.filter((part) => part !== '').join('\n\n');
   return text === '' ? {} : { text };
 }

@@ -80,7 +80,7 @@ export function openTranscript<P>({ source, start, most }: LogParts<P>): Transcr
   /** Events of the stream up to this number are known whole too. */
   let wholeUpTo = 0;
   /** The number of the newest event that the stream reported. */
-  let toldUpTo = 0;
+  let announcedUpTo = 0;
   let fruitless = 0;
   let cancelCatchUp: (() => void) | null = null;
 
@@ -114,7 +114,7 @@ export function openTranscript<P>({ source, start, most }: LogParts<P>): Transcr
   const lastSeq = (): number => events.peek().at(-1)?.seq ?? 0;
   const knownUpTo = (): number => (source.isWhole ? Math.min(wholeUpTo, lastSeq()) : lastSeq());
   /** Where the person reads somewhere else, nothing is missing at the end. */
-  const isBehind = (): boolean => !hasLater.peek() && knownUpTo() < toldUpTo;
+  const isBehind = (): boolean => !hasLater.peek() && knownUpTo() < announcedUpTo;
 
   const forwards = (after: number): Promise<void> =>
     ask({ after }, (answer) => {
@@ -154,7 +154,7 @@ export function openTranscript<P>({ source, start, most }: LogParts<P>): Transcr
   };
   const takeLive = (more: readonly RunEvent[], upTo: number): void => {
     if (!isBehind()) fruitless = 0;
-    toldUpTo = Math.max(toldUpTo, upTo);
+    announcedUpTo = Math.max(announcedUpTo, upTo);
     // A page under way may not connect to these events; missing ones are read after it.
     if (isReading.peek()) return;
     const first = more[0]?.seq;

@@ -4,7 +4,9 @@ import type { CommandRequest } from '../../../src/client/schema/command.ts';
 export interface IssueAction {
   readonly name: string;
   readonly label: string;
-  /** The question before the action; only where something ends. */
+  /** What it does, as a tooltip. */
+  readonly hint: string;
+  /** The question before the action; only for actions that end something. */
   readonly confirm?: string;
   /** The text that the user types for it. */
   readonly asks?: { readonly label: string; readonly isOptional: boolean; readonly send: string };
@@ -14,25 +16,42 @@ export interface IssueAction {
 
 const retry: IssueAction = {
   name: 'issue_retry',
-  label: 'Retry',
+  label: 'Retry now',
+  hint: 'Start the issue now, even if it is held or waiting',
   request: (issue) => ({ kind: 'issue_retry', issue }),
 };
 const retryWithNote: IssueAction = {
   name: 'retry_with_note',
   label: 'Retry with a note…',
-  asks: { label: 'Note to the agent', isOptional: false, send: 'Retry' },
+  hint: 'Start the issue now and give the agent a note',
+  asks: { label: 'Note to the agent', isOptional: false, send: 'Retry with this note' },
   request: (issue, note) => ({ kind: 'issue_retry', issue, note }),
 };
 
-/** The commands of an issue, by their names; one of them has two ways. */
+/** The actions for each command; `issue_retry` has two. */
 const actions: Readonly<Record<string, readonly IssueAction[]>> = {
   issue_retry: [retry, retryWithNote],
-  issue_release: [{ name: 'issue_release', label: 'Release', request: (issue) => ({ kind: 'issue_release', issue }) }],
-  issue_hold: [{ name: 'issue_hold', label: 'Hold', request: (issue) => ({ kind: 'issue_hold', issue }) }],
+  issue_release: [
+    {
+      name: 'issue_release',
+      label: 'Release',
+      hint: 'Lift the hold; the issue starts when its turn comes',
+      request: (issue) => ({ kind: 'issue_release', issue }),
+    },
+  ],
+  issue_hold: [
+    {
+      name: 'issue_hold',
+      label: 'Hold',
+      hint: 'Do not start the issue again until you release it',
+      request: (issue) => ({ kind: 'issue_hold', issue }),
+    },
+  ],
   issue_handback: [
     {
       name: 'issue_handback',
       label: 'Hand back…',
+      hint: 'Let an agent continue the issue that you took over',
       asks: { label: 'What the agent should know', isOptional: true, send: 'Hand back' },
       request: (issue, note) => ({ kind: 'issue_handback', issue, ...(note === '' ? {} : { note }) }),
     },
@@ -41,7 +60,8 @@ const actions: Readonly<Record<string, readonly IssueAction[]>> = {
     {
       name: 'issue_steer',
       label: 'Steer…',
-      asks: { label: 'Tell the agent', isOptional: false, send: 'Tell' },
+      hint: 'Send a message to the running agent',
+      asks: { label: 'Message to the agent', isOptional: false, send: 'Send' },
       request: (issue, text) => ({ kind: 'issue_steer', issue, text }),
     },
   ],
@@ -49,7 +69,8 @@ const actions: Readonly<Record<string, readonly IssueAction[]>> = {
     {
       name: 'issue_comment',
       label: 'Comment…',
-      asks: { label: 'Comment', isOptional: false, send: 'Comment' },
+      hint: 'Add a comment to the issue',
+      asks: { label: 'Comment', isOptional: false, send: 'Add comment' },
       request: (issue, text) => ({ kind: 'issue_comment', issue, text }),
     },
   ],
@@ -57,8 +78,9 @@ const actions: Readonly<Record<string, readonly IssueAction[]>> = {
     {
       name: 'issue_stop',
       label: 'Stop',
-      confirm: 'End its run?',
-      // One that began meanwhile is not meant.
+      hint: 'Stop the run and hold the issue',
+      confirm: 'Stop this run?',
+      // The run that the user sees; never one that started meanwhile.
       request: (issue, _, run) => ({ kind: 'issue_stop', issue, ...(run === undefined ? {} : { run }) }),
     },
   ],
@@ -66,13 +88,14 @@ const actions: Readonly<Record<string, readonly IssueAction[]>> = {
     {
       name: 'issue_takeover',
       label: 'Take over',
-      confirm: 'End the agent?',
+      hint: 'Stop the agent and continue by hand',
+      confirm: 'Stop the agent and take over?',
       request: (issue) => ({ kind: 'issue_takeover', issue }),
     },
   ],
 };
 
-/** Something that a person can do with a whole project, offered where something waits that is about no issue. */
+/** Something that a person can do with a whole project; offered in rows that belong to no issue. */
 export interface ProjectAction {
   readonly label: string;
   readonly confirm: string;
@@ -80,8 +103,8 @@ export interface ProjectAction {
 }
 
 const ofProject: Readonly<Record<string, ProjectAction>> = {
-  // There it costs as much again as the day was to cost.
-  resume: { label: 'Resume', confirm: 'Allow as much again?', request: { kind: 'resume' } },
+  // After a limit of the day, `resume` allows the same amount again.
+  resume: { label: 'Resume', confirm: 'Allow the same amount again?', request: { kind: 'resume' } },
 };
 
 /** The same for a whole project. */

@@ -1,5 +1,5 @@
 /**
- * Text of issues, comments and agents comes from anyone. As text it cannot run; it can still lie: a control character
+ * Text of issues, comments and agents comes from anyone. As text it cannot run, but it can deceive: a control character
  * can reverse the order of a line or hide a part of it. This makes such characters visible and changes nothing else.
  *
  * - Control characters become their pictures (`␛`), but a tab and the end of a line stay.
@@ -12,7 +12,7 @@ export function harmlessText(text: string): string {
 /** Controls, formats, half pairs, other ends of lines, and what a font may leave out (`Default_Ignorable_Code_Point`). */
 const suspicious = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{DI}]/gu;
 
-/** A tab, the end of a line; and whether a sign is drawn as text or in colour, which hides nothing. */
+/** A tab, the end of a line, and the two characters that choose between a text and a colour emoji. */
 const innocent: ReadonlySet<number> = new Set([0x09, 0x0a, 0xfe0e, 0xfe0f]);
 const pictures = 0x2400;
 const deletePicture = '\u2421';

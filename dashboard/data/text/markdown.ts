@@ -9,7 +9,7 @@ import { harmlessText } from './harmless-text.ts';
  * - Nothing of it becomes markup of the page unless this file makes it: micromark's output is parsed in a document that
  *   is not shown, and only elements of the list below are built again, without their attributes.
  * - A link goes to http, https or mailto, opens in a new tab, and sends no referrer.
- * - An image is not loaded, because its server would learn of the view: it becomes a link with its description.
+ * - An image is not loaded, because its server would see the request: it becomes a link with its description.
  */
 export function markdownToElements(source: string): readonly ComponentChild[] {
   const html = micromark(source, { extensions: [gfm()], htmlExtensions: [gfmHtml()] });
@@ -60,7 +60,7 @@ function build(node: Node): ComponentChild {
   if (node.tagName === 'INPUT') return node.hasAttribute('checked') ? '☑ ' : '☐ ';
   const name = elements[node.tagName];
   if (name === undefined) return h('span', null, ...children(node));
-  // Long lines scroll, by the keyboard too.
+  // Focusable, so that the keyboard can scroll long lines.
   if (node.tagName === 'PRE') return h('pre', { tabIndex: 0 }, ...children(node));
   const start = node.tagName === 'OL' ? Number(node.getAttribute('start') ?? 1) : null;
   return h(name, start === null ? null : { start }, ...children(node));

@@ -56,8 +56,8 @@ export function clockWords(at: number, hasSeconds = false): string {
 }
 
 /**
- * The daemon's words begin in lower case without a full stop, because they are part of a line there; here they stand
- * alone.
+ * Joins texts as sentences. The daemon's texts start in lower case and have no full stop, because they are part of a
+ * line there.
  */
 export function sentences(...parts: readonly (string | null)[]): string {
   return parts

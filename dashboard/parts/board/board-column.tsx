@@ -11,7 +11,7 @@ import { BoardCard, cardHeight } from './board-card.tsx';
 interface ColumnProps {
   readonly project: string;
   readonly state: string;
-  /** Its name for screen readers; the only one on the screen that is called so. */
+  /** Its name for screen readers, unique on the screen. */
   readonly label: string;
   readonly column: ColumnFacts;
   /** The issues that pass the filters of the page. */
@@ -75,8 +75,8 @@ export function BoardColumn(props: ColumnProps): VNode {
         )}
       </h2>
       {isRefused && <p class="why-not">{move.why_not ?? 'not allowed'}</p>}
-      {!column.isRead && <EmptyLine isAsking>Asking the daemon.</EmptyLine>}
-      {column.isRead && issues.length === 0 && column.next === null && <p class="empty">none</p>}
+      {!column.isRead && <EmptyLine isAsking>Loading…</EmptyLine>}
+      {column.isRead && issues.length === 0 && column.next === null && <p class="empty">No issues</p>}
       <VirtualList
         label={label}
         rows={issues}

@@ -7,14 +7,14 @@ import { queryWord, setQuery } from '../../data/page/router.ts';
 import { BoardToolbar } from './board-toolbar.tsx';
 import { type BoardHandle, ProjectBoard } from './project-board.tsx';
 
-/** The boards of the projects that are shown, under one set of filters. A key is meant for the board with the focus. */
+/** The boards of the projects that are shown, under one set of filters. Keys act on the board that has the focus. */
 export function BoardList({ projects }: { readonly projects: readonly Project[] }): VNode {
   const q = queryWord('q');
   const label = queryWord('label');
   const boards = useMemo(() => projects.map(({ name }) => openBoard(name, { q, label })), []);
   useEffect(() => () => closeAll(boards), [boards]);
   useEffect(() => {
-    for (const board of boards) board.look({ q, label });
+    for (const board of boards) board.setFilters({ q, label });
   }, [boards, q, label]);
 
   const handles = useRef(new Map<string, BoardHandle>()).current;
@@ -40,7 +40,7 @@ export function BoardList({ projects }: { readonly projects: readonly Project[] 
       },
     },
   ]);
-  // An address may ask for a new issue in a project; once.
+  // The address may ask to open the form for a new issue; that happens once.
   const fileIn = queryWord('new');
   useEffect(() => {
     if (fileIn === '') return;

@@ -7,7 +7,7 @@ interface ToolbarProps {
   readonly labels: readonly string[];
   /** The requested issues are not there yet; the shown ones are older. */
   readonly isAsking: boolean;
-  /** Null where the board is another's, and where there are several: each has its own. */
+  /** Null if the board is read-only, and if there are several boards: each has its own button. */
   readonly onNew: (() => void) | null;
 }
 
@@ -53,11 +53,11 @@ export function BoardToolbar({ labels, isAsking, onNew }: ToolbarProps): VNode {
           data-part="clear_filters"
           onClick={() => setQuery({ q: null, label: null, priority: null, activity: null })}
         >
-          Clear
+          Clear filters
         </button>
       )}
       <output class="quiet-text" aria-busy={isAsking}>
-        {isAsking ? 'Asking the daemon.' : ''}
+        {isAsking ? 'Loading…' : ''}
       </output>
       {onNew !== null && (
         <button type="button" class="main new" data-part="issue_file" onClick={onNew}>

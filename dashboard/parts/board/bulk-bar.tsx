@@ -19,7 +19,7 @@ export function BulkBar(props: BulkBarProps): VNode | null {
   return (
     <div class="bulk" role="toolbar" aria-label={label}>
       <strong>{count} selected</strong>
-      {hidden > 0 && <span>{hidden} of them not shown</span>}
+      {hidden > 0 && <span>{hidden} of them hidden</span>}
       {canMove && (
         <button type="button" data-part="issue_move" onClick={onMove}>
           Move to…
@@ -32,7 +32,7 @@ export function BulkBar(props: BulkBarProps): VNode | null {
         Release
       </button>
       <button type="button" class="quiet" onClick={onClear}>
-        Clear
+        Clear selection
       </button>
     </div>
   );

@@ -4,7 +4,7 @@ import { useMemo } from 'preact/hooks';
 import type { CommandRequest } from '../../../src/client/schema/command.ts';
 import { send } from '../../data/connection/actions.ts';
 import { draftOf, keepDraft } from '../../data/page/drafts.ts';
-import { tellNotice } from '../../data/page/notices.ts';
+import { showNotice } from '../../data/page/notices.ts';
 import { sentences } from '../../data/text/words.ts';
 import { Dialog } from '../shared/dialog.tsx';
 import { Text } from '../shared/text.tsx';
@@ -36,10 +36,10 @@ export function IssueDialog(props: IssueDialogProps): VNode {
   const { project, part, heading, draft, button, request, onClose } = props;
   const refused = useSignal<string | null>(null);
   const isSending = useSignal(false);
-  // Changes by others meanwhile do not change the person's intent here.
+  // Keeps the text from when the dialog opened, even if others change the issue meanwhile.
   const before = useMemo(() => props.before, []);
   const draftName = (field: IssueField): string => `${draft}/${field}`;
-  // Once: a choice or an emptied field in the dialog stays, even when updates arrive.
+  // Read once: the user's input stays even when updates arrive.
   const start = useMemo(() => wordsOf((field) => draftOf(draftName(field)) ?? before[field]), []);
   const typed = (field: IssueField) => ({
     name: field,
@@ -61,7 +61,7 @@ export function IssueDialog(props: IssueDialogProps): VNode {
       return;
     }
     for (const field of issueFields) keepDraft(draftName(field), null);
-    tellNotice({ text: sentences(answer.value.text), isRefusal: false });
+    showNotice({ text: sentences(answer.value.text), isRefusal: false });
     onClose();
   };
   return (
@@ -81,7 +81,7 @@ export function IssueDialog(props: IssueDialogProps): VNode {
           Description, in Markdown
           <textarea {...typed('description')} rows={8} />
         </label>
-        <div class="beside">
+        <div class="side-by-side">
           <label>
             Priority
             <select {...typed('priority')}>
@@ -94,7 +94,7 @@ export function IssueDialog(props: IssueDialogProps): VNode {
             </select>
           </label>
           <label>
-            Labels, with commas between
+            Labels, separated by commas
             <input {...typed('labels')} autocomplete="off" />
           </label>
         </div>

@@ -27,13 +27,13 @@ export function MoveDialog({ project, issues, states, onMove, onClose }: MoveDia
     (event) => event.name === 'issue_changed' && event.data.issue_id === first?.id,
   );
   const moves = new Map(resource.value.value?.moves.map((move) => [move.to, move]));
-  // The source that reports a changed status is the newer one.
+  // Of the two sources, the one with a changed status is newer.
   const isAt = [resource.value.value?.state, issues[0]?.state].find(
     (state) => state !== undefined && state !== first?.state,
   );
   const hasMoved = isOne && isAt !== undefined;
   const whyNot = (to: string): string | null => {
-    if (hasMoved && to === isAt) return 'it is there';
+    if (hasMoved && to === isAt) return 'it is already there';
     const move = moves.get(to);
     return move === undefined || move.is_allowed ? null : (move.why_not ?? 'not allowed');
   };
@@ -49,7 +49,7 @@ export function MoveDialog({ project, issues, states, onMove, onClose }: MoveDia
           <Text text={first.title} />
         </p>
       )}
-      {hasMoved && <p role="status">Meanwhile it has moved: it is in {plainWords(isAt)} now.</p>}
+      {hasMoved && <p role="status">The issue has moved: it is now in {plainWords(isAt)}.</p>}
       <ul
         class="choices"
         onKeyDown={({ key }) => {

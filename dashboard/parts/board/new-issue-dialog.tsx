@@ -17,7 +17,7 @@ export function NewIssueDialog({ project, onClose }: NewIssueDialogProps): VNode
       heading={hasSeveralProjects.value ? `New issue in ${project}` : 'New issue'}
       draft={`new/${project}`}
       before={nothing}
-      button={{ label: 'File it', busy: 'Filing…' }}
+      button={{ label: 'File issue', busy: 'Filing…' }}
       request={issueOf}
       onClose={onClose}
     />

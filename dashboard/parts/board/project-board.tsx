@@ -31,7 +31,7 @@ export interface BoardHandle {
 interface ProjectBoardProps {
   readonly project: Project;
   readonly board: Board;
-  /** Otherwise it has its name over it. */
+  /** If there are several boards, each has its name above it. */
   readonly isOne: boolean;
   /** Where the board puts its handle. */
   readonly handles: Map<string, BoardHandle>;
@@ -86,7 +86,7 @@ export function ProjectBoard({ project, board, isOne, handles }: ProjectBoardPro
     const isFolded = kind === 'terminal' && !open.has(state);
     return { state, column, isFolded, issues: isFolded ? [] : filtered(name, column.issues) };
   });
-  // Where there are several boards, each is as high as its longest column needs.
+  // If there are several boards, each is as high as its longest column.
   const rows = Math.max(1, ...columns.map(({ issues }) => issues.length));
   const drawn = new Set(columns.flatMap(({ issues }) => issues.map(({ id }) => id)));
   return (
@@ -99,8 +99,7 @@ export function ProjectBoard({ project, board, isOne, handles }: ProjectBoardPro
       {!isOne && <BoardHead project={name} onNew={canMove ? openNew : null} />}
       {!canMove && (
         <p class="read-only">
-          These issues live in <Text text={project.tracker} />: Baton shows what it sees of them. To move or edit one,
-          go there.
+          These issues are in <Text text={project.tracker} />. Baton shows a copy; move and edit them there.
         </p>
       )}
       {board.problem.value !== null && <ProblemLine problem={board.problem.value} />}
@@ -181,11 +180,11 @@ function filtered(project: string, issues: readonly IssueSummary[]): readonly Is
 
 interface BoardHeadProps {
   readonly project: string;
-  /** Null where the board is another's. */
+  /** Null if the board is read-only. */
   readonly onNew: (() => void) | null;
 }
 
-/** Whose board it is, where several are shown, and the way to this one alone with the same filters. */
+/** The name of the project above its board; it links to this board alone, with the same filters. */
 function BoardHead({ project, onNew }: BoardHeadProps): VNode {
   return (
     <header class="board-head">

@@ -19,7 +19,7 @@ interface CostProps {
 export function Cost({ of }: CostProps): VNode {
   if (isCostUnknown(of)) {
     return (
-      <span class="none" title="Cost is known only where the agent or a price table tells it">
+      <span class="none" title="The agent reports no cost, and agent.prices has no price for the model">
         unknown
       </span>
     );

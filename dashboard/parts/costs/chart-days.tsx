@@ -67,7 +67,7 @@ export function DayChart({ days }: { readonly days: readonly NamedSum[] }): VNod
                   pointed.value = day.name;
                 }}
               >
-                <rect class="room" x={`${index * step}%`} width={`${step}%`} y="0" height={height} />
+                <rect class="hit-area" x={`${index * step}%`} width={`${step}%`} y="0" height={height} />
                 {stack
                   .filter(([, tokens]) => tokens > 0)
                   .map(([part, tokens, below]) => (

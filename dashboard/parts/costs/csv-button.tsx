@@ -10,7 +10,7 @@ interface CsvButtonProps {
   readonly rows: () => readonly (readonly (string | number)[])[];
 }
 
-/** The browser has taken the file long before. */
+/** After this time the browser has surely read the file. */
 const takenMs = 60_000;
 
 /** Offers a table as a file. The page makes it without a request. */
@@ -24,8 +24,8 @@ export function CsvButton({ fileName, name, header, rows }: CsvButtonProps): VNo
     later(takenMs, () => URL.revokeObjectURL(address));
   };
   return (
-    <button type="button" class="quiet" data-part="csv" aria-label={`CSV: ${name}`} onClick={download}>
-      CSV
+    <button type="button" class="quiet" data-part="csv" aria-label={`Download CSV: ${name}`} onClick={download}>
+      Download CSV
     </button>
   );
 }

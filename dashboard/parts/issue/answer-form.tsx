@@ -13,7 +13,7 @@ import { Countdown } from '../shared/time.tsx';
 interface AnswerFormProps {
   readonly question: Question;
   readonly spot: Spot;
-  /** Its place on the page: the text being typed there stays. */
+  /** Its place on the page. Text that is being typed there stays. */
   readonly place: string;
   /** False when the question is no longer open; then the form only stays because an answer was being typed. */
   readonly isOpen: boolean;
@@ -30,7 +30,7 @@ export function AnswerForm(props: AnswerFormProps): VNode {
         <Text text={question.text} lines />
       </p>
       {question.detail !== '' && (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: a long one is scrolled by the keyboard.
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard scrolls a long one.
         <pre tabIndex={0}>
           <Text text={question.detail} lines />
         </pre>
@@ -38,13 +38,12 @@ export function AnswerForm(props: AnswerFormProps): VNode {
       {question.fields.length === 0 ? <Decision {...props} /> : <Values {...props} />}
       <p class="quiet-text">
         {!isOpen ? (
-          'This is not asked any more: it was answered elsewhere, or is over. What you typed is kept until you discard it.'
+          'This question is closed: someone answered it, or its run is over. Your text stays until you discard it.'
         ) : question.waits_until === null ? (
-          'The agent has ended; the answer is for its next run.'
+          'The agent has stopped. Your answer goes to its next run.'
         ) : (
           <>
-            The agent waits; it is given up <Countdown at={question.waits_until} />, and the answer is then for the next
-            run.
+            The agent is waiting. It stops <Countdown at={question.waits_until} />; a later answer goes to the next run.
           </>
         )}
       </p>
@@ -111,7 +110,7 @@ function Values({ question, spot, place, isOpen }: AnswerFormProps): VNode {
       {question.fields.map((field) =>
         field.is_secret ? (
           <p key={field.name} class="secret">
-            <Text text={field.label} />: a secret is not asked for here, because an answer is written down. Take the run
+            <Text text={field.label} />: you cannot enter a secret here, because answers are recorded. Take the issue
             over and enter it by hand, or decline.
           </p>
         ) : (
@@ -174,7 +173,7 @@ interface ValueFieldProps {
 }
 
 function ValueField({ field, draft, onTyped }: ValueFieldProps): VNode {
-  // Once: later choices in the page are the person's.
+  // Read once; later the user's choice on the page counts.
   const chosen = useMemo(() => draftOf(`${draft}/option`), []);
   const hasText = field.options.length === 0 || field.allows_other;
   return (
@@ -199,8 +198,8 @@ function ValueField({ field, draft, onTyped }: ValueFieldProps): VNode {
           type="text"
           name={`other/${field.name}`}
           autocomplete="off"
-          aria-label={field.options.length === 0 ? field.label : `${field.label}: something else`}
-          placeholder={field.options.length === 0 ? '' : 'Something else'}
+          aria-label={field.options.length === 0 ? field.label : `${field.label}: another answer`}
+          placeholder={field.options.length === 0 ? '' : 'Another answer'}
           defaultValue={draftOf(draft) ?? ''}
           onInput={({ currentTarget: { value } }) => {
             keepDraft(draft, value === '' ? null : value);

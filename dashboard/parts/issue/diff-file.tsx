@@ -76,8 +76,9 @@ export function Amounts({ file }: { readonly file: ChangedFile }): VNode {
 
 function Body({ file, hunks }: { readonly file: ChangedFile; readonly hunks: readonly DiffHunk[] }): VNode {
   const most = useSignal(linesAtOnce);
-  if (file.patch === null) return <p class="empty">It is binary or too large; look at it in the workspace.</p>;
-  if (hunks.length === 0) return <p class="empty">Its content is the same; only its name or its mode changed.</p>;
+  if (file.patch === null)
+    return <p class="empty">This file is binary or too large to show. Open it in the workspace.</p>;
+  if (hunks.length === 0) return <p class="empty">Only the name or the mode of the file changed.</p>;
   const drawn: VNode[] = [];
   let left = most.value;
   for (const [index, hunk] of hunks.entries()) {

@@ -20,11 +20,7 @@ export function DiffView({ path, changesWith }: DiffViewProps): VNode {
   const id = useId();
   const { value, problem } = resource.value;
   if (value === null)
-    return problem === null ? (
-      <EmptyLine isAsking>Reading the workspace.</EmptyLine>
-    ) : (
-      <ProblemLine problem={problem} />
-    );
+    return problem === null ? <EmptyLine isAsking>Loading the diff.</EmptyLine> : <ProblemLine problem={problem} />;
   const { files, base, branch, is_cut, why_none } = value;
   const added = files.reduce((sum, file) => sum + (file.added ?? 0), 0);
   const removed = files.reduce((sum, file) => sum + (file.removed ?? 0), 0);
@@ -59,14 +55,12 @@ export function DiffView({ path, changesWith }: DiffViewProps): VNode {
           </>
         )}{' '}
         <button type="button" class="quiet" onClick={reload}>
-          Look again
+          Reload
         </button>
       </p>
-      {is_cut && (
-        <p class="warning-line">There are more files than are told here; look at the others in the workspace.</p>
-      )}
+      {is_cut && <p class="warning-line">Some changed files are not shown here. Open the workspace to see them.</p>}
       {why_none === null && files.length === 0 && (
-        <EmptyLine>The workspace is as its base is: nothing has changed yet.</EmptyLine>
+        <EmptyLine>No changes yet: the workspace is the same as its base.</EmptyLine>
       )}
       {files.length > 1 && (
         <ul class="diff-files" aria-label="Changed files">
@@ -87,7 +81,7 @@ export function DiffView({ path, changesWith }: DiffViewProps): VNode {
   );
 }
 
-/** Not by a `#`: the address says which tab, and the router leaves such links to the browser. */
+/** Not a link with `#`: the router leaves those to the browser, and the address would lose the tab. */
 function show(id: string): void {
   const section = document.getElementById(id);
   section?.scrollIntoView({ block: 'start' });

@@ -10,16 +10,16 @@ import { NoteForm } from './note-form.tsx';
 
 interface IssueActionsInput {
   readonly spot: Spot;
-  /** Where on the page this is: a form that is open stays open there. */
+  /** Where on the page this is. An open form stays open there. */
   readonly place: string;
-  /** Null where it is about none; then there is nothing to press. */
+  /** Null ids if the row is about no issue; then there are no buttons. */
   readonly issue: { readonly issue_id: string | null; readonly issue_identifier: string | null };
   /** The daemon's names of the commands; the first one is the best. */
   readonly actions: readonly string[];
   readonly hasMain?: boolean;
   /** The run that the person sees here. */
   readonly run?: string | undefined;
-  /** The row has gone; only a form is left. */
+  /** The row has gone; only its form is left. */
   readonly isGone?: boolean;
 }
 
@@ -39,7 +39,7 @@ export function useIssueActions(input: IssueActionsInput): IssueActionsParts {
   const asking = form === null ? null : actionNamed(form.action);
   const draftFor = (action: IssueAction): string => `${spot.project}/${spot.name}/${action.name}`;
   const close = (): void => {
-    // The focus goes back before the form goes, so that it is never nowhere; unless the person is elsewhere by now.
+    // Move the focus before the form disappears, so that it is never lost; not if the user is elsewhere by now.
     if (document.activeElement?.closest('.note') !== null)
       openers.current?.querySelector<HTMLElement>('[aria-expanded="true"]')?.focus();
     closeForm(place);
@@ -52,6 +52,7 @@ export function useIssueActions(input: IssueActionsInput): IssueActionsParts {
   const button = (action: IssueAction, index: number): VNode => {
     const common = {
       label: action.label,
+      hint: action.hint,
       name: `${action.label.replace('…', '')}: ${issue.issue_identifier ?? ''}`,
       isMain: hasMain && index === 0,
     };
@@ -68,6 +69,7 @@ export function useIssueActions(input: IssueActionsInput): IssueActionsParts {
         class={common.isMain ? 'main' : ''}
         aria-label={common.name}
         aria-expanded={isOpen}
+        title={action.hint}
         onClick={() => (isOpen ? closeForm(place) : openForm(place, action.name))}
         onKeyDown={(event) => {
           if (event.repeat && event.key === 'Enter') event.preventDefault();

@@ -20,7 +20,7 @@ interface IssueCostProps {
 
 /** The cost of the issue: in sum, and by run. */
 export function IssueCost({ project, usage, runs }: IssueCostProps): VNode {
-  if (runs.length === 0) return <EmptyLine>No run yet, so nothing has been spent on it.</EmptyLine>;
+  if (runs.length === 0) return <EmptyLine>No runs yet, so nothing was spent.</EmptyLine>;
   return (
     <>
       <dl class="line-of-facts">
@@ -59,9 +59,9 @@ export function IssueCost({ project, usage, runs }: IssueCostProps): VNode {
             isNumber: true,
           },
           { label: 'Turns', cell: ({ turns }) => turns, isNumber: true },
-          { label: 'In', cell: (run) => <Tokens count={run.usage.input_tokens} />, isNumber: true },
+          { label: 'Input', cell: (run) => <Tokens count={run.usage.input_tokens} />, isNumber: true },
           { label: 'Cached', cell: (run) => <Tokens count={run.usage.cached_input_tokens} />, isNumber: true },
-          { label: 'Out', cell: (run) => <Tokens count={run.usage.output_tokens} />, isNumber: true },
+          { label: 'Output', cell: (run) => <Tokens count={run.usage.output_tokens} />, isNumber: true },
           { label: 'Cost', cell: (run) => <Cost of={run.usage} />, isNumber: true },
         ]}
       />
@@ -76,16 +76,16 @@ export function UsageFacts({ usage }: { readonly usage: Run['usage'] }): VNode {
       <Fact name="tokens">
         <Tokens count={usage.total_tokens} />
       </Fact>
-      <Fact name="in">
+      <Fact name="input">
         <Tokens count={usage.input_tokens} />
       </Fact>
-      <Fact name="of that cached">
+      <Fact name="cached input">
         <Tokens count={usage.cached_input_tokens} />
       </Fact>
-      <Fact name="out">
+      <Fact name="output">
         <Tokens count={usage.output_tokens} />
       </Fact>
-      <Fact name="of that reasoning">
+      <Fact name="reasoning output">
         <Tokens count={usage.reasoning_tokens} />
       </Fact>
     </>

@@ -15,10 +15,10 @@ const activities: Readonly<
   running: { word: 'running', tone: 'running' },
   asking: { word: 'asks you', tone: 'needs' },
   held: { word: 'held', tone: 'needs' },
-  retrying: { word: 'waits for its retry', tone: 'waiting' },
+  retrying: { word: 'waiting for retry', tone: 'waiting' },
 };
 
-/** Which issue it is and how it stands. */
+/** The issue's name, state and facts. */
 export function IssueHeading({ project, issue }: { readonly project: string; readonly issue: IssueDetail }): VNode {
   const { identifier, title, state, activity, url, priority, labels, blockers, branch, usage } = issue;
   const name = harmlessLine(identifier);

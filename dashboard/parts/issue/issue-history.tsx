@@ -20,7 +20,7 @@ export function IssueHistory({ issue }: { readonly issue: IssueDetail }): VNode 
   const newestFirst = entries
     .map((each, index) => ({ each, index }))
     .sort((a, b) => Date.parse(b.each.at) - Date.parse(a.each.at) || b.index - a.index);
-  if (entries.length === 0) return <EmptyLine>Nothing is written down about it here yet.</EmptyLine>;
+  if (entries.length === 0) return <EmptyLine>No history yet.</EmptyLine>;
   return (
     <ol class="past-list">
       {newestFirst.map(({ each, index }) => (
@@ -36,7 +36,7 @@ export function IssueHistory({ issue }: { readonly issue: IssueDetail }): VNode 
 function Said({ comment }: { readonly comment: Comment }): VNode {
   return (
     <>
-      <p class="quiet-text">{authorWords(comment.author)} said</p>
+      <p class="quiet-text">{authorWords(comment.author)} commented</p>
       <Markdown source={comment.body} />
     </>
   );
@@ -72,8 +72,8 @@ function Value({ value, isName }: { readonly value: unknown; readonly isName: bo
     ? value.map((each) => (typeof each === 'string' ? each : JSON.stringify(each)))
     : null;
   const text = list !== null ? list.join(', ') || 'none' : typeof value === 'string' ? value : JSON.stringify(value);
-  const told = isName ? plainWords(text) : text;
-  return <Text text={told.length > longestValue ? `${told.slice(0, longestValue)}…` : told} />;
+  const shown = isName ? plainWords(text) : text;
+  return <Text text={shown.length > longestValue ? `${shown.slice(0, longestValue)}…` : shown} />;
 }
 
 /** Who did it. */

@@ -21,10 +21,10 @@ export function IssueLive({ project, issueId }: IssueLiveProps): VNode | null {
   if (row === undefined) return null;
   return (
     <section class="live" aria-labelledby={id}>
-      <h2 id={id}>The run in progress</h2>
+      <h2 id={id}>Current run</h2>
       <div class={`tone ${row.waits_for_person ? 'needs' : 'running'}`}>
         <p class="last">
-          {row.last_message === null ? 'Nothing has been heard of the agent yet.' : <Text text={row.last_message} />}{' '}
+          {row.last_message === null ? 'The agent has not sent a message yet.' : <Text text={row.last_message} />}{' '}
           {row.last_event_at !== null && (
             <small>
               <TimeAgo at={row.last_event_at} />
@@ -34,7 +34,7 @@ export function IssueLive({ project, issueId }: IssueLiveProps): VNode | null {
         <dl class="line-of-facts">
           <Fact name="stage">{plainWords(row.stage)}</Fact>
           <Fact name="turn">{row.turn}</Fact>
-          <Fact name="for">
+          <Fact name="running for">
             <Duration from={row.started_at} />
           </Fact>
           <Fact name="tokens">

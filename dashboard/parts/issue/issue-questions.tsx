@@ -40,7 +40,7 @@ export function OpenQuestions({ project, issue }: IssueQuestionsProps): VNode | 
 /** The earlier questions and their answers. */
 export function PastQuestions({ issue }: { readonly issue: IssueDetail }): VNode {
   const past = issue.questions.filter(({ state }) => state !== 'open');
-  if (past.length === 0) return <EmptyLine>No question has been answered yet.</EmptyLine>;
+  if (past.length === 0) return <EmptyLine>No closed questions yet.</EmptyLine>;
   return (
     <ul class="past-list">
       {past.map((question) => (
@@ -51,7 +51,7 @@ export function PastQuestions({ issue }: { readonly issue: IssueDetail }): VNode
               <Text text={question.text} lines />
             </p>
             {question.detail !== '' && (
-              // biome-ignore lint/a11y/noNoninteractiveTabindex: a long one is scrolled by the keyboard.
+              // biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard scrolls a long one.
               <pre tabIndex={0}>
                 <Text text={question.detail} lines />
               </pre>
@@ -68,7 +68,7 @@ function Answered({ question: { answer, fields } }: { readonly question: Questio
   if (answer === null) return <p class="quiet-text">Closed without an answer.</p>;
   return (
     <p>
-      <strong>{plainWords(answer.decision)}</strong>
+      <strong>{decisionWords(answer.decision, fields.length > 0)}</strong>
       {Object.entries(answer.values).map(([name, value]) => (
         <span key={name}>
           {' · '}
@@ -77,8 +77,14 @@ function Answered({ question: { answer, fields } }: { readonly question: Questio
       ))}{' '}
       <small>
         by {authorWords(answer.author)}, <ClockTime at={answer.at} />
-        {answer.delivered_to === null && ', not told to an agent yet'}
+        {answer.delivered_to === null && ', not yet sent to an agent'}
       </small>
     </p>
   );
+}
+
+function decisionWords(decision: string, hasFields: boolean): string {
+  if (decision === 'accept') return hasFields ? 'Answered' : 'Yes';
+  if (decision === 'accept_for_session') return 'Yes, always';
+  return decision === 'decline' ? 'No' : plainWords(decision);
 }

@@ -8,7 +8,7 @@ import { ProblemLine } from '../shared/problem-line.tsx';
 interface IssueRuns {
   /** The newest first. */
   readonly runs: readonly Run[];
-  /** Reads the older ones; null where there are none left. */
+  /** The button that reads older runs; null if there are none left. */
   readonly more: VNode | null;
 }
 

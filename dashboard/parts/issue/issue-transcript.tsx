@@ -11,7 +11,7 @@ interface IssueTranscriptProps {
   readonly project: string;
   /** The newest first. */
   readonly runs: readonly Run[];
-  /** Reads the older ones; null where there are none left. */
+  /** The button that reads older runs; null if there are none left. */
   readonly more: VNode | null;
 }
 
@@ -26,15 +26,14 @@ export function IssueTranscript({ project, runs, more }: IssueTranscriptProps): 
   useEffect(() => {
     if (wanted === '' && runId !== null) setQuery({ run: runId });
   }, [wanted, runId]);
-  if (runId === null || newest === undefined)
-    return <EmptyLine>There is no run whose transcript could be read.</EmptyLine>;
+  if (runId === null || newest === undefined) return <EmptyLine>No runs yet, so there is no transcript.</EmptyLine>;
   const read = runs.find(({ run_id }) => run_id === runId);
   return (
     <>
       {(runs.length > 1 || read === undefined) && (
         <div class="run-choice">
           <select
-            aria-label="Run that is read"
+            aria-label="Run"
             value={runId}
             onChange={({ currentTarget }) => setQuery({ run: currentTarget.value })}
           >
@@ -43,12 +42,12 @@ export function IssueTranscript({ project, runs, more }: IssueTranscriptProps): 
                 {runWords(run)}
               </option>
             ))}
-            {read === undefined && <option value={runId}>an older one</option>}
+            {read === undefined && <option value={runId}>an older run</option>}
           </select>
           {more}
           {runId !== newest.run_id && (
             <output>
-              {newest.outcome === null ? 'A newer run has begun: ' : 'There is a newer run: '}
+              {newest.outcome === null ? 'A newer run has started: ' : 'There is a newer run: '}
               <button type="button" data-part="newest_run" onClick={() => setQuery({ run: newest.run_id })}>
                 Show it
               </button>

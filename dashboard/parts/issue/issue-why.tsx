@@ -6,17 +6,17 @@ import { countWords, plainWords, sentences } from '../../data/text/words.ts';
 import { Text } from '../shared/text.tsx';
 import { Countdown, TimeAgo } from '../shared/time.tsx';
 
-/** The reason for the issue's state, in words: the next step, its hold, and the answer of each gate. */
+/** Why the issue is in its state: what happens next, its hold, and the answer of each gate (start condition). */
 export function IssueWhy({ project, issue }: { readonly project: string; readonly issue: IssueDetail }): VNode {
   const { explanation, why_unknown, held, retry } = issue;
   const id = useId();
-  const said = explanation === null ? (why_unknown ?? 'It could not be found out.') : sentences(explanation.next);
+  const said = explanation === null ? (why_unknown ?? 'The reason is unknown.') : sentences(explanation.next);
   const next = atWork[issue.activity ?? ''] ?? said;
   const tone =
     held !== null || issue.activity === 'asking' ? 'needs' : issue.activity === 'running' ? 'running' : 'waiting';
   return (
     <section class="why-here" aria-labelledby={id}>
-      <h2 id={id}>Why it is here</h2>
+      <h2 id={id}>Why it is in this state</h2>
       <div class={`tone ${tone} said-why`}>
         <p class="next">
           <Text text={next} />
@@ -27,15 +27,14 @@ export function IssueWhy({ project, issue }: { readonly project: string; readonl
             {held.run_id !== null && (
               <>
                 {' '}
-                <a href={runHref(project, held.run_id)}>The run it was</a>
+                <a href={runHref(project, held.run_id)}>Show the run</a>
               </>
             )}
           </p>
         )}
         {retry !== null && (
           <p data-part="retry">
-            Looked at again <Countdown at={retry.due_at} />
-            {retry.attempt !== null && `, retry ${retry.attempt}`}
+            {retry.attempt === null ? 'Next check' : `Retry ${retry.attempt}`} <Countdown at={retry.due_at} />
             {retry.error !== null && (
               <>
                 : <Text text={retry.error} lines />
@@ -44,7 +43,7 @@ export function IssueWhy({ project, issue }: { readonly project: string; readonl
             {retry.note !== null && (
               <>
                 {' '}
-                The agent will be told: “<Text text={retry.note} />”
+                Note for the agent: “<Text text={retry.note} />”
               </>
             )}
           </p>
@@ -55,13 +54,13 @@ export function IssueWhy({ project, issue }: { readonly project: string; readonl
   );
 }
 
-/** For these the question whether the issue may start does not arise: it has. */
+/** An issue with one of these activities has started, so its start conditions do not matter now. */
 const atWork: Readonly<Record<string, string>> = {
-  running: 'An agent works on it.',
-  asking: 'An agent works on it, and waits for your answer.',
+  running: 'An agent is working on this issue.',
+  asking: 'An agent is working on this issue and waits for your answer.',
 };
 
-/** A finished issue waits for nothing else. */
+/** If one of these gates refuses, the other gates do not matter. */
 const lastWords: ReadonlySet<string> = new Set(['not_terminal', 'active']);
 
 interface GatesProps {
@@ -69,7 +68,7 @@ interface GatesProps {
   readonly isAtWork: boolean;
 }
 
-/** Refusals are shown where they are the reason for waiting; the other gates are there on request. */
+/** Shows the refusals if they are the reason for waiting; the other gates are shown on request. */
 function Gates({ gates, isAtWork }: GatesProps): VNode {
   const refused = gates.filter(({ passed }) => !passed);
   const last = refused.find(({ gate }) => lastWords.has(gate));
@@ -78,15 +77,15 @@ function Gates({ gates, isAtWork }: GatesProps): VNode {
   const isAllWell = others.every(({ passed }) => passed);
   return (
     <div class="gates">
-      {said.length > 0 && <GateList label="Gates that refuse" gates={said} />}
+      {said.length > 0 && <GateList label="Start conditions that are not met" gates={said} />}
       {others.length > 0 && (
         <details>
           <summary>
             {isAllWell
-              ? `${countWords(others.length, 'gate lets', 'gates let')} it pass`
-              : `${countWords(others.length, 'gate', 'gates')} that a new start would pass or not`}
+              ? `${countWords(others.length, 'start condition is', 'start conditions are')} met`
+              : `${countWords(others.length, 'condition', 'conditions')} for a new start`}
           </summary>
-          <GateList label={isAllWell ? 'Gates that let it pass' : 'Gates of a new start'} gates={others} />
+          <GateList label={isAllWell ? 'Start conditions that are met' : 'Conditions for a new start'} gates={others} />
         </details>
       )}
     </div>
@@ -103,7 +102,7 @@ function GateList({ label, gates }: GateListProps): VNode {
     <ul aria-label={label}>
       {gates.map(({ gate, passed, text }) => (
         <li key={gate} class={passed ? undefined : 'refused'}>
-          <span class="mark" role="img" aria-label={passed ? 'passes' : 'refuses'}>
+          <span class="mark" role="img" aria-label={passed ? 'met' : 'not met'}>
             {passed ? '✓' : '✕'}
           </span>
           <span class="gate">{plainWords(gate)}</span>

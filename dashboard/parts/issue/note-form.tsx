@@ -6,11 +6,11 @@ import type { IssueAction } from '../../data/text/command-words.ts';
 
 interface NoteFormProps {
   readonly action: IssueAction;
-  /** Under which the text is kept while it is not sent. */
+  /** The name of the draft: unsent text is kept under it. */
   readonly draft: string;
-  /** Whether the action can be asked for as the issue stands now. */
+  /** Whether the action is possible now. */
   readonly isOffered: boolean;
-  /** The row that it was opened in has gone. */
+  /** The row in which it was opened has gone. */
   readonly isGone: boolean;
   /** The other actions that accept this text now. */
   readonly others: readonly IssueAction[];
@@ -23,7 +23,7 @@ interface NoteFormProps {
 }
 
 /**
- * A short note, typed in place. Enter sends, Shift and Enter begin a new line, Esc closes. It stays when its action is
+ * A short note, typed in place. Enter sends, Shift+Enter begins a new line, Esc closes. It stays when its action is
  * not possible any more, and says so: only the person who typed a text discards it.
  */
 export function NoteForm({
@@ -68,7 +68,7 @@ export function NoteForm({
         ref={field}
         rows={1}
         aria-label={label}
-        placeholder={isOptional ? `${label} (may be left empty)` : label}
+        placeholder={isOptional ? `${label} (optional)` : label}
         defaultValue={start}
         readOnly={isSending.value}
         onInput={({ currentTarget: { value } }) => keepDraft(draft, value === '' ? null : value)}
@@ -76,7 +76,7 @@ export function NoteForm({
           if (event.key === 'Escape') props.onClose();
           if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
           event.preventDefault();
-          // The Enter that opened it may be held down still.
+          // The Enter key that opened it may still be held down.
           if (!event.repeat) void submit();
         }}
       />
@@ -91,8 +91,8 @@ export function NoteForm({
       <output class="note-state">
         {!isOffered && (
           <>
-            “{action.label.replace('…', '')}” is not possible any more. Your words are kept.{' '}
-            {others.length === 0 ? 'There is nothing else to send them as at the moment.' : 'Possible now: '}
+            “{action.label.replace('…', '')}” is no longer possible. Your text is kept.{' '}
+            {others.length === 0 ? 'You cannot send it in another way now.' : 'Send it as: '}
             {others.map((other) => (
               <button
                 key={other.name}
@@ -108,8 +108,8 @@ export function NoteForm({
             ))}
           </>
         )}
-        {isOffered && !isGone && 'Enter sends; Shift and Enter begin a new line.'}
-        {isOffered && isGone && 'What this was begun for is over; it is sent to the issue as it stands now.'}
+        {isOffered && !isGone && 'Press Enter to send, Shift+Enter for a new line.'}
+        {isOffered && isGone && 'The row is gone. Your text goes to the issue in its current state.'}
       </output>
     </form>
   );

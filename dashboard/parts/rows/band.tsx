@@ -6,7 +6,7 @@ interface BandProps {
   readonly part: string;
   readonly title: string;
   readonly count: number;
-  /** Whether there are rows; some are shown that do not count any more. */
+  /** Whether there are rows. Rows that are out of date are shown but not counted. */
   readonly hasRows?: boolean;
   /** The text when there is no row. */
   readonly empty: ComponentChildren;

@@ -73,11 +73,11 @@ function ReviewLinks({ project, row }: { readonly project: string; readonly row:
   return (
     <div class="actions">
       <a class="button main" href={issueHref(project, row.issue_identifier ?? '')}>
-        Look at it
+        Review
       </a>
       {row.issue_url !== null && /^https?:/u.test(row.issue_url) && (
         <a class="button" href={row.issue_url} target="_blank" rel="noopener noreferrer">
-          Tracker
+          Open in tracker
         </a>
       )}
     </div>

@@ -27,7 +27,7 @@ export function QueueRow({ row, isTabStop }: QueueRowProps): VNode {
   const activity = activityOf(project, issue_id);
   const tone = toneOf(reason?.code ?? null, activity);
   const tabIndex = isTabStop ? 0 : -1;
-  const why = reason === null ? 'starts at the next chance' : reason.text;
+  const why = reason === null ? 'starts next' : reason.text;
   return (
     <div class={`queue-row tone ${tone}`} data-row-of>
       <span class="place number">{place}</span>
@@ -98,7 +98,7 @@ function QueueButton({ row, action, tabIndex }: QueueButtonProps): VNode {
     await actOnRow(row, action);
     isSending.value = false;
   };
-  const label = action.name === 'issue_retry' ? 'Retry now' : action.label;
+  const { label } = action;
   return (
     <button
       type="button"
@@ -106,6 +106,7 @@ function QueueButton({ row, action, tabIndex }: QueueButtonProps): VNode {
       tabIndex={tabIndex}
       aria-label={harmlessLine(`${label}: ${row.candidate.issue_identifier}`)}
       aria-disabled={isSending.value}
+      title={action.hint}
       onClick={() => void press()}
     >
       {label}
@@ -113,7 +114,7 @@ function QueueButton({ row, action, tabIndex }: QueueButtonProps): VNode {
   );
 }
 
-/** Reasons that only a person ends. */
+/** Reasons that only a person can end. */
 const needsPerson: ReadonlySet<string> = new Set(['paused', 'max_in_review', 'limit_reached', 'day_limit']);
 
 function toneOf(code: string | null, activity: Activity | null): Tone {

@@ -16,7 +16,7 @@ interface RowProps {
   readonly facts?: ComponentChildren;
   readonly actions?: ComponentChildren;
   readonly below?: ComponentChildren;
-  /** The row is over and stays only for the text being typed below it; nothing else of it is true any more. */
+  /** The row is out of date and stays only because the user types below it; its other content is not shown. */
   readonly isGone?: boolean;
 }
 

@@ -9,7 +9,7 @@ import { Text } from '../shared/text.tsx';
 import { Duration, TimeAgo } from '../shared/time.tsx';
 import { Row } from './row.tsx';
 
-/** Words that fit their column. */
+/** Short names of stages, so that they fit their column. */
 const stages: Readonly<Record<string, string>> = {
   preparing_workspace: 'preparing',
   building_prompt: 'prompt',
@@ -36,7 +36,7 @@ export function RunningRow({ placed, place, isGone }: KeptRow<RunningFacts>): VN
         <>
           <p class="one-line" title={harmlessLine(row.last_message ?? '')}>
             {row.last_message === null ? (
-              <span class="none">nothing heard yet</span>
+              <span class="none">no message yet</span>
             ) : (
               <>
                 <Text text={row.last_message} />{' '}

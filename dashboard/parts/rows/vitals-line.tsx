@@ -4,14 +4,14 @@ import { hasSeveralProjects } from '../../data/connection/live.ts';
 import { isCostUnknown } from '../../data/costs/usage-sums.ts';
 import type { ProjectRows } from '../../data/issue/rows.ts';
 import { harmlessLine } from '../../data/text/harmless-text.ts';
-import { costWords, plainWords, tokenWords } from '../../data/text/words.ts';
+import { costWords, countWords, plainWords, tokenWords } from '../../data/text/words.ts';
 import { Cost, Meter } from '../costs/amount.tsx';
 import { ActionButton } from '../shared/action-button.tsx';
 import { ActionFeedback } from '../shared/action-feedback.tsx';
 import { Text } from '../shared/text.tsx';
 import { Countdown, TimeAgo } from '../shared/time.tsx';
 
-/** The line over everything: is the project well, and how much of everything is left. */
+/** The line at the top: the health of the project, and how much of each resource is left. */
 export function VitalsLine({ rows }: { readonly rows: ProjectRows }): VNode {
   const { project, vitals } = rows;
   const { slots, today, polling, budget, problems, paused } = vitals;
@@ -52,30 +52,41 @@ export function VitalsLine({ rows }: { readonly rows: ProjectRows }): VNode {
         ))}
         <Vital label="Requests" kind={budget.step === 'free' ? 'minor' : 'major'}>
           {budget.step === 'free' ? (
-            <span>enough</span>
+            <span>ok</span>
           ) : (
             <span class="high">
               <Text text={budget.text} />
             </span>
           )}
         </Vital>
-        <Vital label="Next look">
-          <NextLook polling={polling} />
+        <Vital label="Next poll">
+          <NextPoll polling={polling} />
         </Vital>
         <Vital label="Health">
-          {problems.length === 0 ? <span class="well">well</span> : <span class="ill">{problems.length} wrong</span>}
+          {problems.length === 0 ? (
+            <span class="well">healthy</span>
+          ) : (
+            <span class="ill">{countWords(problems.length, 'problem', 'problems')}</span>
+          )}
         </Vital>
       </dl>
       <div class="actions">
         {paused === null ? (
           <>
-            <ActionButton spot={spot} request={{ kind: 'pause' }} label="Pause" name={`Pause ${project}`} />
+            <ActionButton
+              spot={spot}
+              request={{ kind: 'pause' }}
+              label="Pause"
+              name={`Pause ${project}`}
+              hint="Start nothing new; running agents continue"
+            />
             <ActionButton
               spot={spot}
               request={{ kind: 'drain' }}
               label="Drain"
-              name={`Drain ${project}: runs go on, then Baton ends`}
-              confirm="Then Baton ends?"
+              hint="Stop Baton after running agents finish"
+              name={`Drain ${project}: stop Baton after running agents finish`}
+              confirm="Stop Baton after running agents finish?"
             />
           </>
         ) : (
@@ -84,8 +95,8 @@ export function VitalsLine({ rows }: { readonly rows: ProjectRows }): VNode {
       </div>
       {paused !== null && (
         <p class="paused" data-part={paused.kind}>
-          <strong>{paused.kind === 'pause' ? 'Paused' : 'Draining'}</strong> since <TimeAgo at={paused.since} />:
-          nothing new starts. {paused.reason !== null && <Text text={paused.reason} />}
+          <strong>{paused.kind === 'pause' ? 'Paused' : 'Draining'}</strong> <TimeAgo at={paused.since} />: nothing new
+          starts. {paused.reason !== null && <Text text={paused.reason} />}
         </p>
       )}
       <ActionFeedback spot={spot} />
@@ -95,7 +106,7 @@ export function VitalsLine({ rows }: { readonly rows: ProjectRows }): VNode {
 
 interface VitalProps {
   readonly label: string;
-  /** A minor one is left out where there is little space. */
+  /** A minor one is left out on a narrow screen. */
   readonly kind?: 'name' | 'major' | 'minor';
   readonly children: ComponentChildren;
 }
@@ -140,7 +151,7 @@ function Quota({ account }: { readonly account: Account }): VNode {
   if (account.waits_for !== null) {
     return (
       <span class={account.parked_for === 'auth' ? 'ill' : 'high'} title={harmlessLine(account.waits_for)}>
-        {account.parked_for === 'auth' ? 'needs a login' : account.parked_for === 'quota' ? 'used up, back' : 'waits'}
+        {account.parked_for === 'auth' ? 'needs a login' : account.parked_for === 'quota' ? 'used up, back' : 'waiting'}
         {account.parked_for !== 'auth' && account.parked_until !== null && (
           <>
             {' '}
@@ -162,11 +173,11 @@ function Quota({ account }: { readonly account: Account }): VNode {
   );
 }
 
-function NextLook({ polling }: { readonly polling: ProjectRows['vitals']['polling'] }): VNode {
+function NextPoll({ polling }: { readonly polling: ProjectRows['vitals']['polling'] }): VNode {
   const { mode, next_poll_at, is_polling, quiet_until, failures } = polling;
   return (
     <span>
-      {is_polling ? 'looking now' : <Countdown at={next_poll_at} />} <small>{plainWords(mode)}</small>
+      {is_polling ? 'now' : <Countdown at={next_poll_at} />} <small>{plainWords(mode)}</small>
       {quiet_until !== null && (
         <small>
           {' '}

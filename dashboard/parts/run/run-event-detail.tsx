@@ -4,7 +4,7 @@ import type { RunEvent } from '../../../src/client/schema/run.ts';
 import { projectPath } from '../../data/connection/api.ts';
 import { useResource } from '../../data/connection/resource.ts';
 import { setQuery } from '../../data/page/router.ts';
-import { pretty, tellEvent } from '../../data/run/transcript-kinds.ts';
+import { pretty, viewOf } from '../../data/run/transcript-kinds.ts';
 import { plainWords } from '../../data/text/words.ts';
 import { CopyButton } from '../shared/copy-button.tsx';
 import { EmptyLine } from '../shared/empty-line.tsx';
@@ -39,7 +39,7 @@ export function RunEventDetail({ project, runId, seq }: RunEventDetailProps): VN
         </button>
       </header>
       {problem !== null && <ProblemLine problem={problem} />}
-      {value === null && problem === null && <EmptyLine isAsking>Reading it.</EmptyLine>}
+      {value === null && problem === null && <EmptyLine isAsking>Loading the event.</EmptyLine>}
       {value !== null && event === null && <EmptyLine>There is no event with this number.</EmptyLine>}
       {event !== null && <Whole key={seq} event={event} />}
     </aside>
@@ -47,7 +47,7 @@ export function RunEventDetail({ project, runId, seq }: RunEventDetailProps): VN
 }
 
 function Whole({ event }: { readonly event: RunEvent }): VNode {
-  const { kind, text, isMarkdown, detail } = tellEvent(event);
+  const { kind, text, isMarkdown, detail } = viewOf(event);
   const payload = pretty(event.payload);
   return (
     <>
@@ -61,9 +61,9 @@ function Whole({ event }: { readonly event: RunEvent }): VNode {
           <Text text={text} lines />
         </p>
       )}
-      {detail !== null && <Fold text={detail} name="all of it" lines={20} />}
+      {detail !== null && <Fold text={detail} name="the full text" lines={20} />}
       {payload === '' ? (
-        <p class="quiet-text">Nothing more is written down of it.</p>
+        <p class="quiet-text">No further data was recorded.</p>
       ) : (
         <>
           <p class="payload-head">

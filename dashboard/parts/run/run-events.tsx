@@ -4,7 +4,7 @@ import { useMemo, useRef } from 'preact/hooks';
 import type { RunEvent } from '../../../src/client/schema/run.ts';
 import { linkTo, place, queryWord, setQuery } from '../../data/page/router.ts';
 import { type RunLog, useRunLog } from '../../data/run/run-log.ts';
-import { type EventKind, eventKinds, tellEvent } from '../../data/run/transcript-kinds.ts';
+import { type EventKind, eventKinds, viewOf } from '../../data/run/transcript-kinds.ts';
 import { countWords } from '../../data/text/words.ts';
 import { ProblemLine } from '../shared/problem-line.tsx';
 import { Text } from '../shared/text.tsx';
@@ -22,7 +22,7 @@ interface RunEventsProps {
 }
 
 const rowHeight = 28;
-/** More than the index of any run has. */
+/** No run has more events in the store. */
 const most = 60_000;
 const mostPages = 60;
 /** How many events before the one that the address names are read with it. */
@@ -58,7 +58,7 @@ export function RunEvents({ project, runId, isLive }: RunEventsProps): VNode {
           value={kind}
           onChange={({ currentTarget }) => setQuery({ kind: currentTarget.value })}
         >
-          <option value="">every kind</option>
+          <option value="">All kinds</option>
           {eventKinds.map((each) => (
             <option key={each} value={each}>
               {kindWords[each]}
@@ -67,7 +67,7 @@ export function RunEvents({ project, runId, isLive }: RunEventsProps): VNode {
         </select>
         {(log.hasEarlier.value || log.hasLater.value) && (
           <button type="button" onClick={() => void readAll(log)}>
-            Read all
+            Load all
           </button>
         )}
         {(isLive || log.hasLater.value) && (
@@ -77,13 +77,13 @@ export function RunEvents({ project, runId, isLive }: RunEventsProps): VNode {
             class={follows.value ? 'main' : ''}
             onClick={() => void follow()}
           >
-            {follows.value ? 'Following' : isLive ? 'Follow' : 'To the end'}
+            {follows.value ? 'Following' : isLive ? 'Follow' : 'Go to the end'}
           </button>
         )}
         <span class="quiet-text">{sumWords(log, rows.length)}</span>
       </div>
       {log.problem.value !== null && <ProblemLine problem={log.problem.value} />}
-      <div class={seq === null ? 'events-beside' : 'events-beside chosen'}>
+      <div class={seq === null ? 'events-split' : 'events-split chosen'}>
         <div class="events-list" ref={box}>
           <VirtualList
             rows={rows}
@@ -96,9 +96,7 @@ export function RunEvents({ project, runId, isLive }: RunEventsProps): VNode {
             )}
           />
           {rows.length === 0 && !log.isReading.value && (
-            <p class="empty">
-              {all.length === 0 ? 'Nothing has been heard of it.' : 'No event of those that were read is like that.'}
-            </p>
+            <p class="empty">{all.length === 0 ? 'No events yet.' : 'No loaded event matches the filter.'}</p>
           )}
         </div>
         {seq !== null && <RunEventDetail project={project} runId={runId} seq={seq} />}
@@ -111,7 +109,7 @@ function readBack(log: RunLog): void {
   if (log.hasEarlier.peek() && !log.isReading.peek()) void log.readEarlier();
 }
 
-/** Reads all events, so that a search covers all of them. The log is bounded, and so is this. */
+/** Reads all events, so that a search covers all of them; at most `mostPages` pages. */
 async function readAll(log: RunLog): Promise<void> {
   for (let pages = 0; pages < mostPages && log.problem.peek() === null; pages += 1) {
     if (log.hasEarlier.peek()) await log.readEarlier();
@@ -127,13 +125,13 @@ function keyOf({ seq }: RunEvent): string {
 function chosen(all: readonly RunEvent[], kind: string, wanted: string): readonly RunEvent[] {
   if (kind === '' && wanted === '') return all;
   return all.filter(
-    (event) => (kind === '' || tellEvent(event).kind === kind) && (wanted === '' || hasText(event, wanted)),
+    (event) => (kind === '' || viewOf(event).kind === kind) && (wanted === '' || hasText(event, wanted)),
   );
 }
 
 function sumWords({ events, hasEarlier, hasLater }: RunLog, shown: number): string {
   const read = countWords(events.value.length, 'event', 'events');
-  const part = hasEarlier.value || hasLater.value ? `${read} read, more are there` : read;
+  const part = hasEarlier.value || hasLater.value ? `${read} loaded, there are more` : read;
   return shown === events.value.length ? part : `${shown} of ${part}`;
 }
 
@@ -144,7 +142,7 @@ interface EventLineProps {
 }
 
 function EventLine({ event, isTabStop, isChosen }: EventLineProps): VNode {
-  const { kind, text, isBad } = tellEvent(event);
+  const { kind, text, isBad } = viewOf(event);
   const others = Object.fromEntries(place.value.query);
   return (
     <a

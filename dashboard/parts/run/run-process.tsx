@@ -19,11 +19,11 @@ export function RunProcess({ run }: { readonly run: RunDetail }): VNode {
         <Fact name="outcome">
           <Status tone={tone} word={word} />
         </Fact>
-        <Fact name="began as">{attemptWords(run)}</Fact>
+        <Fact name="started as">{attemptWords(run)}</Fact>
         <Fact name="started">
           <ClockTime at={run.started_at} />
         </Fact>
-        <Fact name={run.ended_at === null ? 'for' : 'lasted'}>
+        <Fact name={run.ended_at === null ? 'running for' : 'lasted'}>
           <Duration from={run.started_at} to={run.ended_at} />
         </Fact>
         <Fact name="turns">{run.turns}</Fact>
@@ -41,7 +41,7 @@ export function RunProcess({ run }: { readonly run: RunDetail }): VNode {
           <Text text={[run.backend, run.account ?? ''].join(' ')} />, <Text text={run.role} />
           {run.recovery !== null && (
             <>
-              , after its context was full: <Text text={plainWords(run.recovery)} />
+              , context recovery: <Text text={plainWords(run.recovery)} />
             </>
           )}
         </Fact>
@@ -56,7 +56,7 @@ export function RunProcess({ run }: { readonly run: RunDetail }): VNode {
           )}
         </Fact>
         {run.resume_command !== null && (
-          <Fact name="By hand">
+          <Fact name="Continue by hand">
             <CopyLine name="command" text={run.resume_command} />
           </Fact>
         )}
@@ -83,7 +83,7 @@ function Outcome({ run }: { readonly run: RunDetail }): VNode {
         </p>
       )}
       {evidence === null && run.outcome !== null && (
-        <p class="quiet-text">What it left in its workspace was not looked at.</p>
+        <p class="quiet-text">Baton did not examine the workspace after this run.</p>
       )}
       {delivery !== null && (
         <p>
@@ -92,11 +92,11 @@ function Outcome({ run }: { readonly run: RunDetail }): VNode {
       )}
       {last_message !== null && (
         <p>
-          {run.outcome === null ? 'Last heard' : 'Its last words'}: <Text text={last_message} />
+          Last message: <Text text={last_message} />
         </p>
       )}
       {error_message === null && evidence === null && last_message === null && run.outcome === null && (
-        <p>It is under way.</p>
+        <p>The run is in progress.</p>
       )}
     </div>
   );

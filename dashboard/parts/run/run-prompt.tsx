@@ -17,13 +17,13 @@ interface RunPromptProps {
 
 type Turn = Prompt['turns'][number];
 
-/** The prompts of the agent, turn by turn. Text of strangers has a border and the word "untrusted". */
+/** The prompts of the agent, turn by turn. Untrusted text has a border and the word "untrusted". */
 export function RunPrompt({ project, runId, changesWith }: RunPromptProps): VNode {
   const { resource } = useResource<Prompt>(projectPath(project, 'runs', runId, 'prompt'), changesWith);
   const { value, problem } = resource.value;
   if (value === null)
-    return problem === null ? <EmptyLine isAsking>Reading the prompt.</EmptyLine> : <ProblemLine problem={problem} />;
-  if (value.turns.length === 0) return <EmptyLine>No prompt is written down of this run.</EmptyLine>;
+    return problem === null ? <EmptyLine isAsking>Loading the prompt.</EmptyLine> : <ProblemLine problem={problem} />;
+  if (value.turns.length === 0) return <EmptyLine>No prompt was recorded for this run.</EmptyLine>;
   return (
     <div class="prompts">
       {value.turns.map((turn, index) => (

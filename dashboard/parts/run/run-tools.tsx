@@ -26,7 +26,7 @@ export function RunTools({ run }: { readonly run: RunDetail }): VNode {
       span,
       ms: span.ended_at === null ? null : Math.max(0, Date.parse(span.ended_at) - Date.parse(span.started_at)),
     }));
-  if (calls.length === 0) return <EmptyLine>It has called no tool.</EmptyLine>;
+  if (calls.length === 0) return <EmptyLine>No tool calls.</EmptyLine>;
   const length = ({ ms }: Call): number => ms ?? Number.POSITIVE_INFINITY;
   const rows = isByLength ? calls.toSorted((a, b) => length(b) - length(a)) : calls;
   const failed = calls.filter(({ span }) => span.is_ok === false).length;
@@ -46,7 +46,7 @@ export function RunTools({ run }: { readonly run: RunDetail }): VNode {
           Longest first
         </label>
       </div>
-      {run.are_spans_cut && <p class="warning-line">It has called more: the first and the last calls are told here.</p>}
+      {run.are_spans_cut && <p class="warning-line">There were more calls: only the first and the last are shown.</p>}
       <Table
         caption="Tool calls"
         rows={rows}
@@ -68,7 +68,7 @@ export function RunTools({ run }: { readonly run: RunDetail }): VNode {
 function Ended({ span, run }: { readonly span: Span; readonly run: RunDetail }): VNode {
   if (span.is_ok === false) return <Status tone="broken" word="failed" />;
   if (span.is_ok === true) return <span class="quiet-text">ok</span>;
-  if (span.ended_at === null && run.ended_at === null) return <Status tone="running" word="under way" />;
+  if (span.ended_at === null && run.ended_at === null) return <Status tone="running" word="in progress" />;
   return <span class="none">unknown</span>;
 }
 

@@ -7,7 +7,7 @@ interface Outcome {
 }
 
 const outcomes: ReadonlyMap<string, Outcome> = new Map([
-  ['succeeded', { word: 'succeeded', tone: 'landed' }],
+  ['succeeded', { word: 'succeeded', tone: 'good' }],
   ['failed', { word: 'failed', tone: 'broken' }],
   ['timed_out', { word: 'timed out', tone: 'broken' }],
   ['stalled', { word: 'stalled', tone: 'broken' }],
@@ -15,22 +15,22 @@ const outcomes: ReadonlyMap<string, Outcome> = new Map([
   ['interrupted', { word: 'interrupted', tone: 'waiting' }],
 ]);
 
-/** How a run stands: its outcome in a word, and the meaning of its colour. */
+/** The outcome of a run in a word, and the tone of its colour. */
 export function outcomeOf({ outcome }: Pick<Run, 'outcome'>): Outcome {
   if (outcome === null) return { word: 'running', tone: 'running' };
   return outcomes.get(outcome) ?? { word: outcome, tone: 'waiting' };
 }
 
-const begunBy: ReadonlyMap<string, string> = new Map([
-  ['continuation', 'goes on'],
+const startWords: ReadonlyMap<string, string> = new Map([
+  ['continuation', 'continued'],
   ['interrupted', 'resumed'],
-  ['quota', 'after the quota'],
+  ['quota', 'after quota reset'],
   ['answered', 'with an answer'],
   ['handed_back', 'handed back'],
 ]);
 
-/** The start of a run, in words that tell it from others of its issue: `first`, `retry 2`, `with an answer`. */
+/** How a run started, to distinguish the runs of an issue: `first`, `retry 2`, `with an answer`. */
 export function attemptWords({ attempt, retry_kind }: Pick<Run, 'attempt' | 'retry_kind'>): string {
-  const told = retry_kind === null ? undefined : begunBy.get(retry_kind);
-  return told ?? (attempt === null || attempt === 0 ? 'first' : `retry ${attempt}`);
+  const words = retry_kind === null ? undefined : startWords.get(retry_kind);
+  return words ?? (attempt === null || attempt === 0 ? 'first' : `retry ${attempt}`);
 }

@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import type { RunEvent } from '../../../src/client/schema/run.ts';
-import { type EventKind, tellEvent } from '../../data/run/transcript-kinds.ts';
+import { type EventKind, viewOf } from '../../data/run/transcript-kinds.ts';
 import { Markdown } from '../shared/markdown.tsx';
 import { Text } from '../shared/text.tsx';
 import { Fold } from './transcript-fold.tsx';
@@ -14,12 +14,12 @@ export const kindWords: Readonly<Record<EventKind, string>> = {
   change: 'change',
   tool: 'tool',
   question: 'asks',
-  prompt: 'is told',
+  prompt: 'prompt',
   turn: 'turn',
   problem: 'problem',
   output: 'output',
-  figures: 'figures',
-  piece: 'piece',
+  figures: 'numbers',
+  piece: 'partial text',
 };
 
 interface EntryProps {
@@ -28,13 +28,13 @@ interface EntryProps {
   readonly mark?: 'found' | 'current';
 }
 
-/** A longer text of an agent is shown plain and folded: people do not read that much, and Markdown of it is slow. */
+/** A longer text is shown plain and folded, because Markdown of that length is slow. */
 const longestMarkdown = 20_000;
 const longestPlain = 1_500;
 
 /** One event of a transcript. */
 export function TranscriptEntry({ event, mark }: EntryProps): VNode {
-  const { kind, text, isMarkdown, detail, isBad } = tellEvent(event);
+  const { kind, text, isMarkdown, detail, isBad } = viewOf(event);
   return (
     <li class={`entry ${kind}${isBad ? ' bad' : ''} ${mark === undefined ? '' : `is-${mark}`}`} data-seq={event.seq}>
       <SecondTime at={event.at} />
@@ -58,7 +58,7 @@ export function TranscriptEntry({ event, mark }: EntryProps): VNode {
   );
 }
 
-/** Made once: to make one takes longer than to draw a row. */
+/** Made once, because making one takes longer than drawing a row. */
 const withSeconds = new Intl.DateTimeFormat([], {
   hour: '2-digit',
   minute: '2-digit',

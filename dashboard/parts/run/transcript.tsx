@@ -4,8 +4,7 @@ import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { RunEvent } from '../../../src/client/schema/run.ts';
 import { queryWord, setQuery } from '../../data/page/router.ts';
 import { type RunLog, useRunLog } from '../../data/run/run-log.ts';
-import { tellEvent } from '../../data/run/transcript-kinds.ts';
-import { countWords } from '../../data/text/words.ts';
+import { viewOf } from '../../data/run/transcript-kinds.ts';
 import { EmptyLine } from '../shared/empty-line.tsx';
 import { ProblemLine } from '../shared/problem-line.tsx';
 import { TranscriptEntry } from './transcript-entry.tsx';
@@ -35,13 +34,13 @@ export function Transcript({ project, runId, isLive }: TranscriptProps): VNode {
   const isAll = queryWord('all') === '1';
   const wanted = queryWord('q').trim().toLowerCase();
   const shown = isAll ? log.events.value : readable(log.events.value);
-  const looked = useMemo(() => new WeakMap<RunEvent, boolean>(), [wanted]);
-  const found = wanted === '' ? [] : shown.filter((event) => isFound(event, wanted, looked));
+  const searched = useMemo(() => new WeakMap<RunEvent, boolean>(), [wanted]);
+  const found = wanted === '' ? [] : shown.filter((event) => isFound(event, wanted, searched));
   const places = new Set(found.map(({ seq }) => seq));
   const at = found[current.value]?.seq ?? null;
   const step = (by: 1 | -1): void => {
     if (found.length === 0) return;
-    // The newest is the first: that is where the reader is.
+    // Starts at the newest hit, because the reader is at the end.
     const next = current.peek() === -1 ? found.length - 1 : (current.peek() + by + found.length) % found.length;
     current.value = next;
     follows.value = false;
@@ -77,7 +76,7 @@ export function Transcript({ project, runId, isLive }: TranscriptProps): VNode {
         />
         <label class="choice">
           <input type="checkbox" checked={isAll} onChange={() => setQuery({ all: isAll ? null : '1' })} />
-          Everything
+          Show everything
         </label>
         {(isLive || log.hasLater.value) && (
           <FollowButton
@@ -94,7 +93,7 @@ export function Transcript({ project, runId, isLive }: TranscriptProps): VNode {
       <section
         class="log"
         ref={box}
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: it is scrolled by the keyboard.
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard scrolls it.
         tabIndex={0}
         aria-label="Events, the newest at the bottom"
         onScroll={() => {
@@ -105,39 +104,39 @@ export function Transcript({ project, runId, isLive }: TranscriptProps): VNode {
         <Beginning log={log} />
         <ol>{shown.map((event) => entry(event))}</ol>
         {isEmpty && !log.isReading.value && (
-          <p class="empty">{isLive ? 'Nothing has been heard of it yet.' : 'Nothing was written down of this run.'}</p>
+          <p class="empty">{isLive ? 'No events yet.' : 'No events were recorded for this run.'}</p>
         )}
       </section>
     </section>
   );
 }
 
-/** A search reads each event once, however often others come. */
-function isFound(event: RunEvent, wanted: string, looked: WeakMap<RunEvent, boolean>): boolean {
-  const isIt = looked.get(event) ?? hasText(event, wanted);
-  looked.set(event, isIt);
+/** A search reads each event only once, even when more events arrive. */
+function isFound(event: RunEvent, wanted: string, searched: WeakMap<RunEvent, boolean>): boolean {
+  const isIt = searched.get(event) ?? hasText(event, wanted);
+  searched.set(event, isIt);
   return isIt;
 }
 
-/** Pieces are shown only where nothing whole has come after them. */
+/** Partial text is shown only until the whole text arrives. */
 function readable(events: readonly RunEvent[]): readonly RunEvent[] {
   const lastWhole = events.findLastIndex((event) => !isAside(event));
-  return events.filter((event, index) => !isAside(event) || (index > lastWhole && tellEvent(event).kind === 'piece'));
+  return events.filter((event, index) => !isAside(event) || (index > lastWhole && viewOf(event).kind === 'piece'));
 }
 
 function isAside(event: RunEvent): boolean {
-  const { kind } = tellEvent(event);
+  const { kind } = viewOf(event);
   return kind === 'figures' || kind === 'piece';
 }
 
 function Beginning({ log }: { readonly log: RunLog }): VNode | null {
   if (log.isReading.value && log.events.value.length === 0)
-    return <EmptyLine isAsking>Reading the transcript.</EmptyLine>;
+    return <EmptyLine isAsking>Loading the transcript.</EmptyLine>;
   if (!log.hasEarlier.value)
-    return log.events.value.length === 0 ? null : <p class="quiet-text begin">This is where it began.</p>;
+    return log.events.value.length === 0 ? null : <p class="quiet-text begin">Start of the run.</p>;
   return (
     <button type="button" class="quiet begin" onClick={() => void log.readEarlier()}>
-      Earlier than these {countWords(log.events.value.length, 'event', 'events')}
+      Load events before these {log.events.value.length}
     </button>
   );
 }

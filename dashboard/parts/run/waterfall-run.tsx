@@ -38,7 +38,7 @@ export function WaterfallRun({ project, run, axis, isReadAtOnce }: WaterfallRunP
   const isNews = useMemo(() => createRunNews(project, run.run_id, () => now.peek()), [project, run.run_id]);
   const path = isSeen.value ? projectPath(project, 'runs', run.run_id) : null;
   const { resource, reload } = useResource<RunDetail>(path, isNews);
-  // Its end is known by the issue first.
+  // The issue reports the end of the run first.
   useEffect(reload, [run.ended_at]);
   const { word, tone } = outcomeOf(run);
   const detail = resource.value.value;
@@ -81,13 +81,13 @@ export function WaterfallRun({ project, run, axis, isReadAtOnce }: WaterfallRunP
           <Text text={run.error_message} />
         </p>
       )}
-      {detail?.are_spans_cut && <p class="why">Of its steps only the first and the last are shown.</p>}
+      {detail?.are_spans_cut && <p class="why">Only the first and the last steps are shown.</p>}
     </li>
   );
 }
 
 function titleOf({ kind, name, ms, isOk, isOpen }: Bar): string {
-  const how = isOk === false ? ', failed' : isOpen ? ', goes on' : '';
+  const how = isOk === false ? ', failed' : isOpen ? ', in progress' : '';
   const what = kind === 'run' ? 'the run' : `${kind}: ${plainWords(harmlessLine(name))}`;
   return `${what}, ${ms < 60_000 ? `${(ms / 1_000).toFixed(1)} s` : stopwatchWords(ms)}${how}`;
 }
@@ -105,5 +105,5 @@ function inWords(bars: readonly Bar[]): string {
     ...(tools.length === 0 ? [] : [`${countWords(tools.length, 'tool call', 'tool calls')}, ${failed} failed`]),
     ...of('question').map(({ ms }) => `a question for ${durationWords(ms)}`),
   ];
-  return parts.length === 0 ? 'its steps are not known' : harmlessLine(parts.join('; '));
+  return parts.length === 0 ? 'no steps known' : harmlessLine(parts.join('; '));
 }

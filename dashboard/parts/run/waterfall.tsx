@@ -11,12 +11,12 @@ interface WaterfallProps {
   readonly runs: readonly Run[];
 }
 
-/** The newest are read at once, the others when they come into sight. */
+/** The newest runs are read at once, the others when they become visible. */
 const readAtOnce = 3;
 /** The axis grows by steps, so that it does not move each second. */
 const axisStepMs = 15_000;
 
-/** The runs of an issue, a line each, on one axis that begins with the run: where the time went, and which took longer. */
+/** The runs of an issue, one line each, on a common axis from the start of each run, so that durations compare. */
 export function Waterfall({ project, runs }: WaterfallProps): VNode {
   const current = useSignal(runs);
   current.value = runs;

@@ -10,19 +10,21 @@ interface ActionButtonProps {
   readonly label: string;
   /** A name for screen readers with the subject: "Stop BAT-3". */
   readonly name: string;
-  /** Asked by the first press; the second one does it. */
+  /** What it does, as a tooltip. */
+  readonly hint?: string | undefined;
+  /** Shown after the first press; the second press sends the command. */
   readonly confirm?: string;
   readonly isMain?: boolean;
   /** The stable name of the action, independent of its label on the page (`data-part`). */
   readonly part?: string;
 }
 
-/** A second press sooner than this belongs to a double click, which is not an answer to a question. */
+/** A second press sooner than this is a double click, not a confirmation. */
 const doubleClickMs = 350;
 
 /** A button that sends a command. `ActionFeedback` at the same spot shows the result. */
 export function ActionButton(props: ActionButtonProps): VNode {
-  const { spot, request, label, name, confirm, isMain = false, part = request.kind } = props;
+  const { spot, request, label, name, hint, confirm, isMain = false, part = request.kind } = props;
   const isArmed = useSignal(false);
   const armedAt = useRef(0);
   const isSending = isSendingAt(spot);
@@ -43,13 +45,14 @@ export function ActionButton(props: ActionButtonProps): VNode {
       class={[isMain ? 'main' : '', isArmed.value ? 'armed' : ''].join(' ').trim()}
       aria-label={isArmed.value ? `${confirm} ${name}` : name}
       aria-disabled={isSending}
+      title={hint}
       onClick={press}
       onBlur={() => {
         isArmed.value = false;
       }}
       onKeyDown={(event) => {
         if (event.key === 'Escape') isArmed.value = false;
-        // A key that is held down presses once; the second press would confirm the question of the first one.
+        // A key that is held down counts as one press; otherwise it would confirm its own question.
         if (event.repeat && event.key === 'Enter') event.preventDefault();
       }}
     >

@@ -7,7 +7,7 @@ interface DialogProps {
   readonly title: string;
   readonly onClose: () => void;
   readonly children: ComponentChildren;
-  /** For one that is nothing but its content: the title is for screen readers only. */
+  /** Shows only the content; the title is for screen readers. */
   readonly isBare?: boolean;
 }
 
@@ -16,14 +16,14 @@ export function Dialog({ part, title, onClose, children, isBare = false }: Dialo
   const element = useRef<HTMLDialogElement>(null);
   const id = useId();
   /** A user who selects text and releases the button outside of the dialog has not clicked there. */
-  const isPressedBeside = useRef(false);
-  // Before anything is drawn: the next key belongs into the dialog.
+  const isPressedOutside = useRef(false);
+  // Before anything is drawn, because the next key already belongs to the dialog.
   useLayoutEffect(() => {
     const before = document.activeElement;
     const dialog = element.current;
     dialog?.showModal();
     const inside = dialog?.querySelectorAll<HTMLElement>('input, textarea, select, button, [tabindex]') ?? [];
-    // Not the button that closes it, but the first thing it is for.
+    // The first control of the content, not the button that closes the dialog.
     [...inside].find((each) => each.closest('header') === null)?.focus();
     return () => {
       // While it is open, nothing outside of it can have the focus.
@@ -38,18 +38,18 @@ export function Dialog({ part, title, onClose, children, isBare = false }: Dialo
       data-part={part}
       aria-labelledby={id}
       onClose={() => {
-        // Not for a dialog that has gone: the component that opened it knows.
+        // Not for a dialog that was removed: the component that opened it knows already.
         if (element.current !== null) onClose();
       }}
       onPointerDown={(event) => {
-        isPressedBeside.current = event.target === element.current;
+        isPressedOutside.current = event.target === element.current;
       }}
       onClick={(event) => {
-        if (event.target === element.current && isPressedBeside.current) onClose();
+        if (event.target === element.current && isPressedOutside.current) onClose();
       }}
       onKeyDown={(event) => {
         if (event.key !== 'Escape') return;
-        // The browser would report only later that it is closed; the next key belongs to the page already.
+        // The browser reports the close event later, but the next key already belongs to the page.
         event.preventDefault();
         onClose();
       }}

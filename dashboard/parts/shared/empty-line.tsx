@@ -6,7 +6,7 @@ interface EmptyLineProps {
   readonly children: ComponentChildren;
 }
 
-/** Where a list is empty: one line that says something useful. */
+/** One line instead of an empty list. */
 export function EmptyLine({ isAsking = false, children }: EmptyLineProps): VNode {
   return (
     <p class="empty" aria-busy={isAsking}>

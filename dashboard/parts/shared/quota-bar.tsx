@@ -22,10 +22,10 @@ export function QuotaBar({ name, used, amount, resetsAt }: QuotaBarProps): VNode
       <span class="number">{amount}</span>
       <span class="resets">
         {resetsAt === null ? (
-          <span class="none">no reset is told</span>
+          <span class="none">reset time unknown</span>
         ) : (
           <>
-            anew <Countdown at={resetsAt} />
+            resets <Countdown at={resetsAt} />
           </>
         )}
       </span>

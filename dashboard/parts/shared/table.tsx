@@ -4,14 +4,14 @@ import type { Tone } from './status.tsx';
 export interface Column<R> {
   readonly label: string;
   readonly cell: (row: R) => ComponentChildren;
-  /** Numbers stand under each other at the right. */
+  /** Numbers are aligned at the right. */
   readonly isNumber?: boolean;
   /** Takes the remaining width. */
   readonly isWide?: boolean;
 }
 
 interface TableProps<R> {
-  /** The name of the table, for people who cannot see where it stands. */
+  /** The name of the table for screen readers. */
   readonly caption: string;
   readonly columns: readonly Column<R>[];
   readonly rows: readonly R[];

@@ -4,21 +4,21 @@ import { later } from '../../data/page/clock.ts';
 import { queryWord, setQuery } from '../../data/page/router.ts';
 
 interface TypedFilterProps {
-  /** The word of the address. */
+  /** The name of the query parameter. */
   readonly name: string;
   readonly label: string;
   readonly placeholder: string;
   readonly type?: 'search' | 'text';
   /** The id of a list of suggestions. */
   readonly list?: string;
-  /** Enter, with Shift or without, when the address has the typed text; before that, Enter only ends the pause. */
+  /** Called on Enter (backwards with Shift) if the address already has the typed text; otherwise Enter only ends the pause. */
   readonly onEnter?: (isBackwards: boolean) => void;
 }
 
-/** A pause in typing; every letter would be an address of its own. */
+/** The address changes after this pause in typing, not with every letter. */
 const pauseMs = 200;
 
-/** A field that does not change under the person while they type; the address follows a moment later. */
+/** A field that never changes while the user types in it; the address follows after a pause. */
 export function TypedFilter({ name, label, placeholder, type = 'search', list, onEnter }: TypedFilterProps): VNode {
   const cancel = useRef(() => {});
   const field = useRef<HTMLInputElement>(null);

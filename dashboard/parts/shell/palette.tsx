@@ -12,15 +12,15 @@ import { Dialog } from '../shared/dialog.tsx';
 import { Text } from '../shared/text.tsx';
 
 const shownAtMost = 60;
-/** A pause in typing; every letter would be a search of its own. */
+/** The search starts after this pause in typing, not with every letter. */
 const pauseMs = 200;
 const shortestSearch = 2;
-/** A second press sooner than this belongs to a double click, which is not an answer to a question. */
+/** A second press sooner than this is a double click, not a confirmation. */
 const doubleClickMs = 350;
 
 /**
  * Reaches screens, issues and actions by typing. The arrows choose, Enter runs the choice. What must hold: Enter runs
- * what the person has chosen and seen, also when other items come, go or change their place meanwhile.
+ * what the person has chosen and seen, even when other items appear, disappear or move meanwhile.
  */
 export function Palette({ onClose }: { readonly onClose: () => void }): VNode {
   const typed = useSignal('');
@@ -52,7 +52,7 @@ export function Palette({ onClose }: { readonly onClose: () => void }): VNode {
   const here = itemsFor(typed.value, boards.value);
   const known = new Set(here.map(({ id }) => id));
   const items = [...here, ...found.value.filter(({ id }) => !known.has(id))].slice(0, shownAtMost);
-  // Without a choice it is the first item; when the chosen item has gone it is none, and never its neighbour.
+  // Without a choice, the first item. If the chosen item has gone, none, and never the one next to it.
   const current = chosen.value === null ? Math.min(0, items.length - 1) : items.findIndex(isCalled(chosen.value));
   useLayoutEffect(() => {
     if (chosen.peek() === null) chosen.value = items[0]?.id ?? null;
@@ -78,7 +78,7 @@ export function Palette({ onClose }: { readonly onClose: () => void }): VNode {
     if (event.key === 'ArrowDown') choose(current + 1);
     else if (event.key === 'ArrowUp') choose(current - 1);
     else if (event.key !== 'Enter') return;
-    // A key that is held is one press.
+    // A key that is held down counts as one press.
     else if (!event.repeat) use(items[current], event.timeStamp);
     event.preventDefault();
   };
@@ -91,7 +91,7 @@ export function Palette({ onClose }: { readonly onClose: () => void }): VNode {
         aria-controls="palette-items"
         aria-activedescendant={current >= 0 ? `palette-${current}` : undefined}
         aria-label="Search issues, transcripts, screens and actions"
-        placeholder="An issue, a word, a screen, an action"
+        placeholder="Find an issue, a screen or an action"
         autocomplete="off"
         onInput={({ currentTarget }) => {
           typed.value = currentTarget.value;
@@ -100,7 +100,7 @@ export function Palette({ onClose }: { readonly onClose: () => void }): VNode {
         }}
         onKeyDown={onKeyDown}
       />
-      <div id="palette-items" class="palette" role="listbox" aria-label="What was found" ref={list}>
+      <div id="palette-items" class="palette" role="listbox" aria-label="Results" ref={list}>
         {items.map((item, index) => (
           // biome-ignore lint/a11y/useKeyWithClickEvents: the field above has the keyboard.
           <div
@@ -114,7 +114,7 @@ export function Palette({ onClose }: { readonly onClose: () => void }): VNode {
           >
             <span class="group">{item.group}</span>
             <span class="label">
-              {armed.value?.id === item.id ? 'Enter again: ' : ''}
+              {armed.value?.id === item.id ? 'Press Enter again: ' : ''}
               <Text text={item.label} />
             </span>
             <span class="detail">
@@ -123,7 +123,7 @@ export function Palette({ onClose }: { readonly onClose: () => void }): VNode {
           </div>
         ))}
       </div>
-      {items.length === 0 && <p class="empty">Nothing is called so.</p>}
+      {items.length === 0 && <p class="empty">Nothing found.</p>}
     </Dialog>
   );
 }

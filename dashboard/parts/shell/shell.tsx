@@ -13,7 +13,7 @@ import { clockWords } from '../../data/text/words.ts';
 import { type Screen, screens } from '../../screens/index.ts';
 import { Text } from '../shared/text.tsx';
 import { Countdown, TimeAgo } from '../shared/time.tsx';
-import { Arrivals } from './arrivals.tsx';
+import { Announcements } from './announcements.tsx';
 import { KeyList } from './key-list.tsx';
 import { Palette } from './palette.tsx';
 import { TokenForm } from './token-form.tsx';
@@ -37,7 +37,7 @@ export function Shell(): VNode {
           label: `go to ${label}`,
           run: () => go(linkTo(path)),
         })),
-      { keys: 'mod+k', label: 'search, and do', run: openPalette },
+      { keys: 'mod+k', label: 'search or act', run: openPalette },
       { keys: '/', label: 'search', run: () => searchHere() || openPalette() },
       { keys: 'j', label: 'next row', run: () => moveToRow(1) },
       { keys: 'k', label: 'previous row', run: () => moveToRow(-1) },
@@ -83,9 +83,9 @@ export function Shell(): VNode {
             over.value = 'keys';
           }}
         >
-          Keys
+          Show keys
         </button>
-        <button type="button" class="quiet" aria-label={`Colours: ${theme.value}. Change`} onClick={nextTheme}>
+        <button type="button" class="quiet" aria-label={`Theme: ${theme.value}. Change it`} onClick={nextTheme}>
           {themeWords[theme.value]}
         </button>
       </header>
@@ -94,7 +94,7 @@ export function Shell(): VNode {
         {found === null ? <NotFound /> : <ScreenBox key={place.value.path} {...found} />}
       </main>
       <NoticeLine />
-      <Arrivals />
+      <Announcements />
       {over.value === 'keys' && <KeyList onClose={close} />}
       {over.value === 'palette' && <Palette onClose={close} />}
     </>
@@ -102,9 +102,9 @@ export function Shell(): VNode {
 }
 
 const isMac = navigator.platform.startsWith('Mac');
-const themeWords = { auto: 'Auto', light: 'Light', dark: 'Dark' } as const;
+const themeWords = { auto: 'Theme: auto', light: 'Theme: light', dark: 'Theme: dark' } as const;
 
-/** Where a screen has a search of its own, that one is meant. */
+/** Focuses the search of the screen itself, if it has one. */
 function searchHere(): boolean {
   const field = document.querySelector<HTMLInputElement>('main input[type=search]');
   field?.focus();
@@ -125,13 +125,13 @@ function findScreen(path: string): FoundScreen | null {
   return null;
 }
 
-/** A screen that breaks says so, and takes nothing else with it. */
+/** A screen that fails says so; the rest of the page continues. */
 function ScreenBox({ screen, params }: FoundScreen): VNode {
   const [error, tryAgain] = useErrorBoundary();
   if (error === undefined) return <screen.component params={params} />;
   return (
     <section class="screen">
-      <h1 tabIndex={-1}>This screen broke</h1>
+      <h1 tabIndex={-1}>This screen failed</h1>
       <p class="problem">
         <Text text={String(error)} />
       </p>
@@ -185,9 +185,9 @@ function ProjectChoice(): VNode | null {
 function NotFound(): VNode {
   return (
     <section class="screen" data-part="not_found">
-      <h1 tabIndex={-1}>There is no such page</h1>
+      <h1 tabIndex={-1}>Page not found</h1>
       <p>
-        <a href={linkTo('/')}>What goes on now</a>
+        <a href={linkTo('/')}>Go to Now</a>
       </p>
     </section>
   );
@@ -195,11 +195,11 @@ function NotFound(): VNode {
 
 /** One line at the bottom that shows the result of the last action. */
 function NoticeLine(): VNode | null {
-  const told = notice.value;
-  if (told === null) return null;
+  const shown = notice.value;
+  if (shown === null) return null;
   return (
-    <output class={told.isRefusal ? 'notice refused' : 'notice'}>
-      <Text text={told.text} lines />
+    <output class={shown.isRefusal ? 'notice refused' : 'notice'}>
+      <Text text={shown.text} lines />
       <button type="button" class="quiet" onClick={dismissNotice}>
         Dismiss
       </button>
@@ -207,19 +207,20 @@ function NoticeLine(): VNode | null {
   );
 }
 
-/** While the daemon is away: since when, and that the page tries again. The shown state stays. */
+/** While the daemon does not answer: since when, and when the page tries again. The shown state stays. */
 function AwayBar(): VNode | null {
   const state = link.value;
   if (state.is !== 'away') return null;
   return (
     <div class="away" role="status">
       <strong>
-        The daemon is away since {clockWords(state.since, true)} (<TimeAgo at={new Date(state.since).toISOString()} />
+        No answer from the daemon since {clockWords(state.since, true)} (
+        <TimeAgo at={new Date(state.since).toISOString()} />
         ).
       </strong>
       <span>
         {state.why !== null && <Text text={`${state.why} `} />}
-        What you see is from then. Next try <Countdown at={new Date(state.again).toISOString()} />.
+        You see the state of that time. Next try <Countdown at={new Date(state.again).toISOString()} />.
       </span>
       <button type="button" onClick={connectAgain}>
         Try now

@@ -4,16 +4,17 @@ import { connectAgain } from '../../data/connection/stream.ts';
 import { giveToken } from '../../data/connection/token.ts';
 import { Wordmark } from './wordmark.tsx';
 
-/** A daemon that is reached from another machine asks for a token. */
+/** Asks for the token that a daemon on another machine requires. */
 export function TokenForm(): VNode {
   const field = useRef<HTMLInputElement>(null);
   return (
     <main class="token" id="main">
       <Wordmark />
-      <h1>This daemon asks for a token</h1>
+      <h1>Enter a token</h1>
       <p>
-        On its machine: <code>baton token create --scope operate</code>, or <code>--scope read</code> to look only. It
-        is kept for this tab and forgotten with it. If you gave one already, the daemon does not know it.
+        Create one on the daemon's machine with <code>baton token create --scope operate</code>, or with{' '}
+        <code>--scope read</code> if you only want to read. The browser keeps the token until you close this tab. If you
+        have entered one already, the daemon did not accept it.
       </p>
       <form
         onSubmit={(event) => {
@@ -26,7 +27,7 @@ export function TokenForm(): VNode {
       >
         <input ref={field} type="password" autocomplete="off" aria-label="Token" />
         <button type="submit" class="main">
-          Open
+          Continue
         </button>
       </form>
     </main>

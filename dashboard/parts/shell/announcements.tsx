@@ -4,11 +4,11 @@ import { useEffect, useRef } from 'preact/hooks';
 import { needsYou, projects } from '../../data/connection/live.ts';
 import { harmlessLine } from '../../data/text/harmless-text.ts';
 
-const ownDoings: ReadonlySet<string> = new Set(['person', 'taken_over']);
+const ownActions: ReadonlySet<string> = new Set(['person', 'taken_over']);
 
 /** Announces new rows that need a person to screen readers; nothing else speaks by itself. */
-export function Arrivals(): VNode {
-  const told = useSignal('');
+export function Announcements(): VNode {
+  const announced = useSignal('');
   const before = useRef<ReadonlySet<string> | null>(null);
   const rows = needsYou.value;
   const isKnown = projects.value !== null;
@@ -18,16 +18,16 @@ export function Arrivals(): VNode {
     before.current = new Set(rows.map(({ project, row }) => `${project}/${row.key}`));
     // Rows that were there when the page opened are read with the page.
     if (known === null) return;
-    // Nor is a person's own action announced to them.
-    const fresh = rows.filter(({ project, row }) => !known.has(`${project}/${row.key}`) && !ownDoings.has(row.code));
+    // A person's own action is not announced either.
+    const fresh = rows.filter(({ project, row }) => !known.has(`${project}/${row.key}`) && !ownActions.has(row.code));
     if (fresh.length > 0)
-      told.value = fresh
+      announced.value = fresh
         .map(({ project, row }) => harmlessLine(`${row.issue_identifier ?? project} needs you: ${row.reason}`))
         .join(' ');
-  }, [rows, isKnown, told]);
+  }, [rows, isKnown, announced]);
   return (
     <p class="unseen" aria-live="polite">
-      {told}
+      {announced}
     </p>
   );
 }

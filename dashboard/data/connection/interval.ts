@@ -3,15 +3,15 @@ import { later } from '../page/clock.ts';
 import { link } from './stream.ts';
 
 /** Repeats an action, for facts without events; not while the page is hidden or the daemon is away. */
-export function useBeat(everyMs: number, act: () => void): void {
+export function useInterval(everyMs: number, act: () => void): void {
   const latest = useRef(act);
   latest.current = act;
   useEffect(() => {
-    const beat = (): void => {
+    const run = (): void => {
       if (!document.hidden && link.peek().is === 'open') latest.current();
-      cancel = later(everyMs, beat);
+      cancel = later(everyMs, run);
     };
-    let cancel = later(everyMs, beat);
+    let cancel = later(everyMs, run);
     return () => cancel();
   }, [everyMs]);
 }

@@ -2,15 +2,15 @@ import type { VNode } from 'preact';
 import type { Tone } from './status.tsx';
 import { Text } from './text.tsx';
 
-interface SaidListProps {
+interface MessageListProps {
   readonly said: readonly { readonly code: string; readonly text: string }[];
   readonly tone: Tone;
 }
 
 /** Baton's messages about itself, each with its code. */
-export function SaidList({ said, tone }: SaidListProps): VNode {
+export function MessageList({ said, tone }: MessageListProps): VNode {
   return (
-    <ul class="said-list">
+    <ul class="message-list">
       {said.map(({ code, text }) => (
         <li key={`${code} ${text}`} class={`tone ${tone}`}>
           <Text text={text} />

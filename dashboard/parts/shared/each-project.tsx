@@ -3,7 +3,7 @@ import { hasSeveralProjects, shownProjects } from '../../data/connection/live.ts
 import { Text } from './text.tsx';
 
 /** The same for every project that is shown; with its name over it where there are several. */
-export function EachShown({ render }: { readonly render: (project: string) => VNode }): VNode {
+export function EachProject({ render }: { readonly render: (project: string) => VNode }): VNode {
   return (
     <>
       {shownProjects.value.map(({ project }) => (
