@@ -60,18 +60,18 @@ function withoutComments(text: string): string {
 describe('the name of an adapter', () => {
   const found = readSource().flatMap(({ file, text }) => namesIn(file, withoutComments(text)));
 
-  it('stands in its own folder and nowhere else', () => {
+  it('appears only in its own folder', () => {
     expect(found.filter((each) => !isAllowed(each))).toEqual([]);
   });
 
-  it('is excused only where the word is there', () => {
+  it('is exempted only in files that contain it', () => {
     const idle = otherMeanings.filter(
       ({ file, name }) => !found.some((each) => each.name === name && each.file.startsWith(file)),
     );
     expect(idle).toEqual([]);
   });
 
-  it('would be caught', () => {
+  it('is found by the check', () => {
     const text = 'if (settings.agent.backend === \'codex\') return 1;\nconst kind = { "linear": settings.codex };';
     const names = namesIn('daemon/daemon.ts', text);
     expect(names.map(({ name }) => name)).toEqual(['codex', 'linear', 'codex']);

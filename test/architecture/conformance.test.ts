@@ -22,7 +22,7 @@ describe('docs/conformance.md', () => {
     expect(page).toBe(conformanceText(conformance));
   });
 
-  it('is out of date when a test gets another title', () => {
+  it('is out of date after a test title changes', () => {
     const [first, ...others] = conformance.proofs;
     const renamed = { file: 'test/a.test.ts', title: 'another title', ids: first?.ids ?? [] };
     expect(page).not.toBe(conformanceText({ ...conformance, proofs: [renamed, ...others] }));
@@ -38,11 +38,11 @@ describe('the check of conformance', () => {
     });
 
   it.each([
-    ['a test for each row without a reason, and one for what an overruled row became', rows, ['1.1', '1.3'], []],
+    ['a test for each row without a reason, and one for the replacement of an overruled row', rows, ['1.1', '1.3'], []],
     ['a row with neither', rows, [], ['neither test nor reason: 1.1']],
     ['a tag that names no row', rows, ['1.1', '1.9'], ['unknown row: 1.9 in a.test.ts']],
-    ['an id that is there twice', `${rows}- 1.1: again\n`, ['1.1'], ['twice: 1.1']],
-    ['a row that is not yet built and has a test', rows, ['1.1', '1.2'], ['has a test and a reason to have none: 1.2']],
+    ['an id that exists twice', `${rows}- 1.1: again\n`, ['1.1'], ['twice: 1.1']],
+    ['a row that is not built yet but has a test', rows, ['1.1', '1.2'], ['has a test and a reason to have none: 1.2']],
   ])('judges %s', (_what, text, tags, problems) => {
     expect(problemsOf(text, ...tags)).toEqual(problems);
   });

@@ -32,7 +32,7 @@ function placeWith(issues: Parameters<typeof notebookTracker>[0] = []): Place {
 }
 
 describe('a tracker and an agent from another folder', () => {
-  it('carry an issue from start to end', { timeout: 2 * patienceMs }, async () => {
+  it('carry an issue from start to finish', { timeout: 2 * patienceMs }, async () => {
     const issues = [issue({ id: '1', identifier: 'N-1', state: 'open' })];
     using place = placeWith(issues);
     const init = ['init', '--tracker', 'notebook', '--shelf-name', 'top', '--agent', 'parrot', '--repo', '-'];
@@ -65,7 +65,7 @@ describe('a tracker and an agent from another folder', () => {
     expect(existsSync(path.join(place.folder, 'WORKFLOW.md'))).toBe(false);
   });
 
-  it('are unknown where they are not listed', async () => {
+  it('are unknown if they are not listed', async () => {
     using place = new Place();
     expect(await refusal(place, 'init', '--tracker', 'notebook')).toMatchObject({ code: 'unsupported_tracker_kind' });
     expect(await refusal(place, 'init', '--agent', 'parrot')).toMatchObject({ code: 'unsupported_agent_backend' });

@@ -54,7 +54,7 @@ describe('the modules', () => {
     expect(broken.map(({ file }) => file)).toEqual([]);
   });
 
-  it('leave claims, retries and holds in the store to the one owner of claims', () => {
+  it('let only the owner of claims write claims, retries and holds', () => {
     const writes =
       /\b(?:store|tables)\.claims\.(?:take|release|setSlot|renewAll|verify)\(|\b(?:retries|held)\.(?:put|remove)\(/;
     const writers = source.filter(({ file, text }) => !file.startsWith('store/') && writes.test(withoutComments(text)));
@@ -73,7 +73,7 @@ describe('the modules', () => {
     expect(broken.map(({ file }) => file)).toEqual([]);
   });
 
-  it('leave process.env and process.argv to the command line and to programs of their own', () => {
+  it('read process.env and process.argv only in the command line and in standalone programs', () => {
     const programs = ['agent/rehearsal/program.ts'];
     const broken = source
       .filter(({ file }) => !file.startsWith('cli/') && !programs.includes(file))
@@ -81,7 +81,7 @@ describe('the modules', () => {
     expect(broken.map(({ file }) => file)).toEqual([]);
   });
 
-  it('would be caught breaking the table', () => {
+  it('are reported if they break the table', () => {
     expect(isAllowed('core/issue/issue.ts', 'clock/clock.ts')).toBe(false);
     expect(isAllowed('runner/run-issue.ts', 'agent/agent.ts')).toBe(true);
     expect(isAllowed('runner/run-issue.ts', 'agent/launch-agent.ts')).toBe(false);

@@ -4,7 +4,7 @@ import { findWords, wordLimits, wordsIn } from '../../scripts/plain-words.ts';
 const found = findWords();
 
 describe('texts that people read', () => {
-  it.each(Object.entries(wordLimits))('%s have at most %i places that wait for a plain word', (area, limit) => {
+  it.each(Object.entries(wordLimits))('%s have at most %i words with a plainer one', (area, limit) => {
     const places = found.filter((each) => each.area === area);
     expect(places.length, `run npm run words; the limits are in scripts/plain-words.ts`).toBeLessThanOrEqual(limit);
   });

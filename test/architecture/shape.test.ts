@@ -18,7 +18,7 @@ describe('src', () => {
 });
 
 describe('the measure of shape', () => {
-  it('finds every cycle of imports, the largest first, and nothing that only leads into one', () => {
+  it('finds every import cycle, the largest first, without files that only lead into one', () => {
     const imports = { a: ['b', 'x'], b: ['c'], c: ['a'], d: ['a', 'e'], e: ['d'], x: [], y: ['y', 'package'] };
     const files = Object.entries(imports).map(([file, targets]) => ({ file, imports: targets }));
     expect(importCycles(files)).toEqual([
@@ -27,7 +27,7 @@ describe('the measure of shape', () => {
     ]);
   });
 
-  it('counts the files of a folder without those of its folders, the fullest first', () => {
+  it('counts the files of a folder without its subfolders, the fullest first', () => {
     expect(folderSizes(['a/1.ts', 'a/b/1.ts', 'a/b/2.ts'])).toEqual([
       ['a/b', 2],
       ['a', 1],

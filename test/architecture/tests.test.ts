@@ -19,11 +19,11 @@ describe('the tests', () => {
     expect(quick.filter((file) => slowFolders.test(file) || slowCalls.test(textOf(file)))).toEqual([]);
   });
 
-  it('take the counts of their properties from one place', () => {
+  it('take the run counts of properties from one place', () => {
     expect(files.filter((file) => /\bnumRuns: [\d_]/.test(textOf(file)))).toEqual([]);
   });
 
-  it('have no duration recorded of a file that is gone', () => {
+  it('have no recorded duration for a deleted file', () => {
     const recorded = Object.keys(JSON.parse(readFileSync(durationsFile, 'utf8')));
     expect(recorded.filter((file) => !testFiles.includes(file))).toEqual([]);
   });

@@ -18,7 +18,7 @@ function filesIn(section: string): ReadonlyMap<string, number> {
 describe('the walk of an issue in docs/architecture.md', () => {
   const files = filesIn(page.split('\n## One issue, from left to right\n')[1]?.split('\n## ')[0] ?? '');
 
-  it('goes from the poll to the release', () => {
+  it('starts at the poll and ends at the release', () => {
     expect([...files.keys()]).toEqual(
       expect.arrayContaining(['src/orchestrator/poll/poll.ts', 'src/orchestrator/runs/settle-run.ts']),
     );
@@ -33,7 +33,7 @@ describe('the walk of an issue in docs/architecture.md', () => {
     expect([...files].filter(([, times]) => times > 2)).toEqual([]);
   });
 
-  it('would be caught naming a file three times', () => {
+  it('is reported if it names a file three times', () => {
     expect(filesIn('1. `src/a.ts`\n   `src/a.ts`, `src/b.ts`\n2. `src/a.ts`\nnot `src/c.ts`')).toEqual(
       new Map([
         ['src/a.ts', 3],

@@ -21,12 +21,12 @@ describe('docs/where-to-change.md', () => {
     expect(missingIn(page)).toEqual([]);
   });
 
-  it('has thirty answers at least, each with a file to open first', () => {
+  it('has at least thirty answers, each with a file to open first', () => {
     expect(rows.length).toBeGreaterThanOrEqual(30);
     expect(rows.filter((row) => pathsIn(row.split(' | ')[1] ?? '').length === 0)).toEqual([]);
   });
 
-  it('would be caught with a path that is gone', () => {
+  it('is reported if it names a deleted path', () => {
     expect(missingIn('| a clock | `src/clock/clock.ts` | `src/clock/gone.ts`, `docs/gone/`, `npm run docs` |')).toEqual(
       ['src/clock/gone.ts', 'docs/gone/'],
     );

@@ -11,7 +11,7 @@ import { action, openWindow, part, patient, reads, rowOf, type Window } from './
 
 leaveNoPlaces();
 
-describeInChromium('the board at the dashboard', (browser) => {
+describeInChromium('the board of the dashboard', (browser) => {
   const scene = new BoardScene();
   let window: Window;
   let page: Page;
@@ -38,7 +38,7 @@ describeInChromium('the board at the dashboard', (browser) => {
     dialog.getByRole('button', { name: new RegExp(`${state}$`) });
 
   // @conforms H13, dashboard.19
-  it('takes a new issue by the keyboard alone, and another window has it without a reload', async () => {
+  it('files an issue with the keyboard alone, and another window shows it without a reload', async () => {
     await card('BAT-1', 'backlog').waitFor();
     await page.keyboard.press('n');
     await page.keyboard.type('A new wish');
@@ -61,7 +61,7 @@ describeInChromium('the board at the dashboard', (browser) => {
     window.expectNothingWrong();
   });
 
-  it('moves an issue by a key and a number, and by the mouse', async () => {
+  it('moves an issue with a key and a number, and with the mouse', async () => {
     await link('BAT-1', 'backlog').focus();
     await page.keyboard.press('m');
     const dialog = page.getByRole('dialog', { name: /BAT-1\b/ });
@@ -78,7 +78,7 @@ describeInChromium('the board at the dashboard', (browser) => {
   });
 
   // @conforms dashboard.24
-  it('refuses a move that is not allowed, tells why, and leaves the issue where it was', async () => {
+  it('refuses a forbidden move, shows the reason, and leaves the issue in its column', async () => {
     await link('BAT-3', 'backlog').focus();
     await page.keyboard.press('m');
     const dialog = page.getByRole('dialog', { name: /BAT-3\b/ });
@@ -96,7 +96,7 @@ describeInChromium('the board at the dashboard', (browser) => {
     );
   });
 
-  it('keeps its filters in the address: a reload, and whoever gets the link, see the same', async () => {
+  it('keeps its filters in the address, so a reload and a shared link show the same', async () => {
     await page.getByRole('searchbox').fill('Three');
     await part(page, 'priority').selectOption('none');
     await page.waitForURL(/q=Three/);
@@ -110,7 +110,7 @@ describeInChromium('the board at the dashboard', (browser) => {
     window.expectNothingWrong();
   });
 
-  it('does one thing to several issues at once', async () => {
+  it('applies one action to several selected issues', async () => {
     await card('BAT-1', 'done').getByRole('checkbox').click();
     await link('BAT-2', 'done').focus();
     await page.keyboard.press('x');
@@ -124,7 +124,7 @@ describeInChromium('the board at the dashboard', (browser) => {
   });
 
   // @conforms dashboard.40
-  it('counts as selected what it acts on, also what a filter hides, and selects nothing where nothing has the focus', async () => {
+  it('counts exactly the issues it acts on, hidden ones included, and selects nothing without focus', async () => {
     const hidden = await Promise.all(
       ['One', 'Two'].map((name) => scene.file(`Hidden ${name}`, [], '--status', 'backlog')),
     );
@@ -148,7 +148,7 @@ describeInChromium('the board at the dashboard', (browser) => {
     window.expectNothingWrong();
   });
 
-  it('keeps what is shown while another filter is asked for, and says so', async () => {
+  it('keeps showing the old issues while a new filter loads, and says so', async () => {
     const hold = Promise.withResolvers<void>();
     await page.route(/\/issues\?/, async (route) => {
       await hold.promise;
@@ -168,7 +168,7 @@ describeInChromium('the board at the dashboard', (browser) => {
   });
 
   // @conforms dashboard.41
-  it('never sends another move than was read: the list stays when the issue moves elsewhere', async () => {
+  it('keeps the list of moves while the issue moves elsewhere, so a number always means what was read', async () => {
     const id = await scene.file('Moves elsewhere', [], '--status', 'backlog');
     await link(id, 'backlog').focus();
     await page.keyboard.press('m');
@@ -188,7 +188,7 @@ describeInChromium('the board at the dashboard', (browser) => {
     window.expectNothingWrong();
   });
 
-  it('holds an issue, and lets it go again', async () => {
+  it('holds an issue and releases it', async () => {
     await window.go('/issue/live/BAT-3');
     await action(page, 'issue_hold', 'BAT-3').click();
     await part(page.locator('.why-here'), 'held').waitFor();
@@ -198,7 +198,7 @@ describeInChromium('the board at the dashboard', (browser) => {
     window.expectNothingWrong();
   });
 
-  it('takes a comment and an edit, and the history has both with their author', async () => {
+  it('records a comment and an edit in the history with their author', async () => {
     await window.go('/issue/live/BAT-3?tab=history');
     await action(page, 'issue_comment', 'BAT-3').click();
     await part(page, 'issue_comment').getByRole('textbox').fill('This one is *mine*');
@@ -217,7 +217,7 @@ describeInChromium('the board at the dashboard', (browser) => {
     window.expectNothingWrong();
   });
 
-  it('drains after a second press, and takes that back', async () => {
+  it('drains after a second press, and resumes again', async () => {
     await window.go('/');
     const drain = part(page, 'drain').and(page.getByRole('button'));
     await drain.click();
@@ -228,7 +228,7 @@ describeInChromium('the board at the dashboard', (browser) => {
     window.expectNothingWrong();
   });
 
-  it('starts at once from the queue what waits to be tried again', async () => {
+  it('starts a waiting retry at once from the queue', async () => {
     const id = await scene.file('Fails once', ['spend 1000', 'fail on purpose']);
     await window.go('/queue');
     await action(page, 'issue_retry', id).click();
@@ -236,7 +236,7 @@ describeInChromium('the board at the dashboard', (browser) => {
     window.expectNothingWrong();
   });
 
-  it('gives a table of costs as a file', async () => {
+  it('downloads a table of costs as a file', async () => {
     await window.go('/costs');
     const button = part(page, 'csv').first();
     const [file] = await Promise.all([page.waitForEvent('download'), button.click()]);
@@ -245,7 +245,7 @@ describeInChromium('the board at the dashboard', (browser) => {
     window.expectNothingWrong();
   });
 
-  it('tells another time at each mark of a timeline, and none over another, however wide the window is', async () => {
+  it('labels the marks of a timeline with distinct times that never overlap, at any width', async () => {
     await window.go('/queue');
     await page.getByRole('link', { name: /Fails once/ }).click();
     await page.locator('.waterfall .axis span').first().waitFor();
@@ -262,7 +262,7 @@ describeInChromium('the board at the dashboard', (browser) => {
     window.expectNothingWrong();
   });
 
-  it('declines a question, and its agent goes on without an answer', async () => {
+  it('declines a question, and its agent continues without an answer', async () => {
     const id = await scene.file('Asks', ['ask Which way?', '| left', '| right', 'say I decide it', waitFor('ever')]);
     await window.go('/');
     await action(rowOf(page, 'needs_you', id), 'question_decline', id).click();
@@ -271,7 +271,7 @@ describeInChromium('the board at the dashboard', (browser) => {
     window.expectNothingWrong();
   });
 
-  it('says of an address that leads nowhere that there is no such page', async () => {
+  it('shows a not-found page for an unknown address', async () => {
     await page.evaluate(`history.pushState(null, '', '/nowhere/at/all')`);
     await page.evaluate(`dispatchEvent(new PopStateEvent('popstate'))`);
     await part(page, 'not_found').getByRole('heading').waitFor();
@@ -286,7 +286,7 @@ describeInChromium('the board at the dashboard', (browser) => {
   });
 });
 
-describeInChromium('the boards of several projects at the dashboard', (browser) => {
+describeInChromium('the boards of several projects', (browser) => {
   const place = new Place();
   const scene = { url: '' };
   let window: Window;
@@ -323,7 +323,7 @@ describeInChromium('the boards of several projects at the dashboard', (browser) 
   const inTodo = (project: string): Locator => column(project, 'todo');
 
   // @conforms dashboard.38
-  it('shows each under its name, and the same key of two projects is two issues', async () => {
+  it('shows each board under its name, and treats the same identifier in two projects as two issues', async () => {
     await window.go('/board');
     await reads(inTodo('left'), /BAT-1[\s\S]*First of left/);
     await reads(inTodo('right'), /BAT-1[\s\S]*First of right/);
@@ -341,7 +341,7 @@ describeInChromium('the boards of several projects at the dashboard', (browser) 
     window.expectNothingWrong();
   });
 
-  it('files into the board whose button is pressed, or that has the focus', async () => {
+  it('files an issue into the board whose button was pressed, or that has the focus', async () => {
     await board('right').getByRole('button').and(part(page, 'issue_file')).click();
     await page.getByRole('dialog').locator('[name=title]').fill('By the button');
     await page.keyboard.press('Enter');
@@ -358,7 +358,7 @@ describeInChromium('the boards of several projects at the dashboard', (browser) 
   });
 
   // @conforms dashboard.39
-  it('shows the board of another tracker without moves, and takes no new issue for it', async () => {
+  it('shows the board of another tracker read-only', async () => {
     await reads(board('mirror').locator('.read-only'), /\bmemory\b/);
     const card = board('mirror').locator('.card', { hasText: 'Of another' });
     await card.waitFor();
@@ -374,7 +374,7 @@ describeInChromium('the boards of several projects at the dashboard', (browser) 
     window.expectNothingWrong();
   });
 
-  it('tells in the palette whose an issue is, and opens its dialog for a new one', async () => {
+  it('names the project of an issue in the palette, and opens the form for a new issue there', async () => {
     await tell(scene, 'right', { kind: 'issue_move', issue: 'BAT-1', to: 'todo' });
     await window.go('/board');
     await inTodo('left').locator('.card').first().waitFor();

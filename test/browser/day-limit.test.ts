@@ -10,7 +10,7 @@ import { action, band, openWindow, patient, reads, rowOf, type Window } from './
 
 leaveNoPlaces();
 
-describeInChromium('a day whose limit is reached', (browser) => {
+describeInChromium('a reached limit of the day', (browser) => {
   const scene = new BoardScene({ agent: ['limits: {tokens_per_day: 1000}'] });
   let window: Window;
   let page: Page;
@@ -25,7 +25,7 @@ describeInChromium('a day whose limit is reached', (browser) => {
   });
 
   // @conforms notify.14
-  it('is the first thing that needs a person, who lets work go on by a second press', async () => {
+  it('is the first row that needs a person, and a second press lets work continue', async () => {
     const id = await scene.file('Spend it all', [waitFor('spending'), 'spend 2000', waitFor('never')]);
     await window.go('/');
     await rowOf(page, 'running', id).waitFor();

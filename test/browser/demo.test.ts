@@ -35,7 +35,7 @@ describeInChromium('the dashboard of the demo', (browser) => {
     scene?.[Symbol.dispose]();
   });
 
-  it('is at the address that it prints, and tells in the queue why each candidate waits', async () => {
+  it('answers at the printed address, and shows in the queue why each candidate waits', async () => {
     await window.go('/queue');
     // All slots are taken, or it waits for another one.
     const row = page.locator('.queue-row', { has: page.locator('.why', { hasText: /3 \D+ 3|WORDS-2/ }) }).first();
@@ -46,7 +46,7 @@ describeInChromium('the dashboard of the demo', (browser) => {
     window.expectNothingWrong();
   });
 
-  it('shows what needs a person, what runs, what waits and what has landed', async () => {
+  it('shows what needs a person, what runs, what waits and what finished', async () => {
     await page.keyboard.press('g');
     await page.keyboard.press('n');
     await action(rowOf(page, 'needs_you', 'WORDS-10'), 'question_answer', 'WORDS-10').waitFor();
@@ -69,7 +69,7 @@ describeInChromium('the dashboard of the demo', (browser) => {
   });
 
   // @conforms dashboard.20
-  it('fits a phone: nothing is cut off at the side, and the question is answered with a thumb', async () => {
+  it('fits a phone: nothing is cut off, and a question can be answered by touch', async () => {
     await using phone = await openWindow(browser(), scene.url, {
       viewport: { width: 390, height: 844 },
       isMobile: true,
@@ -97,7 +97,7 @@ describeInChromium('the dashboard of the demo', (browser) => {
     phone.expectNothingWrong();
   });
 
-  it('shows a ticket that was done: its runs in time, what was said, what was changed, what it cost', async () => {
+  it('shows a finished issue with its timeline, transcript, diff and cost', async () => {
     await reads(page.locator('.issue-heading'), /done/);
     await page.locator('.track .bar').first().waitFor();
     await openTab(page, 'transcript');
@@ -125,7 +125,7 @@ describeInChromium('the dashboard of the demo', (browser) => {
     window.expectNothingWrong();
   });
 
-  it('shows what was used, and how Baton itself is', async () => {
+  it('shows the costs and the health of Baton', async () => {
     await goToScreen(page, '/costs');
     await reads(page.locator('main'), /worker/i);
     await picture(page, 'costs', scene);
@@ -147,7 +147,7 @@ describeInChromium('the dashboard of the demo', (browser) => {
     window.expectNothingWrong();
   });
 
-  it('finds a word in tickets and in what agents said, and every screen by typing', async () => {
+  it('finds words in issues and transcripts, and screens by name', async () => {
     await page.keyboard.press('Control+k');
     await page.getByRole('combobox').fill('slugify');
     await part(page, 'search').click();
@@ -168,7 +168,7 @@ describeInChromium('the dashboard of the demo', (browser) => {
   });
 
   // @conforms dashboard.21
-  it('keeps nobody out: no screen has a serious barrier, in light and in dark', async () => {
+  it('has no serious accessibility problem on any screen, light or dark', async () => {
     const { runs } = await ask(scene, 'projects/demo/runs?limit=1');
     const run = `/run/demo/${runs[0].run_id}`;
     const issue = '/issue/demo/WORDS-10';

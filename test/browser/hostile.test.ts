@@ -57,7 +57,7 @@ const raw = [
   '\u009B',
 ];
 
-describeInChromium('a hostile ticket', (browser) => {
+describeInChromium('a hostile issue', (browser) => {
   const scene = new BoardScene({ agent: ['  max_retry_backoff_ms: 600000'] });
   let window: Window;
   let page: Page;
@@ -96,7 +96,7 @@ describeInChromium('a hostile ticket', (browser) => {
   };
 
   // @conforms dashboard.25
-  it('runs nothing and hides nothing on any screen, in no title, and asks nobody elsewhere', async () => {
+  it('runs no script, hides no text and sends no request elsewhere, on any screen', async () => {
     await window.go('/');
     const question = rowOf(page, 'needs_you', 'BAT-1');
     await action(question, 'question_answer', 'BAT-1').waitFor();
@@ -123,7 +123,7 @@ describeInChromium('a hostile ticket', (browser) => {
     }
   });
 
-  it('is a ticket like any other: its words are there, its links too, and an image is only named', async () => {
+  it('shows its text and links, and only names its image', async () => {
     await window.go('/issue/live/BAT-1?tab=description');
     const description = page.locator('.description');
     await reads(description, /<svg onload=window\.hit=1>/);
@@ -138,7 +138,7 @@ describeInChromium('a hostile ticket', (browser) => {
     await expectHarmless('transcript');
   });
 
-  it('is marked in the prompt as what nobody trusts, and is answered and found like others', async () => {
+  it('is marked as untrusted in the prompt, and can be answered and found', async () => {
     const { runs } = await ask(scene, 'projects/live/runs?limit=10');
     const run = runs.find((each: { issue_identifier: string }) => each.issue_identifier === 'BAT-1');
     await window.go(`/run/live/${run.run_id}?tab=prompt`);

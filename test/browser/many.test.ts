@@ -20,7 +20,7 @@ const assets = fileURLToPath(new URL('../../dist/dashboard/assets/', import.meta
 
 describe('the built dashboard', () => {
   // @conforms dashboard.26
-  it('has at most 150 KB of script, packed as it is sent', () => {
+  it('has at most 150 KB of script as sent', () => {
     const scripts = readdirSync(assets).filter((name) => name.endsWith('.js'));
     const bytes = scripts.map((name) => gzipSync(readFileSync(path.join(assets, name))).length);
     expect(scripts.length).toBeGreaterThan(0);
@@ -58,7 +58,7 @@ describeInChromium(`the dashboard with ${issues} issues and ${runs} runs`, (brow
     scene[Symbol.dispose]();
   });
 
-  it('paints soon, and has its facts soon after', async () => {
+  it('paints within its time limit, and shows its data soon after', async () => {
     const { page } = window;
     const paints: number[] = [];
     for (let visit = 0; visit < visits; visit += 1) {
@@ -83,7 +83,7 @@ describeInChromium(`the dashboard with ${issues} issues and ${runs} runs`, (brow
   });
 
   // @conforms dashboard.37
-  it('keeps the place of whoever reads a long column when many issues change at once, and when the daemon was away', async () => {
+  it('keeps the reading position in a long column when many issues change, and after the daemon was away', async () => {
     const { page } = window;
     await window.go('/board');
     const column = page.locator('section.column[data-part="todo"]');
@@ -121,7 +121,7 @@ describeInChromium(`the dashboard with ${issues} issues and ${runs} runs`, (brow
     window.wrong.splice(0);
   });
 
-  it('says on the Now screen how many more there are, and where', async () => {
+  it('says on the Now screen how many more rows there are, and links to them', async () => {
     const { page } = window;
     await window.go('/');
     await band(page, 'waiting')
@@ -131,7 +131,7 @@ describeInChromium(`the dashboard with ${issues} issues and ${runs} runs`, (brow
     window.expectNothingWrong();
   });
 
-  it('finds in the palette one of ten thousand by its name, and the choice stays where it was put', async () => {
+  it('finds one of ten thousand issues by name in the palette, and keeps the choice', async () => {
     const { page } = window;
     await window.go('/');
     await band(page, 'waiting').waitFor();
@@ -147,7 +147,7 @@ describeInChromium(`the dashboard with ${issues} issues and ${runs} runs`, (brow
     window.expectNothingWrong();
   });
 
-  it('is at the end of a long list at once', async () => {
+  it('jumps to the end of a long list at once', async () => {
     const { page } = window;
     await window.go('/queue');
     await reads(page.locator('h1 ~ p'), /\b10,?000\b/);

@@ -36,7 +36,7 @@ describeInChromium('a browser with many tabs of the dashboard', (browser) => {
   const paused = (page: Page) => page.locator('.vitals .paused[data-part="pause"]');
 
   // @conforms dashboard.28
-  it('loads each of them, and acts in the last, as those that nobody sees let their connection go', async () => {
+  it('loads every tab and works in the last one, because hidden tabs close their connection', async () => {
     for (let count = 0; count < tabs; count += 1) {
       const page = await context.newPage();
       await page.goto(scene.url, { waitUntil: 'domcontentloaded' });
@@ -49,7 +49,7 @@ describeInChromium('a browser with many tabs of the dashboard', (browser) => {
     await paused(last).waitFor();
   });
 
-  it('shows what is so when one is seen again', async () => {
+  it('shows the current state when a hidden tab becomes visible', async () => {
     const [first] = pages;
     if (first === undefined) return expect.fail('there is no page');
     await show(pages.at(-1) ?? first, 'hidden');

@@ -8,7 +8,7 @@ import { action, goToScreen, openWindow, part, patient, reads, rowOf, type Windo
 
 leaveNoPlaces();
 
-describeInChromium('whoever types, reads or goes by the keyboard is not interrupted', (browser) => {
+describeInChromium('updates do not interrupt typing, reading or the keyboard', (browser) => {
   const scene = new BoardScene();
   let window: Window;
   let page: Page;
@@ -65,7 +65,7 @@ describeInChromium('whoever types, reads or goes by the keyboard is not interrup
   };
 
   // @conforms dashboard.29
-  it('a word to an agent that ends meanwhile stays under the hands, and can be sent as a note', async () => {
+  it('keeps a typed message when its agent ends, and offers to send it as a note', async () => {
     const id = await scene.file('Ends first', [
       'say hello',
       waitFor('end'),
@@ -94,7 +94,7 @@ describeInChromium('whoever types, reads or goes by the keyboard is not interrup
   });
 
   // @conforms dashboard.30
-  it('a note to a row whose retry begins meanwhile stays too, and can be told to the agent at work', async () => {
+  it('keeps a typed note when its retry starts, and offers to send it to the running agent', async () => {
     const id = await scene.file('Waits first', ['say hello', 'first fail it breaks on purpose', waitFor('never')]);
     await rowOf(page, 'waiting', id).waitFor();
     const note = await begin('retry_with_note', id, 'mind it');
@@ -114,7 +114,7 @@ describeInChromium('whoever types, reads or goes by the keyboard is not interrup
     window.expectNothingWrong();
   });
 
-  it('a word typed at the Issue stays when its run is stopped by somebody else', async () => {
+  it('keeps text typed on the issue page when someone else stops its run', async () => {
     await page.getByRole('link', { name: 'BAT-2: Waits first' }).first().click();
     const steer = await begin('issue_steer', 'BAT-2', 'still there');
     await command({ kind: 'issue_stop', issue: 'BAT-2' });
@@ -128,7 +128,7 @@ describeInChromium('whoever types, reads or goes by the keyboard is not interrup
   });
 
   // @conforms dashboard.32
-  it('the focus goes back to what it came from, and from a row that goes to the next one', async () => {
+  it('returns the focus to where it was, and from a removed row to the next one', async () => {
     await window.go('/');
     await action(page, 'issue_steer', 'BAT-1').click();
     await page.keyboard.press('Escape');
@@ -179,7 +179,7 @@ describeInChromium('whoever types, reads or goes by the keyboard is not interrup
   });
 
   // @conforms dashboard.33
-  it('the transcript that is read stays when a newer run begins, which is offered, and older ones are readable', async () => {
+  it('keeps the open transcript when a newer run starts, offers the newer one, and can open older ones', async () => {
     const lines = Array.from({ length: 60 }, (_, index) => `say line ${index} of the first run`);
     const id = await scene.file('Read me', [
       ...lines,
@@ -218,7 +218,7 @@ describeInChromium('whoever types, reads or goes by the keyboard is not interrup
   });
 
   // @conforms dashboard.31
-  it('what is chosen and typed for an answer stays, also when somebody else has answered', async () => {
+  it('keeps a typed answer even after someone else has answered', async () => {
     const id = await scene.file('Asks', ['ask Which colour?', '| red', '| blue', 'ask And why?', waitFor('never')]);
     await window.go('/');
     const row = rowOf(page, 'needs_you', id);
@@ -258,7 +258,7 @@ describeInChromium('whoever types, reads or goes by the keyboard is not interrup
   });
 
   // @conforms dashboard.34
-  it('a dialog keeps what was chosen and made empty in it, and is not closed by marking a text', async () => {
+  it('keeps choices and emptied fields in a dialog, and does not close it when text is selected', async () => {
     const filed = ['--priority', '2', '--status', 'backlog'];
     const id = await scene.fileText('Edit me', 'the first text', ...filed);
     await window.go(`/issue/live/${id}`);
@@ -288,7 +288,7 @@ describeInChromium('whoever types, reads or goes by the keyboard is not interrup
   });
 
   // @conforms dashboard.35
-  it('a run is stopped where it is watched, and the address may say what somebody came for', async () => {
+  it('stops a run from its own page, and opens the form that the address names', async () => {
     await window.go('/');
     await part(rowOf(page, 'running', 'BAT-1'), 'watch').click();
     await action(page, 'issue_steer', 'BAT-1').click();

@@ -29,7 +29,7 @@ describeInChromium('a day of work at the dashboard', (browser) => {
   const field = (name: string) => page.locator(`form.note[data-part="${name}"] textarea`);
   const paused = (of: Page) => of.locator('.vitals .paused[data-part="pause"]');
 
-  it('a run is steered, its transcript grows while it is read, and its changes are shown', {
+  it('steers a run, shows its transcript live, and shows its diff', {
     tags: ['smoke'],
   }, async () => {
     const id = await scene.file('Steer me', [
@@ -67,7 +67,7 @@ describeInChromium('a day of work at the dashboard', (browser) => {
   });
 
   // @conforms dashboard.22
-  it('a run is stopped after a second press, and tried again with a note that reaches its agent', async () => {
+  it('stops a run after a second press, and retries with a note that reaches the agent', async () => {
     await action(page, 'issue_stop', 'BAT-1').click();
     await armed(page, 'issue_stop').waitFor();
     // A double click is no answer to a question.
@@ -85,7 +85,7 @@ describeInChromium('a day of work at the dashboard', (browser) => {
     window.expectNothingWrong();
   });
 
-  it('a run is taken over with its place told, and handed back', async () => {
+  it('takes a run over, shows its workspace, and hands it back', async () => {
     await page.getByRole('link', { name: 'BAT-1', exact: true }).click();
     await action(page, 'issue_takeover', 'BAT-1').click();
     await expect.poll(() => pressAgain(armed(page, 'issue_takeover')), patient).toBe(true);
@@ -98,7 +98,7 @@ describeInChromium('a day of work at the dashboard', (browser) => {
     window.expectNothingWrong();
   });
 
-  it('nothing starts while it is paused, and both windows say so; it goes on when it is resumed', async () => {
+  it('starts nothing while paused, says so in both windows, and continues when resumed', async () => {
     await window.go('/');
     await other.go('/');
     await action(page, 'pause', 'live').click();
@@ -115,7 +115,7 @@ describeInChromium('a day of work at the dashboard', (browser) => {
   });
 
   // @conforms dashboard.23
-  it('a daemon that is killed is missed at once; what was typed stays, and it comes back by itself', async () => {
+  it('notices a killed daemon at once, keeps typed text, and reconnects by itself', async () => {
     await window.go('/');
     await action(page, 'issue_steer', 'BAT-1').click();
     const word = field('issue_steer');
@@ -143,7 +143,7 @@ describeInChromium('a day of work at the dashboard', (browser) => {
   });
 
   // @conforms dashboard.36
-  it('a daemon that hangs is missed within a few signs of life, since when it is, and what was asked is not lost', async () => {
+  it('notices a hanging daemon after a few missed heartbeats, shows since when, and loses no command', async () => {
     await window.go('/');
     const pause = action(page, 'pause', 'live');
     await pause.waitFor();

@@ -38,7 +38,7 @@ const longWork = () => ({ turnMs: 30 * hour, movesTo: null });
 
 describe('a budget of 500 requests a day at a poll every 30 seconds', { timeout: 180_000 }, () => {
   // @conforms requests.11
-  it('is never overspent, lasts until midnight, is told step by step, and the next day begins anew', async () => {
+  it('is never exceeded, lasts until midnight, is reported step by step, and starts again the next day', async () => {
     const day = await beginDay({ file });
     await day.clock.advance(wholeDay - 1);
     const first = await day.requests();
@@ -54,7 +54,7 @@ describe('a budget of 500 requests a day at a poll every 30 seconds', { timeout:
   });
 
   // @conforms requests.12
-  it('keeps a tenth for live runs: one is stopped when its ticket is closed, and new tickets wait with a reason', async () => {
+  it('keeps a tenth for live runs: a run stops when its issue is closed, and new issues wait with a reason', async () => {
     const day = await beginDay({ file, work: longWork, startAt: evening });
     day.linear.addIssue();
     await day.clock.advance(minute);
@@ -91,7 +91,7 @@ describe('a budget of 500 requests a day at a poll every 30 seconds', { timeout:
     await day.orchestrator.stop();
   });
 
-  it('is not overspent by the custody of a run that goes on', async () => {
+  it('is not exceeded by essential requests of a run in progress', async () => {
     const day = await beginDay({ file, work: longWork, startAt: evening });
     day.linear.addIssue();
     await day.clock.advance(minute);
@@ -102,7 +102,7 @@ describe('a budget of 500 requests a day at a poll every 30 seconds', { timeout:
   });
 
   // @conforms requests.13
-  it('is not forgotten by a restart', async () => {
+  it('survives a restart', async () => {
     const life = await beginDay({ file, startAt: evening });
     await life.clock.advance(minute);
     await spendNearlyAll(life);
@@ -123,7 +123,7 @@ describe('a budget of 500 requests a day at a poll every 30 seconds', { timeout:
   });
 });
 
-describe('a refusal with a reset', { timeout: 60_000 }, () => {
+describe('a refusal with a reset time', { timeout: 60_000 }, () => {
   const refusals = {
     'a 429 that announces its reset': (resetAt: number) => ({ kind: 'rate_limit', status: 429, resetAt }) as const,
     "Linear's own 400 that announces it": (resetAt: number) => ({ kind: 'rate_limit', status: 400, resetAt }) as const,
@@ -132,7 +132,7 @@ describe('a refusal with a reset', { timeout: 60_000 }, () => {
   };
 
   for (const [what, refusal] of Object.entries(refusals)) {
-    it(`is obeyed to the second, also by runs and looks: ${what}`, async () => {
+    it(`is obeyed to the second, also by runs and retries: ${what}`, async () => {
       const work = () => ({ turnMs: 10 * minute, movesTo: 'Done' });
       const day = await beginDay({ file: { polling: { interval_ms: 30_000 } }, work });
       day.linear.addIssue();

@@ -11,9 +11,9 @@ const started = ({ starts }: Day): string[] => starts.map(({ identifier }) => id
 describe('a retry that waits for a slot', { timeout: 60_000 }, () => {
   // @conforms cadence.19
   it.each([
-    ['in a full house', oneSlot],
-    ['in a state that is full', { max_concurrent_agents: 3, max_concurrent_agents_by_state: { todo: 1 } }],
-  ])('%s asks the tracker for nothing until there is one', async (_what, agent) => {
+    ['with all slots taken', oneSlot],
+    ['with all slots of a state taken', { max_concurrent_agents: 3, max_concurrent_agents_by_state: { todo: 1 } }],
+  ])('%s does not ask the tracker until a slot is free', async (_what, agent) => {
     const work = (identifier: string) =>
       identifier === 'BAT-1'
         ? { turnMs: second, movesTo: null, fails: true }
@@ -32,14 +32,14 @@ describe('a retry that waits for a slot', { timeout: 60_000 }, () => {
   });
 });
 
-describe('a candidate that is kept from an earlier read', { timeout: 60_000 }, () => {
+describe('a candidate from an earlier read', { timeout: 60_000 }, () => {
   // @conforms cadence.20
   it.each<[string, (day: Day) => void]>([
     ['blocked', ({ linear }) => linear.relate('BAT-3', 'BAT-2')],
     ['moved out of the project', ({ linear }) => linear.updateIssue('BAT-2', { project: 'other' })],
     ['deleted', ({ linear }) => linear.remove('BAT-2')],
     ['archived', ({ linear }) => linear.archive('BAT-2')],
-  ])('is read again before it starts, and does not when it was %s meanwhile', async (_what, happens) => {
+  ])('is read again before it starts, and does not start if it was %s meanwhile', async (_what, happens) => {
     const day = await beginDay({ file: { polling: everyHalfMinute, agent: oneSlot }, work: longWork });
     day.linear.addProject({ slugId: 'other' });
     day.linear.addIssue();
@@ -56,7 +56,7 @@ describe('a candidate that is kept from an earlier read', { timeout: 60_000 }, (
   });
 
   // @conforms cadence.21
-  it('is not forgotten when a read by id contradicts it for a while', async () => {
+  it('is kept when a read by id contradicts it for a while', async () => {
     const work = (identifier: string) =>
       identifier === 'BAT-1'
         ? { turnMs: 10 * hour, movesTo: null, isSilent: true }
@@ -81,9 +81,9 @@ describe('a candidate that is kept from an earlier read', { timeout: 60_000 }, (
   });
 });
 
-describe('a record that Linear spoils', { timeout: 60_000 }, () => {
+describe('a malformed Linear record', { timeout: 60_000 }, () => {
   // @conforms cadence.22
-  it('of a running issue harms no other: a closed one is stopped, a new one starts', async () => {
+  it('of a running issue does not affect others: a closed one stops, a new one starts', async () => {
     const day = await beginDay({ file: { polling: everyHalfMinute }, work: longWork });
     for (let nth = 0; nth < 2; nth += 1) day.linear.addIssue();
     await day.clock.advance(35 * second);
@@ -96,7 +96,7 @@ describe('a record that Linear spoils', { timeout: 60_000 }, () => {
     await day.orchestrator.stop();
   });
 
-  it('of a retrying issue puts nothing to rest but that issue', async () => {
+  it('of a retrying issue delays only that issue', async () => {
     const work = (identifier: string) => ({
       turnMs: identifier === 'BAT-1' ? second : hour,
       movesTo: null,
@@ -116,7 +116,7 @@ describe('a record that Linear spoils', { timeout: 60_000 }, () => {
 });
 
 describe('clocks and people', { timeout: 60_000 }, () => {
-  it('a limit that ended while the machine slept does not hold after it woke', async () => {
+  it('a limit that ended during sleep does not apply after waking', async () => {
     const day = await beginDay({ file: { polling: everyHalfMinute } });
     await day.clock.advance(5 * minute);
     day.linear.faults.next.push({ kind: 'rate_limit', resetAt: day.clock.now() + 6 * hour });
@@ -128,7 +128,7 @@ describe('clocks and people', { timeout: 60_000 }, () => {
     await day.orchestrator.stop();
   });
 
-  it('a clock that was set back does not keep it active until the wall has caught up', async () => {
+  it('a clock that was set back does not keep the active pace until the clock catches up', async () => {
     const day = await beginDay({ file: { polling: { mode: 'adaptive' } } });
     await day.clock.advance(minute);
     day.clock.sleepStill(-24 * hour);
@@ -138,7 +138,7 @@ describe('clocks and people', { timeout: 60_000 }, () => {
   });
 
   // @conforms cadence.23
-  it('a hundred people in a second share two polls, and get few while Linear is down', async () => {
+  it('a hundred commands in a second share two polls, and cause few while Linear is down', async () => {
     const day = await beginDay({ file: { polling: everyHalfMinute } });
     await day.clock.advance(10 * second);
     const from = day.clock.now();

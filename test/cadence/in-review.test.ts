@@ -18,7 +18,7 @@ async function withTickets(count: number, agent: Readonly<Record<string, unknown
 const started = ({ starts }: Day): string[] => starts.map(({ identifier }) => identifier);
 
 describe('agent.max_in_review', { timeout: 60_000 }, () => {
-  it('holds back what is new while review is full, with the reason, and lets one go for each that leaves', async () => {
+  it('starts nothing new while review is full, with the reason, and one issue for each that leaves', async () => {
     const day = await withTickets(2, { max_in_review: 2 });
     await day.clock.advance(10 * minute);
     day.linear.addIssue();
@@ -33,14 +33,14 @@ describe('agent.max_in_review', { timeout: 60_000 }, () => {
     await day.orchestrator.stop();
   });
 
-  it('counts what a run has just moved there before the next one starts', async () => {
+  it('counts an issue that a run just moved there before the next run starts', async () => {
     const day = await withTickets(4, { max_in_review: 2 });
     await day.clock.advance(20 * minute);
     await day.orchestrator.stop();
     expect(started(day)).toEqual(['BAT-1', 'BAT-2']);
   });
 
-  it('is counted from the poll that is made anyway: the same requests with it and without', async () => {
+  it('is counted from the regular poll, without extra requests', async () => {
     const askedWith = async (agent: Readonly<Record<string, unknown>>) => {
       const day = await withTickets(2, agent);
       await day.clock.advance(60 * minute);
@@ -57,11 +57,11 @@ describe('agent.max_in_review', { timeout: 60_000 }, () => {
   });
 });
 
-describe('a ticket that a person closes after its review', { timeout: 60_000 }, () => {
+describe('an issue that a person closes after its review', { timeout: 60_000 }, () => {
   const polling = { mode: 'adaptive' };
 
   // @conforms api.38
-  it('is noted at the poll that shows it, though the day is dormant, and costs no request more', async () => {
+  it('is noticed by the next poll, even when dormant, without extra requests', async () => {
     const day = await beginDay({ file: { ...file({}), polling }, work });
     const { identifier, title } = day.linear.addIssue();
     await day.clock.advance(3 * hour);
@@ -80,7 +80,7 @@ describe('a ticket that a person closes after its review', { timeout: 60_000 }, 
     expect(others).toEqual(othersBefore);
   });
 
-  it('asks for nothing but its polls while twenty tickets wait for review, and notes each that is closed', async () => {
+  it('causes no requests except polls while twenty issues wait for review, and each closed one is noticed', async () => {
     const many = 20;
     const day = await beginDay({ file: { ...file({ max_concurrent_agents: 5 }), polling }, work });
     for (let nth = 0; nth < many; nth += 1) day.linear.addIssue();

@@ -63,7 +63,7 @@ describe('while the tracker is down for six hours', { timeout: 180_000 }, () => 
 
   for (const [what, outage] of Object.entries(outages)) {
     // @conforms F110
-    it(`and ${what}, the day costs no more than an ordinary one, and nothing is lost`, async () => {
+    it(`and ${what}, the day costs no more requests than an ordinary one, and nothing is lost`, async () => {
       const day = await playDay({ mode: 'adaptive' }, outage);
       expect(await day.requests()).toBeLessThanOrEqual(requestsWhenUp);
       // Every ticket is done in the end, those too whose run could not tell.
@@ -83,7 +83,7 @@ describe('while the tracker is down for six hours', { timeout: 180_000 }, () => 
   }
 
   // @conforms cadence.16
-  it('a run goes on through all of it and is stopped afterwards, when its ticket was closed meanwhile', async () => {
+  it('a run continues through the outage and stops afterwards if its issue was closed meanwhile', async () => {
     const work = () => ({ turnMs: 12 * hour, movesTo: null });
     const day = await beginDay({ file: { polling: { mode: 'adaptive' } }, work });
     day.linear.addIssue();
@@ -99,7 +99,7 @@ describe('while the tracker is down for six hours', { timeout: 180_000 }, () => 
     await day.orchestrator.stop();
   });
 
-  it('the fixed pace of 30 seconds is left too', async () => {
+  it('the fixed pace of 30 seconds slows down too', async () => {
     const day = await beginDay();
     await day.clock.advance(hour);
     day.wire.weather = 'refused';

@@ -13,7 +13,7 @@ async function atThree(options: Parameters<typeof beginDay>[0] = {}): Promise<Da
 }
 
 describe('in quiet hours', { timeout: 60_000 }, () => {
-  it('activity does not quicken the pace', async () => {
+  it('activity does not speed up polling', async () => {
     const day = await atThree();
     beAtWork(day, hour);
     day.clock.schedule(20 * minute, () => void day.linear.addIssue({ state: 'Backlog' }));
@@ -24,7 +24,7 @@ describe('in quiet hours', { timeout: 60_000 }, () => {
     await day.orchestrator.stop();
   });
 
-  it('a ticket that a poll finds is started all the same, and costs no faster pace', async () => {
+  it('an issue that a poll finds starts, and does not speed up polling', async () => {
     const day = await atThree();
     day.linear.addIssue();
     await day.clock.advance(5 * minute + 30 * second);
@@ -35,7 +35,7 @@ describe('in quiet hours', { timeout: 60_000 }, () => {
     await day.orchestrator.stop();
   });
 
-  it('a person who does something causes exactly one poll, at once', async () => {
+  it('a command by a person causes exactly one poll, at once', async () => {
     const day = await atThree();
     await day.clock.advance(2 * minute);
     const from = day.clock.now();
@@ -47,7 +47,7 @@ describe('in quiet hours', { timeout: 60_000 }, () => {
     await day.orchestrator.stop();
   });
 
-  it('a run that stalls is stopped, and an exit is served, within seconds', async () => {
+  it('a stalled run is stopped, and an exit is handled, within seconds', async () => {
     const work = (identifier: string) =>
       identifier === 'BAT-1'
         ? { turnMs: 10 * hour, movesTo: null, isSilent: true }
@@ -77,7 +77,7 @@ describe('in quiet hours', { timeout: 60_000 }, () => {
   ];
   for (const { night, from, hours } of nights) {
     // @conforms cadence.18
-    it(`a night in Berlin has its polls by the clock on the wall: ${night}`, async () => {
+    it(`a night in Berlin polls by local time: ${night}`, async () => {
       const day = await beginDay({ file: initialFile('Europe/Berlin'), startAt: from - 30 * minute });
       // Somebody works through the night, and nobody asks faster for that before the morning.
       beAtWork(day, hours * hour + 2 * hour);

@@ -14,7 +14,7 @@ function jobOf({ orchestrator }: Day, name: string) {
 
 const polling = (section: Readonly<Record<string, unknown>>): FileSections => ({ polling: section });
 
-describe('a workflow file that is saved anew', { timeout: 60_000 }, () => {
+describe('an edited workflow file', { timeout: 60_000 }, () => {
   it('changes the interval of a job at once, to a shorter and to a longer one', async () => {
     const day = await beginDay({ file: polling({ mode: 'adaptive' }) });
     await day.clock.advance(11 * minute);
@@ -49,7 +49,7 @@ describe('a workflow file that is saved anew', { timeout: 60_000 }, () => {
     await day.orchestrator.stop();
   });
 
-  it('looks at the tracker now, also when it makes the pace slower', async () => {
+  it('polls the tracker at once, even if it slows down polling', async () => {
     const day = await beginDay();
     await day.clock.advance(10 * minute);
     day.save(polling({ interval_ms: 1_800_000 }));
@@ -58,7 +58,7 @@ describe('a workflow file that is saved anew', { timeout: 60_000 }, () => {
     expect(sent).toBe(1);
   });
 
-  it('changes the pace of a mode and the quiet hours at once', async () => {
+  it('changes the intervals of a mode and the quiet hours at once', async () => {
     const day = await beginDay({ file: polling({ mode: 'adaptive' }), startAt: midnight + 12 * hour });
     await day.clock.advance(minute);
     day.save(polling({ mode: 'adaptive', active_interval_ms: 5_000 }));
@@ -69,7 +69,7 @@ describe('a workflow file that is saved anew', { timeout: 60_000 }, () => {
     await day.orchestrator.stop();
   });
 
-  it('changes the budget at once: one that is spent already stops everything, and a larger one lets it go on', async () => {
+  it('changes the budget at once: a spent one stops all requests, a larger one allows them again', async () => {
     const day = await beginDay();
     await day.clock.advance(10 * minute);
     day.save(polling({ budget: { requests_per_day: 10 } }));

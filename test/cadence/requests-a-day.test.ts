@@ -25,7 +25,7 @@ async function dormantDay(options: DayOptions = {}): Promise<number> {
 
 describe('the requests of a day', { timeout: 180_000 }, () => {
   // @conforms 3.28
-  it('eight hours active, eight idle and eight dormant with twenty tickets cost at most 2,600 (seed 3)', async () => {
+  it('eight hours active, eight idle and eight dormant with twenty issues cost at most 2,600', async () => {
     // Idle for eight hours: ten minutes after the last activity it begins, and dormant comes that much later.
     const polling = { mode: 'adaptive', dormant_after_ms: 8 * hour + 10 * minute };
     const day = await beginDay({ file: { polling }, work: usualWork });
@@ -50,7 +50,7 @@ describe('the requests of a day', { timeout: 180_000 }, () => {
     await day.orchestrator.stop();
   });
 
-  it('an ordinary working day with the file of baton init and twenty tickets costs at most 2,000', {
+  it('an ordinary working day with the file of baton init and twenty issues costs at most 2,000', {
     tags: ['smoke'],
   }, async () => {
     const day = await beginDay({ file: initialFile(), work: usualWork });
@@ -73,7 +73,7 @@ describe('the requests of a day', { timeout: 180_000 }, () => {
   });
 
   // @conforms cadence.15
-  it('a dormant day with a ticket in review, whose workspace is still there, costs at most 300 too', async () => {
+  it('a dormant day with an issue in review that still has a workspace costs at most 300', async () => {
     const work = () => ({ turnMs: 5 * minute, movesTo: 'In Review' });
     const day = await beginDay({ file: { polling: { mode: 'adaptive' } }, work });
     day.linear.addIssue();
@@ -85,7 +85,7 @@ describe('the requests of a day', { timeout: 180_000 }, () => {
   });
 
   // @conforms 1.5
-  it('every 30 seconds with nothing to do costs at most 2,900', async () => {
+  it('a day of polls every 30 seconds with nothing to do costs at most 2,900', async () => {
     const day = await beginDay({ file: {} });
     await day.clock.advance(wholeDay);
     expect(day.modes()).toEqual({ fixed: wholeDay });
@@ -97,7 +97,7 @@ describe('the requests of a day', { timeout: 180_000 }, () => {
   });
 
   // @conforms F108
-  it('a feature that asks once more a poll breaks the bound of a dormant day', async () => {
+  it('one more request per poll exceeds the limit of a dormant day', async () => {
     const withOneMore = (tracker: Tracker): Tracker => ({
       ...tracker,
       fetchSnapshot: async (wish, ask) => {
@@ -110,9 +110,9 @@ describe('the requests of a day', { timeout: 180_000 }, () => {
   });
 });
 
-describe('those who count', () => {
+describe('the request counters', () => {
   // @conforms F108
-  it('notice a request that passes the metered client by', async () => {
+  it('notice a request that bypasses the metered client', async () => {
     const day = await beginDay();
     await day.clock.advance(minute);
     expect(await day.requests()).toBe(2);

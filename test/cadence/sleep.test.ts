@@ -5,13 +5,13 @@ import { initialFile } from './initial-file.ts';
 import type { SleepyClock } from './sleepy-clock.ts';
 
 const kinds: Readonly<Record<string, (clock: SleepyClock, ms: number) => void>> = {
-  'whose timers stood still': (clock, ms) => clock.sleepStill(ms),
+  'whose timers stopped': (clock, ms) => clock.sleepStill(ms),
   'whose timers are all late': (clock, ms) => clock.sleepLate(ms),
 };
 
 const files: Readonly<Record<string, Parameters<typeof beginDay>[0]>> = {
   'every 30 seconds': { file: {} },
-  'adaptively, as baton init has it': { file: initialFile() },
+  'adaptively, as set by baton init': { file: initialFile() },
 };
 
 /** What leaves from now on for so long. */
@@ -25,7 +25,7 @@ describe('a laptop that slept for eight hours', { timeout: 60_000 }, () => {
   for (const [kind, sleep] of Object.entries(kinds)) {
     for (const [pace, options] of Object.entries(files)) {
       // @conforms cadence.17
-      it(`and ${kind} wakes to one poll when it polls ${pace}`, async () => {
+      it(`and ${kind} polls once on waking when it polls ${pace}`, async () => {
         const day = await beginDay({ ...options, startAt: midnight + 18 * hour });
         await day.clock.advance(2 * hour + 11 * second);
         sleep(day.clock, 8 * hour);
@@ -40,7 +40,7 @@ describe('a laptop that slept for eight hours', { timeout: 60_000 }, () => {
       });
     }
 
-    it(`and ${kind} starts the ticket that was filed meanwhile, and looks after its run first`, async () => {
+    it(`and ${kind} checks its run first, then starts the issue that was filed meanwhile`, async () => {
       const work = (identifier: string) =>
         identifier === 'BAT-1' ? { turnMs: 30 * hour, movesTo: null } : { turnMs: minute, movesTo: 'Done' };
       const day = await beginDay({

@@ -47,7 +47,7 @@ export interface AgentHarness {
 
 /** The suite of the seam `Agent`, with real processes. Every backend runs it unchanged. */
 export function agentConformance(harness: AgentHarness): void {
-  describe(`the ${harness.name} agent keeps the agent seam`, () => {
+  describe(`the ${harness.name} agent conforms to the agent seam`, () => {
     const { prompts } = harness;
     const clean: (() => Promise<void> | void)[] = [];
     afterEach(async () => {
@@ -122,7 +122,7 @@ export function agentConformance(harness: AgentHarness): void {
       return { agent, session, events, names, processes, calls, workspace, folders, request, left };
     };
 
-    it('works in the workspace and tells it as events that begin with session_started', async () => {
+    it('works in the workspace and reports events that begin with session_started', async () => {
       const { session, names, processes, workspace } = await open();
       expect(await session.runTurn(prompts.makeFile)).toMatchObject({ status: 'completed' });
       expect((await readFile(path.join(workspace, 'done.txt'), 'utf8')).trim()).toBe('made');
@@ -133,7 +133,7 @@ export function agentConformance(harness: AgentHarness): void {
       expect(processes[0]?.startTime).not.toBeNull();
     });
 
-    it('launches nothing when the claim may be lost', async () => {
+    it('starts no process when the claim may be lost', async () => {
       const launched: (AgentProcess | null)[] = [];
       const turn = open({ isStillOurs: () => false }).then(async ({ session, processes }) => {
         launched.push(...processes);
@@ -148,7 +148,7 @@ export function agentConformance(harness: AgentHarness): void {
       expect(launched).toEqual([]);
     });
 
-    it('tells of its process when it is there and when it has ended, never the end alone', async () => {
+    it('reports the start and the end of its process, never the end alone', async () => {
       const { session, processes, left } = await open();
       await session.runTurn(prompts.die);
       await session.stop();
@@ -156,7 +156,7 @@ export function agentConformance(harness: AgentHarness): void {
       expect(processes).toEqual([{ pid: expect.any(Number), startTime: expect.any(Number) }, null]);
     });
 
-    it('tells the end of its process before a stop in the middle of a turn has resolved', async () => {
+    it('reports the end of its process before a stop in the middle of a turn resolves', async () => {
       const { session, events, processes } = await open();
       const turn = session.runTurn(prompts.fallSilent);
       await expect.poll(() => events.some(({ name }) => name === 'notification'), { timeout: 20_000 }).toBe(true);
@@ -167,20 +167,20 @@ export function agentConformance(harness: AgentHarness): void {
     });
 
     // @conforms 2.15, X4
-    it('calls a failed turn failed', async () => {
+    it('reports a failed turn as failed', async () => {
       const { session, events } = await open();
       expect(await session.runTurn(prompts.fail)).toMatchObject({ status: 'failed', error: { retryable: true } });
       expect(events.at(-1)?.name).toBe('turn_failed');
     });
 
-    it('calls a turn failed when the program dies in the middle of it', async () => {
+    it('reports a turn as failed when the program dies in the middle of it', async () => {
       const { session, left } = await open();
       expect(await session.runTurn(prompts.die)).toMatchObject({ status: 'failed', error: { code: 'agent_exited' } });
       await session.stop();
       expect(await left()).toEqual([]);
     });
 
-    it('calls a turn failed when nothing is heard for the turn timeout', async () => {
+    it('reports a turn as failed after the turn timeout without output', async () => {
       const { session, left } = await open({ turnTimeoutMs: 1_500 });
       expect(await session.runTurn(prompts.fallSilent)).toMatchObject({
         status: 'failed',
@@ -190,7 +190,7 @@ export function agentConformance(harness: AgentHarness): void {
       expect(await left()).toEqual([]);
     });
 
-    it('gives up a turn when it is told to, and after the stop nothing is left', async () => {
+    it('cancels a turn on request, and leaves nothing after the stop', async () => {
       const { session, events, left } = await open();
       const giveUp = new AbortController();
       const turn = session.runTurn(prompts.fallSilent, giveUp.signal);
@@ -201,7 +201,7 @@ export function agentConformance(harness: AgentHarness): void {
       expect(await left()).toEqual([]);
     });
 
-    it('ends a turn in progress when the session is stopped, and tells nothing afterwards', async () => {
+    it('ends a turn in progress when the session is stopped, and reports nothing afterwards', async () => {
       const { session, events, left } = await open();
       const turn = session.runTurn(prompts.fallSilent);
       await expect.poll(() => events.some(({ name }) => name === 'notification'), { timeout: 20_000 }).toBe(true);
@@ -222,14 +222,14 @@ export function agentConformance(harness: AgentHarness): void {
       expect(await left()).toEqual([]);
     });
 
-    it('takes a line of two megabytes and shows only a short, harmless part of it', async () => {
+    it('accepts a line of two megabytes and shows only a short, safe part of it', async () => {
       const { session, events } = await open();
       expect(await session.runTurn(prompts.longLine)).toMatchObject({ status: 'completed' });
       expect(Math.max(...events.map(({ summary }) => summary.length))).toBeLessThanOrEqual(200);
     });
 
     // @conforms spec-15.3
-    it('hands on only what is allowed of the environment and what the account has, and never a tracker secret', async () => {
+    it('passes on only allowed variables and those of the account, never a tracker secret', async () => {
       const { session, workspace } = await open({
         env: { ALLOWED: 'yes', SOMETHING_ELSE: 'no', TRACKER_KEY: 'canary' },
         accountEnv: { ACCOUNT_KEY: 'of-the-account', TRACKER_KEY: 'canary', BATON_ISSUE_IDENTIFIER: 'T-2' },
@@ -245,7 +245,7 @@ export function agentConformance(harness: AgentHarness): void {
       expect(env).not.toContain('canary');
     });
 
-    it('tells that it cannot go on without a person as input_required', async ({ skip }) => {
+    it('reports input_required when it needs a person', async ({ skip }) => {
       if (prompts.inputRequired === null) return skip('this backend has no way to say so');
       const { session, names } = await open();
       expect(await session.runTurn(prompts.inputRequired)).toMatchObject({
@@ -279,7 +279,7 @@ export function agentConformance(harness: AgentHarness): void {
     };
 
     // @conforms runs.1
-    it('asks a person and goes on with the answer, and the time that he takes is no silence', async ({ skip }) => {
+    it('asks a person and continues with the answer, and the wait does not count as silence', async ({ skip }) => {
       if (prompts.ask === null) return skip('this backend has no way to ask');
       const { ask, asked, sayYes, isAsked } = person();
       const turnTimeoutMs = 1_500;
@@ -299,7 +299,7 @@ export function agentConformance(harness: AgentHarness): void {
       ]);
     });
 
-    it('does not hang when nobody will answer', async ({ skip }) => {
+    it('does not hang when no one will answer', async ({ skip }) => {
       if (prompts.ask === null) return skip('this backend has no way to ask');
       const { session, left } = await open({ ask: async () => null });
       expect(await session.runTurn(prompts.ask)).toMatchObject({
@@ -310,7 +310,7 @@ export function agentConformance(harness: AgentHarness): void {
     });
 
     // @conforms runs.2
-    it('takes its question back when the session is stopped, and leaves nothing', async ({ skip }) => {
+    it('withdraws its question when the session is stopped, and leaves nothing', async ({ skip }) => {
       if (prompts.ask === null) return skip('this backend has no way to ask');
       const { ask, signals, isAsked } = person();
       const { session, events, left } = await open({ ask });
@@ -325,7 +325,7 @@ export function agentConformance(harness: AgentHarness): void {
       expect(events.length).toBe(told);
     });
 
-    it('takes its question back when the turn is given up', async ({ skip }) => {
+    it('withdraws its question when the turn is cancelled', async ({ skip }) => {
       if (prompts.ask === null) return skip('this backend has no way to ask');
       const { ask, signals, isAsked } = person();
       const { session } = await open({ ask });
@@ -337,7 +337,7 @@ export function agentConformance(harness: AgentHarness): void {
       expect(signals[0]?.aborted).toBe(true);
     });
 
-    it('takes its question back when the program dies', async ({ skip }) => {
+    it('withdraws its question when the program dies', async ({ skip }) => {
       if (prompts.ask === null) return skip('this backend has no way to ask');
       const { ask, signals, isAsked } = person();
       const { session } = await open({ ask });
@@ -348,7 +348,7 @@ export function agentConformance(harness: AgentHarness): void {
       expect(signals[0]?.aborted).toBe(true);
     });
 
-    it('carries a tool call to the door and its answer back', async ({ skip }) => {
+    it('passes a tool call to the tool set and its answer back', async ({ skip }) => {
       if (prompts.useTool === null) return skip('this backend carries no tool calls');
       const { session, calls, names } = await open();
       expect(await session.runTurn(prompts.useTool)).toMatchObject({ status: 'completed' });
@@ -356,7 +356,7 @@ export function agentConformance(harness: AgentHarness): void {
       expect(names()).toContain('tool_call_completed');
     });
 
-    it('tells a tool call that failed, and the turn still ends', async ({ skip }) => {
+    it('reports a failed tool call, and the turn still ends', async ({ skip }) => {
       if (prompts.useTool === null) return skip('this backend carries no tool calls');
       const { session, names } = await open({ answer: { success: false, output: 'not today' } });
       await session.runTurn(prompts.useTool);
@@ -364,7 +364,7 @@ export function agentConformance(harness: AgentHarness): void {
       expect(names()).not.toContain('tool_call_completed');
     });
 
-    it('tells a call of a tool that there is not, and the turn still ends', async ({ skip }) => {
+    it('reports a call of an unknown tool, and the turn still ends', async ({ skip }) => {
       if (prompts.useUnknownTool === null) return skip('this backend carries no tool calls');
       const { session, names } = await open({ answer: { success: false, output: 'there is: comment' } });
       await session.runTurn(prompts.useUnknownTool);
@@ -372,7 +372,7 @@ export function agentConformance(harness: AgentHarness): void {
     });
 
     // @conforms runs.3
-    it('begins a new thread when the one to go on with is not there any more', async () => {
+    it('starts a new thread when the one to resume is gone', async () => {
       const { session } = await open({ threadId: '00000000-0000-4000-8000-000000000000' });
       expect(session.isResumed).toBe(false);
       expect(session.threadId).not.toBe('00000000-0000-4000-8000-000000000000');
@@ -380,7 +380,7 @@ export function agentConformance(harness: AgentHarness): void {
     });
 
     // @conforms runs.4
-    it('goes on with a thread in a new process', async ({ skip }) => {
+    it('resumes a thread in a new process', async ({ skip }) => {
       if (!harness.remembersThreads) return skip('this backend has no threads');
       const first = await open();
       expect(first.session.isResumed).toBe(false);
@@ -393,7 +393,7 @@ export function agentConformance(harness: AgentHarness): void {
     });
 
     // @conforms runs.5
-    it('hears what it is told in the middle of a turn, and only there', async ({ skip }) => {
+    it('receives a message in the middle of a turn, and only there', async ({ skip }) => {
       const { session, names } = await open();
       if (session.steer === undefined) return skip('this backend cannot be told anything in a turn');
       expect(await session.steer('before')).toBe(false);
@@ -409,7 +409,7 @@ export function agentConformance(harness: AgentHarness): void {
     });
 
     // @conforms spec-10.4
-    it('tells each turn from its start to one end, in the order of time', async () => {
+    it('reports each turn with a start and one end, in the order of time', async () => {
       const { session, events, names } = await open();
       await session.runTurn(prompts.makeFile);
       await session.runTurn(prompts.fail);
@@ -426,12 +426,12 @@ export function agentConformance(harness: AgentHarness): void {
       expect(await session.runTurn(prompts.makeFile)).toMatchObject({ status: 'completed' });
     });
 
-    it('does not start when it was given up before', async () => {
+    it('does not start when it was cancelled before', async () => {
       const { agent, request } = await open();
       await expect(agent.startSession({ ...request, signal: AbortSignal.abort() })).rejects.toThrow();
     });
 
-    it('rejects, and leaves nothing, when its workspace is not there', async () => {
+    it('rejects, and leaves nothing, when its workspace is missing', async () => {
       const { agent, request, left, session } = await open();
       await session.stop();
       const lost = { ...request, workspace: path.join(request.workspace, 'nowhere') };

@@ -11,7 +11,7 @@ export function boardConformance(engine: StoreEngine): void {
   const ids = (issues: readonly { readonly id: string }[]) => issues.map(({ id }) => id);
 
   onEngine(engine, 'keeps the issues of the board', ({ open, place }) => {
-    it('makes an issue with all its parts and gives it back whole', async () => {
+    it('creates an issue with all its parts and returns it complete', async () => {
       const { boardIssues } = await open();
       await boardIssues.create(project, draft('epic'), 5);
       await boardIssues.create(project, draft('first', { status: 'done' }), 6);
@@ -50,7 +50,7 @@ export function boardConformance(engine: StoreEngine): void {
       expect(await boardIssues.byIdentifier(project, 'BAT-9')).toBeNull();
     });
 
-    it('counts identifiers by project, and lets two projects have equal ids and keys', async () => {
+    it('numbers identifiers by project, and allows equal ids and keys in two projects', async () => {
       const { boardIssues } = await open();
       const made = await boardIssues.create('one', draft('x', { clientKey: 'k', title: 'of one' }), 1);
       const other = await boardIssues.create('two', draft('x', { clientKey: 'k', title: 'of two' }), 1);
@@ -62,7 +62,7 @@ export function boardConformance(engine: StoreEngine): void {
       expect((await boardIssues.readMany('two', ['x']))[0]).toMatchObject({ title: 'of two', status: 'todo' });
     });
 
-    it('makes one issue for one client key, however often and at once it is asked', async () => {
+    it('creates one issue for one client key, however often and concurrently it is requested', async () => {
       const { boardIssues } = await open();
       const answers = await Promise.all(
         Array.from({ length: 8 }, (_, index) =>
@@ -74,7 +74,7 @@ export function boardConformance(engine: StoreEngine): void {
       expect((await boardIssues.create(project, draft('next'), 9)).issue.identifier).toBe('BAT-2');
     });
 
-    it('gives every issue a number of its own when many are made at once', async () => {
+    it('gives every issue a unique number when many are created at once', async () => {
       const { boardIssues } = await open();
       const made = await Promise.all(
         Array.from({ length: 25 }, (_, index) => boardIssues.create(project, draft(`i${index}`), 1)),
@@ -84,7 +84,7 @@ export function boardConformance(engine: StoreEngine): void {
       );
     });
 
-    it('lets who has the lock of a board read and write without anybody in between', async () => {
+    it('lets the holder of the board lock read and write without interference', async () => {
       const where = await place();
       const stores = [await open(where), await open(where)];
       const readThenWrite = (index: number) =>
@@ -97,7 +97,7 @@ export function boardConformance(engine: StoreEngine): void {
       expect(await stores[0]?.counters.read(key('i1'))).toEqual({ n: 16 });
     });
 
-    it('refuses an id that is there already, and a blocker or parent that is not', async () => {
+    it('rejects an id that exists, and a blocker or parent that does not', async () => {
       const { boardIssues } = await open();
       await boardIssues.create(project, draft('i1'), 1);
       const refused = { code: 'store_constraint' };
@@ -107,7 +107,7 @@ export function boardConformance(engine: StoreEngine): void {
       expect((await boardIssues.create(project, draft('i2'), 1)).issue.identifier).toBe('BAT-2');
     });
 
-    it('changes what a patch names and nothing else', async () => {
+    it('changes only the fields that a patch names', async () => {
       const { boardIssues } = await open();
       const full = draft('i1', { description: 'Text', priority: 1, labels: ['a'], branch: 'br', url: 'u' });
       const { issue } = await boardIssues.create(project, full, 1);
@@ -131,7 +131,7 @@ export function boardConformance(engine: StoreEngine): void {
     });
 
     // @conforms api.3
-    it('tells each issue that was changed or commented on since somebody looked, once a look, and of no other project', async () => {
+    it('lists each issue that changed or got a comment since the last read, once, and only of its project', async () => {
       const { boardIssues, boardHistory, boardComments, boardNews } = await open();
       for (const id of ['i1', 'i2', 'i3']) await boardIssues.create(project, draft(id), 1);
       await boardIssues.create('two', draft('x'), 1);
@@ -157,7 +157,7 @@ export function boardConformance(engine: StoreEngine): void {
       expect((await boardNews.after(project, first.place, 10)).place).toEqual(seen.place);
     });
 
-    it('moves an issue only from the status it was seen in', async () => {
+    it('moves an issue only from the expected status', async () => {
       const { boardIssues } = await open();
       await boardIssues.create(project, draft('i1'), 1);
       const moved = await boardIssues.setStatus(key('i1'), { from: 'todo', to: 'in_progress' }, 2);
@@ -167,7 +167,7 @@ export function boardConformance(engine: StoreEngine): void {
       expect(await boardIssues.readMany(project, ['i1'])).toEqual([moved]);
     });
 
-    it('lets one of many who move the same issue at once have it', async () => {
+    it('lets exactly one of many concurrent moves of an issue succeed', async () => {
       const { boardIssues } = await open();
       await boardIssues.create(project, draft('i1'), 1);
       const moves = await Promise.all(
@@ -178,7 +178,7 @@ export function boardConformance(engine: StoreEngine): void {
       expect(moves.filter((moved) => moved !== null)).toHaveLength(1);
     });
 
-    it('reads many in the order asked, and leaves out what is not there', async () => {
+    it('reads many in the requested order, and omits missing ones', async () => {
       const { boardIssues } = await open();
       for (const id of ['a', 'b', 'c']) await boardIssues.create(project, draft(id), 1);
       expect(ids(await boardIssues.readMany(project, ['c', 'no', 'a']))).toEqual(['c', 'a']);
@@ -217,7 +217,7 @@ export function boardConformance(engine: StoreEngine): void {
       expect(await boardIssues.countByStatus('other')).toEqual({});
     });
 
-    it('knows children, blockers and what an issue blocks', async () => {
+    it('returns the children, the blockers and the blocked issues of an issue', async () => {
       const { boardIssues } = await open();
       await boardIssues.create(project, draft('epic'), 1);
       await boardIssues.create(project, draft('a', { parentId: 'epic' }), 2);
@@ -235,7 +235,7 @@ export function boardConformance(engine: StoreEngine): void {
       expect(await boardIssues.blockedBy(key('a'))).toEqual([]);
     });
 
-    it('reads the blockers of more issues than one question asks for', async () => {
+    it('reads the blockers of more issues than fit in one query', async () => {
       const store = await open();
       await store.transaction(async ({ boardIssues }) => {
         await boardIssues.create(project, draft('first'), 1);
@@ -249,7 +249,7 @@ export function boardConformance(engine: StoreEngine): void {
   });
 
   onEngine(engine, 'pages through a column', ({ open }) => {
-    it('gives each issue once, the newest change first', async () => {
+    it('returns each issue once, the newest change first', async () => {
       const { boardIssues } = await open();
       for (const [index, at] of [5, 9, 9, 1, 9, 7].entries()) await boardIssues.create(project, draft(`i${index}`), at);
       const { issues, next } = await boardIssues.page(project, { status: 'todo', limit: 2, after: null });
@@ -269,7 +269,7 @@ export function boardConformance(engine: StoreEngine): void {
       });
     });
 
-    it('shows nothing twice and loses nothing that stands still, whatever changes between two pages', async () => {
+    it('repeats nothing and omits no unchanged issue, whatever changes between two pages', async () => {
       const store = await open();
       const change = fc.record({ nth: fc.nat(11), to: fc.constantFrom('touch', 'done', 'new') });
       const seen = fc.asyncProperty(
@@ -299,7 +299,7 @@ export function boardConformance(engine: StoreEngine): void {
   });
 
   onEngine(engine, 'keeps comments and history', ({ open }) => {
-    it('gives comments in the order they were made, with their author', async () => {
+    it('returns comments in the order they were made, with their author', async () => {
       const { boardIssues, boardComments } = await open();
       for (const id of ['i1', 'i2']) await boardIssues.create(project, draft(id), 1);
       const first = await boardComments.add(key('i1'), { author: { kind: 'person', name: 'Ada' }, body: 'One', at: 9 });
@@ -312,7 +312,7 @@ export function boardConformance(engine: StoreEngine): void {
       await expect(lost).rejects.toMatchObject({ code: 'store_constraint' });
     });
 
-    it('gives history in the order it was written, with any JSON before and after', async () => {
+    it('returns history in the order it was written, with any JSON values', async () => {
       const { boardIssues, boardHistory } = await open();
       await boardIssues.create(project, draft('i1'), 1);
       const author = { kind: 'orchestrator' } as const;
@@ -335,7 +335,7 @@ export function boardConformance(engine: StoreEngine): void {
       expect(await boardHistory.list(key('no'))).toEqual([]);
     });
 
-    it('replays to the present status after any moves', async () => {
+    it('replays to the current status after any moves', async () => {
       const store = await open();
       const moves = fc.array(
         fc.record({ from: fc.constantFrom(...boardStatuses), to: fc.constantFrom(...boardStatuses) }),

@@ -17,7 +17,7 @@ function wish(owner: string, more: Partial<ClaimWish> = {}): ClaimWish {
 /** Who has an issue: claims with leases and generations, and what is written under them. */
 export function claimsConformance(engine: StoreEngine): void {
   onEngine(engine, 'keeps claims', ({ open, place }) => {
-    it('gives a free claim to one, and to nobody else until it is given back', async () => {
+    it('gives a free claim to one owner, and to no one else until it is released', async () => {
       const { claims } = await open();
       const mine = await claims.take(key, wish('me'));
       expect(mine).toMatchObject({ ...key, owner: 'me', generation: 1, host: 'host of me', slotState: 'Todo' });
@@ -34,7 +34,7 @@ export function claimsConformance(engine: StoreEngine): void {
       });
     });
 
-    it('leaves nothing of its holder behind when it is given back, save the generation', async () => {
+    it('keeps nothing of its holder when it is released, except the generation', async () => {
       const where = await place();
       const { claims } = await open(where);
       expect(await claims.generation(key)).toBe(0);
@@ -48,7 +48,7 @@ export function claimsConformance(engine: StoreEngine): void {
       expect(await claims.generation(elsewhere)).toBe(0);
     });
 
-    it('lets an expired claim be taken, after which its holder can do nothing with it', async () => {
+    it('lets another owner take an expired claim, after which the old holder can do nothing with it', async () => {
       const store = await open();
       const { claims } = store;
       const me = { owner: 'me', generation: 1 };
@@ -64,7 +64,7 @@ export function claimsConformance(engine: StoreEngine): void {
       ]);
     });
 
-    it('lets its holder go on after expiry, as long as nobody took it', async () => {
+    it('lets its holder continue after expiry until another owner takes it', async () => {
       const store = await open();
       const me = { owner: 'me', generation: 1 };
       await store.claims.take(key, wish('me', over));
@@ -75,7 +75,7 @@ export function claimsConformance(engine: StoreEngine): void {
       expect(await store.claims.release(key, me)).toBe(true);
     });
 
-    it('knows a holder by owner and generation, both', async () => {
+    it('identifies a holder by both owner and generation', async () => {
       const store = await open();
       await store.claims.take(key, wish('me'));
       for (const stranger of [
@@ -94,7 +94,7 @@ export function claimsConformance(engine: StoreEngine): void {
       expect(await store.claims.read(key)).toMatchObject({ ...me, slotState: 'Todo' });
     });
 
-    it('gives an owner back what it held in an earlier life, and to nobody else, with a new generation', async () => {
+    it('returns to an owner the claims it held before a restart, and to no one else, with a new generation', async () => {
       const store = await open();
       await store.claims.take(key, wish('me'));
       expect(await store.claims.take(key, wish('you', { reclaim: true }))).toBeNull();
@@ -105,7 +105,7 @@ export function claimsConformance(engine: StoreEngine): void {
       expect(await store.claims.take(key, wish('you', { reclaim: true }))).toMatchObject({ generation: 3 });
     });
 
-    it('renews all of one owner in one project, and gives those alone', async () => {
+    it('renews and returns only the claims of one owner in one project', async () => {
       const { claims } = await open();
       for (const issueId of ['b', 'a', 'c']) await claims.take({ project, issueId }, wish('me', over));
       await claims.take({ project, issueId: 'yours' }, wish('you', over));
@@ -125,7 +125,7 @@ export function claimsConformance(engine: StoreEngine): void {
       expect(await claims.renewAll(project, 'nobody', long)).toEqual([]);
     });
 
-    it('measures leases with the clock that counts: its own machine, or the one server of many', async () => {
+    it('measures leases by one clock: that of the machine, or that of the shared server', async () => {
       const { claims } = await open();
       const claim = await claims.take(key, wish('me', { at: 5_000, leaseMs: 100_000 }));
       expect((claim?.leaseUntil ?? 0) - (claim?.claimedAt ?? 0)).toBe(100_000);
@@ -143,14 +143,14 @@ export function claimsConformance(engine: StoreEngine): void {
       }
     });
 
-    it('does in any order of acts what the rules say, and never lets a generation fall or stand', async () => {
+    it('follows the rules for any order of operations, with generations that only grow', async () => {
       const store = await open();
       const property = fc.asyncProperty(anyActs, fc.uuid(), (acts, name) => expectRules(store, acts, name));
       await fc.assert(property, { numRuns: runs(25) });
     });
   });
 
-  onEngine(engine, 'lets one win', ({ open, place }) => {
+  onEngine(engine, 'lets exactly one win', ({ open, place }) => {
     /** Resolves when somebody waits for a lock: PostgreSQL tells; on SQLite a try was made before the next turn. */
     const untilSomebodyWaits = async (where: StorePlace) => {
       if (engine.name === 'sqlite') return await new Promise<void>((resolve) => setImmediate(resolve));
@@ -159,7 +159,7 @@ export function claimsConformance(engine: StoreEngine): void {
       await expect.poll(waiting, { timeout: 20_000 }).toHaveLength(1);
     };
 
-    it('of many who take a claim at once on several stores, round after round', { tags: ['smoke'] }, async () => {
+    it('of many that take a claim at once on several stores, round after round', { tags: ['smoke'] }, async () => {
       const where = await place();
       const stores = await Promise.all([open(where), open(where), open(where)]);
       let generation = 0;
@@ -181,7 +181,7 @@ export function claimsConformance(engine: StoreEngine): void {
       }
     });
 
-    it('of an owner who renews an expired claim and another who takes it', async () => {
+    it('of an owner that renews an expired claim and another that takes it', async () => {
       const where = await place();
       const [mine, yours] = [await open(where), await open(where)];
       for (let round = 0; round < 25; round++) {
@@ -196,7 +196,7 @@ export function claimsConformance(engine: StoreEngine): void {
       }
     });
 
-    it('of a holder who writes under its claim and one who takes it: the taker waits, then finds all of it', async () => {
+    it('of a holder that writes under its claim and one that takes it: the taker waits, then finds all of it', async () => {
       const where = await place();
       const [mine, yours] = [await open(where), await open(where)];
       await mine.claims.take(key, wish('me', over));
@@ -218,7 +218,7 @@ export function claimsConformance(engine: StoreEngine): void {
       expect(order).toEqual(['written', 'taken']);
     });
 
-    it('of one who takes a claim and its holder who wants to write: the holder waits, then is refused', async () => {
+    it('of one that takes a claim and its holder that wants to write: the holder waits, then is refused', async () => {
       const where = await place();
       const [mine, yours] = [await open(where), await open(where)];
       await mine.claims.take(key, wish('me', over));
@@ -231,7 +231,7 @@ export function claimsConformance(engine: StoreEngine): void {
       expect(await verifying).toBe(false);
     });
 
-    it('keeps what is written under a claim in the order of its generations, whoever takes it meanwhile', async () => {
+    it('keeps writes under a claim in the order of its generations, whichever owner takes it meanwhile', async () => {
       const where = await place();
       const stores = await Promise.all([open(where), open(where), open(where)]);
       let written = 0;
@@ -259,7 +259,7 @@ export function claimsConformance(engine: StoreEngine): void {
       expect(generations).toEqual(generations.toSorted((a, b) => a - b));
     });
 
-    it('of many who share slots under the lock of their project: no slot is given twice', async () => {
+    it('of many that share slots under the lock of their project: no slot is given twice', async () => {
       const where = await place();
       const stores = await Promise.all([open(where), open(where), open(where)]);
       const { id } = (await stores[0]?.projects.ensure(project, 1)) ?? { id: '' };
@@ -279,7 +279,7 @@ export function claimsConformance(engine: StoreEngine): void {
       expect(started.filter(Boolean)).toHaveLength(3);
     });
 
-    it('of two who lock a project; on PostgreSQL another project is not waited for', async () => {
+    it('of two that lock a project; on PostgreSQL another project does not wait', async () => {
       const where = await place();
       const [mine, yours] = [await open(where), await open(where)];
       for (const name of ['alpha', 'beta']) await mine.projects.ensure(name, 1);
@@ -299,7 +299,7 @@ export function claimsConformance(engine: StoreEngine): void {
       expect(order).toEqual(['first', 'second']);
     });
 
-    it('never outside a transaction, and never for a project that is not there', async () => {
+    it('never outside a transaction, and never for an unknown project', async () => {
       const store = await open();
       await store.claims.take(key, wish('me'));
       await store.projects.ensure(project, 1);

@@ -11,7 +11,7 @@ export function readsConformance(engine: StoreEngine): void {
   const plain: BoardListQuery = { statuses: boardStatuses, match: {}, limit: 100, scan: 100, after: null };
 
   onEngine(engine, 'lists several columns of the board as one', ({ open }) => {
-    it('gives the newest change first, whatever the column, and only of the columns asked for', async () => {
+    it('returns the newest change first, only of the requested columns', async () => {
       const { boardIssues } = await open();
       const made: [string, BoardStatus, number][] = [
         ['a', 'todo', 5],
@@ -30,7 +30,7 @@ export function readsConformance(engine: StoreEngine): void {
       expect(await boardIssues.list(project, { ...plain, statuses: [] })).toEqual({ issues: [], next: null });
     });
 
-    it('finds a text as it stands in identifier, title and description, and nothing by a wildcard', async () => {
+    it('finds a literal text in identifier, title and description, without wildcards', async () => {
       const { boardIssues } = await open();
       await boardIssues.create(project, draft('a', { title: '100% of _it_ \\ done' }), 1);
       await boardIssues.create(project, draft('b', { title: 'Nothing', description: 'The Ärger with quotes \'"' }), 2);
@@ -58,7 +58,7 @@ export function readsConformance(engine: StoreEngine): void {
       await expect(boardIssues.list(project, { ...plain, after: 'x' })).rejects.toMatchObject({ code: 'usage_error' });
     });
 
-    it('walks over each issue that fits once, in order, however few rows a page may look at', async () => {
+    it('returns each match once, in order, however few rows a page may read', async () => {
       const store = await open();
       const anIssue = fc.record({
         status: fc.constantFrom(...boardStatuses),
@@ -87,14 +87,14 @@ export function readsConformance(engine: StoreEngine): void {
     });
   });
 
-  onEngine(engine, 'reads the events of a run from any side', ({ open }) => {
+  onEngine(engine, 'reads the events of a run in both directions', ({ open }) => {
     const events = Array.from({ length: 30 }, (_, index) => ({
       at: index + 1,
       name: index % 10 === 0 ? 'turn_started' : 'notification',
       summary: index % 7 === 0 ? `The 100% Case ${index + 1}` : 'else',
     }));
 
-    it('gives the last ones, and those before them, in order', async () => {
+    it('returns the last ones, and those before them, in order', async () => {
       const { runs, runEvents } = await open();
       await runs.start(runStart('r1'));
       await runEvents.append('r1', events);
@@ -106,7 +106,7 @@ export function readsConformance(engine: StoreEngine): void {
       expect(await seqs({ limit: 3, beforeSeq: 1 })).toEqual([]);
     });
 
-    it('gives those of a name, the first or the last', async () => {
+    it('returns those of a name, the first or the last', async () => {
       const { runs, runEvents } = await open();
       await runs.start(runStart('r1'));
       await runEvents.append('r1', events);
@@ -118,7 +118,7 @@ export function readsConformance(engine: StoreEngine): void {
       expect(await runEvents.named('r1', [], { from: 'first', limit: 9 })).toEqual([]);
     });
 
-    it('finds a text in steps, and says where to look on', async () => {
+    it('finds a text in steps, and returns where to continue', async () => {
       const { runs, runEvents } = await open();
       await runs.start(runStart('r1'));
       await runs.start(runStart('r2'));
@@ -138,7 +138,7 @@ export function readsConformance(engine: StoreEngine): void {
     });
   });
 
-  onEngine(engine, 'sums usage for people', ({ open }) => {
+  onEngine(engine, 'sums usage', ({ open }) => {
     const amount = { inputTokens: 1, cachedInputTokens: 2, outputTokens: 3, reasoningTokens: 4, costMicroUsd: 5 };
     const of = (issueId: string, day: string, totalTokens: number, role = 'worker') => ({
       project,
@@ -151,7 +151,7 @@ export function readsConformance(engine: StoreEngine): void {
     });
 
     // @conforms api.20
-    it('by role and by issue, of the days asked for and of one project', async () => {
+    it('by role and by issue, for the requested days of one project', async () => {
       const { usage, runs } = await open();
       await runs.start(runStart('r1', { issueId: 'i1', identifier: 'OLD-1', startedAt: 1 }));
       await runs.start(runStart('r2', { issueId: 'i1', identifier: 'BAT-1', startedAt: 2 }));

@@ -8,7 +8,7 @@ export function runsConformance(engine: StoreEngine): void {
   const end = { endedAt: 9_000, outcome: 'failed', errorCode: 'agent_exited', errorMessage: 'It ended.' } as const;
 
   onEngine(engine, 'keeps runs', ({ open }) => {
-    it('knows a run from its start to its end', async () => {
+    it('records a run from its start to its end', async () => {
       const { runs } = await open();
       const start = runStart('r1', { attempt: 2, retryKind: 'failure', generation: 3, account: 'work' });
       await runs.start(start);
@@ -59,7 +59,7 @@ export function runsConformance(engine: StoreEngine): void {
       expect(await runs.read('no')).toBeNull();
     });
 
-    it('refuses whoever shows another generation, and everything after the end', async () => {
+    it('rejects a write with another generation, and every write after the end', async () => {
       const { runs } = await open();
       await runs.start(runStart('r1', { generation: 2 }));
       expect(await runs.record('r1', 1, { turns: 9 })).toBe(false);
@@ -74,7 +74,7 @@ export function runsConformance(engine: StoreEngine): void {
       await expect(runs.start(runStart('r1'))).rejects.toMatchObject({ code: 'store_constraint' });
     });
 
-    it('adds facts without touching others, and never lets a total fall', async () => {
+    it('adds facts without touching others, and never lowers a total', async () => {
       const { runs } = await open();
       await runs.start(runStart('r1'));
       await runs.record('r1', 1, { turns: 3, totalTokens: 100, threadId: 't' });
@@ -84,7 +84,7 @@ export function runsConformance(engine: StoreEngine): void {
       expect(await runs.read('r1')).toMatchObject({ turns: 3, totalTokens: 100, outputTokens: 7, threadId: null });
     });
 
-    it('keeps a note until it was told, and takes one for the next run after its end', async () => {
+    it('keeps a note until it is delivered, and accepts one for the next run after its end', async () => {
       const { runs } = await open();
       await runs.start(runStart('r1', { note: 'Mind the door.' }));
       await runs.record('r1', 1, { turns: 1 });
@@ -97,7 +97,7 @@ export function runsConformance(engine: StoreEngine): void {
       expect(await runs.keepNote('no', 'one')).toBe(false);
     });
 
-    it('lists the newest first, of a project or of one issue', async () => {
+    it('lists the newest first, for a project or one issue', async () => {
       const { runs } = await open();
       for (const index of [0, 1, 2, 3]) await runs.start(runStart(`r${index}`, { issueId: index === 2 ? 'i2' : 'i1' }));
       await runs.start(runStart('other', { project: 'beta' }));
@@ -120,7 +120,7 @@ export function runsConformance(engine: StoreEngine): void {
     });
 
     // @conforms runs.44
-    it('knows which run started last whatever the clock of the daemon says, and what was pruned meanwhile', async () => {
+    it('finds the run that started last, whatever the clock says and whatever was pruned', async () => {
       const { runs } = await open();
       // The names are in no order either.
       const started = [
@@ -145,7 +145,7 @@ export function runsConformance(engine: StoreEngine): void {
       expect((await runs.list(project, { limit: 9 })).map((run) => run.runId)).toEqual(['b', 'z']);
     });
 
-    it('finds the newest run of an issue by its id or its name in any case, however many runs came after', async () => {
+    it('finds the newest run of an issue by id or identifier in any case, however many runs came after', async () => {
       const { runs } = await open();
       await runs.start(runStart('old', { issueId: 'i1', identifier: 'Ärger-1' }));
       await runs.start(runStart('newer', { issueId: 'i1', identifier: 'Ärger-1' }));
@@ -156,7 +156,7 @@ export function runsConformance(engine: StoreEngine): void {
       for (const name of ['I1', 'rger-1', '%', '', 'i9']) expect(await runs.latestNamed(project, name)).toBeNull();
     });
 
-    it('knows when runs of issues started last, of many at once', async () => {
+    it('returns when many issues last started a run', async () => {
       const { runs } = await open();
       const started = [
         ['r0', 'i1', 5],
@@ -176,7 +176,7 @@ export function runsConformance(engine: StoreEngine): void {
       expect(await runs.latestStarts(project, [])).toEqual(new Map());
     });
 
-    it('knows of each workspace the run that started last in it', async () => {
+    it('returns the last run of each workspace', async () => {
       const { runs } = await open();
       const places = [
         ['r0', '/w/a'],
@@ -199,7 +199,7 @@ export function runsConformance(engine: StoreEngine): void {
       expect(await latest(...Array.from({ length: 1_200 }, (_, at) => `/none/${at}`), '/w/b')).toEqual(['r3']);
     });
 
-    it('tells the latest run of each of some issues', async () => {
+    it('returns the latest run of each given issue', async () => {
       const { runs } = await open();
       for (const [id, issueId] of [
         ['r0', 'i1'],
@@ -233,7 +233,7 @@ export function runsConformance(engine: StoreEngine): void {
       expect(await runs.noteEvidence('no', first)).toBe(false);
     });
 
-    it('notes what became of the workspace of a run, also after its end, and the last word counts', async () => {
+    it('records what happened to the workspace of a run, also after its end; the last record counts', async () => {
       const { runs } = await open();
       await runs.start(runStart('r1'));
       const kept = { at: 5, keptBecause: 'the disk is "full"', saved: [] };
@@ -247,7 +247,7 @@ export function runsConformance(engine: StoreEngine): void {
       expect(await runs.noteRemoval('no', gone)).toBe(false);
     });
 
-    it('prunes the oldest finished ones with their events, no more than asked, and none in progress', async () => {
+    it('prunes the oldest finished runs with their events, up to the limit, and none in progress', async () => {
       const { runs, runEvents } = await open();
       for (let index = 0; index < 5; index++) {
         await runs.start(runStart(`r${index}`));
@@ -266,7 +266,7 @@ export function runsConformance(engine: StoreEngine): void {
     const lines = (from: number, count: number) =>
       Array.from({ length: count }, (_, index) => ({ at: from + index, name: 'n', summary: `${from + index}` }));
 
-    it('counts them from 1 without gaps and reads on from any of them', async () => {
+    it('numbers them from 1 without gaps, and continues reading from any of them', async () => {
       const { runs, runEvents } = await open();
       await runs.start(runStart('r1'));
       await runs.start(runStart('r2'));
@@ -282,7 +282,7 @@ export function runsConformance(engine: StoreEngine): void {
       ]);
     });
 
-    it('leaves no gap when two stores write about a run at once', async () => {
+    it('leaves no gap when two stores write events of a run at once', async () => {
       const where = await place();
       const [one, two] = [await open(where), await open(where)];
       await one.runs.start(runStart('r1'));
@@ -293,12 +293,12 @@ export function runsConformance(engine: StoreEngine): void {
       expect(read.map(({ seq }) => seq)).toEqual(Array.from({ length: 40 }, (_, index) => index + 1));
     });
 
-    it('refuses events of a run that is not there', async () => {
+    it('rejects events of an unknown run', async () => {
       const { runEvents } = await open();
       await expect(runEvents.append('no', lines(1, 1))).rejects.toMatchObject({ code: 'store_constraint' });
     });
 
-    it('prunes those of runs that ended long ago, in steps', async () => {
+    it('prunes events of runs that ended long ago, in steps', async () => {
       const { runs, runEvents } = await open();
       for (const runId of ['old', 'live']) {
         await runs.start(runStart(runId));
@@ -329,7 +329,7 @@ export function runsConformance(engine: StoreEngine): void {
       ...over,
     });
 
-    it('sums by minute and by day what has the same labels', async () => {
+    it('sums requests with the same labels by minute and by day', async () => {
       const { requestCounts } = await open();
       await Promise.all([
         requestCounts.add(request({})),
@@ -355,7 +355,7 @@ export function runsConformance(engine: StoreEngine): void {
     });
 
     // @conforms octo-6.6
-    it('tells how many each bucket has, by provider and cause, the earliest first', async () => {
+    it('counts each bucket by provider and cause, the earliest first', async () => {
       const { requestCounts } = await open();
       const sent = [
         request({ at: noon + minute }),
@@ -389,7 +389,7 @@ export function runsConformance(engine: StoreEngine): void {
       ]);
     });
 
-    it('prunes minutes, oldest first and no more than asked, and never days', async () => {
+    it('prunes minutes, oldest first, up to the limit, and never days', async () => {
       const { requestCounts } = await open();
       for (let index = 0; index < 4; index++) {
         await requestCounts.add(request({ at: noon + index * minute }));
@@ -440,7 +440,7 @@ export function runsConformance(engine: StoreEngine): void {
       expect(await usage.sumOfIssue({ project, issueId: 'no' })).toMatchObject({ day: null, totalTokens: 0, runs: 0 });
     });
 
-    it('loses none of many amounts that are added at once', async () => {
+    it('loses none of many amounts added at once', async () => {
       const { usage } = await open();
       const one = { project, issueId: 'i1', day: '2026-11-15', role: 'worker', ...amount };
       await Promise.all(Array.from({ length: 20 }, () => usage.add(one)));

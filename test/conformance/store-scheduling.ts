@@ -11,7 +11,7 @@ export function schedulingConformance(engine: StoreEngine): void {
   const elsewhere = { project: 'beta', issueId: 'i1' };
 
   onEngine(engine, 'keeps projects', ({ open, place }) => {
-    it('gives a name the same id always, and another name another', async () => {
+    it('gives a name always the same id, and another name another id', async () => {
       const where = await place();
       const { projects } = await open(where);
       const made = await projects.ensure('My Project', 5);
@@ -54,7 +54,7 @@ export function schedulingConformance(engine: StoreEngine): void {
       note: null,
     };
 
-    it('has one retry an issue, by due time', async () => {
+    it('has one retry per issue, by due time', async () => {
       const { retries } = await open();
       await retries.put(bare);
       await retries.put(retry);
@@ -70,7 +70,7 @@ export function schedulingConformance(engine: StoreEngine): void {
       expect(await retries.read(elsewhere)).toEqual({ ...retry, ...elsewhere });
     });
 
-    it('has one held entry an issue', async () => {
+    it('has one held entry per issue', async () => {
       const { held } = await open();
       const entry = { ...key, identifier: 'BAT-1', code: 'person', reason: 'asked to', since: 5, runId: null };
       await held.put(entry);
@@ -81,7 +81,7 @@ export function schedulingConformance(engine: StoreEngine): void {
       expect(await held.remove(key)).toBe(false);
     });
 
-    it('adds to counters without losing any, and sets them', async () => {
+    it('adds to counters without losing any, and sets counters', async () => {
       const { counters } = await open();
       await Promise.all(Array.from({ length: 20 }, () => counters.add(key, 'failures', 1)));
       expect(await counters.add(key, 'failures', -3)).toBe(17);
@@ -95,7 +95,7 @@ export function schedulingConformance(engine: StoreEngine): void {
       ]);
     });
 
-    it('forgets the counters that are named, or all of an issue', async () => {
+    it('deletes the named counters, or all of an issue', async () => {
       const { counters } = await open();
       for (const name of ['a', 'b', 'c']) await counters.set(key, name, 1);
       await counters.set(elsewhere, 'a', 1);
@@ -128,7 +128,7 @@ export function schedulingConformance(engine: StoreEngine): void {
       error: null,
     };
 
-    it('keeps what became of each job and when it is due', async () => {
+    it('keeps the outcome of each job and its due time', async () => {
       const { jobTimers } = await open();
       const failed = {
         lastRunAt: 5,
@@ -150,7 +150,7 @@ export function schedulingConformance(engine: StoreEngine): void {
     });
 
     // @conforms cadence.7
-    it('keeps the same job of each daemon, of nobody and of each project apart', async () => {
+    it('keeps a job apart for each daemon, for no daemon and for each project', async () => {
       const { jobTimers } = await open();
       const all = ['', 'a', 'b'].flatMap((owner, at) =>
         ['prune', 'scan'].map((job) => ({ ...timer, job, owner, nextDueAt: at })),
@@ -163,7 +163,7 @@ export function schedulingConformance(engine: StoreEngine): void {
       expect(await jobTimers.list('beta')).toHaveLength(1);
     });
 
-    it('takes times with fractions, which clocks and chance give', async () => {
+    it('accepts fractional times', async () => {
       const { jobTimers } = await open();
       await jobTimers.put({ ...timer, nextDueAt: 5.7, durationMs: 1.2 });
       expect(await jobTimers.list(project)).toMatchObject([{ nextDueAt: 6, durationMs: 1 }]);
@@ -174,7 +174,7 @@ export function schedulingConformance(engine: StoreEngine): void {
     const author = { kind: 'person', name: 'Ada' } as const;
     const pin = { ...key, identifier: 'BAT-1', since: 5, author };
 
-    it('from the first who pins an issue to whoever takes that back', async () => {
+    it('from the first who pins an issue to the one who unpins it', async () => {
       const { pins } = await open();
       expect(await pins.remove(key)).toBe(false);
       await pins.put(pin);
@@ -187,7 +187,7 @@ export function schedulingConformance(engine: StoreEngine): void {
     });
   });
 
-  onEngine(engine, 'tells what must have survived', ({ open, place }) => {
+  onEngine(engine, 'returns what must survive a restart', ({ open, place }) => {
     const retry: Retry = {
       ...key,
       identifier: 'BAT-1',
@@ -232,7 +232,7 @@ export function schedulingConformance(engine: StoreEngine): void {
       ]);
     });
 
-    it('as it was at one moment, while others write', async () => {
+    it('as of one moment, while others write', async () => {
       const where = await place();
       const [writer, reader] = [await open(where), await open(where)];
       await writer.retries.put(retry);
@@ -272,7 +272,7 @@ export function schedulingConformance(engine: StoreEngine): void {
       ...over,
     });
 
-    it('gives what waits, oldest first, until it has a result', async () => {
+    it('returns waiting commands, oldest first, until they have a result', async () => {
       const { commands } = await open();
       const { command: first, created } = await commands.submit(command('c1', { payload: { issue: ['BAT-1', null] } }));
       expect(created).toBe(true);
@@ -297,7 +297,7 @@ export function schedulingConformance(engine: StoreEngine): void {
       expect(await commands.list(project, 1)).toHaveLength(1);
     });
 
-    it('keeps what was begun of a command until it has a result, and no longer', async () => {
+    it('keeps the progress of a command only until it has a result', async () => {
       const { commands } = await open();
       const { command: written } = await commands.submit(command('c1'));
       expect(await commands.begin('c1', 'run-1')).toBe(true);
@@ -314,7 +314,7 @@ export function schedulingConformance(engine: StoreEngine): void {
       expect(await commands.read('c1')).toEqual({ ...written, result });
     });
 
-    it('writes one command for one key, however often and at once it is sent', async () => {
+    it('writes one command for one key, however often and concurrently it is sent', async () => {
       const { commands } = await open();
       const sent = await Promise.all(
         Array.from({ length: 8 }, (_, index) => commands.submit(command(`c${index}`, { key: 'k' }))),
@@ -327,7 +327,7 @@ export function schedulingConformance(engine: StoreEngine): void {
       await expect(commands.submit(command('n2'))).rejects.toMatchObject({ code: 'store_constraint' });
     });
 
-    it('knows the newest of a kind that was done, and keeps it when it prunes', async () => {
+    it('finds the newest completed command of a kind, and keeps it when pruning', async () => {
       const { commands } = await open();
       for (const [index, kind] of ['pause', 'resume', 'pause', 'drain', 'resume'].entries()) {
         await commands.submit(command(`c${index}`, { kind }));
@@ -345,7 +345,7 @@ export function schedulingConformance(engine: StoreEngine): void {
       expect((await commands.latestDone(project, ['pause', 'resume']))?.id).toBe('c2');
     });
 
-    it('tells commands in outline: what is long in them is left out, and garbage does no harm', async () => {
+    it('lists commands in outline: long values are omitted, and garbage does no harm', async () => {
       const { commands } = await open();
       const long = 'x'.repeat(100_000);
       const broken = `a\u0000b\ud800 \\u0000 "'%`;
@@ -381,7 +381,7 @@ export function schedulingConformance(engine: StoreEngine): void {
       expect(await idsDone([], 9)).toEqual([]);
     });
 
-    it('prunes no more than asked, and nothing that waits', async () => {
+    it('prunes up to the limit, and no waiting command', async () => {
       const { commands } = await open();
       for (let index = 0; index < 6; index++) {
         await commands.submit(command(`c${index}`));

@@ -100,8 +100,8 @@ export function runStart(runId: string, over: Partial<RunStart> = {}): RunStart 
 
 /** The suite of the seam `Store`. Both engines run it unchanged. */
 export function storeConformance(engine: StoreEngine): void {
-  onEngine(engine, 'keeps transactions whole', ({ open }) => {
-    it('keeps nothing of a transaction that fails, in any table', async () => {
+  onEngine(engine, 'keeps transactions atomic', ({ open }) => {
+    it('keeps nothing of a failed transaction, in any table', async () => {
       const store = await open();
       await expect(
         store.transaction(async (tables) => {
@@ -118,7 +118,7 @@ export function storeConformance(engine: StoreEngine): void {
       expect((await store.boardIssues.create(project, draft('i2'), 1)).issue.identifier).toBe('BAT-1');
     });
 
-    it('keeps all of one that succeeds, and gives its result', async () => {
+    it('keeps everything of a successful one, and returns its result', async () => {
       const store = await open();
       const identifier = await store.transaction(async (tables) => {
         const { issue } = await tables.boardIssues.create(project, draft('i1'), 1);
@@ -129,7 +129,7 @@ export function storeConformance(engine: StoreEngine): void {
       expect(await store.counters.read({ project, issueId: 'i1' })).toEqual({ failures: 1 });
     });
 
-    it('lets no call from outside slip into a transaction that is open', async () => {
+    it('keeps calls from outside out of an open transaction', async () => {
       const store = await open();
       const begun = Promise.withResolvers<void>();
       const mayFail = Promise.withResolvers<void>();
@@ -149,7 +149,7 @@ export function storeConformance(engine: StoreEngine): void {
       expect(await store.counters.list(project)).toEqual([{ project, issueId: 'outside', name: 'n', value: 1 }]);
     });
 
-    it('runs many transactions that begin at once, one after the other where they meet', async () => {
+    it('runs many concurrent transactions, one after the other if they conflict', async () => {
       const store = await open();
       const key = { project, issueId: 'i1' };
       await Promise.all(
@@ -162,7 +162,7 @@ export function storeConformance(engine: StoreEngine): void {
       expect(await store.counters.read(key)).toEqual({ n: 40 });
     });
 
-    it('goes on after a transaction that the engine refused', async () => {
+    it('continues after a transaction that the engine refused', async () => {
       const store = await open();
       const refused = store.transaction(async (tables) => {
         await tables.boardIssues.create(project, draft('i1'), 1);
@@ -172,7 +172,7 @@ export function storeConformance(engine: StoreEngine): void {
       expect((await store.boardIssues.create(project, draft('i1'), 1)).issue.identifier).toBe('BAT-1');
     });
 
-    it('keeps nothing of one in which a call failed, also when its error was caught', async () => {
+    it('keeps nothing of one with a failed call, even if the error was caught', async () => {
       const store = await open();
       const swallowed = store.transaction(async (tables) => {
         await tables.boardIssues.create(project, draft('i1'), 1);
@@ -185,7 +185,7 @@ export function storeConformance(engine: StoreEngine): void {
       expect(await store.boardIssues.readMany(project, ['i1'])).toHaveLength(1);
     });
 
-    it('closes twice without a word, and only after what is under way', async () => {
+    it('closes twice without an error, and only after calls in progress', async () => {
       const store = await open();
       const writing = store.transaction(async (tables) => {
         await tables.counters.set({ project, issueId: 'i1' }, 'n', 1);
@@ -196,8 +196,8 @@ export function storeConformance(engine: StoreEngine): void {
     });
   });
 
-  onEngine(engine, 'is kept in order', ({ open, place }) => {
-    it('without losing or changing anything, whoever writes meanwhile', async () => {
+  onEngine(engine, 'is maintained', ({ open, place }) => {
+    it('without losing or changing anything, even during other writes', async () => {
       const where = await place();
       const [store, other] = [await open(where, 'daemon'), await open(where)];
       const key = { project, issueId: 'i1' };
@@ -214,7 +214,7 @@ export function storeConformance(engine: StoreEngine): void {
       expect(await store.maintain()).toEqual({ walPages: 0, checkpointed: 0, busy: false });
     });
 
-    it('after the transaction that is under way, and not in the middle of it', async () => {
+    it('after the transaction in progress, not in the middle of it', async () => {
       const store = await open();
       const key = { project, issueId: 'i1' };
       const mayEnd = Promise.withResolvers<void>();
@@ -230,8 +230,8 @@ export function storeConformance(engine: StoreEngine): void {
     });
   });
 
-  onEngine(engine, 'keeps what is not plain text', ({ open }) => {
-    it('gives every text back as it came, save the character NUL', async () => {
+  onEngine(engine, 'stores unusual values', ({ open }) => {
+    it('returns every text unchanged, except the character NUL', async () => {
       const store = await open();
       const title = '\'; drop table runs; -- ü 漢字 🚲 \u2028 \\ " %_ $1';
       const { issue } = await store.boardIssues.create(
@@ -243,7 +243,7 @@ export function storeConformance(engine: StoreEngine): void {
       expect(await store.boardIssues.readMany(project, ['i1'])).toEqual([issue]);
     });
 
-    it('keeps whole numbers up to the largest exact one', async () => {
+    it('stores integers exactly up to the largest safe one', async () => {
       const store = await open();
       await store.counters.set({ project, issueId: 'i1' }, 'n', Number.MAX_SAFE_INTEGER);
       await store.counters.set({ project, issueId: 'i1' }, 'm', -5);

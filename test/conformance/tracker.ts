@@ -42,7 +42,7 @@ export function trackerConformance(
   states: TrackerStates = usualStates,
 ): void {
   const issue = (changes: Partial<Issue>): Issue => ticket({ state: states.todo, ...changes });
-  describe(`${name} keeps the tracker seam`, () => {
+  describe(`${name} conforms to the tracker seam`, () => {
     const opened: TrackerHarness[] = [];
     const openWith = async (...issues: Issue[]): Promise<TrackerHarness> => {
       const harness = await open(issues);
@@ -54,7 +54,7 @@ export function trackerConformance(
     });
     const ids = (issues: readonly Issue[]): string[] => issues.map(({ id }) => id);
 
-    it('reads every issue in the states asked for, and no other', async () => {
+    it('reads every issue in the requested states, and no other', async () => {
       const { tracker } = await openWith(
         issue({ id: '1', state: states.todo }),
         issue({ id: '2', state: states.done }),
@@ -77,7 +77,7 @@ export function trackerConformance(
       expect(ids(await tracker.fetchByStates([` ${states.active.toUpperCase()} `]))).toEqual(['1']);
     });
 
-    it('answers nothing for no states and no ids, without a request', async () => {
+    it('returns nothing for no states and no ids, without a request', async () => {
       const { tracker, requests } = await openWith(issue({ id: '1' }));
       const before = requests();
       expect(await tracker.fetchByStates([])).toEqual([]);
@@ -86,12 +86,12 @@ export function trackerConformance(
     });
 
     // @conforms spec-11.1
-    it('reads by id in the order asked, each id once, and leaves out what does not exist', async () => {
+    it('reads by id in the requested order, each id once, and omits missing ones', async () => {
       const { tracker } = await openWith(issue({ id: '1' }), issue({ id: '2' }), issue({ id: '3' }));
       expect(ids(await tracker.fetchByIds(['3', '1', '3', '404', '1']))).toEqual(['3', '1']);
     });
 
-    it('gives full records by id, whatever their state', async () => {
+    it('returns full records by id, in any state', async () => {
       const { tracker } = await openWith(
         issue({ id: '1', title: 'A title', state: states.done, labels: ['bug'], priority: 2 }),
       );
@@ -115,7 +115,7 @@ export function trackerConformance(
       expect(ids(await tracker.fetchByStates([states.todo]))).toEqual(['1']);
     });
 
-    it("tells a blocker's state as it is now", async () => {
+    it('returns the current state of a blocker', async () => {
       const { tracker, move } = await openWith(
         issue({ id: '1' }),
         issue({ id: '2', blockedBy: [{ id: '1', identifier: 'T-1', state: states.todo }] }),
@@ -125,7 +125,7 @@ export function trackerConformance(
       expect(blocked?.blockedBy).toMatchObject([{ id: '1', state: states.done }]);
     });
 
-    it('rejects a read that was given up before it began', async () => {
+    it('rejects a read that was cancelled before it began', async () => {
       const { tracker } = await openWith(issue({ id: '1' }));
       await expect(tracker.fetchByStates([states.todo], { signal: AbortSignal.abort() })).rejects.toThrow();
       await expect(tracker.fetchByIds(['1'], { signal: AbortSignal.abort() })).rejects.toThrow();
@@ -146,7 +146,7 @@ export function trackerConformance(
     });
 
     // @conforms tools.35
-    it('reads what was said on an issue, newest last, whole and with its author and time', async ({ skip }) => {
+    it('reads the comments of an issue, newest last, complete, with author and time', async ({ skip }) => {
       const { tracker, comment, requests } = await openWith(issue({ id: '1' }), issue({ id: '2' }));
       if (tracker.fetchComments === undefined) return skip('nothing can be said in this tracker');
       expect(await tracker.fetchComments('1')).toEqual({ comments: [], hasEarlier: false });
@@ -171,7 +171,7 @@ export function trackerConformance(
     });
 
     // @conforms tools.36
-    it('gives the latest 50 comments and tells that there are earlier ones', async ({ skip }) => {
+    it('returns the latest 50 comments and says that there are earlier ones', async ({ skip }) => {
       const { tracker, comment } = await openWith(issue({ id: '1' }));
       if (tracker.fetchComments === undefined) return skip('nothing can be said in this tracker');
       for (let number = 1; number <= 50; number += 1) await comment('1', `comment ${number}`);
@@ -185,7 +185,7 @@ export function trackerConformance(
       );
     });
 
-    it('cuts a long comment at 4,000 characters, at a whole one, and tells how many are missing', async ({ skip }) => {
+    it('cuts a long comment at 4,000 whole characters and says how many are missing', async ({ skip }) => {
       const { tracker, comment } = await openWith(issue({ id: '1' }));
       if (tracker.fetchComments === undefined) return skip('nothing can be said in this tracker');
       const exact = 'x'.repeat(4_000);
@@ -198,7 +198,7 @@ export function trackerConformance(
       ]);
     });
 
-    it('rejects a read of comments that was given up, of no issue, or that failed', async ({ skip }) => {
+    it('rejects a read of comments that was cancelled, failed, or names no issue', async ({ skip }) => {
       const { tracker, comment, fail, requests } = await openWith(issue({ id: '1' }));
       if (tracker.fetchComments === undefined) return skip('nothing can be said in this tracker');
       await comment('1', 'x');
@@ -215,7 +215,7 @@ export function trackerConformance(
       expect((await tracker.fetchComments('1')).comments).toHaveLength(1);
     });
 
-    it('moves and comments on behalf of a run, and names the states when asked for another', async ({ skip }) => {
+    it('moves and comments on behalf of a run, and lists the states for an unknown one', async ({ skip }) => {
       const { from, to } = states.movableByRun;
       const { tracker } = await openWith(issue({ id: '1', state: from }));
       const { changes } = tracker;

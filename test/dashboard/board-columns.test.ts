@@ -32,7 +32,7 @@ const page = (
 
 describe('the columns of the board', () => {
   // @conforms dashboard.5
-  it('have an issue once, in the column of its status, whatever comes in whichever order', () => {
+  it('have each issue once, in the column of its status, for any order of updates', () => {
     const id = fc.constantFrom('a', 'b', 'c', 'd');
     const state = fc.constantFrom(...states);
     const step = fc.oneof(
@@ -60,7 +60,7 @@ describe('the columns of the board', () => {
     );
   });
 
-  it('keep the place of an issue that only changed, and put one that moved on top', () => {
+  it('keep the position of a changed issue, and put a moved issue on top', () => {
     const before = page(page(new Map(), 'todo', ['a', 'b', 'c']), 'review', ['d']);
     expect(ids(withIssue(before, { ...issue('b', 'todo'), title: 'new' }), 'todo')).toEqual(['a', 'b', 'c']);
     const moved = withIssue(before, issue('b', 'review'));
@@ -68,13 +68,13 @@ describe('the columns of the board', () => {
     expect(ids(moved, 'review')).toEqual(['b', 'd']);
   });
 
-  it('take an issue out that went to a column that nobody has read', () => {
+  it('remove an issue that moved to a column that was not read', () => {
     const after = withIssue(page(new Map(), 'todo', ['a']), issue('a', 'done'));
     expect(findIssue(after, 'a')).toBeNull();
     expect(columnOf(after, 'done').isRead).toBe(false);
   });
 
-  it('do not show an issue twice that a page repeats, nor one that has moved on meanwhile', () => {
+  it('show an issue once even if a page repeats it or it moved meanwhile', () => {
     const first = page(new Map(), 'todo', ['a', 'b'], 'more');
     expect(columnOf(first, 'todo').next).toBe('more');
     const second = withPage(first, 'todo', { issues: [issue('b', 'todo'), issue('c', 'review')], next: null });
@@ -82,7 +82,7 @@ describe('the columns of the board', () => {
     expect(columnOf(second, 'todo')).toMatchObject({ next: null, isRead: true });
   });
 
-  it('have everything that was read anew, once, and whoever reads in them does not lose his place', () => {
+  it('have every issue of a reload once, and keep the reading position', () => {
     const some = fc.uniqueArray(fc.integer({ min: 0, max: 20 }).map(String), { maxLength: 15 });
     fc.assert(
       fc.property(some, some, (before, fresh) => {
@@ -103,13 +103,13 @@ describe('the columns of the board', () => {
     );
   });
 
-  it('put what came in front on top, and what lies beyond the end after it', () => {
+  it('put new issues at the front on top, and issues beyond the end last', () => {
     const old = columnOf(page(new Map(), 'todo', ['a', 'b', 'c']), 'todo');
     const read = columnOf(page(new Map(), 'todo', ['new', 'c', 'a', 'older', 'b', 'oldest']), 'todo');
     expect(inPlace(old, read).issues.map(({ id }) => id)).toEqual(['new', 'older', 'a', 'b', 'c', 'oldest']);
   });
 
-  it('tell by how many rows what is read has moved, also when the row itself has gone', () => {
+  it('report by how many rows the visible part moved, even if its first row is gone', () => {
     const list = (...names: string[]): readonly IssueSummary[] => names.map((id) => issue(id, 'todo'));
     const before = list('a', 'b', 'c', 'd');
     expect(shiftOf(before, before, 2)).toBe(0);

@@ -6,7 +6,7 @@ const today = '2026-11-16';
 const nothing = { from: '', to: '', days: '' };
 
 describe('a range of days in the address', () => {
-  it('is the last thirty days where the address says nothing, or nothing that can be understood', () => {
+  it('defaults to the last thirty days if the address has no valid range', () => {
     const usual = { from: '2026-10-18', to: today };
     expect(readRange(nothing, today)).toEqual(usual);
     expect(readRange({ ...nothing, days: 'seven' }, today)).toEqual(usual);
@@ -16,19 +16,19 @@ describe('a range of days in the address', () => {
     expect(readRange({ from: today, to: '', days: '' }, today)).toEqual(usual);
   });
 
-  it('has today in it, and so many days as the address says', () => {
+  it('includes today and has the number of days in the address', () => {
     expect(readRange({ ...nothing, days: '7' }, today)).toEqual({ from: '2026-11-10', to: today });
     expect(daysOf(lastDays(90, today))).toHaveLength(90);
     expect(readRange({ ...nothing, days: '0' }, today)).toEqual({ from: today, to: today });
   });
 
-  it('takes two days in any order, and both are in it', () => {
+  it('accepts two days in any order and includes both', () => {
     const range = readRange({ from: '2026-11-03', to: '2026-11-01', days: '7' }, today);
     expect(daysOf(range)).toEqual(['2026-11-01', '2026-11-02', '2026-11-03']);
   });
 
   // @conforms dashboard.12
-  it('is never longer than may be asked for, never upside down, and keeps its last day, whatever is typed', () => {
+  it('is never too long or reversed, and keeps its last day, for any input', () => {
     const text = fc.oneof(
       fc.string(),
       fc

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { type DiffLine, diffHunks } from '../../dashboard/data/issue/diff-lines.ts';
 
 describe('the lines of a unified diff', () => {
-  it('have their numbers in the old and the new file', () => {
+  it('have their line numbers in the old and the new file', () => {
     const patch = [
       ...['diff --git a/x b/x', '--- a/x', '+++ b/x', '@@ -10,3 +10,4 @@ function pay() {'],
       ...[' same', '-old', '+new', '+more', ' end', ''],
@@ -22,7 +22,7 @@ describe('the lines of a unified diff', () => {
     ]);
   });
 
-  it('count one where the head of a hunk leaves the count out', () => {
+  it('count one if the head of a hunk has no count', () => {
     expect(diffHunks('@@ -1 +1 @@\n-a\n+b\n')[0]?.lines).toHaveLength(2);
   });
 
@@ -38,7 +38,7 @@ describe('the lines of a unified diff', () => {
     expect(hunk?.lines.map(({ kind }) => kind)).toEqual(['removed', 'note', 'added', 'note']);
   });
 
-  it('are all there again, whatever the text of the lines is', () => {
+  it('are all preserved, whatever their text', () => {
     const text = fc.string().map((each) => each.replaceAll('\n', ' '));
     const line = fc.tuple(fc.constantFrom('+', '-', ' '), text);
     const hunk = fc.tuple(fc.integer({ min: 1, max: 5_000 }), fc.array(line, { minLength: 1, maxLength: 12 }));
@@ -60,7 +60,7 @@ describe('the lines of a unified diff', () => {
     );
   });
 
-  it('are none for what is no diff, and reading garbage throws nothing', () => {
+  it('are empty for text that is not a diff, and garbage never throws', () => {
     fc.assert(
       fc.property(fc.string(), (garbage) => {
         expect(Array.isArray(diffHunks(garbage))).toBe(true);

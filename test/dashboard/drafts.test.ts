@@ -11,8 +11,8 @@ import {
   turnForm,
 } from '../../dashboard/data/page/open-forms.ts';
 
-describe('what a person has typed and not sent', () => {
-  it('tells a field that was made empty from one that was not touched', () => {
+describe('unsent input', () => {
+  it('distinguishes an emptied field from an untouched one', () => {
     expect(draftOf('a/title')).toBeNull();
     keepDraft('a/title', '');
     expect(draftOf('a/title')).toBe('');
@@ -20,7 +20,7 @@ describe('what a person has typed and not sent', () => {
     expect(draftOf('a/title')).toBeNull();
   });
 
-  it('is in a form that stays open, and the same one, when its words are to be sent as something else', () => {
+  it('stays in the same open form when it will be sent as another action', () => {
     openForm('running/p/r1', 'issue_steer');
     const form = openFormAt('running/p/r1');
     turnForm('running/p/r1', 'retry_with_note');
@@ -34,7 +34,7 @@ describe('what a person has typed and not sent', () => {
     expect(openFormAt('running/p/r1')).toBeNull();
   });
 
-  it('gives the focus to a form once, when a person opened it', () => {
+  it('focuses a form once, when a person opened it', () => {
     openForm('one', 'issue_steer');
     const one = openFormAt('one');
     openForm('two', 'issue_steer');
@@ -46,7 +46,7 @@ describe('what a person has typed and not sent', () => {
     closeForm('two');
   });
 
-  it('keeps a place in use as long as a note or an answer is being typed there', () => {
+  it('keeps a place in use while a note or an answer is typed there', () => {
     openForm('needs_you/p/k', 'retry_with_note');
     noteAnswering('q1', 'needs_you/p/k');
     noteAnswering('q2', 'needs_you/p/other');

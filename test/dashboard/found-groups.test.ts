@@ -15,8 +15,8 @@ const result = fc.record({
 });
 const found: fc.Arbitrary<Found> = fc.record({ results: fc.array(result), is_cut: fc.boolean() });
 
-describe('what was found', () => {
-  it('is together by issue and project, and every result is in exactly one place', () => {
+describe('search results', () => {
+  it('are grouped by issue and project, each result exactly once', () => {
     fc.assert(
       fc.property(found, found, (first, second) => {
         const groups = groupFound([

@@ -5,8 +5,8 @@ import { markFound } from '../../dashboard/data/search/found-words.ts';
 const found = (text: string, query: string): readonly string[] =>
   markFound(text, query).flatMap((piece) => (piece.isFound ? [piece.text] : []));
 
-describe('what was found in a text', () => {
-  it('is marked as a whole, in any case and with any blanks, wherever it is', () => {
+describe('matches in a text', () => {
+  it('are marked whole, in any case, with any blanks, at any position', () => {
     expect(found('A Redirect  Loop, and a loop: REDIRECT LOOP', ' redirect loop ')).toEqual([
       'Redirect  Loop',
       'REDIRECT LOOP',
@@ -14,19 +14,19 @@ describe('what was found in a text', () => {
   });
 
   // @conforms dashboard.13
-  it('takes what was typed for letters, never for a pattern', () => {
+  it('treat the query as plain text, never as a pattern', () => {
     expect(found('a.b axb', 'a.b')).toEqual(['a.b']);
     expect(found('x', '.*')).toEqual([]);
     expect(found('[(', '[(')).toEqual(['[(']);
     expect(found('^$|\\/{}+?-', '^$|\\/{}+?-')).toEqual(['^$|\\/{}+?-']);
   });
 
-  it('marks nothing where nothing was asked for', () => {
+  it('are none for an empty query', () => {
     expect(markFound('text', '  ')).toEqual([{ text: 'text', isFound: false }]);
     expect(markFound('', 'x')).toEqual([]);
   });
 
-  it('is the same text again when the pieces are put together, and no piece is empty', () => {
+  it('split into non-empty pieces that join to the same text', () => {
     const text = fc.string({ unit: fc.constantFrom('a', 'A', 'b', ' ', '.', '(', '\\', 'İ', 'ß', '😀', '-') });
     fc.assert(
       fc.property(text, text, (said, query) => {
@@ -37,7 +37,7 @@ describe('what was found in a text', () => {
     );
   });
 
-  it('marks something in whatever contains the query', () => {
+  it('are found in every text that contains the query', () => {
     fc.assert(
       fc.property(fc.string(), fc.string({ minLength: 1 }), fc.string(), (before, query, after) => {
         fc.pre(query.trim() !== '');

@@ -6,8 +6,8 @@ import { runs } from '../property-runs.ts';
 /** What a browser draws with no width, or draws other text differently for. */
 const dangerous = /\p{Cc}|\p{Cf}|\p{Cs}|\p{Zl}|\p{Zp}/u;
 
-describe('text of others', () => {
-  it('never has a control or format character, but for a tab and the end of a line', () => {
+describe('text by other people', () => {
+  it('has no control or format character except tabs and line ends', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         const shown = harmlessText(text).replace(/[\t\n]/gu, '');
@@ -18,7 +18,7 @@ describe('text of others', () => {
   });
 
   // @conforms dashboard.3
-  it('has none of them for every character there is', () => {
+  it('has none for any Unicode character', () => {
     const left: string[] = [];
     for (let code = 0; code <= 0x10_ffff; code += 1) {
       if (code === 9 || code === 10) continue;
@@ -28,18 +28,18 @@ describe('text of others', () => {
     expect(left).toEqual([]);
   });
 
-  it('names what turns a line around, what has no width, and shows the picture of an escape', () => {
+  it('names direction and zero-width characters, and shows a picture of an escape character', () => {
     expect(harmlessText('a\u202eb\u200bc\u001b[31m\u007f\ufeff')).toBe('a⟦U+202E⟧b⟦U+200B⟧c␛[31m␡⟦U+FEFF⟧');
     expect(harmlessText('\u{e0041}\u2066\ud800\u3164\ufe00')).toBe('⟦U+E0041⟧⟦U+2066⟧⟦U+D800⟧⟦U+3164⟧⟦U+FE00⟧');
   });
 
-  it('leaves every other text as it is', () => {
+  it('leaves all other text unchanged', () => {
     for (const text of ['Grüße, 世界', 'שלום', 'a\tb\nc', '😀 é ⚠️', '<b>&amp;</b>'])
       expect(harmlessText(text)).toBe(text);
     expect(harmlessText('a\r\nb')).toBe('a\nb');
   });
 
-  it('is harmless a second time too', () => {
+  it('does not change when it is processed twice', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         expect(harmlessText(harmlessText(text))).toBe(harmlessText(text));
@@ -47,7 +47,7 @@ describe('text of others', () => {
     );
   });
 
-  it('is one line where there is room for one', () => {
+  it('becomes one line for a single-line place', () => {
     expect(harmlessLine('  a\n\n b\tc ')).toBe('a b c');
   });
 });

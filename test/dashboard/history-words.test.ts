@@ -5,7 +5,7 @@ import { createdWords, keysOf } from '../../dashboard/data/issue/history-words.t
 const past = fc.array(fc.record({ at: fc.constantFrom('1', '2', '3'), what: fc.constantFrom('comment', 'status') }));
 
 describe('the history of an issue', () => {
-  it('names each entry once, and keeps the names when others come after it', () => {
+  it('gives each entry a unique key that stays when entries are added', () => {
     fc.assert(
       fc.property(past, past, (before, more) => {
         const keys = keysOf(before);
@@ -15,7 +15,7 @@ describe('the history of an issue', () => {
     );
   });
 
-  it('keeps the names also when entries of another kind come between', () => {
+  it('keeps the keys when entries of another kind come between', () => {
     const [one, two] = [
       { at: '1', what: 'status' },
       { at: '1', what: 'comment' },
@@ -23,7 +23,7 @@ describe('the history of an issue', () => {
     expect(keysOf([one, one, two]).at(-1)).toBe(keysOf([one, two]).at(-1));
   });
 
-  it('tells in words what was created', () => {
+  it('describes a created issue in words', () => {
     const facts = {
       title: 'A door',
       description: 'long',
@@ -40,7 +40,7 @@ describe('the history of an issue', () => {
     expect(few.length).toBeLessThan(createdWords({ title: 'A door', status: 'todo', priority: 2, labels: [] }).length);
   });
 
-  it('has words for whatever was written down, and never JSON of it', () => {
+  it('describes any recorded value in words, never as JSON', () => {
     const garbage = fc.oneof(fc.object(), fc.boolean(), fc.constant(null), fc.array(fc.object()));
     const facts = fc.record({ title: garbage, status: garbage, priority: garbage, labels: garbage });
     fc.assert(

@@ -17,8 +17,8 @@ const row = (more: object = {}) => ({
   ...more,
 });
 
-describe('when an issue is read again', () => {
-  it('is when its run begins, comes to another turn, or ends; not with each word of the agent', () => {
+describe('reading an issue again', () => {
+  it('happens when its run starts, ends or reaches a new turn, not with each message of the agent', () => {
     const isNews = createIssueNews('demo', 'BAT-1', undefined);
     expect(isNews(patch({ set: { running: [row()] } }))).toBe(true);
     expect(isNews(patch({ set: { running: [row({ last_message: 'reads' })] } }))).toBe(false);
@@ -28,22 +28,22 @@ describe('when an issue is read again', () => {
     expect(isNews(patch({ drop: { running: ['run1'] } }))).toBe(false);
   });
 
-  it('is when something else about it changed, by its id or its identifier', () => {
+  it('happens when the issue changed, by its id or its identifier', () => {
     const changed = { project: 'demo', issue_id: 'i1', issue_identifier: 'BAT-1' };
     for (const issue of ['i1', 'BAT-1'])
       expect(createIssueNews('demo', issue, undefined)({ name: 'issue_changed', data: changed })).toBe(true);
     expect(createIssueNews('demo', 'i2', undefined)({ name: 'issue_changed', data: changed })).toBe(false);
   });
 
-  it('is not for another issue, nor for the same name in another project', () => {
+  it('does not happen for another issue, or the same identifier in another project', () => {
     const isNews = createIssueNews('demo', 'BAT-2', undefined);
     expect(isNews(patch({ set: { running: [row()] }, drop: { waiting: ['run1'] } }))).toBe(false);
     expect(createIssueNews('demo', 'i1', undefined)(patch({ project: 'web', set: { running: [row()] } }))).toBe(false);
   });
 });
 
-describe('when a run is read again', () => {
-  it('is at a new turn and at its end, and else now and then', () => {
+describe('reading a run again', () => {
+  it('happens at a new turn, at its end, and otherwise now and then', () => {
     let now = 0;
     const isNews = createRunNews('demo', 'run1', () => now);
     expect(isNews(patch({ set: { running: [row()] } }))).toBe(true);
@@ -56,7 +56,7 @@ describe('when a run is read again', () => {
     expect(isNews(patch({ drop: { running: ['run1'] } }))).toBe(true);
   });
 
-  it('is when something about its issue changed', () => {
+  it('happens when its issue changed', () => {
     const isNews = createRunNews('demo', 'run1', () => 0);
     isNews(patch({ set: { running: [row()] } }));
     const data = { project: 'demo', issue_id: 'i1', issue_identifier: 'BAT-1' };

@@ -4,7 +4,7 @@ import { matchPath } from '../../dashboard/data/page/match-path.ts';
 
 describe('the address of a screen', () => {
   // @conforms dashboard.7
-  it('gives back every project and identifier that was put into it', () => {
+  it('returns every project and identifier that was put into it', () => {
     const part = fc.string({ unit: 'grapheme', minLength: 1 });
     fc.assert(
       fc.property(part, part, (project, id) => {
@@ -14,7 +14,7 @@ describe('the address of a screen', () => {
     );
   });
 
-  it('is another one when a part is missing, too much, or cannot be read', () => {
+  it('does not match if a part is missing, extra or not decodable', () => {
     for (const path of ['/issue/a', '/issue/a/b/c', '/issue//b', '/run/a/b', '/issue/a/%E0%A4%A'])
       expect(matchPath('/issue/:project/:id', path)).toBeNull();
     expect(matchPath('/', '/')).toEqual({});

@@ -9,8 +9,8 @@ const row = (name: string, title = 'A title'): { issue_identifier: string; title
 });
 const ids = (matches: Matches): readonly string[] => matches.items().map(({ id }) => id);
 
-describe('what the palette finds', () => {
-  it('has every word in it, in the row or in what can be done with it', () => {
+describe('the items of the palette', () => {
+  it('contain every typed word, in the row or its actions', () => {
     const matches = createMatches(['stop', 'bat-1', 'left']);
     matches.addOf({ project: 'left', row: row('BAT-1'), more: 'Stop BAT-1' }, () => item('stop'));
     matches.addOf({ project: 'left', row: row('BAT-1'), more: 'Hold BAT-1' }, () => item('hold'));
@@ -19,7 +19,7 @@ describe('what the palette finds', () => {
     expect(ids(matches)).toEqual(['stop', 'screen']);
   });
 
-  it('has each once, as an issue that asks and runs is in two lists', () => {
+  it('contain an issue once, even if it asks and runs', () => {
     const matches = createMatches([]);
     for (const what of ['needs you', 'running'])
       matches.addOf({ project: 'p', row: row('BAT-1'), more: what }, () => item('issue/p/1', what));
@@ -27,7 +27,7 @@ describe('what the palette finds', () => {
   });
 
   // @conforms dashboard.42
-  it('is never more than it may be, and has the issue that was named in full first, however many others fit', () => {
+  it('stay within their limit, with an issue named in full first', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 300 }), fc.integer({ min: 1, max: 30 }), (count, most) => {
         const matches = createMatches([`bat-${count}`], most);
@@ -42,7 +42,7 @@ describe('what the palette finds', () => {
     );
   });
 
-  it('makes items only of what fits, and no more when it is full', () => {
+  it('are created only for matches, and no more when the list is full', () => {
     const matches = createMatches(['wanted'], 2);
     let made = 0;
     for (let index = 0; index < 1_000; index += 1)

@@ -19,7 +19,7 @@ const queue: fc.Arbitrary<Queue> = fc.record({
 });
 
 describe('the queue', () => {
-  it('keeps the order of each project, and numbers it from one', () => {
+  it('keeps the order of each project, numbered from one', () => {
     fc.assert(
       fc.property(queue, queue, (first, second) => {
         const rows = queueRows([
@@ -35,7 +35,7 @@ describe('the queue', () => {
   });
 
   // @conforms dashboard.11
-  it('is divided by the reasons: every row is under exactly one, and those that start come first', () => {
+  it('is divided by reason: each row has exactly one, and rows that start come first', () => {
     fc.assert(
       fc.property(queue, (value) => {
         const rows = queueRows([{ project: 'a', value }]);
@@ -48,7 +48,7 @@ describe('the queue', () => {
     );
   });
 
-  it('is searched by every word, in any case, in name, title, state and reason', () => {
+  it('is searched by every word, in any case, in identifier, title, state and reason', () => {
     const value: Queue = {
       next_poll_at: null,
       candidates: [

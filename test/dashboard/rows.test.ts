@@ -32,7 +32,7 @@ const someRows = fc.dictionary(fc.constantFrom('a', 'b', 'c', 'd', 'e'), fc.stri
 
 describe('the rows of a project', () => {
   // @conforms dashboard.2
-  it('are after any patches what a snapshot would have said', () => {
+  it('equal a snapshot after any patches', () => {
     fc.assert(
       fc.property(someRows, fc.array(someRows, { maxLength: 6 }), (first, nexts) => {
         let before = new Map(Object.entries(first));
@@ -49,7 +49,7 @@ describe('the rows of a project', () => {
     );
   });
 
-  it('stay the same objects where a patch does not name them', () => {
+  it('stay the same objects if a patch does not name them', () => {
     const before = fromSnapshot(
       snapshot(
         new Map([
@@ -65,7 +65,7 @@ describe('the rows of a project', () => {
     expect(before.landed.get('b')?.title).toBe('2');
   });
 
-  it('take new vitals, and forget a row that nobody has', () => {
+  it('take new vitals, and ignore the removal of an unknown row', () => {
     const paused = { ...vitals, slots: { used: 1, limit: 1 } };
     const before = fromSnapshot(snapshot(new Map()));
     expect(withPatch(before, patch({ vitals: paused, drop: { running: ['gone'] } })).vitals).toBe(paused);

@@ -17,7 +17,7 @@ function cut(text: string, at: readonly number[]): readonly string[] {
 
 describe('the parser of the event stream', () => {
   // @conforms dashboard.1
-  it('gives the same messages however the stream is cut and whichever line ends it has', () => {
+  it('returns the same messages for any cut of the stream and any line ends', () => {
     const line = fc.constantFrom(
       'data: a',
       'data:b',
@@ -42,19 +42,19 @@ describe('the parser of the event stream', () => {
     );
   });
 
-  it('joins the lines of the data, keeps the last id and names an event', () => {
+  it('joins data lines, keeps the last id and names the event', () => {
     expect(parsed(['id: 3\nevent: patch\ndata: {\ndata: }\n\ndata: x\n\n'])).toEqual([
       { event: 'patch', data: '{\n}', id: '3' },
       { event: 'message', data: 'x', id: '3' },
     ]);
   });
 
-  it('gives nothing for half a message, for comments, and for a message without data', () => {
+  it('returns nothing for half a message, comments, and a message without data', () => {
     expect(parsed(['event: patch\ndata: {"a":1}\n'])).toEqual([]);
     expect(parsed([': still here\n\nevent: patch\n\nretry: 1000\n\n'])).toEqual([]);
   });
 
-  it('takes a CR and an LF in two pieces for one end of a line', () => {
+  it('treats CR and LF in two pieces as one line end', () => {
     expect(parsed(['data: a\r', '\n\r', '\ndata: b\r', '\n\r\n'])).toEqual([
       { event: 'message', data: 'a', id: null },
       { event: 'message', data: 'b', id: null },

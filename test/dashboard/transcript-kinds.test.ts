@@ -7,7 +7,7 @@ const told = (event: string, message: string, payload?: unknown) =>
   viewOf({ seq: 1, at: '2026-01-01T00:00:00.000Z', event, message, ...(payload === undefined ? {} : { payload }) });
 const item = (fields: object) => ({ method: 'item/completed', params: { item: fields } });
 
-describe('what an event of a run is told as', () => {
+describe('the view of a run event', () => {
   it.each([
     [
       'what an agent says',
@@ -24,29 +24,29 @@ describe('what an event of a run is told as', () => {
     ['numbers', 'figures', told('notification', 'tokens so far', { method: 'thread/tokenUsage/updated' })],
     ['a piece of a text', 'piece', told('notification', 'says a', { method: 'item/agentMessage/delta' })],
     ['a message of the rehearsal', 'says', told('notification', 'Hello', { type: 'message', text: 'Hello' })],
-    ['an event that is not known', 'output', told('from_the_future', 'something')],
-    ['a name that every object has', 'output', told('constructor', 'something')],
+    ['an unknown event', 'output', told('from_the_future', 'something')],
+    ['a name that every object inherits', 'output', told('constructor', 'something')],
   ])('%s is %s', (_, kind, event) => {
     expect(event.kind).toBe(kind);
   });
 
-  it('is the whole text where the line is cut', () => {
+  it('has the whole text if the line is cut', () => {
     const { text, isMarkdown } = told('notification', 'Done…', item({ type: 'agentMessage', text: 'Done, **all**' }));
     expect([text, isMarkdown]).toEqual(['Done, **all**', true]);
   });
 
-  it('is a stage in plain words', () => {
+  it('shows a stage in plain words', () => {
     expect(told('stage_changed', 'preparing_workspace')).toMatchObject({ kind: 'turn', text: 'preparing workspace' });
   });
 
-  it('is bad when a command or a tool failed', () => {
+  it('is bad if a command or a tool failed', () => {
     expect(told('notification', 'x', item({ type: 'commandExecution', exitCode: 1 })).isBad).toBe(true);
     expect(told('tool_call_failed', 'x').isBad).toBe(true);
     expect(told('notification', 'npm test: exit code 2').isBad).toBe(true);
     expect(told('notification', 'npm test: exit code 0').isBad).toBe(false);
   });
 
-  it('has what a command printed, and what a tool was called with and answered', () => {
+  it('has the output of a command, and the input and output of a tool', () => {
     const printed = told('notification', 'x', item({ type: 'commandExecution', aggregatedOutput: 'ok 1\n' }));
     expect(printed.detail).toBe('ok 1\n');
     expect(told('tool_call_completed', 'x', { input: { a: 1 }, output: 'done' }).detail).toBe('{\n  "a": 1\n}\n\ndone');
@@ -55,7 +55,7 @@ describe('what an event of a run is told as', () => {
   });
 
   // @conforms dashboard.17
-  it('is something whatever the payload is: an agent may send anything', () => {
+  it('exists for any payload, because an agent may send anything', () => {
     fc.assert(
       fc.property(
         fc.constantFrom('notification', 'tool_call_failed', 'x'),

@@ -119,7 +119,7 @@ async function goesThrough(drawn: readonly Step[], end: End, isWhole: boolean, c
 }
 
 describe('the events of a run that a page shows', () => {
-  it('include one that was told while a page was on its way, however late it is written', async () => {
+  it('include an event streamed while a page was loading, however late it is written', async () => {
     const run = fakeRun({ count: 1, pageSize: 5, isWhole: false });
     const log = openTranscript({ source: run.source, start: 'end', most: 100 });
     run.happens(1, true);
@@ -134,7 +134,7 @@ describe('the events of a run that a page shows', () => {
   });
 
   // @conforms dashboard.14
-  it('have no gap and reach the end, whatever the stream told and left out', async () => {
+  it('have no gap and reach the end, whatever the stream sent or omitted', async () => {
     const end = fc.constantFrom<End>('connects', 'hears', 'nothing');
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 25 }), end, fc.boolean(), fc.nat({ max: 30 }), goesThrough),
@@ -142,7 +142,7 @@ describe('the events of a run that a page shows', () => {
     );
   });
 
-  it('include one that happened before the stream was connected and was written after the page had been read', async () => {
+  it('include an event from before the stream connected that was written after the page was read', async () => {
     const run = fakeRun({ count: 1, pageSize: 5, isWhole: true });
     const log = openTranscript({ source: run.source, start: 'end', most: 100 });
     run.happens(1, false);
@@ -156,24 +156,27 @@ describe('the events of a run that a page shows', () => {
     expect(seqs(log.events.peek())).toEqual([1, 2]);
   });
 
-  it.each([false, true])('follow a busy run closely however late it is written; whole: %s', async (isWhole) => {
-    const clock = new SimulatedClock();
-    const run = fakeRun({ count: 5, pageSize: 1_000, isWhole });
-    const log = openTranscript({ source: { ...run.source, later: laterOn(clock) }, start: 'end', most: 10_000 });
-    const eventsASecond = 10;
-    for (let tick = 1; tick <= 30 * eventsASecond; tick += 1) {
-      run.happens(1, true);
-      await clock.advance(1_000 / eventsASecond);
-      await settled();
-      // What happened is written every half a second.
-      if (tick % 5 === 0) run.write();
-      const known = log.events.peek().findLast(({ payload }) => !isWhole || payload !== undefined)?.seq ?? 0;
-      if (tick > 2 * eventsASecond) expect(run.count() - known).toBeLessThanOrEqual(2 * eventsASecond);
-    }
-    log.close();
-  });
+  it.each([false, true])(
+    'follow a busy run closely, however late its events are written; whole: %s',
+    async (isWhole) => {
+      const clock = new SimulatedClock();
+      const run = fakeRun({ count: 5, pageSize: 1_000, isWhole });
+      const log = openTranscript({ source: { ...run.source, later: laterOn(clock) }, start: 'end', most: 10_000 });
+      const eventsASecond = 10;
+      for (let tick = 1; tick <= 30 * eventsASecond; tick += 1) {
+        run.happens(1, true);
+        await clock.advance(1_000 / eventsASecond);
+        await settled();
+        // What happened is written every half a second.
+        if (tick % 5 === 0) run.write();
+        const known = log.events.peek().findLast(({ payload }) => !isWhole || payload !== undefined)?.seq ?? 0;
+        if (tick > 2 * eventsASecond) expect(run.count() - known).toBeLessThanOrEqual(2 * eventsASecond);
+      }
+      log.close();
+    },
+  );
 
-  it('are asked for no more after some time when they are never written', async () => {
+  it('are no longer requested after a while if they are never written', async () => {
     const clock = new SimulatedClock();
     const run = fakeRun({ count: 2, pageSize: 5, isWhole: true });
     let pages = 0;
@@ -202,7 +205,7 @@ describe('the events of a run that a page shows', () => {
     expect(seqs(log.events.peek())).toEqual(range(1, 23));
   });
 
-  it('stay bounded: read back far, the newest go and are not mixed with what is told meanwhile', async () => {
+  it('stay bounded when reading back: the newest are dropped and not mixed with new ones', async () => {
     const run = fakeRun({ count: 40, pageSize: 5, isWhole: true });
     const log = openTranscript({ source: run.source, start: 'end', most: 12 });
     await settled();
@@ -219,7 +222,7 @@ describe('the events of a run that a page shows', () => {
     expect(log.hasLater.peek()).toBe(false);
   });
 
-  it('stay bounded while they are followed: the oldest go', async () => {
+  it('stay bounded while following: the oldest are dropped', async () => {
     const run = fakeRun({ count: 10, pageSize: 20, isWhole: false });
     const log = openTranscript({ source: run.source, start: 'end', most: 12 });
     await settled();
@@ -228,7 +231,7 @@ describe('the events of a run that a page shows', () => {
     expect(log.hasEarlier.peek()).toBe(true);
   });
 
-  it('stay what they are when the daemon does not answer, and the reason is told', async () => {
+  it('stay when the daemon does not answer, and the reason is shown', async () => {
     const run = fakeRun({ count: 9, pageSize: 5, isWhole: true });
     const log = openTranscript({ source: run.source, start: 'end', most: 100 });
     await settled();
@@ -240,7 +243,7 @@ describe('the events of a run that a page shows', () => {
     expect([seqs(log.events.peek()), log.problem.peek()]).toEqual([range(1, 9), null]);
   });
 
-  it('are not listened to any more when the page is gone', async () => {
+  it('stop listening when the page is closed', async () => {
     const run = fakeRun({ count: 3, pageSize: 5, isWhole: true });
     const log = openTranscript({ source: run.source, start: 'end', most: 100 });
     log.close();
@@ -254,7 +257,7 @@ describe('merging events', () => {
   const made = (drawn: readonly (readonly [number, boolean])[]): RunEvent[] =>
     drawn.map(([seq, isWhole]) => event(seq, isWhole ? 'whole' : undefined));
 
-  it('keeps each number once and in order, and the whole one of two', () => {
+  it('keeps each number once, in order, and prefers the whole event', () => {
     fc.assert(
       fc.property(some, some, (left, right) => {
         const merged = mergeEvents(mergeEvents([], made(left)), made(right));
@@ -266,7 +269,7 @@ describe('merging events', () => {
     );
   });
 
-  it('gives the same list when nothing is new, so that nothing is drawn again', () => {
+  it('returns the same list if nothing is new, so that nothing is drawn again', () => {
     const known = mergeEvents([], [event(1, 'whole'), event(2)]);
     expect(mergeEvents(known, [event(1), event(2)])).toBe(known);
   });

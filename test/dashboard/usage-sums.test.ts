@@ -35,13 +35,13 @@ const report: fc.Arbitrary<UsageReport> = fc
 
 const tokensOf = (sums: readonly Sum[]): number => sums.reduce((all, { total_tokens }) => all + total_tokens, 0);
 
-describe('what several projects used together', () => {
-  it('is nothing to tell before the first report is there', () => {
+describe('the usage of several projects', () => {
+  it('is null before the first report', () => {
     expect(sumUsage([])).toBeNull();
   });
 
   // @conforms dashboard.8
-  it('has every day of the range once and in order, and loses or doubles no token in any list', () => {
+  it('has every day of the range once, in order, and counts every token exactly once in each list', () => {
     fc.assert(
       fc.property(fc.array(report, { minLength: 1, maxLength: 3 }), (reports) => {
         const sums = sumUsage(reports.map((each, index) => ({ project: `p${index}`, report: each })));
@@ -57,7 +57,7 @@ describe('what several projects used together', () => {
     );
   });
 
-  it('counts a cached token once in a bar', () => {
+  it('counts a cached token once per bar', () => {
     fc.assert(
       fc.property(sum, (each) => {
         const { input, cached, output } = tokenParts(each);
@@ -68,7 +68,7 @@ describe('what several projects used together', () => {
   });
 
   // @conforms dashboard.9
-  it('tells an unknown cost from none: only tokens without a price are unknown', () => {
+  it('distinguishes an unknown cost from zero: only tokens without a price are unknown', () => {
     const used = { ...fc.sample(sum, 1)[0], total_tokens: 10 } as Sum;
     expect(isCostUnknown({ ...used, cost_usd: 0 })).toBe(true);
     expect(isCostUnknown({ ...used, cost_usd: 0.001 })).toBe(false);
@@ -81,7 +81,7 @@ describe('the axis of a chart', () => {
     expect([0, 1, 3, 7, 99, 100, 101, 1_843_220].map(axisEnd)).toEqual([1, 1, 5, 10, 100, 100, 200, 2_000_000]);
   });
 
-  it('holds the largest value and does not dwarf it', () => {
+  it('fits the largest value without dwarfing it', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }), (largest) => {
         const end = axisEnd(largest);

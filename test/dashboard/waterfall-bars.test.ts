@@ -15,26 +15,26 @@ const span = (from: number, to: number | null, more: Partial<Span> = {}): Span =
 });
 
 describe('the bars of a run', () => {
-  it('begin and last as their spans do, in percent of the axis', () => {
+  it('have the start and length of their spans, in percent of the axis', () => {
     const run = { started_at: at(0), ended_at: at(50) };
     const [whole, turn] = barsOf(run, [span(10, 35)], { ms: 100_000, ticks: [] }, 0);
     expect([whole?.kind, whole?.left, whole?.width]).toEqual(['run', 0, 50]);
     expect([turn?.left, turn?.width, turn?.ms, turn?.isOpen]).toEqual([10, 25, 25_000, false]);
   });
 
-  it('go on until now while they last', () => {
+  it('extend to now while their spans are open', () => {
     const run = { started_at: at(0), ended_at: null };
     const [, turn] = barsOf(run, [span(10, null)], { ms: 100_000, ticks: [] }, start + 40_000);
     expect([turn?.width, turn?.isOpen]).toEqual([30, true]);
   });
 
-  it('end with a run that ended before they were told to have ended', () => {
+  it('end with their run if it ended first', () => {
     const [, turn] = barsOf({ started_at: at(0), ended_at: at(20) }, [span(10, null)], { ms: 20_000, ticks: [] }, 0);
     expect([turn?.left, turn?.width, turn?.isOpen]).toEqual([50, 50, false]);
   });
 
   // @conforms dashboard.18
-  it('never reach beyond the axis or their run, whatever clocks and spans say', () => {
+  it('never exceed the axis or their run, for any clocks and spans', () => {
     const time = fc.integer({ min: -500, max: 2_000 });
     const drawn = fc.array(fc.tuple(time, fc.option(time)), { maxLength: 10 });
     fc.assert(
@@ -58,7 +58,7 @@ describe('the bars of a run', () => {
 });
 
 describe('the axis', () => {
-  it('begins at zero and has a few marks at even steps, however long the longest run is', () => {
+  it('starts at zero and has a few evenly spaced marks for any length', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 90 * 24 * 3_600_000 }), (longest) => {
         const { ms, ticks } = axisFor(longest);
@@ -72,7 +72,7 @@ describe('the axis', () => {
     );
   });
 
-  it('says another time at each mark, and nothing where there is no room for it', () => {
+  it('labels each mark with a distinct time, and none without space', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 90 * 24 * 3_600_000 }), (longest) => {
         const axis = axisFor(longest);

@@ -4,7 +4,7 @@ import { windowOf } from '../../dashboard/data/page/window-of.ts';
 
 describe('the drawn part of a long list', () => {
   // @conforms dashboard.6
-  it('holds every row that can be seen, and few others, wherever it is scrolled', () => {
+  it('contains every visible row and few others at any scroll position', () => {
     const view = fc.record({
       top: fc.integer({ min: -200, max: 800_000 }),
       height: fc.integer({ min: 0, max: 3_000 }),
@@ -26,7 +26,7 @@ describe('the drawn part of a long list', () => {
     );
   });
 
-  it('is not empty where the list became shorter than it is scrolled', () => {
+  it('is not empty when the list became shorter than the scroll position', () => {
     const { from, to } = windowOf({ top: 50_000, height: 600, rowHeight: 70, count: 20 });
     expect(to - from).toBeGreaterThan(0);
   });

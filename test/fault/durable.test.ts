@@ -22,7 +22,7 @@ const killInRemoval: KillPlan = { at: 'file', pattern: '^rename .*/workspaces/BA
 
 describe.concurrent('after kill -9', faultTest, () => {
   // @conforms spec-8.4
-  it('a retry that waits is still due at its time, with its attempt, and not before', async () => {
+  it('a waiting retry stays due at its time, with its attempt', async () => {
     using scene = new FaultScene();
     const { place } = scene;
     place.write('WORKFLOW.md', faultWorkflow().replace('max_retry_backoff_ms: 500', 'max_retry_backoff_ms: 6000'));
@@ -49,7 +49,7 @@ describe.concurrent('after kill -9', faultTest, () => {
   });
 
   // @conforms fault.7
-  it('in the migration of its store, what is filed afterwards is worked in the next life', async () => {
+  it('during the migration of its store, the next daemon works on issues filed afterwards', async () => {
     using scene = new FaultScene();
     for (const plan of killInMigration) await untilKilled(startDoomed(scene.place, plan));
     // Not a copied store: its file would be read with the log that the killed daemon left.
@@ -61,7 +61,7 @@ describe.concurrent('after kill -9', faultTest, () => {
   });
 
   // @conforms 2.18
-  it('in the removal of a workspace at its start, the next life finishes it, and touches no other', async () => {
+  it('during the removal of a workspace at startup, the next daemon finishes it and touches no other', async () => {
     using scene = new FaultScene();
     await scene.file(3);
     const first = await startLive(scene.place);
@@ -79,7 +79,7 @@ describe.concurrent('after kill -9', faultTest, () => {
   });
 
   // @conforms 2.19
-  it('in the removal of a workspace whose running ticket a person has closed, the next life finishes it', async () => {
+  it('during the removal of a workspace whose running issue was closed, the next daemon finishes it', async () => {
     using scene = new FaultScene();
     await fileTickets(scene.place, [workedTicket(600_000), workedTicket()]);
     const first = startDoomed(scene.place, killInRemoval);

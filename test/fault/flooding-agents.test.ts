@@ -16,7 +16,7 @@ const mostMemoryMiB = 600;
 
 // One after the other: each of them keeps a core busy.
 describe('under a live daemon', faultTest, () => {
-  it('an agent that prints 1 GB, half in long lines and half in one, costs the daemon no memory that grows with it', async () => {
+  it('an agent that prints 1 GB, half in long lines and half in one line, does not make the memory of the daemon grow', async () => {
     using scene = new NastyScene();
     const lines = `line=$(head -c 60000 /dev/zero | tr '\\0' x); yes "$line" | head -c 500000000`;
     const daemon = await scene.start(`${lines}; head -c 500000000 /dev/zero | tr '\\0' x`);
@@ -25,7 +25,7 @@ describe('under a live daemon', faultTest, () => {
     await scene.check();
   });
 
-  it('an agent that prints short lines as fast as it can leaves the daemon able to answer, and small', async () => {
+  it('an agent that prints short lines at full speed leaves the daemon responsive and small', async () => {
     using scene = new NastyScene();
     const daemon = await scene.start('yes | head -n 1500000');
     await patiently(async () => {
@@ -37,7 +37,7 @@ describe('under a live daemon', faultTest, () => {
     await scene.check();
   });
 
-  it('an agent that floods its error output costs the daemon no memory that grows with it', async () => {
+  it('an agent that floods its error output does not make the memory of the daemon grow', async () => {
     using scene = new NastyScene();
     const daemon = await scene.start('head -c 800000000 /dev/zero >&2; exit 3');
     expect(await scene.ended()).toMatchObject([{ outcome: 'failed', error_code: 'agent_exited' }]);

@@ -11,13 +11,13 @@ const slowHook = (code: number): string => `touch ../begun; while [ ! -e ../../g
 
 // A daemon that was frozen past its lease comes back into the middle of making a workspace that another daemon has made
 // since, and an agent of that one is at work in it.
-describe.concurrent('a daemon that makes a workspace and was taken over meanwhile', () => {
+describe.concurrent('a daemon that creates a workspace while another inherits its claim', () => {
   for (const [how, code] of [
     ['fails', 1],
     ['ends well', 0],
   ] as const) {
     // @conforms removal.9
-    it(`leaves what is there now when its hook ${how}`, async () => {
+    it(`leaves the new workspace alone when its hook ${how}`, async () => {
       const frozen = scratchWorkspaces({ hooks: { afterCreate: slowHook(code) } });
       const heir = scratchWorkspaces({ root: frozen.root });
       const making = frozen.workspaces.prepare(visit());
@@ -33,7 +33,7 @@ describe.concurrent('a daemon that makes a workspace and was taken over meanwhil
     });
   }
 
-  it('leaves the mark of the one who makes it now, so that a crash of that one is noticed', async () => {
+  it('leaves the marker of the new owner, so that a crash of that one is noticed', async () => {
     const frozen = scratchWorkspaces({ hooks: { afterCreate: slowHook(0) } });
     const heirHook = 'touch ../heir-begun; while [ ! -e ../heir-go ]; do sleep 0.02; done';
     const heir = scratchWorkspaces({ root: frozen.root, hooks: { afterCreate: heirHook } });

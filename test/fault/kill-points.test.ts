@@ -16,7 +16,7 @@ leaveNoPlaces();
 describe.concurrent('a daemon that is killed', faultTest, () => {
   // The longest first: the others fill what is left of the time.
   // @conforms 4.121
-  it('in its shutdown, at any of its steps, leaves nothing that its next life does not end', async () => {
+  it('at any step of its shutdown leaves nothing that the next daemon does not end', async () => {
     using scene = new FaultScene();
     await scene.file(2, gatedTicket());
     for (const [life, plan] of killInShutdown.entries()) {
@@ -31,7 +31,7 @@ describe.concurrent('a daemon that is killed', faultTest, () => {
     await scene.check(last, killInShutdown.length);
   });
 
-  it('at any moment, again and again, finishes every ticket in the end', async () => {
+  it('at any moment, again and again, finishes every issue in the end', async () => {
     using scene = new FaultScene();
     await scene.file(3);
     const chance = seededChance(7);
@@ -48,7 +48,7 @@ describe.concurrent('a daemon that is killed', faultTest, () => {
   });
 
   for (const [point, plans] of Object.entries(killPointsAtWork)) {
-    it(`${point} finishes every ticket in its last life, one agent at a time`, async () => {
+    it(`${point} finishes every issue after the last restart, one agent at a time`, async () => {
       using scene = new FaultScene();
       await scene.file(2, gatedTicket());
       for (const plan of plans) await untilKilled(startDoomed(scene.place, plan));
@@ -60,7 +60,7 @@ describe.concurrent('a daemon that is killed', faultTest, () => {
   }
 
   for (const [point, plan] of Object.entries(killPointsAtEnd)) {
-    it(`${point} finishes every ticket in its next life, one agent at a time`, async () => {
+    it(`${point} finishes every issue after a restart, one agent at a time`, async () => {
       using scene = new FaultScene();
       await scene.file(2);
       await untilKilled(startDoomed(scene.place, plan));
@@ -71,7 +71,7 @@ describe.concurrent('a daemon that is killed', faultTest, () => {
   }
 
   // @conforms fault.6
-  it('in a turn writes down exactly the interrupted runs, and starts each of their tickets once more', {
+  it('during a turn records exactly the interrupted runs, and starts each of their issues once more', {
     tags: ['smoke'],
   }, async () => {
     using scene = new FaultScene();
@@ -96,7 +96,7 @@ describe.concurrent('a daemon that is killed', faultTest, () => {
   });
 
   // @conforms 1.6
-  it('while it reads its workflow file again lives on with the new one', async () => {
+  it('while it reloads its workflow file continues with the new one after a restart', async () => {
     using scene = new FaultScene();
     await scene.file(2, gatedTicket());
     const first = startDoomed(scene.place, killInReload);
@@ -110,7 +110,7 @@ describe.concurrent('a daemon that is killed', faultTest, () => {
   });
 
   // @conforms fault.7
-  it('in the middle of a migration, and again, and right after it, has a whole store in its next life', async () => {
+  it('during a migration, again, and right after it, has a complete store after a restart', async () => {
     using scene = new FaultScene();
     for (const plan of killInMigration) await untilKilled(startDoomed(scene.place, plan));
     const last = await startLive(scene.place);

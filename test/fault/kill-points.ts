@@ -21,25 +21,25 @@ export const killPointsAtWork: Readonly<Record<string, readonly KillPlan[]>> = {
     sql('insert into "runs"', 'after'),
     sql('insert into "runs"', 'after_commit'),
   ],
-  'after the claim of the second ticket, and after the board was told that work begins': [
+  'after the claim of the second issue, and after the board recorded the start of work': [
     { ...sql('insert into "runs"', 'after_commit'), occurrence: 2 },
     sql('update "board_issues".*in_progress', 'after_commit'),
   ],
   // @conforms fault.2
-  'while a workspace is made, in the hook after that, before the spawn, and after it': [
+  'while a workspace is created, in its hook, before the spawn, and after it': [
     { at: 'file', pattern: '^writeFile .*\\+making\\+', when: 'after' },
     { at: 'spawn', pattern: 'after-create', when: 'after' },
     { at: 'spawn', pattern: 'rehearsal/program', when: 'before' },
     { at: 'spawn', pattern: 'rehearsal/program', when: 'after' },
   ],
   // @conforms fault.3
-  'before the first event, in a turn, while the next life clears up, and while the one after writes that down': [
+  'before the first event, in a turn, while the next daemon cleans up, and while the one after records that': [
     sql('insert into "run_events"', 'before'),
     inTurn,
     { at: 'log', pattern: '"inherited_run_ended"', when: 'after' },
     sql('update "runs" set "ended_at"', 'after'),
   ],
-  'in a turn, right after the next life took its ticket over, and right after the one after had written that down': [
+  'in a turn, right after the next daemon inherited its issue, and right after the one after recorded that': [
     inTurn,
     sql('insert into "claims"', 'after_commit'),
     sql('insert into "retries"', 'after_commit'),
@@ -48,21 +48,21 @@ export const killPointsAtWork: Readonly<Record<string, readonly KillPlan[]>> = {
 
 /** From the end of a turn on a ticket comes by only once. */
 export const killPointsAtEnd: Readonly<Record<string, KillPlan>> = {
-  'after the agent has moved its ticket': sql('update "board_issues".*review', 'after_commit'),
+  'after the agent has moved its issue': sql('update "board_issues".*review', 'after_commit'),
   'after a turn': sql('insert into "run_events".*turn_completed', 'before'),
   // @conforms fault.4
   'in the hook after a run': { at: 'spawn', pattern: 'after-run', when: 'after' },
   'while the outcome is written': sql('update "runs" set "ended_at"', 'after'),
-  'with outcome and next look written and not committed': sql(
+  'with outcome and next retry written but not committed': sql(
     'update "claims" set "slot_state"',
     'after',
     'insert into "retries"',
   ),
   'after the outcome was written': sql('update "runs" set "ended_at"', 'after_commit'),
   // @conforms fault.5
-  'between the outcome and the look that it promises': sql('from "board_issues"', 'before', 'insert into "retries"'),
-  'while the claim is given back': sql('update "claims" set "owner"', 'after'),
-  'after the claim was given back': sql('update "claims" set "owner"', 'after_commit'),
+  'between the outcome and its retry': sql('from "board_issues"', 'before', 'insert into "retries"'),
+  'while the claim is released': sql('update "claims" set "owner"', 'after'),
+  'after the claim was released': sql('update "claims" set "owner"', 'after_commit'),
 };
 
 /** In these the daemon does something else than run tickets; their tests say what. */

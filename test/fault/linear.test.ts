@@ -34,7 +34,7 @@ const untilAtWork = (scene: LinearScene): Promise<void> =>
 
 describe.concurrent('a daemon on Linear that is killed', faultTest, () => {
   // @conforms linear.23
-  it('in the middle of a run: the next life takes the same ticket up, once, and every request stays counted', async () => {
+  it('in the middle of a run: the next daemon continues the same issue once, and every request stays counted', async () => {
     await using scene = await linearScene({}, withoutNamespaces);
     const { linear, place } = scene;
     const ticket = scene.file(['append lives.txt', '| begun', ...atWorkUntilLet, 'comment Once.', 'move Done']);
@@ -71,7 +71,7 @@ describe.concurrent('a daemon on Linear that is killed', faultTest, () => {
     expect(await countedRequests(scene)).toBe(kept + linear.requests.length - sent);
   });
 
-  it('while Linear is down: the next life keeps the claim, starts nothing twice and goes on when Linear is back', async () => {
+  it('while Linear is down: the next daemon keeps the claim, starts nothing twice and continues when Linear is back', async () => {
     await using scene = await linearScene({
       polling: 'mode: adaptive, active_interval_ms: 200, dormant_interval_ms: 1000',
     });
@@ -98,7 +98,7 @@ describe.concurrent('a daemon on Linear that is killed', faultTest, () => {
     expect(await runsOf(place)).toHaveLength(2);
   });
 
-  it('while Linear refuses: the next life knows when to come again, and sends nothing before', async () => {
+  it('while Linear refuses: the next daemon knows when to ask again, and sends nothing before', async () => {
     await using scene = await linearScene();
     const { linear, place } = scene;
     const first = await startDaemon(place);
@@ -119,7 +119,7 @@ describe.concurrent('a daemon on Linear that is killed', faultTest, () => {
     await stopDaemon(second);
   });
 
-  it('again and again, wherever it is: every ticket is done, and never has two agents', async () => {
+  it('again and again at random points: every issue is done, and never has two agents', async () => {
     await using scene = await linearScene({ agent: 'backend: rehearsal, max_concurrent_agents: 2' }, withoutNamespaces);
     const { linear, place } = scene;
     // The lock is held as long as somebody lives who works on the ticket, also one whose daemon is gone.

@@ -18,14 +18,14 @@ const identifiers = ['MEM-1', 'MEM-2'];
 
 describe.concurrent('a daemon that was killed in a turn and has lost', faultTest, () => {
   // @conforms fault.8
-  it('its store ends what its earlier life left, goes on in the same workspaces, and brings every ticket through', () =>
+  it('its store ends the processes of the previous daemon, continues in the same workspaces, and finishes every issue', () =>
     loses((place) => {
       const folder = path.dirname(storeFile(place));
       for (const name of readdirSync(folder).filter((each) => each.startsWith('baton.db'))) rmSync(`${folder}/${name}`);
     }));
 
   // @conforms fault.9
-  it('its whole state folder does the same: its processes are marked with its place, not with what it remembers', () =>
+  it('its whole state folder does the same: its marker comes from its path, not from its store', () =>
     loses((place) => rmSync(place.state, { recursive: true })));
 
   async function loses(lose: (place: Place) => void): Promise<void> {

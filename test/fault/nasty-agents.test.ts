@@ -11,7 +11,7 @@ import { leftIn } from './process-watch.ts';
 leaveNoPlaces();
 
 describe.concurrent('under a live daemon', faultTest, () => {
-  it('an agent that ignores TERM is killed when its ticket is cancelled', async () => {
+  it('an agent that ignores TERM is killed when its issue is cancelled', async () => {
     using scene = new NastyScene();
     await scene.start(`trap '' TERM INT HUP; echo at work; while :; do sleep 0.2; done`);
     await patiently(() => expect(leftIn(`${scene.place.folder}/workspaces/${scene.nasty}`)).not.toEqual([]));
@@ -21,7 +21,7 @@ describe.concurrent('under a live daemon', faultTest, () => {
     await scene.check();
   });
 
-  it('what an agent forks away, with another session, another parent and no environment, ends with its run', async (context) => {
+  it('a process that an agent forks into another session, without parent and environment, ends with the run', async (context) => {
     using scene = new NastyScene();
     const nap = uniqueNap();
     const hidden = `(setsid env -i sh -c "cd /; (trap '' TERM HUP; sleep ${nap}; :) & exit" &)`;
@@ -34,7 +34,7 @@ describe.concurrent('under a live daemon', faultTest, () => {
     await scene.check();
   });
 
-  it('what an agent has forked away dies with a daemon that is killed', async (context) => {
+  it('a process that an agent forked away dies with a killed daemon', async (context) => {
     using scene = new NastyScene();
     const nap = uniqueNap();
     const hidden = `(setsid env -i sh -c "cd /; (trap '' TERM HUP; sleep ${nap}; :) & exit" &)`;
@@ -52,7 +52,7 @@ describe.concurrent('under a live daemon', faultTest, () => {
     expect(scene.watch.overlaps).toEqual([]);
   });
 
-  it('an agent that prints nothing is stalled, and comes again only after the wait', async () => {
+  it('an agent that prints nothing counts as stalled, and is retried only after the backoff', async () => {
     using scene = new NastyScene();
     await scene.start('exec sleep 600', ['  stall_timeout_ms: 4000'], 20);
     const runs = await scene.ended(2);
@@ -65,7 +65,7 @@ describe.concurrent('under a live daemon', faultTest, () => {
     await scene.check();
   });
 
-  it('an agent that ends in the middle of a turn has failed, and comes again only after the wait', async () => {
+  it('an agent that exits in the middle of a turn has failed, and is retried only after the backoff', async () => {
     using scene = new NastyScene();
     await scene.start('echo half; kill -9 $$', [], 20);
     const runs = await scene.ended(2);
@@ -78,7 +78,7 @@ describe.concurrent('under a live daemon', faultTest, () => {
     await scene.check();
   });
 
-  it('an agent that closes its outputs and lives on is ended for its silence', async () => {
+  it('an agent that closes its output but keeps running is ended for its silence', async () => {
     using scene = new NastyScene();
     await scene.start('echo at work; exec > /dev/null 2>&1 <&-; exec >&- 2>&-; exec sleep 600', [
       '  turn_timeout_ms: 5000',
@@ -88,7 +88,7 @@ describe.concurrent('under a live daemon', faultTest, () => {
     await scene.check();
   });
 
-  it('a hook that hangs before the run, deaf to TERM, is ended and fails the run', async () => {
+  it('a hook before the run that hangs and ignores TERM is ended and fails the run', async () => {
     using scene = new NastyScene();
     // Only the nasty ticket: the good one must not wait for the hook of another.
     const hook = `[ $BATON_ISSUE_IDENTIFIER = BAT-2 ] || { trap '' TERM; while :; do sleep 0.2; done; }`;
@@ -98,7 +98,7 @@ describe.concurrent('under a live daemon', faultTest, () => {
     await scene.check();
   });
 
-  it('a hook that hangs after the run is ended and changes nothing', async () => {
+  it('a hook after the run that hangs is ended and changes nothing', async () => {
     using scene = new NastyScene();
     const hook = '[ $BATON_ISSUE_IDENTIFIER = BAT-2 ] || { setsid sleep 600 & exec sleep 600; }';
     await scene.start('echo worked', [`hooks: {timeout_ms: 4000, after_run: ${JSON.stringify(hook)}}`]);

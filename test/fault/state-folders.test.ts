@@ -15,7 +15,7 @@ leaveNoPlaces();
 
 describe.concurrent('a state folder', faultTest, () => {
   // @conforms fault.15
-  it('beside another one that has the same SQLite store is refused while the daemon of that one runs', async () => {
+  it('is refused while the daemon of another state folder uses the same SQLite store', async () => {
     using scene = new FaultScene();
     await scene.file(2);
     scene.place.write('WORKFLOW.md', faultWorkflow(`store: {url: "sqlite:${storeFile(scene.place)}"}`));
@@ -28,7 +28,7 @@ describe.concurrent('a state folder', faultTest, () => {
   });
 
   // @conforms fault.16
-  it('that was moved after a kill is that of another daemon, which ends what is left, waits for the lease and goes on', async () => {
+  it('that was moved after a kill belongs to a new daemon, which ends old processes, waits for the lease and continues', async () => {
     using scene = new FaultScene();
     await scene.file(2);
     scene.place.write('WORKFLOW.md', faultWorkflow('store: {lease_ms: 4000}'));

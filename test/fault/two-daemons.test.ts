@@ -115,7 +115,7 @@ class Pair implements AsyncDisposable {
 
 describe.skipIf(isMissing).concurrent('two daemons on one database', faultTest, () => {
   // @conforms fault.10
-  it('share the tickets: each has one agent, and the slots count over both', async () => {
+  it('share the issues: each has one agent, and slots count across both', async () => {
     await using pair = await Pair.lay(workedTicket(), 12, longLeaseMs);
     // Neither may take more than half, so both have to work.
     const daemons = await both(pair, '--max-runs', '6');
@@ -127,7 +127,7 @@ describe.skipIf(isMissing).concurrent('two daemons on one database', faultTest, 
   });
 
   // @conforms fault.11
-  it('carry on for each other: what one that was killed had, the other has when its lease is over', async () => {
+  it('take over for each other: a live one inherits the claims of a killed one when their lease ends', async () => {
     await using pair = await Pair.lay(gatedTicket(), 4, shortLeaseMs);
     const doomed = await startLive(pair.one);
     await pair.untilWorking(pair.one);
@@ -147,7 +147,7 @@ describe.skipIf(isMissing).concurrent('two daemons on one database', faultTest, 
   });
 
   // @conforms fault.12
-  it('one that was frozen past its lease writes nothing when it thaws, and its agents are gone', async () => {
+  it('one that was frozen past its lease writes nothing when it resumes, and its agents are gone', async () => {
     await using pair = await Pair.lay(gatedTicket(), 4, shortLeaseMs);
     const frozen = await startLive(pair.one);
     await pair.untilWorking(pair.one);
@@ -174,7 +174,7 @@ describe.skipIf(isMissing).concurrent('two daemons on one database', faultTest, 
   });
 
   // @conforms fault.13
-  it('one whose way to the database is cut ends its agents before its lease does, and goes on when it is whole', async () => {
+  it('one that loses the database ends its agents before its lease expires, and continues when the database is back', async () => {
     await using pair = await Pair.lay(gatedTicket(), 2, shortLeaseMs);
     const cutOff = await startLive(pair.one);
     await patiently(() => expect(readJournal(pair.agents).filter(({ act }) => act === 'start')).toHaveLength(2));
@@ -230,7 +230,7 @@ describe.skipIf(isMissing).concurrent('two daemons on one database', faultTest, 
   });
 
   // @conforms fault.14
-  it('one in the copy of the state folder of the other is a daemon of its own, and lets the agents of the other be', async () => {
+  it('one in a copy of the other state folder is a separate daemon, and leaves the agents of the other alone', async () => {
     await using pair = await Pair.lay(gatedTicket(), 2, longLeaseMs);
     const original = await startLive(pair.one);
     await patiently(() => expect(readJournal(pair.agents).filter(({ act }) => act === 'start')).toHaveLength(2));

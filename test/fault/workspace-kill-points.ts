@@ -24,7 +24,7 @@ export const killPointsInCreation: Readonly<Record<string, readonly KillPlan[]>>
     spawned(' read-tree --reset -u ', 'after_exit'),
     file('^rename .*checkout\\.json\\+making$', 'before'),
   ],
-  'after its record was written, in its setup and before its mark is gone': [
+  'after its record was written, during setup and before its marker is removed': [
     file('^rename .*checkout\\.json\\+making$', 'after'),
     spawned('setup-of-the-test', 'after'),
     spawned('setup-of-the-test', 'after_exit'),
@@ -34,7 +34,7 @@ export const killPointsInCreation: Readonly<Record<string, readonly KillPlan[]>>
 };
 
 export const killPointsInRemoval: Readonly<Record<string, readonly KillPlan[]>> = {
-  'before it has its new name, and while its work is read': [
+  'before it is renamed, and while its work is read': [
     spawned('before-remove-of-the-test', 'after_exit'),
     file('^writeFile .*\\+removing\\+BAT-1\\+1\\.json$', 'after'),
     file('^rename .*/workspaces/BAT-1$', 'before'),
@@ -45,7 +45,7 @@ export const killPointsInRemoval: Readonly<Record<string, readonly KillPlan[]>> 
     spawned(' hash-object -t commit ', 'before'),
     spawned(' hash-object -t commit ', 'after_exit'),
   ],
-  'while its work is brought over': [
+  'while its work is saved': [
     spawned(' pack-objects ', 'after'),
     spawned(' pack-objects ', 'after_exit'),
     spawned(' index-pack ', 'before'),
@@ -55,7 +55,7 @@ export const killPointsInRemoval: Readonly<Record<string, readonly KillPlan[]>> 
     spawned(' update-ref .*refs/baton/salvage', 'before'),
     spawned(' update-ref .*refs/baton/salvage', 'after'),
   ],
-  'after its work was saved, before its deletion, in it and after it': [
+  'after its work was saved, and before, during and after its deletion': [
     spawned(' update-ref .*refs/baton/salvage', 'after_exit'),
     file('^rename .*\\+removing\\+BAT-1\\+1$', 'before'),
     file('^rename .*\\+removing\\+BAT-1\\+1$', 'after'),

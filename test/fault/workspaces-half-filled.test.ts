@@ -42,7 +42,7 @@ describe('a setup that commits and fails', () => {
   const commits = 'git -c user.name=a -c user.email=a@b.invalid commit --quiet --allow-empty --message setup';
   const setup = `${commits}; [ -e ../../ok ]`;
 
-  it('leaves nothing that the next one would go on with', async () => {
+  it('leaves nothing for the next setup to continue from', async () => {
     const source = scratchRepository(path.join(scratchFolder(), 'project'));
     const repo = { location: source, shown: source, isLocal: true };
     const { workspaces, folder } = scratchWorkspaces({ workspace: { repo, strategy: 'worktree', setup } });
@@ -53,7 +53,7 @@ describe('a setup that commits and fails', () => {
     expect(git(workspace, 'log', '--format=%s')).toBe('setup\nfirst');
   });
 
-  it('in a workspace that is filled again from its own commits keeps those', async () => {
+  it('in a workspace that is restored from its own commits keeps them', async () => {
     const source = scratchRepository(path.join(scratchFolder(), 'project'));
     const repo = { location: source, shown: source, isLocal: true };
     const { workspaces, folder } = scratchWorkspaces({ workspace: { repo, strategy: 'worktree', setup } });
@@ -69,8 +69,8 @@ describe('a setup that commits and fails', () => {
   });
 });
 
-describe('a mark of a workspace that was never made', () => {
-  it('is something to be removed, and goes with the removal', async () => {
+describe('a marker of a workspace that was never created', () => {
+  it('is listed for removal, and disappears with it', async () => {
     const { workspaces, root } = scratchWorkspaces();
     mkdirSync(root, { recursive: true });
     const mark = path.join(root, '+making+T-1');
@@ -83,8 +83,8 @@ describe('a mark of a workspace that was never made', () => {
   });
 });
 
-describe('the note of a removal of which nothing else is left', () => {
-  it('goes at the next start, and one whose directory is there stays until that is gone', async () => {
+describe('the record of a removal of which nothing else is left', () => {
+  it('is deleted at the next start, but stays while its directory exists', async () => {
     const { workspaces, root } = scratchWorkspaces();
     await workspaces.prepare(visit());
     writeFileSync(path.join(root, '+removing+T-1+1.json'), '{}');
@@ -98,7 +98,7 @@ describe('the note of a removal of which nothing else is left', () => {
 });
 
 describe('saved work whose git was killed in the middle', () => {
-  it('is saved in spite of the locks that were left in a repository of Baton, which the next life clears', async () => {
+  it('is saved despite leftover locks in a repository of Baton, which the next daemon clears', async () => {
     const source = scratchRepository(path.join(scratchFolder(), 'project'));
     const { workspaces, folder, ground, logger } = scratchWorkspaces({
       hooks: { afterCreate: `git clone --quiet ${source} .` },

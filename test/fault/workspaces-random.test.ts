@@ -29,13 +29,13 @@ const agent = [
 const kills = 7;
 const tickets = 4;
 
-describe.concurrent('daemons that are killed at any moment while tickets are worked and closed', faultTest, () => {
+describe.concurrent('daemons that are killed at any moment while issues run and close', faultTest, () => {
   for (const [seed, strategy] of [
     [11, 'worktree'],
     [12, 'clone'],
   ] as const) {
     // @conforms git.29
-    it(`lose nothing that an agent ever wrote, with the strategy ${strategy}`, async () => {
+    it(`lose nothing that an agent wrote, with the strategy ${strategy}`, async () => {
       using scene = new WorktreeScene({
         env: stubborn,
         agent: ['env: [NODE_OPTIONS]', 'max_concurrent_agents: 3'],

@@ -46,7 +46,7 @@ const agent = [
 describe.concurrent('a workspace whose daemon is killed', faultTest, () => {
   for (const [point, plans] of Object.entries(killPointsInCreation)) {
     // @conforms git.27
-    it(`${point} is made from the beginning by the last life, and worked in by one agent`, async () => {
+    it(`${point} is created from the beginning by the last daemon, and used by one agent`, async () => {
       using scene = new WorktreeScene(options);
       await scene.file(agent);
       for (const plan of plans) await untilKilled(startDoomed(scene.place, plan));
@@ -70,7 +70,7 @@ describe.concurrent('a workspace whose daemon is killed', faultTest, () => {
 
   for (const [point, plans] of Object.entries(killPointsInRemoval)) {
     // @conforms git.28
-    it(`${point} is removed by the last life, with its work saved once`, async () => {
+    it(`${point} is removed by the last daemon, with its work saved once`, async () => {
       using scene = new WorktreeScene(options);
       await scene.file(agent);
       const first = await startLive(scene.place);
@@ -118,7 +118,7 @@ describe.concurrent('a workspace whose daemon is killed', faultTest, () => {
     });
   }
 
-  it('while its branch is brought into the repository has every commit of every run there in the end', async () => {
+  it('while its branch is published has every commit of every run in the repository in the end', async () => {
     using scene = new WorktreeScene({ ...options, agent: [...options.agent, 'max_turns: 1'] });
     await scene.fileForEver(agent);
     for (const plan of killPointsInPublication) await untilKilled(startDoomed(scene.place, plan));
@@ -137,7 +137,7 @@ describe.concurrent('a workspace whose daemon is killed', faultTest, () => {
     scene.checkFolders();
   });
 
-  it('while it is removed, and whose ticket is opened again before the next life, goes on with its branch', async () => {
+  it('while it is removed, and whose issue is reopened before the restart, continues on its branch', async () => {
     using scene = new WorktreeScene(options);
     await scene.file(agent);
     const first = await startLive(scene.place);
@@ -156,7 +156,7 @@ describe.concurrent('a workspace whose daemon is killed', faultTest, () => {
     scene.checkFolders();
   });
 
-  it('in the middle of a commit, so that git is locked, is worked in by the next agent all the same', async () => {
+  it('in the middle of a commit, with git locked, is still used by the next agent', async () => {
     using scene = new WorktreeScene(options);
     const { place } = scene;
     const inCommit = 'touch "$(git rev-parse --git-dir)/index.lock" "$(git rev-parse --git-dir)/HEAD.lock"';
@@ -177,7 +177,7 @@ describe.concurrent('a workspace whose daemon is killed', faultTest, () => {
     scene.checkFolders();
   });
 
-  it('while it is made, and whose ticket a person closes before the next life, leaves nothing behind', async () => {
+  it('while it is created, and whose issue is closed before the restart, leaves nothing behind', async () => {
     for (const pattern of ['^writeFile .*\\+making\\+BAT-1$', '^rename .*checkout\\.json\\+making$']) {
       using scene = new WorktreeScene(options);
       await scene.file(agent);
@@ -196,7 +196,7 @@ describe.concurrent('a workspace whose daemon is killed', faultTest, () => {
     }
   });
 
-  it('before its branch is in the repository, and whose ticket is in review by then, has it there in the next life', async () => {
+  it('before its branch is published, and whose issue is in review by then, has it published after the restart', async () => {
     using scene = new WorktreeScene(options);
     await scene.file(agent);
     const pattern = ' update-ref --create-reflog ';

@@ -37,7 +37,7 @@ describe('a package in the cache folder', () => {
   };
   const asked = (): string[] => readFileSync(path.join(folder, 'asked'), 'utf8').trim().split('\n');
 
-  it('is got once by several that want it at once, by its name and version alone', async () => {
+  it('is fetched once for several simultaneous requests, by name and version', async () => {
     npmDoes('sleep 0.3; touch program');
     await Promise.all([1, 2, 3].map(() => installPackage(wanted, isWhole)));
     expect(asked()).toHaveLength(1);
@@ -48,7 +48,7 @@ describe('a package in the cache folder', () => {
     expect(asked()).toHaveLength(1);
   });
 
-  it('is made anew where one was interrupted, and what that left is removed', async () => {
+  it('is fetched again after an interrupted attempt, whose leftovers are removed', async () => {
     npmDoes('touch program');
     const place = packageFolder(wanted);
     mkdirSync(`${place}-draft-killed`, { recursive: true });
@@ -60,8 +60,8 @@ describe('a package in the cache folder', () => {
 
   it.each([
     ['npm fails', 'touch program; exit 1'],
-    ['npm brings nothing for this platform', 'exit 0'],
-  ])('is not there when %s, and the next try begins anew', async (_, script) => {
+    ['npm installs nothing for this platform', 'exit 0'],
+  ])('is absent when %s, and the next attempt starts again', async (_, script) => {
     npmDoes(script);
     await expect(installPackage(wanted, isWhole)).rejects.toThrow();
     expect(existsSync(packageFolder(wanted))).toBe(false);

@@ -90,13 +90,13 @@ async function checkWork(scene: E2eScene, killedAfter: number): Promise<void> {
   expect(leftIn(place.folder)).toEqual([]);
 }
 
-await describeWithCodex('a ticket from its tracker to review', (codex: CodexBinary) => {
+await describeWithCodex('an issue from its tracker to review', (codex: CodexBinary) => {
   const board = 'kind: board';
 
   it.each([
     ['with dynamic tools', byDynamicTool, []],
     [
-      'with tools over MCP, and nothing but its workspace and its git directory to write to',
+      'with tools over MCP, and write access to its workspace and git directory only',
       byMcp,
       [
         'tools: mcp',
@@ -104,7 +104,7 @@ await describeWithCodex('a ticket from its tracker to review', (codex: CodexBina
       ],
     ],
   ] as const)(
-    'on the board, %s: the daemon is killed while the model thinks, and the thread goes on to one commit',
+    'on the board, %s: the daemon is killed while the model thinks, and the thread continues to one commit',
     e2eTest,
     async (_, call, more) => {
       const finish = [
@@ -137,7 +137,7 @@ await describeWithCodex('a ticket from its tracker to review', (codex: CodexBina
 
   // @conforms real.24
   it(
-    'killed at every step, one life after the other: it is in review with one commit, in one thread',
+    'killed at every step, restart after restart: it reaches review with one commit, in one thread',
     e2eTest,
     async () => {
       const steps: readonly Step[] = [
@@ -183,7 +183,7 @@ await describeWithCodex('a ticket from its tracker to review', (codex: CodexBina
 
   // @conforms real.25
   it(
-    'on Linear: the daemon is killed while a command runs, a process of it lives on, and the next life ends that first',
+    'on Linear: the daemon is killed while a command runs, a process survives, and the next daemon ends it first',
     e2eTest,
     async () => {
       await using linear = await startFakeLinear({ apiKey: secretKey });

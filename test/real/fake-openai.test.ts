@@ -19,7 +19,7 @@ async function eventsOf(response: Response): Promise<Record<string, { readonly r
 }
 
 describe('the fake model', () => {
-  it('takes its step from the request, so that the same request gets the same answer', async () => {
+  it('derives its step from the request, so that the same request gets the same answer', async () => {
     const steps = [
       { calls: [shell('ls')] },
       { message: ({ lastOutput }: { lastOutput: string }) => `saw ${lastOutput}` },
@@ -39,7 +39,7 @@ describe('the fake model', () => {
     expect(model.requests.map(({ conversation }) => conversation.round)).toEqual([0, 1, 0, 1, 0]);
   });
 
-  it('fails as often as it is told to, in each conversation by itself', async () => {
+  it('fails as often as configured, counted per conversation', async () => {
     const fault = { kind: 'http', status: 503 } as const;
     await using model = await startFakeOpenAi({ otherwise: [{ message: 'done', fault, failTimes: 2 }] });
     for (const conversation of ['one', 'two']) {
@@ -53,7 +53,7 @@ describe('the fake model', () => {
     }
   });
 
-  it('cuts a stream, lets one hang, and closes all the same', async () => {
+  it('cuts a stream, lets one hang, and still closes', async () => {
     const rules = [
       { when: /cut/, steps: [{ message: 'half', fault: { kind: 'cut' } as const }] },
       { when: /hang/, steps: [{ message: 'half', fault: { kind: 'hang' } as const }] },
@@ -66,7 +66,7 @@ describe('the fake model', () => {
     await expect(hanging).rejects.toThrow();
   });
 
-  it('does not pretend to know other routes', async () => {
+  it('answers unknown routes with an error', async () => {
     await using model = await startFakeOpenAi();
     expect((await fetch(`${model.url}/files`)).status).toBe(404);
     expect(model.requests.map(({ path }) => path)).toEqual(['/v1/files']);

@@ -18,7 +18,7 @@ import type { World } from './world.ts';
  * there for it has to notice.
  */
 describe('A rule notices', () => {
-  it('nothing in a quiet world', async () => {
+  it('nothing when nothing goes wrong', async () => {
     expect((await inQuietWorld({})).broken).toBeNull();
   });
 
@@ -34,7 +34,7 @@ describe('A rule notices', () => {
     expect(await isBroken('one_agent', { parts: changed(twice) })).toBe(true);
   });
 
-  it('an agent of a killed daemon that nobody ended', async () => {
+  it('an agent of a killed daemon that no daemon ended', async () => {
     const blind = ({ processes }: OrchestratorParts): Partial<OrchestratorParts> => ({
       processes: {
         ...processes,
@@ -46,7 +46,7 @@ describe('A rule notices', () => {
     expect(await isBroken('one_agent', { parts: changed(blind) }, plan)).toBe(true);
   });
 
-  it('a workspace that is removed under its agent', async () => {
+  it('a workspace that is removed while its agent runs', async () => {
     // Says at once that a run is over, while its agent is still ending.
     const hasty = ({ runner }: OrchestratorParts): Partial<OrchestratorParts> => ({
       runner: {
@@ -81,7 +81,7 @@ describe('A rule notices', () => {
     expect(await isBroken('slots', { parts: withAgent({ maxConcurrentAgentsByState: {} }) }, plan)).toBe(true);
   });
 
-  it('a claim with nothing behind it', async () => {
+  it('a claim without a run, retry or hold', async () => {
     const strayClaim = once(async ({ memory, project }) => {
       const wish = { owner: 'x', host: 'there', at: 0, leaseMs: 1, slotState: null };
       await memory.store.claims.take({ project, issueId: 'nobody' }, wish);
@@ -101,7 +101,7 @@ describe('A rule notices', () => {
     expect(await isBroken('nobody_forgotten', { parts: changed(hideOne) })).toBe(true);
   });
 
-  it('a daemon that does not tick any more', async () => {
+  it('a daemon that stopped ticking', async () => {
     const fewTimers = ({ clock }: OrchestratorParts): Partial<OrchestratorParts> => ({
       clock: {
         now: () => clock.now(),
@@ -133,12 +133,12 @@ describe('A rule notices', () => {
     expect(await isBroken('never_falls', { afterStep: loseRuns })).toBe(true);
   });
 
-  it('an agent whose run was not written down', async () => {
+  it('an agent whose run was not recorded', async () => {
     const forgetful = changedStore((tables) => ({ ...tables, runs: { ...tables.runs, start: async () => {} } }));
     expect(await isBroken('written_first', { parts: forgetful })).toBe(true);
   });
 
-  it('a second run before the end of the first was written down', async () => {
+  it('a second run before the end of the first was recorded', async () => {
     const forgetful = changedStore((tables) => ({
       ...tables,
       runs: { ...tables.runs, finish: async () => true, unfinished: async () => [] },
@@ -146,7 +146,7 @@ describe('A rule notices', () => {
     expect(await isBroken('written_first', { parts: forgetful })).toBe(true);
   });
 
-  it('an issue that is never carried through', async () => {
+  it('an issue that never finishes', async () => {
     const stubborn = ({ clock }: OrchestratorParts): Partial<OrchestratorParts> => ({
       runner: {
         start: () => ({
@@ -159,7 +159,7 @@ describe('A rule notices', () => {
     expect(await isBroken('gets_through', { parts: changed(stubborn) }, { issues: 1, stormMs: 60_000 })).toBe(true);
   });
 
-  it('a run that does not end at a stop', async () => {
+  it('a run that does not end when it is stopped', async () => {
     const deaf = ({ runner }: OrchestratorParts): Partial<OrchestratorParts> => ({
       runner: {
         start: (request) => {
@@ -172,7 +172,7 @@ describe('A rule notices', () => {
   });
 
   // @conforms simulation.10
-  it('a wait that is lost with the life that promised it', async () => {
+  it('a retry that is lost in a restart', async () => {
     const forgetful = changedStore((tables) => ({
       ...tables,
       retries: {
@@ -187,7 +187,7 @@ describe('A rule notices', () => {
     expect(await isBroken('backoff', { parts: forgetful }, plan)).toBe(true);
   });
 
-  it('a claim that is left when its run is over', async () => {
+  it('a claim that remains after its run ended', async () => {
     const keepClaims = changedStore((tables) => ({
       ...tables,
       claims: { ...tables.claims, release: async () => true },
@@ -239,26 +239,26 @@ describe('A rule notices', () => {
   });
 
   // @conforms simulation.12
-  it('a run beyond what an issue may have', async () => {
+  it('a run beyond the limit of its issue', async () => {
     const limits = { ...noLimits, runsPerIssue: 2 };
     const plan = { ...hostile, settings: { ...drawPlan(1).settings, limits } };
     expect(await isBroken('limits', { parts: withLimits(noLimits) }, plan)).toBe(true);
   });
 
-  it('work that goes on after the allowance of the day', async () => {
+  it('work that continues after the limit of the day', async () => {
     const limits = { ...noLimits, tokensPerDay: 2_000 };
     const plan = { settings: { ...drawPlan(1).settings, limits } };
     expect(await isBroken('limits', { parts: withLimits(noLimits) }, plan)).toBe(true);
   });
 
-  it('an agent that works longer than a run may', async () => {
+  it('an agent that works longer than the time limit of a run', async () => {
     const limits = { ...noLimits, runWallTimeMs: 1_000 };
     const agent = { ...drawPlan(1).settings.agent, stallTimeoutMs: 0, turnTimeoutMs: 3_600_000 };
     const plan = { ...hostile, settings: { ...drawPlan(1).settings, agent, limits } };
     expect(await isBroken('limits', { parts: withLimits(noLimits) }, plan)).toBe(true);
   });
 
-  it('a hold that nobody lifted', async () => {
+  it('a hold that ends without a person', async () => {
     const plan = { ...hostile, settings: withMaxRetries(1) };
     const loseHolds = (world: World): void => {
       for (const issueId of world.book.ids())
@@ -278,7 +278,7 @@ describe('A rule notices', () => {
   });
 
   // @conforms simulation.13
-  it('a run on an account that is parked', async () => {
+  it('a run on an account that waits for quota', async () => {
     // The next life does not know what the last one learned.
     const forgetful = changedStore((tables) => ({
       ...tables,
@@ -293,7 +293,7 @@ describe('A rule notices', () => {
     expect(await isBroken('account_ready', { parts: withAgent({ quotaStopPercent: 1_000 }) }, plan)).toBe(true);
   });
 
-  it('an account that is not parked after it refused a run', async () => {
+  it('an account that stays in use after it refused a run', async () => {
     const forgetful = changedStore((tables) => ({
       ...tables,
       accounts: { ...tables.accounts, put: async () => {} },
@@ -302,7 +302,7 @@ describe('A rule notices', () => {
       expect(await isBroken('account_ready', { parts: forgetful }, agents({ tempers: { [temper]: 1 } }))).toBe(true);
   });
 
-  it('an account that is tried, and nobody wrote down by whom', async () => {
+  it('an account that is tried without a record of the run', async () => {
     const forgetful = changedStore((tables) => ({
       ...tables,
       accounts: {
@@ -317,7 +317,7 @@ describe('A rule notices', () => {
     expect(await isBroken('account_ready', { parts: forgetful }, plan)).toBe(true);
   });
 
-  it('an account that waits for no reason', async () => {
+  it('an account that waits without a reason', async () => {
     const parked = { until: Date.UTC(2026, 0, 2), since: 0, why: 'quota', reason: 'so it is' } as const;
     const madeUp = changedStore((tables) => ({
       ...tables,
@@ -329,7 +329,7 @@ describe('A rule notices', () => {
     expect(await isBroken('nobody_forgotten', { parts: madeUp })).toBe(true);
   });
 
-  it('an answer that is told to two runs', async () => {
+  it('an answer that is sent to two runs', async () => {
     const forgetful = changedStore((tables) => ({
       ...tables,
       questions: { ...tables.questions, deliver: async () => {} },
@@ -339,7 +339,7 @@ describe('A rule notices', () => {
   });
 
   // @conforms simulation.14
-  it('an answer that no run is told', async () => {
+  it('an answer that is sent to no run', async () => {
     const forgetful = changedStore((tables) => ({
       ...tables,
       questions: { ...tables.questions, undelivered: async () => [] },
@@ -347,7 +347,7 @@ describe('A rule notices', () => {
     expect(await isBroken('answers_told', { parts: forgetful }, asking)).toBe(true);
   });
 
-  it('an answer that is noted as told to a run that never heard it', async () => {
+  it('an answer that is recorded as sent to a run that never received it', async () => {
     const hasty = changedStore((tables) => ({
       ...tables,
       questions: {
@@ -362,7 +362,7 @@ describe('A rule notices', () => {
     expect(await isBroken('answers_told', { parts: hasty }, asking)).toBe(true);
   });
 
-  it('another answer than the one that was taken', async () => {
+  it('an answer that differs from the accepted one', async () => {
     const contrary = changedStore((tables) => ({
       ...tables,
       questions: {
@@ -373,13 +373,13 @@ describe('A rule notices', () => {
     expect(await isBroken('answers_told', { parts: contrary }, asking)).toBe(true);
   });
 
-  it('an issue that is held for an answer that was given', async () => {
+  it('an issue that stays held after its answer was given', async () => {
     const stubborn = changedStore((tables) => ({ ...tables, held: { ...tables.held, remove: async () => false } }));
     expect(await isBroken('answers_told', { parts: stubborn }, asking)).toBe(true);
   });
 
   // @conforms simulation.15
-  it('a question that is open for nobody', async () => {
+  it('an open question that no issue waits for', async () => {
     const careless = changedStore((tables) => ({
       ...tables,
       questions: { ...tables.questions, closeOfIssue: async () => 0 },
@@ -388,7 +388,7 @@ describe('A rule notices', () => {
     expect(await isBroken('question_has_reason', { parts: careless }, plan)).toBe(true);
   });
 
-  it('a run beside a person who has its issue in his hands', async () => {
+  it('a run on an issue that a person has taken over', async () => {
     const takeAll = once(async ({ memory, project }) => {
       const hold = { code: 'taken_over', reason: 'by hand', since: 0, runId: null };
       for (const issueId of ['i1', 'i2', 'i3', 'i4', 'i5', 'i6'])
@@ -398,7 +398,7 @@ describe('A rule notices', () => {
   });
 
   // @conforms simulation.16
-  it('an agent that goes on beside a person', async () => {
+  it('an agent that continues while a person has taken over', async () => {
     const deaf = ({ runner }: OrchestratorParts): Partial<OrchestratorParts> => ({
       runner: {
         start: (request) => {
@@ -421,7 +421,7 @@ describe('A rule notices', () => {
   });
 
   // @conforms simulation.17
-  it('a wait for a quota that counts', async () => {
+  it('a wait for quota that counts as an attempt', async () => {
     const unfair = changedStore((tables) => ({
       ...tables,
       counters: { ...tables.counters, set: (key, name, value) => tables.counters.set(key, name, value + 1) },
@@ -439,7 +439,7 @@ describe('A rule notices', () => {
   });
 
   // @conforms simulation.18
-  it('a cascade that begins anew', async () => {
+  it('a context recovery that starts over', async () => {
     const again = changedStore((tables) => ({
       ...tables,
       retries: {
@@ -451,7 +451,7 @@ describe('A rule notices', () => {
     expect(await isBroken('cascade', { parts: again }, agents({ tempers: { overflows: 1 } }))).toBe(true);
   });
 
-  it('a cascade that is forgotten with the life that was in it', async () => {
+  it('a context recovery that is forgotten in a restart', async () => {
     const forgetful = changedStore((tables) => ({
       ...tables,
       runs: { ...tables.runs, start: (run) => tables.runs.start({ ...run, recovery: null }) },
@@ -463,7 +463,7 @@ describe('A rule notices', () => {
     expect(await isBroken('cascade', { parts: forgetful }, plan)).toBe(true);
   });
 
-  it('a process that is left over', async () => {
+  it('a process that remains', async () => {
     const leave = (world: World): void => {
       const [{ life } = { life: null }] = world.running;
       if (life !== null && world.isCalm && world.processes.ofRun('left').length === 0)
@@ -507,7 +507,7 @@ describe('A rule notices', () => {
     expect(await isBroken('gets_through', { afterStep: unfinished, parts: blind })).toBe(true);
   });
 
-  it('a store that is damaged', async () => {
+  it('a damaged store', async () => {
     const damage = (world: World): void => {
       if (!world.isCalm || isDamaged) return;
       isDamaged = true;
@@ -520,7 +520,7 @@ describe('A rule notices', () => {
     expect(await isBroken('gets_through', { afterStep: damage })).toBe(true);
   });
 
-  it('a run that ends by a defect', async () => {
+  it('a run that ends because of a defect', async () => {
     const defect = (): Partial<OrchestratorParts> => ({
       runner: {
         start: () => ({

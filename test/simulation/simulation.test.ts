@@ -10,24 +10,28 @@ const patienceMs = 120_000;
 
 /** Seeds that broke a rule before a defect was mended. What is drawn anew in `plan.ts` makes other worlds of them. */
 const found = [
-  { seed: 1, rule: 'answers_told', what: 'a second answer to a question is refused, not taken and thrown away' },
-  { seed: 2, rule: 'account_ready', what: 'nothing starts on an account that another daemon has parked' },
+  { seed: 1, rule: 'answers_told', what: 'a second answer to a question is refused, not accepted and dropped' },
+  { seed: 2, rule: 'account_ready', what: 'nothing starts on an account that another daemon found out of quota' },
   // @conforms simulation.3
-  { seed: 10, rule: 'written_first', what: 'a start that was written and not answered is not started a second time' },
+  { seed: 10, rule: 'written_first', what: 'a start that was written but not acknowledged is not repeated' },
   // @conforms simulation.7
-  { seed: 14, rule: 'gets_through', what: 'a tracker that never answers a move does not hold a run for ever' },
+  { seed: 14, rule: 'gets_through', what: 'a tracker that never answers a move does not block a run forever' },
   // @conforms simulation.4
-  { seed: 16, rule: 'backoff', what: 'a wait for a quota is kept by the next life' },
-  { seed: 21, rule: 'question_has_reason', what: 'what an issue asked is closed when it is given back' },
-  { seed: 40, rule: 'answers_told', what: 'an answer that comes while its run is being ended lets the issue go on' },
+  { seed: 16, rule: 'backoff', what: 'a wait for quota survives a restart' },
+  { seed: 21, rule: 'question_has_reason', what: 'the questions of an issue are closed when it is released' },
+  {
+    seed: 40,
+    rule: 'answers_told',
+    what: 'an answer that arrives while its run is being ended lets the issue continue',
+  },
   // @conforms simulation.6
-  { seed: 52, rule: 'slots', what: 'no look starts anything while the start still takes over what was left' },
+  { seed: 52, rule: 'slots', what: 'no retry starts while a new daemon still inherits claims' },
   // @conforms simulation.5
-  { seed: 87, rule: 'slots', what: 'an agent that is taken over keeps its slot until it is gone' },
+  { seed: 87, rule: 'slots', what: 'an agent whose claim is inherited keeps its slot until it is gone' },
   {
     seed: 60_141,
     rule: 'slots',
-    what: 'an agent whose takeover failed at the start and goes on in a tick keeps its slot',
+    what: 'an agent whose inheriting failed at startup and continues in a tick keeps its slot',
   },
 ] as const;
 
@@ -36,7 +40,7 @@ describe('The real orchestrator, runner and store in a simulated world', () => {
     const to = from + seedsATest - 1;
     const tags = from === 1 ? ['smoke'] : [];
     // @conforms simulation.1
-    it(`keep every rule in the seeds ${from} to ${to}`, { timeout: patienceMs, tags }, async () => {
+    it(`satisfy every rule in the seeds ${from} to ${to}`, { timeout: patienceMs, tags }, async () => {
       const broken: string[] = [];
       let runs = 0;
       for (let seed = from; seed <= to; seed += 1) {
@@ -51,12 +55,12 @@ describe('The real orchestrator, runner and store in a simulated world', () => {
     });
   }
 
-  it.each(found)('keep $rule in the seed $seed: $what', { timeout: patienceMs }, async ({ seed }) => {
+  it.each(found)('satisfy $rule in the seed $seed: $what', { timeout: patienceMs }, async ({ seed }) => {
     expect((await runSeed(seed)).broken).toBeNull();
   });
 
   // @conforms simulation.2
-  it('are the same in every run of a seed, and others in another seed', { timeout: patienceMs }, async () => {
+  it('are identical in every run of a seed, and different in another seed', { timeout: patienceMs }, async () => {
     for (const seed of [3, 11, 20]) {
       const first = await runSeed(seed);
       const second = await runSeed(seed);

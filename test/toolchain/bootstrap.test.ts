@@ -22,7 +22,7 @@ describe('bin/baton in a fresh clone', () => {
   beforeAll(() => copyProject(clone));
 
   it(
-    'prepares once for two first starts at once; both print the version on stdout alone',
+    'sets up once for two simultaneous first starts; both print only the version on stdout',
     async () => {
       const ends = await Promise.all([baton(['--version']), baton(['--version'])]);
       expect(ends).toMatchObject(Array(2).fill({ code: 0, stdout: `${version}\n` }));
@@ -34,7 +34,7 @@ describe('bin/baton in a fresh clone', () => {
   );
 
   // @conforms toolchain.2
-  it('is silent the second time, from another folder, and through links to it', async () => {
+  it('prints nothing extra the second time, from another folder and through links', async () => {
     const elsewhere = makeFolder();
     const [absolute, relative] = [path.join(elsewhere, 'baton'), path.join(elsewhere, 'link')];
     fs.symlinkSync(path.join(clone, 'bin/baton'), absolute);
@@ -47,11 +47,11 @@ describe('bin/baton in a fresh clone', () => {
     removeFolder(elsewhere);
   });
 
-  it('passes the exit code on', async () => {
+  it('passes on the exit code', async () => {
     expect(await baton(['--no-such-flag'])).toMatchObject({ code: 2, stdout: '' });
   });
 
-  it('leaves nothing of the preparation in the cache but Node itself', (context) => {
+  it('leaves only Node in the cache', (context) => {
     if (oldNode === null) return context.skip('no Node older than 24 on PATH, so none was got');
     expect(fs.readdirSync(cache)).toEqual([expect.stringMatching(/^node-[0-9a-f]{16}$/)]);
   });
@@ -71,7 +71,7 @@ describe('the bootstrap', () => {
   }, firstStartLimitMs);
 
   // @conforms toolchain.3
-  it('installs anew when the lockfile has changed, and only then', async () => {
+  it('installs again only when the lockfile has changed', async () => {
     expect(await start()).toMatchObject({ code: 0, stderr: '' });
     changeLockfile('1.0.1');
     expect(await start()).toMatchObject({ code: 0, stderr: 'baton: installing dependencies\n' });
@@ -101,7 +101,7 @@ describe('the bootstrap', () => {
   });
 
   // @conforms toolchain.4
-  it('becomes Node: no process stands between the caller and Baton', async () => {
+  it('replaces itself with Node, so no process is between the caller and Baton', async () => {
     let pid: number | undefined;
     const ended = start({ STAY: '1' }, (child) => {
       pid = child.pid;
@@ -113,7 +113,7 @@ describe('the bootstrap', () => {
     expect({ code, signal }).toEqual({ code: 42, signal: null });
   });
 
-  it('says so when npm is missing', async () => {
+  it('reports a missing npm', async () => {
     forgetPackages();
     const PATH = toolsFolder('without-npm', { node: path.resolve(env.PATH?.split(path.delimiter)[0] ?? '', 'node') });
     const ended = await start({ PATH });
@@ -121,7 +121,7 @@ describe('the bootstrap', () => {
     expect(ended.stderr).toContain('npm was not found on PATH. Install Node with npm and try again.');
   });
 
-  it('says so when Node is missing', async () => {
+  it('reports a missing Node', async () => {
     const ended = await start({ PATH: toolsFolder('without-node', {}) });
     expect(ended).toMatchObject({ code: 1, stdout: '' });
     expect(ended.stderr).toBe(
@@ -129,7 +129,7 @@ describe('the bootstrap', () => {
     );
   });
 
-  it('shows what npm says when it fails', async () => {
+  it('shows the output of npm when it fails', async () => {
     const good = fs.readFileSync(path.join(project, 'package-lock.json'));
     fs.writeFileSync(path.join(project, 'package-lock.json'), '{ broken');
     const ended = await start();

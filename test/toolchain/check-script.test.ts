@@ -35,18 +35,18 @@ describe('scripts/check.mjs', () => {
   });
   const unloadable = tree({ 'test/bad.test.ts': "throw new Error('does not load');\n" });
 
-  it('counts a check that passes and ends with 0', async () => {
+  it('counts a passing check and exits with 0', async () => {
     expect(summary(await check(good, 'lint'))).toEqual({ code: 0, counts: [1, 0, 0] });
   });
 
-  it('counts a check that fails, shows what it said, and ends with 1', async () => {
+  it('counts a failing check, shows its output and exits with 1', async () => {
     const ended = await check(bad, 'lint');
     expect(summary(ended)).toEqual({ code: 1, counts: [0, 1, 0] });
     expect(ended.stdout).toContain('noExplicitAny');
   });
 
   // @conforms toolchain.9
-  it('counts each test: passed, failed, skipped and still to come', async () => {
+  it('counts each test as passed, failed, skipped or to do', async () => {
     expect(summary(await check(good, 'quick'))).toEqual({ code: 0, counts: [1, 0, 0] });
     expect(summary(await check(bad, 'quick'))).toEqual({ code: 1, counts: [1, 1, 2] });
   });
@@ -59,7 +59,7 @@ describe('scripts/check.mjs', () => {
     expect(summary(await check(unloadable, 'modules'))).toEqual({ code: 1, counts: [0, 1, 0] });
   });
 
-  it('names the checks when asked for one that is not there', async () => {
+  it('lists the checks when asked for an unknown one', async () => {
     expect(await check(good, 'nonsense')).toMatchObject({
       code: 2,
       stderr: expect.stringMatching(/\bnonsense\b.*\blint\b/),
@@ -90,19 +90,19 @@ describe('the lint', () => {
   };
 
   // @conforms toolchain.10
-  it('finds time, chance and spawning outside the modules for them', async () => {
+  it('reports time, randomness and spawning outside their modules', async () => {
     const seeds = { ...timeAndChance, ...spawning };
     const ended = await check(tree(planted('src/orchestrator', seeds)), 'lint');
     expect(ended.code).toBe(1);
     expect(unfound(ended, 'src/orchestrator', seeds)).toEqual([]);
   });
 
-  it('leaves src/clock its time and chance, and src/process its spawning', async () => {
+  it('allows time and randomness in src/clock, and spawning in src/process', async () => {
     const folder = tree({ ...planted('src/clock', timeAndChance), ...planted('src/process', spawning) });
     expect(summary(await check(folder, 'lint'))).toEqual({ code: 0, counts: [1, 0, 0] });
   });
 
-  it('finds time and chance in src/process, too', async () => {
+  it('reports time and randomness in src/process too', async () => {
     const ended = await check(tree(planted('src/process', timeAndChance)), 'lint');
     expect(unfound(ended, 'src/process', timeAndChance)).toEqual([]);
   });

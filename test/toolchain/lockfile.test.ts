@@ -23,12 +23,12 @@ describe.each(['package-lock.json', 'scripts/node-runtime/package-lock.json'])('
   const packages: Record<string, LockEntry> = JSON.parse(readText(file)).packages;
   const entries = Object.entries(packages);
 
-  it('holds every optional dependency that an entry names', () => {
+  it('contains every optional dependency that an entry names', () => {
     expect(missingOptionals(packages)).toEqual([]);
   });
 
   // @conforms toolchain.7
-  it('holds the binaries for macOS, Linux and Windows wherever a package comes as binaries', () => {
+  it('contains the binaries for macOS, Linux and Windows of every package with binaries', () => {
     const families = entries.filter(([place]) => binariesOf(packages, place).length > 1);
     expect(families.length).toBeGreaterThan(0);
     for (const [place] of families) {
@@ -37,7 +37,7 @@ describe.each(['package-lock.json', 'scripts/node-runtime/package-lock.json'])('
     }
   });
 
-  it('has a checksum and no address for every package, so that any mirror serves it', () => {
+  it('has a checksum and no address for every package, so that any mirror can serve it', () => {
     const installed = entries.filter(([place]) => place !== '');
     expect(installed.filter(([, entry]) => entry.resolved !== undefined)).toEqual([]);
     expect(installed.filter(([, entry]) => !entry.integrity?.startsWith('sha512-'))).toEqual([]);
@@ -45,7 +45,7 @@ describe.each(['package-lock.json', 'scripts/node-runtime/package-lock.json'])('
 });
 
 describe('the lockfile test itself', () => {
-  it('sees a binary that is missing, at any depth, and finds one where npm would', () => {
+  it('finds a missing binary at any depth, and a present one where npm would', () => {
     const packages = {
       'node_modules/a': { optionalDependencies: { 'bin-x': '1.0.0' } },
       'node_modules/a/node_modules/b': { optionalDependencies: { 'bin-y': '1.0.0', 'bin-z': '1.0.0' } },
@@ -58,7 +58,7 @@ describe('the lockfile test itself', () => {
 
 describe('package.json', () => {
   // @conforms toolchain.8
-  it('decides about every install script, by name alone', () => {
+  it('allows or denies every install script by name', () => {
     // npm leaves the mark out of entries that it never unpacked here; fsevents has a script on macOS.
     const packages: Record<string, LockEntry> = JSON.parse(readText('package-lock.json')).packages;
     const withScript = Object.keys(packages).filter((place) => packages[place]?.hasInstallScript);

@@ -24,7 +24,7 @@ describe('the published package', () => {
     await npm(['install', '--prefer-offline', path.join(folder, `baton-${version}.tgz`)], app);
   }, 120_000);
 
-  it('holds the built program and nothing else', () => {
+  it('contains only the built program', () => {
     const files = fs.readdirSync(installed, { recursive: true, encoding: 'utf8' });
     const top = new Set(files.map((file) => file.split(path.sep)[0]));
     expect([...top].filter((name) => !['dist', 'package.json', 'README.md', 'LICENSE'].includes(name ?? ''))).toEqual(
@@ -36,14 +36,14 @@ describe('the published package', () => {
   });
 
   // @conforms toolchain.6
-  it('gives a `baton` that works', async () => {
+  it('provides a working `baton`', async () => {
     const baton = path.join(folder, 'app/node_modules/.bin/baton');
     const ended = await runProgram(baton, ['--version'], { cwd: folder, env });
     expect(ended).toEqual({ code: 0, signal: null, stdout: `${version}\n`, stderr: '' });
     expect(await runProgram(baton, ['--no-such-flag'], { cwd: folder, env })).toMatchObject({ code: 2 });
   });
 
-  it('says what is wrong when Node is too old', async (context) => {
+  it('reports a Node that is too old', async (context) => {
     const oldNode = findOldNode();
     if (oldNode === null) return context.skip('no Node older than 24 on PATH');
     const ended = await runProgram(oldNode, [path.join(installed, 'dist/baton.js'), '--version'], { cwd: folder, env });

@@ -10,7 +10,7 @@ import { type BareCodex, type BareCodexOptions, bareTurn, startBareCodex, startB
 import { describeWithCodex } from '../codex-binary.ts';
 
 // What the backend takes for granted, asked of Codex without Baton between: another version is to be looked at here first.
-await describeWithCodex('what Baton takes for granted', (codex) => {
+await describeWithCodex('the assumptions of Baton', (codex) => {
   const clean: (() => unknown)[] = [];
   afterEach(async () => {
     for (const each of clean.splice(0).reverse()) await each();
@@ -41,7 +41,7 @@ await describeWithCodex('what Baton takes for granted', (codex) => {
     expect(await bareTurn(options, 'Hello.')).toMatchObject({ status: 'completed', items: [{ text: 'ok' }] });
   });
 
-  it('the approval policy of older workflow files is refused, and the one of today says the opposite of it', async () => {
+  it('the approval policy of older workflow files is refused, and the current one means the opposite', async () => {
     const { options, workspace: cwd } = await makePlace();
     const bare = await start(options);
     const names = ['sandbox_approval', 'rules', 'skill_approval', 'request_permissions', 'mcp_elicitations'];
@@ -63,7 +63,7 @@ await describeWithCodex('what Baton takes for granted', (codex) => {
     expect((await needsNone.request('account/read', {})).result).toMatchObject({ requiresOpenaiAuth: false });
   });
 
-  it('the dynamic tools of a thread are those it began with, whatever it is resumed with', async () => {
+  it('a thread keeps the dynamic tools it started with, whatever it is resumed with', async () => {
     const { options, model, workspace: cwd } = await makePlace();
     const tool = (name: string) => ({ type: 'function', name, description: name, inputSchema: { type: 'object' } });
     const first = await start(options);
@@ -78,7 +78,7 @@ await describeWithCodex('what Baton takes for granted', (codex) => {
     expect(toolNames).not.toContain('other');
   });
 
-  it('a command goes on when its turn is interrupted, until it is cleaned up', async () => {
+  it('a command continues when its turn is interrupted, until it is cleaned up', async () => {
     const { options, workspace: cwd } = await makePlace({ otherwise: [{ calls: [shell('sleep 323')] }] });
     const bare = await start(options);
     const threadId = await startBareThread(bare, { cwd });
@@ -93,7 +93,7 @@ await describeWithCodex('what Baton takes for granted', (codex) => {
     await expect.poll(list).toEqual([]);
   });
 
-  it('a thread is made shorter by a turn of its own', async () => {
+  it('compacting a thread takes a separate turn', async () => {
     const { options, workspace: cwd } = await makePlace();
     const bare = await start(options);
     const threadId = await startBareThread(bare, { cwd });

@@ -18,7 +18,7 @@ await describeWithCodex('a person in the thread of a real Codex', (codex) => {
   const makeScene = useCodexScenes(codex);
 
   // @conforms runs.66
-  it('opens it by the printed line, commits, keeps others out while it is open, and leaves it free and nothing behind', async ({
+  it('opens it with the printed command, commits, blocks others while it is open, and leaves nothing behind', async ({
     skip,
   }) => {
     skip(!existsSync(makeTerminal), 'there is no script(1) here to make a terminal with');

@@ -9,7 +9,7 @@ import { readWorkspace, useCodexScenes } from './codex-scene.ts';
 await describeWithCodex('the edges of a real session', (codex) => {
   const makeScene = useCodexScenes(codex);
 
-  it('does not start with broken settings, and says that it is those', async () => {
+  it('does not start with broken settings, and names them as the cause', async () => {
     const scene = await makeScene();
     appendFileSync(path.join(scene.folder, 'codex-home', 'config.toml'), '[broken\n');
     await expect(scene.open()).rejects.toMatchObject({
@@ -18,7 +18,7 @@ await describeWithCodex('the edges of a real session', (codex) => {
     });
   });
 
-  it('does not start when there is no such program, and says what the shell said', async () => {
+  it('does not start when the program is missing, and reports the message of the shell', async () => {
     const scene = await makeScene({ options: { command: 'codex-that-is-not-there app-server' } });
     const opening = scene.open();
     await expect(opening).rejects.toMatchObject({ code: 'agent_launch_failed' });
@@ -26,14 +26,14 @@ await describeWithCodex('the edges of a real session', (codex) => {
     expect(JSON.stringify(error)).toContain('codex-that-is-not-there');
   });
 
-  it('is given up while it starts, and leaves nothing', async () => {
+  it('can be cancelled while it starts, and leaves nothing', async () => {
     for (const delayMs of [0, 30, 120]) {
       const scene = await makeScene();
       await expect(scene.open({ signal: AbortSignal.timeout(delayMs) })).rejects.toThrow();
     }
   });
 
-  it('gives up a turn at any moment of its beginning, and runs the next one', async () => {
+  it('cancels a turn at any moment of its start, and runs the next one', async () => {
     const rules = [{ when: /long/, steps: [{ message: 'one moment', fault: { kind: 'hang' } as const }] }];
     const scene = await makeScene({ scenario: { rules } });
     const { session, complete } = await scene.open();
@@ -44,7 +44,7 @@ await describeWithCodex('the edges of a real session', (codex) => {
     }
   });
 
-  it('calls a prompt that is larger than Codex takes a matter of the context', async () => {
+  it('reports a prompt that is too large for Codex as a context problem', async () => {
     const scene = await makeScene();
     const { session, complete } = await scene.open();
     expect(await session.runTurn('x'.repeat(1_100_000))).toMatchObject({
@@ -65,7 +65,7 @@ await describeWithCodex('the edges of a real session', (codex) => {
     expect(() => process.kill(pid, 0)).toThrow();
   });
 
-  it('lets several sessions of one account work at once', async () => {
+  it('runs several sessions of one account at once', async () => {
     const scenario = { otherwise: [{ calls: [shell('sleep 0.2; echo done')] }, { message: 'done' }] };
     const scene = await makeScene({ scenario });
     // The first start in a new home makes its database; Codex itself does not bear several that do so at once.
@@ -78,7 +78,7 @@ await describeWithCodex('the edges of a real session', (codex) => {
   });
 
   // @conforms real.23
-  it("hides a tracker's secret that a login shell would bring back", async () => {
+  it('hides a tracker secret that a login shell would restore', async () => {
     const scene = await makeScene({
       scenario: { otherwise: [{ calls: [shell('env > env.txt')] }, { message: 'done' }] },
       denyEnv: ['TRACKER_KEY'],
@@ -92,7 +92,7 @@ await describeWithCodex('the edges of a real session', (codex) => {
   });
 
   // @conforms codex.6
-  it('starts no program that a repository names in its own settings, at first and when the thread goes on', async () => {
+  it('starts no program that a repository names in its settings, neither at first nor when the thread is resumed', async () => {
     const scene = await makeScene();
     const settings = path.join(scene.folder, 'codex-home', 'config.toml');
     // As at a person's: nobody has said yet what he thinks of this folder.

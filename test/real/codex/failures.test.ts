@@ -6,7 +6,7 @@ import type { Fault, Step } from '../../fake/openai/scenario.ts';
 import { describeWithCodex } from '../codex-binary.ts';
 import { useCodexScenes } from './codex-scene.ts';
 
-await describeWithCodex('what goes wrong between Codex and its model', (codex) => {
+await describeWithCodex('failures between Codex and its model', (codex) => {
   const makeScene = useCodexScenes(codex);
 
   /** The error of a turn for which the model has only this answer. */
@@ -20,7 +20,7 @@ await describeWithCodex('what goes wrong between Codex and its model', (codex) =
   };
 
   // @conforms real.16
-  it('calls a refused key a failed login and names the command that mends it', async () => {
+  it('reports a refused key as a failed login and names the command that fixes it', async () => {
     const body = { error: { message: 'Incorrect API key provided', type: 'invalid_request_error' } };
     const { error } = await errorOf({ fault: { kind: 'http', status: 401, body } });
     expect(error.code).toBe('agent_auth_failed');
@@ -28,7 +28,7 @@ await describeWithCodex('what goes wrong between Codex and its model', (codex) =
   });
 
   // @conforms real.17
-  it('calls a used-up quota that, with the time at which it begins anew', async () => {
+  it('reports a used-up quota with its reset time', async () => {
     const resetsAt = Math.floor(Date.now() / 1000) + 3_600;
     const body = {
       error: { type: 'usage_limit_reached', message: 'The usage limit has been reached', resets_at: resetsAt },
@@ -50,15 +50,15 @@ await describeWithCodex('what goes wrong between Codex and its model', (codex) =
       { kind: 'http', status: 429, body: { error: { type: 'rate_limit_exceeded', message: 'Slow down' } } },
     ],
     [
-      'a quota that was never bought',
+      'a quota that was never paid for',
       { kind: 'failed', code: 'insufficient_quota', message: 'You exceeded your quota' },
     ],
   ];
-  it.each(quotaFaults)('calls %s a matter of quota', async (_, fault) => {
+  it.each(quotaFaults)('reports %s as a quota problem', async (_, fault) => {
     expect((await errorOf({ fault })).error.code).toBe('agent_quota_exhausted');
   });
 
-  it('tells the windows of the quota as events', async () => {
+  it('reports the quota windows as events', async () => {
     const resetsAt = Math.floor(Date.now() / 1000) + 600;
     const headers = {
       'x-codex-primary-used-percent': '42.5',
@@ -94,18 +94,18 @@ await describeWithCodex('what goes wrong between Codex and its model', (codex) =
     ],
   ];
   // @conforms real.19
-  it.each(contextFaults)('calls a context window that overflows %s that', async (_, fault) => {
+  it.each(contextFaults)('reports a context window that overflows %s as such', async (_, fault) => {
     const { error } = await errorOf({ fault });
     expect(error.code).toBe('agent_context_exhausted');
     expect(error.details.kind).toBe('token');
   });
 
   const ordinaryFaults: readonly (readonly [string, Fault])[] = [
-    ['a server that is broken', { kind: 'http', status: 500 }],
-    ['an answer that was not finished', { kind: 'incomplete', reason: 'max_output_tokens' }],
+    ['a broken server', { kind: 'http', status: 500 }],
+    ['an unfinished answer', { kind: 'incomplete', reason: 'max_output_tokens' }],
     ['a stream that is always cut', { kind: 'cut' }],
   ];
-  it.each(ordinaryFaults)('calls %s an ordinary failure', async (_, fault) => {
+  it.each(ordinaryFaults)('reports %s as an ordinary failure', async (_, fault) => {
     const { error } = await errorOf({ message: 'half of it', fault });
     expect(error.code).toBe('agent_turn_failed');
     expect(error.retryable).toBe(true);
@@ -122,7 +122,7 @@ await describeWithCodex('what goes wrong between Codex and its model', (codex) =
     expect(scene.model.requests).toHaveLength(2);
   });
 
-  it('runs the next turn of the same session after one that failed', async () => {
+  it('runs the next turn of the same session after a failed one', async () => {
     const rules = [{ when: /break/, steps: [{ fault: { kind: 'http', status: 400 } as const }] }];
     const scene = await makeScene({ scenario: { rules } });
     const { session, complete } = await scene.open();
@@ -131,7 +131,7 @@ await describeWithCodex('what goes wrong between Codex and its model', (codex) =
   });
 
   // @conforms real.20
-  it('fails when nobody listens at the address of the model', async () => {
+  it('fails when nothing listens at the address of the model', async () => {
     const scene = await makeScene({ baseUrl: await closedAddress() });
     const { session } = await scene.open();
     expect(await session.runTurn('Do it.')).toMatchObject({
@@ -141,7 +141,7 @@ await describeWithCodex('what goes wrong between Codex and its model', (codex) =
   });
 
   // @conforms real.21
-  it('ends a turn in which Codex only says, ever more seldom, that it waits for the network', async () => {
+  it('ends a turn in which Codex only reports that it waits for the network', async () => {
     const home = { features: { unbounded_connection_retries: true } };
     // It says so at once, then after five seconds, after ten, after twenty, and so on.
     const scene = await makeScene({ baseUrl: await closedAddress(), home, options: { turnTimeoutMs: 2_000 } });
@@ -152,7 +152,7 @@ await describeWithCodex('what goes wrong between Codex and its model', (codex) =
     });
   });
 
-  it('ends a turn in which the model says nothing any more after the time for silence', async () => {
+  it('ends a turn after the turn timeout when the model falls silent', async () => {
     const scene = await makeScene({
       scenario: { otherwise: [{ message: 'half of it', fault: { kind: 'hang' } }] },
       options: { turnTimeoutMs: 1_500 },

@@ -8,11 +8,11 @@ import { useCodexScenes } from './codex-scene.ts';
 /** How long a Codex that goes on by itself takes to ask its model again; it was seen to within a tenth of that. */
 const aWhileMs = 2_000;
 
-await describeWithCodex('turns of a real Codex that nobody asked for', (codex) => {
+await describeWithCodex('turns that a real Codex starts by itself', (codex) => {
   const makeScene = useCodexScenes(codex);
 
   // @conforms codex.4
-  it('does not go on by itself when its model sets a goal, also not when the thread goes on in another session', async () => {
+  it('does not start when its model sets a goal, not even after the thread is resumed', async () => {
     const goal = { name: 'create_goal', arguments: { objective: 'finish everything' } };
     const rules = [{ when: /GOAL/, steps: [{ calls: [goal] }, { message: 'a goal is set' }] }];
     const scene = await makeScene({ scenario: { rules } });

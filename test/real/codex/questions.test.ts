@@ -26,7 +26,7 @@ const readOnly: Partial<CodexAgentOptions> = { threadSandbox: 'read-only', turnS
 const yes: QuestionAnswer = { decision: 'accept', values: {} };
 const no: QuestionAnswer = { decision: 'decline', values: {} };
 
-await describeWithCodex('what a real Codex asks', (codex) => {
+await describeWithCodex('questions of a real Codex', (codex) => {
   const makeScene = useCodexScenes(codex);
 
   // @conforms real.10
@@ -34,26 +34,23 @@ await describeWithCodex('what a real Codex asks', (codex) => {
     ['a command that is not trusted', 'untrusted', writeFile, confined, 'command'],
     ['a command outside of the sandbox', 'on-request', escalate, confined, 'command'],
     ['a change where nothing may be written', 'on-request', patch, readOnly, 'file_change'],
-  ] as const)(
-    'does %s when a person allows it, and not when he declines',
-    async (_, approvalPolicy, step, box, kind) => {
-      for (const answer of [yes, no]) {
-        const scene = await makeScene({
-          home: { model: 'gpt-5.5' },
-          scenario: { otherwise: [step, tellOutput] },
-          options: { ...box, approvalPolicy, approvals: 'ask' },
-          person: () => answer,
-        });
-        const { session, asked } = await scene.open();
-        const result = await session.runTurn('Make it.');
-        expect(asked).toMatchObject([{ kind, text: expect.any(String) }]);
-        expect(`${asked[0]?.text}\n${asked[0]?.detail}`).toContain('made.txt');
-        expect(existsSync(path.join(scene.workspace, 'made.txt'))).toBe(answer.decision === 'accept');
-        // Whoever is told no hears it and goes on.
-        expect(result).toMatchObject({ status: 'completed' });
-      }
-    },
-  );
+  ] as const)('does %s only when a person allows it', async (_, approvalPolicy, step, box, kind) => {
+    for (const answer of [yes, no]) {
+      const scene = await makeScene({
+        home: { model: 'gpt-5.5' },
+        scenario: { otherwise: [step, tellOutput] },
+        options: { ...box, approvalPolicy, approvals: 'ask' },
+        person: () => answer,
+      });
+      const { session, asked } = await scene.open();
+      const result = await session.runTurn('Make it.');
+      expect(asked).toMatchObject([{ kind, text: expect.any(String) }]);
+      expect(`${asked[0]?.text}\n${asked[0]?.detail}`).toContain('made.txt');
+      expect(existsSync(path.join(scene.workspace, 'made.txt'))).toBe(answer.decision === 'accept');
+      // Whoever is told no hears it and goes on.
+      expect(result).toMatchObject({ status: 'completed' });
+    }
+  });
 
   it.each([
     ['auto', true],
@@ -71,7 +68,7 @@ await describeWithCodex('what a real Codex asks', (codex) => {
     expect(names().includes('approval_auto_approved')).toBe(isMade);
   });
 
-  it('declines when nobody answers', async () => {
+  it('declines when no one answers', async () => {
     const scene = await makeScene({
       scenario: { otherwise: [writeFile, tellOutput] },
       options: { ...confined, approvalPolicy: 'untrusted' },
@@ -83,7 +80,7 @@ await describeWithCodex('what a real Codex asks', (codex) => {
   });
 
   // @conforms real.11
-  it('begins a thread with the approval policy that a Symphony workflow file has by default, and asks nothing', async () => {
+  it('starts a thread with the default approval policy of Symphony, and asks nothing', async () => {
     const reject = { sandbox_approval: true, rules: true, mcp_elicitations: true };
     const scene = await makeScene({
       scenario: { otherwise: [escalate, tellOutput] },
@@ -108,7 +105,7 @@ await describeWithCodex('what a real Codex asks', (codex) => {
   const askColour: Step = { calls: [{ name: 'request_user_input', arguments: { questions: [question] } }] };
 
   // @conforms real.12
-  it('brings a question to a person and the answer to the model, while silence is not counted', async () => {
+  it('passes a question to a person and the answer to the model, and does not count the wait as silence', async () => {
     const scene = await makeScene({
       home: { features: { default_mode_request_user_input: true } },
       scenario: { otherwise: [askColour, tellOutput] },
@@ -126,7 +123,7 @@ await describeWithCodex('what a real Codex asks', (codex) => {
     expect(JSON.stringify(asked)).toContain('Which colour shall the door have?');
   });
 
-  it('takes a question back when the turn is given up', async () => {
+  it('withdraws a question when the turn is cancelled', async () => {
     let takenBack = false;
     const scene = await makeScene({
       home: { features: { default_mode_request_user_input: true } },

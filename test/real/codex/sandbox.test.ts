@@ -35,7 +35,7 @@ await describeWithCodex('the sandbox of a real Codex', (codex) => {
 
   describeWithEachContainment('a commit', (containment) => {
     // @conforms real.22
-    it('lets the agent commit when the git directory lies outside of the workspace and was named', async () => {
+    it('lets the agent commit when the git directory is outside the workspace and was named', async () => {
       const scene = await confinedScene(containment);
       const gitDirectory = path.join(scene.folder, 'git-directories', 'one');
       mkdirSync(path.dirname(gitDirectory));
@@ -48,7 +48,7 @@ await describeWithCodex('the sandbox of a real Codex', (codex) => {
   });
 
   // @conforms real.22
-  it('lets the agent commit when the git directory lies in the workspace', async () => {
+  it('lets the agent commit when the git directory is in the workspace', async () => {
     const scene = await confinedScene();
     execFileSync('git', ['init', '-q', scene.workspace]);
     const { complete } = await scene.open();
@@ -57,7 +57,7 @@ await describeWithCodex('the sandbox of a real Codex', (codex) => {
     expect(existsSync(path.join(scene.folder, 'outside.txt'))).toBe(false);
   });
 
-  it('keeps the agent from a git directory that was not named', async () => {
+  it('denies the agent a git directory that was not named', async () => {
     const scene = await confinedScene();
     const gitDirectory = path.join(scene.folder, 'git-directory');
     execFileSync('git', ['init', '-q', '--separate-git-dir', gitDirectory, scene.workspace]);

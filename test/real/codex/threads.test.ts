@@ -11,7 +11,7 @@ await describeWithCodex('threads of a real Codex', (codex) => {
   const makeScene = useCodexScenes(codex);
 
   // @conforms real.14
-  it('goes on with a thread in another process, and counts only the tokens of its own session', async () => {
+  it('resumes a thread in another process, and counts only the tokens of its own session', async () => {
     const scene = await makeScene();
     const first = await scene.open();
     await first.complete('The word is kite.');
@@ -23,7 +23,7 @@ await describeWithCodex('threads of a real Codex', (codex) => {
     expect(second.events.findLast(({ usage }) => usage !== undefined)?.usage?.totalTokens).toBe(120);
   });
 
-  it('goes on after the process was killed in the middle of a turn', async () => {
+  it('continues after the process was killed in the middle of a turn', async () => {
     const rules = [{ when: /slow/, steps: [{ message: 'half of it', fault: { kind: 'hang' } as const }] }];
     const scene = await makeScene({ scenario: { rules } });
     const first = await scene.open();
@@ -41,9 +41,9 @@ await describeWithCodex('threads of a real Codex', (codex) => {
 
   // @conforms real.15
   it.each([
-    ['is not there any more', '01900000-0000-7000-8000-000000000000'],
+    ['is gone', '01900000-0000-7000-8000-000000000000'],
     ['has a name that Codex never gave', 'nobody'],
-  ])('begins a new thread when the one that is to go on %s', async (_, threadId) => {
+  ])('starts a new thread when the one to resume %s', async (_, threadId) => {
     const scene = await makeScene();
     const { session, complete } = await scene.open({ threadId });
     expect(session.isResumed).toBe(false);
@@ -52,7 +52,7 @@ await describeWithCodex('threads of a real Codex', (codex) => {
   });
 
   // @conforms real.13
-  it('gives up a turn in the middle of a command, and the command does not survive it', async () => {
+  it('cancels a turn in the middle of a command, and the command does not survive', async () => {
     const command = 'echo $$ > pid.txt; (setsid sleep 321 &); sleep 321';
     const scene = await makeScene({
       scenario: { rules: [{ when: /long/, steps: [{ calls: [shell(command)] }] }] },
@@ -72,7 +72,7 @@ await describeWithCodex('threads of a real Codex', (codex) => {
     expect(await complete('Something short.')).toBe('ok');
   });
 
-  it('ends everything when the session is stopped in the middle of a command', async () => {
+  it('ends all processes when the session is stopped in the middle of a command', async () => {
     const command = 'echo $$ > pid.txt; (setsid sleep 322 &); sleep 322';
     const scene = await makeScene({ scenario: { otherwise: [{ calls: [shell(command)] }] } });
     const { session } = await scene.open();
@@ -83,7 +83,7 @@ await describeWithCodex('threads of a real Codex', (codex) => {
   });
 
   // @conforms 4.84
-  it('makes a thread shorter before it goes on, when the last session died of its context', async () => {
+  it('compacts a thread before it continues when the last session filled its context', async () => {
     const rules = [{ when: /CONTEXT CHECKPOINT COMPACTION/, steps: [{ message: 'the word was kite' }] }];
     const scene = await makeScene({ scenario: { rules } });
     const first = await scene.open();
@@ -97,7 +97,7 @@ await describeWithCodex('threads of a real Codex', (codex) => {
     expect(memory).toContain('the word was kite');
   });
 
-  it('goes on when the thread cannot be made shorter', async () => {
+  it('continues when the thread cannot be compacted', async () => {
     const fault = { kind: 'http', status: 400 } as const;
     const rules = [{ when: /CONTEXT CHECKPOINT COMPACTION/, steps: [{ fault }] }];
     const scene = await makeScene({ scenario: { rules } });
@@ -109,7 +109,7 @@ await describeWithCodex('threads of a real Codex', (codex) => {
   });
 
   // @conforms 4.83, 4.86
-  it('keeps a conversation below a number of tokens, and takes another model, when it is told to', async () => {
+  it('limits a conversation to a number of tokens, and uses another model, as configured', async () => {
     const rules = [
       { when: /CONTEXT CHECKPOINT COMPACTION/, steps: [{ message: 'in short: nine' }] },
       { when: /./, steps: [{ message: 'ok', usage: { input: 30_000, output: 20 } }] },

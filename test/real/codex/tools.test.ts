@@ -18,7 +18,7 @@ await describeWithCodex('tools of a run in a real Codex', (codex) => {
   const useComment: Step = { calls: [{ name: 'comment', arguments: { body: 'hello' } }] };
 
   // @conforms real.7
-  it('carries a call of a dynamic tool to the door and its answer back', async () => {
+  it('passes a call of a dynamic tool to the tool set and its answer back', async () => {
     const scene = await makeScene({
       scenario: { otherwise: [useComment, tellOutput] },
       options: { tools: 'dynamic' },
@@ -30,7 +30,7 @@ await describeWithCodex('tools of a run in a real Codex', (codex) => {
     expect(scene.model.requests[0]?.conversation.toolNames).toContain('comment');
   });
 
-  it('tells the model what went wrong with a call, and the turn goes on', async () => {
+  it('reports a failed call to the model, and the turn continues', async () => {
     const scene = await makeScene({
       scenario: { otherwise: [useComment, tellOutput] },
       options: { tools: 'dynamic' },
@@ -41,7 +41,7 @@ await describeWithCodex('tools of a run in a real Codex', (codex) => {
     expect(names()).toContain('tool_call_failed');
   });
 
-  it('serves the tools of a thread again when it goes on in another process', async () => {
+  it('serves the tools of a thread again when it is resumed in another process', async () => {
     const scene = await makeScene({
       scenario: { rules: [{ when: /hello/, steps: [useComment, tellOutput] }] },
       options: { tools: 'dynamic' },
@@ -54,7 +54,7 @@ await describeWithCodex('tools of a run in a real Codex', (codex) => {
     expect(second.calls).toEqual([['comment', { body: 'hello' }]]);
   });
 
-  it('offers no tools of Baton when it is told to offer none', async () => {
+  it('offers no tools of Baton when they are switched off', async () => {
     const scene = await makeScene();
     const { complete } = await scene.open();
     await complete('Say hello.');
@@ -88,7 +88,7 @@ await describeWithCodex('tools of a run in a real Codex', (codex) => {
   };
 
   // @conforms real.8
-  it('carries a call over MCP to the door of the run and its answer back', async () => {
+  it('passes a call over MCP to the tool set of the run and its answer back', async () => {
     const { address, calls } = await openDoor();
     const scene = await makeScene({ scenario: { otherwise: [useMcp, tellOutput] }, options: { tools: 'mcp' } });
     const { complete } = await scene.open({ toolAddress: address });
@@ -96,7 +96,7 @@ await describeWithCodex('tools of a run in a real Codex', (codex) => {
     expect(calls).toEqual([['comment', { body: 'hello' }]]);
   });
 
-  it("lets Baton's own tools be called without asking, whatever the approval policy", async () => {
+  it("allows calls of Baton's own tools without asking, whatever the approval policy", async () => {
     const { address, calls } = await openDoor();
     const scene = await makeScene({
       scenario: { otherwise: [useMcp, tellOutput] },
@@ -128,7 +128,7 @@ await describeWithCodex('tools of a run in a real Codex', (codex) => {
   });
 
   // @conforms real.9
-  it('tells the model, and goes on, when the token of the run is not good any more', async () => {
+  it('reports an expired token of the run to the model, and continues', async () => {
     const { host, runId, address, calls } = await openDoor();
     const scene = await makeScene({
       scenario: { rules: [{ when: /hello/, steps: [useMcp, tellOutput] }] },
@@ -141,7 +141,7 @@ await describeWithCodex('tools of a run in a real Codex', (codex) => {
     expect(calls).toEqual([]);
   });
 
-  it('keeps the token of a run out of what the model and the transcript see', async () => {
+  it('hides the token of a run from the model and the transcript', async () => {
     const { address } = await openDoor();
     const scene = await makeScene({ scenario: { otherwise: [useMcp, tellOutput] }, options: { tools: 'mcp' } });
     const { complete, events } = await scene.open({ toolAddress: address });

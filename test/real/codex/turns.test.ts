@@ -70,7 +70,7 @@ await describeWithCodex('turns of a real session', (codex) => {
   });
 
   // @conforms real.5
-  it('takes a message of five megabytes, hands on and shows a part of it, and goes on', async () => {
+  it('accepts a message of five megabytes, passes on and shows a part of it, and continues', async () => {
     const size = 5 * 1024 * 1024;
     const rules = [{ when: /Talk/, steps: [{ pieces: Array.from({ length: 5 }, () => 'x'.repeat(size / 5)) }] }];
     const scene = await makeScene({ scenario: { rules } });
@@ -83,7 +83,7 @@ await describeWithCodex('turns of a real session', (codex) => {
   });
 
   // @conforms real.6
-  it('tells a steering word to the turn that goes on, and says when there is none', async () => {
+  it('passes a message of a person to the turn in progress, and reports when there is none', async () => {
     const scene = await makeScene({
       scenario: {
         rules: [{ when: /tests too/, steps: [{ message: 'with tests then' }] }],
