@@ -19,7 +19,7 @@ const noQuotaMs = 6_000;
 /**
  * Ten issues: four priorities, one that waits for another, one whose first run fails, one that runs out of quota on
  * both accounts, one that asks a person, and one that works for long and writes down your messages. They take long
- * enough to be watched; `baton demo --once` runs faster (`agent/rehearsal/haste.ts`).
+ * enough to be watched; `baton demo --once` runs faster (`agent/rehearsal/speed.ts`).
  */
 export const demoIssues: readonly DemoIssue[] = [
   demoIssue(

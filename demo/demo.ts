@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { rehearsalHaste } from '../src/agent/rehearsal/haste.ts';
+import { rehearsalSpeed } from '../src/agent/rehearsal/speed.ts';
 import { exitCodes } from '../src/cli/exit-codes.ts';
 import { jsonLine } from '../src/cli/json-line.ts';
 import { systemClock } from '../src/clock/system-clock.ts';
@@ -31,7 +31,7 @@ interface DemoFlags {
 
 /** `baton demo`: the real daemon with its own board on a scratch repository, with the stand-in agent. */
 export async function demo(flags: DemoFlags, given: Surroundings): Promise<number> {
-  const surroundings = flags.once ? inHaste(given) : given;
+  const surroundings = flags.once ? atSpeed(given) : given;
   using signals = listenForStop(surroundings);
   const { folder, keptOther } = await openDemoFolder(flags.dir, surroundings);
   const json = flags.json === true;
@@ -92,8 +92,8 @@ export async function demo(flags: DemoFlags, given: Surroundings): Promise<numbe
 }
 
 /** No one watches: the agents wait a tenth of the time in their scripts, unless the environment says otherwise. */
-function inHaste(surroundings: Surroundings): Surroundings {
-  return { ...surroundings, env: { [rehearsalHaste]: '10', ...surroundings.env } };
+function atSpeed(surroundings: Surroundings): Surroundings {
+  return { ...surroundings, env: { [rehearsalSpeed]: '10', ...surroundings.env } };
 }
 
 /** A demo whose issues are all done shows nothing; the next one begins with new ones. */

@@ -8,8 +8,8 @@ import type { Agent } from './agent.ts';
 import type { AgentParts } from './launch-agent.ts';
 
 /**
- * Everything that Baton knows of one agent backend. Its folder exports one, `backends.ts` lists it, and no other file
- * names it. The profile defines what a workflow file may say about it.
+ * Everything that Baton knows about one agent backend. The folder of the backend exports it, `backends.ts` lists it, and
+ * no other file names it. The profile defines its keys in a workflow file.
  */
 export interface AgentBackend extends BackendProfile {
   /** Makes an agent for one account; the settings have passed the checks of the profile. */
@@ -20,13 +20,13 @@ export interface AgentBackend extends BackendProfile {
   /** The shell command that opens the conversation of a session by hand; absent where no command can. */
   readonly resume?: (session: EndedSession, settings: Settings) => string | null;
   /**
-   * What it needs beyond its workspace; null for an arbitrary program. `baton validate` shows it, isolation will allow
-   * it.
+   * What the agent needs beyond its workspace; null for an arbitrary program. `baton validate` shows it, and isolation
+   * will allow it.
    */
   readonly needs: BackendNeeds | null;
-  /** It can be kept from writing anything. `baton validate` shows it; an agent that only judges will need it. */
+  /** The agent can run without write access. `baton validate` shows it; an agent that only reviews will need it. */
   readonly hasReadOnlyMode: boolean;
-  /** It commits its work: without a repository `baton doctor` and `baton init` warn that no branch holds the work. */
+  /** The agent commits its work: without a repository `baton doctor` and `baton init` warn that no branch has it. */
   readonly commitsWork: boolean;
   /** Its documentation: a page in docs/, with a heading where the page has other topics. */
   readonly docs: string;
@@ -56,7 +56,7 @@ export interface AgentDoctorParts {
 }
 
 export interface AgentInit extends AdapterInit {
-  /** It calls Baton's tools: the prompt then names those that end its work. */
+  /** The agent calls Baton's tools: the prompt then names the tools that finish its work. */
   readonly usesTools: boolean;
   /** Its sandbox may write in the folder for temporary files, so workspaces must not be there. */
   readonly writesTemporaryFiles: boolean;
@@ -66,7 +66,7 @@ export interface AgentInit extends AdapterInit {
   readonly notes?: readonly string[];
 }
 
-/** A session that has ended, and what is needed to work in it by hand as its agent did. */
+/** A session that has ended, with the facts that a person needs to continue it by hand. */
 export interface EndedSession {
   readonly workspace: string;
   readonly threadId: string;

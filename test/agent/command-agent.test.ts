@@ -1,7 +1,7 @@
 import { createCommandAgent } from '../../src/agent/command/command-agent.ts';
 import { agentConformance } from '../conformance/agent.ts';
 
-// The program is a shell, so that a prompt is what it does.
+// The program is a shell, so the prompt is the script that it runs.
 agentConformance({
   name: 'command',
   remembersThreads: false,

@@ -8,7 +8,7 @@ import { systemChance } from '../../src/clock/system-chance.ts';
 import { systemClock } from '../../src/clock/system-clock.ts';
 import { listMarkedProcesses } from '../../src/process/containment/marked-processes.ts';
 
-it('stop waits for a program that is just being started, ends it, and nothing is told after it', async () => {
+it('stop waits for a program that is just starting, ends it, and no event follows', async () => {
   const workspace = realpathSync(mkdtempSync(path.join(tmpdir(), 'baton-command-')));
   onTestFinished(() => rmSync(workspace, { recursive: true, force: true }));
   const runId = systemChance.id();

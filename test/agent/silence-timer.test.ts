@@ -10,7 +10,7 @@ function silence(limitMs: number) {
 }
 
 describe('the silence timer', () => {
-  it('tells silence once, so long after the last sound', async () => {
+  it('reports silence once, when the limit after the last sound has passed', async () => {
     const { clock, heard, timer } = silence(1_000);
     await clock.advance(900);
     timer.touch();
@@ -18,7 +18,7 @@ describe('the silence timer', () => {
     expect(heard).toEqual([1_900]);
   });
 
-  it('does not count a pause, and begins anew after it', async () => {
+  it('does not count a pause, and starts counting again after it', async () => {
     const { clock, heard, timer } = silence(1_000);
     await clock.advance(500);
     const goOn = timer.pause();
@@ -29,7 +29,7 @@ describe('the silence timer', () => {
     expect(heard).toEqual([61_500]);
   });
 
-  it('is paused as long as one of several pauses lasts, and ending one twice ends no other', async () => {
+  it('is paused while one of several pauses lasts, and ending one twice does not end another', async () => {
     const { clock, heard, timer } = silence(1_000);
     const [first, second] = [timer.pause(), timer.pause()];
     first();
@@ -41,7 +41,7 @@ describe('the silence timer', () => {
     expect(heard).toEqual([11_000]);
   });
 
-  it('tells nothing after it was cancelled, paused or not', async () => {
+  it('reports nothing after it was cancelled, paused or not', async () => {
     const { clock, heard, timer } = silence(1_000);
     const goOn = timer.pause();
     await clock.advance(3_000);

@@ -22,7 +22,7 @@ export async function ask({ url }: Pick<Scene, 'url'>, path: string): Promise<an
 
 /** The demo as the README starts it, with agents that do not take the time to be watched. */
 export async function startDemo(): Promise<Scene> {
-  const place = new Place({ BATON_REHEARSAL_HASTE: '10' });
+  const place = new Place({ BATON_REHEARSAL_SPEED: '10' });
   const daemon = startProgram(place, process.execPath, [bootstrap, 'src/cli/main.ts', 'demo', '--dir', 'demo']);
   const url = await urlIn(() => daemon.stdout(), daemon, /(?<url>http:\/\/127\.0\.0\.1:\d+)\s/);
   return { place, daemon, url, [Symbol.dispose]: () => place[Symbol.dispose]() };

@@ -233,7 +233,7 @@ describe.concurrent('baton doctor on Codex', () => {
     const older = withAnswers({ 'account/read': { error }, 'command/exec': { error } });
     const { isHealthy, lines } = await examine(place, fake(place, older).command);
     expect(lines.slice(2)).toMatchObject([
-      { check: 'codex_login', code: 'not_told', message: expect.stringContaining('`codex login status`') },
+      { check: 'codex_login', code: 'not_reported', message: expect.stringContaining('`codex login status`') },
       { check: 'codex_commit', code: 'not_tried' },
     ]);
     expect(isHealthy).toBe(true);

@@ -8,7 +8,7 @@ import { baton, jsonLines, leaveNoPlaces, Place, type RunningBaton, startBaton }
 leaveNoPlaces();
 
 /** As `--once` has it: these tests watch the question, and not the agents that take their time. */
-const inHaste = { BATON_REHEARSAL_HASTE: '10' };
+const atSpeed = { BATON_REHEARSAL_SPEED: '10' };
 
 const shell = promisify(execFile);
 
@@ -46,7 +46,7 @@ const wholeDemo = { timeout: 180_000 };
 describe.concurrent('the question in the demo', wholeDemo, () => {
   // @conforms runs.49
   it('waits for a person, while the others go on, and is answered by the line that is shown', async () => {
-    using place = new Place(inHaste);
+    using place = new Place(atSpeed);
     const demo = startBaton(place, 'demo', '--dir', folder);
     await soon(() => expect(lineToType(demo.stdout())).not.toBe(''));
     await soon(() => expect(demo.stdout()).toMatch(/^\d\d:\d\d:\d\d WORDS-10 .*Is one exclamation mark enough\?/m));
@@ -67,7 +67,7 @@ describe.concurrent('the question in the demo', wholeDemo, () => {
 
   // @conforms runs.50
   it('that gets no answer holds its issue, is shown again, and is answered by the next demo that plays the person', async () => {
-    using place = new Place(inHaste);
+    using place = new Place(atSpeed);
     const demo = startBaton(place, 'demo', '--json', '--dir', 'demo');
     await soon(() => expect(lastWith(demo, { identifier: 'WORDS-2', status: 'running' })).toBeDefined());
     place.replace(
@@ -98,7 +98,7 @@ describe.concurrent('the question in the demo', wholeDemo, () => {
   });
 
   it('that waits when the demo is stopped is asked again by the next one, and answered there', async () => {
-    using place = new Place(inHaste);
+    using place = new Place(atSpeed);
     const demo = startBaton(place, 'demo');
     await soon(() => expect(lineToType(demo.stdout())).not.toBe(''));
     await stop(demo);

@@ -201,11 +201,11 @@ describe('baton demo --once --json', () => {
 });
 
 /** As `--once` has it. */
-const inHaste = { BATON_REHEARSAL_HASTE: '10' };
+const atSpeed = { BATON_REHEARSAL_SPEED: '10' };
 
 describe('baton demo in the middle', () => {
   it('stops in order at Ctrl-C: exit code 0, a summary, nothing left', async () => {
-    using place = new Place(inHaste);
+    using place = new Place(atSpeed);
     mkdirSync(path.join(place.folder, 'empty'));
     const running = startBaton(place, 'demo', '--dir', 'empty');
     await expect.poll(() => running.stdout(), { timeout: 25_000 }).toMatch(/^\d\d:\d\d:\d\d WORDS-2 /m);
@@ -224,7 +224,7 @@ describe('baton demo in the middle', () => {
 
   // @conforms board.23
   it('goes on where it was killed, twice, with one commit an issue, and starts again when all is done', async () => {
-    using place = new Place(inHaste);
+    using place = new Place(atSpeed);
     const folder = path.join(place.state, 'baton', 'demo');
     // Killed when work was committed and not handed over: a new run that starts over would commit it again.
     await killWhen(place, () => expect(committedIn(folder)).not.toEqual([]));
@@ -262,7 +262,7 @@ describe('baton demo in the middle', () => {
   }, 120_000);
 
   it('stops when the reader of its output has gone', async () => {
-    using place = new Place(inHaste);
+    using place = new Place(atSpeed);
     const running = startBaton(place, 'demo');
     await expect.poll(() => running.stdout(), { timeout: 25_000 }).toMatch(/^\d\d:\d\d:\d\d WORDS-2 /m);
     running.child.stdout?.destroy();

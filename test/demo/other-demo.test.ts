@@ -7,13 +7,13 @@ import { baton, jsonLines, leaveNoPlaces, Place, startBaton } from '../cli/run-b
 
 leaveNoPlaces();
 
-const inHaste = { BATON_REHEARSAL_HASTE: '10' };
+const atSpeed = { BATON_REHEARSAL_SPEED: '10' };
 const where = ['--workflow', 'demo/WORKFLOW.md', '--state-dir', 'demo/state'];
 
 describe('a folder with a demo of another version of Baton', () => {
   // @conforms dashboard.43
   it('is put aside and kept, and a new demo begins, in which an issue that a person files runs through too', async () => {
-    using place = new Place(inHaste);
+    using place = new Place(atSpeed);
     place.write('demo/.baton-demo', 'A folder of `baton demo`. It may be removed when no demo runs.\n');
     place.write('demo/WORKFLOW.md', 'of another time');
     const demo = startBaton(place, 'demo', '--dir', 'demo');

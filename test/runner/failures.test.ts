@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { whatNext } from '../../src/agent/rehearsal/choices.ts';
+import { scriptQuestion } from '../../src/agent/rehearsal/choices.ts';
 import { BatonError } from '../../src/core/baton-error.ts';
 import { script, stageRun, tracedHooks } from './stage-run.ts';
 
@@ -89,7 +89,7 @@ describe('a run fails', () => {
     expect(await staged.end()).toMatchObject({
       end: 'failed',
       left: 0,
-      error: { code: 'agent_input_required', message: expect.stringContaining(whatNext) },
+      error: { code: 'agent_input_required', message: expect.stringContaining(scriptQuestion) },
     });
   });
 

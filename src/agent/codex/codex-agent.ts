@@ -51,7 +51,7 @@ function launchError(error: unknown, { accountEnv }: AgentParts): unknown {
     return new BatonError('agent_launch_failed', error.message, { cause: error, details: { refusal: error.refusal } });
   }
   if (error instanceof BatonError && error.details.exit_code === readonlyCode) {
-    const message = `${error.message} A login profile may have made a variable readonly that Baton has to set, or to keep from the agent.`;
+    const message = `${error.message} A login profile may have made a variable readonly that Baton must set or unset.`;
     return new BatonError('agent_launch_failed', message, { cause: error, details: error.details });
   }
   if (error instanceof BatonError && (error.code === 'agent_exited' || error.code === 'agent_turn_timeout')) {

@@ -7,7 +7,7 @@ import { codexKeyLoginCommand, codexLoginCommand, codexResumeCommand } from './r
 import { sandboxModeOf } from './session/policies.ts';
 import { codexSettings } from './settings.ts';
 
-/** Codex by its app server. */
+/** Codex, through its app server. */
 export const codexBackend: AgentBackend = {
   ...codexProfile,
   create: (settings, parts, host) => createCodexAgent(codexOptions(settings, host), parts),
@@ -18,14 +18,14 @@ export const codexBackend: AgentBackend = {
     settings: () => ({}),
     comments: {
       backend:
-        'It asks for no permission, what its sandbox forbids fails; codex.approval_policy: on-request makes it ask.',
+        'Codex never asks for permission: actions outside its sandbox fail. To let it ask, set codex.approval_policy: on-request.',
     },
     firstSteps: [`${codexLoginCommand(null)}     # with a key: ${codexKeyLoginCommand(null)}`],
     usesTools: true,
     writesTemporaryFiles: true,
     notes: [
-      'Codex may write in its workspace and where temporary files are, without network, and asks for no permission:',
-      '  what its sandbox forbids fails. To be asked instead (`baton ask list`), set codex.approval_policy: on-request.',
+      'Codex may write in its workspace and in the folder for temporary files, and has no network. It never asks for permission:',
+      '  other actions fail. To let it ask you (`baton ask list`), set codex.approval_policy: on-request.',
     ],
   },
   resume: (session, settings) => {

@@ -1,7 +1,7 @@
 import type { BackendProfile } from '../../core/backend-profile.ts';
 import { codexSection } from './settings.ts';
 
-/** The backend `codex`, as the workflow has to know it. */
+/** The facts about the backend `codex` that the workflow file depends on. */
 export const codexProfile: BackendProfile = {
   name: 'codex',
   settings: codexSection,

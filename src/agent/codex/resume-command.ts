@@ -2,7 +2,7 @@ import type { EndedSession } from '../backend.ts';
 import { shellWord } from './shell-text.ts';
 
 export interface CodexThread extends EndedSession {
-  /** What a turn may do; null where the command line of Codex has no word for it: then Codex uses its own settings. */
+  /** The sandbox of a turn; null where the command line of Codex has no name for it: then Codex uses its own settings. */
   readonly sandbox: string | null;
 }
 

@@ -4,7 +4,7 @@ import type { Settings } from '../../core/settings.ts';
 
 const keys = {
   command: setting('non_blank_text', 'codex app-server', 'next run', 'guarded', {
-    description: 'How the Codex app server is started, as shell text.',
+    description: 'The shell command that starts the Codex app server.',
     code: 'missing_agent_command',
   }),
   approval_policy: setting(
@@ -12,17 +12,17 @@ const keys = {
     { reject: { sandbox_approval: true, rules: true, mcp_elicitations: true } },
     'next run',
     'guarded',
-    { description: 'Passed to Codex as it is; a map replaces the default as a whole.' },
+    { description: 'Passed to Codex unchanged. A map replaces the whole default.' },
   ),
   thread_sandbox: setting('text', 'workspace-write', 'next run', 'guarded', {
-    description: 'Passed to Codex as it is.',
+    description: 'Passed to Codex unchanged.',
   }),
   turn_sandbox_policy: setting('map', null, 'next run', 'guarded', {
-    description: 'Passed to Codex as it is.',
+    description: 'Passed to Codex unchanged.',
     defaultText: 'made for each workspace',
   }),
   tools: setting(choice('dynamic', 'mcp', 'none'), 'dynamic', 'next run', 'open', {
-    description: "How Codex gets Baton's tools: as tools of its own protocol, over MCP, or not at all.",
+    description: "How Codex gets Baton's tools: over its own protocol (`dynamic`), over MCP, or not at all.",
   }),
 };
 

@@ -25,7 +25,7 @@ export function createCommandAgent(options: CommandAgentOptions, parts: AgentPar
     backend: 'command',
     startSession: async (request) => {
       request.signal?.throwIfAborted();
-      tell(request, parts, 'session_started', 'ready to start the command', null);
+      emit(request, parts, 'session_started', 'ready to start the command', null);
       return new CommandSession(withTools(request), options, parts);
     },
   };
@@ -40,9 +40,9 @@ function withTools(request: SessionRequest): SessionRequest {
 /** The program already has its whole input, so closing the input will not make it end. */
 const inputHasEnded = { closeStdinMs: 0 };
 
-const linesInOneGo = 500;
+const linesPerBatch = 500;
 
-/** The longest last message that is kept. */
+/** The last message is cut to this length. */
 const longestMessage = 4_096;
 
 class CommandSession implements AgentSession {
@@ -86,12 +86,12 @@ class CommandSession implements AgentSession {
       process = await this.#launching;
     } catch (cause) {
       const isLost = cause instanceof BatonError && cause.code === 'claim_lost';
-      const failed = new BatonError('agent_launch_failed', 'The command of the agent could not be started.', { cause });
+      const failed = new BatonError('agent_launch_failed', 'Failed to start agent.command.', { cause });
       const error = isLost ? cause : failed;
       return this.#end('turn_failed', { status: 'failed', error });
     }
     this.#process = process;
-    this.#tell('turn_started', 'the command is running');
+    this.#emit('turn_started', 'the command is running');
     const result = await this.#follow(process, signal);
     this.#process = null;
     return result;
@@ -120,21 +120,21 @@ class CommandSession implements AgentSession {
     if (signal?.aborted || this.#stopped) end();
     try {
       let lines = 0;
-      let lastWords = '';
+      let lastMessage = '';
       for await (const line of process.lines) {
         silence.touch();
-        this.#tell('notification', line.text);
-        lastWords = line.text.slice(0, longestMessage).trim() || lastWords;
+        this.#emit('notification', line.text);
+        lastMessage = line.text.slice(0, longestMessage).trim() || lastMessage;
         lines += 1;
-        // One piece of output may hold thousands of lines; the daemon has other sessions to serve meanwhile.
-        if (lines % linesInOneGo === 0) await sleep(this.#parts.clock, 0);
+        // One piece of output may hold thousands of lines, and other sessions need the event loop.
+        if (lines % linesPerBatch === 0) await sleep(this.#parts.clock, 0);
       }
       const exit = await process.exited;
       await endAgent(process, inputHasEnded);
       if (signal?.aborted || this.#stopped) return this.#end('turn_cancelled', { status: 'cancelled' });
       if (silent) return this.#end('turn_failed', { status: 'failed', error: this.#silenceError() });
       if (exit.code === 0) {
-        const message = lastWords === '' ? {} : { message: lastWords };
+        const message = lastMessage === '' ? {} : { message: lastMessage };
         return this.#end('turn_completed', { status: 'completed', ...message });
       }
       const how = exit.code === null ? `was ended by ${exit.signal}` : `exited with code ${exit.code}`;
@@ -156,16 +156,16 @@ class CommandSession implements AgentSession {
   }
 
   #end(name: AgentEventName, result: TurnResult): TurnResult {
-    this.#tell(name, result.status === 'failed' ? result.error.message : result.status);
+    this.#emit(name, result.status === 'failed' ? result.error.message : result.status);
     return result;
   }
 
-  #tell(name: AgentEventName, summary: string): void {
-    tell(this.#request, this.#parts, name, summary, this.pid);
+  #emit(name: AgentEventName, summary: string): void {
+    emit(this.#request, this.#parts, name, summary, this.pid);
   }
 }
 
-function tell(
+function emit(
   request: SessionRequest,
   parts: AgentParts,
   name: AgentEventName,

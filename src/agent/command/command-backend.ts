@@ -8,11 +8,11 @@ import type { AgentBackend, AgentDoctorParts } from '../backend.ts';
 import { createCommandAgent } from './command-agent.ts';
 
 const name = 'command';
-const lookMs = 10_000;
+const checkTimeoutMs = 10_000;
 
 const keys = {
   command: setting('non_blank_text', null, 'next run', 'guarded', {
-    description: 'The program of the backend `command`, as shell text; required there.',
+    description: 'The shell command that the backend `command` runs as the agent. Required for that backend.',
     required: true,
     code: 'missing_agent_command',
   }),
@@ -43,8 +43,8 @@ export const commandBackend: AgentBackend = {
       {
         name: 'command',
         value: 'text',
-        help: 'the program of the agent "command"',
-        question: 'Its command (the prompt comes on standard input)?',
+        help: 'the shell command of the agent "command"',
+        question: 'Shell command of the agent (it gets the prompt on standard input)?',
       },
     ],
     settings: ({ command }) => (command === undefined ? {} : { command }),
@@ -66,7 +66,9 @@ async function checkProgram({ settings, process, chance, env, cwd }: AgentDoctor
   const program = words.find((word) => !/^[A-Za-z_]\w*=/.test(word)) ?? '';
   const check = 'agent_program';
   if (!/^[\w./+@:-]+$/.test(program))
-    return passed(check, `${name}: shell text that only a run can try: ${program}`, { code: 'not_tried' });
+    return passed(check, `${name}: not checked, because the command starts with shell syntax: ${program}`, {
+      code: 'not_tried',
+    });
   const { code, stdout } = await runToEnd(
     {
       command: 'sh',
@@ -74,11 +76,11 @@ async function checkProgram({ settings, process, chance, env, cwd }: AgentDoctor
       cwd,
       env: childEnvironment({ from: env, allow: usualVariables, deny: [] }),
       runId: chance.id(),
-      timeoutMs: lookMs,
+      timeoutMs: checkTimeoutMs,
     },
     process,
   );
   if (code === 0) return passed(check, `${name}: ${stdout.trim()}`);
-  const nextStep = `install ${program}, or change the command in the workflow file`;
+  const nextStep = `install ${program}, or change agent.command in the workflow file`;
   return failed(check, `${name}: "${program}" is not on the PATH`, nextStep, { code: 'not_on_path', program });
 }

@@ -1,7 +1,7 @@
 import { harmlessLine } from '../../core/text/harmless-line.ts';
 import { answerInPrompt } from './answer-in-prompt.ts';
 
-/** What a person may choose when there is no script, each choice with its script. */
+/** The choices of a person when there is no script, each with its script. */
 const choices: Readonly<Record<string, (identifier: string) => readonly string[]>> = {
   'do something small': (identifier) => [
     `say Doing something small for ${identifier}`,
@@ -14,17 +14,17 @@ const choices: Readonly<Record<string, (identifier: string) => readonly string[]
     'try move review',
   ],
   'take a minute': () => ['say Taking a minute', 'listen 60000', 'say The minute is over'],
-  fail: () => ['fail A person wanted it to.'],
+  fail: () => ['fail A person asked for this failure.'],
 };
 
 const names = Object.keys(choices).map((name) => `\`${name}\``);
 
-/** What the stand-in asks when it has nothing to act out. */
-export const whatNext = `There is no script to act out, or it is at its end. What shall the stand-in act out? It knows ${names.slice(0, -1).join(', ')} and ${names.at(-1)}.`;
+/** The question of the stand-in when it has no script, or when the script is at its end. */
+export const scriptQuestion = `The stand-in has no script, or its script is at its end. What should it do next? Answer with ${names.slice(0, -1).join(', ')} or ${names.at(-1)}.`;
 
 /** The script that a person chose; null when there is no answer, or the answer is not one of the choices. */
 export function chosenScript(prompt: string, identifier: string): string | null {
-  const answer = answerInPrompt(prompt, whatNext)?.replace(/^Answer: /, '') ?? '';
+  const answer = answerInPrompt(prompt, scriptQuestion)?.replace(/^Answer: /, '') ?? '';
   const name = answer
     .toLowerCase()
     .replaceAll(/[`.!"']/g, '')

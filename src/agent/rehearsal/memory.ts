@@ -33,8 +33,8 @@ const placeSchema = z.object({
 
 export const rehearsalHome = 'BATON_REHEARSAL_HOME';
 
-/** The place in a thread in which no step was played yet. */
-export const nowhere: Place = { script: null, turn: 0, step: 0, times: 0 };
+/** The place in a new thread. */
+export const beginning: Place = { script: null, turn: 0, step: 0, times: 0 };
 
 /** Opens the memory of this thread, or of a new thread when this one is not known. */
 export function openMemory(home: string | undefined, wantedId: string | null, newId: string): Memory {
@@ -44,7 +44,7 @@ export function openMemory(home: string | undefined, wantedId: string | null, ne
     threadId,
     isResumed: known !== null,
     lasts: home !== undefined,
-    place: known ?? nowhere,
+    place: known ?? beginning,
     keep(place) {
       this.place = place;
       if (home !== undefined) write(home, threadId, place);

@@ -3,13 +3,13 @@ import { sleep } from '../../clock/clock.ts';
 import { systemChance } from '../../clock/system-chance.ts';
 import { systemClock } from '../../clock/system-clock.ts';
 import { answerInPrompt } from './answer-in-prompt.ts';
-import { chosenScript, whatNext } from './choices.ts';
-import { createEar } from './ear.ts';
-import { hasteIn, rehearsalHaste } from './haste.ts';
-import { type Memory, nowhere, openMemory, rehearsalHome } from './memory.ts';
-import { performStep, type Stage } from './perform-step.ts';
+import { chosenScript, scriptQuestion } from './choices.ts';
+import { beginning, type Memory, openMemory, rehearsalHome } from './memory.ts';
+import { createInbox } from './message-inbox.ts';
+import { performStep, type StepContext } from './perform-step.ts';
 import { decode, encode, type FromBaton, type FromProgram, fromBaton } from './protocol.ts';
 import { findScript, parseScript, type Step } from './script.ts';
+import { rehearsalSpeed, speedIn } from './speed.ts';
 
 // The stand-in agent as a program: reads turns on standard input, acts out the script it finds in the prompt, and
 // reports what it does on standard output. It ends when its input ends.
@@ -18,23 +18,23 @@ type Answer = Extract<FromBaton, { id: number }>;
 const waiting = new Map<number, (answer: Answer) => void>();
 let lastId = 0;
 /** The last thing it said in this turn. */
-let lastWords: string | undefined;
+let lastMessage: string | undefined;
 
-const haste = hasteIn(process.env[rehearsalHaste]);
-const ear = createEar(systemClock, (text) => say({ type: 'message', text }));
+const speed = speedIn(process.env[rehearsalSpeed]);
+const inbox = createInbox(systemClock, (text) => say({ type: 'message', text }));
 
-const stage: Stage = {
+const context: StepContext = {
   cwd: process.cwd(),
   env: process.env,
   isFirstRun: process.env.BATON_ATTEMPT === undefined,
   say: (message) => say(message),
   callTool: async (name, input) => {
     const answer = await request((id) => ({ type: 'tool_call', id, name, input }));
-    return answer.type === 'tool_answer' ? answer : { success: false, output: 'this is no answer to a tool call' };
+    return answer.type === 'tool_answer' ? answer : { success: false, output: 'Baton sent no answer to the tool call' };
   },
-  sleep: (ms) => sleep(systemClock, ms / haste),
-  // In haste it does not listen to people.
-  listen: (ms) => ear.listen(haste === 1 ? ms : 0),
+  sleep: (ms) => sleep(systemClock, ms / speed),
+  // A faster stand-in does not listen to people.
+  listen: (ms) => inbox.listen(speed === 1 ? ms : 0),
 };
 
 let memory: Memory | null = null;
@@ -43,8 +43,8 @@ for await (const line of createInterface({ input: process.stdin })) {
   if (message?.type === 'start') memory = start(message.thread_id);
   if (message?.type === 'turn' && memory !== null) void playTurn(message.prompt, memory);
   if (message?.type === 'steer') {
-    say({ type: 'message', text: `told: ${message.text}` });
-    ear.hear(message.text);
+    say({ type: 'message', text: `received: ${message.text}` });
+    inbox.add(message.text);
   }
   if (message?.type === 'tool_answer' || message?.type === 'answer') waiting.get(message.id)?.(message);
 }
@@ -61,27 +61,27 @@ function start(threadId: string | null): Memory {
  * next one.
  */
 async function playTurn(prompt: string, thread: Memory): Promise<void> {
-  lastWords = undefined;
+  lastMessage = undefined;
   const found = findScript(prompt);
-  const chosen = found === null ? chosenScript(prompt, process.env.BATON_ISSUE_IDENTIFIER ?? 'this ticket') : null;
+  const chosen = found === null ? chosenScript(prompt, process.env.BATON_ISSUE_IDENTIFIER ?? 'this issue') : null;
   try {
     const script = found ?? chosen;
-    if (script !== null) thread.keep({ ...nowhere, script });
+    if (script !== null) thread.keep({ ...beginning, script });
     const steps = parseScript(thread.place.script ?? '')[thread.place.turn];
     if (thread.place.script === null || steps === undefined) {
-      say({ type: 'input_required', question: whatNext });
+      say({ type: 'input_required', question: scriptQuestion });
       return;
     }
     for (let step = steps[thread.place.step]; step !== undefined; step = steps[thread.place.step]) {
-      const end = step.firstRunOnly && !stage.isFirstRun ? null : await attempt(step, prompt, thread);
+      const end = step.firstRunOnly && !context.isFirstRun ? null : await attempt(step, prompt, thread);
       if (end !== null) return say(end);
       thread.keep({ ...thread.place, step: thread.place.step + 1, times: 0 });
     }
     thread.keep({ ...thread.place, turn: thread.place.turn + 1, step: 0, times: 0 });
-    say({ type: 'turn_completed', ...(lastWords === undefined ? {} : { message: lastWords }) });
+    say({ type: 'turn_completed', ...(lastMessage === undefined ? {} : { message: lastMessage }) });
   } catch (error) {
     // Later runs ask again instead of repeating the choice.
-    if (chosen !== null) thread.keep(nowhere);
+    if (chosen !== null) thread.keep(beginning);
     say({ type: 'turn_failed', message: error instanceof Error ? error.message : String(error) });
   }
 }
@@ -92,7 +92,7 @@ async function attempt(step: Step, prompt: string, thread: Memory): Promise<From
     return await play(step, prompt, thread);
   } catch (error) {
     if (step.isTried !== true) throw error;
-    say({ type: 'message', text: `could not: ${error instanceof Error ? error.message : String(error)}` });
+    say({ type: 'message', text: `failed and continued: ${error instanceof Error ? error.message : String(error)}` });
     return null;
   }
 }
@@ -102,12 +102,12 @@ async function play(step: Step, prompt: string, thread: Memory): Promise<FromPro
   const isPast = (): void => thread.keep({ ...thread.place, step: thread.place.step + 1, times: 0 });
   switch (step.verb) {
     case 'say':
-      lastWords = step.text;
+      lastMessage = step.text;
       break;
     case 'ask': {
       const answer = answerInPrompt(prompt, step.text) ?? (await ask(step));
-      lastWords = `answered: ${answer}`;
-      say({ type: 'message', text: lastWords });
+      lastMessage = `answered: ${answer}`;
+      say({ type: 'message', text: lastMessage });
       return null;
     }
     case 'idle':
@@ -126,13 +126,13 @@ async function play(step: Step, prompt: string, thread: Memory): Promise<FromPro
       isPast();
       return { type: 'logged_out', message: step.text };
   }
-  await performStep(step, stage);
+  await performStep(step, context);
   return null;
 }
 
 async function ask({ text, options }: Extract<Step, { verb: 'ask' }>): Promise<string> {
   const answer = await request((id) => ({ type: 'ask', id, text, options: [...options] }));
-  if (answer.type !== 'answer' || answer.text === null) throw new Error(`nobody answered: ${text}`);
+  if (answer.type !== 'answer' || answer.text === null) throw new Error(`no one answered the question: ${text}`);
   return answer.text;
 }
 

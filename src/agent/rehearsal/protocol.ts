@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 /**
  * The messages between Baton and the rehearsal program: one JSON object a line, like the real agents. Baton names the
- * thread once, then sends turns, what a person says in between, and answers to tool calls and questions. The program
+ * thread once, then sends turns, messages of people, and answers to tool calls and questions. The program
  * identifies itself once, then reports what it does and how each turn ended.
  */
 export const fromBaton = z.discriminatedUnion('type', [

@@ -9,7 +9,7 @@ import type { FromProgram } from './protocol.ts';
 /** The name of the one field of its questions. */
 export const field = 'answer';
 
-/** What a person is asked. */
+/** The question for a person. */
 export function questionOf(text: string, options: readonly string[]): AgentQuestion {
   const answer = { name: field, label: 'Answer', options, allowsOther: options.length === 0, isSecret: false };
   return { kind: 'input', text: harmlessLine(text), detail: '', fields: [answer] };

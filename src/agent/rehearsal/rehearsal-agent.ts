@@ -79,9 +79,9 @@ class RehearsalSession implements AgentSession {
       if (first === timedOut) {
         throw new BatonError('agent_launch_failed', `The rehearsal program said nothing for ${readTimeoutMs} ms.`);
       }
-      this.#tell('session_started', `rehearsal session ${this.threadId}`);
+      this.#emit('session_started', `rehearsal session ${this.threadId}`);
     } catch (error) {
-      this.#tell('startup_failed', error instanceof Error ? error.message : 'the session did not start');
+      this.#emit('startup_failed', error instanceof Error ? error.message : 'the session did not start');
       throw error;
     } finally {
       this.#request.signal?.removeEventListener('abort', onAbort);
@@ -100,11 +100,11 @@ class RehearsalSession implements AgentSession {
     signal?.addEventListener('abort', onAbort, { once: true });
     const over = new AbortController();
     this.#turn = { settle, silence, over };
-    this.#tell('turn_started', 'turn started');
+    this.#emit('turn_started', 'turn started');
     try {
       this.#send({ type: 'turn', prompt });
       const result = await promise;
-      this.#tell(eventOf[result.status], summaryOf(result));
+      this.#emit(eventOf[result.status], summaryOf(result));
       return result;
     } finally {
       this.#turn = null;
@@ -134,8 +134,8 @@ class RehearsalSession implements AgentSession {
       if (this.#stopped) continue;
       this.#turn?.silence.touch();
       const message = line.complete ? decode(fromProgram, line.text) : null;
-      if (message === null) this.#tell('malformed', line.text);
-      else this.#hear(message);
+      if (message === null) this.#emit('malformed', line.text);
+      else this.#receive(message);
     }
     const exit = await this.#process.exited;
     const how = exit.code === null ? `was ended by ${exit.signal}` : `exited with code ${exit.code}`;
@@ -146,7 +146,7 @@ class RehearsalSession implements AgentSession {
     this.#turn?.settle({ status: 'failed', error: this.#ended });
   }
 
-  #hear(message: FromProgram): void {
+  #receive(message: FromProgram): void {
     switch (message.type) {
       case 'ready':
         this.threadId = message.thread_id;
@@ -154,10 +154,10 @@ class RehearsalSession implements AgentSession {
         this.#ready.resolve();
         break;
       case 'message':
-        this.#tell('notification', message.text, { payload: message });
+        this.#emit('notification', message.text, { payload: message });
         break;
       case 'usage':
-        this.#tell('notification', 'token usage', { usage: usageOf(message), payload: message });
+        this.#emit('notification', 'token usage', { usage: usageOf(message), payload: message });
         break;
       case 'tool_call':
         if (this.#turn !== null) void this.#callTool(message, this.#turn);
@@ -170,23 +170,23 @@ class RehearsalSession implements AgentSession {
     }
   }
 
-  async #callTool({ id, name, input }: Heard<'tool_call'>, turn: Turn): Promise<void> {
-    // A tool may ask a person; while Baton works, the silence is not the program's.
-    const goOn = turn.silence.pause();
+  async #callTool({ id, name, input }: Received<'tool_call'>, turn: Turn): Promise<void> {
+    // A tool may ask a person: the program does not count as silent while Baton works.
+    const endPause = turn.silence.pause();
     const answer = await this.#request.tools.call(name, input);
-    goOn();
+    endPause();
     const isKnown = this.#request.tools.tools.some((tool) => tool.name === name);
     const outcome = answer.success ? 'tool_call_completed' : 'tool_call_failed';
     const payload = { name, input, ...answer };
-    this.#tell(isKnown ? outcome : 'unsupported_tool_call', `${name}: ${answer.output}`, { payload });
+    this.#emit(isKnown ? outcome : 'unsupported_tool_call', `${name}: ${answer.output}`, { payload });
     this.#send({ type: 'tool_answer', id, ...answer });
   }
 
-  async #ask({ id, text, options }: Heard<'ask'>, turn: Turn): Promise<void> {
-    this.#tell('approval_required', text, { payload: { text, options } });
-    const goOn = turn.silence.pause();
+  async #ask({ id, text, options }: Received<'ask'>, turn: Turn): Promise<void> {
+    this.#emit('approval_required', text, { payload: { text, options } });
+    const endPause = turn.silence.pause();
     const answer = await this.#request.ask(questionOf(text, options), turn.over.signal);
-    goOn();
+    endPause();
     if (turn.over.signal.aborted) return;
     const words = answer?.decision === 'decline' ? '' : (answer?.values[field] ?? '');
     this.#send({ type: 'answer', id, text: answer === null ? null : words });
@@ -197,11 +197,11 @@ class RehearsalSession implements AgentSession {
     // A program that accepts no more input has ended or is about to; `#read` notices and reports it.
     this.#process.write(encode(message)).catch((error) => {
       // Before the session is ready, only its start may be reported.
-      if (this.threadId !== null) this.#tell('other_message', String(error));
+      if (this.threadId !== null) this.#emit('other_message', String(error));
     });
   }
 
-  #tell(name: AgentEventName, summary: string, more: Pick<AgentEvent, 'usage' | 'payload'> = {}): void {
+  #emit(name: AgentEventName, summary: string, more: Pick<AgentEvent, 'usage' | 'payload'> = {}): void {
     if (this.#stopped) return;
     this.#request.onEvent({
       name,
@@ -220,4 +220,4 @@ interface Turn {
   readonly over: AbortController;
 }
 
-type Heard<Type extends FromProgram['type']> = Extract<FromProgram, { type: Type }>;
+type Received<Type extends FromProgram['type']> = Extract<FromProgram, { type: Type }>;

@@ -1,17 +1,17 @@
 import { passed } from '../../core/finding.ts';
 import type { AgentBackend } from '../backend.ts';
-import { rehearsalHaste } from './haste.ts';
 import { rehearsalHome } from './memory.ts';
 import { createRehearsalAgent } from './rehearsal-agent.ts';
+import { rehearsalSpeed } from './speed.ts';
 
 /** A scripted stand-in for an agent, to try Baton out without one. */
 export const rehearsalBackend: AgentBackend = {
   name: 'rehearsal',
-  environment: [rehearsalHaste],
+  environment: [rehearsalSpeed],
   homeVariable: rehearsalHome,
   create: ({ agent: { readTimeoutMs, turnTimeoutMs } }, parts, { nodePath, program }) =>
     createRehearsalAgent({ nodePath, program, readTimeoutMs, turnTimeoutMs }, parts),
-  doctor: async () => [passed('agent_program', 'rehearsal: comes with Baton')],
+  doctor: async () => [passed('agent_program', 'rehearsal: included in Baton')],
   init: {
     about: 'scripted stand-in',
     questions: [],

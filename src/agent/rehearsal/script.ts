@@ -16,14 +16,14 @@
  *
  * Lines that begin with `|` belong to the step above them: the content of `write` and `append`, the options of `ask`.
  * `first` before a step limits it to an issue's first run; `try` lets the script continue when the step cannot be done;
- * a line `next turn` leaves the rest to the next turn of the same session. `listen MS FILE` listens to people for MS
- * milliseconds and appends what they say to the file where one is named; a person ends it with `go on`. Some steps end
- * the turn:
+ * a line `next turn` leaves the rest to the next turn of the same session. `listen MS FILE` waits MS milliseconds for
+ * messages of people and appends them to the file, if one is named; a person ends it with `go on`. Some steps end the
+ * turn:
  *
  * - `fail WHY`, `auth WHY` and `context KIND` (`token` or `context`) as failures of these kinds;
  * - `quota MS TIMES`: the quota is used up and is back after MS milliseconds; the step ends TIMES turns this way
  *   (default 1). More than one needs a thread that is remembered (`memory.ts`);
- * - `idle TEXT`: says the text and ends the turn successfully, and so does every later turn.
+ * - `idle TEXT`: says the text and ends the turn successfully. Every later turn does the same.
  *
  * The scripts are written by the people who run the demo or a test, never by an untrusted issue: `run` starts programs.
  */
@@ -76,7 +76,7 @@ const stepLine = /^(?<first>first )?(?<tried>try )?(?<verb>\S+)(?: (?<text>.*))?
 function parseStep(line: string, content: readonly string[]): Step {
   const { first, tried, verb = '', text = '' } = stepLine.exec(line)?.groups ?? {};
   const step = readStep(verb, text, content, first !== undefined);
-  if (step === null) throw new Error(`the script has a line that is no step: ${line}`);
+  if (step === null) throw new Error(`the rehearsal script has an unknown step: ${line}`);
   return tried === undefined ? step : { ...step, isTried: true };
 }
 

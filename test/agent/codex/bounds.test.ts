@@ -2,8 +2,8 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { AgentEvent } from '../../../src/agent/agent.ts';
-import { RequestDesk, type RequestDeskParts } from '../../../src/agent/codex/requests/request-desk.ts';
-import { EventTeller } from '../../../src/agent/codex/turn/event-teller.ts';
+import { RequestHandler, type RequestHandlerParts } from '../../../src/agent/codex/requests/request-handler.ts';
+import { EventSink } from '../../../src/agent/codex/turn/event-sink.ts';
 import { FrameReporter } from '../../../src/agent/codex/wire/report-frames.ts';
 import { systemClock } from '../../../src/clock/system-clock.ts';
 import type { Step } from '../../fake/app-server/scenario.ts';
@@ -11,14 +11,14 @@ import { folder, openCodex, turn } from './codex-scene.ts';
 
 const note = (method: string, params: Record<string, unknown> = {}): Step => ({ send: { method, params } });
 
-function openDesk(changes: Partial<RequestDeskParts> = {}) {
+function openHandler(changes: Partial<RequestHandlerParts> = {}) {
   const events: AgentEvent[] = [];
   const answers: { id: number | string; answer: unknown }[] = [];
-  const teller = new EventTeller(systemClock, 1, (event) => events.push(event));
-  teller.open('session_started', 'here');
-  const desk = new RequestDesk({
+  const sink = new EventSink(systemClock, 1, (event) => events.push(event));
+  sink.open('session_started', 'here');
+  const handler = new RequestHandler({
     clock: systemClock,
-    teller,
+    events: sink,
     approvals: 'ask',
     hasOwnServer: false,
     request: { ask: () => new Promise(() => {}), tools: { tools: [], call: () => new Promise(() => {}) } },
@@ -29,16 +29,16 @@ function openDesk(changes: Partial<RequestDeskParts> = {}) {
     ...changes,
   });
   const ask = (id: number | string, method: string, params = {}): void =>
-    void desk.handle({ kind: 'request', id, method, params, whole: { id, method, params } });
-  return { desk, ask, answers, events };
+    void handler.handle({ kind: 'request', id, method, params, whole: { id, method, params } });
+  return { handler, ask, answers, events };
 }
 
 const soon = () => new Promise((resolve) => setImmediate(resolve));
 
-describe('what one session may ask at once', () => {
+describe('the open requests of one session', () => {
   // @conforms codex.10
-  it('is bounded: more is refused, and that is told once', async () => {
-    const { ask, answers, events } = openDesk();
+  it('are limited: Baton refuses more, and reports that once', async () => {
+    const { ask, answers, events } = openHandler();
     for (let id = 0; id < 500; id += 1) ask(id, 'item/commandExecution/requestApproval', { command: 'ls' });
     await soon();
     expect(answers).toHaveLength(400);
@@ -48,36 +48,36 @@ describe('what one session may ask at once', () => {
   });
 
   it.each([
-    ['asked again under the same id', (_: RequestDesk, id: number) => id * 0],
+    ['asked again under the same id', (_: RequestHandler, id: number) => id * 0],
     [
       'taken back by Codex itself',
-      (desk: RequestDesk, id: number) => {
-        desk.takeBack(id - 1);
+      (handler: RequestHandler, id: number) => {
+        handler.withdraw(id - 1);
         return id;
       },
     ],
     [
       'left by a turn that has ended',
-      (desk: RequestDesk, id: number) => {
-        desk.takeBackAll();
+      (handler: RequestHandler, id: number) => {
+        handler.withdrawAll();
         return id;
       },
     ],
-  ])('counts calls of tools that are still at work when they are %s', async (_, next) => {
+  ])('include tool calls that are still running when they are %s', async (_, next) => {
     let atWork = 0;
     const call = (): Promise<never> => {
       atWork += 1;
       return new Promise(() => {});
     };
     const tools = { tools: [{ name: 'slow', description: '', inputSchema: {} }], call };
-    const { desk, ask } = openDesk({ request: { ask: async () => null, tools } });
-    for (let id = 0; id < 500; id += 1) ask(next(desk, id), 'item/tool/call', { tool: 'slow', arguments: {} });
+    const { handler, ask } = openHandler({ request: { ask: async () => null, tools } });
+    for (let id = 0; id < 500; id += 1) ask(next(handler, id), 'item/tool/call', { tool: 'slow', arguments: {} });
     await soon();
     expect(atWork).toBe(100);
   });
 
-  it('has room again when something was answered', async () => {
-    const { ask, answers } = openDesk({
+  it('allow another request after an answer', async () => {
+    const { ask, answers } = openHandler({
       request: { ask: async () => null, tools: { tools: [], call: async () => ({ success: true, output: '' }) } },
     });
     for (let round = 0; round < 5; round += 1) {
@@ -89,7 +89,7 @@ describe('what one session may ask at once', () => {
   });
 
   // @conforms codex.11
-  it('ends the session when Codex asks on and never reads what it is answered', async () => {
+  it('end the session when Codex keeps asking and never reads the answers', async () => {
     const program = path.join(folder(), 'deaf.mjs');
     writeFileSync(program, deafProgram);
     const output = 'x'.repeat(1_000_000);
@@ -110,7 +110,7 @@ describe('what one session may ask at once', () => {
   });
 });
 
-/** Answers until its turn begins, then only asks. */
+/** Answers until its turn begins, then only sends requests. */
 const deafProgram = `
 import { createInterface } from 'node:readline';
 import { writeSync } from 'node:fs';
@@ -131,11 +131,11 @@ createInterface({ input: process.stdin }).on('line', (line) => {
   } else if (id !== undefined) put({ id, result: {} });
 });`;
 
-describe('what is kept of what Codex begins and never ends', () => {
-  it('is bounded by number and by size, the newest of it first', () => {
-    const teller = new EventTeller(systemClock, 1, () => {});
-    teller.open('session_started', 'here');
-    const reporter = new FrameReporter(systemClock, teller);
+describe('work that Codex begins and never ends', () => {
+  it('is remembered up to a limit in number and size, the newest first', () => {
+    const sink = new EventSink(systemClock, 1, () => {});
+    sink.open('session_started', 'here');
+    const reporter = new FrameReporter(systemClock, sink);
     const begin = (id: string, diff: string): void => {
       const item = { type: 'fileChange', id, changes: [{ path: 'a', diff }] };
       reporter.report('item/started', { item }, {});
@@ -151,7 +151,7 @@ describe('what is kept of what Codex begins and never ends', () => {
   });
 });
 
-describe('tools of a server that is called as ours is', () => {
+describe('tools of a server with the name of ours', () => {
   const params = {
     serverName: 'baton',
     mode: 'form',
@@ -166,7 +166,7 @@ describe('tools of a server that is called as ours is', () => {
     ['none', toolAddress],
     ['dynamic', toolAddress],
     ['mcp', null],
-  ] as const)('are judged by the policy under tools %s with the address %j', async (tools, address) => {
+  ] as const)('are subject to the approval policy under tools %s with the address %j', async (tools, address) => {
     const { session, fake } = await openCodex(turn(elicited), {
       options: { approvals: 'deny', tools },
       request: { toolAddress: address },
@@ -175,7 +175,7 @@ describe('tools of a server that is called as ours is', () => {
     expect(fake.answerTo(9)?.result).toMatchObject({ action: 'decline' });
   });
 
-  it('are allowed when the server is ours, and that is told', async () => {
+  it('are allowed when the server is ours, and that is reported', async () => {
     const { session, fake, names } = await openCodex(turn(elicited), {
       options: { approvals: 'deny', tools: 'mcp' },
       request: { toolAddress },
@@ -189,7 +189,7 @@ describe('tools of a server that is called as ours is', () => {
     ['none', {}],
     ['mcp', { turnId: 'another' }],
     ['mcp', { threadId: 'of-a-helper' }],
-  ] as const)('do not keep a silence from being heard under tools %s with %j', async (tools, about) => {
+  ] as const)('do not hide a silence under tools %s with %j', async (tools, about) => {
     const item = { type: 'mcpToolCall', id: 'call', server: 'baton', tool: 'get_issue', status: 'inProgress' };
     const { session } = await openCodex(turn(note('item/started', { ...about, item }), { forever: true }), {
       options: { turnTimeoutMs: 900, tools },
@@ -199,9 +199,9 @@ describe('tools of a server that is called as ours is', () => {
   });
 });
 
-describe('words that every object knows', () => {
+describe('names of properties that every object has', () => {
   it.each(['constructor', 'toString', '__proto__', 'hasOwnProperty'])(
-    'are words like any other: %s as an error, a method, a question and a field',
+    'are ordinary text: %s as an error, a method, a question and a field',
     async (word) => {
       const questions = [{ id: word, header: 'h', question: 'q', options: null }];
       const properties = JSON.parse(`{"${word}":{"type":"string"}}`) as object;

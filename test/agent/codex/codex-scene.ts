@@ -19,7 +19,7 @@ export interface CodexScene {
   readonly workspace: string;
   /** The names of all events so far. */
   names(): string[];
-  /** Processes of the run that are still there. */
+  /** Processes of the run that are still alive. */
   left(): Promise<readonly unknown[]>;
 }
 
@@ -35,7 +35,7 @@ export function folder(): string {
   return made;
 }
 
-/** A session on the scripted app-server, with real processes. It is stopped when the test ends. */
+/** A session on the scripted app-server, with real processes. Stopped when the test ends. */
 export async function openCodex(scenario: Scenario, changes: SceneChanges = {}): Promise<CodexScene> {
   const workspace = folder();
   const fake = writeFakeAppServer(folder(), scenario);
@@ -91,5 +91,5 @@ export async function openCodex(scenario: Scenario, changes: SceneChanges = {}):
   };
 }
 
-/** A scenario whose every turn has these steps. */
+/** A scenario in which every turn has these steps. */
 export const turn = (...steps: NonNullable<Scenario['turns']>[number]['steps']): Scenario => ({ turns: [{ steps }] });

@@ -29,7 +29,7 @@ const methods = [
   ...['configWarning', 'codex/event/error', 'item/commandExecution/requestApproval', 'applyPatchApproval'],
   ...['item/permissions/requestApproval', 'execCommandApproval', 'item/fileChange/requestApproval', 'turn/new'],
 ];
-/** JSON whose keys are those that are read, and whose values are anything. */
+/** JSON with the keys that Baton reads and any values. */
 const { tree } = fc.letrec((tie) => ({
   tree: fc.oneof(
     { maxDepth: 5 },
@@ -40,8 +40,8 @@ const { tree } = fc.letrec((tie) => ({
 }));
 const fields = fc.dictionary(fc.constantFrom(...names), tree, { maxKeys: 8, noNullPrototype: true });
 
-describe('the reader of Codex', () => {
-  it('never throws, whatever is in a frame', () => {
+describe('the reader of Codex frames', () => {
+  it('never throws, for any frame', () => {
     fc.assert(
       fc.property(fc.constantFrom(...methods), fields, (method, params) => {
         const whole = { method, params };
@@ -64,7 +64,7 @@ describe('the reader of Codex', () => {
     );
   });
 
-  it('takes any text for what it is: a frame, JSON of another kind, or no JSON', () => {
+  it('distinguishes a frame, other JSON, and text that is not JSON', () => {
     fc.assert(fc.property(fc.string(), (text) => void readFrame(text)));
     expect(readFrame('{"id":0,"result":null}')).toMatchObject({ kind: 'answer', id: 0 });
     expect(readFrame('{"id":"a","method":"m"}')).toMatchObject({ kind: 'request', id: 'a', params: {} });
@@ -83,17 +83,17 @@ describe('the reader of Codex', () => {
     ['turn/diff/updated', { diff: '--- a\n+++ b\n+x\n+y\n-z' }, /\b2\b.*\b1\b/],
     ['thread/status/changed', { status: { type: 'active', activeFlags: ['waitingOnApproval'] } }, /\S/],
     ['hook/startedSomething', {}, /^hook started something$/],
-  ])('tells what %s %j carries, in one line', (method, params, carried) => {
+  ])('summarizes %s %j in one line', (method, params, carried) => {
     expect(summaryOfFrame(method, params)).toMatch(carried);
     expect(summaryOfFrame(method, params)).not.toContain('\n');
   });
 
-  it('tells nothing of what Baton itself said, and of a thread that waits for nobody', () => {
+  it('shows nothing for messages of Baton itself, and for a thread that waits for no one', () => {
     expect(summaryOfFrame('item/completed', { item: { type: 'userMessage' } })).toBeNull();
     expect(summaryOfFrame('thread/status/changed', { status: { type: 'idle' } })).toBeNull();
   });
 
-  it('tells an error that is tried again from one that is not', () => {
+  it('distinguishes an error that Codex retries from one that it does not', () => {
     const [passing, final] = [true, false].map((willRetry) =>
       summaryOfFrame('error', { error: { message: 'Reconnecting' }, willRetry }),
     );
@@ -101,7 +101,7 @@ describe('the reader of Codex', () => {
   });
 
   // @conforms X3
-  it('reads quota in both spellings, and nothing from windows that were not told (X3)', () => {
+  it('reads quota in both spellings, and ignores windows that were not reported (X3)', () => {
     const camel = {
       rateLimits: {
         limitId: 'codex',

@@ -28,7 +28,7 @@ const form = {
     properties: { name: { type: 'string' }, age: { type: 'number' }, ok: { type: 'boolean' } },
   },
 };
-/** A person who says the same to everything, and what he was asked. */
+/** A person who gives the same answer to everything, and the questions they got. */
 const answering =
   (asked: AgentQuestion[], given: QuestionAnswer | null): SessionRequest['ask'] =>
   async (question) => {
@@ -37,7 +37,7 @@ const answering =
   };
 const permissions = { network: { enabled: true }, fileSystem: null };
 
-/** One of each that asks to be allowed something, with what is answered to yes for the session, yes, and no. */
+/** One request of each approval kind, with the answers for yes for the session, yes, and no. */
 const approvals = [
   [
     'item/commandExecution/requestApproval',
@@ -101,7 +101,7 @@ function answer(label: string): unknown {
   return { answers: { [toolQuestion.id]: { answers: [label] } } };
 }
 
-describe('what Codex wants to be allowed', () => {
+describe('an approval request of Codex', () => {
   // @conforms A10, A13
   it('is allowed for the session under auto, each in the words of its request (A10, A13)', async () => {
     const { session, fake, names } = await openCodex(
@@ -114,7 +114,7 @@ describe('what Codex wants to be allowed', () => {
     expect(names().filter((name) => name === 'approval_auto_approved')).toHaveLength(approvals.length);
   });
 
-  it('is declined under deny, and the turn goes on', async () => {
+  it('is declined under deny, and the turn continues', async () => {
     const { session, fake } = await openCodex(
       turn(...approvals.map(([method, params], index) => asks(`s${index}`, method, params)), { say: 'went on' }),
       { options: { approvals: 'deny' } },
@@ -123,7 +123,7 @@ describe('what Codex wants to be allowed', () => {
     for (const [index, [, , , , no]] of approvals.entries()) expect(fake.answerTo(`s${index}`)?.result).toEqual(no);
   });
 
-  it('is asked of a person under ask, who may say yes once, yes for the session, no, or nothing', async () => {
+  it('goes to a person under ask, who may say yes once, yes for the session, no, or nothing', async () => {
     const decisions = ['accept', 'accept_for_session', 'decline', null] as const;
     for (const decision of decisions) {
       const asked: AgentQuestion[] = [];
@@ -147,7 +147,7 @@ describe('what Codex wants to be allowed', () => {
     }
   });
 
-  it('is shown with the change it is about', async () => {
+  it('is shown with the change that it is about', async () => {
     const asked: AgentQuestion[] = [];
     const item = { type: 'fileChange', id: 'i', changes: [{ path: 'src/a.ts', diff: '+one\u001b[31m' }] };
     const { session } = await openCodex(
@@ -162,8 +162,8 @@ describe('what Codex wants to be allowed', () => {
   });
 
   it.each([
-    ['is not asked for the tools of Baton itself', 'mcp', 'accept'],
-    ['is asked for those of a stranger who took that name', 'dynamic', 'decline'],
+    ['is not needed for the tools of Baton itself', 'mcp', 'accept'],
+    ['is needed for the tools of a foreign server with that name', 'dynamic', 'decline'],
   ] as const)('%s', async (_what, tools, action) => {
     const { session, fake } = await openCodex(
       turn(asks(0, 'mcpServer/elicitation/request', { ...elicitedCall, serverName: 'baton' })),
@@ -177,10 +177,10 @@ describe('what Codex wants to be allowed', () => {
   });
 });
 
-describe('what Codex wants to know', () => {
+describe('a question of Codex', () => {
   // @conforms A14
   it.each(['auto', 'ask'] as const)(
-    'goes to a person under %s: nobody answers it by himself (A14)',
+    'goes to a person under %s: Baton never answers it itself (A14)',
     async (approvals) => {
       const asked: AgentQuestion[] = [];
       const given: QuestionAnswer = { decision: 'accept', values: { name: 'Door', age: '7', ok: 'yes' } };
@@ -225,17 +225,14 @@ describe('what Codex wants to know', () => {
 
 describe('a request of Codex', () => {
   // @conforms X7
-  it.each([0, 'abc', 7])(
-    'with the id %j that Baton does not know is refused, and the turn goes on (X7)',
-    async (id) => {
-      const { session, fake } = await openCodex(turn(asks(id, 'attestation/generate'), { say: 'went on' }));
-      expect(await session.runTurn('go')).toEqual({ status: 'completed', message: 'went on' });
-      expect(fake.answerTo(id)).toMatchObject({ error: { code: -32_601 } });
-    },
-  );
+  it.each([0, 'abc', 7])('with the unknown id %j is refused, and the turn continues (X7)', async (id) => {
+    const { session, fake } = await openCodex(turn(asks(id, 'attestation/generate'), { say: 'went on' }));
+    expect(await session.runTurn('go')).toEqual({ status: 'completed', message: 'went on' });
+    expect(fake.answerTo(id)).toMatchObject({ error: { code: -32_601 } });
+  });
 
   // @conforms X8
-  it('is served also before the turn/start reply (X8), and the time is told by the clock', async () => {
+  it('is served also before the turn/start reply (X8), and the time is that of the clock', async () => {
     const { session, fake } = await openCodex(
       turn(
         asks(0, 'item/commandExecution/requestApproval', { command: 'ls' }),
@@ -251,7 +248,7 @@ describe('a request of Codex', () => {
     expect(Math.abs((told?.currentTimeAt ?? 0) - Date.now() / 1000)).toBeLessThan(60);
   });
 
-  it('is taken back when Codex settles it itself, and is then not answered', async () => {
+  it('is withdrawn when Codex settles it itself, and then gets no answer', async () => {
     const signals: (AbortSignal | undefined)[] = [];
     const ask: SessionRequest['ask'] = (_, signal) => {
       signals.push(signal);
@@ -294,7 +291,7 @@ describe('a tool of the run', () => {
     };
 
   // @conforms A17
-  it('is offered at thread/start, called by either name of the field, and its text comes back (A17)', async () => {
+  it('is offered at thread/start, can be called by either name of the field, and its text is returned (A17)', async () => {
     const calls: unknown[] = [];
     const { session, fake } = await openCodex(
       turn(asks(101, 'item/tool/call', { name: 'linear_graphql', arguments: { query: '{ me }', variables: {} } })),
@@ -318,7 +315,7 @@ describe('a tool of the run', () => {
 
   // @conforms A16, A35
   it.each(['some_tool', '', undefined])(
-    'that is not there (%j) is refused with those that are (A16, A35)',
+    'that does not exist (%j) is refused with a list of the existing ones (A16, A35)',
     async (tool) => {
       const { session, fake, names } = await openCodex(turn(asks(101, 'item/tool/call', { tool })), {
         request: { tools: door(() => Promise.reject(new Error('must not be called'))) },
@@ -336,7 +333,7 @@ describe('a tool of the run', () => {
     },
   );
 
-  it('does not hold up the stream, and the time it takes is no silence of Codex', async () => {
+  it('does not block the stream, and Codex does not count as silent while it runs', async () => {
     const release = Promise.withResolvers<void>();
     const call: SessionRequest['tools']['call'] = async () => {
       await release.promise;
@@ -365,7 +362,7 @@ describe('a tool of the run', () => {
     await session.runTurn('go');
     const start = fake.sent('thread/start')[0];
     expect(start).not.toHaveProperty('dynamicTools');
-    // A tool that waits for a person takes longer than the minute that Codex gives.
+    // A tool that waits for a person takes longer than the one minute that Codex allows by default.
     const server = { url: 'http://127.0.0.1:9/mcp', bearer_token_env_var: 'BATON_TOOLS_TOKEN' };
     expect(start?.config).toMatchObject({
       mcp_servers: { baton: { ...server, tool_timeout_sec: expect.any(Number) } },

@@ -8,15 +8,15 @@ import type { Step } from '../../fake/app-server/scenario.ts';
 import { SimulatedClock } from '../../fake/simulated-clock.ts';
 import { folder, openCodex, turn } from './codex-scene.ts';
 
-describe('a start of Codex', () => {
-  it('is not kept alive by lines that are no frames', async () => {
+describe('starting Codex', () => {
+  it('times out although Codex prints lines that are not frames', async () => {
     const babble = Array.from({ length: 40 }, (): Step[] => [{ raw: 'loading\n' }, { waitMs: 200 }]).flat();
     await expect(
       openCodex({ before: { initialize: babble } }, { options: { readTimeoutMs: 2_000 } }),
     ).rejects.toMatchObject({ code: 'agent_launch_failed' });
   });
 
-  it('ends some time even when Codex says something again and again and never what it was asked', async () => {
+  it('times out although Codex keeps sending messages but never the answer', async () => {
     const clock = new SimulatedClock();
     const asked: AbortSignal[] = [];
     const connection = {
@@ -26,7 +26,7 @@ describe('a start of Codex', () => {
       },
     };
     const told: string[] = [];
-    const ours = { connection, reporter: {}, teller: { open: (name: string) => told.push(name) } };
+    const ours = { connection, reporter: {}, events: { open: (name: string) => told.push(name) } };
     const options = { readTimeoutMs: 10_000, version: '1' };
     const given = [ours, options, {}, { clock, denyEnv: [] }] as unknown as Parameters<typeof openSession>;
     const opened = openSession(...given);
@@ -35,12 +35,12 @@ describe('a start of Codex', () => {
     expect(asked[0]?.aborted).toBe(false);
     await clock.advance(2_000);
     expect(await outcome).toMatchObject({ code: 'agent_launch_failed' });
-    // What still waits is told too, so that nothing is asked of Codex any more.
+    // Pending requests fail too, so that nothing more is requested from Codex.
     expect(asked[0]?.aborted).toBe(true);
     expect(told).toEqual(['startup_failed']);
   });
 
-  it('in a home in which another one hangs hears that it is not wanted any more', async () => {
+  it('is cancelled while another start in the same home hangs', async () => {
     const parts = { accountEnv: { CODEX_HOME: folder() } };
     const first = new AbortController();
     const second = new AbortController();
@@ -52,7 +52,7 @@ describe('a start of Codex', () => {
     await expect(hangs).rejects.toThrow('nor this one');
   });
 
-  it('is told as failed only when it was not told as done', async () => {
+  it('is reported as failed only when it was not reported as started', async () => {
     const giveUp = new AbortController();
     const events: AgentEvent[] = [];
     const opened = openCodex(
@@ -76,7 +76,7 @@ describe('a start of Codex', () => {
   it.each([
     ['a secret', 'TRACKER_KEY=of-the-profile', {}],
     ['what the account sets', 'OPENAI_API_KEY=of-the-profile', { OPENAI_API_KEY: 'of-the-account' }],
-  ])('fails, and starts nothing, when a login profile makes %s readonly', async (_, variable, accountEnv) => {
+  ])('fails and starts nothing when a login profile makes %s readonly', async (_, variable, accountEnv) => {
     const home = folder();
     const seen = path.join(folder(), 'env.txt');
     await writeFile(path.join(home, '.bash_profile'), `export ${variable}; readonly ${variable.split('=')[0]}\n`);
@@ -88,7 +88,7 @@ describe('a start of Codex', () => {
     expect(existsSync(seen)).toBe(false);
   });
 
-  it('tells a turn as started when Codex has it, and not when it refuses it', async () => {
+  it('reports a turn as started when Codex has accepted it, and not when Codex refuses it', async () => {
     const { session, names } = await openCodex({
       answers: { 'turn/start': { error: { code: -32_600, message: 'not now' } } },
     });
@@ -111,21 +111,21 @@ describe('a start of Codex', () => {
     expect(early.names().filter((name) => name === 'turn_started')).toHaveLength(1);
   });
 
-  it('switches off what lets Codex begin turns by itself, on a new thread and on one that goes on', async () => {
+  it('disables turns that Codex begins by itself, on a new and on a resumed thread', async () => {
     const fresh = await openCodex({});
     expect(fresh.fake.sent('thread/start')[0]?.config).toMatchObject({ 'features.goals': false });
     const old = await openCodex({}, { request: { threadId: 'thread-old' } });
     expect(old.fake.sent('thread/resume')[0]?.config).toMatchObject({ 'features.goals': false });
   });
 
-  it('takes an answer with a result, and an error that is null beside it, for a result', async () => {
-    // Its own answer comes behind, when nobody waits for it any more.
+  it('reads a result with a null error as a result', async () => {
+    // Its real answer follows when no one waits for it any more.
     const answer: Step = { send: { id: 1, result: { userAgent: 'x' }, error: null } };
     const { names } = await openCodex({ before: { initialize: [answer] } });
     expect(names()[0]).toBe('session_started');
   });
 
-  it('takes an error that is no object for a refusal, and not for an answer', async () => {
+  it('reads an error that is not an object as a refusal, not as an answer', async () => {
     await expect(openCodex({ answers: { 'thread/start': { error: 'not today' } } })).rejects.toMatchObject({
       code: 'agent_launch_failed',
       message: expect.stringContaining('not today'),
@@ -133,7 +133,7 @@ describe('a start of Codex', () => {
   });
 });
 
-describe('a thread that Codex does not go on with', () => {
+describe('a thread that Codex does not resume', () => {
   const resume = (error: { code: number; message: string }) =>
     openCodex({ answers: { 'thread/resume': { error } } }, { request: { threadId: 'thread-old' } });
 
@@ -142,7 +142,7 @@ describe('a thread that Codex does not go on with', () => {
     { code: -32_600, message: 'invalid session id: invalid character: expected an optional prefix' },
     { code: -32_600, message: 'thread not found: 01900000-0000-7000-8000-000000000000' },
     { code: -32_603, message: 'failed to read thread: thread-store internal error: failed to read session metadata' },
-  ])('is lost, and a new one begins, when it says: $message', async (error) => {
+  ])('is lost, and a new one begins, when Codex says: $message', async (error) => {
     const { session, fake } = await resume(error);
     expect(session).toMatchObject({ isResumed: false });
     expect(fake.sent('thread/start')).toHaveLength(1);
@@ -154,7 +154,7 @@ describe('a thread that Codex does not go on with', () => {
     { code: -32_600, message: 'thread 0190 is closing; retry thread/resume after the thread is closed' },
     { code: -32_603, message: 'something else went wrong' },
     { code: -32_600, message: 'failed to load configuration: x' },
-  ])('is kept, and the session does not begin, when it says: $message', async (error) => {
+  ])('stays available, and the session fails, when Codex says: $message', async (error) => {
     await expect(resume(error)).rejects.toMatchObject({
       code: 'agent_launch_failed',
       message: expect.stringContaining(error.message),
@@ -162,7 +162,7 @@ describe('a thread that Codex does not go on with', () => {
   });
 
   // @conforms runs.65
-  it('is kept for a person to close it when another Codex has it open', async () => {
+  it('stays available when another Codex has it open, and a person must close it', async () => {
     const message = 'thread 0190 already has an active writer';
     const opened = openCodex(
       { answers: { 'thread/resume': { error: { code: -32_600, message } } } },

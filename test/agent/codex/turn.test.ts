@@ -7,14 +7,14 @@ const words = (text: string): Step => note('item/completed', { item: { type: 'ag
 
 describe('a turn of Codex', () => {
   // @conforms A4
-  it('may take longer than the turn timeout as long as something is heard (A4)', async () => {
+  it('may take longer than the turn timeout while messages arrive (A4)', async () => {
     const steps = Array.from({ length: 5 }, () => [{ waitMs: 600 }, words('still here')]).flat();
     const { session } = await openCodex(turn(...steps), { options: { turnTimeoutMs: 1_800 } });
     expect(await session.runTurn('go')).toMatchObject({ status: 'completed' });
   });
 
   // @conforms A5
-  it('fails after a silence of the turn timeout, and stop interrupts what may still run (A5)', async () => {
+  it('fails after a silence of the turn timeout, and stop interrupts the work that may still run (A5)', async () => {
     const { session, fake, names } = await openCodex(turn({ forever: true }), { options: { turnTimeoutMs: 700 } });
     expect(await session.runTurn('go')).toMatchObject({ status: 'failed', error: { code: 'agent_turn_timeout' } });
     expect(names().at(-1)).toBe('turn_ended_with_error');
@@ -22,7 +22,7 @@ describe('a turn of Codex', () => {
     expect(fake.sent('turn/interrupt')).toHaveLength(1);
   });
 
-  it('that only says again and again that it tries again gets nowhere: that is a silence, and is told once', async () => {
+  it('counts repeats of the same retry notice as silence, and reports the notice once', async () => {
     const retry = note('error', { error: { message: 'Reconnecting... waiting for network' }, willRetry: true });
     const steps = Array.from({ length: 20 }, () => [retry, { waitMs: 200 }]).flat();
     const { session, events } = await openCodex(turn(...steps), { options: { turnTimeoutMs: 1_200 } });
@@ -30,7 +30,7 @@ describe('a turn of Codex', () => {
     expect(events.filter(({ summary }) => summary.includes('Reconnecting'))).toMatchObject([{ name: 'notification' }]);
   });
 
-  it('that waits for a tool of Baton over MCP is not silent', async () => {
+  it('is not silent while it waits for a tool of Baton over MCP', async () => {
     const item = { type: 'mcpToolCall', id: 'call', server: 'baton', tool: 'ask_person', status: 'inProgress' };
     const { session } = await openCodex(
       turn(note('item/started', { item }), { waitMs: 2_000 }, note('item/completed', { item }), { say: 'done' }),
@@ -49,7 +49,7 @@ describe('a turn of Codex', () => {
     [{ method: 'turn/approval_required', params: {} }],
     [{ method: 'turn/anything', params: { type: 'needs_input' } }],
     [{ method: 'mcpServer/elicitation/request', params: { message: 'Who are you?' } }],
-  ])('cannot go on without a person when it gets %j (A7, A8)', async (send) => {
+  ])('needs a person when it gets %j (A7, A8)', async (send) => {
     const { session, fake } = await openCodex(turn({ send }, { waitMs: 50 }, { forever: true }));
     expect(await session.runTurn('go')).toMatchObject({
       status: 'input_required',
@@ -64,7 +64,7 @@ describe('a turn of Codex', () => {
     ['failed', { message: 'no', codexErrorInfo: 'other' }, 'agent_turn_failed'],
     ['interrupted', null, 'agent_turn_failed'],
     ['somethingNew', null, 'agent_turn_failed'],
-  ])('that Codex completes as %s is no success (X4): %j', async (status, error, code) => {
+  ])('that Codex completes as %s is not a success (X4): %j', async (status, error, code) => {
     const { session, names } = await openCodex(turn({ complete: status, error }));
     expect(await session.runTurn('go')).toMatchObject({ status: 'failed', error: { code } });
     expect(names().at(-1)).toBe('turn_failed');
@@ -73,12 +73,12 @@ describe('a turn of Codex', () => {
   it.each([
     ['turn/failed', { error: { message: 'out of luck' } }],
     ['turn/cancelled', { reason: 'by itself' }],
-  ])('is ended by the older %s as well', async (method, params) => {
+  ])('is also ended by the older %s', async (method, params) => {
     const { session } = await openCodex(turn(note(method, params), { forever: true }));
     expect(await session.runTurn('go')).toMatchObject({ status: 'failed', error: { code: 'agent_turn_failed' } });
   });
 
-  it('is not ended by the end of an earlier one, of another thread, or of an item that comes late', async () => {
+  it('is not ended by the end of an earlier turn, of another thread, or of a late item', async () => {
     const { session } = await openCodex({
       turns: [
         { match: 'first', steps: [{ say: 'one' }] },
@@ -114,7 +114,7 @@ describe('a turn of Codex', () => {
   });
 
   // @conforms A20
-  it('survives noise on both streams: a line that is no frame is told and no more (A20)', async () => {
+  it('survives noise on both streams: it reports a line that is not a frame, and continues (A20)', async () => {
     const { session, events } = await openCodex(
       turn(
         { stderr: 'warning: this is stderr noise\n{"method":"turn/failed","params":{}}\n' },
@@ -134,7 +134,7 @@ describe('a turn of Codex', () => {
   });
 
   // @conforms X16
-  it('fails cleanly and in bounded memory on a line of 20 MB that never ends (X16)', async () => {
+  it('fails with bounded memory on an endless line of 20 MB (X16)', async () => {
     const { session, left } = await openCodex(turn({ raw: 'x'.repeat(1_000_000), times: 20 }, { forever: true }));
     const before = process.memoryUsage().rss;
     expect(await session.runTurn('go')).toMatchObject({ status: 'failed', error: { code: 'agent_protocol_error' } });
@@ -143,7 +143,7 @@ describe('a turn of Codex', () => {
     expect(await left()).toEqual([]);
   });
 
-  it('whose prompt is too large is refused as an exhausted context', async () => {
+  it('fails with an exhausted context when its prompt is too large', async () => {
     const error = { code: -32_602, message: 'too long', data: { input_error_code: 'input_too_large' } };
     const { session } = await openCodex({ answers: { 'turn/start': { error } } });
     expect(await session.runTurn('go')).toMatchObject({
@@ -152,7 +152,7 @@ describe('a turn of Codex', () => {
     });
   });
 
-  it('that Codex never confirms fails by the read timeout', async () => {
+  it('fails by the read timeout when Codex never confirms it', async () => {
     const { session } = await openCodex(
       { answers: { 'turn/start': 'silence' } },
       { options: { readTimeoutMs: 3_000, turnTimeoutMs: 60_000 } },
@@ -160,7 +160,7 @@ describe('a turn of Codex', () => {
     expect(await session.runTurn('go')).toMatchObject({ status: 'failed', error: { code: 'agent_turn_timeout' } });
   });
 
-  it('costs few events however many pieces it comes in, and each piece counts as a sound', async () => {
+  it('reports few events for many pieces of text, and each piece counts as activity', async () => {
     const delta = { method: 'item/agentMessage/delta', params: { itemId: 'm', delta: 'word \u001b[1m' } };
     const { session, events } = await openCodex(turn({ send: delta, times: 50_000 }, { say: 'the end' }));
     expect(await session.runTurn('go')).toMatchObject({ status: 'completed' });
@@ -173,7 +173,7 @@ describe('a turn of Codex', () => {
     expect(events.every(({ summary }) => !summary.includes('\u001b'))).toBe(true);
   });
 
-  it('tells quota and tokens with the events that carry them (X3)', async () => {
+  it('reports quota and tokens with the events that carry them (X3)', async () => {
     const resetsAt = Math.round(Date.now() / 1000) + 3_600;
     const primary = { usedPercent: 43, windowDurationMins: 300, resetsAt };
     const { session, events } = await openCodex(
@@ -197,7 +197,7 @@ describe('a turn of Codex', () => {
     ]);
   });
 
-  it('whose quota is used up tells when it is back, and whose login is gone how to log in', async () => {
+  it('reports the reset time of a used-up quota, and the login command after a lost login', async () => {
     const resetsAt = Math.round(Date.now() / 1000) + 3_600;
     const secondary = { used_percent: 100, window_minutes: 10_080, resets_at: resetsAt };
     const { session } = await openCodex(

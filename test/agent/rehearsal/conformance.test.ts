@@ -5,7 +5,7 @@ import { agentConformance } from '../../conformance/agent.ts';
 const program = fileURLToPath(new URL('../../../src/agent/rehearsal/program.ts', import.meta.url));
 const script = (...lines: string[]): string =>
   ['Ticket text.', '```rehearsal', ...lines, '```', 'More text.'].join('\n');
-// The steps of a script start programs without a shell; what needs one is written into a file first.
+// The steps of a script start programs without a shell; a script that needs one writes it into a file first.
 const shell = (text: string): string[] => ['write run.sh', `| ${text}`, 'run sh run.sh'];
 
 agentConformance({

@@ -14,13 +14,13 @@ function home(): string {
 }
 
 describe('the memory of the stand-in', () => {
-  it('lasts over processes where the account has a folder', () => {
+  it('survives the process if the account has a folder', () => {
     const folder = home();
     openMemory(folder, null, first).keep(place);
     expect(openMemory(folder, first, second)).toMatchObject({ threadId: first, isResumed: true, lasts: true, place });
   });
 
-  it('is none without a folder, and none of a thread that is not known', () => {
+  it('is empty without a folder, and for an unknown thread', () => {
     const forgetful = openMemory(undefined, first, second);
     forgetful.keep(place);
     expect(forgetful).toMatchObject({ threadId: second, isResumed: false, lasts: false, place });
@@ -28,7 +28,7 @@ describe('the memory of the stand-in', () => {
   });
 
   it.each(['', '{', 'null', '{"script":1}', '{"script":"","turn":-1,"step":0,"times":0}'])(
-    'is none of a thread whose file is broken: %s',
+    'is empty for a thread whose file is broken: %s',
     (text) => {
       const folder = home();
       mkdirSync(path.join(folder, 'threads'), { recursive: true });
@@ -37,7 +37,7 @@ describe('the memory of the stand-in', () => {
     },
   );
 
-  it('takes no name that leads out of its folder', () => {
+  it('rejects a thread id that leads out of its folder', () => {
     const folder = home();
     openMemory(folder, null, first).keep(place);
     writeFileSync(path.join(folder, 'elsewhere.json'), JSON.stringify(place));
@@ -45,7 +45,7 @@ describe('the memory of the stand-in', () => {
     expect(openMemory(folder, '../elsewhere', second).isResumed).toBe(false);
   });
 
-  it('leaves one file a thread, whatever is kept', () => {
+  it('leaves one file per thread', () => {
     const folder = home();
     const memory = openMemory(folder, null, first);
     for (let step = 0; step < 5; step += 1) memory.keep({ ...place, step });

@@ -6,7 +6,7 @@ const prompt = (...lines: string[]): string =>
 const parsed = (...lines: string[]): Step[][] => parseScript(findScript(prompt(...lines)) ?? '');
 
 describe('a rehearsal script', () => {
-  it('is a fenced block with one step a line, content behind bars, and turns', () => {
+  it('is a fenced block with one step per line, content behind bars, and turns', () => {
     expect(
       parsed('say hi', 'write a/b.txt', '| one', '|', '|  two', 'first fail never', 'next turn', 'wait 5'),
     ).toEqual([
@@ -19,7 +19,7 @@ describe('a rehearsal script', () => {
     ]);
   });
 
-  it('has questions with options behind bars, and ways in which a turn may end', () => {
+  it('has questions with options behind bars, and several ways to end a turn', () => {
     expect(
       parsed('ask Which?', '| red', '| blue', 'ask Why?', 'first quota 3000', 'quota 5 2', 'context', 'context token'),
     ).toEqual([
@@ -34,7 +34,7 @@ describe('a rehearsal script', () => {
     ]);
   });
 
-  it('has steps that are only tried, and times in which it listens', () => {
+  it('has steps that may fail, and steps that listen', () => {
     expect(parsed('try move Done', 'first try commit It', 'listen 5', 'listen 60 docs/a b.md')).toEqual([
       [
         { verb: 'move', text: 'Done', firstRunOnly: false, isTried: true },
@@ -52,7 +52,7 @@ describe('a rehearsal script', () => {
     ]);
   });
 
-  it('is one part of a prompt; the rest is beside it', () => {
+  it('can be removed from a prompt', () => {
     expect(withoutScript(prompt('say hi'))).toBe('Ticket text.\n\nMore text.');
   });
 
@@ -68,7 +68,7 @@ describe('a rehearsal script', () => {
     'listen long',
     'try',
     'context window',
-  ])('names the line that is no step: %s', (line) => {
+  ])('rejects an unknown step and names its line: %s', (line) => {
     expect(() => parsed(line)).toThrow(line);
   });
 });

@@ -2,12 +2,12 @@ import { type Finding, failed, passed } from '../../../core/finding.ts';
 import type { Settings } from '../../../core/settings.ts';
 import { harmlessLine } from '../../../core/text/harmless-line.ts';
 import { CodexRefusal } from '../wire/connection.ts';
+import { type CodexProbe, isUnknownHere, type SandboxedEnd } from './codex-probe.ts';
 import type { CodexScratch } from './codex-scratch.ts';
-import { type CodexLook, isUnknownHere, type SandboxedEnd } from './look-at-codex.ts';
 
 const check = 'codex_commit';
 
-/** A stand-in identity for when git has none, so that the sandbox is tried all the same. */
+/** An identity for the commit if git has none, so that the check can still try the sandbox. */
 const identity = '-c user.name=Doctor -c user.email=doctor@localhost.invalid';
 
 /**
@@ -15,7 +15,7 @@ const identity = '-c user.name=Doctor -c user.email=doctor@localhost.invalid';
  * as an agent's commit does, so the check also finds a missing name or a signature that cannot be made.
  */
 export async function checkCodexCommit(
-  codex: CodexLook,
+  codex: CodexProbe,
   settings: Settings,
   scratch: CodexScratch,
 ): Promise<readonly Finding[]> {
@@ -28,7 +28,9 @@ export async function checkCodexCommit(
   } catch (error) {
     if (!(error instanceof CodexRefusal)) throw error;
     if (isUnknownHere(error)) {
-      return [passed(check, 'not tried: this version cannot try a command without a turn', { code: 'not_tried' })];
+      return [
+        passed(check, 'not checked: this version of Codex cannot run a command without a turn', { code: 'not_tried' }),
+      ];
     }
     return [failed(check, harmlessLine(error.message), 'fix codex.turn_sandbox_policy', { code: 'refused' })];
   }
@@ -42,52 +44,54 @@ function commit(options: string): readonly string[] {
 async function judge(end: SandboxedEnd, type: string, scratch: CodexScratch): Promise<Finding> {
   if (end.exitCode !== 0) return commitFailed(end);
   if (!(await scratch.hasCommit())) {
-    return failed(check, 'Codex told of a commit, and there is none', 'use another Codex', { code: 'no_commit' });
+    return failed(check, 'Codex reported a commit, but the repository has none', 'use another version of Codex', {
+      code: 'no_commit',
+    });
   }
   return passed(check, sandboxMeaning(type), { sandbox: type });
 }
 
 function sandboxMeaning(type: string): string {
-  if (type === 'dangerFullAccess') return 'works; there is no sandbox: the agent may do what this user may';
-  if (type === 'externalSandbox') return 'works; Codex leaves the sandbox to what is around it';
-  return 'works in the sandbox, with the git directory outside of the workspace';
+  if (type === 'dangerFullAccess') return 'works without a sandbox: the agent may do everything that your user may do';
+  if (type === 'externalSandbox') return 'works; Codex relies on an external sandbox';
+  return 'works in the sandbox, also with the git directory outside of the workspace';
 }
 
 function readOnly(end: SandboxedEnd): Finding {
   if (end.exitCode !== 0) return commitFailed(end);
-  const message = 'not tried: in a read-only sandbox the agent can neither change files nor commit';
+  const message = 'not checked: in a read-only sandbox the agent can neither change files nor commit';
   return passed(check, message, { code: 'read_only' });
 }
 
 function commitFailed({ exitCode, stderr, stdout }: SandboxedEnd): Finding {
   const words = harmlessLine(stderr.trim() || stdout).slice(0, 300) || `exit code ${exitCode ?? 'unknown'}`;
   if (/\bbwrap\b|bubblewrap|landlock|seccomp|unshare|namespace/i.test(words))
-    return failed(check, `this machine does not let Codex make its sandbox: ${words}`, sandboxFix, {
+    return failed(check, `Codex cannot create its sandbox on this machine: ${words}`, sandboxFix, {
       code: 'no_sandbox_here',
     });
   if (/\bgpg\b|sign/i.test(words)) {
     const fix = "hooks.after_create: 'git config commit.gpgsign false'";
     return failed(check, `the commit cannot be signed: ${words}`, fix, { code: 'not_signed' });
   }
-  const fix = 'fix codex.turn_sandbox_policy, or what git tells';
-  return failed(check, `fails in the sandbox: ${words}`, fix, { code: 'commit_failed', exit_code: exitCode });
+  const fix = 'fix codex.turn_sandbox_policy, or the problem that git reports';
+  return failed(check, `a commit fails in the sandbox: ${words}`, fix, { code: 'commit_failed', exit_code: exitCode });
 }
 
 const sandboxFix =
-  'let this user make namespaces (sysctl kernel.apparmor_restrict_unprivileged_userns=0, user.max_user_namespaces), or, ' +
-  'where something else fences the agent, set codex.thread_sandbox: danger-full-access';
+  'allow your user to create namespaces (sysctl kernel.apparmor_restrict_unprivileged_userns=0, user.max_user_namespaces), or, ' +
+  'if something else isolates the agent, set codex.thread_sandbox: danger-full-access';
 
 function isNameless({ exitCode, stderr }: SandboxedEnd): boolean {
   return exitCode !== 0 && /tell me who you are|auto-detect email|empty ident/i.test(stderr);
 }
 
-/** Hook scripts may set a name; only a run shows whether they do. */
+/** A script of the workflow file may set a name; only a run shows whether it does. */
 function nameless({ hooks, workspace }: Settings): Finding {
   const check = 'git_identity';
-  const message = 'git knows no name for commits of this user';
+  const message = 'git has no name and address for your commits';
   const scripts = [hooks.afterCreate, hooks.beforeRun, workspace.setup].filter((script) => script !== null);
   if (scripts.some((script) => /user\.(name|email)/.test(script)))
-    return passed(check, `${message}; a script of the workflow file sets one`, { code: 'set_by_script' });
+    return passed(check, `${message}; a script in the workflow file may set them`, { code: 'set_by_script' });
   const fix = "git config --global user.name 'NAME' && git config --global user.email 'ADDRESS'";
   return failed(check, message, fix, { code: 'unknown' });
 }

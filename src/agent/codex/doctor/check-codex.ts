@@ -12,8 +12,8 @@ import { shellWord } from '../shell-text.ts';
 import { isBrokenConfig } from '../turn/codex-error.ts';
 import { CodexRefusal } from '../wire/connection.ts';
 import { checkCodexCommit } from './check-codex-commit.ts';
+import { type CodexProbe, isUnknownHere, startCodexProbe } from './codex-probe.ts';
 import { type CodexScratch, makeCodexScratch } from './codex-scratch.ts';
-import { type CodexLook, isUnknownHere, lookAtCodex } from './look-at-codex.ts';
 
 /** Limit for all checks of one account. Codex answers within a second or two, but a login shell may be slow. */
 const accountMs = 20_000;
@@ -36,7 +36,7 @@ export async function checkCodex(options: CodexAgentOptions, parts: AgentDoctorP
     }
     return findings;
   } catch (error) {
-    return [failedBy('codex', error, 'it could not be looked at: ')];
+    return [failedBy('codex', error, 'Codex could not be checked: ')];
   }
 }
 
@@ -54,15 +54,20 @@ async function checkAccount(seen: Seen): Promise<Finding[]> {
   if (account.home !== null && !existsSync(account.home)) return [homeless(account, account.home)];
   const stop = new AbortController();
   const timer = parts.process.clock.schedule(accountMs, () =>
-    stop.abort(new BatonError('agent_turn_timeout', `Codex was not done within ${accountMs / 1000} seconds.`)),
+    stop.abort(
+      new BatonError('agent_turn_timeout', `Codex did not finish the checks within ${accountMs / 1000} seconds.`),
+    ),
   );
   try {
     const { workspace, gitDirectory } = scratch;
     const where = { runId: parts.chance.id(), workspace, gitDirectory, signal: stop.signal };
-    await using codex = await lookAtCodex(options, parts.partsFor(account), where);
+    await using codex = await startCodexProbe(options, parts.partsFor(account), where);
     const findings = seen.isFirst ? [checkVersion(codex)] : [];
     const refused = await checkPolicies(codex);
-    if (seen.isFirst) findings.push(refused ?? passed('codex_policies', 'Codex takes them'));
+    if (seen.isFirst)
+      findings.push(
+        refused ?? passed('codex_policies', 'Codex accepts codex.approval_policy and codex.thread_sandbox'),
+      );
     // With settings that it cannot read, Codex guesses which login it needs.
     if (refused?.code === 'broken_config') return seen.isFirst ? findings : [refused];
     findings.push(await checkLogin(codex, seen));
@@ -82,38 +87,38 @@ async function checkAccount(seen: Seen): Promise<Finding[]> {
 /** Codex does not start when its home does not exist. */
 function homeless({ name }: AccountSettings, home: string): Finding {
   const fix = `mkdir -p ${shellWord(home)} && ${codexLoginCommand(home)}`;
-  const message = harmlessLine(`account "${name}": its home ${home} does not exist`);
+  const message = harmlessLine(`account "${name}": its home folder ${home} does not exist`);
   return failed('codex_login', message, fix, { code: 'no_home', account: name, home });
 }
 
-function checkVersion({ version }: CodexLook): Finding {
-  if (version === pinnedCodexVersion) return passed('codex', `${version} answers`, { version });
+function checkVersion({ version }: CodexProbe): Finding {
+  if (version === pinnedCodexVersion) return passed('codex', `${version} works`, { version });
   const shown = version === null ? null : harmlessLine(version);
-  const message = `${shown ?? 'a version that it does not tell'} answers; Baton is tested with ${pinnedCodexVersion}`;
+  const message = `${shown ?? 'an unknown version'} works; Baton is tested with ${pinnedCodexVersion}`;
   return passed('codex', message, { code: 'untested_version', version: shown, tested: pinnedCodexVersion });
 }
 
 /** A login shell starts Codex, and its PATH may differ from that of a terminal. */
-const install = `npm install --global @openai/codex@${pinnedCodexVersion}, then see that \`bash -lc 'codex --version'\` works`;
+const install = `npm install --global @openai/codex@${pinnedCodexVersion}, then check that \`bash -lc 'codex --version'\` works`;
 
 function cannotStart(error: unknown, options: CodexAgentOptions): Finding {
   const { message, details } = toBatonError(error);
   const said = harmlessLine(message);
   if (details.exit_code === 127) {
-    return failed('codex', `a login shell does not find it: ${said}`, install, { ...details, code: 'not_found' });
+    return failed('codex', `a login shell does not find Codex: ${said}`, install, { ...details, code: 'not_found' });
   }
   // The handshake worked, so it is an app server; with a login and no network Codex was seen to be this slow.
   if (details.method !== undefined && details.method !== 'initialize') {
-    const fix = 'see that its network works, or raise agent.read_timeout_ms';
+    const fix = 'check the network connection, or raise agent.read_timeout_ms';
     return failed('codex', said, fix, { ...details, code: 'no_answer' });
   }
   const command = harmlessLine(`codex.command ("${options.command}")`);
-  const fix = `fix ${command}: it has to start an app server, as \`codex app-server\` does`;
+  const fix = `fix ${command}: it must start an app server, like \`codex app-server\``;
   return failed('codex', said, fix, { ...details, code: 'no_app_server' });
 }
 
 /** Returns null when Codex would begin a thread with the policies of the workflow file. */
-async function checkPolicies(codex: CodexLook): Promise<Finding | null> {
+async function checkPolicies(codex: CodexProbe): Promise<Finding | null> {
   const refusal = await orRefusal(codex.tryThread());
   if (!(refusal instanceof CodexRefusal)) return null;
   const check = 'codex_policies';
@@ -137,42 +142,46 @@ async function orRefusal<T>(asked: Promise<T>): Promise<T | CodexRefusal> {
   }
 }
 
-async function checkLogin(codex: CodexLook, { account, parts }: Seen): Promise<Finding> {
+async function checkLogin(codex: CodexProbe, { account, parts }: Seen): Promise<Finding> {
   const check = 'codex_login';
   const facts = { account: account.name };
-  const told = (text: string): string => harmlessLine(`account "${account.name}": ${text}`);
+  const ofAccount = (text: string): string => harmlessLine(`account "${account.name}": ${text}`);
   const login = await orRefusal(codex.readLogin());
   if (login instanceof CodexRefusal && isUnknownHere(login))
-    return passed(check, told('this version does not tell who is logged in; `codex login status` does'), {
+    return passed(check, ofAccount('this version of Codex does not report the login; run `codex login status`'), {
       ...facts,
-      code: 'not_told',
+      code: 'not_reported',
     });
   if (login instanceof CodexRefusal)
-    return failed(check, told(login.message), codexLoginCommand(account.home), { ...facts, code: 'refused' });
+    return failed(check, ofAccount(login.message), codexLoginCommand(account.home), { ...facts, code: 'refused' });
   const { isNeeded, kind, plan } = login;
   const home = foreignHome(codex, account, parts);
   // Only a turn shows whether the key is valid, so the message already contains the login command.
   if (kind === 'apiKey') {
-    const message = told(`logged in with an API key; if it is refused: ${codexKeyLoginCommand(home)}`);
+    const message = ofAccount(`logged in with an API key; if Codex refuses the key: ${codexKeyLoginCommand(home)}`);
     return passed(check, message, { ...facts, kind });
   }
   const kindWord = kind === 'chatgpt' ? 'ChatGPT' : kind;
   if (kindWord !== null) {
-    return passed(check, told(`logged in with ${kindWord}${plan === null ? '' : ` (${plan})`}`), {
+    return passed(check, ofAccount(`logged in with ${kindWord}${plan === null ? '' : ` (${plan})`}`), {
       ...facts,
       kind,
       plan,
     });
   }
-  if (!isNeeded) return passed(check, told('its model needs no OpenAI login'), { ...facts, code: 'not_needed' });
+  if (!isNeeded) return passed(check, ofAccount('its model needs no OpenAI login'), { ...facts, code: 'not_needed' });
   // The variable alone is not a login. Whether to pay by key or by plan is the user's choice.
   const withKey = parts.env.OPENAI_API_KEY ? `, or with your key: ${codexKeyLoginCommand(home)}` : '';
   const fix = codexLoginCommand(home) + withKey;
-  return failed(check, told('nobody is logged in'), fix, { ...facts, code: 'logged_out' });
+  return failed(check, ofAccount('not logged in'), fix, { ...facts, code: 'logged_out' });
 }
 
-/** The home that a person has to name to reach it; null when it is the one that Codex uses by default. */
-function foreignHome({ home }: CodexLook, account: AccountSettings, { env, homeDir }: AgentDoctorParts): string | null {
+/** The home folder that a command has to name; null when Codex uses it by default. */
+function foreignHome(
+  { home }: CodexProbe,
+  account: AccountSettings,
+  { env, homeDir }: AgentDoctorParts,
+): string | null {
   if (account.home !== null || home === null) return account.home;
   return home === (env.CODEX_HOME ?? `${homeDir}/.codex`) ? null : home;
 }

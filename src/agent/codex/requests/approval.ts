@@ -47,7 +47,7 @@ const newWords = { accept: 'accept', accept_for_session: 'acceptForSession', dec
 const olderWords: Readonly<Record<Decision, ReviewDecision>> = {
   accept: 'approved',
   accept_for_session: 'approved_for_session',
-  decline: { denied: { rejection: 'This was declined. Go on without it.' } },
+  decline: { denied: { rejection: 'This request was declined. Continue without it.' } },
 };
 
 function approval(question: AgentQuestion, result: (decision: Decision) => CodexResult): Approval {
@@ -72,7 +72,7 @@ function changeQuestion(item: Fields | null, params: Fields): AgentQuestion {
   });
   return question('file_change', `Codex wants to change ${item === null ? 'files' : changedFiles(item)}`, [
     ...line('Reason', textOf(params.reason)),
-    ...line('Also everything below', textOf(params.grantRoot)),
+    ...line('Also everything in', textOf(params.grantRoot)),
     ...diffs,
   ]);
 }

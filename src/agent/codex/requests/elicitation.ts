@@ -30,7 +30,7 @@ function toolDetail(meta: Fields): readonly string[] {
 
 /** The question for a person on behalf of a server; null where no person can answer through Baton. */
 export function elicitedQuestionOf(params: Fields): AgentQuestion | null {
-  const message = textOf(params.message) ?? 'A tool server needs to be told something.';
+  const message = textOf(params.message) ?? 'A tool server needs information from you.';
   const server = [`Server: ${textOf(params.serverName) ?? '?'}`];
   if (params.mode === 'url') return question('input', message, [...server, `Open: ${textOf(params.url) ?? ''}`]);
   if (params.mode === 'openai/userVerification') return null;

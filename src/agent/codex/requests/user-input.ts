@@ -8,8 +8,8 @@ import { type Approval, type Decision, oneLine, question } from './approval.ts';
 const approvalPrefix = 'mcp_tool_call_approval_';
 
 /** The answer for the agent when no person answers its question. */
-const nobodyAnswers =
-  'Nobody is there to answer. Decide yourself as well as you can, or end your turn and say what you need to know.';
+const noAnswer =
+  'No one is available to answer. Decide yourself as well as you can, or end your turn and say what you need to know.';
 
 interface Asked {
   readonly id: string;
@@ -38,14 +38,14 @@ const isYes = (label: string): boolean => /^(approve|allow)/i.test(label);
 const isNo = (label: string): boolean => /^(deny|decline|reject|cancel)/i.test(label);
 
 function labelFor(decision: Decision, labels: readonly string[]): string {
-  if (decision === 'decline') return labels.find(isNo) ?? nobodyAnswers;
+  if (decision === 'decline') return labels.find(isNo) ?? noAnswer;
   const wanted = [approveForSession, approveOnce];
   const inOrder = decision === 'accept_for_session' ? wanted : wanted.toReversed();
   const exact = inOrder.flatMap((each) => labels.filter((label) => label.trim().toLowerCase() === each));
-  return exact[0] ?? labels.find(isYes) ?? nobodyAnswers;
+  return exact[0] ?? labels.find(isYes) ?? noAnswer;
 }
 
-/** What a person is asked. */
+/** The question for a person. */
 export function inputQuestionOf(params: Fields): AgentQuestion {
   const asked = readQuestions(params);
   const fields = asked.map(
@@ -58,14 +58,14 @@ export function inputQuestionOf(params: Fields): AgentQuestion {
     }),
   );
   const text = asked.map((each) => each.text || each.header).join(' ');
-  return { ...question('input', text || 'Codex needs to be told something.', options(params)), fields };
+  return { ...question('input', text || 'Codex needs information from you.', options(params)), fields };
 }
 
-/** The answer in the protocol of Codex. With null, the agent gets the text that no one answers. */
+/** The answer in the protocol of Codex. With null, the agent gets the text `noAnswer`. */
 export function inputAnswerOf(params: Fields, answer: QuestionAnswer | null): CodexAnswer {
   const values = answer === null || answer.decision === 'decline' ? {} : answer.values;
   // Codex chooses the ids: one may be the name of a property that every object has.
-  const answerTo = (id: string): string => (Object.hasOwn(values, id) ? values[id] : undefined) ?? nobodyAnswers;
+  const answerTo = (id: string): string => (Object.hasOwn(values, id) ? values[id] : undefined) ?? noAnswer;
   return answered(readQuestions(params).map(({ id }) => [id, answerTo(id)]));
 }
 

@@ -13,13 +13,13 @@ export async function oneFirstStart<T>(home: string, start: () => Promise<T>, si
   while (!used.has(home)) {
     const ahead = underWay.get(home);
     if (ahead === undefined) return first(home, start);
-    await heardOf(ahead, signal);
+    await waitFor(ahead, signal);
   }
   return start();
 }
 
 /** Waits for the start ahead; rejects at once when the signal aborts. */
-async function heardOf(ahead: Promise<unknown>, signal: AbortSignal | undefined): Promise<void> {
+async function waitFor(ahead: Promise<unknown>, signal: AbortSignal | undefined): Promise<void> {
   signal?.throwIfAborted();
   const given = Promise.withResolvers<never>();
   const onAbort = (): void => given.reject(signal?.reason);

@@ -25,7 +25,7 @@ const limitInAnswers = 12;
  * limit; the limit for all of them catches a Codex that keeps sending messages but never the answer.
  */
 export async function openSession(
-  ours: Pick<ThreadOpening, 'connection' | 'reporter' | 'teller'>,
+  ours: Pick<ThreadOpening, 'connection' | 'reporter' | 'events'>,
   options: CodexAgentOptions,
   request: SessionRequest,
   parts: Pick<AgentParts, 'clock' | 'denyEnv'>,
@@ -40,7 +40,7 @@ export async function openSession(
   try {
     return await greet({ ...ours, clock: parts.clock, options, request, hidesSecrets, signal });
   } catch (error) {
-    ours.teller.open('startup_failed', error instanceof Error ? error.message : 'the session did not start');
+    ours.events.open('startup_failed', error instanceof Error ? error.message : 'the session did not start');
     throw error;
   } finally {
     timer.cancel();
@@ -48,15 +48,15 @@ export async function openSession(
 }
 
 async function greet(opening: ThreadOpening): Promise<OpenedSession> {
-  const { connection, options, reporter, teller, signal } = opening;
+  const { connection, options, reporter, events, signal } = opening;
   await connection.request('initialize', initializeParams(options), options.readTimeoutMs, signal);
   connection.notifyInitialized();
   const { thread, isResumed } = await openThread(opening);
   const threadId = idIn(thread, 'thread');
-  if (threadId === null) throw new BatonError('agent_protocol_error', 'Codex named no thread in its answer.');
+  if (threadId === null) throw new BatonError('agent_protocol_error', 'The answer of Codex has no thread id.');
   reporter.meter.main = threadId;
   reporter.meter.model = textOf(thread.model);
-  const how = `Codex ${isResumed ? 'goes on with' : 'begins'} thread ${threadId}`;
-  teller.open('session_started', how, { payload: { threadId, model: thread.model, isResumed } });
+  const how = `Codex ${isResumed ? 'resumes' : 'starts'} thread ${threadId}`;
+  events.open('session_started', how, { payload: { threadId, model: thread.model, isResumed } });
   return { threadId, isResumed };
 }

@@ -2,7 +2,7 @@ import { type Clock, sleep } from '../../../clock/clock.ts';
 import type { SessionRequest } from '../../agent.ts';
 import type { CodexAgentOptions } from '../codex-options.ts';
 import { threadRefusalOf } from '../turn/codex-error.ts';
-import type { EventTeller } from '../turn/event-teller.ts';
+import type { EventSink } from '../turn/event-sink.ts';
 import { type CodexConnection, CodexRefusal } from '../wire/connection.ts';
 import type { Fields } from '../wire/fields.ts';
 import type { FrameReporter } from '../wire/report-frames.ts';
@@ -15,7 +15,7 @@ export interface ThreadOpening {
   readonly options: CodexAgentOptions;
   readonly request: SessionRequest;
   readonly reporter: FrameReporter;
-  readonly teller: EventTeller;
+  readonly events: EventSink;
   /** Whether there are variables that the agent must not see. */
   readonly hidesSecrets: boolean;
   /** Aborts when the session is no longer wanted, or takes too long to open. */
@@ -37,7 +37,7 @@ export async function openThread(opening: ThreadOpening): Promise<{ thread: Fiel
  * after the last try, and for any other reason, the session fails and the thread stays available for the next session.
  */
 async function resumeThread(opening: ThreadOpening): Promise<Fields | null> {
-  const { connection, options, request, reporter, teller, hidesSecrets, signal } = opening;
+  const { connection, options, request, reporter, events, hidesSecrets, signal } = opening;
   const { threadId } = request;
   if (threadId === null) return null;
   // Before the request: Codex reports the earlier usage of the thread again at once.
@@ -52,7 +52,9 @@ async function resumeThread(opening: ThreadOpening): Promise<Fields | null> {
       const kind = isThreadInUse(error.refusal) ? 'passing' : threadRefusalOf(error.refusal);
       if (kind === 'other' || (kind === 'passing' && waitMs === null)) throw error;
       if (kind === 'lost') {
-        teller.tell('notification', `a new thread begins: ${error.message}`, { payload: error.refusal });
+        events.emit('notification', `starting a new thread, because the old one is lost: ${error.message}`, {
+          payload: error.refusal,
+        });
         break;
       }
       await sleep(opening.clock, waitMs ?? 0, signal);

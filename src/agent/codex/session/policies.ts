@@ -23,7 +23,7 @@ export function approvalPolicyFor(policy: string | Fields): AskForApproval {
   };
 }
 
-export interface SandboxRoom {
+export interface SandboxRoots {
   readonly workspace: string;
   readonly writableRoots: readonly string[];
 }
@@ -33,9 +33,9 @@ export interface SandboxRoom {
  * write always includes the workspace and the directories of its session among its roots: without its git directory an
  * agent cannot commit. Without a map, turns use the sandbox of the thread.
  */
-export function sandboxPolicyFor(policy: Fields | null, threadSandbox: string, room: SandboxRoom): SandboxPolicy {
+export function sandboxPolicyFor(policy: Fields | null, threadSandbox: string, roots: SandboxRoots): SandboxPolicy {
   // Codex allows no writes to a git directory unless it is a root itself: a root around it is not enough.
-  const needed = [room.workspace, `${room.workspace}/.git`, ...room.writableRoots];
+  const needed = [roots.workspace, `${roots.workspace}/.git`, ...roots.writableRoots];
   if (policy === null) return defaultPolicy(threadSandbox, needed);
   // Codex validates the map.
   if (policy.type !== 'workspaceWrite') return policy as SandboxPolicy;

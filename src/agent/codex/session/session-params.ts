@@ -1,6 +1,6 @@
 import type { SessionRequest } from '../../agent.ts';
 import type { CodexAgentOptions } from '../codex-options.ts';
-import { ownServer } from '../requests/request-desk.ts';
+import { ownServer } from '../requests/request-handler.ts';
 import type { Fields } from '../wire/fields.ts';
 import type {
   InitializeParams,

@@ -4,13 +4,13 @@ import type { LiveProcess } from '../../../process/containment/live-process.ts';
 import type { AgentSession, SessionRequest, TurnResult } from '../../agent.ts';
 import { type AgentParts, endAgent } from '../../launch-agent.ts';
 import type { CodexAgentOptions } from '../codex-options.ts';
-import { RequestDesk } from '../requests/request-desk.ts';
+import { RequestHandler } from '../requests/request-handler.ts';
 import { codexError } from '../turn/codex-error.ts';
-import { EventTeller } from '../turn/event-teller.ts';
+import { EventSink } from '../turn/event-sink.ts';
 import { ForeignTurns } from '../turn/foreign-turns.ts';
 import { interruptTurn } from '../turn/interrupt-turn.ts';
 import { type AboutTurn, aboutTurn, followItem, LiveTurn, PastTurns } from '../turn/live-turn.ts';
-import { neededInput, tellTurnEnd, turnEndOf, turnNotEnded } from '../turn/turn-end.ts';
+import { emitTurnEnd, neededInput, turnEndOf, turnNotEnded } from '../turn/turn-end.ts';
 import { CodexConnection, CodexRefusal } from '../wire/connection.ts';
 import { isFields } from '../wire/fields.ts';
 import type { Frame } from '../wire/frame.ts';
@@ -37,9 +37,9 @@ export class CodexSession implements AgentSession {
   readonly #request: SessionRequest;
   readonly #options: CodexAgentOptions;
   readonly #parts: AgentParts;
-  readonly #teller: EventTeller;
+  readonly #events: EventSink;
   readonly #reporter: FrameReporter;
-  readonly #desk: RequestDesk;
+  readonly #requests: RequestHandler;
   readonly #hasOwnServer: boolean;
   readonly #connection: CodexConnection;
   readonly #pastTurns = new PastTurns();
@@ -58,11 +58,11 @@ export class CodexSession implements AgentSession {
     this.#options = options;
     this.#parts = parts;
     this.#hasOwnServer = options.tools === 'mcp' && request.toolAddress !== null;
-    this.#teller = new EventTeller(parts.clock, process.pid, request.onEvent);
-    this.#reporter = new FrameReporter(parts.clock, this.#teller);
-    const ours = { clock: parts.clock, teller: this.#teller };
+    this.#events = new EventSink(parts.clock, process.pid, request.onEvent);
+    this.#reporter = new FrameReporter(parts.clock, this.#events);
+    const ours = { clock: parts.clock, events: this.#events };
     this.#foreign = new ForeignTurns({ ...ours, connection: () => this.#connection, waitMs: interruptMs });
-    this.#desk = new RequestDesk({
+    this.#requests = new RequestHandler({
       ...ours,
       approvals: options.approvals,
       hasOwnServer: this.#hasOwnServer,
@@ -74,15 +74,15 @@ export class CodexSession implements AgentSession {
     });
     this.#connection = new CodexConnection(process, parts, {
       onSound: () => this.#running?.touch(),
-      onFrame: (frame) => this.#hear(frame),
-      onGarbage: (line) => this.#teller.tell(line.trimStart().startsWith('{') ? 'malformed' : 'other_message', line),
+      onFrame: (frame) => this.#receive(frame),
+      onGarbage: (line) => this.#events.emit(line.trimStart().startsWith('{') ? 'malformed' : 'other_message', line),
       onEnd: (error) => this.#lose(error),
     });
   }
 
   /** Opens the session up to the point where a turn can begin. */
   async begin(): Promise<void> {
-    const ours = { connection: this.#connection, reporter: this.#reporter, teller: this.#teller };
+    const ours = { connection: this.#connection, reporter: this.#reporter, events: this.#events };
     const { threadId, isResumed } = await openSession(ours, this.#options, this.#request, this.#parts);
     this.threadId = threadId;
     this.isResumed = isResumed;
@@ -128,7 +128,7 @@ export class CodexSession implements AgentSession {
 
   async #stop(): Promise<void> {
     this.#awaited?.giveUp();
-    this.#desk.takeBackAll();
+    this.#requests.withdrawAll();
     if (this.#running !== null) await this.#interrupt(this.#running);
     else await Promise.all([this.#endForeign(), this.#foreign.cleanTerminals(this.threadId)]);
     this.#awaited?.settle({ status: 'cancelled' });
@@ -137,7 +137,7 @@ export class CodexSession implements AgentSession {
       await this.#connection.reading;
     } finally {
       this.#reporter.endTurn();
-      this.#teller.close();
+      this.#events.close();
     }
   }
 
@@ -153,24 +153,24 @@ export class CodexSession implements AgentSession {
     this.#request.signal?.throwIfAborted();
     if (result !== timedOut && result.status === 'completed') return;
     const why = result !== timedOut && result.status === 'failed' ? result.error.message : 'it took too long';
-    this.#teller.tell('notification', `the thread could not be made shorter: ${why}`);
+    this.#events.emit('notification', `failed to compact the thread: ${why}`);
     if (this.#running === turn) await this.#interrupt(turn);
   }
 
   #openTurn(
-    onSettled = (result: TurnResult, payload: unknown): void => tellTurnEnd(this.#teller, result, payload),
+    onSettled = (result: TurnResult, payload: unknown): void => emitTurnEnd(this.#events, result, payload),
   ): LiveTurn {
     const turn = new LiveTurn(this.#parts.clock, this.#options.turnTimeoutMs, onSettled);
     this.#awaited = turn;
     this.#running = turn;
-    if (this.#desk.isOpen) turn.hold('request');
+    if (this.#requests.isOpen) turn.hold('request');
     return turn;
   }
 
   async #await(turn: LiveTurn, signal: AbortSignal | undefined): Promise<TurnResult> {
     const onAbort = (): void => {
       turn.giveUp();
-      this.#desk.takeBackAll();
+      this.#requests.withdrawAll();
       void this.#interrupt(turn).then(() => turn.settle({ status: 'cancelled' }));
     };
     signal?.addEventListener('abort', onAbort, { once: true });
@@ -191,7 +191,7 @@ export class CodexSession implements AgentSession {
     await within(clock, interruptMs, work);
     this.#pastTurns.add(turn.id);
     if (this.#running !== turn) return;
-    // The end of this turn may still arrive, and must not count as the end of another.
+    // Codex may still report the end of this turn, which must not count as the end of another turn.
     this.#running = null;
     this.#stuck = turnNotEnded();
   }
@@ -203,7 +203,7 @@ export class CodexSession implements AgentSession {
   #begun(turn: LiveTurn, id: string | null): void {
     // Emitted when Codex has the turn, not when Baton asks for it: a prompt that never arrived must not count as sent.
     const isFirst = turn.isFirstWord() && turn !== this.#compaction && !turn.isSettled;
-    if (isFirst) this.#teller.tell('turn_started', 'turn started');
+    if (isFirst) this.#events.emit('turn_started', 'turn started');
     turn.begin(id);
     this.#reporter.meter.beginTurn(id);
   }
@@ -229,9 +229,9 @@ export class CodexSession implements AgentSession {
     return { windows: this.#reporter.windows, now: this.#parts.clock.now(), home };
   }
 
-  #hear(frame: Exclude<Frame, { kind: 'answer' }>): void {
+  #receive(frame: Exclude<Frame, { kind: 'answer' }>): void {
     if (frame.kind === 'other') {
-      this.#teller.tell('other_message', 'a message without a method', { payload: frame.whole });
+      this.#events.emit('other_message', 'a message without a method', { payload: frame.whole });
       return;
     }
     const { method, params, whole } = frame;
@@ -239,12 +239,12 @@ export class CodexSession implements AgentSession {
     const turn = about.turn?.isSettled || about.turn?.isGivenUp ? null : about.turn;
     const needed = turn === null ? null : neededInput(method, params, whole, frame.kind === 'request');
     if (needed !== null) turn?.settle({ status: 'input_required', question: needed }, whole);
-    if (frame.kind === 'request') void this.#desk.handle(frame);
+    if (frame.kind === 'request') void this.#requests.handle(frame);
     else this.#follow(frame, about, needed !== null);
   }
 
   #follow({ method, params, whole }: Notification, { threadId, turnId, turn }: AboutTurn, isTold: boolean): void {
-    if (method === 'serverRequest/resolved') this.#desk.takeBack(params.requestId);
+    if (method === 'serverRequest/resolved') this.#requests.withdraw(params.requestId);
     const mayWork = this.#running !== null && threadId !== this.threadId;
     const isStart = method === 'turn/started';
     if (turn !== null && isStart) this.#begun(turn, turnId);
@@ -261,7 +261,7 @@ export class CodexSession implements AgentSession {
     if (result === null) return;
     this.#pastTurns.add(turnId ?? turn.id);
     this.#over(turn);
-    this.#desk.takeBackAll();
+    this.#requests.withdrawAll();
     this.#reporter.endTurn();
     // The caller that gave up a turn also settles it, once the commands that it left running are gone.
     if (turn.isGivenUp) return;
@@ -278,7 +278,7 @@ export class CodexSession implements AgentSession {
   }
 
   #lose(error: BatonError): void {
-    this.#desk.takeBackAll();
+    this.#requests.withdrawAll();
     this.#reporter.endTurn();
     this.#foreign.clear();
     const running = this.#running;

@@ -17,13 +17,13 @@ export function isThreadInUse(refusal: Fields): boolean {
  */
 export function threadInUse(refusal: CodexRefusal, home: string | null): BatonError {
   const message = [
-    'The conversation is still open somewhere.',
-    `Close it there, or end the shared server of Codex with \`${codexStopServerCommand(home)}\`.`,
+    'The Codex conversation is still open in another process.',
+    `Close it there, or stop the shared server of Codex with \`${codexStopServerCommand(home)}\`.`,
     `(Codex says: ${textOf(refusal.refusal.message)}.)`,
   ].join(' ');
   return new BatonError('agent_thread_in_use', message, {
     cause: refusal,
     details: { refusal: refusal.refusal },
-    nextStep: 'Close the conversation, then `baton issue retry`.',
+    nextStep: 'Close the conversation, then run `baton issue retry`.',
   });
 }

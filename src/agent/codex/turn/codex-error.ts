@@ -44,23 +44,23 @@ export function codexError(error: unknown, surroundings: ErrorSurroundings): Bat
 
 /** The next step for a person comes first, because the end of a long reason is cut off. */
 function quotaError(words: string, raw: string, info: ErrorInfo, { windows, now }: ErrorSurroundings): BatonError {
-  const told = quotaResetTime(raw, windows, now);
-  const details = told === null ? {} : { resets_at: told };
+  const resetsAt = quotaResetTime(raw, windows, now);
+  const details = resetsAt === null ? {} : { resets_at: resetsAt };
   if (info.status === 402 || info.name === 'insufficientQuota' || billing.test(raw)) {
-    const message = `A person has to look at the billing of this account of Codex: ${words}`;
+    const message = `The billing of this Codex account needs your attention: ${words}`;
     return new BatonError('agent_quota_exhausted', message, {
       details: { ...details, billing: true },
-      nextStep: seeToBilling,
+      nextStep: fixBilling,
     });
   }
   const mayBeRate = info.status === 429 || info.name === 'rateLimitExceeded' || /\brate_limit_exceeded\b/.test(raw);
-  const what = mayBeRate ? 'Codex met a quota or rate limit' : 'The quota of Codex is used up';
+  const what = mayBeRate ? 'Codex reached a quota or rate limit' : 'The quota of Codex is used up';
   return new BatonError('agent_quota_exhausted', `${what}: ${words}`, {
     details: { ...details, ...(mayBeRate ? { may_be_rate_limit: true } : {}) },
   });
 }
 
-const seeToBilling = 'See to the billing of the account; then `baton issue retry` tries it at once.';
+const fixBilling = 'Fix the billing of the account, then run `baton issue retry` to continue at once.';
 
 /** The word "billing" alone is not enough: a rate limit names the page where the user can buy more. */
 const billing = /\b(?:insufficient_quota|billing_[a-z_]+|plan and billing details)\b/i;
@@ -71,7 +71,7 @@ function authError(words: string, raw: string, { home }: ErrorSurroundings): Bat
   return new BatonError('agent_auth_failed', message, { details: { login } });
 }
 
-/** OpenAI's words for a wrong key; it reports an expired ChatGPT login in other words. */
+/** OpenAI's text for a wrong key; its text for an expired ChatGPT login is different. */
 const refusedKey = /\binvalid_api_key\b|\b(?:incorrect|invalid) api key\b|\bsk-/i;
 
 const sentence = (words: string): string => (/[.!?…]$/.test(words) ? words : `${words}.`);

@@ -1,13 +1,13 @@
 import { type Fields, fieldsOf, firstOf, listOf, numberOf, shown, textOf } from '../wire/fields.ts';
 
 /**
- * A frame in one line for people, display only. Null for frames that are of no use to a person: state that other frames
- * report better, or what Baton itself asked for. An unknown frame is shown by its name, so that nothing new is lost.
+ * A frame as one line for people, for display only. Null for frames that tell a person nothing: state that other frames
+ * report better, or answers to Baton's own requests. An unknown frame is shown by its name, so that nothing new is lost.
  */
 export function summaryOfFrame(method: string, params: Fields): string | null {
   if (quiet.has(method)) return null;
-  const told = Object.hasOwn(byMethod, method) ? byMethod[method] : undefined;
-  if (told !== undefined) return told(params);
+  const summarize = Object.hasOwn(byMethod, method) ? byMethod[method] : undefined;
+  if (summarize !== undefined) return summarize(params);
   if (method.startsWith('codex/event/')) return olderEvent(method.slice('codex/event/'.length), fieldsOf(params.msg));
   return spaced(method);
 }
@@ -27,7 +27,7 @@ const byMethod: Readonly<Record<string, (params: Fields) => string | null>> = {
   'item/completed': ({ item }) => itemCompleted(fieldsOf(item)),
   'account/rateLimits/updated': (params) => quota(fieldsOf(firstOf(params, 'rateLimits', 'rate_limits'))),
   'thread/status/changed': ({ status }) => waiting(listOf(fieldsOf(status).activeFlags)),
-  'thread/compacted': () => 'the conversation was made shorter',
+  'thread/compacted': () => 'compacted the conversation',
   'turn/plan/updated': ({ plan }) => `plan of ${listOf(plan).length} steps: ${currentStep(listOf(plan))}`,
   'turn/diff/updated': ({ diff }) => `changes so far: ${diffSize(textOf(diff) ?? '')}`,
   'model/rerouted': (params) => `model changed to ${textOf(params.toModel) ?? 'another one'}`,
@@ -40,7 +40,7 @@ const byMethod: Readonly<Record<string, (params: Fields) => string | null>> = {
   warning: ({ message }) => `warning: ${shown(message)}`,
   guardianWarning: ({ message }) => `warning: ${shown(message)}`,
   configWarning: ({ summary, details }) => `warning about the settings: ${shown(summary ?? details)}`,
-  deprecationNotice: ({ summary, details }) => `out of date: ${shown(summary ?? details)}`,
+  deprecationNotice: ({ summary, details }) => `deprecated: ${shown(summary ?? details)}`,
 };
 
 function itemStarted(item: Fields): string | null {
@@ -52,7 +52,7 @@ function itemStarted(item: Fields): string | null {
     case 'webSearch':
       return `searches the web: ${textOf(item.query) ?? ''}`;
     case 'contextCompaction':
-      return 'makes the conversation shorter';
+      return 'compacts the conversation';
     // Messages, reasoning and changes are shown when they are complete; a dynamic tool is shown by its call.
     default:
       return null;
@@ -76,7 +76,7 @@ function itemCompleted(item: Fields): string | null {
     case 'dynamicToolCall':
       return null;
     case 'contextCompaction':
-      return 'made the conversation shorter';
+      return 'compacted the conversation';
     default:
       return `${spaced(textOf(item.type) ?? 'item')} done`;
   }

@@ -1,6 +1,6 @@
 import { type Clock, within } from '../../../clock/clock.ts';
 import { type CodexConnection, CodexRefusal } from '../wire/connection.ts';
-import type { EventTeller } from './event-teller.ts';
+import type { EventSink } from './event-sink.ts';
 
 /** More turns than any agent runs at once. */
 const mostLive = 100;
@@ -14,7 +14,7 @@ interface ForeignTurn {
 
 export interface ForeignTurnsParts {
   readonly clock: Clock;
-  readonly teller: EventTeller;
+  readonly events: EventSink;
   readonly connection: () => CodexConnection;
   /** How long an interrupted turn has to end. */
   readonly waitMs: number;
@@ -39,7 +39,7 @@ export class ForeignTurns {
     return this.#live.size === 0;
   }
 
-  /** Whether Codex runs one in this thread: it would add a prompt to that turn. */
+  /** Whether such a turn runs in this thread: then Codex would add a new prompt to it. */
   isIn(threadId: string): boolean {
     return this.#live.has(threadId);
   }
@@ -54,7 +54,7 @@ export class ForeignTurns {
     this.#live.set(threadId, { turnId, over: Promise.withResolvers() });
     if (mayWork) return;
     const payload = { threadId, turnId };
-    this.#parts.teller.tell('notification', 'Codex began a turn that nobody asked for; it is interrupted', { payload });
+    this.#parts.events.emit('notification', 'Codex started a turn by itself; Baton interrupts it', { payload });
     void this.endAll();
   }
 

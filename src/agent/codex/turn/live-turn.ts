@@ -2,7 +2,7 @@ import type { Clock, Timer } from '../../../clock/clock.ts';
 import { BatonError } from '../../../core/baton-error.ts';
 import type { TurnResult } from '../../agent.ts';
 import { SilenceTimer } from '../../silence-timer.ts';
-import { ownServer } from '../requests/request-desk.ts';
+import { ownServer } from '../requests/request-handler.ts';
 import { idIn } from '../session/session-params.ts';
 import { type Fields, textOf } from '../wire/fields.ts';
 
@@ -137,7 +137,7 @@ export class LiveTurn {
 
   #listen(): SilenceTimer {
     return new SilenceTimer(this.#clock, this.#timeoutMs, () => {
-      const message = `Codex said nothing for ${this.#timeoutMs} ms in the middle of a turn.`;
+      const message = `Codex sent nothing for ${this.#timeoutMs} ms in the middle of a turn.`;
       this.settle({ status: 'failed', error: new BatonError('agent_turn_timeout', message) });
     });
   }

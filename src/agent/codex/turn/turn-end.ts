@@ -3,7 +3,7 @@ import type { AgentEventName, TurnResult } from '../../agent.ts';
 import { oneLine } from '../requests/approval.ts';
 import { type Fields, fieldsOf, firstOf, isFields, listOf, textOf } from '../wire/fields.ts';
 import { codexError, type ErrorSurroundings } from './codex-error.ts';
-import type { EventTeller } from './event-teller.ts';
+import type { EventSink } from './event-sink.ts';
 
 /** The longest last message that is passed on; it is compared and shown, not stored. */
 const longestMessage = 65_536;
@@ -66,13 +66,13 @@ function interrupted(): TurnResult {
 }
 
 function unknownStatus(status: string): TurnResult {
-  const message = `Codex ended the turn with the status ${JSON.stringify(status)}, which is not known.`;
+  const message = `Codex ended the turn with the unknown status ${JSON.stringify(status)}.`;
   return { status: 'failed', error: new BatonError('agent_turn_failed', message) };
 }
 
 /** Why no turn can begin: Codex would add its prompt to the turn that still runs. */
 export function turnNotEnded(): BatonError {
-  const message = 'Codex did not end a turn that it was told to end, so it cannot begin another.';
+  const message = 'Codex did not end an interrupted turn, so it cannot start another one.';
   return new BatonError('agent_protocol_error', message);
 }
 
@@ -98,7 +98,7 @@ export function neededInput(method: string, params: Fields, whole: Fields, hasId
   if (!says && !(isQuestion && !hasId)) return null;
   const first = fieldsOf(listOf(params.questions)[0]);
   const words = firstOf(params, 'question', 'message', 'prompt', 'reason') ?? first.question;
-  return oneLine(textOf(words) ?? 'Codex needs input to go on, and did not say what.');
+  return oneLine(textOf(words) ?? 'Codex needs input to continue, but did not say what.');
 }
 
 function needsInput(fields: Fields): boolean {
@@ -108,9 +108,9 @@ function needsInput(fields: Fields): boolean {
 }
 
 /** Reports the end of a turn: `turn_failed` when a frame said so, `turn_ended_with_error` when none did. */
-export function tellTurnEnd(teller: EventTeller, result: TurnResult, payload: unknown): void {
+export function emitTurnEnd(events: EventSink, result: TurnResult, payload: unknown): void {
   const [name, summary] = endEvent(result, payload !== undefined);
-  teller.tell(name, summary, payload === undefined ? {} : { payload });
+  events.emit(name, summary, payload === undefined ? {} : { payload });
 }
 
 function endEvent(result: TurnResult, isCodexsWord: boolean): [AgentEventName, string] {

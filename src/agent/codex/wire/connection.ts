@@ -73,7 +73,7 @@ export class CodexRefusal extends Error {
   }
 }
 
-export interface ConnectionEars {
+export interface ConnectionListeners {
   /** Called for every line, except a repeat of the same retry notice. */
   onSound(): void;
   onFrame(frame: Exclude<Frame, { kind: 'answer' }>): void;
@@ -85,10 +85,10 @@ export interface ConnectionEars {
 /**
  * Lines of one session that are read before other sessions get their turn. A higher number is faster for one session.
  */
-const linesInOneGo = 100;
-/** How long to wait for the error output of a program that ended without any. */
+const linesPerBatch = 100;
+/** How long to wait for the error output of a program that ended before any was read. */
 const lastWordsMs = 500;
-const lookAgainMs = 20;
+const checkAgainMs = 20;
 const shownTail = 2_048;
 /** Characters that Codex has not read yet: more than any prompt with all the answers of a turn. */
 const mostUnwritten = 32 * 1024 * 1024;
@@ -101,7 +101,7 @@ const mostUnwritten = 32 * 1024 * 1024;
 export class CodexConnection {
   readonly #process: LiveProcess;
   readonly #parts: AgentParts;
-  readonly #ears: ConnectionEars;
+  readonly #listeners: ConnectionListeners;
   readonly #waiting = new Map<
     RequestId,
     { settle: (answer: Fields) => void; fail: (error: Error) => void; silence: SilenceTimer }
@@ -112,10 +112,10 @@ export class CodexConnection {
   #lastRetry: string | null | undefined = null;
   #ended: BatonError | null = null;
 
-  constructor(process: LiveProcess, parts: AgentParts, ears: ConnectionEars) {
+  constructor(process: LiveProcess, parts: AgentParts, listeners: ConnectionListeners) {
     this.#process = process;
     this.#parts = parts;
-    this.#ears = ears;
+    this.#listeners = listeners;
     this.reading = this.#read();
   }
 
@@ -182,21 +182,21 @@ export class CodexConnection {
     };
     this.#process.write(line).then(written, written);
     if (this.#unwritten <= mostUnwritten) return;
-    this.#end(new BatonError('agent_protocol_error', 'Codex asks and does not read what it is answered.'));
+    this.#end(new BatonError('agent_protocol_error', 'Codex sends requests but does not read the answers.'));
   }
 
   async #read(): Promise<void> {
     let lines = 0;
     for await (const line of this.#process.lines) {
       try {
-        if (this.#ended === null) this.#hear(line.text, line.truncated);
+        if (this.#ended === null) this.#receive(line.text, line.truncated);
       } catch (cause) {
         // A defect of Baton, triggered by an unexpected frame: this session ends, the daemon does not.
-        this.#end(new BatonError('agent_protocol_error', 'A message of Codex could not be understood.', { cause }));
+        this.#end(new BatonError('agent_protocol_error', 'Baton failed to process a message of Codex.', { cause }));
       }
       lines += 1;
-      // One piece of output may hold thousands of lines; the daemon has other sessions to serve meanwhile.
-      if (lines % linesInOneGo === 0) await sleep(this.#parts.clock, 0);
+      // One piece of output may hold thousands of lines, and other sessions need the event loop.
+      if (lines % linesPerBatch === 0) await sleep(this.#parts.clock, 0);
     }
     const exit = await this.#process.exited;
     const how = exit.code === null ? `was ended by ${exit.signal}` : `exited with code ${exit.code}`;
@@ -213,10 +213,10 @@ export class CodexConnection {
   async #lastWords(): Promise<void> {
     const { clock } = this.#parts;
     const until = clock.monotonic() + lastWordsMs;
-    while (this.#process.stderrTail() === '' && clock.monotonic() < until) await sleep(clock, lookAgainMs);
+    while (this.#process.stderrTail() === '' && clock.monotonic() < until) await sleep(clock, checkAgainMs);
   }
 
-  #hear(text: string, isTruncated: boolean): void {
+  #receive(text: string, isTruncated: boolean): void {
     if (isTruncated) {
       const message = `Codex sent a line of more than ${text.length} characters, which cannot be a message.`;
       this.#end(new BatonError('agent_protocol_error', message));
@@ -224,15 +224,15 @@ export class CodexConnection {
     }
     const frame = readFrame(text);
     if (frame !== null && this.#isSameRetry(frame)) return;
-    this.#ears.onSound();
+    this.#listeners.onSound();
     // A line that is not a frame may be part of an endless banner, so it does not reset the timeout of a request.
     if (frame !== null) for (const { silence } of this.#waiting.values()) silence.touch();
     if (text.trim() === '') return;
-    if (frame === null) this.#ears.onGarbage(text);
-    else if (frame.kind !== 'answer') this.#ears.onFrame(frame);
+    if (frame === null) this.#listeners.onGarbage(text);
+    else if (frame.kind !== 'answer') this.#listeners.onFrame(frame);
     else if (this.#waiting.has(frame.id)) this.#waiting.get(frame.id)?.settle(frame.whole);
     // An answer that came too late: its request is already settled.
-    else this.#ears.onFrame({ kind: 'other', whole: frame.whole });
+    else this.#listeners.onFrame({ kind: 'other', whole: frame.whole });
   }
 
   /**
@@ -251,6 +251,6 @@ export class CodexConnection {
     if (this.#ended !== null) return;
     this.#ended = error;
     for (const { fail } of this.#waiting.values()) fail(error);
-    this.#ears.onEnd(error);
+    this.#listeners.onEnd(error);
   }
 }

@@ -2,7 +2,7 @@ import type { Clock, Timer } from '../../../clock/clock.ts';
 import { type Fields, textOf } from './fields.ts';
 
 /** How often the streamed text of an agent is reported. */
-const toldEveryMs = 250;
+const reportEveryMs = 250;
 /** How much streamed text is kept until then; the end of the item brings the whole text. */
 const longestPiece = 8_192;
 const mostItems = 64;
@@ -15,7 +15,7 @@ const kinds: Readonly<Record<string, string>> = {
   'item/commandExecution/outputDelta': 'prints',
   'item/fileChange/outputDelta': 'prints',
   'item/fileChange/patchUpdated': 'changes files',
-  'item/mcpToolCall/progress': 'goes on',
+  'item/mcpToolCall/progress': 'continues',
   'command/exec/outputDelta': 'prints',
   'process/outputDelta': 'prints',
 };
@@ -41,13 +41,13 @@ export interface MergedDeltas {
  */
 export class DeltaMerger {
   readonly #clock: Clock;
-  readonly #tell: (merged: MergedDeltas) => void;
+  readonly #report: (merged: MergedDeltas) => void;
   readonly #open = new Map<string, { method: string; threadId: unknown; text: string; merged: number }>();
   #timer: Timer | null = null;
 
-  constructor(clock: Clock, tell: (merged: MergedDeltas) => void) {
+  constructor(clock: Clock, report: (merged: MergedDeltas) => void) {
     this.#clock = clock;
-    this.#tell = tell;
+    this.#report = report;
   }
 
   add(method: string, params: Fields): void {
@@ -61,7 +61,7 @@ export class DeltaMerger {
       open.merged += 1;
       if (open.text.length < longestPiece) open.text += piece.slice(0, longestPiece - open.text.length);
     }
-    this.#timer ??= this.#clock.schedule(toldEveryMs, () => this.flush());
+    this.#timer ??= this.#clock.schedule(reportEveryMs, () => this.flush());
   }
 
   /** The whole item was reported. */
@@ -75,7 +75,7 @@ export class DeltaMerger {
     this.#timer = null;
     for (const [itemId, { method, threadId, text, merged }] of this.#open) {
       const summary = `${kinds[method]}: ${text}`;
-      this.#tell({ method, params: { itemId, threadId, delta: text, merged }, summary });
+      this.#report({ method, params: { itemId, threadId, delta: text, merged }, summary });
     }
     this.#open.clear();
   }

@@ -1,8 +1,8 @@
 import type { Clock } from '../../../clock/clock.ts';
 import type { QuotaWindow } from '../../../core/account/account.ts';
 import type { TokenUsage } from '../../agent.ts';
+import type { EventSink } from '../turn/event-sink.ts';
 import { summaryOfFrame } from '../turn/event-summary.ts';
-import type { EventTeller } from '../turn/event-teller.ts';
 import { quotaWindowsIn } from '../turn/quota-windows.ts';
 import { TokenMeter } from '../turn/token-usage.ts';
 import { type Fields, fieldsOf, textOf } from './fields.ts';
@@ -20,16 +20,16 @@ const mostText = 16 * 1024 * 1024;
 export class FrameReporter {
   readonly meter = new TokenMeter();
   readonly #clock: Clock;
-  readonly #teller: EventTeller;
+  readonly #events: EventSink;
   readonly #deltas: DeltaMerger;
   readonly #windows = new Map<string, QuotaWindow>();
   readonly #changes = new Map<string, { readonly item: Fields; readonly length: number }>();
 
-  constructor(clock: Clock, teller: EventTeller) {
+  constructor(clock: Clock, events: EventSink) {
     this.#clock = clock;
-    this.#teller = teller;
+    this.#events = events;
     this.#deltas = new DeltaMerger(clock, ({ summary, ...payload }) =>
-      teller.tell('notification', summary, { payload }),
+      events.emit('notification', summary, { payload }),
     );
   }
 
@@ -64,7 +64,7 @@ export class FrameReporter {
     const hasNumbers = usage !== null || quota.length > 0;
     const summary = endsTurn.has(method) ? null : summaryOfFrame(method, params);
     if (summary === null && !hasNumbers) return;
-    this.#teller.tell('notification', summary ?? tokens(usage), {
+    this.#events.emit('notification', summary ?? tokens(usage), {
       payload: whole,
       ...(usage === null ? {} : { usage }),
       ...(quota.length === 0 ? {} : { quota }),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { oneFirstStart } from '../../../../src/agent/codex/session/first-start.ts';
 
-/** Starts that a test ends, and how many are under way. */
+/** Starts that a test ends, and how many are in progress. */
 function starts() {
   const open: { readonly end: (fails: boolean) => void }[] = [];
   let live = 0;
@@ -25,7 +25,7 @@ const soon = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('first starts in one home', () => {
   // @conforms codex.1
-  it('come one after the other until one has begun, and then all at once', async () => {
+  it('run one after the other until one has succeeded, then at the same time', async () => {
     const { start, open, most } = starts();
     const all = Array.from({ length: 5 }, () => oneFirstStart('new home', start));
     await soon();
@@ -38,7 +38,7 @@ describe('first starts in one home', () => {
     expect(await Promise.all(all)).toEqual(Array.from({ length: 5 }, () => 'begun'));
   });
 
-  it('that fail let the next one try', async () => {
+  it('let the next one try after a failure', async () => {
     const { start, open } = starts();
     const first = oneFirstStart('bad home', start);
     const second = oneFirstStart('bad home', start);
@@ -51,7 +51,7 @@ describe('first starts in one home', () => {
     expect(await second).toBe('begun');
   });
 
-  it('do not wait for those in another', async () => {
+  it('do not wait for those in another home', async () => {
     const { start, open } = starts();
     void oneFirstStart('one home', start);
     void oneFirstStart('another home', start);

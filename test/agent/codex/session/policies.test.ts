@@ -11,13 +11,13 @@ const room = { workspace: '/ws', writableRoots: ['/repo/.git'] };
 
 describe('a policy of the workflow', () => {
   it.each(['never', 'on-request', '', { granular: { rules: true } }, { something: 'new' }])(
-    'for approvals goes to Codex as it is: %j',
+    'for approvals goes to Codex unchanged: %j',
     (policy) => {
       expect(approvalPolicyFor(policy)).toEqual(policy);
     },
   );
 
-  it('in the form that Codex has retired is said in its words of today: what was rejected is not asked for', () => {
+  it('in the form that Codex no longer accepts is translated: rejected requests are not asked for', () => {
     const granular = { skill_approval: false, request_permissions: false };
     expect(approvalPolicyFor({ reject: { sandbox_approval: true, rules: true, mcp_elicitations: true } })).toEqual({
       granular: { ...granular, sandbox_approval: false, rules: false, mcp_elicitations: false },
@@ -39,7 +39,7 @@ describe('a policy of the workflow', () => {
     }
   });
 
-  it('for the sandbox of a turn that is not there follows that of the thread, never wider', () => {
+  it('for the sandbox of a turn defaults to that of the thread, and is never wider', () => {
     expect(sandboxPolicyFor(null, 'workspace-write', room)).toMatchObject({
       type: 'workspaceWrite',
       networkAccess: false,
@@ -52,13 +52,13 @@ describe('a policy of the workflow', () => {
 describe('shell text', () => {
   const printed = (text: string): string => execFileSync('bash', ['-c', text], { encoding: 'utf8' });
 
-  it('leaves the command as it is, and unsets only what can be a name', () => {
+  it('keeps the command unchanged, and unsets only valid names', () => {
     expect(loginShellText('codex app-server', [])).toBe('codex app-server');
     const prefixed = `\${!P_@}`;
     expect(loginShellText('x "$Y"', ['A', '$(rm)', 'B C', 'P_*', ''])).toBe(`unset A ${prefixed} || exit 97; x "$Y"`);
   });
 
-  it('that opens a thread by hand leaves no server behind, lets a commit through and writes no trust down', () => {
+  it('opens a thread by hand, leaves no server behind, allows a commit and stores no trust', () => {
     const plain = { workspace: '/ws/a', threadId: '01a1', home: null, sandbox: 'workspace-write', gitDir: '/git/a' };
     const trust = `-c 'projects={"/ws/a"={trust_level="untrusted"}}'`;
     const line = (more: Partial<typeof plain | { sandbox: null; gitDir: null }>) =>
@@ -74,7 +74,7 @@ describe('shell text', () => {
   });
 
   // @conforms runs.67
-  it('that opens a thread by hand gives the shell back every word', () => {
+  it('opens a thread by hand with every word quoted', () => {
     const word = fc.string({ minLength: 1, unit: fc.constantFrom(...`ab '"$\`\\!*;&|<>~#(){}[]\n\u007f`) });
     fc.assert(
       fc.property(word, word, word, word, (workspace, threadId, home, gitDir) => {
@@ -103,11 +103,11 @@ describe('shell text', () => {
     [{ type: 'dangerFullAccess' }, 'workspace-write', 'danger-full-access'],
     [{ type: 'externalSandbox' }, 'workspace-write', null],
     [{}, 'workspace-write', null],
-  ])('for a person has the sandbox of a turn: %j on %s is %s', (policy, thread, mode) => {
+  ])('has the sandbox of a turn: %j on %s is %s', (policy, thread, mode) => {
     expect(sandboxModeOf(policy, thread)).toBe(mode);
   });
 
-  it('is for a backend whose variables and folder the workflow knows', () => {
+  it('names only variables and folders that the workflow knows', () => {
     expect(codexProfile).toMatchObject({
       name: 'codex',
       environment: ['CODEX_*', 'OPENAI_*'],

@@ -5,9 +5,9 @@ import { folder, openCodex, turn } from '../codex-scene.ts';
 
 const rejectAll = { reject: { sandbox_approval: true, rules: true, mcp_elicitations: true } };
 
-describe('a Codex session begins', () => {
+describe('a Codex session', () => {
   // @conforms A11, T7, T10
-  it('with initialize, initialized, thread/start and turn/start on that thread, in the workspace (A11, T7, T10)', async () => {
+  it('begins with initialize, initialized, thread/start and turn/start on that thread, in the workspace (A11, T7, T10)', async () => {
     const { session, fake, workspace } = await openCodex(
       {},
       {
@@ -42,7 +42,7 @@ describe('a Codex session begins', () => {
       approvalPolicy,
       sandbox: 'workspace-write',
       dynamicTools: [],
-      // No turns that nobody asked for, and no programs that a repository names.
+      // No turns that Codex begins by itself, and no programs that a repository names.
       config: { 'features.goals': false, projects: { [workspace]: { trust_level: 'untrusted' } } },
     });
     expect(fake.sent('turn/start')[0]).toEqual({
@@ -61,7 +61,7 @@ describe('a Codex session begins', () => {
   });
 
   // @conforms T8
-  it('with the command of the workflow as it is, and no flag of our own (T8)', async () => {
+  it('uses the command of the workflow unchanged, without flags of its own (T8)', async () => {
     const { fake } = await openCodex({});
     const words = ` --config 'model="gpt-5.5"' app-server`;
     const scene = await openCodex({}, { options: { command: `${fake.command}${words}` } });
@@ -71,7 +71,7 @@ describe('a Codex session begins', () => {
   });
 
   // @conforms A22
-  it('without the secrets of the tracker, also when the login profile exports them again (A22)', async () => {
+  it('has no tracker secrets, even when the login profile exports them again (A22)', async () => {
     const home = folder();
     await writeFile(path.join(home, '.bash_profile'), 'export TRACKER_KEY=canary MY_KEY=canary OTHER=kept\n');
     const { session, fake, workspace } = await openCodex(turn({ run: 'env > env.txt' }), {
@@ -84,12 +84,12 @@ describe('a Codex session begins', () => {
     const env = await readFile(path.join(workspace, 'env.txt'), 'utf8');
     expect(env).not.toContain('canary');
     expect(env).toContain('OTHER=kept');
-    // Nor by the commands of Codex, which would run in login shells of their own.
+    // Nor do the commands of Codex, which would run in their own login shells.
     expect(fake.sent('thread/start')[0]?.config).toMatchObject({ allow_login_shell: false });
   });
 
   // @conforms codex.2
-  it('with what its account sets, whatever the login profile says, and no value in the text of the shell', async () => {
+  it('has the variables of its account despite the login profile, and no value in the shell text', async () => {
     const home = folder();
     await writeFile(path.join(home, '.bash_profile'), 'export CODEX_HOME=/elsewhere OPENAI_API_KEY=another\n');
     const accountEnv = { CODEX_HOME: path.join(home, 'mine'), OPENAI_API_KEY: `it's "mine" $HOME` };
@@ -106,7 +106,7 @@ describe('a Codex session begins', () => {
   });
 
   // @conforms A19
-  it('with a first answer of more than a megabyte in one line (A19)', async () => {
+  it('reads a first answer of more than a megabyte in one line (A19)', async () => {
     const result = { padding: 'x'.repeat(1_100_000), userAgent: 'x' };
     const { session } = await openCodex({ answers: { initialize: { result } } });
     expect(session.threadId).not.toBeNull();
@@ -119,20 +119,20 @@ describe('a Codex session begins', () => {
     ],
     ['an answer that names no thread', { 'thread/start': { result: { thread: {} } } }],
     ['silence instead of an answer', { initialize: 'silence' as const }],
-  ])('not with %s: that is told by its code, and nothing is left', async (_, answers) => {
+  ])('does not begin with %s: the error code names the reason, and no process is left', async (_, answers) => {
     await expect(openCodex({ answers }, { options: { readTimeoutMs: 1_500 } })).rejects.toMatchObject({
       code: expect.stringMatching(/^agent_(launch_failed|protocol_error)$/),
     });
   });
 
-  it('not when the program is not there: the words of the shell are in the error', async () => {
+  it('does not begin when the program is missing: the error has the message of the shell', async () => {
     await expect(openCodex({}, { options: { command: 'no-such-codex app-server' } })).rejects.toMatchObject({
       code: 'agent_launch_failed',
       message: expect.stringContaining('no-such-codex'),
     });
   });
 
-  it('slowly, as long as lines come: the read timeout is a silence', async () => {
+  it('begins slowly while lines arrive: the read timeout counts silence', async () => {
     const chatter = Array.from({ length: 14 }, () => [
       { waitMs: 500 },
       { send: { method: 'warning', params: {} } },
@@ -142,8 +142,8 @@ describe('a Codex session begins', () => {
   });
 });
 
-describe('a thread goes on', () => {
-  it('by thread/resume, without its turns so far and with tokens counted from here', async () => {
+describe('a resumed thread', () => {
+  it('uses thread/resume, without its earlier turns, and counts tokens from here', async () => {
     const last = { inputTokens: 10, outputTokens: 5, totalTokens: 15 };
     const { session, fake, events } = await openCodex(
       turn({ usage: { inputTokens: 110, outputTokens: 25, totalTokens: 135 }, last }),
@@ -160,7 +160,7 @@ describe('a thread goes on', () => {
   it.each([
     { code: -32_600, message: 'no rollout found for thread id thread-old' },
     { code: -32_603, message: 'failed to read thread: thread-store internal error' },
-  ])('as a new one when Codex says: $message', async (error) => {
+  ])('becomes a new thread when Codex says: $message', async (error) => {
     const { session } = await openCodex(
       { answers: { 'thread/resume': { error } } },
       { request: { threadId: 'thread-old' } },
@@ -169,7 +169,7 @@ describe('a thread goes on', () => {
     expect(session.threadId).not.toBe('thread-old');
   });
 
-  it('shorter, below a budget and on another model, when its last session died of its context', async () => {
+  it('is compacted, has a token budget and another model, after its last session ran out of context', async () => {
     const recovery = { budgetTokens: 50_000, compact: true, model: 'larger' };
     const { session, fake, names } = await openCodex({}, { request: { threadId: 'thread-old', recovery } });
     expect(fake.sent('thread/resume')[0]).toMatchObject({
@@ -181,7 +181,7 @@ describe('a thread goes on', () => {
     expect(await session.runTurn('go on')).toMatchObject({ status: 'completed', message: 'done' });
   });
 
-  it('as it is when it cannot be made shorter', async () => {
+  it('continues unchanged when it cannot be compacted', async () => {
     const error = { code: -32_603, message: 'no model today' };
     const { session } = await openCodex(
       { answers: { 'thread/compact/start': { error } } },
@@ -191,8 +191,8 @@ describe('a thread goes on', () => {
   });
 });
 
-describe('Codex is ended', () => {
-  it('by interrupt and cleaning first when a turn is given up, and then takes the next turn', async () => {
+describe('ending Codex', () => {
+  it('interrupts and cleans up a turn that is given up, and then takes the next turn', async () => {
     const { session, fake, names } = await openCodex({
       turns: [{ match: 'long', steps: [{ say: 'working' }, { forever: true }] }, { steps: [{ say: 'fine' }] }],
     });
@@ -207,7 +207,7 @@ describe('Codex is ended', () => {
   });
 
   // @conforms X5
-  it('within bounds when it hears neither interrupt nor the end of its input, with its grandchild (X5)', async () => {
+  it('takes a bounded time when Codex ignores interrupt and the end of its input, and ends its grandchild (X5)', async () => {
     const { session, left, names } = await openCodex({
       ...turn({ grandchild: true }, { say: 'working' }, { forever: true }),
       answers: { 'turn/interrupt': 'silence', 'thread/backgroundTerminals/clean': 'silence' },

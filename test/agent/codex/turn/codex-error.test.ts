@@ -26,19 +26,19 @@ describe('an error of Codex', () => {
     ['serverOverloaded', 'busy', 'agent_turn_failed'],
     ['other', 'stream disconnected', 'agent_turn_failed'],
     [null, 'who knows', 'agent_turn_failed'],
-  ])('%j with the words %j is %s', (codexErrorInfo, message, code) => {
+  ])('%j with the text %j is %s', (codexErrorInfo, message, code) => {
     const error = judge({ message, codexErrorInfo, additionalDetails: null });
     expect(error.code).toBe(code);
     expect(error.message).toContain(message);
   });
 
-  it('tells which kind of context is full, and how to log in', () => {
+  it('names the kind of full context, and the login command', () => {
     expect(judge({ message: 'x', codexErrorInfo: 'contextWindowExceeded' }).details).toEqual({ kind: 'token' });
     expect(judge({ message: 'x', data: { input_error_code: 'input_too_large' } }).details).toEqual({ kind: 'context' });
     expect(judge({ message: 'x', codexErrorInfo: 'unauthorized' }).message).toContain('`codex login`');
   });
 
-  it('has words even when Codex had none, harmless and not too long', () => {
+  it('has a harmless and short message even when Codex sent none', () => {
     expect(judge(null).message).not.toBe('');
     const { message } = judge({ message: `\u001b[31m${'x'.repeat(10_000)}\nnext` });
     expect(message.length).toBeLessThan(700);
@@ -53,7 +53,7 @@ describe('an error of Codex', () => {
     ['unexpected status 401 Unauthorized: Missing bearer or basic authentication in header', false],
     ["You didn't provide an API key.", false],
     ['Your access token could not be refreshed. Please log out and sign in again.', false],
-  ])('tells of %j the login that fixes it, in whole sentences', (message, isKey) => {
+  ])('with %j names the login command that fixes it, in whole sentences', (message, isKey) => {
     const error = { message, codexErrorInfo: http('httpConnectionFailed', 401) };
     const command = 'codex login';
     const withKey = `printenv OPENAI_API_KEY | ${command} --with-api-key`;
@@ -71,13 +71,13 @@ describe('an error of Codex', () => {
     [http('responseTooManyFailedAttempts', 429), 'exceeded retry limit, last status: 429 Too Many Requests'],
     ['rateLimitExceeded', 'Please try again in 1.2s.'],
     ['other', '{"error":{"code":"rate_limit_exceeded"}}'],
-  ])('%j with the words %j may be a quota or a rate limit', (codexErrorInfo, message) => {
+  ])('%j with the text %j may be a quota or a rate limit', (codexErrorInfo, message) => {
     const error = judge({ message, codexErrorInfo });
     expect(error).toMatchObject({ code: 'agent_quota_exhausted', details: { may_be_rate_limit: true } });
     expect(error.message).toContain(message);
   });
 
-  it('of a quota that is used up is no rate limit', () => {
+  it('about a used-up quota is not a rate limit', () => {
     expect(used('hit').code).toBe('agent_quota_exhausted');
     expect(used('hit').details).toEqual({});
   });
@@ -90,23 +90,23 @@ describe('an error of Codex', () => {
     ['other', '{"error":{"code":"insufficient_quota","message":"try again in 1s"}}'],
     [http('responseTooManyFailedAttempts', 429), 'insufficient_quota'],
     [http('httpConnectionFailed', 402), 'pay'],
-  ])('%j with the words %j is one for whoever pays', (codexErrorInfo, message) => {
+  ])('%j with the text %j is a billing problem', (codexErrorInfo, message) => {
     const error = judge({ message, codexErrorInfo });
     expect(error.code).toBe('agent_quota_exhausted');
-    // Of a long reason the end is cut off, so what a person has to do comes first.
+    // The end of a long reason is cut off, so the next step for a person comes first.
     expect(error.message.endsWith(message)).toBe(true);
     expect(error.message.length).toBeGreaterThan(message.length);
     expect(error.nextStep).toContain('`baton issue retry`');
     expect(error.details).toMatchObject({ billing: true });
   });
 
-  it('is not one of billing because it names the page where more can be bought', () => {
+  it('is not a billing problem because it names the page for buying more', () => {
     const message = 'Rate limit reached, try again in 20s. Add a payment method: https://example.org/account/billing.';
     const error = judge({ message, codexErrorInfo: 'rateLimitExceeded' });
     expect(error.details).toEqual({ resets_at: now + 20_000, may_be_rate_limit: true });
   });
 
-  it('of billing tells what the windows tell', () => {
+  it('about billing has the reset time of the windows', () => {
     const window = { name: 'w', usedPercent: 100, windowMinutes: null, resetsAt: now + 3_600_000 };
     const error = { message: 'insufficient_quota', codexErrorInfo: 'usageLimitExceeded' };
     expect(judge(error, [window]).details).toEqual({ billing: true, resets_at: now + 3_600_000 });
@@ -116,11 +116,11 @@ describe('an error of Codex', () => {
     ['Rate limit reached. Please try again in 1.2s.', now + 1_200],
     ['{"error":{"type":"usage_limit_reached","resets_at":1700000600}}', 1_700_000_600_000],
     ['or try again later.', undefined],
-  ])('tells from %j when the quota is back', (message, resetsAt) => {
+  ])('with %j has the reset time of the quota', (message, resetsAt) => {
     expect(used(message).details.resets_at).toBe(resetsAt);
   });
 
-  it('takes the last reset of the windows that are used up, before any words', () => {
+  it('uses the last reset of the used-up windows rather than the text', () => {
     const window = (usedPercent: number, resetsAt: number | null) => ({
       name: 'w',
       usedPercent,

@@ -9,12 +9,12 @@ const started = (threadId: string, id: string): Step =>
 const completed = (threadId: string, id: string, status = 'completed'): Step =>
   note('turn/completed', { threadId, turn: { id, status, items: [] } });
 
-/** Ends the turn, and lets the fake go on with its steps. */
+/** Ends the turn, then lets the fake continue with its steps. */
 const ownEnd = completed('$thread', '$turn');
 
-describe('a turn that nobody asked for', () => {
+describe('a turn that Baton did not request', () => {
   // @conforms codex.7
-  it('is interrupted and told when Codex begins it between two turns, and its end is not that of the next one', async () => {
+  it('is interrupted and reported between two turns, and its end does not end the next turn', async () => {
     const { session, fake, events } = await openCodex({
       turns: [
         { match: 'first', steps: [{ say: 'one' }, ownEnd, started('$thread', 'stray'), { forever: true }] },
@@ -32,7 +32,7 @@ describe('a turn that nobody asked for', () => {
     expect(await session.runTurn('second')).toMatchObject({ status: 'completed', message: 'two' });
   });
 
-  it('keeps ours from beginning while Codex is at it', async () => {
+  it('delays our turn while Codex runs it', async () => {
     const { session, fake } = await openCodex({
       ...turn({ say: 'one' }, ownEnd, started('$thread', 'stray'), { forever: true }),
       answers: { 'turn/interrupt': 'silence' },
@@ -46,7 +46,7 @@ describe('a turn that nobody asked for', () => {
     expect(fake.sent('turn/start')).toHaveLength(1);
   });
 
-  it('that a helper is still at is interrupted when ours is completed, before that is told', async () => {
+  it('of a helper is interrupted when our turn is completed, before that is reported', async () => {
     const { session, fake } = await openCodex(
       turn(started('helper', 'h1'), started('helper of old', 'h2'), completed('helper of old', 'h2'), { say: 'done' }),
     );
@@ -54,7 +54,7 @@ describe('a turn that nobody asked for', () => {
     expect(fake.sent('turn/interrupt')).toEqual([{ threadId: 'helper', turnId: 'h1' }]);
   });
 
-  it('that a helper is still at is interrupted when ours is given up', async () => {
+  it('of a helper is interrupted when our turn is given up', async () => {
     const { session, fake, names } = await openCodex(
       turn(started('helper', 'h1'), { say: 'at work' }, { forever: true }),
     );
@@ -66,7 +66,7 @@ describe('a turn that nobody asked for', () => {
     expect(fake.sent('turn/interrupt')).toContainEqual({ threadId: 'helper', turnId: 'h1' });
   });
 
-  it('that a helper begins after ours has ended is interrupted at once', async () => {
+  it('of a helper is interrupted at once when it begins after our turn has ended', async () => {
     const { session, fake } = await openCodex(
       turn({ say: 'done' }, ownEnd, { waitMs: 50 }, started('helper', 'late'), { forever: true }),
     );
@@ -76,7 +76,7 @@ describe('a turn that nobody asked for', () => {
       .toEqual([{ threadId: 'helper', turnId: 'late' }]);
   });
 
-  it('costs a bounded wait when it cannot be interrupted, and the verdict on ours stands', async () => {
+  it('costs a bounded wait when it cannot be interrupted, and does not change the result of our turn', async () => {
     const { session } = await openCodex({
       ...turn(started('helper', 'h1'), { say: 'done' }),
       answers: { 'turn/interrupt': 'silence' },
@@ -87,15 +87,15 @@ describe('a turn that nobody asked for', () => {
   });
 });
 
-describe('a word about another thread or another turn', () => {
-  it('that needs a person does not end ours', async () => {
+describe('a message about another thread or another turn', () => {
+  it('does not end our turn when it needs a person', async () => {
     const { session } = await openCodex(
       turn(note('turn/needs_input', { threadId: 'helper', question: 'Which?' }), { waitMs: 200 }, { say: 'went on' }),
     );
     expect(await session.runTurn('go')).toEqual({ status: 'completed', message: 'went on' });
   });
 
-  it('is not the last word of ours', async () => {
+  it('is not the last message of our turn', async () => {
     const late = note('item/completed', { turnId: 'older', item: { type: 'agentMessage', id: 'x', text: 'late' } });
     const { session } = await openCodex(turn({ say: 'two' }, late));
     expect(await session.runTurn('go')).toEqual({ status: 'completed', message: 'two' });
@@ -106,7 +106,7 @@ describe('a turn that Codex does not end', () => {
   const deaf = { 'turn/interrupt': 'silence' as const };
 
   // @conforms codex.8
-  it('keeps the next one from beginning, and its late end does not pass for that of another', async () => {
+  it('blocks the next turn, and its late end does not count for another turn', async () => {
     const { session, fake } = await openCodex({
       turns: [
         { steps: [note('turn/needs_input', { question: 'Which?' }), { forever: true }] },
@@ -123,7 +123,7 @@ describe('a turn that Codex does not end', () => {
   });
 
   // @conforms codex.9
-  it('yet, because it has taken and not begun it, is interrupted until it is over', async () => {
+  it('is interrupted until it ends when Codex has accepted it but not begun it', async () => {
     const error = { code: -32_600, message: 'no active turn to interrupt' };
     const { session, fake } = await openCodex({
       turns: [{ match: 'first', steps: [{ waitMs: 700 }] }, { steps: [{ say: 'two' }] }],
@@ -134,7 +134,7 @@ describe('a turn that Codex does not end', () => {
     expect(await session.runTurn('second')).toEqual({ status: 'completed', message: 'two' });
   });
 
-  it('keeps the first one from beginning when it was to make the thread shorter', async () => {
+  it('blocks the first turn when it was to compact the thread', async () => {
     const { session, fake } = await openCodex(
       {
         answers: { ...deaf, 'thread/compact/start': { result: {} } },
@@ -146,7 +146,7 @@ describe('a turn that Codex does not end', () => {
     expect(fake.sent('turn/start')).toEqual([]);
   });
 
-  it('hears no word any more once it is given up', async () => {
+  it('receives no further message once it is given up', async () => {
     const { session, fake, names } = await openCodex({
       ...turn({ say: 'at work' }, { forever: true }),
       before: { 'turn/interrupt': [{ waitMs: 800 }] },

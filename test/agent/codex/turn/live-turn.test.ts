@@ -11,7 +11,7 @@ function openTurn(onSettled: () => void = () => {}) {
 }
 
 describe('a live turn', () => {
-  it('is settled for whoever waits, also when telling its end fails', async () => {
+  it('settles for its caller even when reporting its end fails', async () => {
     const { turn } = openTurn(() => {
       throw new Error('nobody listens');
     });
@@ -19,7 +19,7 @@ describe('a live turn', () => {
     expect(await turn.result).toEqual({ status: 'completed' });
   });
 
-  it('is not silent while Codex waits for something of ours, and is again when that has ended', async () => {
+  it('does not count as silent while Codex waits for Baton, and counts again after that', async () => {
     const { clock, turn } = openTurn();
     turn.hold('tool a');
     turn.hold('tool b');
@@ -32,7 +32,7 @@ describe('a live turn', () => {
     expect(await turn.result).toMatchObject({ status: 'failed', error: { code: 'agent_turn_timeout' } });
   });
 
-  it('is silent in the end when something of ours was begun and never ended', async () => {
+  it('counts as silent in the end when work of Baton began and never ended', async () => {
     const { clock, turn } = openTurn();
     const item = { type: 'mcpToolCall', id: 'call', server: 'baton' };
     followItem(turn, 'item/started', item, true);
@@ -42,7 +42,7 @@ describe('a live turn', () => {
     expect(turn.isSettled).toBe(true);
   });
 
-  it('waits for a person as long as he is asked: that ends on our side', async () => {
+  it('waits for a person without a limit of its own', async () => {
     const { clock, turn } = openTurn();
     turn.hold('request');
     await clock.advance(7 * day);
@@ -52,7 +52,7 @@ describe('a live turn', () => {
     expect(turn.isSettled).toBe(true);
   });
 
-  it('keeps a bounded number of what it waits for', async () => {
+  it('limits the number of waits that it remembers', async () => {
     const { clock, turn } = openTurn();
     for (let each = 0; each < 10_000; each += 1) turn.hold(`tool ${each}`);
     for (let each = 0; each < 1_000; each += 1) turn.release(`tool ${each}`);

@@ -13,7 +13,7 @@ const at = (raw: string, when = now): number | null => quotaResetTime(raw, [], w
 const zones = ['UTC', 'America/New_York', 'Asia/Kathmandu', 'Pacific/Kiritimati'];
 const usual = process.env.TZ;
 
-/** The time zone of this process, as a daemon has it from its surroundings. */
+/** The time zone of this process, which a daemon gets from its environment. */
 function setZone(zone: string | undefined): void {
   if (zone === undefined) delete process.env.TZ;
   else process.env.TZ = zone;
@@ -21,7 +21,7 @@ function setZone(zone: string | undefined): void {
 beforeEach(() => setZone('UTC'));
 afterEach(() => setZone(usual));
 
-/** As Codex 0.166.0 writes it: the time alone when it is today's. */
+/** The format of Codex 0.166.0: only the time when it is today. */
 function codexWords(reset: number, zone: string): string {
   const parts = (options: Intl.DateTimeFormatOptions, when = reset): string =>
     new Intl.DateTimeFormat('en-US', { timeZone: zone, ...options }).format(when);
@@ -33,7 +33,7 @@ function codexWords(reset: number, zone: string): string {
   return `${parts({ month: 'short' })} ${number}${suffix}, ${parts({ year: 'numeric' })} ${time}`;
 }
 
-describe('the time at which a quota is back', () => {
+describe('the reset time of a quota', () => {
   it.each([
     ['or try again at 10:15 AM.', '2026-11-17T10:16:00Z'],
     ['or try again at 4:51 AM.', '2026-11-18T04:52:00Z'],
@@ -42,7 +42,7 @@ describe('the time at which a quota is back', () => {
     ['try again at Nov 20th, 2026 4:51 AM.', '2026-11-20T04:52:00Z'],
     ['try again at Nov 21st, 2026 11:59 PM.', '2026-11-22T00:00:00Z'],
     ['try again at November 20, 2026, 4:51 pm', '2026-11-20T16:52:00Z'],
-  ])('is read from %j, and the minute that is named has to be over', (raw, expected) => {
+  ])('is read from %j and is after the named minute', (raw, expected) => {
     expect(new Date(at(raw) ?? 0)).toEqual(new Date(expected));
   });
 
@@ -68,7 +68,7 @@ describe('the time at which a quota is back', () => {
     'try again at 4:51',
     'try again at Feb 30th, 2027 4:51 AM',
     'try again at Foo 20th, 2026 4:51 AM',
-    // Over, or further away than any window.
+    // In the past, or further away than any window.
     'try again at Nov 10th, 2026 4:51 AM',
     'try again at Nov 26th, 2026 4:51 AM',
     'try again at Nov 18th, 9999 4:51 AM',
@@ -76,11 +76,11 @@ describe('the time at which a quota is back', () => {
     `try again in ${'9'.repeat(400)} seconds`,
     '{"resets_at":99999999999}',
     '',
-  ])('is not made up for %j', (raw) => {
+  ])('is null for %j', (raw) => {
     expect(at(raw)).toBeNull();
   });
 
-  it('is not tomorrow for words that were on their way while their minute passed', () => {
+  it('is not tomorrow when the named minute passes before the text arrives', () => {
     expect(at('try again at 9:14 AM')).toBeNull();
     expect(at('try again at 9:15 AM')).toBe(Date.parse('2026-11-17T09:16:00Z'));
     const midnight = Date.parse('2026-11-18T00:00:02Z');
@@ -88,7 +88,7 @@ describe('the time at which a quota is back', () => {
   });
 
   // @conforms codex.17
-  it.each(zones)('is what Codex meant when it wrote it in %s', (zone) => {
+  it.each(zones)('is the time that Codex meant in the zone %s', (zone) => {
     setZone(zone);
     const resets = fc.integer({ min: 1_000, max: 7 * day });
     fc.assert(
@@ -103,7 +103,7 @@ describe('the time at which a quota is back', () => {
   });
 
   // @conforms codex.18
-  it('is ahead and within eight days, whatever is said', () => {
+  it('is in the future and within eight days for any text', () => {
     const numbers = fc.integer({ min: -1, max: 100_000 });
     const words = fc.oneof(
       fc.string(),
@@ -120,7 +120,7 @@ describe('the time at which a quota is back', () => {
     );
   });
 
-  it('does not take long for words that are made to', () => {
+  it('is found fast in hostile text', () => {
     const started = performance.now();
     for (const piece of ['1 a ', '1a', '1 and ', 'try again at Nov ', 'try again in 1.'])
       at(`try again in ${piece.repeat(20_000)}`);

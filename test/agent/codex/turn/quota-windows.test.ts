@@ -3,9 +3,9 @@ import { quotaWindowsIn } from '../../../../src/agent/codex/turn/quota-windows.t
 
 const now = Date.UTC(2026, 6, 1, 12);
 
-describe('the quota that Codex tells', () => {
+describe('the quota windows of Codex', () => {
   it.each([1e300, 1e308, 8.64e15, now, now / 1000 + 8 * 86_400 + 1, now / 1000 - 9 * 86_400, -1e300])(
-    'is not believed to be back at %s, which is no date or further away than any window is long',
+    'ignore the reset time %s, which is not a date or too far away',
     (resetsAt) => {
       const told = { rateLimits: { primary: { usedPercent: 50, resetsAt }, secondary: { usedPercent: 1 } } };
       expect(quotaWindowsIn(told, now).map((window) => window.resetsAt)).toEqual([null, null]);
@@ -14,7 +14,7 @@ describe('the quota that Codex tells', () => {
     },
   );
 
-  it('has windows of the plan apart from those of other limits, whatever these are called', () => {
+  it('keep windows of the plan separate from those of other limits, whatever their names', () => {
     const of = (limitId: unknown) => quotaWindowsIn({ rateLimits: { limitId, primary: { usedPercent: 5 } } }, now)[0];
     for (const plan of ['codex', null, undefined, 7]) expect(of(plan)).toMatchObject({ name: 'primary' });
     for (const plan of ['codex', null, undefined, 7]) expect(of(plan)?.isOther).toBeUndefined();

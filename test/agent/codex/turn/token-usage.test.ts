@@ -17,7 +17,7 @@ const last = (input: number, output: number): Params => ({
 
 describe('the tokens of a session', () => {
   // @conforms K2, K4
-  it('are the totals of the thread (K2), in older words and as text too (K4)', () => {
+  it('are the totals of the thread (K2), also with older names and as text (K4)', () => {
     expect(read(new TokenMeter(), totals(12, 4))).toEqual([12, 4, 16]);
     const meter = new TokenMeter();
     const older = (total: Params): Params => ({ msg: { type: 'token_count', info: { total_token_usage: total } } });
@@ -26,7 +26,7 @@ describe('the tokens of a session', () => {
   });
 
   // @conforms K5
-  it('are never the part of one call (K5)', () => {
+  it('are never the count of one call (K5)', () => {
     const info = {
       last_token_usage: { input_tokens: 2, output_tokens: 1, total_tokens: 3 },
       total_token_usage: { input_tokens: 200, output_tokens: 100, total_tokens: 300 },
@@ -36,7 +36,7 @@ describe('the tokens of a session', () => {
   });
 
   // @conforms K7
-  it('come from the end of a turn only where nothing else told them (K7)', () => {
+  it('come from the end of a turn only if no other frame had them (K7)', () => {
     const usage = { usage: { input_tokens: '12', output_tokens: 4, total_tokens: 16 } };
     expect(read(new TokenMeter(), usage, 'turn/completed')).toEqual([12, 4, 16]);
     const meter = new TokenMeter();
@@ -45,12 +45,12 @@ describe('the tokens of a session', () => {
     expect(read(new TokenMeter(), usage, 'item/completed')).toBeNull();
   });
 
-  it('have a total even where none is told, and ignore what cannot be a count', () => {
+  it('have a total even if none is reported, and ignore values that cannot be a count', () => {
     expect(read(new TokenMeter(), { tokenUsage: { total: { inputTokens: 3, outputTokens: 4 } } })).toEqual([3, 4, 7]);
     expect(read(new TokenMeter(), { tokenUsage: { total: { inputTokens: -3, outputTokens: 'x' } } })).toBeNull();
   });
 
-  it('of a resumed thread begin at what is told again before any turn', () => {
+  it('of a resumed thread start at the usage that Codex repeats before any turn', () => {
     const meter = new TokenMeter();
     meter.resume('t');
     expect(read(meter, { threadId: 't', turnId: 'old', ...totals(300, 60, last(100, 20)) })).toBeNull();
@@ -58,7 +58,7 @@ describe('the tokens of a session', () => {
     expect(read(meter, { threadId: 't', turnId: 'new', ...totals(400, 80, last(100, 20)) })).toEqual([100, 20, 120]);
   });
 
-  it('of a resumed thread begin before its first call where nothing is told again, also when that comes late', () => {
+  it('of a resumed thread start before its first call if Codex repeats nothing, even if that call is late', () => {
     const silent = new TokenMeter();
     silent.resume('t');
     silent.beginTurn('new');
@@ -70,14 +70,14 @@ describe('the tokens of a session', () => {
     expect(read(late, { threadId: 't', turnId: 'new', ...totals(400, 80, last(100, 20)) })).toEqual([100, 20, 120]);
   });
 
-  it('count the threads of helpers too', () => {
+  it('include the threads of helpers', () => {
     const meter = new TokenMeter();
     read(meter, { threadId: 'own', ...totals(10, 1) });
     expect(read(meter, { threadId: 'helper', ...totals(5, 5) })).toEqual([15, 6, 21]);
   });
 
   // @conforms ref-3.7
-  it('of a helper that is older than the session begin before its first call here, and of a new one at nothing', () => {
+  it('of an old helper start before its first call in this session, and those of a new helper at zero', () => {
     const meter = new TokenMeter();
     meter.resume('own');
     meter.main = 'own';
@@ -90,7 +90,7 @@ describe('the tokens of a session', () => {
     expect(read(meter, { ...fresh, ...totals(10, 1, last(10, 1)) })).toEqual([2_010, 201, 2_211]);
   });
 
-  it('told with and without the name of the thread are told twice and used once', () => {
+  it('are counted once when reported with and without the name of the thread', () => {
     const meter = new TokenMeter();
     meter.main = 'own';
     read(meter, { threadId: 'own', ...totals(100, 10) });
@@ -106,7 +106,7 @@ describe('the tokens of a session', () => {
     expect(read(meter, told({ inputTokens: 5, outputTokens: 2, totalTokens: 7 }))).toEqual([5, 2, 7]);
   });
 
-  it('of more threads than any session has are counted all the same, and none of them twice', () => {
+  it('are counted once for each thread, also for more threads than any session has', () => {
     const meter = new TokenMeter();
     meter.main = 'own';
     read(meter, { threadId: 'own', ...totals(100, 10, last(100, 10)) });
@@ -117,17 +117,17 @@ describe('the tokens of a session', () => {
     expect(read(meter, again)).toEqual([10_202, 5_021, 15_223]);
   });
 
-  it('cost the same to count however many threads there are', () => {
+  it('take the same time to count for any number of threads', () => {
     const meter = new TokenMeter();
     meter.main = 'own';
     const begin = performance.now();
     for (let turn = 0; turn < 200_000; turn += 1)
       read(meter, { threadId: `helper ${turn % 2_000}`, ...totals(turn, turn, last(1, 1)) });
-    // Summed anew at each report this takes minutes.
+    // A sum over all threads at each report would take minutes.
     expect(performance.now() - begin).toBeLessThan(20_000);
   });
 
-  it('never fall and are the highest told, in any order of reports', () => {
+  it('never decrease and are the highest reported values, in any order of reports', () => {
     const report = fc.tuple(fc.nat(1_000), fc.nat(1_000));
     fc.assert(
       fc.property(fc.array(report, { minLength: 1 }), (reports) => {

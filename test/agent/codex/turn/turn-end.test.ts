@@ -5,14 +5,14 @@ import { readFrame } from '../../../../src/agent/codex/wire/frame.ts';
 
 const surroundings = { windows: [], now: 0, home: null };
 
-/** As a session judges the line. */
+/** Judges a line as a session does. */
 function endOf(method: string, params: unknown): unknown {
   const frame = readFrame(JSON.stringify({ method, params }));
   if (frame?.kind !== 'notification') throw new Error('this is no notification');
   return turnEndOf(method, frame.params, 'the last words', surroundings, frame.whole);
 }
 
-describe('how a turn ended', () => {
+describe('the end of a turn', () => {
   it.each([
     [{ turn: { id: 't', status: 'completed' } }],
     [{ turn: { id: 't', status: { type: 'completed' } } }],
@@ -38,12 +38,12 @@ describe('how a turn ended', () => {
     ['garbage'],
     [['completed']],
     [null],
-  ])('%j is no success', (params) => {
+  ])('%j is not a success', (params) => {
     expect(endOf('turn/completed', params)).toMatchObject({ status: 'failed', error: { code: 'agent_turn_failed' } });
   });
 
   // @conforms X4
-  it('is a success only by the word, whatever the status is', () => {
+  it('is a success only with the status "completed"', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (status) => {
         const isSuccess =

@@ -14,7 +14,7 @@ import { folder, openCodex } from '../codex-scene.ts';
 const root = fileURLToPath(new URL('../../../..', import.meta.url));
 
 const toolOptions = ['Approve Once', 'Approve this Session', 'Deny'].map((label) => ({ label, description: '' }));
-/** One of each request that Codex may send, and the schema of the answer to it. */
+/** One of each request that Codex may send, and the schema of its answer. */
 const requests: readonly (readonly [string, string, Record<string, unknown>])[] = [
   ['item/commandExecution/requestApproval', 'CommandExecutionRequestApprovalResponse', { command: 'ls' }],
   ['item/fileChange/requestApproval', 'FileChangeRequestApprovalResponse', {}],
@@ -43,8 +43,8 @@ const requests: readonly (readonly [string, string, Record<string, unknown>])[] 
   ['attestation/generate', 'JSONRPCErrorError', {}],
 ];
 
-await describeWithCodex('what Baton sends', (codex) => {
-  it('has the types that the pinned Codex generates', () => {
+await describeWithCodex('the messages that Baton sends', (codex) => {
+  it('have the types that the pinned Codex generates', () => {
     expect(codex.version).toBe(pinnedCodexVersion);
     const script = path.join(root, 'scripts', 'codex-protocol.mjs');
     const printed = execFileSync(process.execPath, [script, codex.path, '--print'], { encoding: 'utf8' });
@@ -52,7 +52,7 @@ await describeWithCodex('what Baton sends', (codex) => {
   });
 
   // @conforms codex.3
-  it('is, frame by frame, what the schemas of the pinned Codex allow, and no field more', async () => {
+  it('match the schemas of the pinned Codex, frame by frame, without further fields', async () => {
     const schemas = schemasOf(codex.path);
     const steps = requests.map(([method, , params], id): Step => ({ ask: { id, method, params } }));
     for (const approvals of ['auto', 'deny', 'ask'] as const) {
@@ -73,7 +73,7 @@ function schemaFor(frame: TracedFrame): string | null {
   return frame.id === undefined ? 'ClientNotification' : 'ClientRequest';
 }
 
-/** All that a new, a steered, an interrupted and a resumed session send, with every kind of answer. */
+/** Everything that a new, a steered, an interrupted and a resumed session sends, with every kind of answer. */
 async function everyFrame(approvals: 'auto' | 'deny' | 'ask', steps: readonly Step[]): Promise<readonly TracedFrame[]> {
   const tools = {
     tools: [{ name: 'comment', description: 'Says something.', inputSchema: { type: 'object', properties: {} } }],
@@ -109,7 +109,7 @@ async function everyFrame(approvals: 'auto' | 'deny' | 'ask', steps: readonly St
   return frames;
 }
 
-/** The schemas that a Codex generates, by their name, made strict: a field that they do not name is an error. */
+/** The schemas that a Codex generates, by name, made strict: a field that they do not name is an error. */
 function schemasOf(codex: string): (name: string) => ValidateFunction {
   const out = folder();
   execFileSync(codex, ['app-server', 'generate-json-schema', '--experimental', '--out', out], { stdio: 'ignore' });

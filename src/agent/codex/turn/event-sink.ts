@@ -12,7 +12,7 @@ const longestRead = 4_096;
  * Emits the events of a session in order. What must hold: `session_started` (or `startup_failed`) is the first, so
  * earlier events wait for it; times never decrease; after `close` no event is emitted.
  */
-export class EventTeller {
+export class EventSink {
   readonly #clock: Clock;
   readonly #pid: number;
   readonly #onEvent: (event: AgentEvent) => void;
@@ -25,7 +25,7 @@ export class EventTeller {
     this.#onEvent = onEvent;
   }
 
-  tell(name: AgentEventName, summary: string, extras: EventExtras = {}): void {
+  emit(name: AgentEventName, summary: string, extras: EventExtras = {}): void {
     if (this.#waiting === null) this.#pass(name, summary, extras);
     else if (this.#waiting.length < mostWaiting) this.#waiting.push(() => this.#pass(name, summary, extras));
   }

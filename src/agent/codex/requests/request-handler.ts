@@ -4,7 +4,7 @@ import type { ToolDoor } from '../../../core/tool-door.ts';
 import type { SessionRequest } from '../../agent.ts';
 import type { CodexAgentOptions } from '../codex-options.ts';
 import { unsupportedTool } from '../fixed-texts.ts';
-import type { EventTeller } from '../turn/event-teller.ts';
+import type { EventSink } from '../turn/event-sink.ts';
 import type { CodexAnswer } from '../wire/connection.ts';
 import { type Fields, textOf } from '../wire/fields.ts';
 import type { Frame, RequestId } from '../wire/frame.ts';
@@ -15,9 +15,9 @@ import { inputAnswerOf, inputQuestionOf, toolApprovalOf } from './user-input.ts'
 /** The name of Baton's own tools among the MCP servers of a thread. */
 export const ownServer = 'baton';
 
-export interface RequestDeskParts {
+export interface RequestHandlerParts {
   readonly clock: Clock;
-  readonly teller: EventTeller;
+  readonly events: EventSink;
   readonly approvals: CodexAgentOptions['approvals'];
   /** Whether the server of that name is Baton's own. Otherwise it is a foreign server with the same name. */
   readonly hasOwnServer: boolean;
@@ -38,14 +38,14 @@ const mostOpen = 100;
  * its protocol, unless Codex withdrew it or its turn has ended; the policy of the session or a person decides what
  * Codex may do; Baton never answers a question for information itself; nothing here blocks the reading.
  */
-export class RequestDesk {
-  readonly #parts: RequestDeskParts;
+export class RequestHandler {
+  readonly #parts: RequestHandlerParts;
   readonly #open = new Map<string, AbortController>();
   /** Requests that are being worked on, including those whose answer is no longer needed. */
   #atWork = 0;
   #hasToldTooMany = false;
 
-  constructor(parts: RequestDeskParts) {
+  constructor(parts: RequestHandlerParts) {
     this.#parts = parts;
   }
 
@@ -70,24 +70,24 @@ export class RequestDesk {
   }
 
   /** Codex has settled a request itself. */
-  takeBack(id: unknown): void {
-    if (typeof id === 'number' || typeof id === 'string') this.#takeBack(keyOf(id));
+  withdraw(id: unknown): void {
+    if (typeof id === 'number' || typeof id === 'string') this.#withdraw(keyOf(id));
   }
 
   /** The turn or the session has ended, so Codex no longer waits for any answer. */
-  takeBackAll(): void {
-    for (const key of [...this.#open.keys()]) this.#takeBack(key);
+  withdrawAll(): void {
+    for (const key of [...this.#open.keys()]) this.#withdraw(key);
   }
 
   #refuse({ id, whole }: Extract<Frame, { kind: 'request' }>): void {
-    this.#parts.answer(id, { error: { code: -32_000, message: 'Too much is asked at once.' } });
+    this.#parts.answer(id, { error: { code: -32_000, message: `More than ${mostOpen} requests are open at once.` } });
     if (this.#hasToldTooMany) return;
     this.#hasToldTooMany = true;
-    const summary = `asked more than ${mostOpen} things at once, and is refused what is beyond`;
-    this.#parts.teller.tell('notification', summary, { payload: whole });
+    const summary = `has more than ${mostOpen} open requests; Baton refuses the rest`;
+    this.#parts.events.emit('notification', summary, { payload: whole });
   }
 
-  #takeBack(key: string): void {
+  #withdraw(key: string): void {
     this.#open.get(key)?.abort();
     this.#close(key);
   }
@@ -107,27 +107,29 @@ export class RequestDesk {
       case 'mcpServer/elicitation/request':
         return this.#elicit(frame, signal);
       case 'item/tool/call':
-        return callTool(params, this.#parts.request.tools, this.#parts.teller, whole, signal);
+        return callTool(params, this.#parts.request.tools, this.#parts.events, whole, signal);
       case 'currentTime/read':
         return { result: { currentTimeAt: Math.floor(this.#parts.clock.now() / 1000) } };
       default:
-        this.#parts.teller.tell('notification', `asked for ${method}, which Baton does not offer`, { payload: whole });
-        return { error: { code: -32_601, message: `Baton does not offer ${method}.` } };
+        this.#parts.events.emit('notification', `requested ${method}, which Baton does not support`, {
+          payload: whole,
+        });
+        return { error: { code: -32_601, message: `Baton does not support ${method}.` } };
     }
   }
 
   async #approve(approval: Approval, whole: Fields, signal: AbortSignal): Promise<CodexAnswer> {
-    const { teller, approvals } = this.#parts;
+    const { events, approvals } = this.#parts;
     const { text } = approval.question;
     if (approvals === 'auto') {
-      teller.tell('approval_auto_approved', `${text} (approved by policy)`, { payload: whole });
+      events.emit('approval_auto_approved', `${text} (approved by policy)`, { payload: whole });
       return approval.answer('accept_for_session');
     }
     if (approvals === 'deny') {
-      teller.tell('notification', `${text} (declined by policy)`, { payload: whole });
+      events.emit('notification', `${text} (declined by policy)`, { payload: whole });
       return approval.answer('decline');
     }
-    teller.tell('approval_required', text, { payload: whole });
+    events.emit('approval_required', text, { payload: whole });
     const answer = await this.#ask(approval.question, signal);
     return approval.answer(answer?.decision ?? 'decline');
   }
@@ -145,7 +147,7 @@ export class RequestDesk {
       // Calls of Baton's own tools need no approval: the tools check each call themselves.
       if (params.serverName === ownServer && this.#parts.hasOwnServer) {
         const summary = `${approval.question.text} (a tool of Baton)`;
-        this.#parts.teller.tell('approval_auto_approved', summary, { payload: whole });
+        this.#parts.events.emit('approval_auto_approved', summary, { payload: whole });
         return approval.answer('accept_for_session');
       }
       return this.#approve(approval, whole, signal);
@@ -155,12 +157,12 @@ export class RequestDesk {
   }
 
   async #askForInput(question: AgentQuestion, whole: Fields, signal: AbortSignal): Promise<QuestionAnswer | null> {
-    const { teller, approvals } = this.#parts;
+    const { events, approvals } = this.#parts;
     if (approvals === 'deny') {
-      teller.tell('notification', `${question.text} (told that nobody answers)`, { payload: whole });
+      events.emit('notification', `${question.text} (answered that no one is available)`, { payload: whole });
       return null;
     }
-    teller.tell('approval_required', question.text, { payload: whole });
+    events.emit('approval_required', question.text, { payload: whole });
     return this.#ask(question, signal);
   }
 
@@ -180,20 +182,24 @@ const keyOf = (id: RequestId): string => `${typeof id} ${id}`;
 async function callTool(
   params: Fields,
   door: ToolDoor,
-  teller: EventTeller,
+  events: EventSink,
   payload: Fields,
   signal: AbortSignal,
 ): Promise<CodexAnswer> {
   const name = (textOf(params.tool) ?? textOf(params.name) ?? '').trim();
   const supportedTools = door.tools.map((tool) => tool.name);
   if (!supportedTools.includes(name)) {
-    teller.tell('unsupported_tool_call', `called ${name === '' ? 'a tool without a name' : name}, which is not there`, {
-      payload,
-    });
+    events.emit(
+      'unsupported_tool_call',
+      `called ${name === '' ? 'a tool without a name' : name}, which does not exist`,
+      {
+        payload,
+      },
+    );
     return toolAnswer(false, JSON.stringify({ error: { message: unsupportedTool(name), supportedTools } }, null, 2));
   }
   const { success, output } = await door.call(name, params.arguments ?? {}, signal);
-  teller.tell(success ? 'tool_call_completed' : 'tool_call_failed', `${name}: ${output}`, {
+  events.emit(success ? 'tool_call_completed' : 'tool_call_failed', `${name}: ${output}`, {
     payload: { call: payload, success, output },
   });
   return toolAnswer(success, output);

@@ -10,7 +10,7 @@ import { fieldsOf, numberOf, textOf } from '../wire/fields.ts';
 import type { SandboxPolicy } from '../wire/protocol.ts';
 
 /** Codex, started only for checks. No turn begins, so no model is called; disposing leaves no process. */
-export interface CodexLook extends AsyncDisposable {
+export interface CodexProbe extends AsyncDisposable {
   /** As Codex reports it; null when it does not. */
   readonly version: string | null;
   /** The folder where it keeps login and threads; null when Codex does not report it. */
@@ -40,7 +40,7 @@ export interface SandboxedEnd {
   readonly stderr: string;
 }
 
-export interface LookRequest {
+export interface CodexProbeRequest {
   readonly runId: string;
   readonly workspace: string;
   readonly gitDirectory: string;
@@ -60,11 +60,11 @@ export function isUnknownHere({ refusal }: CodexRefusal): boolean {
  * Starts Codex as a session does and performs the handshake. Rejects when Codex does not start or does not speak the
  * protocol.
  */
-export async function lookAtCodex(
+export async function startCodexProbe(
   options: CodexAgentOptions,
   parts: AgentParts,
-  { runId, workspace, gitDirectory, signal }: LookRequest,
-): Promise<CodexLook> {
+  { runId, workspace, gitDirectory, signal }: CodexProbeRequest,
+): Promise<CodexProbe> {
   const request = emptyRequest(runId, workspace, gitDirectory);
   const process = await launchCodex(options.command, request, parts);
   const connection: CodexConnection = new CodexConnection(process, parts, {
@@ -148,7 +148,7 @@ function emptyRequest(runId: string, workspace: string, gitDirectory: string): S
     tools: {
       tools: [],
       call: async () => {
-        throw new BatonError('unsupported_tool_call', 'There are no tools in a look.');
+        throw new BatonError('unsupported_tool_call', 'There are no tools in a check.');
       },
     },
   };
