@@ -15,7 +15,7 @@ import { transcriptFiles } from '../store/transcripts/transcript-files.ts';
 import { HealthFile } from '../telemetry/health-file.ts';
 import type { Board } from '../tracker/board/board.ts';
 import type { BoardStorage } from '../tracker/board/board-parts.ts';
-import type { IssueDesk } from '../tracker/tracker.ts';
+import type { IssueEditor } from '../tracker/tracker.ts';
 import { WorkflowFile } from '../workflow/workflow-file.ts';
 import { createCheckouts } from '../workspace/git/checkout/checkouts.ts';
 import { findTracker, workflowContext } from './adapters.ts';
@@ -108,7 +108,7 @@ export async function createDaemon(options: DaemonOptions, surroundings: Surroun
     },
   };
   const trackerFor = trackerMaker({ clock, logger, remote, storage }, surroundings);
-  const desk = (): IssueDesk | null => trackerFor(settingsNow()).desk ?? null;
+  const editor = (): IssueEditor | null => trackerFor(settingsNow()).editor ?? null;
   const issueIdOf = async (name: string): Promise<string> => {
     const { tracker } = settingsNow();
     const board = findTracker(tracker.kind, surroundings).openBoard?.(tracker, storage);
@@ -181,7 +181,7 @@ export async function createDaemon(options: DaemonOptions, surroundings: Surroun
       version,
       owner: ownerId,
       issueIdOf,
-      desk,
+      editor,
       surroundings,
     };
     const known = { orchestrator, store, project, remote, settings: settingsNow, owner: ownerId, process, logger };

@@ -31,7 +31,7 @@ export interface Tracker {
   fetchByStates(states: readonly string[], ask?: Ask): Promise<readonly Issue[]>;
   fetchByIds(ids: readonly string[], ask?: Ask): Promise<readonly Issue[]>;
   /** One read for a whole poll; absent where two reads cost nothing. */
-  readonly fetchSnapshot?: (wish: SnapshotWish, ask?: Ask) => Promise<Snapshot>;
+  readonly fetchSnapshot?: (request: SnapshotRequest, ask?: Ask) => Promise<Snapshot>;
   /** The comments on an issue, for the agent that works on it; absent where the tracker has no comments. */
   readonly fetchComments?: (id: string, ask?: Ask) => Promise<IssueComments>;
   /** How short requests are at the moment; absent where nothing is sent. */
@@ -41,7 +41,7 @@ export interface Tracker {
   /** Null where Baton cannot change anything in this tracker; agents then use the tracker's own tools. */
   readonly changes: TrackerChanges | null;
   /** Where people change issues through Baton; absent where they change them in the tracker itself. */
-  readonly desk?: IssueDesk;
+  readonly editor?: IssueEditor;
   /** The move that Baton makes when it starts work on an issue; absent where the agent makes that move. */
   readonly startMove?: StartMove;
   /** It is on this machine and costs nothing to read: Baton polls it every few seconds, whatever the poll interval. */
@@ -56,7 +56,7 @@ export interface Ask {
   readonly onProgress?: () => void;
 }
 
-export interface SnapshotWish {
+export interface SnapshotRequest {
   readonly states: readonly string[];
   /** Ids of claimed issues, which must be current whatever their state. */
   readonly watched: readonly string[];
@@ -117,14 +117,14 @@ export interface TrackerChanges {
  * Changes of issues that people request by commands; the tracker decides what is allowed. Each returns the identifier
  * of the issue. A second call with the same command changes nothing more.
  */
-export interface IssueDesk {
+export interface IssueEditor {
   readonly states: readonly string[];
   /** Every other state, with the reason where a person may not move an issue there from this state. */
   movesFrom(state: string): readonly IssueMove[];
-  move(issue: string, to: string, by: DeskOrder): Promise<string>;
-  comment(issue: string, text: string, by: DeskOrder): Promise<string>;
-  file(fields: Readonly<Record<string, unknown>>, by: DeskOrder): Promise<string>;
-  edit(issue: string, fields: Readonly<Record<string, unknown>>, by: DeskOrder): Promise<string>;
+  move(issue: string, to: string, by: CommandOrigin): Promise<string>;
+  comment(issue: string, text: string, by: CommandOrigin): Promise<string>;
+  file(fields: Readonly<Record<string, unknown>>, by: CommandOrigin): Promise<string>;
+  edit(issue: string, fields: Readonly<Record<string, unknown>>, by: CommandOrigin): Promise<string>;
 }
 
 export interface IssueMove {
@@ -133,7 +133,7 @@ export interface IssueMove {
   readonly whyNot: string | null;
 }
 
-export interface DeskOrder {
+export interface CommandOrigin {
   /** The command that asks for it. */
   readonly commandId: string;
   readonly author: Author;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { BatonError } from '../../src/core/baton-error.ts';
-import type { DeskOrder, IssueDesk } from '../../src/tracker/tracker.ts';
+import type { CommandOrigin, IssueEditor } from '../../src/tracker/tracker.ts';
 import { issue } from '../fake/issues.ts';
 import { settings } from '../fake/settings.ts';
 import { telling } from '../telling.ts';
@@ -24,12 +24,12 @@ async function begun(options: Parameters<typeof scene>[0] = {}) {
 interface Change {
   readonly kind: string;
   readonly given: readonly unknown[];
-  readonly by: DeskOrder;
+  readonly by: CommandOrigin;
 }
 
-/** A desk that knows T-1 alone, and notes what it is asked to change. */
-function desk(changes: Change[]): IssueDesk {
-  const change = (kind: string, given: readonly unknown[], by: DeskOrder): Promise<string> => {
+/** A editor that knows T-1 alone, and notes what it is asked to change. */
+function editor(changes: Change[]): IssueEditor {
+  const change = (kind: string, given: readonly unknown[], by: CommandOrigin): Promise<string> => {
     changes.push({ kind, given, by });
     return Promise.resolve('T-1');
   };
@@ -360,7 +360,7 @@ describe('a command about an issue that nobody will work on', () => {
       issues: [issue({ id: '1', state: 'todo' }), issue({ id: '5', state: 'review' })],
       settings: onBoard,
       isLocal: true,
-      issueDesk: desk([]),
+      issueEditor: editor([]),
     });
     expect(await stage.command(kind, { issue: 't-5', text: 'hello' })).toMatchObject({
       status: 'refused',
@@ -413,7 +413,7 @@ describe('a command about an issue that nobody will work on', () => {
 describe('steer', () => {
   // @conforms runs.74
   it('is refused where nobody is at work, with what reaches the next agent', async () => {
-    const stage = await begun({ settings: settings({ intervalMs: 100 }), issueDesk: desk([]) });
+    const stage = await begun({ settings: settings({ intervalMs: 100 }), issueEditor: editor([]) });
     stage.runs[0]?.fail();
     await stage.clock.advance(0);
     const told = { issue: 'T-1', text: 'mind the step' };
@@ -455,7 +455,7 @@ describe('a change of an issue on the board', () => {
     ['issue_comment', { issue: 't-1', text: 'Well done' }, 'comment_added', { issue: 'T-1' }, ['t-1', 'Well done']],
   ])('%s hands its wish to the board, and answers with the issue it changed', async (kind, wish, code, data, given) => {
     const changes: Change[] = [];
-    const stage = await begun({ issueDesk: desk(changes) });
+    const stage = await begun({ issueEditor: editor(changes) });
     expect(await stage.command(kind, { ...wish, reason: 'so' })).toMatchObject({ status: 'done', code, data });
     const by = { author: { kind: 'person', name: 'me' }, reason: 'so' };
     expect(changes).toMatchObject([{ kind: kind.replace('issue_', ''), given, by }]);
@@ -463,7 +463,7 @@ describe('a change of an issue on the board', () => {
 
   it('is refused with the code of the error when the board does not allow it, and without an issue', async () => {
     const move = () => Promise.reject(new BatonError('board_move_refused', 'not from there'));
-    const stage = await begun({ issueDesk: { ...desk([]), move } });
+    const stage = await begun({ issueEditor: { ...editor([]), move } });
     expect(await stage.command('issue_move', { issue: 'T-1', to: 'done' })).toMatchObject({
       status: 'refused',
       code: 'board_move_refused',
@@ -487,11 +487,11 @@ describe('a change of an issue on the board', () => {
     const before = (call: string): void => {
       if (call === 'commands.finish') throw new BatonError('store_unavailable', 'no store');
     };
-    const stage = await begun({ issueDesk: desk(changes), through: (store) => storeThrough(store, { before }) });
+    const stage = await begun({ issueEditor: editor(changes), through: (store) => storeThrough(store, { before }) });
     expect(await stage.command('issue_comment', { issue: 'T-1', text: 'Well done' })).toBeNull();
     stage.kill();
     const { store, clock, tracker } = stage;
-    const next = await begun({ store, clock, tracker, issueDesk: desk(changes) });
+    const next = await begun({ store, clock, tracker, issueEditor: editor(changes) });
     await clock.advance(1_000);
     expect((await store.commands.list(next.project, 9)).map(({ result }) => result)).toMatchObject([
       { status: 'done', code: 'comment_uncertain', data: { issue: 'T-1' } },

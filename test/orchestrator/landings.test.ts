@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { BatonError } from '../../src/core/baton-error.ts';
 import { type Issue, normalizeState } from '../../src/core/issue/issue.ts';
 import { MemoryTracker } from '../../src/tracker/memory/memory-tracker.ts';
-import type { Snapshot, SnapshotWish } from '../../src/tracker/tracker.ts';
+import type { Snapshot, SnapshotRequest } from '../../src/tracker/tracker.ts';
 import { onEngine } from '../conformance/store.ts';
 import { issue } from '../fake/issues.ts';
 import { settings } from '../fake/settings.ts';
@@ -341,7 +341,7 @@ describe('what following costs', () => {
 
   it('where a poll is one request, what left rides along; what finds no room for ten minutes is asked for', async () => {
     const stage = await reviewed();
-    const wishes: SnapshotWish[] = [];
+    const wishes: SnapshotRequest[] = [];
     const room = { has: true };
     snapshots(stage, wishes, room);
     await stage.clock.advance(10 * minute);
@@ -365,7 +365,7 @@ describe('what following costs', () => {
 
   it('a record that cannot be read spoils one poll, not all', async () => {
     const stage = await reviewed();
-    const wishes: SnapshotWish[] = [];
+    const wishes: SnapshotRequest[] = [];
     snapshots(stage, wishes, { has: false }, ['1']);
     await stage.clock.advance(minute);
     await move(stage, 'Done');
@@ -492,11 +492,11 @@ describe('two daemons on one store', () => {
 /** From now on a poll is one request, with room for what is welcome or without; these records it cannot read. */
 function snapshots(
   { tracker }: Scene,
-  wishes: SnapshotWish[],
+  wishes: SnapshotRequest[],
   room: { readonly has: boolean; readonly passed?: Promise<void> },
   malformed: readonly string[] = [],
 ): void {
-  const fetchSnapshot = async (wish: SnapshotWish): Promise<Snapshot> => {
+  const fetchSnapshot = async (wish: SnapshotRequest): Promise<Snapshot> => {
     wishes.push(wish);
     const all = new Map(tracker.all().map((each) => [each.id, each]));
     const states = new Set(wish.states.map(normalizeState));

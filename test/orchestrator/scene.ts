@@ -14,7 +14,7 @@ import type { Health } from '../../src/orchestrator/view/health.ts';
 import type { LiveRun, Runner, RunRequest } from '../../src/runner/runner.ts';
 import type { Store } from '../../src/store/store.ts';
 import { MemoryTracker } from '../../src/tracker/memory/memory-tracker.ts';
-import type { IssueDesk, Tracker } from '../../src/tracker/tracker.ts';
+import type { IssueEditor, Tracker } from '../../src/tracker/tracker.ts';
 import { fakeWorkspaces } from '../fake/fake-workspaces.ts';
 import { issue } from '../fake/issues.ts';
 import { memoryLogger } from '../fake/memory-logger.ts';
@@ -81,7 +81,7 @@ export interface SceneOptions {
   /** Stands between this daemon alone and the store. */
   readonly through?: (store: Store) => Store;
   /** Where issues are Baton's own. */
-  readonly issueDesk?: IssueDesk;
+  readonly issueEditor?: IssueEditor;
   /** Whether an agent hears a person at once, or at its next turn. */
   readonly steering?: Awaited<ReturnType<LiveRun['steer']>>;
   /** Called with each run as it starts. */
@@ -266,14 +266,14 @@ function countedTracker(
   tracker: MemoryTracker,
   calls: TrackerCall[],
   clock: Clock,
-  { isLocal = false, issueDesk }: Pick<SceneOptions, 'isLocal' | 'issueDesk'>,
+  { isLocal = false, issueEditor }: Pick<SceneOptions, 'isLocal' | 'issueEditor'>,
 ): Tracker {
   const count = (kind: TrackerCall['kind'], asked: readonly string[]): void =>
     void calls.push({ kind, asked: [...asked], at: clock.monotonic() });
   // A test may put another answer in the tracker's place at any time: each is looked up when it is asked for.
   const reads: Partial<Tracker> = {
     isLocal,
-    ...(issueDesk === undefined ? {} : { desk: issueDesk }),
+    ...(issueEditor === undefined ? {} : { editor: issueEditor }),
     fetchByStates: (states, ask) => {
       count('states', states);
       return tracker.fetchByStates(states, ask);

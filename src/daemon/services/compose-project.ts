@@ -7,7 +7,7 @@ import type { Health } from '../../orchestrator/view/health.ts';
 import type { ApiProject } from '../../server/api/api-project.ts';
 import type { Store } from '../../store/store.ts';
 import type { TranscriptReader } from '../../store/transcripts/transcript-files.ts';
-import type { IssueDesk } from '../../tracker/tracker.ts';
+import type { IssueEditor } from '../../tracker/tracker.ts';
 import type { WorkflowFile } from '../../workflow/workflow-file.ts';
 import type { Checkouts } from '../../workspace/git/checkout/checkout.ts';
 import type { Salvage } from '../../workspace/salvage/salvage.ts';
@@ -36,7 +36,7 @@ export interface ApiProjectParts {
   readonly findCheckout: (settings: Settings) => Checkouts['find'];
   readonly salvageFor: (settings: Settings) => Salvage;
   /** Where people change issues through Baton; null for another tracker. */
-  readonly desk: () => IssueDesk | null;
+  readonly editor: () => IssueEditor | null;
   readonly surroundings: Pick<Surroundings, 'adapters'>;
   readonly lastTick: () => Health['tick'] | null;
   readonly delay: LoopDelay;

@@ -3,19 +3,23 @@ import type { BatonError } from '../../core/baton-error.ts';
 import { normalizeState } from '../../core/issue/issue.ts';
 import { Secret } from '../../core/text/secret.ts';
 import { withoutSecrets } from '../../core/text/secret-text.ts';
-import type { IssueDesk } from '../../tracker/tracker.ts';
+import type { IssueEditor } from '../../tracker/tracker.ts';
 import type { LoadedWorkflow } from '../../workflow/load-workflow.ts';
 
 /** Describes a project, with the columns of its issues. */
-export function describeProject({ path, settings }: LoadedWorkflow, desk: IssueDesk | null, version: string): Project {
+export function describeProject(
+  { path, settings }: LoadedWorkflow,
+  editor: IssueEditor | null,
+  version: string,
+): Project {
   const { kind, activeStates, reviewStates, terminalStates } = settings.tracker;
   const isIn = (states: readonly string[], name: string): boolean =>
     states.some((state) => normalizeState(state) === normalizeState(name));
-  const names = desk?.states ?? [...activeStates, ...reviewStates, ...terminalStates];
+  const names = editor?.states ?? [...activeStates, ...reviewStates, ...terminalStates];
   return {
     name: settings.project.name,
     tracker: kind,
-    has_board: desk !== null,
+    has_board: editor !== null,
     states: [...new Set(names)].map((name) => ({
       name,
       kind: isIn(activeStates, name) ? 'active' : isIn(terminalStates, name) ? 'terminal' : 'other',

@@ -4,7 +4,7 @@ import type { BatonError } from '../../core/baton-error.ts';
 import type { ApiProject } from '../../server/api/api-project.ts';
 import type { Store } from '../../store/store.ts';
 import type { TranscriptReader } from '../../store/transcripts/transcript-files.ts';
-import type { IssueDesk } from '../../tracker/tracker.ts';
+import type { IssueEditor } from '../../tracker/tracker.ts';
 import type { LoadedWorkflow } from '../../workflow/load-workflow.ts';
 import type { Remote } from '../remote.ts';
 import type { Surroundings } from '../surroundings.ts';
@@ -25,7 +25,7 @@ export interface StoredParts {
   readonly chance: Chance;
   readonly carryOut: SubmitParts['carryOut'];
   /** Changes issues on Baton's own board; null for another tracker. */
-  readonly desk: () => IssueDesk | null;
+  readonly editor: () => IssueEditor | null;
   readonly surroundings: Pick<Surroundings, 'adapters'>;
 }
 
@@ -42,8 +42,8 @@ export function storedPart(parts: StoredParts) {
     tables: store,
     transcripts: parts.transcripts,
     polling: () => loaded().settings.polling,
-    describe: () => ({ ...describeProject(loaded(), parts.desk(), version), name }),
-    movesFrom: (state) => parts.desk()?.movesFrom(state) ?? [],
+    describe: () => ({ ...describeProject(loaded(), parts.editor(), version), name }),
+    movesFrom: (state) => parts.editor()?.movesFrom(state) ?? [],
     submit: (request, author) => submitCommand(submitting, request, author),
     resumeCommand: async (runId) => {
       const run = await store.runs.read(runId);

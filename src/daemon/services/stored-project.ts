@@ -38,7 +38,7 @@ export async function openStoredApi(
     clock,
     chance,
     carryOut: async () => null,
-    desk: () => tracker.desk ?? null,
+    editor: () => tracker.editor ?? null,
     surroundings,
   });
   const held = await store.held.list(project.id);

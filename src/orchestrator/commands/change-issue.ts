@@ -6,38 +6,39 @@ import type { BaseParts } from '../parts.ts';
 
 export type ChangeIssueParts = Pick<BaseParts, 'source' | 'store' | 'trackerFor'>;
 
-const deskKinds = ['issue_move', 'issue_comment', 'issue_file', 'issue_edit'] as const;
+const issueEditKinds = ['issue_move', 'issue_comment', 'issue_file', 'issue_edit'] as const;
 
 /** Commands that change the issue itself, not the work on it. */
-export type DeskKind = (typeof deskKinds)[number];
+export type IssueEditKind = (typeof issueEditKinds)[number];
 
-export function isDeskKind(kind: CommandKind): kind is DeskKind {
-  return (deskKinds as readonly CommandKind[]).includes(kind);
+export function isIssueEditKind(kind: CommandKind): kind is IssueEditKind {
+  return (issueEditKinds as readonly CommandKind[]).includes(kind);
 }
 
 /** Changes an issue of Baton's own board. The board decides what is allowed, and records who did it and why. */
 export async function changeIssue(
   parts: ChangeIssueParts,
   { id, author, payload, begun }: Command,
-  kind: DeskKind,
+  kind: IssueEditKind,
 ): Promise<CommandAnswer> {
-  const { desk } = parts.trackerFor(parts.source.read().workflow.settings);
-  if (desk === undefined) return refused('tracker_elsewhere', 'Another tracker keeps these issues. Change them there.');
+  const { editor } = parts.trackerFor(parts.source.read().workflow.settings);
+  if (editor === undefined)
+    return refused('tracker_elsewhere', 'Another tracker keeps these issues. Change them there.');
   const { issue, to, text, reason, ...fields } = payload;
   const by = { commandId: id, author, reason: typeof reason === 'string' ? reason : null };
   try {
     if (kind === 'issue_file') {
-      const filed = await desk.file(fields, by);
+      const filed = await editor.file(fields, by);
       return done('issue_filed', `Filed ${filed}.`, { issue: filed });
     }
     if (typeof issue !== 'string') return refused('no_issue_named', 'The command names no issue.');
     if (kind === 'issue_edit') {
-      const edited = await desk.edit(issue, fields, by);
+      const edited = await editor.edit(issue, fields, by);
       return done('issue_edited', `Changed ${edited}.`, { issue: edited });
     }
     if (kind === 'issue_move') {
       const state = String(to ?? '');
-      const moved = await desk.move(issue, state, by);
+      const moved = await editor.move(issue, state, by);
       return done('issue_moved', `${moved} is now in ${state}.`, { issue: moved, state });
     }
     // Only a comment could be written twice, so its beginning is recorded before it is written.
@@ -48,7 +49,7 @@ export async function changeIssue(
         { issue },
       );
     await parts.store.commands.begin(id, 'it is written');
-    const commented = await desk.comment(issue, String(text ?? ''), by);
+    const commented = await editor.comment(issue, String(text ?? ''), by);
     return done('comment_added', `Added the comment to ${commented}.`, { issue: commented });
   } catch (thrown) {
     const error = toBatonError(thrown);

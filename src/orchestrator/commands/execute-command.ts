@@ -11,7 +11,7 @@ import { whyDayIsOver } from '../runs/check-limits.ts';
 import type { Spending } from '../runs/spending.ts';
 import type { WorkspaceSweep } from '../workspaces/sweep-workspaces.ts';
 import { type AnswerParts, answerQuestion } from './answer-question.ts';
-import { type ChangeIssueParts, changeIssue, type DeskKind, isDeskKind } from './change-issue.ts';
+import { type ChangeIssueParts, changeIssue, type IssueEditKind, isIssueEditKind } from './change-issue.ts';
 import { type FindIssueParts, findIssue, leaveToItsOwner } from './find-issue.ts';
 import { type HandOverParts, handBack, steerRun, takeOverByHand } from './hand-over.ts';
 import { releaseByPerson, tryAccounts, tryLogins } from './hold.ts';
@@ -41,7 +41,7 @@ export async function executeCommand(parts: CommandParts, command: Command): Pro
   if (kind === 'resume') return resume(parts, command.id);
   if (kind === 'workspaces_prune') return pruneWorkspaces(parts, command);
   if (kind === 'question_answer') return answerQuestion(parts, command);
-  if (isDeskKind(kind)) return changeIssue(parts, command, kind);
+  if (isIssueEditKind(kind)) return changeIssue(parts, command, kind);
   const reference = textIn(command, 'issue');
   if (reference === null) return refused('no_issue_named', 'The command names no issue.');
   const found = await findIssue(parts, reference);
@@ -64,7 +64,7 @@ const needsWork: ReadonlySet<CommandKind> = new Set(['issue_steer', 'issue_takeo
 
 async function aboutIssue(
   parts: CommandParts,
-  kind: Exclude<Extract<CommandKind, `issue_${string}`>, DeskKind>,
+  kind: Exclude<Extract<CommandKind, `issue_${string}`>, IssueEditKind>,
   issue: IssueName,
   command: Command,
 ): Promise<CommandAnswer> {
@@ -91,7 +91,10 @@ async function aboutIssue(
   return issueCommands[kind](parts, issue, textIn(command, 'reason'), command.author);
 }
 
-type IssueCommandKind = Exclude<Extract<CommandKind, `issue_${string}`>, 'issue_steer' | 'issue_handback' | DeskKind>;
+type IssueCommandKind = Exclude<
+  Extract<CommandKind, `issue_${string}`>,
+  'issue_steer' | 'issue_handback' | IssueEditKind
+>;
 type IssueCommand = (
   parts: CommandParts,
   issue: IssueName,

@@ -44,10 +44,10 @@ export async function findIssue(parts: FindIssueParts, reference: string): Promi
   if (byId !== null) return { issue: byId, fresh: byId };
   const { settings } = source.read().workflow;
   const { activeStates, terminalStates, reviewStates } = settings.tracker;
-  const { isLocal, desk } = trackerFor(settings);
+  const { isLocal, editor } = trackerFor(settings);
   const states =
     isLocal === true
-      ? [...new Set([...activeStates, ...reviewStates, ...terminalStates, ...(desk?.states ?? [])])]
+      ? [...new Set([...activeStates, ...reviewStates, ...terminalStates, ...(editor?.states ?? [])])]
       : activeStates;
   const listed = (await reads.byStates(states, caller)).find(isMeant);
   return listed === undefined ? null : { issue: listed, fresh: listed };

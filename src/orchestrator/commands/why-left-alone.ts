@@ -10,7 +10,7 @@ import { stateClass } from '../../core/dispatch/eligibility.ts';
 import { type Issue, normalizeState } from '../../core/issue/issue.ts';
 import type { TrackerSettings } from '../../core/settings.ts';
 import { harmlessLine } from '../../core/text/harmless-line.ts';
-import type { IssueDesk } from '../../tracker/tracker.ts';
+import type { IssueEditor } from '../../tracker/tracker.ts';
 import type { IssueName } from '../claims/claim.ts';
 import type { FindIssueParts, FoundIssue } from './find-issue.ts';
 
@@ -24,7 +24,7 @@ export async function whyLeftAlone(
   if (fresh === null || stateClass(fresh.state, tracker) === 'active') return null;
   if (claims.has(fresh.id) || (await store.claims.read({ project, issueId: fresh.id })) !== null) return null;
   const shown = `${harmlessLine(fresh.identifier)} is in "${harmlessLine(fresh.state)}", which is not an active state`;
-  const way = wayBack(fresh, tracker, trackerFor(settings).desk);
+  const way = wayBack(fresh, tracker, trackerFor(settings).editor);
   return refused('issue_not_active', `${shown}. To have it worked on again: ${way.text}`, {
     state: fresh.state,
     move_to: way.states,
@@ -34,10 +34,10 @@ export async function whyLeftAlone(
 function wayBack(
   { identifier, state }: Issue,
   { activeStates }: TrackerSettings,
-  desk: IssueDesk | undefined,
+  editor: IssueEditor | undefined,
 ): { readonly text: string; readonly states: readonly string[] } {
   const active = new Set(activeStates.map(normalizeState));
-  const move = desk?.movesFrom(state).find(({ to, whyNot }) => whyNot === null && active.has(normalizeState(to)));
+  const move = editor?.movesFrom(state).find(({ to, whyNot }) => whyNot === null && active.has(normalizeState(to)));
   if (move !== undefined) return { text: moveCommand(identifier, move.to), states: [move.to] };
   const names = activeStates.map((name) => `"${harmlessLine(name)}"`).join(', ');
   return { text: `move it to one of ${names} in the tracker`, states: activeStates };
@@ -64,7 +64,7 @@ export function nobodyHears(
     });
   if (code === 'taken_over') return answer(`To tell the next agent: ${handbackCommand(identifier)} --note TEXT`);
   if (code === 'agent_input_required') return answer(`The issue waits for an answer: ${askCommand(identifier)}`);
-  const { desk } = trackerFor(source.read().workflow.settings);
-  const comment = desk === undefined ? '' : ` (${commentCommand(identifier)})`;
+  const { editor } = trackerFor(source.read().workflow.settings);
+  const comment = editor === undefined ? '' : ` (${commentCommand(identifier)})`;
   return answer(`The next agent reads a comment on the issue${comment}; to start it now: ${retryCommand(identifier)}`);
 }

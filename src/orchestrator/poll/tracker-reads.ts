@@ -2,7 +2,7 @@ import type { Timer } from '../../clock/clock.ts';
 import { BatonError, toBatonError } from '../../core/baton-error.ts';
 import { type Issue, normalizeState } from '../../core/issue/issue.ts';
 import type { RequestCaller } from '../../core/requests/request-caller.ts';
-import type { Snapshot, SnapshotWish, Tracker } from '../../tracker/tracker.ts';
+import type { Snapshot, SnapshotRequest, Tracker } from '../../tracker/tracker.ts';
 import type { BaseParts } from '../parts.ts';
 import { TrackerRest } from './tracker-rest.ts';
 
@@ -121,7 +121,7 @@ export class TrackerReads {
    * Everything that a poll needs, in one read if the tracker can do that. A watched issue that was forgotten meanwhile
    * is not in the answer.
    */
-  async snapshot(wish: SnapshotWish, caller: RequestCaller): Promise<ReadSnapshot> {
+  async snapshot(wish: SnapshotRequest, caller: RequestCaller): Promise<ReadSnapshot> {
     const tracker = this.#parts.tracker();
     const { fetchSnapshot } = tracker;
     if (fetchSnapshot === undefined) return this.#inTwoReads(wish, caller);
@@ -139,7 +139,7 @@ export class TrackerReads {
     return { issues: found.issues, watched, watchedProblem: found.watchedProblem ?? null };
   }
 
-  async #inTwoReads({ states, watched }: SnapshotWish, caller: RequestCaller): Promise<ReadSnapshot> {
+  async #inTwoReads({ states, watched }: SnapshotRequest, caller: RequestCaller): Promise<ReadSnapshot> {
     const issues = await this.byStates(states, caller);
     // An issue that was forgotten during the read is unknown.
     const known = new Map(

@@ -6,7 +6,7 @@ import type { BoardIssue } from '../../store/tables/board-issues.ts';
 import { commentAuthor, latestComments } from '../latest-comments.ts';
 import type { Tracker } from '../tracker.ts';
 import type { Board } from './board.ts';
-import { createBoardDesk } from './board-desk.ts';
+import { createBoardEditor } from './board-editor.ts';
 import { boardProfile } from './profile.ts';
 import { requireIssue } from './require-issue.ts';
 import { createReadAuthors, type ReadAuthors } from './text-authors.ts';
@@ -19,7 +19,7 @@ export function createBoardTracker(board: Board, store: Store): Tracker {
     kind: boardProfile.kind,
     startMove: { from: 'todo', to: 'in_progress' },
     isLocal: true,
-    desk: createBoardDesk(board),
+    editor: createBoardEditor(board),
     fetchByStates: async (states, ask) => {
       ask?.signal?.throwIfAborted();
       const wanted = new Set(states.map(normalizeState));

@@ -53,7 +53,7 @@ function textOf(value: unknown, name: string): string {
   throw unusable(name);
 }
 
-function unusable(name: string, wish = 'is missing or not text', details: ProblemDetails = {}): BatonError {
+function unusable(name: string, problem = 'is missing or not text', details: ProblemDetails = {}): BatonError {
   const key = `tracker.provider.${name}`;
-  return new BatonError('invalid_tracker_config', `${key} ${wish}.`, { details: { key, ...details } });
+  return new BatonError('invalid_tracker_config', `${key} ${problem}.`, { details: { key, ...details } });
 }

@@ -10,13 +10,13 @@ import { usualLists } from './call/documents.ts';
 import { createLinearChanges } from './change-issues.ts';
 import { createLinearGraphql } from './graphql-tool/linear-graphql.ts';
 import { readLinearSettings } from './linear-settings.ts';
+import { createAssigneeLookup } from './read/assignee-lookup.ts';
 import { distinctStates } from './read/issue-filters.ts';
 import { readComments } from './read/read-comments.ts';
 import { readByIds, readCandidates } from './read/read-issues.ts';
 import { type DispatchRules, toIssue } from './read/to-issue.ts';
-import { createWhoseIssues } from './read/whose-issues.ts';
+import { addListed, noRecords } from './snapshot/collected-records.ts';
 import { createReadSnapshot } from './snapshot/read-snapshot.ts';
-import { nothingSighted, takeListed } from './snapshot/sighted.ts';
 
 export interface LinearTrackerParts {
   readonly settings: TrackerSettings;
@@ -40,23 +40,23 @@ export function createLinearTracker({ settings, http, clock, logger }: LinearTra
       throw error;
     }
   };
-  const whose = createWhoseIssues(linear.assignee, send);
+  const whose = createAssigneeLookup(linear.assignee, send);
   const rules = async (ask?: Ask): Promise<DispatchRules> => ({ terminalStates, assigneeId: await whose.find(ask) });
   const parts = { call, projectSlug, clock, logger, rules };
   return {
     kind: 'linear',
     fetchByStates: async (states, ask) => {
       ask?.signal?.throwIfAborted();
-      const wished = distinctStates(states);
-      if (wished.size === 0) return [];
+      const wanted = distinctStates(states);
+      if (wanted.size === 0) return [];
       const judge = await rules(ask);
-      const sighted = nothingSighted();
-      takeListed(sighted, await readCandidates([...wished.values()], parts, ask));
-      const { records, order, malformed } = sighted;
+      const collected = noRecords();
+      addListed(collected, await readCandidates([...wanted.values()], parts, ask));
+      const { records, order, malformed } = collected;
       if (malformed > 0) logger.warn('tracker_records_dropped', { count: malformed });
       const found = order.flatMap((id) => records.get(id) ?? []);
       return found
-        .filter(({ isPutAway, state }) => !isPutAway && wished.has(normalizeState(state)))
+        .filter(({ isArchivedOrDeleted, state }) => !isArchivedOrDeleted && wanted.has(normalizeState(state)))
         .map((record) => toIssue(record, judge));
     },
     fetchByIds: async (ids, ask) => {

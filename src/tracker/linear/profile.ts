@@ -74,9 +74,9 @@ export const linearProfile: TrackerProfile = {
   errors: linearErrors,
   check(provider) {
     const problems: Problem[] = [];
-    const refuse = (name: string, wish: string, code: AnyErrorCode, details: ProblemDetails = {}): void => {
+    const refuse = (name: string, problem: string, code: AnyErrorCode, details: ProblemDetails = {}): void => {
       const key = `tracker.provider.${name}`;
-      problems.push({ code, severity: 'error', key, message: `${key} ${wish}`, details });
+      problems.push({ code, severity: 'error', key, message: `${key} ${problem}`, details });
     };
     const { endpoint, allow_insecure_endpoint: allowInsecure } = provider;
     if (!isWebAddress(endpoint)) refuse('endpoint', 'must be an http(s) address', 'invalid_tracker_config');

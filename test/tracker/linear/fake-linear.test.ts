@@ -551,7 +551,7 @@ describe('faults', () => {
     expect((await send(listing, { after: stuckCursor })).data.issues).toEqual(page);
   });
 
-  test('put errors beside data or in its place', async () => {
+  test('put errors extra data or in its place', async () => {
     const { core, send } = scene();
     core.faults.next.push(
       { kind: 'graphql_errors', data: 'whole' },

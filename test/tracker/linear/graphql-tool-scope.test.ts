@@ -216,7 +216,7 @@ describe('out of the project', () => {
     ['an issue by its identifier', () => '{ issue(id: "bat-3") { title } }'],
     ['an issue of no project', ({ nowhere }) => `{ issue(id: "${nowhere}") { title } }`],
     [
-      'one beside an allowed one',
+      'one extra an allowed one',
       ({ inside, outside }) => `{ a: issue(id: "${inside}") { id } b: issue(id: "${outside}") { title } }`,
     ],
     ['one in a block of text', ({ outside }) => `{ issue(id: """${outside}""") { title } }`],

@@ -80,7 +80,7 @@ describe('comments on Linear', () => {
 
   it.each<[string, Fault, string]>([
     ['a status', { kind: 'status', status: 502 }, 'tracker_status'],
-    ['errors beside data', { kind: 'graphql_errors', data: 'whole' }, 'tracker_response'],
+    ['errors extra data', { kind: 'graphql_errors', data: 'whole' }, 'tracker_response'],
     ['garbage', { kind: 'garbage' }, 'tracker_response'],
     ['a limit', { kind: 'rate_limit' }, 'tracker_rate_limited'],
     [

@@ -121,7 +121,7 @@ describe('an issue of Linear', () => {
     ['archived', { archivedAt: '2026-01-01T00:00:00.000Z' }],
     ['trashed', { trashed: true }],
   ])('that is %s is put away', (_what, changes) => {
-    expect(readRecord({ ...node, ...changes })).toMatchObject({ record: { isPutAway: true } });
+    expect(readRecord({ ...node, ...changes })).toMatchObject({ record: { isArchivedOrDeleted: true } });
   });
 
   it('names its author by id and e-mail, and not by a name that anybody may take', () => {

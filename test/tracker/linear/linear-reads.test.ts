@@ -261,7 +261,7 @@ describe('what goes wrong', () => {
       'tracker_response',
       { provider_code: 'linear_graphql_errors' },
     ],
-    ['errors beside data', { kind: 'graphql_errors', data: 'whole' }, 'tracker_response', {}],
+    ['errors extra data', { kind: 'graphql_errors', data: 'whole' }, 'tracker_response', {}],
     ['garbage', { kind: 'garbage' }, 'tracker_response', { provider_code: 'linear_unknown_payload' }],
     ['JSON that is no answer', { kind: 'garbage', body: '[1]' }, 'tracker_response', {}],
     ['no data', { kind: 'garbage', body: '{"data":null}' }, 'tracker_response', {}],

@@ -7,7 +7,7 @@ import { createHttpClient } from '../../../src/http/metered-client.ts';
 import type { Transport } from '../../../src/http/transport.ts';
 import { linearProvider } from '../../../src/tracker/linear/linear-provider.ts';
 import { createLinearTracker } from '../../../src/tracker/linear/linear-tracker.ts';
-import type { Snapshot, SnapshotWish, Tracker } from '../../../src/tracker/tracker.ts';
+import type { Snapshot, SnapshotRequest, Tracker } from '../../../src/tracker/tracker.ts';
 import { createFakeLinearCore, type FakeLinearCore, type FakeLinearOptions } from '../../fake/linear/fake-linear.ts';
 import { type MemoryLogger, memoryLogger } from '../../fake/memory-logger.ts';
 import { settings } from '../../fake/settings.ts';
@@ -24,7 +24,7 @@ export interface LinearScene {
   /** Another tracker on the same Linear, which has read nothing yet. */
   fresh(): Tracker;
   /** A poll, with nothing watched and the usual states unless said. */
-  poll(wish?: Partial<SnapshotWish>): Promise<Snapshot>;
+  poll(wish?: Partial<SnapshotRequest>): Promise<Snapshot>;
   /** The operations that a piece of work sends. */
   operationsOf(work: () => Promise<unknown>): Promise<string[]>;
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { Issue } from '../../../src/core/issue/issue.ts';
-import type { Snapshot, SnapshotWish } from '../../../src/tracker/tracker.ts';
+import type { Snapshot, SnapshotRequest } from '../../../src/tracker/tracker.ts';
 import type { Fault } from '../../fake/linear/faults.ts';
 import { runs } from '../../property-runs.ts';
 import { linearScene } from './linear-scene.ts';
@@ -19,7 +19,7 @@ const touch = fc.boolean();
 
 const relationTouch = fc.constantFrom('none' as const, 'blocker' as const, 'blocked' as const, 'both' as const);
 
-/** What people do in Linear, and what Baton does beside it. */
+/** What people do in Linear, and what Baton does extra it. */
 const acts = [
   {
     weight: 3,
@@ -198,7 +198,7 @@ function world(size: 'small' | 'great') {
   const excuseUntouched = (touch: string, blocked: string): void => {
     if (touch === 'none' || touch === 'blocker') excuse(blocked);
   };
-  const isRight = async (wish: SnapshotWish, snapshot: Snapshot): Promise<void> => {
+  const isRight = async (wish: SnapshotRequest, snapshot: Snapshot): Promise<void> => {
     const found = byId(await fresh().fetchByIds(wish.watched));
     expect(new Map(snapshot.watched)).toEqual(new Map(wish.watched.map((id) => [id, found.get(id) ?? null])));
     const sure = (issues: readonly Issue[]) => byId(issues.filter(({ id }) => !isExcused(id)));

@@ -65,12 +65,12 @@ describe('a poll', () => {
   it('asks for no issue by id that a full read has just shown', async () => {
     const scene = linearScene();
     const watched = addMany(scene, 30, 'In Progress');
-    const [beside = ''] = addMany(scene, 1, 'Done');
+    const [extra = ''] = addMany(scene, 1, 'Done');
     expect(await scene.operationsOf(() => scene.poll({ watched }))).toEqual(['BatonFullRead']);
     await scene.clock.advance(hourMs);
-    const operations = await scene.operationsOf(() => scene.poll({ watched: [...watched, beside] }));
+    const operations = await scene.operationsOf(() => scene.poll({ watched: [...watched, extra] }));
     expect(operations).toEqual(['BatonFullRead', 'BatonIssuesById']);
-    expect(scene.linear.requests.at(-1)?.variables).toMatchObject({ filter: { id: { in: [beside] } }, first: 1 });
+    expect(scene.linear.requests.at(-1)?.variables).toMatchObject({ filter: { id: { in: [extra] } }, first: 1 });
   });
 
   it('takes along ten issues at most, and is cheap in the points of Linear', async () => {
@@ -349,7 +349,7 @@ describe('a change', () => {
     expect(operations).toEqual(['BatonChanges']);
   });
 
-  it('that Linear shows late is seen at once, also beside as many new ones as there was room for', async () => {
+  it('that Linear shows late is seen at once, also extra as many new ones as there was room for', async () => {
     const scene = linearScene();
     const { linear, clock, poll, operationsOf } = scene;
     const [late = '', first = '', second = '', ...others] = addMany(scene, 30);
@@ -378,7 +378,7 @@ describe('a poll that fails', () => {
     ['by a status', { kind: 'status', status: 503 }, 'BatonChanges'],
     ['by a cut', { kind: 'cut', where: 'in_body' }, 'BatonChanges'],
     ['by what Linear said', { kind: 'garbage' }, 'BatonFullRead'],
-    ['by an error beside data', { kind: 'graphql_errors', data: 'whole' }, 'BatonFullRead'],
+    ['by an error extra data', { kind: 'graphql_errors', data: 'whole' }, 'BatonFullRead'],
     ['because of the key', { kind: 'status', status: 401 }, 'BatonFullRead'],
   ] as const)(
     '%s changes nothing, costs no more than one that succeeds, and the next one has it all',

@@ -9,7 +9,7 @@ import { errorsIn, type GraphqlError, isAboutMissingIssue, parsedOrNull } from '
 import { createSendLinear, type LinearParts } from './send-linear.ts';
 
 /** How much of an answer is shown to people and logged. */
-const mostBytesTold = 1_000;
+const mostBytesShown = 1_000;
 
 /**
  * Sends one operation once and returns its data in the requested form. Every other outcome rejects: no answer, another
@@ -28,11 +28,11 @@ export function createCallLinear({ settings, http, clock, logger }: LinearParts)
   return async (operation, variables, data, ask = {}) => {
     const body = { operationName: operation.name, query: operation.text, variables };
     const answer = await send(operation.name, body, ask);
-    const told = toldOf(answer.body, settings.key.reveal());
-    const refused = whyRefused(operation, answer, told, clock.now(), http);
+    const shown = shownBody(answer.body, settings.key.reveal());
+    const refused = whyRefused(operation, answer, shown, clock.now(), http);
     if (refused !== null) {
       if (refused.code === 'tracker_status') {
-        logger.warn('tracker_request_refused', { operation: operation.name, status: answer.status, body: told });
+        logger.warn('tracker_request_refused', { operation: operation.name, status: answer.status, body: shown });
       }
       throw refused;
     }
@@ -52,7 +52,7 @@ export function unknownPayload({ name }: Operation, what: string): BatonError {
 function whyRefused(
   { name }: Operation,
   answer: HttpAnswer,
-  told: string,
+  shown: string,
   now: number,
   http: HttpClient,
 ): BatonError | null {
@@ -70,7 +70,7 @@ function whyRefused(
     });
   }
   if (status === 401 || status === 403 || errors.some(isAboutTheKey)) {
-    return new BatonError('tracker_auth', `Linear does not accept the key for ${name}: ${told}`, {
+    return new BatonError('tracker_auth', `Linear does not accept the key for ${name}: ${shown}`, {
       details: { operation: name, status, provider_code: 'linear_api_auth' },
     });
   }
@@ -80,12 +80,12 @@ function whyRefused(
     });
   }
   if (status !== 200) {
-    return new BatonError('tracker_status', `Linear answered ${name} with status ${status}: ${told}`, {
-      details: { operation: name, status, body: told, provider_code: 'linear_api_status' },
+    return new BatonError('tracker_status', `Linear answered ${name} with status ${status}: ${shown}`, {
+      details: { operation: name, status, body: shown, provider_code: 'linear_api_status' },
     });
   }
   if (errors.length === 0) return null;
-  return new BatonError('tracker_response', `Linear answered ${name} with errors: ${told}`, {
+  return new BatonError('tracker_response', `Linear answered ${name} with errors: ${shown}`, {
     details: { operation: name, errors: errors.length, provider_code: 'linear_graphql_errors' },
   });
 }
@@ -95,9 +95,9 @@ function isAboutTheKey({ code }: GraphqlError): boolean {
 }
 
 /** An answer for people: one line, of limited length, with the key masked. */
-function toldOf(body: string, key: string): string {
+function shownBody(body: string, key: string): string {
   const line = harmlessLine(key === '' ? body : body.replaceAll(key, '[secret]'));
   const bytes = Buffer.from(line);
-  if (bytes.length <= mostBytesTold) return line;
-  return `${new TextDecoder().decode(bytes.subarray(0, mostBytesTold), { stream: true })}...<truncated>`;
+  if (bytes.length <= mostBytesShown) return line;
+  return `${new TextDecoder().decode(bytes.subarray(0, mostBytesShown), { stream: true })}...<truncated>`;
 }

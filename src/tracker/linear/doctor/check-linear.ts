@@ -97,12 +97,12 @@ function checkStates(settings: TrackerSettings, { teams }: Project): Finding {
   if (problems.length === 0) {
     return passed(check, harmlessLine(`the teams of the project have them: ${there.join(', ')}`));
   }
-  const told = problems.map(({ key, state, near }) => {
+  const messages = problems.map(({ key, state, near }) => {
     const meant = near.length === 0 ? '' : `, near: ${near.join(', ')}`;
     return `${key} names "${state}", which no team of the project has${meant}`;
   });
   const fix = harmlessLine(`use states that there are: ${there.join(', ')}`);
-  return failed(check, harmlessLine(told.join('; ')), fix, {
+  return failed(check, harmlessLine(messages.join('; ')), fix, {
     code: 'unknown_states',
     unknown: problems,
     allowed: there,

@@ -6,10 +6,10 @@ export function nearest<Thing>(
   things: readonly Thing[],
   namesOf: (thing: Thing) => readonly string[],
 ): readonly Thing[] {
-  const wish = plain(wanted);
+  const target = plain(wanted);
   return things
-    .map((thing) => ({ thing, away: Math.min(...namesOf(thing).map((name) => distance(wish, plain(name)))) }))
-    .filter(({ away }) => away <= Math.max(2, Math.floor(wish.length / 3)))
+    .map((thing) => ({ thing, away: Math.min(...namesOf(thing).map((name) => distance(target, plain(name)))) }))
+    .filter(({ away }) => away <= Math.max(2, Math.floor(target.length / 3)))
     .toSorted((left, right) => left.away - right.away)
     .slice(0, mostNamed)
     .map(({ thing }) => thing);

@@ -71,8 +71,8 @@ export async function completeLists(
 }
 
 /** Whether a list filled its page, so that there may be more of it. Archived and deleted issues are not completed. */
-function isUnfinished({ labels, relations, isPutAway }: LinearRecord, sizes: ListSizes): boolean {
-  return !isPutAway && (labels.length >= sizes.labelFirst || relations.length >= sizes.relationFirst);
+function isUnfinished({ labels, relations, isArchivedOrDeleted }: LinearRecord, sizes: ListSizes): boolean {
+  return !isArchivedOrDeleted && (labels.length >= sizes.labelFirst || relations.length >= sizes.relationFirst);
 }
 
 async function wholeList<Entry>(

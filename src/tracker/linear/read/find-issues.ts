@@ -1,12 +1,12 @@
 import type { Clock } from '../../../clock/clock.ts';
 import type { Ask } from '../../tracker.ts';
 import { mostRiding, shortLists } from '../call/documents.ts';
-import { type ChangesLook, type ChangesWish, type Look, lookAtAll, lookAtChanges } from '../look-at-project.ts';
-import { leftByGone, nextBlocked } from '../snapshot/kept-snapshot.ts';
-import type { Known } from '../snapshot/next-look.ts';
-import { nothingSighted, type Sighted, takeAsked, takeListed } from '../snapshot/sighted.ts';
+import { addListed, addRequested, type CollectedRecords, noRecords } from '../snapshot/collected-records.ts';
+import type { Known } from '../snapshot/next-changes-read.ts';
+import { leftByGone, nextBlocked } from '../snapshot/poll-state.ts';
 import { isPossibleId } from './issue-filters.ts';
 import { type ReadParts, readBatches } from './read-issues.ts';
+import { type ChangesRead, type ChangesRequest, type ProjectRead, readAllIssues, readChanges } from './read-project.ts';
 import type { DispatchRules } from './to-issue.ts';
 
 /** The normalised wish of a poll. */
@@ -24,7 +24,7 @@ export type Found = FoundAll | FoundChanges;
 
 interface FoundAll extends FoundAlong {
   readonly kind: 'all';
-  readonly look: Look;
+  readonly projectRead: ProjectRead;
   /** Whether everything was read because there were too many changes. */
   readonly isCrowded: boolean;
 }
@@ -34,11 +34,11 @@ interface FoundChanges extends FoundAlong {
   readonly base: Known;
   /** The time from which changes were read. */
   readonly since: number;
-  readonly look: ChangesLook;
+  readonly projectRead: ChangesRead;
 }
 
 interface FoundAlong {
-  readonly sighted: Sighted;
+  readonly collected: CollectedRecords;
   /** Blocked issues that were due for a re-read. */
   readonly waiting: readonly string[];
   /** The welcome issues that fit into the request. */
@@ -54,20 +54,20 @@ export async function findAll(wanted: Wanted, isCrowded: boolean, parts: FindPar
   const riders = ridersOf(wanted);
   const welcomed = wanted.welcome.slice(0, mostRiding - riders.length);
   const along = [...riders, ...welcomed];
-  const look = await lookAtAll(wanted.spelled, along, parts, ask);
-  const sighted = nothingSighted();
-  takeListed(sighted, look.listed);
-  takeAsked(sighted, along, look.riding);
+  const projectRead = await readAllIssues(wanted.spelled, along, parts, ask);
+  const collected = noRecords();
+  addListed(collected, projectRead.listed);
+  addRequested(collected, along, projectRead.riding);
   // Listed issues have just been read.
-  const others = riders.length > 0 ? [] : wanted.watched.filter((id) => !sighted.records.has(id));
-  await takeByIds(sighted, others, parts, ask);
-  return { kind: 'all', look, isCrowded, sighted, waiting: [], welcomed };
+  const others = riders.length > 0 ? [] : wanted.watched.filter((id) => !collected.records.has(id));
+  await collectByIds(collected, others, parts, ask);
+  return { kind: 'all', projectRead, isCrowded, collected, waiting: [], welcomed };
 }
 
 /** Reads the changes, the watched issues and some others; null when too much changed and a full read is better. */
 export async function findChanges(
   base: Known,
-  changes: ChangesWish,
+  changes: ChangesRequest,
   wanted: Wanted,
   parts: FindParts,
   ask?: Ask,
@@ -78,21 +78,21 @@ export async function findChanges(
   const room = mostRiding - riders.length - waiting.length;
   const welcomed = welcome.filter((id) => !waiting.includes(id)).slice(0, room);
   const along = [...riders, ...waiting, ...welcomed];
-  const look = await lookAtChanges(changes, along, parts, ask);
-  if (look === null) return null;
-  const sighted = nothingSighted();
-  takeListed(sighted, look.listed);
-  takeAsked(sighted, along, look.riding);
-  if (riders.length === 0) await takeByIds(sighted, watched, parts, ask);
-  await takeByIds(sighted, leftByGone(base, sighted), parts, ask);
-  return { kind: 'changes', base, since: changes.since, look, sighted, waiting, welcomed };
+  const projectRead = await readChanges(changes, along, parts, ask);
+  if (projectRead === null) return null;
+  const collected = noRecords();
+  addListed(collected, projectRead.listed);
+  addRequested(collected, along, projectRead.riding);
+  if (riders.length === 0) await collectByIds(collected, watched, parts, ask);
+  await collectByIds(collected, leftByGone(base, collected), parts, ask);
+  return { kind: 'changes', base, since: changes.since, projectRead, collected, waiting, welcomed };
 }
 
 /** Reads only the watched issues. */
-export async function findWatched({ watched }: Wanted, parts: FindParts, ask?: Ask): Promise<Sighted> {
-  const sighted = nothingSighted();
-  await takeByIds(sighted, watched, parts, ask);
-  return sighted;
+export async function findWatched({ watched }: Wanted, parts: FindParts, ask?: Ask): Promise<CollectedRecords> {
+  const collected = noRecords();
+  await collectByIds(collected, watched, parts, ask);
+  return collected;
 }
 
 /** Watched issues ride along if they are few; many need a separate request. */
@@ -100,6 +100,12 @@ function ridersOf({ watched }: Wanted): readonly string[] {
   return watched.length <= mostRiding ? watched.filter(isPossibleId) : [];
 }
 
-async function takeByIds(sighted: Sighted, ids: readonly string[], parts: FindParts, ask?: Ask): Promise<void> {
-  for (const batch of await readBatches(ids, shortLists, parts, ask)) takeAsked(sighted, batch.ids, batch.readings);
+async function collectByIds(
+  collected: CollectedRecords,
+  ids: readonly string[],
+  parts: FindParts,
+  ask?: Ask,
+): Promise<void> {
+  for (const batch of await readBatches(ids, shortLists, parts, ask))
+    addRequested(collected, batch.ids, batch.readings);
 }

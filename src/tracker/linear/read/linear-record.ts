@@ -21,7 +21,7 @@ export interface LinearRecord {
   readonly createdAt: number | null;
   readonly updatedAt: number | null;
   /** It is archived or deleted: for Baton it does not exist. */
-  readonly isPutAway: boolean;
+  readonly isArchivedOrDeleted: boolean;
 }
 
 /** A relation that leads to this issue. */
@@ -110,7 +110,7 @@ const recordOfLinear = z
       authorNames: (botActor ?? null) === null ? creator : null,
       labels: labels.nodes,
       relations: inverseRelations.nodes,
-      isPutAway: (archivedAt ?? null) !== null || trashed === true,
+      isArchivedOrDeleted: (archivedAt ?? null) !== null || trashed === true,
     }),
   );
 

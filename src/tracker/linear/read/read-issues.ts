@@ -84,7 +84,7 @@ function requireWhole({ ids, readings }: Batch): readonly LinearRecord[] {
   return readings.flatMap((reading) => {
     const id = idOf(reading);
     if (id !== null && !asked.has(id)) return [];
-    if ('record' in reading) return reading.record.isPutAway ? [] : [reading.record];
+    if ('record' in reading) return reading.record.isArchivedOrDeleted ? [] : [reading.record];
     throw unknownPayload(issuesByIdOperation, `the record of the issue ${id ?? 'without an id'} is malformed`);
   });
 }

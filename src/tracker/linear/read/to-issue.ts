@@ -10,7 +10,7 @@ export interface DispatchRules {
 }
 
 export function toIssue(record: LinearRecord, rules: DispatchRules): Issue {
-  const { relations, isPutAway: _isPutAway, labels, authorNames, ...rest } = record;
+  const { relations, isArchivedOrDeleted: _isArchivedOrDeleted, labels, authorNames, ...rest } = record;
   const blockedBy = relations
     .filter(({ type }) => type.trim().toLowerCase() === 'blocks')
     .map(({ issue }): Blocker => issue);

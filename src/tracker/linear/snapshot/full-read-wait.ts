@@ -1,5 +1,5 @@
 import type { Clock } from '../../../clock/clock.ts';
-import { type Moment, momentOf, msBetween } from './moment.ts';
+import { type ClockReading, msBetween, readClocks } from './clock-reading.ts';
 
 const firstWaitMs = 300_000;
 const longestWaitMs = 3_600_000;
@@ -9,14 +9,14 @@ const longestWaitMs = 3_600_000;
  * wait, which doubles with each failure.
  */
 export interface FullReadWait {
-  isOver(now: Moment): boolean;
+  isOver(now: ClockReading): boolean;
   /** Runs a full read; its outcome sets the wait for the next one. */
   during<Found>(read: () => Promise<Found>): Promise<Found>;
 }
 
 export function createFullReadWait(clock: Clock): FullReadWait {
   let failures = 0;
-  let failedAt: Moment | null = null;
+  let failedAt: ClockReading | null = null;
   return {
     isOver: (now) =>
       failedAt === null || msBetween(failedAt, now) >= Math.min(longestWaitMs, firstWaitMs * 2 ** (failures - 1)),
@@ -28,7 +28,7 @@ export function createFullReadWait(clock: Clock): FullReadWait {
         return found;
       } catch (thrown) {
         failures += 1;
-        failedAt = momentOf(clock);
+        failedAt = readClocks(clock);
         throw thrown;
       }
     },

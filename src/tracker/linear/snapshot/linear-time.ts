@@ -13,20 +13,20 @@ export interface LinearTime {
 }
 
 /** Of the known time and the time from this read, returns the one that puts Linear's clock further ahead. */
-export function furtherTime(known: LinearTime | null, told: LinearTime | null): LinearTime | null {
-  if (known === null || told === null) return known ?? told;
-  const isOld = told.at - known.at > longestTrustMs;
-  return isOld || told.time - told.at >= known.time - known.at ? told : known;
+export function furtherTime(known: LinearTime | null, reported: LinearTime | null): LinearTime | null {
+  if (known === null || reported === null) return known ?? reported;
+  const isOld = reported.at - known.at > longestTrustMs;
+  return isOld || reported.time - reported.at >= known.time - known.at ? reported : known;
 }
 
 /**
  * The time from which a change may still appear that was missing in an answer: every earlier change was seen. `newest`
- * is the newest known change, `told` the newest one in that answer, `begun` the start of the read on the monotonic
+ * is the newest known change, `reported` the newest one in that answer, `begun` the start of the read on the monotonic
  * clock.
  */
-export function sureAfter(newest: number, told: number | null, known: LinearTime | null, begun: number): number {
+export function settledAfter(newest: number, reported: number | null, known: LinearTime | null, begun: number): number {
   const elapsedMs = known === null ? 0 : begun - known.at;
   const byClock = known === null || elapsedMs > longestTrustMs ? null : known.time + Math.max(0, elapsedMs);
-  const linearTime = Math.max(told ?? Number.NEGATIVE_INFINITY, byClock ?? Number.NEGATIVE_INFINITY);
+  const linearTime = Math.max(reported ?? Number.NEGATIVE_INFINITY, byClock ?? Number.NEGATIVE_INFINITY);
   return Math.min(newest, linearTime - overlapMs) + 1;
 }

@@ -3,17 +3,17 @@ import { BatonError, toBatonError } from '../../../core/baton-error.ts';
 import type { Issue } from '../../../core/issue/issue.ts';
 import type { Logger } from '../../../core/logger.ts';
 import { harmlessLine } from '../../../core/text/harmless-line.ts';
-import type { Ask, Snapshot, SnapshotWish } from '../../tracker.ts';
+import type { Ask, Snapshot, SnapshotRequest } from '../../tracker.ts';
 import { type Found, findAll, findChanges, findWatched, type Wanted } from '../read/find-issues.ts';
 import { distinctStates, isPossibleId } from '../read/issue-filters.ts';
 import type { ReadParts } from '../read/read-issues.ts';
 import type { DispatchRules } from '../read/to-issue.ts';
+import { type ClockReading, msBetween, readClocks } from './clock-reading.ts';
+import type { CollectedRecords } from './collected-records.ts';
 import { createFullReadWait } from './full-read-wait.ts';
-import { keptAfter } from './kept-after.ts';
-import { type Kept, snapshotFrom } from './kept-snapshot.ts';
-import { type Moment, momentOf, msBetween } from './moment.ts';
-import { type Known, nextLook } from './next-look.ts';
-import type { Sighted } from './sighted.ts';
+import { type Known, nextChangesRead } from './next-changes-read.ts';
+import { type PollState, snapshotFrom } from './poll-state.ts';
+import { stateAfterRead } from './state-after-read.ts';
 
 /** The maximum age of issues that were not seen to change: after it everything is read again. */
 const fullReadEveryMs = 3_600_000;
@@ -33,57 +33,60 @@ export interface SnapshotParts extends ReadParts {
  * - Any other issue is current if it, or a blocker in the project, was changed in the project. A change without such a
  *   trace (moved out, deleted, related) is seen after an hour at the latest, unless full reads fail. `seen` holds the
  *   issues that this read covered.
- * - Only Linear's own times are compared. Late changes are read until none can appear any more (next-look.ts).
+ * - Only Linear's own times are compared. Late changes are read until none can appear any more (next-changes-read.ts).
  * - A failed read does not change the kept state. If the answer of Linear was the reason, the next read is a full one.
  *   If there was no answer, the kept state is still valid, and a failure costs no more than a success.
  * - A failed full read is not repeated for a while (full-read-wait.ts). Until then polls continue from the kept state.
  * - One read at a time, so that an older answer never replaces a newer one.
  */
-export function createReadSnapshot(parts: SnapshotParts): (wish: SnapshotWish, ask?: Ask) => Promise<Snapshot> {
+export function createReadSnapshot(parts: SnapshotParts): (request: SnapshotRequest, ask?: Ask) => Promise<Snapshot> {
   const wait = createFullReadWait(parts.clock);
-  let kept: Kept | null = null;
+  let kept: PollState | null = null;
   let isInDoubt = false;
   let malformedBefore = 0;
   let before: Promise<unknown> = Promise.resolve();
 
-  const find = async (wanted: Wanted, now: Moment, ask?: Ask): Promise<Found> => {
+  const find = async (wanted: Wanted, now: ClockReading, ask?: Ask): Promise<Found> => {
     if (!isFor(kept, wanted)) return wait.during(() => findAll(wanted, false, parts, ask));
     const mayReadAll = wait.isOver(now);
     const isDue = isInDoubt || kept.isBehind || msBetween(kept.fullReadAt, now) >= fullReadEveryMs;
-    const changes = isDue && mayReadAll ? null : nextLook(kept, now, mayReadAll);
+    const changes = isDue && mayReadAll ? null : nextChangesRead(kept, now, mayReadAll);
     const found = changes === null ? null : await findChanges(kept, changes, wanted, parts, ask);
     return found ?? wait.during(() => findAll(wanted, changes !== null, parts, ask));
   };
 
-  const read = async (wish: SnapshotWish, ask?: Ask): Promise<Snapshot> => {
+  const read = async (request: SnapshotRequest, ask?: Ask): Promise<Snapshot> => {
     ask?.signal?.throwIfAborted();
-    const now = momentOf(parts.clock);
-    const { states, watched, ...rest } = madeReady(wish);
+    const now = readClocks(parts.clock);
+    const { states, watched, ...rest } = normalized(request);
     if (states.length + watched.length === 0) return { issues: [], watched: new Map() };
     const wanted: Wanted = { states, watched, ...rest, rules: await parts.rules(ask) };
     if (states.length === 0) {
-      const sighted = await findWatched(wanted, parts, ask);
-      return { ...snapshotFrom(null, sighted, wanted, null), watchedProblem: watchedProblem(watched, sighted, kept) };
+      const collected = await findWatched(wanted, parts, ask);
+      return {
+        ...snapshotFrom(null, collected, wanted, null),
+        watchedProblem: watchedProblem(watched, collected, kept),
+      };
     }
 
     const found = await find(wanted, now, ask);
-    const { sighted, welcomed } = found;
+    const { collected, welcomed } = found;
     const base = found.kind === 'all' ? null : found.base;
-    const snapshot = snapshotFrom(base, sighted, { ...wanted, watched: [...watched, ...welcomed] }, kept);
-    const problem = watchedProblem(watched, sighted, kept);
-    kept = keptAfter(found, snapshot, wanted, kept, now);
+    const snapshot = snapshotFrom(base, collected, { ...wanted, watched: [...watched, ...welcomed] }, kept);
+    const problem = watchedProblem(watched, collected, kept);
+    kept = stateAfterRead(found, snapshot, wanted, kept, now);
     if (found.kind === 'all') isInDoubt = false;
-    if (sighted.malformed > 0 && sighted.malformed !== malformedBefore) {
-      parts.logger.warn('tracker_records_dropped', { count: sighted.malformed });
+    if (collected.malformed > 0 && collected.malformed !== malformedBefore) {
+      parts.logger.warn('tracker_records_dropped', { count: collected.malformed });
     }
-    malformedBefore = sighted.malformed;
+    malformedBefore = collected.malformed;
     return { ...snapshot, watchedProblem: problem };
   };
 
-  return (wish, ask) => {
+  return (request, ask) => {
     const inFront = before;
     const reading = turn(inFront, ask?.signal)
-      .then(() => read(wish, ask))
+      .then(() => read(request, ask))
       .catch((thrown: unknown) => {
         const { code } = toBatonError(thrown);
         isInDoubt ||= code === 'tracker_response' || code === 'tracker_pagination' || code === 'tracker_auth';
@@ -107,20 +110,20 @@ function turn(inFront: Promise<unknown>, signal: AbortSignal | undefined): Promi
   });
 }
 
-function madeReady(wish: SnapshotWish): Omit<Wanted, 'rules'> {
-  const spelled = distinctStates(wish.states);
-  const watched = [...new Set(wish.watched)];
+function normalized(request: SnapshotRequest): Omit<Wanted, 'rules'> {
+  const spelled = distinctStates(request.states);
+  const watched = [...new Set(request.watched)];
   const isMore = (id: string): boolean => isPossibleId(id) && !watched.includes(id);
   return {
     states: [...spelled.keys()].toSorted(),
     spelled: [...spelled.values()],
     watched,
-    welcome: [...new Set(wish.welcome ?? [])].filter(isMore),
+    welcome: [...new Set(request.welcome ?? [])].filter(isMore),
   };
 }
 
 /** Whether a read can continue from the kept state. */
-function isFor(kept: Kept | null, { states, rules }: Wanted): kept is Known {
+function isFor(kept: PollState | null, { states, rules }: Wanted): kept is Known {
   return (
     kept !== null &&
     kept.newest !== null &&
@@ -132,8 +135,8 @@ function isFor(kept: Kept | null, { states, rules }: Wanted): kept is Known {
 /** Why some watched issues are missing: Linear sent malformed records. Null when all could be read. */
 function watchedProblem(
   watched: readonly string[],
-  { unreadable }: Sighted,
-  kept: Pick<Kept, 'issues' | 'watched'> | null,
+  { unreadable }: CollectedRecords,
+  kept: Pick<PollState, 'issues' | 'watched'> | null,
 ): BatonError | null {
   const ids = watched.filter((id) => unreadable.has(id));
   if (ids.length === 0) return null;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createBoard } from '../../src/tracker/board/board.ts';
-import { createBoardDesk } from '../../src/tracker/board/board-desk.ts';
+import { createBoardEditor } from '../../src/tracker/board/board-editor.ts';
 import { scratchStore } from '../fake/scratch-store.ts';
 import { seededChance } from '../fake/seeded-chance.ts';
 import { SimulatedClock } from '../fake/simulated-clock.ts';
@@ -11,26 +11,26 @@ async function staged() {
   const project = (await store.projects.ensure('test', 0)).id;
   const board = createBoard({ store, project, prefix: 'BAT', clock, chance: seededChance(1), onChange: () => {} });
   const by = { commandId: 'c1', author: { kind: 'person', name: 'ada' }, reason: 'because' } as const;
-  return { board, desk: createBoardDesk(board), by };
+  return { board, editor: createBoardEditor(board), by };
 }
 
-describe('the desk of the board', () => {
+describe('the editor of the board', () => {
   // @conforms api.21
   it('files an issue once, whatever becomes of the answer, and says which', async () => {
-    const { board, desk, by } = await staged();
+    const { board, editor, by } = await staged();
     const fields = { title: 'One', priority: 2, labels: ['a'] };
-    expect(await desk.file(fields, by)).toBe('BAT-1');
-    expect(await desk.file(fields, by)).toBe('BAT-1');
+    expect(await editor.file(fields, by)).toBe('BAT-1');
+    expect(await editor.file(fields, by)).toBe('BAT-1');
     expect(await board.list({ statuses: [], labels: [], limit: 9 })).toHaveLength(1);
   });
 
   it('moves, comments and edits with author and reason in the history', async () => {
-    const { board, desk, by } = await staged();
-    await desk.file({ title: 'One' }, by);
-    await desk.file({ title: 'Two', blocked_by: ['BAT-1'] }, { ...by, commandId: 'c2' });
-    expect(await desk.move('bat-2', 'backlog', by)).toBe('BAT-2');
-    expect(await desk.comment('BAT-2', 'Mind the step.', by)).toBe('BAT-2');
-    expect(await desk.edit('BAT-2', { title: 'Three', blocked_by: [] }, by)).toBe('BAT-2');
+    const { board, editor, by } = await staged();
+    await editor.file({ title: 'One' }, by);
+    await editor.file({ title: 'Two', blocked_by: ['BAT-1'] }, { ...by, commandId: 'c2' });
+    expect(await editor.move('bat-2', 'backlog', by)).toBe('BAT-2');
+    expect(await editor.comment('BAT-2', 'Mind the step.', by)).toBe('BAT-2');
+    expect(await editor.edit('BAT-2', { title: 'Three', blocked_by: [] }, by)).toBe('BAT-2');
     const { id } = await board.find('BAT-2');
     const { issue, history, comments } = await board.details(id);
     expect(issue).toMatchObject({ title: 'Three', status: 'backlog', blockers: [] });
@@ -44,14 +44,16 @@ describe('the desk of the board', () => {
     ['a move that is not on the map', 'review', 'board_move_refused'],
     ['a status that there is not', 'shipped', 'board_move_refused'],
   ])('refuses %s', async (_what, to, code) => {
-    const { desk, by } = await staged();
-    await desk.file({ title: 'One' }, by);
-    await expect(desk.move('BAT-1', to, by)).rejects.toMatchObject({ code });
+    const { editor, by } = await staged();
+    await editor.file({ title: 'One' }, by);
+    await expect(editor.move('BAT-1', to, by)).rejects.toMatchObject({ code });
   });
 
   it('refuses what nobody knows, and fields that there are not', async () => {
-    const { desk, by } = await staged();
-    await expect(desk.move('BAT-9', 'done', by)).rejects.toMatchObject({ code: 'tracker_issue_not_found' });
-    await expect(desk.file({ title: 'One', colour: 'red' }, by)).rejects.toMatchObject({ code: 'board_issue_invalid' });
+    const { editor, by } = await staged();
+    await expect(editor.move('BAT-9', 'done', by)).rejects.toMatchObject({ code: 'tracker_issue_not_found' });
+    await expect(editor.file({ title: 'One', colour: 'red' }, by)).rejects.toMatchObject({
+      code: 'board_issue_invalid',
+    });
   });
 });

@@ -9,19 +9,19 @@ const viewer = z.object({ viewer: user });
 const users = z.object({ users: z.object({ nodes: z.array(user) }) });
 
 /** The id of the user whose issues are worked on; null means the issues of all users. */
-export interface WhoseIssues {
+export interface AssigneeLookup {
   find(ask?: Ask): Promise<string | null>;
   /** Makes the next `find` ask again: the key may belong to another user by now. */
   forget(): void;
 }
 
 /** Resolves `assignee` of the workflow file to an id: `me` and an e-mail are looked up once, an id is used as it is. */
-export function createWhoseIssues(assignee: string | null, call: CallLinear): WhoseIssues {
+export function createAssigneeLookup(assignee: string | null, call: CallLinear): AssigneeLookup {
   let known: string | null = null;
-  const ask = async (wish: string, how?: Ask): Promise<string> => {
-    if (wish.toLowerCase() === 'me') return (await call(viewerOperation, {}, viewer, how)).viewer.id;
-    if (!wish.includes('@')) return wish;
-    const filter = { email: { eqIgnoreCase: wish } };
+  const ask = async (assignee: string, how?: Ask): Promise<string> => {
+    if (assignee.toLowerCase() === 'me') return (await call(viewerOperation, {}, viewer, how)).viewer.id;
+    if (!assignee.includes('@')) return assignee;
+    const filter = { email: { eqIgnoreCase: assignee } };
     const { nodes } = (await call(userByEmailOperation, { filter }, users, how)).users;
     const [found] = nodes;
     if (found !== undefined && nodes.length === 1) return found.id;

@@ -1,11 +1,11 @@
 import { changesPageSize } from '../call/documents.ts';
-import type { ChangesWish } from '../look-at-project.ts';
-import type { Kept } from './kept-snapshot.ts';
+import type { ChangesRequest } from '../read/read-project.ts';
+import { type ClockReading, msBetween } from './clock-reading.ts';
 import { overlapMs } from './linear-time.ts';
-import { type Moment, msBetween } from './moment.ts';
+import type { PollState } from './poll-state.ts';
 
 /** A kept state with a newest change, so that changes since then can be requested. */
-export interface Known extends Kept {
+export interface Known extends PollState {
   readonly newest: number;
 }
 
@@ -13,23 +13,23 @@ export interface Known extends Kept {
  * How to read the changes; null when a full read is shorter. What must hold:
  *
  * - All changes newer than the newest known one are read, or everything is. Only while a full read is not allowed,
- *   fewer are enough: then the full read is owed (`Kept.isBehind`).
+ *   fewer are enough: then the full read is owed (`PollState.isBehind`).
  * - Changes that Linear shows late are read with each poll where that takes one page. Otherwise, such as after an
  *   import, they are read once when none can appear any more: a large change is read twice, not with every poll.
  */
-export function nextLook(kept: Known, now: Moment, mayReadAll: boolean): ChangesWish | null {
-  const { newest, sureFrom, unsure, lookedBackAt, pagesOfFullRead, isBehind } = kept;
+export function nextChangesRead(kept: Known, now: ClockReading, mayReadAll: boolean): ChangesRequest | null {
+  const { newest, settledUntil, unsettled, lateReadAt, pagesOfFullRead, isBehind } = kept;
   // With more pages than half of a full read, the full read is shorter.
   const mostPages = Math.max(1, Math.floor(pagesOfFullRead / 2));
-  const isTimeToLookBack = msBetween(lookedBackAt, now) >= overlapMs;
-  const isEnough = (oldest: number | null): boolean => !mayReadAll || (!isTimeToLookBack && hasAllNew(kept, oldest));
-  const back = { since: sureFrom, expected: unsure, mostPages, isEnough };
+  const isLateReadDue = msBetween(lateReadAt, now) >= overlapMs;
+  const isEnough = (oldest: number | null): boolean => !mayReadAll || (!isLateReadDue && hasAllNew(kept, oldest));
+  const back = { since: settledUntil, expected: unsettled, mostPages, isEnough };
   const onlyNew = { since: newest + 1, expected: 0, mostPages, isEnough };
 
   if (isBehind) return { ...onlyNew, expected: changesPageSize, mostPages: 1 };
-  if (unsure <= changesPageSize) return back;
-  if (!isTimeToLookBack) return onlyNew;
-  if (Math.ceil(unsure / changesPageSize) <= mostPages) return back;
+  if (unsettled <= changesPageSize) return back;
+  if (!isLateReadDue) return onlyNew;
+  if (Math.ceil(unsettled / changesPageSize) <= mostPages) return back;
   return mayReadAll ? null : onlyNew;
 }
 

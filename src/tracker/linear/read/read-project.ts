@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { Clock } from '../../clock/clock.ts';
-import { BatonError } from '../../core/baton-error.ts';
-import type { Ask } from '../tracker.ts';
+import type { Clock } from '../../../clock/clock.ts';
+import { BatonError } from '../../../core/baton-error.ts';
+import type { Ask } from '../../tracker.ts';
 import {
   candidatesOperation,
   changesOperation,
@@ -11,16 +11,16 @@ import {
   pageSize,
   roomForChanges,
   shortLists,
-} from './call/documents.ts';
-import { completeLists } from './read/complete-lists.ts';
-import { changedSince, inProject, inStates, withIds } from './read/issue-filters.ts';
-import { type Reading, readRecord } from './read/linear-record.ts';
-import { issuePage, type ReadParts } from './read/read-issues.ts';
-import { nodes, pagesOf } from './read/read-pages.ts';
-import { type Moment, momentOf } from './snapshot/moment.ts';
+} from '../call/documents.ts';
+import { type ClockReading, readClocks } from '../snapshot/clock-reading.ts';
+import { completeLists } from './complete-lists.ts';
+import { changedSince, inProject, inStates, withIds } from './issue-filters.ts';
+import { type Reading, readRecord } from './linear-record.ts';
+import { issuePage, type ReadParts } from './read-issues.ts';
+import { nodes, pagesOf } from './read-pages.ts';
 
 /** The result of a read of the project: the listed issues, and those that rode along with the first request. */
-export interface Look {
+export interface ProjectRead {
   readonly listed: readonly Reading[];
   readonly riding: readonly Reading[];
   /**
@@ -29,19 +29,19 @@ export interface Look {
    */
   readonly newest: number | null;
   /** When the first page arrived. */
-  readonly at: Moment;
+  readonly at: ClockReading;
   readonly pages: number;
 }
 
 /** The result of a read of the changes, newest first. */
-export interface ChangesLook extends Look {
+export interface ChangesRead extends ProjectRead {
   /** Whether the last page that was read is the last one there is. */
   readonly isWhole: boolean;
   /** The oldest change on that page. */
   readonly oldest: number | null;
 }
 
-interface LookParts extends ReadParts {
+interface ReadProjectParts extends ReadParts {
   readonly clock: Clock;
 }
 
@@ -56,19 +56,19 @@ const changes = z.object({ issues: issuePage, riding });
 const laterPage = z.object({ issues: issuePage });
 
 /** Reads every issue in these states. */
-export async function lookAtAll(
+export async function readAllIssues(
   states: readonly string[],
   ids: readonly string[],
-  parts: LookParts,
+  parts: ReadProjectParts,
   ask?: Ask,
-): Promise<Look> {
+): Promise<ProjectRead> {
   const { call, projectSlug } = parts;
   const variables = { filter: inStates(projectSlug, states), first: pageSize, ...shortLists };
-  const beside = { project: inProject(projectSlug), slug: projectSlug, ...toRide(projectSlug, ids) };
-  const first = await call(fullReadOperation, { ...variables, ...beside }, fullRead, ask);
+  const extra = { project: inProject(projectSlug), slug: projectSlug, ...toRide(projectSlug, ids) };
+  const first = await call(fullReadOperation, { ...variables, ...extra }, fullRead, ask);
   if ([first.projects, first.newest, first.issues].every((part) => part.nodes.length === 0))
     throw noProject(projectSlug);
-  const at = momentOf(parts.clock);
+  const at = readClocks(parts.clock);
   const pages = pagesOf(candidatesOperation, async (after) =>
     after === null ? first.issues : (await call(candidatesOperation, { ...variables, after }, laterPage, ask)).issues,
   );
@@ -100,18 +100,18 @@ function noProject(slug: string): BatonError {
  * are more, `isEnough` decides by the oldest change that was reached whether these pages are enough; if not, the result
  * is null.
  */
-export async function lookAtChanges(
-  { since, isEnough, ...wish }: ChangesWish,
+export async function readChanges(
+  { since, isEnough, ...request }: ChangesRequest,
   ids: readonly string[],
-  parts: LookParts,
+  parts: ReadProjectParts,
   ask?: Ask,
-): Promise<ChangesLook | null> {
+): Promise<ChangesRead | null> {
   const { call, projectSlug } = parts;
-  const { firstSize, laterSize, most } = pagesFor(wish);
+  const { firstSize, laterSize, most } = pagesFor(request);
   const variables = { filter: changedSince(projectSlug, since), first: laterSize, ...shortLists };
-  const beside = { first: firstSize, ...toRide(projectSlug, ids) };
-  const first = await call(changesOperation, { ...variables, ...beside }, changes, ask);
-  const at = momentOf(parts.clock);
+  const extra = { first: firstSize, ...toRide(projectSlug, ids) };
+  const first = await call(changesOperation, { ...variables, ...extra }, changes, ask);
+  const at = readClocks(parts.clock);
   const pages = pagesOf(moreChangesOperation, async (after) =>
     after === null ? first.issues : (await call(moreChangesOperation, { ...variables, after }, laterPage, ask)).issues,
   );
@@ -131,7 +131,7 @@ export async function lookAtChanges(
   return { listed, riding: await completed(first.riding, parts, ask), newest, at, ...reached };
 }
 
-export interface ChangesWish {
+export interface ChangesRequest {
   /** A time of Linear's clock. */
   readonly since: number;
   /** The number of issues that are known to have changed since then. */
@@ -145,7 +145,7 @@ export interface ChangesWish {
  * full read lists only issues in the wanted states. So where only one page may be read, the rest of its size is read as
  * a second page before giving up.
  */
-function pagesFor({ expected, mostPages }: Pick<ChangesWish, 'expected' | 'mostPages'>) {
+function pagesFor({ expected, mostPages }: Pick<ChangesRequest, 'expected' | 'mostPages'>) {
   const firstSize = Math.min(changesPageSize, expected + roomForChanges);
   const rest = changesPageSize - firstSize;
   if (mostPages === 1 && rest > 0) return { firstSize, laterSize: rest, most: 2 };

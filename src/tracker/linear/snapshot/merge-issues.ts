@@ -3,7 +3,7 @@ import type { LinearRecord } from '../read/linear-record.ts';
 import { type BlockerStates, type DispatchRules, withBlockers } from '../read/to-issue.ts';
 
 /** What a read showed of issues, by id. Null: the issue does not exist, or its record is unusable. */
-export type Sightings = ReadonlyMap<string, Issue | null>;
+export type ReadIssues = ReadonlyMap<string, Issue | null>;
 
 /**
  * The known issues, updated with the newly read ones, in their order. What must hold:
@@ -12,21 +12,21 @@ export type Sightings = ReadonlyMap<string, Issue | null>;
  * - An issue that was not read stays the same object, unless one of its blockers was read in another state.
  * - When nothing changed, the result is the same list.
  */
-export function mergeSightings(
+export function mergeIssues(
   known: readonly Issue[],
-  seen: Sightings,
+  seen: ReadIssues,
   blockers: BlockerStates,
   rules: DispatchRules,
-  isWished: (issue: Issue) => boolean,
+  isWanted: (issue: Issue) => boolean,
 ): readonly Issue[] {
   const ids = new Set(known.map(({ id }) => id));
   const next = known.flatMap((issue) => {
     const now = seen.get(issue.id);
     if (now === undefined) return withBlockers(issue, blockers, rules);
-    return now !== null && isWished(now) ? sameOr(issue, now) : [];
+    return now !== null && isWanted(now) ? sameOr(issue, now) : [];
   });
   for (const issue of seen.values()) {
-    if (issue !== null && !ids.has(issue.id) && isWished(issue)) insertByAge(next, issue);
+    if (issue !== null && !ids.has(issue.id) && isWanted(issue)) insertByAge(next, issue);
   }
   return sameList(known, next);
 }

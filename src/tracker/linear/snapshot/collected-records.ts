@@ -1,7 +1,7 @@
 import { idOf, type LinearRecord, type Reading } from '../read/linear-record.ts';
 
 /** What the requests of one read showed. A later record replaces an earlier one, unless it is older. */
-export interface Sighted {
+export interface CollectedRecords {
   /** Null: the issue does not exist, or its record is unusable. */
   readonly records: Map<string, LinearRecord | null>;
   /** In the order of their first appearance. */
@@ -14,24 +14,28 @@ export interface Sighted {
   malformed: number;
 }
 
-export function nothingSighted(): Sighted {
+export function noRecords(): CollectedRecords {
   return { records: new Map(), order: [], gone: new Map(), unreadable: new Map(), malformed: 0 };
 }
 
-export function takeListed(sighted: Sighted, readings: readonly Reading[]): void {
+export function addListed(collected: CollectedRecords, readings: readonly Reading[]): void {
   for (const reading of readings) {
-    if ('record' in reading) takeRecord(sighted, reading.record);
-    else takeMalformed(sighted, reading.malformed, reading.identifier);
+    if ('record' in reading) addRecord(collected, reading.record);
+    else addMalformed(collected, reading.malformed, reading.identifier);
   }
 }
 
 /** Adds the answer to one request by id: a missing id is gone, unless a record without an id may be it. */
-export function takeAsked(sighted: Sighted, asked: readonly string[], readings: readonly Reading[]): void {
+export function addRequested(
+  collected: CollectedRecords,
+  asked: readonly string[],
+  readings: readonly Reading[],
+): void {
   const wanted = new Set(asked);
   const answers = readings.filter((reading) => wanted.has(idOf(reading) ?? '') || idOf(reading) === null);
-  takeListed(sighted, answers);
+  addListed(collected, answers);
   const shown = new Set(answers.map(idOf));
-  const { records, gone, unreadable } = sighted;
+  const { records, gone, unreadable } = collected;
   for (const id of asked) {
     if (shown.has(id)) continue;
     if (shown.has(null)) {
@@ -44,21 +48,21 @@ export function takeAsked(sighted: Sighted, asked: readonly string[], readings: 
   }
 }
 
-function takeRecord({ records, order, gone, unreadable }: Sighted, record: LinearRecord): void {
-  const { id, updatedAt, isPutAway } = record;
+function addRecord({ records, order, gone, unreadable }: CollectedRecords, record: LinearRecord): void {
+  const { id, updatedAt, isArchivedOrDeleted } = record;
   const before = records.get(id);
   if (before === undefined) order.push(id);
   else if (before !== null && (before.updatedAt ?? 0) > (updatedAt ?? 0)) return;
   records.set(id, record);
   unreadable.delete(id);
-  if (isPutAway) gone.set(id, updatedAt);
+  if (isArchivedOrDeleted) gone.set(id, updatedAt);
   else gone.delete(id);
 }
 
-function takeMalformed(sighted: Sighted, id: string | null, identifier: string | null): void {
-  const { records, unreadable } = sighted;
+function addMalformed(collected: CollectedRecords, id: string | null, identifier: string | null): void {
+  const { records, unreadable } = collected;
   // The same record may be both listed and riding along.
-  if (id === null || !unreadable.has(id)) sighted.malformed += 1;
+  if (id === null || !unreadable.has(id)) collected.malformed += 1;
   if (id === null) return;
   records.set(id, null);
   unreadable.set(id, identifier);

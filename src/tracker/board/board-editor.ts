@@ -1,12 +1,12 @@
 import { BatonError } from '../../core/baton-error.ts';
 import { type BoardStatus, boardStatuses } from '../../core/issue/board-status.ts';
-import type { DeskOrder, IssueDesk } from '../tracker.ts';
+import type { CommandOrigin, IssueEditor } from '../tracker.ts';
 import type { Board } from './board.ts';
 import { movesFrom } from './board-transitions.ts';
 import type { ChangeBy, IssueEdit, NewIssue } from './issue-fields.ts';
 
 /** Changes issues of the board for commands of people; the board decides what is allowed. */
-export function createBoardDesk(board: Board): IssueDesk {
+export function createBoardEditor(board: Board): IssueEditor {
   const blockersOf = async (names: unknown): Promise<string[]> =>
     Promise.all((Array.isArray(names) ? names : []).map(async (name) => (await board.find(String(name))).id));
   return {
@@ -22,7 +22,7 @@ export function createBoardDesk(board: Board): IssueDesk {
       await board.comment(id, text, author);
       return identifier;
     },
-    file: async ({ blocked_by: blockers, ...fields }, by: DeskOrder) => {
+    file: async ({ blocked_by: blockers, ...fields }, by: CommandOrigin) => {
       const draft = { ...fields, blockerIds: await blockersOf(blockers), clientKey: `command ${by.commandId}` };
       // The board checks it, field by field.
       const { issue } = await board.create(draft as NewIssue, whoOf(by));
@@ -48,7 +48,7 @@ async function setBlockers(
   for (const blocker of before) if (!wanted.includes(blocker)) await board.unblock(id, blocker, by);
 }
 
-function whoOf({ author, reason }: DeskOrder): ChangeBy {
+function whoOf({ author, reason }: CommandOrigin): ChangeBy {
   return { author, reason };
 }
 
