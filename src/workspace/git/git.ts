@@ -109,6 +109,12 @@ const settings = [
 ];
 
 /**
+ * In every call that stays on this machine. The person's repository is the git directory of some of them, and an agent
+ * that is not isolated can write its configuration: an address that is rewritten to ssh would run a program of the agent.
+ */
+const local = ['protocol.allow=never', 'protocol.file.allow=always', 'core.sshCommand=false', 'core.gitProxy=false'];
+
+/**
  * Borrowed objects may be an agent's, and so may be the lookup tables next to them. Git believes such a table without a
  * check: it could name parents that a commit does not have, and hide commits from the counts of Baton.
  */
@@ -118,6 +124,13 @@ const networkVariables = [
   ...['HOME', 'USER', 'LOGNAME', 'XDG_*', 'SSH_AUTH_SOCK', 'SSL_CERT_FILE', 'SSL_CERT_DIR'],
   ...['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'NO_PROXY', 'http_proxy', 'https_proxy', 'all_proxy', 'no_proxy'],
 ];
+
+const localVariables = {
+  HOME: '/nonexistent',
+  GIT_CONFIG_NOSYSTEM: '1',
+  GIT_CONFIG_GLOBAL: '/dev/null',
+  GIT_ALLOW_PROTOCOL: 'file',
+};
 
 export function createGit(parts: GitParts): Git {
   const [ofAgents, ofOurs] = [turns(mostAtOnce), turns(mostAtOnce)];
@@ -145,7 +158,7 @@ async function callGit(call: GitCall, parts: GitParts): Promise<GitAnswer> {
   const { network = false, args, signal } = call;
   const timeoutMs = call.timeoutMs ?? (network ? networkTimeoutMs : usualTimeoutMs);
   const cwd = call.workTree ?? call.gitDir ?? '/';
-  const own = [...settings, ...(call.borrowed?.length ? wary : []), ...(call.settings ?? [])];
+  const own = [...settings, ...(network ? [] : local), ...(call.borrowed?.length ? wary : []), ...(call.settings ?? [])];
   let result: RunResult;
   try {
     result = await runToEnd(
@@ -199,7 +212,7 @@ function environmentOf(call: GitCall, { daemonEnv }: GitParts): Readonly<Record<
       GIT_NO_REPLACE_OBJECTS: '1',
       GIT_NO_LAZY_FETCH: '1',
       GIT_ATTR_NOSYSTEM: '1',
-      ...(network ? {} : { HOME: '/nonexistent', GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null' }),
+      ...(network ? {} : localVariables),
       ...secretVariables(call.secretSettings ?? []),
       ...(gitDir === null ? {} : { GIT_DIR: gitDir }),
       ...(workTree === undefined ? {} : { GIT_WORK_TREE: workTree }),
