@@ -7,7 +7,7 @@ import { systemClock } from '../src/clock/system-clock.ts';
 import { createAgent, workflowContext } from '../src/daemon/adapters.ts';
 import { composeWorkspaces } from '../src/daemon/compose-workspaces.ts';
 import { workableSource } from '../src/daemon/guarded-source.ts';
-import { roomLeft } from '../src/daemon/machine-facts.ts';
+import { readHeadroom } from '../src/daemon/machine-facts.ts';
 import { probe } from '../src/daemon/run-custody.ts';
 import type { Surroundings } from '../src/daemon/surroundings.ts';
 import { Orchestrator } from '../src/orchestrator/orchestrator.ts';
@@ -23,7 +23,7 @@ import { openStore } from '../src/store/open-store.ts';
 import { transcriptFiles } from '../src/store/transcripts/transcript-files.ts';
 import { createLogger } from '../src/telemetry/create-logger.ts';
 import { HealthFile } from '../src/telemetry/health-file.ts';
-import { openToolDoor } from '../src/tools/registry.ts';
+import { openToolSet } from '../src/tools/registry.ts';
 import type { Tracker } from '../src/tracker/tracker.ts';
 import { WorkflowFile } from '../src/workflow/workflow-file.ts';
 
@@ -87,7 +87,7 @@ export async function openBenchDaemon(options: BenchDaemonOptions): Promise<Benc
           toolHost: null,
           agentFor: (wanted, account) => watchAgent(createAgent(wanted, account, process, surroundings)),
           workspacesFor,
-          toolDoorFor: (_, run) => openToolDoor({ ...run, clock, tracker }),
+          toolSetFor: (_, run) => openToolSet({ ...run, clock, tracker }),
           readIssue: async (_, id, signal) => (await tracker.fetchByIds([id], { signal }))[0] ?? null,
         }),
       ),
@@ -102,12 +102,12 @@ export async function openBenchDaemon(options: BenchDaemonOptions): Promise<Benc
       host: surroundings.hostName,
       transcripts: transcriptFiles(path.join(folder, 'transcripts')),
       processes: {
-        endEarlierLives: () => sweepDaemon(process.daemonId, { clock }),
+        endLeftovers: () => sweepDaemon(process.daemonId, { clock }),
         endRun: (runId) => sweepRun(runId, { clock }),
         endAtOnce: async (runIds) => void (await endRunsAtOnce(runIds, { clock })),
         isAlive,
       },
-      roomLeft: (wanted) => roomLeft(wanted, folder),
+      readHeadroom: (wanted) => readHeadroom(wanted, folder),
       pool: null,
       trial: null,
       onHealth: (record) => health.put(presentHealth(record)),

@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import type { NeedsYou } from '../../src/client/schema/now.ts';
-import { landed, needsYou, type Placed, projects, running, shownProjects, waiting } from '../data/connection/live.ts';
+import { finished, needsYou, type Placed, projects, running, shownProjects, waiting } from '../data/connection/live.ts';
 import { type KeptRow, withKept } from '../data/issue/issue-rows.ts';
 import { placesInUse } from '../data/page/open-forms.ts';
 import { linkTo } from '../data/page/router.ts';
@@ -31,7 +31,7 @@ export function NowScreen(): VNode {
   const active = byTime(withKept('running', running.value), ({ row }) => row.started_at);
   const later = byTime(withKept('waiting', waiting.value), ({ row }) => row.next_look_at);
   const done = byTime(
-    landed.value.map((placed) => ({ placed })),
+    finished.value.map((placed) => ({ placed })),
     ({ row }) => row.at,
   ).reverse();
   return (
@@ -77,7 +77,7 @@ export function NowScreen(): VNode {
         ))}
         <More count={later.length} path="/queue" where="in the queue" />
       </Band>
-      <Band part="landed" title="Finished today" count={done.length} empty="Nothing has finished today yet.">
+      <Band part="finished" title="Finished today" count={done.length} empty="Nothing has finished today yet.">
         {done.slice(0, mostShown).map(({ placed: { project, row } }) => (
           <Row
             key={`${project}/${row.key}`}

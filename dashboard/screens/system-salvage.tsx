@@ -12,10 +12,10 @@ import { TimeAgo } from '../parts/shared/time.tsx';
 
 /** Work that was saved before its workspace was removed, and the command that restores it. */
 export function SystemSalvage({ project }: { readonly project: string }): VNode {
-  // A workspace is removed when its issue is finished: then the issue moves to `landed`, or its row goes.
+  // A workspace is removed when its issue is finished: then the issue moves to `finished`, or its row goes.
   const { resource } = useResource<Salvage>(
     projectPath(project, 'salvage'),
-    (event) => event.name === 'patch' && event.data.project === project && event.data.set.landed !== undefined,
+    (event) => event.name === 'patch' && event.data.project === project && event.data.set.finished !== undefined,
   );
   const { value, problem } = resource.value;
   return (

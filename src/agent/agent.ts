@@ -1,7 +1,7 @@
 import type { QuotaWindow } from '../core/account/account.ts';
 import type { BatonError } from '../core/baton-error.ts';
 import type { AgentQuestion, QuestionAnswer } from '../core/command/question.ts';
-import type { ToolAddress, ToolDoor } from '../core/tool-door.ts';
+import type { ToolAddress, ToolSet } from '../core/tool-set.ts';
 
 /**
  * The seam to a coding agent. `test/conformance/agent.ts` is its suite; every backend runs it unchanged.
@@ -45,7 +45,7 @@ export interface SessionRequest {
   readonly env: Readonly<Record<string, string>>;
   /** How this session differs from an ordinary one, because the last one ran out of context. */
   readonly recovery: SessionRecovery | null;
-  readonly tools: ToolDoor;
+  readonly tools: ToolSet;
   /** The same tools over HTTP, for agents that speak MCP; null where there is no MCP endpoint. */
   readonly toolAddress: ToolAddress | null;
   /**

@@ -9,7 +9,7 @@ import { fairShares } from '../daemon/projects/fair-shares.ts';
 import { quietLogger } from '../daemon/quiet-logger.ts';
 import type { Surroundings } from '../daemon/surroundings.ts';
 import { daemonStatus } from '../daemon/workplace.ts';
-import type { ClaimBeside } from '../orchestrator/dispatch/gates.ts';
+import type { OtherClaim } from '../orchestrator/dispatch/gates.ts';
 import { loadWorkflow } from '../workflow/load-workflow.ts';
 import { exitCodes } from './exit-codes.ts';
 import { jsonLine } from './json-line.ts';
@@ -97,7 +97,7 @@ function withinLimit(looks: readonly Look[], limit: number | null): readonly Loo
 }
 
 /** The claims of a running daemon, from its status; held issues are in the store. */
-function claimsIn(status: Status | null): ClaimBeside[] {
+function claimsIn(status: Status | null): OtherClaim[] {
   if (status === null) return [];
   const { running, retrying } = status;
   return [

@@ -44,7 +44,7 @@ function describe(status: Status): string[] {
     `Baton is ${state}: ${slots.used} of ${slots.limit} agents, ${totals.runs} runs, ${totals.total_tokens.toLocaleString('en')} tokens since its start`,
     ...polling(status.polling),
     ...parkedAccounts(status),
-    ...(status.no_room === null ? [] : [`nothing new starts: ${harmlessLine(status.no_room)}`]),
+    ...(status.no_headroom === null ? [] : [`nothing new starts: ${harmlessLine(status.no_headroom)}`]),
     ...(status.workflow_problem === null ? [] : [`workflow file: ${harmlessLine(status.workflow_problem.message)}`]),
     ...troubles(status.errors),
     ...section('running', status.running, (row) => `${row.stage} · ${row.last_message ?? 'no event yet'}`),
@@ -66,7 +66,7 @@ function describe(status: Status): string[] {
 const consequences: Readonly<Record<string, string>> = {
   warned: 'nothing changes yet',
   stretched: 'polls are further apart, and nothing is tidied up',
-  custody_only: 'nothing new starts; live runs are looked after',
+  essential_only: 'nothing new starts; live runs are looked after',
   closed: 'nothing is sent',
 };
 

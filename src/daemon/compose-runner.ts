@@ -1,11 +1,11 @@
 import type { Logger } from '../core/logger.ts';
 import type { Settings } from '../core/settings.ts';
-import type { ToolHost } from '../core/tool-door.ts';
+import type { ToolHost } from '../core/tool-set.ts';
 import { createRunner, type RunnerParts } from '../runner/run-issue.ts';
 import { createAccessTokens } from '../server/access-tokens.ts';
 import { openListener } from '../server/listener.ts';
 import { createToolHost } from '../server/tool-host.ts';
-import { openToolDoor } from '../tools/registry.ts';
+import { openToolSet } from '../tools/registry.ts';
 import type { Tracker } from '../tracker/tracker.ts';
 import { createAgent } from './adapters.ts';
 import type { Surroundings } from './surroundings.ts';
@@ -31,8 +31,8 @@ export function composeRunner(
     workspacesFor,
     toolHost,
     agentFor: (wanted, account) => createAgent(wanted, account, process, surroundings),
-    toolDoorFor: (wanted, run) =>
-      openToolDoor({
+    toolSetFor: (wanted, run) =>
+      openToolSet({
         ...run,
         ...parts,
         tracker: trackerFor(wanted),

@@ -24,7 +24,7 @@ import { composeWorkspaces, salvageFor } from './compose-workspaces.ts';
 import { connectDaemon } from './daemon-connections.ts';
 import { type StateFolder, takeStateFolder } from './daemon-identity.ts';
 import { workableSource } from './guarded-source.ts';
-import { lastTouch, roomLeft } from './machine-facts.ts';
+import { lastTouch, readHeadroom } from './machine-facts.ts';
 import { Remote } from './remote.ts';
 import { endAllAtOnce, probe, processesOf } from './run-custody.ts';
 import { createBoardWatch } from './services/board-watch.ts';
@@ -152,7 +152,7 @@ export async function createDaemon(options: DaemonOptions, surroundings: Surroun
       pruneSalvage,
       refreshRequests: () => remote.refresh(),
       touchedAt: lastTouch(workflowPath),
-      roomLeft: (wanted) => roomLeft(wanted, stateDir),
+      readHeadroom: (wanted) => readHeadroom(wanted, stateDir),
       pool: options.pool?.join({ wake: () => orchestrator.fillSlots() }) ?? null,
       trial: options.trial,
       onHealth: (record) => {

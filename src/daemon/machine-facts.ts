@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import path from 'node:path';
-import type { RoomLeft } from '../core/dispatch/headroom.ts';
+import type { Headroom } from '../core/dispatch/headroom.ts';
 import type { Settings } from '../core/settings.ts';
 import { freeMemoryMb } from '../process/free-memory.ts';
 import { freeDiskMb } from '../workspace/free-disk.ts';
@@ -22,7 +22,7 @@ export function lastTouch(workflowPath: string): () => number | null {
 }
 
 /** The headroom: free disk and memory for new work. Measures nothing where a floor is switched off. Never rejects. */
-export async function roomLeft({ workspace, agent }: Settings, stateDir: string): Promise<RoomLeft> {
+export async function readHeadroom({ workspace, agent }: Settings, stateDir: string): Promise<Headroom> {
   const folders = workspace.minFreeDiskMb === 0 ? [] : [...new Set([workspace.root, stateDir])];
   const disk = folders.map(async (folder) => ({ folder, freeMb: await freeDiskMb(folder) }));
   return { disk: await Promise.all(disk), memoryMb: agent.minFreeMemoryMb === 0 ? null : await freeMemoryMb() };

@@ -5,10 +5,10 @@ import type { RequestAllowance } from '../core/settings/setting.ts';
 import type { Settings } from '../core/settings.ts';
 import type { Secret } from '../core/text/secret.ts';
 import type { HttpClient, HttpProvider, RequestWindow, SentRequest } from '../http/http.ts';
-import { KeptRetryAfter, type RefusalMemory } from '../http/kept-retry-after.ts';
 import type { Limiter } from '../http/limiter.ts';
 import { credentialDigest, type LimiterRegistry } from '../http/limiter-registry.ts';
 import { createHttpClient } from '../http/metered-client.ts';
+import { type RefusalMemory, SavedRetryAfter } from '../http/saved-retry-after.ts';
 import type { RequestBudget, RequestHistory } from '../http/spent-requests.ts';
 import type { Transport } from '../http/transport.ts';
 import { createUndiciTransport } from '../http/undici-transport.ts';
@@ -82,7 +82,7 @@ export class Remote implements AsyncDisposable {
   readonly #parts: RemoteParts;
   readonly #services = new Map<Limiter, Service>();
   readonly #storeKey: string;
-  readonly #doors: KeptRetryAfter | null;
+  readonly #doors: SavedRetryAfter | null;
   #transport: Transport | null = null;
 
   constructor(parts: RemoteParts) {
@@ -90,7 +90,7 @@ export class Remote implements AsyncDisposable {
     this.#storeKey = parts.storeKey ?? '';
     const { project = null, store, clock, logger } = parts;
     const isKept = project !== null && store.counters !== undefined;
-    this.#doors = isKept ? new KeptRetryAfter(doorsIn(store.counters, project, clock), logger) : null;
+    this.#doors = isKept ? new SavedRetryAfter(doorsIn(store.counters, project, clock), logger) : null;
   }
 
   /** A client for this credential; the same credential has the same limits. */

@@ -28,7 +28,7 @@ export function processesOf(
 ): Processes {
   const deps = { clock };
   return {
-    endEarlierLives: async () => {
+    endLeftovers: async () => {
       const ended = await sweepDaemon(daemonId, deps);
       // Only now, when no process writes there any more.
       await clearEarlierLife(ground, logger);

@@ -2,7 +2,7 @@ import type { Clock } from '../clock/clock.ts';
 import { harderOf, pressureOf, type WindowFacts } from '../core/requests/request-budget.ts';
 import { noPressure, type RequestPressure } from '../core/requests/request-pressure.ts';
 import type { AnnouncedLimit, RequestWindow } from './http.ts';
-import { type Moment, momentAt, wallTimeOf } from './moment.ts';
+import { type Instant, instantAt, wallTimeOf } from './instant.ts';
 
 /** Resets that differ by less are the same one: services count in seconds. */
 const sameResetMs = 1_000;
@@ -12,7 +12,7 @@ interface Heard {
   readonly remaining: number;
   /** As announced, in our time. */
   readonly resetAt: number;
-  readonly endsAt: Moment;
+  readonly endsAt: Instant;
   /** Its place in the order of what leaves and what is heard. */
   readonly heardAt: number;
 }
@@ -33,7 +33,7 @@ export class AnnouncedWindows {
 
   hear({ name, limit, remaining, resetAt }: AnnouncedLimit, leftAt: number, heardAt: number): void {
     const before = this.#heard.get(name);
-    const news = { limit, remaining, resetAt, endsAt: momentAt(this.#clock, resetAt), heardAt };
+    const news = { limit, remaining, resetAt, endsAt: instantAt(this.#clock, resetAt), heardAt };
     // Nothing else left or was heard since: what is gone, this request took.
     const isAlone = leftAt - 1 === before?.heardAt && leftAt + 1 === heardAt;
     if (isAlone) this.#costs.learn(name, before.remaining - remaining);

@@ -27,7 +27,7 @@ export interface Departure {
   written(): void;
 }
 
-export interface DepartureWish {
+export interface DepartureRequest {
   readonly caller: RequestCaller;
   readonly route: string;
   readonly budget: RequestBudget;
@@ -113,10 +113,10 @@ export class Limiter {
   }
 
   /** Lets a request go and counts it, or throws `request_limited`. */
-  admit(wish: DepartureWish, logger: Logger): Departure {
-    this.#refuseWhenShort(wish);
+  admit(request: DepartureRequest, logger: Logger): Departure {
+    this.#refuseWhenShort(request);
     const at = this.#clock.now();
-    const kind = kindOf(wish.caller.cause);
+    const kind = kindOf(request.caller.cause);
     this.#place += 1;
     const leftAt = this.#place;
     this.#underWay.add(leftAt);
@@ -125,7 +125,7 @@ export class Limiter {
     return {
       at,
       confirm: () => {
-        heldBack ??= this.#whyHeldBack(wish, leftAt, at, kind);
+        heldBack ??= this.#whyHeldBack(request, leftAt, at, kind);
         if (heldBack !== null) throw heldBack;
       },
       heldBack: () => heldBack,
@@ -134,29 +134,29 @@ export class Limiter {
         this.#hear(answer, leftAt, logger);
       },
       lost: () => void this.#underWay.delete(leftAt),
-      written: () => this.#spent.written(wish.source, at, kind),
+      written: () => this.#spent.written(request.source, at, kind),
     };
   }
 
-  #refuseWhenShort(wish: DepartureWish): void {
-    const importance = importanceOf(wish.caller);
+  #refuseWhenShort(request: DepartureRequest): void {
+    const importance = importanceOf(request.caller);
     const now = this.#clock.now();
-    const spent = this.#spent.facts(wish.budget, (step) => mayLeave(importance, { step }));
+    const spent = this.#spent.facts(request.budget, (step) => mayLeave(importance, { step }));
     const pressure = harderOf(this.#pressureOfService(), pressureOf(spent, now));
-    if (!mayLeave(importance, pressure)) throw this.#limited(wish, pressure);
+    if (!mayLeave(importance, pressure)) throw this.#limited(request, pressure);
   }
 
-  #whyHeldBack(wish: DepartureWish, leftAt: number, at: number, kind: keyof Split): BatonError | null {
+  #whyHeldBack(request: DepartureRequest, leftAt: number, at: number, kind: keyof Split): BatonError | null {
     // Not the windows with what is under way: this request is part of that.
     if (this.#retryAfter.closedUntil() === null && !this.#announced.isUsedUp()) return null;
     this.#underWay.delete(leftAt);
     this.#spent.count(at, kind, -1);
-    return this.#limited(wish, this.#pressureOfService());
+    return this.#limited(request, this.#pressureOfService());
   }
 
-  #limited({ route, caller }: DepartureWish, { step, until, text }: RequestPressure): BatonError {
+  #limited({ route, caller }: DepartureRequest, { step, until, text }: RequestPressure): BatonError {
     const { name } = this.#provider;
-    return new BatonError('request_limited', `${name}: ${route} was not asked for. ${text}`, {
+    return new BatonError('request_limited', `${name}: the request ${route} was not sent. ${text}`, {
       details: { provider: name, route, job: caller.job, cause: caller.cause, step, until },
     });
   }

@@ -3,8 +3,8 @@ import { BatonError } from '../core/baton-error.ts';
 import type { Logger } from '../core/logger.ts';
 import { isSecureEnough } from '../core/requests/endpoint.ts';
 import type { Secret } from '../core/text/secret.ts';
+import { AnswerCache, asksItself, type CachedAnswer, isAbout } from './answer-cache.ts';
 import type { HttpAnswer, HttpClient, HttpProvider, HttpRequest, SentRequest } from './http.ts';
-import { asksItself, isAbout, type KeptAnswer, KeptAnswers } from './kept-answers.ts';
 import type { Departure, Limiter } from './limiter.ts';
 import type { LimiterRegistry } from './limiter-registry.ts';
 import { PressureLog } from './pressure-log.ts';
@@ -41,7 +41,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
   const { provider, credential, limiters, transport, clock, budget, allowInsecure, source = '' } = options;
   const logger = options.logger.child({ provider: provider.name });
   const limiter = limiters.limiterOf(provider, credential);
-  const keptAnswers = new KeptAnswers();
+  const keptAnswers = new AnswerCache();
   const logSteps = stepLog(limiter, budget, clock, logger);
   const countIn = counter(options, logger);
 
@@ -73,7 +73,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
   async function deliver(
     request: HttpRequest,
     { confirm }: Departure,
-    kept: KeptAnswer | null,
+    kept: CachedAnswer | null,
   ): Promise<TransportAnswer> {
     const { method, url, headers, body = null, signal, dropsBody = false } = request;
     const cut = new AbortController();
@@ -105,7 +105,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     }
   }
 
-  function settle(request: HttpRequest, answer: TransportAnswer, kept: KeptAnswer | null): HttpAnswer {
+  function settle(request: HttpRequest, answer: TransportAnswer, kept: CachedAnswer | null): HttpAnswer {
     if (answer.status !== 304) {
       keptAnswers.keep(request, answer);
       return answerOf(answer, null);
@@ -124,7 +124,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
 }
 
 /** A 304 has what was kept, under the headers that came now. */
-function answerOf({ status, headers, body }: TransportAnswer, kept: KeptAnswer | null): HttpAnswer {
+function answerOf({ status, headers, body }: TransportAnswer, kept: CachedAnswer | null): HttpAnswer {
   if (kept === null) return { status, headers, body, isUnchanged: false };
   return { status, headers: { ...kept.headers, ...headers }, body: kept.body, isUnchanged: true };
 }

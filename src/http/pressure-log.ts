@@ -11,7 +11,7 @@ type Shortage = Exclude<PressureStep, 'free'>;
 const eventOf: Readonly<Record<Shortage, LogEvent>> = {
   warned: 'requests_running_low',
   stretched: 'requests_stretched',
-  custody_only: 'requests_essential_only',
+  essential_only: 'requests_essential_only',
   closed: 'requests_closed',
 };
 

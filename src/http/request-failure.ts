@@ -21,15 +21,15 @@ export type FailureReason =
   | 'failed';
 
 const sentences: Readonly<Record<FailureReason, string>> = {
-  refused: 'no connection could be made',
-  unknown_host: 'there is no host of that name',
+  refused: 'Baton could not connect',
+  unknown_host: 'there is no host with that name',
   timed_out: 'it took too long',
   cut: 'the connection was cut before the answer was whole',
   too_large: 'the answer is too large',
-  unreadable: 'what came is no answer that can be read',
+  unreadable: 'the answer cannot be read',
   untrusted: 'the certificate of the host is not trusted',
-  proxy: 'the proxy did not let it through',
-  invalid: 'such a request cannot be sent',
+  proxy: 'the proxy refused the request',
+  invalid: 'the request is invalid',
   failed: 'it failed',
 };
 

@@ -1,6 +1,6 @@
 import type { Clock } from '../clock/clock.ts';
 import { importanceOf, type RequestCause } from '../core/requests/request-caller.ts';
-import { type Moment, momentAt } from './moment.ts';
+import { type Instant, instantAt } from './instant.ts';
 
 /** Requests of a minute or a day, as the store counted them. */
 export interface CountedRequests {
@@ -11,18 +11,18 @@ export interface CountedRequests {
 
 /** Custody of live runs, and everything else. */
 export interface Split {
-  custody: number;
+  essential: number;
   others: number;
 }
 
 export interface Bucket {
-  readonly beginsAt: Moment;
+  readonly beginsAt: Instant;
   readonly total: Readonly<Split>;
 }
 
 interface Counts {
   /** Of the last time that it began: a clock that is set back enters a minute twice. */
-  beginsAt: Moment;
+  beginsAt: Instant;
   /** What this process sent, for whichever store. */
   readonly own: Split;
   readonly bySource: Map<string, SourceCounts>;
@@ -59,7 +59,7 @@ export class RequestTally {
   count(at: number, kind: keyof Split, change: 1 | -1): void {
     const bucket = this.#bucketOf(at);
     bucket.own[kind] += change;
-    const again = this.#momentOf(bucket.beginsAt.wallAt);
+    const again = this.#instantOf(bucket.beginsAt.wallAt);
     if (change > 0 && again.monotonicAt > bucket.beginsAt.monotonicAt) bucket.beginsAt = again;
   }
 
@@ -81,12 +81,12 @@ export class RequestTally {
     for (const [key, bucket] of this.#buckets) {
       const { foreign } = sourceIn(bucket, source);
       const ours = mark.get(key) ?? noRequests;
-      foreign.custody = Math.max(0, foreign.custody - ours.custody);
+      foreign.essential = Math.max(0, foreign.essential - ours.essential);
       foreign.others = Math.max(0, foreign.others - ours.others);
     }
   }
 
-  forget(isOver: (beginsAt: Moment) => boolean): void {
+  forget(isOver: (beginsAt: Instant) => boolean): void {
     for (const [key, { beginsAt }] of this.#buckets) if (isOver(beginsAt)) this.#buckets.delete(key);
   }
 
@@ -94,7 +94,7 @@ export class RequestTally {
     return [...this.#buckets.values()].map(({ beginsAt, own, bySource }) => {
       const total = { ...own };
       for (const { foreign } of bySource.values()) {
-        total.custody += foreign.custody;
+        total.essential += foreign.essential;
         total.others += foreign.others;
       }
       return { beginsAt, total };
@@ -105,19 +105,19 @@ export class RequestTally {
     const beginsAt = Math.floor(at / this.#widthMs) * this.#widthMs;
     const known = this.#buckets.get(beginsAt);
     if (known !== undefined) return known;
-    const made: Counts = { beginsAt: this.#momentOf(beginsAt), own: { ...noRequests }, bySource: new Map() };
+    const made: Counts = { beginsAt: this.#instantOf(beginsAt), own: { ...noRequests }, bySource: new Map() };
     this.#buckets.set(beginsAt, made);
     return made;
   }
 
   /** A bucket that seems to lie ahead comes from a clock that was set back since; it began now at the latest. */
-  #momentOf(beginsAt: number): Moment {
-    const moment = momentAt(this.#clock, beginsAt);
-    return { ...moment, monotonicAt: Math.min(moment.monotonicAt, this.#clock.monotonic()) };
+  #instantOf(beginsAt: number): Instant {
+    const instant = instantAt(this.#clock, beginsAt);
+    return { ...instant, monotonicAt: Math.min(instant.monotonicAt, this.#clock.monotonic()) };
   }
 }
 
-const noRequests: Readonly<Split> = { custody: 0, others: 0 };
+const noRequests: Readonly<Split> = { essential: 0, others: 0 };
 
 function sourceIn({ bySource }: Counts, source: string): SourceCounts {
   const known = bySource.get(source);
@@ -129,5 +129,5 @@ function sourceIn({ bySource }: Counts, source: string): SourceCounts {
 
 export function kindOf(cause: string): keyof Split {
   // A cause that a newer Baton wrote is none of ours: it has no importance and counts among the others.
-  return importanceOf({ job: '', cause: cause as RequestCause }) === 'custody' ? 'custody' : 'others';
+  return importanceOf({ job: '', cause: cause as RequestCause }) === 'essential' ? 'essential' : 'others';
 }

@@ -1,6 +1,6 @@
 import type { Clock } from '../clock/clock.ts';
 import { quotaDelayMs } from '../core/run/backoff.ts';
-import { hasCome, type Moment, momentAt, wallTimeOf } from './moment.ts';
+import { hasPassed, type Instant, instantAt, wallTimeOf } from './instant.ts';
 
 /**
  * Until when a service refuses requests.
@@ -15,7 +15,7 @@ import { hasCome, type Moment, momentAt, wallTimeOf } from './moment.ts';
  */
 export class RetryAfter {
   readonly #clock: Clock;
-  #opensAt: Moment | null = null;
+  #opensAt: Instant | null = null;
   /** Refusals without a time, in a row. */
   #waits = 0;
   /** A request that left later than this knew of the last refusal. */
@@ -27,7 +27,7 @@ export class RetryAfter {
 
   /** When it opens, wall time; null while it is open. */
   closedUntil(): number | null {
-    if (this.#opensAt !== null && hasCome(this.#clock, this.#opensAt)) this.#opensAt = null;
+    if (this.#opensAt !== null && hasPassed(this.#clock, this.#opensAt)) this.#opensAt = null;
     return this.#opensAt === null ? null : wallTimeOf(this.#clock, this.#opensAt);
   }
 
@@ -54,6 +54,6 @@ export class RetryAfter {
 
   /** A later end is never replaced by an earlier one. */
   #close(until: number): void {
-    this.#opensAt = momentAt(this.#clock, Math.max(until, this.closedUntil() ?? until));
+    this.#opensAt = instantAt(this.#clock, Math.max(until, this.closedUntil() ?? until));
   }
 }

@@ -3,7 +3,7 @@ import { nextUtcMidnight } from '../core/cadence/utc-day.ts';
 import { mayLeave, stepOf, type WindowFacts } from '../core/requests/request-budget.ts';
 import type { PressureStep } from '../core/requests/request-pressure.ts';
 import type { RequestWindow } from './http.ts';
-import { hasCome, laterBy, type Moment, wallTimeOf } from './moment.ts';
+import { hasPassed, type Instant, laterBy, wallTimeOf } from './instant.ts';
 import { type Bucket, type CountedRequests, RequestTally, type Split } from './request-tally.ts';
 
 const minuteMs = 60_000;
@@ -89,7 +89,7 @@ export class SpentRequests {
     // A bound too small for any request is checked again when all that counts now is gone.
     let freeAt = this.#clock.now() + countsForMs;
     for (const { total, endsAt } of buckets) {
-      left.custody -= total.custody;
+      left.essential -= total.essential;
       left.others -= total.others;
       freeAt = endsAt;
       if (isEnough(stepOf({ limit, ...usedOf(left) }))) break;
@@ -105,7 +105,7 @@ export class SpentRequests {
 
   #forgetOld(): void {
     const now = this.#clock.now();
-    this.#minutes.forget((beginsAt) => hasCome(this.#clock, endOf(beginsAt)));
+    this.#minutes.forget((beginsAt) => hasPassed(this.#clock, endOf(beginsAt)));
     // Days next to today stay: a clock that is set back and forth over midnight finds its counts again.
     this.#days.forget(({ wallAt }) => Math.abs(now - wallAt) > 2 * dayMs);
   }
@@ -117,23 +117,25 @@ const perDay = 'requests_per_day';
 /** A budget of which work gets nothing, used or not, says so wherever it is the reason: waiting does not help there. */
 function nameForPeople({ name, limit }: WindowFacts): string {
   const unused = stepOf({ limit, used: 0, usedByOthers: 0 });
-  return mayLeave('work', { step: unused }) ? name : `${name} is too small for any work, a tenth is kept for live runs`;
+  return mayLeave('work', { step: unused })
+    ? name
+    : `${name} is too small for any work: a tenth is reserved for live runs`;
 }
 
 /** When a minute stops counting. */
-function endOf(beginsAt: Moment): Moment {
+function endOf(beginsAt: Instant): Instant {
   return laterBy(beginsAt, countsForMs);
 }
 
 function sumOf(buckets: readonly Bucket[]): Split {
-  const sum = { custody: 0, others: 0 };
+  const sum = { essential: 0, others: 0 };
   for (const { total } of buckets) {
-    sum.custody += total.custody;
+    sum.essential += total.essential;
     sum.others += total.others;
   }
   return sum;
 }
 
-function usedOf({ custody, others }: Split): { readonly used: number; readonly usedByOthers: number } {
-  return { used: custody + others, usedByOthers: others };
+function usedOf({ essential, others }: Split): { readonly used: number; readonly usedByOthers: number } {
+  return { used: essential + others, usedByOthers: others };
 }

@@ -1,6 +1,6 @@
 import type { AgentEvent } from '../agent/agent.ts';
 import { stateClass } from '../core/dispatch/eligibility.ts';
-import type { RoomLeft } from '../core/dispatch/headroom.ts';
+import type { Headroom } from '../core/dispatch/headroom.ts';
 import type { Issue } from '../core/issue/issue.ts';
 import type { Settings } from '../core/settings.ts';
 import type { Runner } from '../runner/runner.ts';
@@ -21,10 +21,10 @@ import type { BaseParts, EndedRun, Trial } from './parts.ts';
 import { PendingWork } from './pending-work.ts';
 import { Activity } from './poll/activity.ts';
 import { Candidates } from './poll/candidates.ts';
-import { Landings } from './poll/landings.ts';
-import { restMs } from './poll/pace.ts';
+import { FinishedIssues } from './poll/finished-issues.ts';
+import { backoffMs } from './poll/pace.ts';
 import { TrackerReads } from './poll/tracker-reads.ts';
-import { AccountBook } from './runs/account-book.ts';
+import { Accounts } from './runs/accounts.ts';
 import { Journal } from './runs/journal.ts';
 import { OpenQuestions } from './runs/open-questions.ts';
 import { noTotals } from './runs/run-totals.ts';
@@ -39,7 +39,7 @@ export interface OrchestratorParts extends Omit<BaseParts, 'leaseMs' | 'notify' 
   readonly runner: Runner;
   readonly transcripts: Transcripts;
   /** Free disk and memory for new work. May hang, or reject: then it is unknown. */
-  readonly roomLeft: (settings: Settings) => Promise<RoomLeft>;
+  readonly readHeadroom: (settings: Settings) => Promise<Headroom>;
   /** Drops salvaged work that is older than these settings allow; returns how much. May reject. */
   readonly pruneSalvage: (settings: Settings) => Promise<number>;
   /** Reads which requests other daemons on the store have sent to remote services. May reject. */
@@ -58,7 +58,7 @@ export interface OrchestratorParts extends Omit<BaseParts, 'leaseMs' | 'notify' 
 }
 
 /** What the parts need from the orchestrator. */
-interface Surroundings extends OrchestratorParts {
+interface AssemblyParts extends OrchestratorParts {
   readonly stopping: AbortSignal;
   readonly isStarted: () => boolean;
   readonly notify: () => void;
@@ -70,7 +70,7 @@ interface Surroundings extends OrchestratorParts {
 export type Assembly = ReturnType<typeof assemble>;
 
 /** Creates the parts and connects them. Parts that depend on claims listen to claim changes. */
-export function assemble(around: Surroundings) {
+export function assemble(around: AssemblyParts) {
   const { clock, logger, source, stopping, notify, pool, trackerFor } = around;
   const pending = new PendingWork(logger);
   const own = (what: string, work: Promise<unknown>): void => pending.own(what, work);
@@ -90,20 +90,20 @@ export function assemble(around: Surroundings) {
     stopping,
     tracker: () => trackerFor(source.read().workflow.settings),
     freshnessMs: () => source.read().workflow.settings.polling.freshnessMs,
-    restMs: (failures) => restMs({ ...base, activity }, failures),
+    backoffMs: (failures) => backoffMs({ ...base, activity }, failures),
     soon: () => retries.dueSoon(),
   });
   const journal = new Journal(base);
   const spending = new Spending(withClaims);
   const pause = new Pause(base);
-  const landings = new Landings(withClaims);
+  const finishedIssues = new FinishedIssues(withClaims);
   const skipped = skippedIssues(claims);
   const totals = noTotals();
   const fillSlots = (): void => {
     if (!stopping.aborted && around.isStarted()) filler.fill();
   };
-  const room = new HeadroomWatch({ ...base, onRoomAgain: fillSlots });
-  const accounts = new AccountBook({
+  const headroom = new HeadroomWatch({ ...base, onHeadroomBack: fillSlots });
+  const accounts = new Accounts({
     ...base,
     onWorkingAgain: () => {
       if (retries.accountReady()) fillSlots();
@@ -112,10 +112,10 @@ export function assemble(around: Surroundings) {
   const cleaner = new WorkspaceCleaner({ ...withClaims, reads, onCleaned: fillSlots });
   const sweep = new WorkspaceSweep({ ...withClaims, reads, cleaner, onCleaned: fillSlots });
   const due = new DueReads(base);
-  const givenBack = (issue: Issue): void => {
-    landings.follow(issue);
+  const onReleased = (issue: Issue): void => {
+    finishedIssues.follow(issue);
     if (stateClass(issue.state, source.read().workflow.settings.tracker) !== 'terminal') return;
-    landings.landed(issue);
+    finishedIssues.finished(issue);
     own('cleanup', cleaner.cleanAfterLastRun(issue));
   };
   const known = {
@@ -126,14 +126,14 @@ export function assemble(around: Surroundings) {
     cleaner,
     due,
     fillSlots,
-    givenBack,
+    onReleased,
     journal,
-    landings,
+    finishedIssues,
     leaseMs,
     pause,
     pending,
     reads,
-    room,
+    headroom,
     skipped,
     spending,
     sweep,

@@ -7,20 +7,20 @@ import { type Assembly, assemble, type OrchestratorParts } from './assemble.ts';
 import type { Retrying } from './claims/claim.ts';
 import { endLeftoverProcesses, findOrphans, inheritAll } from './claims/inherit.ts';
 import { CommandQueue } from './commands/command-queue.ts';
-import type { ClaimBeside } from './dispatch/gates.ts';
+import type { OtherClaim } from './dispatch/gates.ts';
 import { previewDispatch } from './dispatch/slot-filler.ts';
 import { Jobs } from './jobs/jobs.ts';
 import { recurringJobs } from './jobs/recurring-jobs.ts';
 import { trackerNow } from './poll/pace.ts';
 import type { PollError } from './poll/poll.ts';
-import { endRuns, giveClaimsBack } from './shut-down.ts';
+import { endRuns, releaseClaims } from './shut-down.ts';
 import { TickLoop } from './tick-loop.ts';
 import { errorsIn } from './tick-steps.ts';
 import { type Explainer, type Explanation, explainIssue } from './view/explain.ts';
 import { type ReadModel, readModel } from './view/read-model.ts';
 import { Watchers } from './view/watchers.ts';
 import { cleanAtStart } from './workspaces/clean-at-start.ts';
-import type { SweepReport, SweepWish } from './workspaces/sweep-workspaces.ts';
+import type { SweepReport, SweepRequest } from './workspaces/sweep-workspaces.ts';
 
 /** How long the first tick waits for commands in the queue. */
 const commandsFirstMs = 5_000;
@@ -65,7 +65,7 @@ export class Orchestrator {
       stopping: this.#stop.signal,
       isStarted: () => this.#isStarted,
       notify: () => this.#watchers.notify(),
-      requestTick: () => this.#lookNow(),
+      requestTick: () => this.#tickAndPoll(),
       reviewJobs: () => this.#jobs.review(),
       retryDue: (retrying) => this.#retryDue(retrying),
     });
@@ -107,7 +107,7 @@ export class Orchestrator {
     for (const limit of limitsSwitchedOff(source.read().workflow.settings)) logger.warn('limit_off', { limit });
     lease.start();
     await endLeftoverProcesses(this.#all);
-    await this.#takeUp();
+    await this.#readState();
     // Commands from the time without a daemon come before anything starts; a slow tracker does not delay this for long.
     await within(clock, commandsFirstMs, this.#commands.drain());
     if (this.#stop.signal.aborted) return;
@@ -121,7 +121,7 @@ export class Orchestrator {
   reload(): void {
     const again = async (): Promise<void> => {
       await this.#all.claims.reload();
-      await this.#takeUp();
+      await this.#readState();
       this.wake();
     };
     this.#all.own('reload', again());
@@ -161,11 +161,11 @@ export class Orchestrator {
    * it.
    */
   refresh(): void {
-    this.#all.reads.rest.lift();
-    this.#lookNow();
+    this.#all.reads.backoff.lift();
+    this.#tickAndPoll();
   }
 
-  #lookNow(): void {
+  #tickAndPoll(): void {
     // During the start this request becomes the first tick: nothing may begin before it.
     if (this.#stop.signal.aborted || !this.#isStarted) return;
     const isLocal = trackerNow(this.#all)?.isLocal === true;
@@ -179,19 +179,19 @@ export class Orchestrator {
   }
 
   /** What a tick would do now, after reading the stored state; starts nothing. */
-  async preview(beside: readonly ClaimBeside[] = []): Promise<readonly DispatchDecision[]> {
-    await this.#lookFromOutside();
-    return previewDispatch(this.#all, beside);
+  async preview(otherClaims: readonly OtherClaim[] = []): Promise<readonly DispatchDecision[]> {
+    await this.#readForVisitor();
+    return previewDispatch(this.#all, otherClaims);
   }
 
   async explain(reference: string, by: Explainer = 'daemon'): Promise<Explanation> {
-    if (by === 'visitor') await this.#lookFromOutside();
+    if (by === 'visitor') await this.#readForVisitor();
     return explainIssue(this.#all, reference, by);
   }
 
   /** Removes the workspaces that may go; also before a start, for a person who runs no daemon. */
-  prune(wish: SweepWish): Promise<SweepReport> {
-    return this.#all.sweep.run(wish);
+  prune(request: SweepRequest): Promise<SweepReport> {
+    return this.#all.sweep.run(request);
   }
 
   /** Stops everything and resolves when no run is left. Calling it again waits for the same end. */
@@ -210,7 +210,7 @@ export class Orchestrator {
       await pending.drain();
       await journal.flush();
       lease.stop();
-      await giveClaimsBack(this.#all);
+      await releaseClaims(this.#all);
       pool?.leave();
       this.#watchers.notify();
       this.#resolveClosed();
@@ -244,22 +244,22 @@ export class Orchestrator {
   }
 
   /** Reads the stored state, and inherits issues that no daemon has. */
-  async #takeUp(): Promise<void> {
-    const { pause, spending, landings, accounts } = this.#all;
+  async #readState(): Promise<void> {
+    const { pause, spending, finishedIssues, accounts } = this.#all;
     await pause.read();
     await spending.read();
-    await landings.read();
+    await finishedIssues.read();
     await accounts.read();
     await inheritAll(this.#all, await findOrphans(this.#all));
   }
 
   /** Reads the stored state for a visitor: claims, schedules and changes nothing. */
-  async #lookFromOutside(): Promise<void> {
-    const { pause, spending, accounts, room, claims, candidates, reads, store, project, clock, source } = this.#all;
+  async #readForVisitor(): Promise<void> {
+    const { pause, spending, accounts, headroom, claims, candidates, reads, store, project, clock, source } = this.#all;
     await pause.read();
     await spending.read();
     await accounts.read();
-    await room.look();
+    await headroom.refresh();
     claims.show(await store.recovery(project, clock.now()));
     const { agent, tracker } = source.read().workflow.settings;
     if (agent.maxInReview > 0)

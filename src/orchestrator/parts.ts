@@ -50,7 +50,7 @@ export interface EndedRun {
 /** Access to processes on this machine that the orchestrator has no handle for. */
 export interface Processes {
   /** Ends every process on this machine that this daemon started before a restart. */
-  endEarlierLives(): Promise<{ readonly ended: number; readonly left: readonly { readonly runId: string | null }[] }>;
+  endLeftovers(): Promise<{ readonly ended: number; readonly left: readonly { readonly runId: string | null }[] }>;
   /** Ends every process on this machine that carries the marker of this run, or is in the session it began with. */
   endRun(runId: string, began: AgentProcess | null): Promise<{ readonly ended: number; readonly left: number }>;
   /** Ends all processes of these runs without asking them first. */

@@ -28,7 +28,7 @@ export async function endRuns(parts: ShutDownParts, ticking: Promise<void> | nul
 }
 
 /** For the next daemon: releases our claims; retries and holds stay. */
-export async function giveClaimsBack({ claims, logger }: ShutDownParts): Promise<void> {
+export async function releaseClaims({ claims, logger }: ShutDownParts): Promise<void> {
   try {
     await claims.releaseAll();
   } catch (error) {

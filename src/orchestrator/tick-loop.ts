@@ -4,7 +4,7 @@ import type { Activity } from './poll/activity.ts';
 import { paceNow } from './poll/pace.ts';
 import type { PollError } from './poll/poll.ts';
 import { type DueReads, runTick, type StepReport, type TickParts } from './tick-steps.ts';
-import { type HealthParts, tellHealth } from './view/health.ts';
+import { type HealthParts, publishHealth } from './view/health.ts';
 
 /** A tick only checks state on this machine, so it is cheap: it comes at least this often, whatever the polls do. */
 const tickMs = 5_000;
@@ -82,8 +82,8 @@ export class TickLoop {
     notify();
     try {
       onBegin();
-      this.#lookForSleep(tickStartedAt);
-      activity.look();
+      this.#checkForSleep(tickStartedAt);
+      activity.readFile();
       jobs.review();
       this.#steps = await runTick(this.#parts, this.#parts.due);
     } catch (error) {
@@ -93,7 +93,7 @@ export class TickLoop {
       this.#ticking = null;
       onEnd();
       if (!stopping.aborted) this.#schedule(this.#isWanted ? 0 : Math.min(paceNow(this.#parts).intervalMs, tickMs));
-      tellHealth(this.#parts, {
+      publishHealth(this.#parts, {
         startedAt,
         number: this.#number,
         tickStartedAt,
@@ -108,7 +108,7 @@ export class TickLoop {
   }
 
   /** A machine that slept polls once when it wakes, and does not finish a wait from the evening before. */
-  #lookForSleep(now: { readonly wall: number; readonly monotonic: number }): void {
+  #checkForSleep(now: { readonly wall: number; readonly monotonic: number }): void {
     const before = this.#seenAt;
     this.#seenAt = now;
     if (before === null || now.wall - before.wall - (now.monotonic - before.monotonic) < sleptMs) return;

@@ -2,7 +2,7 @@ import { type BatonError, toBatonError } from '../core/baton-error.ts';
 import type { Pause } from './commands/pause.ts';
 import type { HeadroomWatch } from './dispatch/headroom.ts';
 import type { BaseParts } from './parts.ts';
-import type { AccountBook } from './runs/account-book.ts';
+import type { Accounts } from './runs/accounts.ts';
 
 export interface StepReport {
   readonly step: TickStep;
@@ -16,8 +16,8 @@ export function errorsIn(steps: readonly StepReport[]): { readonly step: TickSte
 
 export interface TickParts extends Pick<BaseParts, 'clock' | 'isShared' | 'logger' | 'own' | 'source' | 'stopping'> {
   readonly pause: Pause;
-  readonly accounts: AccountBook;
-  readonly room: HeadroomWatch;
+  readonly accounts: Accounts;
+  readonly headroom: HeadroomWatch;
   readonly inheritOrphans: () => Promise<void>;
   readonly serveRetries: () => void;
   readonly fillSlots: () => void;
@@ -71,11 +71,11 @@ const steps = {
   },
   retries: ({ serveRetries }) => serveRetries(),
   intake: nothingYet,
-  dispatch: ({ source, room, fillSlots, own }) => {
+  dispatch: ({ source, headroom, fillSlots, own }) => {
     const { problem } = source.read();
     // Nothing new starts with an unusable workflow file.
     if (problem !== null) throw problem;
-    if (room.whyNone() !== null) own('room', room.look());
+    if (headroom.whyNone() !== null) own('headroom', headroom.refresh());
     fillSlots();
   },
   maintenance: nothingYet,

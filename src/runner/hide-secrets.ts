@@ -1,6 +1,6 @@
 import type { Agent, AgentSession } from '../agent/agent.ts';
 import type { Redactor } from '../core/text/redact.ts';
-import type { ToolDoor } from '../core/tool-door.ts';
+import type { ToolSet } from '../core/tool-set.ts';
 
 /**
  * Wraps an agent so that no event, question, last message or error of it contains a secret. It wraps every backend
@@ -21,10 +21,10 @@ export function hideSecrets(agent: Agent, redactor: Redactor): Agent {
 }
 
 /** Wraps the tools: what an agent writes or says to people through them contains no secret either. */
-export function hideFromTools(door: ToolDoor, redactor: Redactor): ToolDoor {
+export function hideFromTools(toolSet: ToolSet, redactor: Redactor): ToolSet {
   return {
-    tools: door.tools,
-    call: (name, input, signal) => door.call(name, redactor.redact(input), signal),
+    tools: toolSet.tools,
+    call: (name, input, signal) => toolSet.call(name, redactor.redact(input), signal),
   };
 }
 

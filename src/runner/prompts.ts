@@ -26,7 +26,7 @@ export function firstPrompt({ request, whole, isResumed, said }: FirstPrompt): s
   const knowsIssue = isResumed && earlier?.turns !== 0;
   const answers = knowsIssue ? request.answers : [...request.answersBefore, ...request.answers];
   return [
-    knowsIssue ? goesOnText(request) : whole,
+    knowsIssue ? continuesText(request) : whole,
     ...(!knowsIssue && earlier !== null && needsSummary(request) ? [earlierWorkText(earlier)] : []),
     ...(answers.length === 0 ? [] : [answersText(answers)]),
     ...saidText([...(note === null ? [] : [note]), ...said]),
@@ -39,19 +39,20 @@ function needsSummary({ threadId, retryKind, recovery, answers }: FirstPrompt['r
   return threadId !== null || recovery !== null || answers.length > 0 || retryKind === 'handed_back';
 }
 
-function goesOnText({ retryKind, recovery }: FirstPrompt['request']): string {
+function continuesText({ retryKind, recovery }: FirstPrompt['request']): string {
   return guidance(
-    `The work on this issue goes on in this thread. ${recovery === 'compact' ? compacted : reasons[retryKind ?? 'continuation']}`,
+    `The work on this issue continues in this thread. ${recovery === 'compact' ? compacted : reasons[retryKind ?? 'continuation']}`,
   );
 }
 
-const compacted = 'It had become too long and was made shorter: look in the workspace at what is done already.';
+const compacted =
+  'The thread had become too long and was shortened. Check the workspace for the work that is already done.';
 
 const reasons: Readonly<Record<RetryKind, string>> = {
-  interrupted: 'You were stopped in the middle of it: a command that was running may be half done.',
-  quota: 'The quota of your account was used up, and there is some again.',
-  answered: 'You were stopped because you needed a person.',
-  handed_back: 'A person worked on it by hand and gave it back: files may have changed, so look at them first.',
+  interrupted: 'You were stopped in the middle of your work: a command that was running may be half done.',
+  quota: 'Your account had used up its quota and has quota again.',
+  answered: 'You were stopped because you needed an answer from a person.',
+  handed_back: 'A person worked on it by hand and handed it back: files may have changed, so check them first.',
   continuation: 'Your last run ended, but the issue is still in an active state.',
   failure: 'Your last run failed.',
 };
@@ -63,7 +64,7 @@ export function continuationPrompt(turn: number, maxTurns: number): string {
       'Your last turn ended normally, but the issue is still in an active state.',
       `This is continuation turn ${turn} of ${maxTurns} in this run.`,
     ),
-    '- Do what is left of the issue. Do not end the turn while it is active unless something really blocks you.',
+    '- Finish the remaining work on the issue. Do not end the turn while the issue is active unless you are really blocked.',
   ].join('\n');
 }
 
@@ -72,7 +73,7 @@ function guidance(...why: readonly string[]): string {
     'Continuation guidance:',
     '',
     ...why.map((line) => `- ${line}`),
-    '- Go on from the workspace as it is now; do not start again from the beginning.',
+    '- Continue from the current workspace; do not start from the beginning.',
     '- The instructions and the issue are already in this thread; do not repeat them.',
   ].join('\n');
 }

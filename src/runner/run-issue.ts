@@ -10,7 +10,7 @@ import { stopOutcome } from '../core/run/stop-outcome.ts';
 import type { AccountSettings, Settings } from '../core/settings.ts';
 import { harmlessLine } from '../core/text/harmless-line.ts';
 import { createRedactor, secretsIn } from '../core/text/redact.ts';
-import type { ToolDoor, ToolHost } from '../core/tool-door.ts';
+import type { ToolHost, ToolSet } from '../core/tool-set.ts';
 import type { Workspace, WorkspaceFacts, Workspaces, WorkspaceVisit } from '../workspace/workspace.ts';
 import { askPerson } from './ask-person.ts';
 import { hideFromTools, hideSecrets } from './hide-secrets.ts';
@@ -27,7 +27,7 @@ import { TurnLimit } from './turn-limit.ts';
 export interface RunnerParts {
   readonly agentFor: (settings: Settings, account: AccountSettings) => Agent;
   readonly workspacesFor: (settings: Settings) => Workspaces;
-  readonly toolDoorFor: (settings: Settings, run: ToolUser) => ToolDoor;
+  readonly toolSetFor: (settings: Settings, run: ToolUser) => ToolSet;
   /** Where agents reach their tools over HTTP; null when there is no tool server. */
   readonly toolHost: ToolHost | null;
   /** Reads the issue from the tracker now; null when it is gone. */
@@ -61,26 +61,26 @@ function startRun(request: RunRequest, parts: RunnerParts): LiveRun {
   let reason: StopReason | null = null;
   let turns = 0;
   // A listener that throws must not break the run or keep its agent alive.
-  const tell = (fact: RunFact): void => {
+  const report = (fact: RunFact): void => {
     if (fact.kind === 'turn') turns = fact.turn;
     try {
-      request.tell(fact);
+      request.report(fact);
     } catch (error) {
       logger.error('run_watcher_failed', { error });
     }
   };
   const endSteering = (): void => {
-    const untold = steering.close().length;
-    if (untold > 0) logger.warn('message_not_delivered', { texts: untold });
+    const undelivered = steering.close().length;
+    if (undelivered > 0) logger.warn('message_not_delivered', { texts: undelivered });
   };
   const conclude = (error: BatonError | null): RunOutcome => {
     endSteering();
     const outcome = outcomeOf(reason, error, turns);
-    tell({ kind: 'stage', stage: lastStage(outcome.end) });
+    report({ kind: 'stage', stage: lastStage(outcome.end) });
     return outcome;
   };
   return {
-    outcome: runIssue({ request: { ...request, tell }, parts, logger, steering, signal: stop.signal }).then(
+    outcome: runIssue({ request: { ...request, report }, parts, logger, steering, signal: stop.signal }).then(
       () => conclude(null),
       (thrown) => conclude(toBatonError(thrown)),
     ),
@@ -105,34 +105,34 @@ interface RunParts {
 /** One run from its first stage to its last; rejects with the error of the stage that failed. */
 async function runIssue(run: RunParts): Promise<void> {
   const { request, parts, signal } = run;
-  const { issue, workflow, runId, attempt, tell } = request;
+  const { issue, workflow, runId, attempt, report } = request;
   const workspaces = parts.workspacesFor(workflow.settings);
-  tell({ kind: 'stage', stage: 'preparing_workspace' });
+  report({ kind: 'stage', stage: 'preparing_workspace' });
   const visit: WorkspaceVisit = { issue, runId, attempt, branch: workflow.renderBranch(issue), signal };
   const workspace = await workspaces.prepare(visit);
-  tell({ kind: 'workspace', path: workspace.path });
+  report({ kind: 'workspace', path: workspace.path });
   try {
     signal.throwIfAborted();
     await workspaces.beforeRun(workspace, visit);
     // Read after the hook, whose changes are not the agent's.
     const before = await workspaces.examine(workspace.path);
-    tell({ kind: 'stage', stage: 'building_prompt' });
+    report({ kind: 'stage', stage: 'building_prompt' });
     // Rendered before the launch: a mistake in the template must not start an agent (row 1.5 of the reference).
     const { retryKind } = request;
     const fenceMark = parts.chance.id();
     const whole = workflow.renderPrompt({ issue, attempt, retryKind, fenceMark });
     await workspaces.verify(workspace, visit);
     signal.throwIfAborted();
-    tell({ kind: 'stage', stage: 'launching_agent_process' });
-    await haveSession(run, { workspaces, workspace, before, whole, fenceMark });
+    report({ kind: 'stage', stage: 'launching_agent_process' });
+    await runSession(run, { workspaces, workspace, before, whole, fenceMark });
   } finally {
     const { signal: _stopsTheRunButNotTheHook, ...lastVisit } = visit;
-    const delivery = await workspaces.afterRun(workspace, lastVisit);
-    if (delivery !== null) tell({ kind: 'published', delivery });
+    const publication = await workspaces.afterRun(workspace, lastVisit);
+    if (publication !== null) report({ kind: 'published', publication });
   }
 }
 
-interface Ground {
+interface SessionSetup {
   readonly workspaces: Workspaces;
   readonly workspace: Workspace;
   readonly before: WorkspaceFacts | null;
@@ -142,10 +142,10 @@ interface Ground {
 }
 
 /** The session, from opening its tools to the stop after which they are refused. */
-async function haveSession(run: RunParts, ground: Ground): Promise<void> {
+async function runSession(run: RunParts, setup: SessionSetup): Promise<void> {
   const { request, parts, logger, steering, signal } = run;
-  const { workspaces, workspace, before, whole, fenceMark } = ground;
-  const { workflow, runId, tell } = request;
+  const { workspaces, workspace, before, whole, fenceMark } = setup;
+  const { workflow, runId, report } = request;
   const limit = new TurnLimit(parts.clock, workflow.settings.agent.turnWallTimeMs);
   const over = new AbortController();
   let live: AgentSession | null = null;
@@ -160,41 +160,41 @@ async function haveSession(run: RunParts, ground: Ground): Promise<void> {
     },
     onAnswer: (question, answer) => {
       steering.hear();
-      tellSaid({ kind: 'answer', question, answer });
+      reportWords({ kind: 'answer', question, answer });
     },
     logger,
   });
   const agent = parts.agentFor(workflow.settings, request.account);
   const redactor = createRedactor([...secretsIn([workflow.settings, request.account]), ...(agent.secrets ?? [])]);
-  const tellSaid = (words: PersonWords): void =>
-    tell({ kind: 'event', event: personEvent(words, parts.clock.now(), redactor) });
-  const opened = parts.toolDoorFor(workflow.settings, {
+  const reportWords = (words: PersonWords): void =>
+    report({ kind: 'event', event: personEvent(words, parts.clock.now(), redactor) });
+  const opened = parts.toolSetFor(workflow.settings, {
     runId,
     issueId: request.issue.id,
     ask,
     isStillOurs: request.isStillOurs,
     onProgress: (text) => logger.info('agent_progress', { progress: text }),
-    onMove: (state) => tell({ kind: 'moved', to: state }),
-    onNotMoved: () => tell({ kind: 'not_moved' }),
+    onMove: (state) => report({ kind: 'moved', to: state }),
+    onNotMoved: () => report({ kind: 'not_moved' }),
   });
-  const door = hideFromTools(opened, redactor);
-  const lookAtWorkspace = async (): Promise<string | null> =>
+  const tools = hideFromTools(opened, redactor);
+  const readFingerprint = async (): Promise<string | null> =>
     (await workspaces.examine(workspace.path))?.fingerprint ?? null;
   // Some backends have a process from the start, others only in a turn: the stage is reported once, before the first
   // turn.
-  const onInitializing = once(() => tell({ kind: 'stage', stage: 'initializing_session' }));
+  const onInitializing = once(() => report({ kind: 'stage', stage: 'initializing_session' }));
   try {
-    const toolAddress = parts.toolHost?.admit(runId, door) ?? null;
+    const toolAddress = parts.toolHost?.admit(runId, tools) ?? null;
     if (toolAddress !== null) redactor.also(toolAddress.token);
     const careful = hideSecrets(agent, redactor);
-    const session = await startSession(run, careful, { workspace, ask, tools: door, toolAddress, onInitializing });
+    const session = await startSession(run, careful, { workspace, ask, tools, toolAddress, onInitializing });
     live = session;
     try {
       onInitializing();
-      tell({ kind: 'session', threadId: session.threadId });
-      for (const answered of request.answers) tellSaid({ kind: 'answer', ...answered });
-      if (request.note !== null) tellSaid({ kind: 'note', text: request.note });
-      steering.join(session, (text) => tellSaid({ kind: 'steer', text }));
+      report({ kind: 'session', threadId: session.threadId });
+      for (const answered of request.answers) reportWords({ kind: 'answer', ...answered });
+      if (request.note !== null) reportWords({ kind: 'note', text: request.note });
+      steering.join(session, (text) => reportWords({ kind: 'steer', text }));
       const prompt = firstPrompt({ request, whole, isResumed: session.isResumed, said: steering.take() });
       const isStillToBeDone = (): Promise<boolean> => isRoutable(run);
       const fingerprint = before?.fingerprint ?? null;
@@ -207,24 +207,24 @@ async function haveSession(run: RunParts, ground: Ground): Promise<void> {
         ask,
         signal,
         fingerprint,
-        lookAtWorkspace,
+        readFingerprint,
         isStillToBeDone,
         onPrompt: (turn, text) => {
           const { clock } = parts;
           const { pid } = session;
           for (const event of promptEvents({ turn, text, fenceMark, redactor, at: clock.now(), pid }))
-            tell({ kind: 'event', event });
+            report({ kind: 'event', event });
         },
       });
     } finally {
-      tell({ kind: 'stage', stage: 'finishing' });
+      report({ kind: 'stage', stage: 'finishing' });
       try {
         over.abort();
         await session.stop();
       } finally {
         const after = await workspaces.examine(workspace.path);
         const isSeen = before !== null && after !== null;
-        tell({ kind: 'changed', changed: isSeen ? before.fingerprint !== after.fingerprint : null, facts: after });
+        report({ kind: 'changed', changed: isSeen ? before.fingerprint !== after.fingerprint : null, facts: after });
       }
     }
   } finally {
@@ -239,14 +239,14 @@ interface SessionStart extends Pick<SessionRequest, 'ask' | 'tools' | 'toolAddre
 }
 
 function startSession({ request, signal }: RunParts, agent: Agent, start: SessionStart): Promise<AgentSession> {
-  const { issue, workflow, runId, attempt, retryKind, isStillOurs, tell } = request;
+  const { issue, workflow, runId, attempt, retryKind, isStillOurs, report } = request;
   const { workspace, onInitializing, ask, tools, toolAddress } = start;
   const onFirstTurn = once(() => {
-    if (request.answers.length > 0) tell({ kind: 'answers_told' });
+    if (request.answers.length > 0) report({ kind: 'answers_delivered' });
   });
   const onEvent = (event: AgentEvent): void => {
     if (event.name === 'turn_started') onFirstTurn();
-    tell({ kind: 'event', event });
+    report({ kind: 'event', event });
   };
   return agent.startSession({
     runId,
@@ -267,7 +267,7 @@ function startSession({ request, signal }: RunParts, agent: Agent, start: Sessio
       ...(retryKind === null ? {} : { BATON_RETRY_KIND: retryKind }),
     },
     onProcess: (process) => {
-      tell({ kind: 'process', process });
+      report({ kind: 'process', process });
       onInitializing();
     },
     onEvent: thinEvents(onEvent),

@@ -19,7 +19,7 @@ export interface TurnLoop {
   readonly ask: SessionRequest['ask'];
   /** The fingerprint of the workspace before the first turn, and the function that takes it again. */
   readonly fingerprint: string | null;
-  readonly lookAtWorkspace: () => Promise<string | null>;
+  readonly readFingerprint: () => Promise<string | null>;
   readonly isStillToBeDone: () => Promise<boolean>;
   /** Records the prompt of a turn before the agent gets it. */
   readonly onPrompt: (turn: number, text: string) => void;
@@ -37,8 +37,8 @@ export async function runTurns(loop: TurnLoop): Promise<void> {
   let idle = noIdleTurns(loop.fingerprint);
   let text = loop.prompt;
   for (let turn = 1; ; turn += 1) {
-    request.tell({ kind: 'stage', stage: 'streaming_turn' });
-    request.tell({ kind: 'turn', turn });
+    request.report({ kind: 'stage', stage: 'streaming_turn' });
+    request.report({ kind: 'turn', turn });
     loop.onPrompt(turn, text);
     const result = await runTurn(loop, text);
     if (result.status === 'input_required') {
@@ -47,11 +47,11 @@ export async function runTurns(loop: TurnLoop): Promise<void> {
       continue;
     }
     const message = messageOf(result);
-    if (message !== '') request.tell({ kind: 'message', text: message });
+    if (message !== '') request.report({ kind: 'message', text: message });
     if (!session.remembersTurns) return;
     if (maxIdleTurns > 0) {
       const heardPerson = steering.takeHeard();
-      idle = countIdleTurn(idle, { message, heardPerson, fingerprint: await loop.lookAtWorkspace() });
+      idle = countIdleTurn(idle, { message, heardPerson, fingerprint: await loop.readFingerprint() });
     }
     const isIdle = isStalemate(idle, maxIdleTurns);
     if (turn >= maxTurns && !isIdle && steering.closeIfNothingIsKept()) return;

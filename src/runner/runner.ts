@@ -4,7 +4,7 @@ import type { Issue } from '../core/issue/issue.ts';
 import type { RecoveryStep } from '../core/run/context-recovery.ts';
 import type { EarlierWork } from '../core/run/earlier-work.ts';
 import type { RunOutcome, RunStage, StopReason } from '../core/run/run.ts';
-import type { Delivery } from '../core/run/run-evidence.ts';
+import type { Publication } from '../core/run/run-evidence.ts';
 import type { AccountSettings } from '../core/settings.ts';
 import type { RetryKind, Workflow } from '../core/workflow.ts';
 import type { WorkspaceFacts } from '../workspace/workspace.ts';
@@ -30,9 +30,9 @@ export interface RunRequest {
   /** What this run does differently because the last one used up its context; null for an ordinary run. */
   readonly recovery: RecoveryStep | null;
   /** A person's answers to the previous run; the agent gets them first. */
-  readonly answers: readonly ToldAnswer[];
+  readonly answers: readonly AnsweredQuestion[];
   /** People's answers to earlier runs; an agent that does not remember them gets them again. */
-  readonly answersBefore: readonly ToldAnswer[];
+  readonly answersBefore: readonly AnsweredQuestion[];
   readonly note: string | null;
   /** The previous run of the issue, if there was one: for an agent that does not remember it. */
   readonly earlier: EarlierWork | null;
@@ -41,10 +41,10 @@ export interface RunRequest {
   /** Called right before an agent is launched: false when another daemon may have the issue by now. */
   readonly isStillOurs: () => boolean;
   /** Called with each fact about the run, while it happens. */
-  readonly tell: (fact: RunFact) => void;
+  readonly report: (fact: RunFact) => void;
 }
 
-export interface ToldAnswer {
+export interface AnsweredQuestion {
   readonly question: AgentQuestion;
   readonly answer: QuestionAnswer;
 }
@@ -60,7 +60,7 @@ export type RunFact =
   /** The last message of the agent in a completed turn. */
   | { readonly kind: 'message'; readonly text: string }
   /** The agent has the first prompt, including the answers. */
-  | { readonly kind: 'answers_told' }
+  | { readonly kind: 'answers_delivered' }
   | { readonly kind: 'event'; readonly event: AgentEvent }
   /** The agent moves its own issue to this state, by a tool; null: by the tracker's own tool, to an unknown state. */
   | { readonly kind: 'moved'; readonly to: string | null }
@@ -75,15 +75,15 @@ export type RunFact =
    * The result of publishing the workspace's branch, if there is one. Reported once, after `changed` and before the
    * outcome.
    */
-  | { readonly kind: 'published'; readonly delivery: Delivery };
+  | { readonly kind: 'published'; readonly publication: Publication };
 
 export interface LiveRun {
   readonly outcome: Promise<RunOutcome>;
   /**
-   * Sends a message to the agent: `told` during the current turn, or `kept` for the next prompt. Rejects with
+   * Sends a message to the agent: `delivered` during the current turn, or `queued` for the next prompt. Rejects with
    * `command_refused` when the backend can take it in neither way.
    */
-  steer(text: string): Promise<'told' | 'kept'>;
+  steer(text: string): Promise<'delivered' | 'queued'>;
   /** Whether a message could be sent now. Absent: unknown until it is tried. */
   canHear?(): boolean;
   /** Asks the run to end; the first reason counts. */

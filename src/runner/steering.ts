@@ -66,32 +66,32 @@ export class Steering {
     return this.take();
   }
 
-  async steer(text: string): Promise<'told' | 'kept'> {
-    if (text.trim() === '') throw refused('nothing_to_say', 'There is nothing to say.');
-    if (text.length > longestText) throw refused('too_long', `The text is longer than ${longestText} characters.`);
+  async steer(text: string): Promise<'delivered' | 'queued'> {
+    if (text.trim() === '') throw refused('nothing_to_say', 'The message is empty.');
+    if (text.length > longestText) throw refused('too_long', `The message is longer than ${longestText} characters.`);
     this.#refuseIfOver();
     try {
       if (await this.#session?.steer?.(text)) {
         this.hear();
-        this.#tellSaid(text);
-        return 'told';
+        this.#reportSaid(text);
+        return 'delivered';
       }
     } catch (error) {
       // An agent that refuses a message during its turn may take it before the next one.
       if (!this.#hasNextPrompt)
-        throw refused('agent_refuses', `The agent does not take it: ${toBatonError(error).message}`);
+        throw refused('agent_refuses', `The agent refused the message: ${toBatonError(error).message}`);
     }
     this.#refuseIfOver();
     if (!this.#hasNextPrompt)
-      throw refused('agent_cannot_hear', 'This agent hears nothing while it works, and a run has one turn.');
+      throw refused('agent_cannot_hear', 'This agent takes no messages during a turn, and its run has only one turn.');
     if (this.#kept.length >= mostKept)
-      throw refused('too_many_waiting', `${mostKept} texts wait for the next turn already.`);
+      throw refused('too_many_waiting', `${mostKept} messages already wait for the next turn.`);
     this.#kept.push(text);
-    this.#tellSaid(text);
-    return 'kept';
+    this.#reportSaid(text);
+    return 'queued';
   }
 
-  #tellSaid(text: string): void {
+  #reportSaid(text: string): void {
     if (this.#onSaid === null) this.#saidBefore.push(text);
     else this.#onSaid(text);
   }

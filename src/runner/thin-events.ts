@@ -12,9 +12,9 @@ const chatter: ReadonlySet<AgentEventName> = new Set(['notification', 'other_mes
  * not fill the memory, the store and the event loop of the daemon. Events that were left out are counted and reported
  * with the next event, and none of their running totals and quota windows is lost.
  */
-export function thinEvents(tell: (event: AgentEvent) => void): (event: AgentEvent) => void {
+export function thinEvents(report: (event: AgentEvent) => void): (event: AgentEvent) => void {
   let second = Number.NaN;
-  let told = 0;
+  let sent = 0;
   let leftOut = 0;
   let usage: TokenUsage | undefined;
   let quota: readonly QuotaWindow[] = [];
@@ -22,9 +22,9 @@ export function thinEvents(tell: (event: AgentEvent) => void): (event: AgentEven
     const now = Math.floor(event.at / 1000);
     if (now !== second) {
       second = now;
-      told = 0;
+      sent = 0;
     }
-    if (chatter.has(event.name) && told >= mostASecond) {
+    if (chatter.has(event.name) && sent >= mostASecond) {
       leftOut += 1;
       usage = event.usage ?? usage;
       if (event.quota !== undefined) quota = mergeWindows(quota, event.quota);
@@ -32,7 +32,7 @@ export function thinEvents(tell: (event: AgentEvent) => void): (event: AgentEven
     }
     if (leftOut > 0) {
       const summary = `${leftOut} more messages were left out: they came too fast`;
-      tell({
+      report({
         name: 'other_message',
         at: event.at,
         pid: event.pid,
@@ -44,7 +44,7 @@ export function thinEvents(tell: (event: AgentEvent) => void): (event: AgentEven
       usage = undefined;
       quota = [];
     }
-    told += 1;
-    tell(event);
+    sent += 1;
+    report(event);
   };
 }

@@ -4,7 +4,7 @@ import type { AgentQuestion, QuestionAnswer } from '../core/command/question.ts'
 import { fenceParts, type PromptPart } from '../core/text/fence.ts';
 import type { Redactor } from '../core/text/redact.ts';
 
-export interface ToldPrompt {
+export interface TurnPrompt {
   readonly turn: number;
   readonly text: string;
   readonly fenceMark: string;
@@ -20,7 +20,7 @@ const charactersAnEvent = 32_000;
  * The prompt of a turn for the transcript: in parts, with text of untrusted authors marked, and without secrets.
  * Joined, the parts of all these events are the prompt; a long prompt takes several events.
  */
-export function promptEvents({ turn, text, fenceMark, redactor, at, pid }: ToldPrompt): readonly AgentEvent[] {
+export function promptEvents({ turn, text, fenceMark, redactor, at, pid }: TurnPrompt): readonly AgentEvent[] {
   const pieces = piecesOf(redactor.redact(fenceParts(text, fenceMark)));
   const { length } = text;
   return pieces.map((parts, index) => ({
@@ -37,16 +37,16 @@ export function promptEvents({ turn, text, fenceMark, redactor, at, pid }: ToldP
 
 function piecesOf(parts: readonly PromptPart[]): readonly (readonly PromptPart[])[] {
   const pieces: PromptPart[][] = [[]];
-  let room = charactersAnEvent;
+  let left = charactersAnEvent;
   for (const { text, isUntrusted } of parts) {
     for (let at = 0; at < text.length; ) {
-      if (room <= 0) {
+      if (left <= 0) {
         pieces.push([]);
-        room = charactersAnEvent;
+        left = charactersAnEvent;
       }
-      const end = wholeCharacter(text, at + room);
+      const end = wholeCharacter(text, at + left);
       pieces.at(-1)?.push({ text: text.slice(at, end), isUntrusted });
-      room -= end - at;
+      left -= end - at;
       at = end;
     }
   }

@@ -6,11 +6,11 @@ import {
 } from '@modelcontextprotocol/server';
 import type { Chance } from '../clock/chance.ts';
 import type { Clock } from '../clock/clock.ts';
-import type { ToolDoor } from '../core/tool-door.ts';
+import type { ToolSet } from '../core/tool-set.ts';
 import { createMcpTools } from './mcp-tools.ts';
 
 export interface McpDoorOptions {
-  readonly door: ToolDoor;
+  readonly door: ToolSet;
   readonly clock: Clock;
   readonly chance: Chance;
   /** How often a stream that waits for its response sends a keep-alive. */
@@ -77,7 +77,7 @@ export function openMcpDoor(options: McpDoorOptions): McpDoor {
       onsessionclosed: (id) => void sessions.delete(id),
       keepAliveMs,
     });
-    const counted: ToolDoor = {
+    const counted: ToolSet = {
       tools: door.tools,
       call: (...call) => {
         session.calls += 1;

@@ -1,10 +1,10 @@
 import { type CallToolResult, Server, type ServerContext } from '@modelcontextprotocol/server';
 import type { Clock } from '../clock/clock.ts';
 import { BatonError } from '../core/baton-error.ts';
-import type { ToolDoor } from '../core/tool-door.ts';
+import type { ToolSet } from '../core/tool-set.ts';
 
 export interface McpToolsOptions {
-  readonly door: ToolDoor;
+  readonly door: ToolSet;
   readonly clock: Clock;
   /** Aborts when the run has ended: then every call is answered at once, and no new call starts. */
   readonly ended: AbortSignal;

@@ -23,7 +23,7 @@ export function presentHealth(health: Health): Record<string, unknown> {
     next: {
       tick_at: timeText(next.tickAt),
       is_polling: next.isPolling,
-      look_at: timeText(next.lookAt),
+      retry_at: timeText(next.retryAt),
     },
     poll_errors: health.pollErrors,
     polling: {
@@ -37,6 +37,6 @@ export function presentHealth(health: Health): Record<string, unknown> {
     jobs: health.jobs.map(presentJob),
     findings: health.findings.slice(0, mostFindings).map(presentFinding),
     workflow_problem: health.workflowProblem,
-    no_room: health.noRoom,
+    no_headroom: health.noHeadroom,
   };
 }

@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
 import type { Chance } from '../clock/chance.ts';
 import type { Clock } from '../clock/clock.ts';
-import type { ToolAddress, ToolDoor, ToolHost } from '../core/tool-door.ts';
+import type { ToolAddress, ToolHost, ToolSet } from '../core/tool-set.ts';
 import type { AccessTokens } from './access-tokens.ts';
 import type { Listener } from './listener.ts';
 import { type McpDoor, openMcpDoor } from './mcp-door.ts';
@@ -35,7 +35,7 @@ export function createToolHost(options: ToolHostOptions): ToolHost {
     doors.delete(runId);
   };
 
-  const admit = (runId: string, door: ToolDoor): ToolAddress => {
+  const admit = (runId: string, door: ToolSet): ToolAddress => {
     dismiss(runId);
     doors.set(runId, openMcpDoor({ ...options, door }));
     return { url: `${listener.address.url}${mcpPath}`, token: tokens.issue({ scope: 'run', holder: runId }) };

@@ -31,7 +31,7 @@ export const allTables: readonly TableOfStore[] = [
   { name: 'usage', key: ['project', 'day', 'issue_id', 'role'] },
   { name: 'commands', key: ['seq'] },
   { name: 'notifications', key: ['project', 'cause', 'target'] },
-  { name: 'landed', key: ['project', 'issue_id'] },
+  { name: 'finished_issues', key: ['project', 'issue_id'] },
 ];
 
 /** The column that counts by itself, where a table has one. */

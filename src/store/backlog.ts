@@ -32,7 +32,7 @@ export class Backlog<Item> {
     this.#capacity = capacity;
   }
 
-  get hasRoom(): boolean {
+  get hasSpace(): boolean {
     const { mostItems, mostBytes, shared } = this.#capacity;
     return this.#items < mostItems && this.#bytes < mostBytes && shared.used < shared.most;
   }
@@ -42,7 +42,7 @@ export class Backlog<Item> {
     return { items: this.#waiting.length, bytes: this.#waitingBytes };
   }
 
-  /** Items dropped since the last `tellDropped`. */
+  /** Items dropped since the last `takeDropped`. */
   get dropped(): number {
     return this.#dropped;
   }
@@ -57,7 +57,7 @@ export class Backlog<Item> {
     this.#dropped += 1;
   }
 
-  tellDropped(): number {
+  takeDropped(): number {
     const dropped = this.#dropped;
     this.#dropped = 0;
     return dropped;

@@ -4,7 +4,7 @@ import type { Store } from './store.ts';
 /** How long a notification is kept after its cause was last there. */
 const notificationsKeptMs = 30 * 24 * 3_600_000;
 /** How long a landing is kept. */
-const landedKeptMs = 30 * 24 * 3_600_000;
+const finishedKeptMs = 30 * 24 * 3_600_000;
 
 export interface Retention {
   readonly now: number;
@@ -26,7 +26,7 @@ export interface Pruned {
   readonly commands: number;
   readonly requestMinutes: number;
   readonly notifications: number;
-  readonly landed: number;
+  readonly finished: number;
 }
 
 /** Removes what is older than wanted, in small steps, so that no other write waits long. Stopped, it continues next time. */
@@ -52,8 +52,8 @@ export async function pruneStore(
     store.requestCounts.prune(before, step),
   );
   const notifications = await inSteps(notificationsKeptMs, (before) => store.notifications.prune(before, step));
-  const landed = await inSteps(landedKeptMs, (before) => store.landed.prune(before, step));
-  return { runIds, events, questions, commands, requestMinutes, notifications, landed };
+  const finished = await inSteps(finishedKeptMs, (before) => store.finishedIssues.prune(before, step));
+  return { runIds, events, questions, commands, requestMinutes, notifications, finished };
 }
 
 /** Until a step removes nothing. Gives the sum. */

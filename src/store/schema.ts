@@ -132,7 +132,13 @@ export interface Database {
     sent_at: number | null;
     error: string | null;
   };
-  landed: IssueColumns & { identifier: string; title: string | null; url: string | null; state: string; at: number };
+  finished_issues: IssueColumns & {
+    identifier: string;
+    title: string | null;
+    url: string | null;
+    state: string;
+    at: number;
+  };
 }
 
 interface Seq {

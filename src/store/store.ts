@@ -10,9 +10,9 @@ import { boardNewsTable } from './tables/board-news.ts';
 import { claimsTable } from './tables/claims.ts';
 import { commandsTable } from './tables/commands.ts';
 import { countersTable } from './tables/counters.ts';
+import { finishedTable } from './tables/finished-issues.ts';
 import { heldTable } from './tables/held.ts';
 import { jobTimersTable } from './tables/job-timers.ts';
-import { landedTable } from './tables/landed.ts';
 import { notificationsTable } from './tables/notifications.ts';
 import { pinsTable } from './tables/pins.ts';
 import { projectsTable } from './tables/projects.ts';
@@ -93,7 +93,7 @@ function storeTables(db: Kysely<Database>, engine: Engine) {
     usage: usageTable(db),
     commands: commandsTable(db, engine),
     notifications: notificationsTable(db),
-    landed: landedTable(db),
+    finishedIssues: finishedTable(db),
   };
 }
 

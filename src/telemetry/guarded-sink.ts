@@ -44,12 +44,12 @@ export class GuardedSink {
 
   write(line: string): void {
     if (this.#mustWait()) this.#lost += 1;
-    else if (this.#confessLoss()) this.#deliver(line, 1);
+    else if (this.#reportLoss()) this.#deliver(line, 1);
     else this.#lost += 1;
   }
 
   async close(): Promise<void> {
-    this.#confessLoss();
+    this.#reportLoss();
     await this.#sink.close();
   }
 
@@ -58,7 +58,7 @@ export class GuardedSink {
   }
 
   /** Writes how many lines are missing here; false when that, too, failed at once. */
-  #confessLoss(): boolean {
+  #reportLoss(): boolean {
     this.#notBefore = null;
     const lost = this.#lost;
     if (lost === 0) return true;

@@ -20,7 +20,7 @@ export interface LogTerminalOptions {
 const maxUnreadBytes = 1024 * 1024;
 
 /** Coded as a system error, as the failures of a write are. */
-const unread = (): Error => Object.assign(new Error('nobody reads the stream'), { code: 'ENOBUFS' });
+const unread = (): Error => Object.assign(new Error('no one reads the stream'), { code: 'ENOBUFS' });
 
 /** How long `close` waits for a slow reader. */
 const closeLimitMs = 1_000;

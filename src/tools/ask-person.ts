@@ -13,22 +13,18 @@ const visible = (text: string): boolean => harmlessLine(text) !== '';
 export const askPerson = defineTool({
   name: 'ask_person',
   description:
-    'Ask the person who is responsible for the ticket, when you cannot go on without knowing something. ' +
-    'You get the answer in words. It may take long; if nobody answers, your run ends and goes on with the answer later.',
+    'Ask the person who is responsible for the issue when you cannot continue without an answer. ' +
+    'You get the answer as text. It may take long. If no one answers, your run ends, and a later run continues with the answer.',
   changesTracker: false,
   waitsForPerson: true,
   input: z.strictObject({
-    question: z
-      .string()
-      .max(2_000)
-      .refine(visible, 'must not be empty')
-      .describe('What you want to know, in one line.'),
+    question: z.string().max(2_000).refine(visible, 'must not be empty').describe('The question, in one line.'),
     options: z
       .array(z.string().max(200).refine(visible, 'must not be empty'))
       .max(20)
       .optional()
-      .describe('What may be chosen; the person may answer something else.'),
-    detail: z.string().max(20_000).optional().describe('What the person has to know to answer it.'),
+      .describe('Possible answers. The person may also give another one.'),
+    detail: z.string().max(20_000).optional().describe('The facts that the person needs to answer.'),
   }),
   run: async ({ question, options, detail }, { ask }, { signal }) => {
     const answer = await ask(
@@ -48,19 +44,19 @@ export const askPerson = defineTool({
       },
       signal,
     );
-    if (answer === null) throw nobodyAnswered();
+    if (answer === null) throw noAnswer();
     return wordsOf(answer);
   },
 });
 
 function wordsOf({ decision, values }: QuestionAnswer): string {
   const words = values[fieldName]?.trim() ?? '';
-  if (decision !== 'decline') return words === '' ? 'The person agrees, and says nothing more.' : words;
+  if (decision !== 'decline') return words === '' ? 'The person agrees and adds nothing.' : words;
   return words === '' ? 'The person does not want to answer this.' : `The person says no: ${words}`;
 }
 
-function nobodyAnswered(): BatonError {
-  return new BatonError('agent_input_required', 'Nobody has answered. This run ends now; the question is kept.', {
-    nextStep: 'Stop working now. When the question is answered, the work goes on and you are told the answer.',
+function noAnswer(): BatonError {
+  return new BatonError('agent_input_required', 'No one has answered. This run ends now; Baton keeps the question.', {
+    nextStep: 'Stop working now. When a person answers, a later run continues and gets the answer.',
   });
 }

@@ -65,9 +65,9 @@ function cutNote(name: string, leftOut: number): Readonly<Record<string, string>
 function commentText(comment: IssueComment, { trustedAuthors, mark }: Trust): Readonly<Record<string, unknown>> {
   const { author, at, body, leftOut } = comment;
   const trusted = isTrusted(comment, trustedAuthors);
-  const told = author === null || trusted ? author : unfencedLine(author, mark);
+  const name = author === null || trusted ? author : unfencedLine(author, mark);
   return {
-    author: told,
+    author: name,
     trusted,
     at: at === null ? null : new Date(at).toISOString(),
     body: trusted ? body : fence(body, mark),
@@ -86,9 +86,9 @@ function newestWithin<Comment>(room: number, comments: readonly Comment[]): read
 }
 
 /** If the text has a fence, the rule about fences comes first. */
-function whole(told: Readonly<Record<string, unknown>>, { mark }: Trust): string {
-  const text = JSON.stringify(told);
-  return fenceState(text, mark) === 'none' ? text : JSON.stringify({ note: fenceRule(mark), ...told });
+function whole(facts: Readonly<Record<string, unknown>>, { mark }: Trust): string {
+  const text = JSON.stringify(facts);
+  return fenceState(text, mark) === 'none' ? text : JSON.stringify({ note: fenceRule(mark), ...facts });
 }
 
 function jsonBytes(value: unknown): number {

@@ -1,5 +1,5 @@
 import { BatonError } from '../core/baton-error.ts';
-import type { ToolDoor } from '../core/tool-door.ts';
+import type { ToolSet } from '../core/tool-set.ts';
 import { failureAnswer } from './failure.ts';
 
 /** More calls than a sane agent makes at a time; each may cost a request to the tracker. */
@@ -9,24 +9,24 @@ const mostCalls = 100;
  * The same tool set with at most `mostCalls` calls at a time, over all transports. One more call gets a refusal as its
  * answer.
  */
-export function limitCalls(door: ToolDoor): ToolDoor {
-  let underWay = 0;
+export function limitCalls(toolSet: ToolSet): ToolSet {
+  let inProgress = 0;
   return {
-    tools: door.tools,
+    tools: toolSet.tools,
     call: async (name, input, signal) => {
-      if (underWay >= mostCalls) return failureAnswer(tooMany());
-      underWay += 1;
+      if (inProgress >= mostCalls) return failureAnswer(tooMany());
+      inProgress += 1;
       try {
-        return await door.call(name, input, signal);
+        return await toolSet.call(name, input, signal);
       } finally {
-        underWay -= 1;
+        inProgress -= 1;
       }
     },
   };
 }
 
 function tooMany(): BatonError {
-  return new BatonError('request_limited', `More than ${mostCalls} calls of this run are under way.`, {
+  return new BatonError('request_limited', `This run already has ${mostCalls} calls in progress.`, {
     nextStep: 'Wait for their answers, then call the tool again.',
   });
 }

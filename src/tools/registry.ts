@@ -1,7 +1,7 @@
-import type { ToolAnswer, ToolDoor } from '../core/tool-door.ts';
+import type { ToolAnswer, ToolSet } from '../core/tool-set.ts';
 import type { NativeTool } from '../tracker/tracker.ts';
 import { askPerson } from './ask-person.ts';
-import { claimLost, failureAnswer, hangs, takenBack, unknownTool } from './failure.ts';
+import { claimLost, failureAnswer, tookTooLong, unknownTool, withdrawn } from './failure.ts';
 import { comment, getIssue, reportProgress, updateIssueStatus } from './issue-tools.ts';
 import { limitCalls } from './limit-calls.ts';
 import { mostOutputBytes, type Tool, type ToolContext, timeLimitMs as usualLimitMs } from './tool.ts';
@@ -18,7 +18,7 @@ const fixedTools: readonly Tool[] = [getIssue, comment, updateIssueStatus, askPe
  * - Nothing is done for a run whose claim may be lost, or for a caller that is gone.
  * - The number of calls of a run at a time is limited, over both transports together.
  */
-export function openToolDoor(context: ToolContext): ToolDoor {
+export function openToolSet(context: ToolContext): ToolSet {
   const offered = offeredTools(context);
   const names = [...offered.keys()];
   return limitCalls({
@@ -42,7 +42,7 @@ function offeredTools({ tracker }: ToolContext): ReadonlyMap<string, Tool> {
 function answerOf(tool: Tool, input: unknown, context: ToolContext, signal?: AbortSignal): Promise<ToolAnswer> {
   const { name, timeLimitMs, changesTracker } = tool;
   return new Promise((resolve) => {
-    if (signal?.aborted) return resolve(takenBack(name));
+    if (signal?.aborted) return resolve(withdrawn(name));
     const stop = new AbortController();
     const end = (answer: ToolAnswer): void => {
       timer?.cancel();
@@ -53,12 +53,12 @@ function answerOf(tool: Tool, input: unknown, context: ToolContext, signal?: Abo
       end(answer);
       stop.abort();
     };
-    const leave = (): void => giveUp(takenBack(name));
+    const leave = (): void => giveUp(withdrawn(name));
     signal?.addEventListener('abort', leave, { once: true });
     const timer =
       timeLimitMs === null
         ? null
-        : context.clock.schedule(timeLimitMs, () => giveUp(hangs(name, timeLimitMs, changesTracker)));
+        : context.clock.schedule(timeLimitMs, () => giveUp(tookTooLong(name, timeLimitMs, changesTracker)));
     begin(tool, input, context, stop.signal).then(end, (thrown) => end(failureAnswer(thrown)));
   });
 }

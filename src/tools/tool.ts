@@ -3,7 +3,7 @@ import type { Chance } from '../clock/chance.ts';
 import type { Clock } from '../clock/clock.ts';
 import { BatonError } from '../core/baton-error.ts';
 import type { AgentQuestion, QuestionAnswer } from '../core/command/question.ts';
-import type { ToolAnswer, ToolDescription } from '../core/tool-door.ts';
+import type { ToolAnswer, ToolDescription } from '../core/tool-set.ts';
 import type { Ask, Tracker } from '../tracker/tracker.ts';
 
 /** What a tool may reach: one run, its issue, its tracker. Fixed when the session starts and never widened. */
@@ -68,7 +68,7 @@ export function defineTool<Input>(definition: ToolDefinition<Input>): Tool {
       const parsed = definition.input.safeParse(input ?? {});
       if (parsed.success) return { success: true, output: await definition.run(parsed.data, context, ask) };
       const what = z.prettifyError(parsed.error).replaceAll('\n', ' ');
-      throw new BatonError('invalid_tool_arguments', `The arguments of ${name} are not usable: ${what}`);
+      throw new BatonError('invalid_tool_arguments', `The arguments of ${name} are invalid: ${what}`);
     },
   };
 }

@@ -4,7 +4,7 @@ import type { Author } from '../core/issue/author.ts';
 import type { Issue } from '../core/issue/issue.ts';
 import type { RequestCaller } from '../core/requests/request-caller.ts';
 import type { RequestPressure } from '../core/requests/request-pressure.ts';
-import type { ToolAnswer, ToolDescription } from '../core/tool-door.ts';
+import type { ToolAnswer, ToolDescription } from '../core/tool-set.ts';
 
 /**
  * The seam to an issue tracker (specification 11.1). `test/conformance/tracker.ts` is its suite; every adapter runs it

@@ -1,6 +1,6 @@
 import type { LogEvent } from '../core/log-events.ts';
 import type { Logger } from '../core/logger.ts';
-import type { Delivery } from '../core/run/run-evidence.ts';
+import type { Publication } from '../core/run/run-evidence.ts';
 import { reasonOf } from './file-system.ts';
 import type { Checkouts } from './git/checkout/checkout.ts';
 import type { RemovalVisit } from './workspace.ts';
@@ -19,12 +19,12 @@ export async function deliverBranch(
   { issue, runId }: RemovalVisit,
   afterwards: Afterwards,
   { checkouts, logger }: DeliveryParts,
-): Promise<Delivery | null> {
+): Promise<Publication | null> {
   const delivery = await checkouts.publish(path).catch((error) => undelivered(path, error, checkouts));
   if (delivery === null) return null;
   const { outcome, branch, commit, before, code, reason, elsewhere } = delivery;
   const named = { issue_id: issue.id, issue_identifier: issue.identifier, run_id: runId, workspace: path, branch };
-  if (outcome === 'brought') logger.info('branch_published', { ...named, commit, before });
+  if (outcome === 'published') logger.info('branch_published', { ...named, commit, before });
   if (outcome === 'refused') logger.warn(refusals[afterwards], { ...named, commit, code, reason });
   if (elsewhere !== null)
     logger.warn('branch_left', {
@@ -41,7 +41,7 @@ const refusals: Readonly<Record<Afterwards, LogEvent>> = {
 };
 
 /** It is unknown how far the publication came; the next one finds out. */
-async function undelivered(path: string, error: unknown, checkouts: Checkouts): Promise<Delivery> {
+async function undelivered(path: string, error: unknown, checkouts: Checkouts): Promise<Publication> {
   const checkout = await checkouts.find(path).catch(() => null);
   const nothing = { commit: null, before: null, elsewhere: null };
   const branch = checkout?.branch ?? null;

@@ -1,5 +1,5 @@
 import type { Issue } from '../core/issue/issue.ts';
-import type { Delivery, GitEvidence } from '../core/run/run-evidence.ts';
+import type { GitEvidence, Publication } from '../core/run/run-evidence.ts';
 
 /**
  * The seam to the files of an issue (specification 9). What must hold:
@@ -21,12 +21,12 @@ export interface Workspaces {
   /**
    * Runs the hook, then publishes the branch. Returns the result, or null for a workspace without a branch to publish.
    */
-  afterRun(workspace: Workspace, visit: WorkspaceVisit): Promise<Delivery | null>;
+  afterRun(workspace: Workspace, visit: WorkspaceVisit): Promise<Publication | null>;
   /**
    * Publishes the agent's commits to the local repository that the workspace came from, as `afterRun` does: for a run
    * whose end no daemon handled. Never rejects; returns the result and logs it.
    */
-  bringHome(path: string, visit: RemovalVisit): Promise<Delivery | null>;
+  bringHome(path: string, visit: RemovalVisit): Promise<Publication | null>;
   /** Where the workspace of this identifier is, or would be. Throws like `prepare` for identifiers that have none. */
   pathOf(identifier: string): string;
   /**

@@ -51,7 +51,7 @@ describeInChromium('the dashboard of the demo', (browser) => {
     await page.keyboard.press('n');
     await action(rowOf(page, 'needs_you', 'WORDS-10'), 'question_answer', 'WORDS-10').waitFor();
     await reads(page.locator('.vitals'), /\d \S+ 3\b/);
-    await expect.poll(() => band(page, 'landed').locator('li.row').count(), patient).toBeGreaterThan(0);
+    await expect.poll(() => band(page, 'finished').locator('li.row').count(), patient).toBeGreaterThan(0);
     await expect.poll(() => band(page, 'running').locator('li.row').count(), patient).toBeGreaterThan(1);
     expect(await page.title()).toMatch(/^\(\d\) .+ · Baton$/);
     await picture(page, 'now', scene);
@@ -93,7 +93,7 @@ describeInChromium('the dashboard of the demo', (browser) => {
     // The other window sees it without being asked.
     const state = async (): Promise<string> => (await ask(scene, 'projects/demo/issues/WORDS-10')).state;
     await expect.poll(state, { timeout: 60_000 }).toBe('done');
-    await rowOf(phone.page, 'landed', 'WORDS-10').waitFor();
+    await rowOf(phone.page, 'finished', 'WORDS-10').waitFor();
     phone.expectNothingWrong();
   });
 

@@ -65,7 +65,7 @@ export function band(page: Page, name: BandName): Locator {
   return part(page.locator('main'), name).and(page.locator('section.band'));
 }
 
-type BandName = 'needs_you' | 'running' | 'waiting' | 'landed';
+type BandName = 'needs_you' | 'running' | 'waiting' | 'finished';
 
 /** The row of an issue on the Now screen. */
 export function rowOf(page: Page, name: BandName, identifier: string): Locator {

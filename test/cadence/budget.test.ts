@@ -11,7 +11,7 @@ const file = {
 const steps = {
   warned: 'requests_running_low',
   stretched: 'requests_stretched',
-  custody_only: 'requests_essential_only',
+  essential_only: 'requests_essential_only',
 };
 
 function timesTold({ logger }: Day, message: string): number {
@@ -20,7 +20,7 @@ function timesTold({ logger }: Day, message: string): number {
 
 /** A person who asks again and again, until next to nothing is left. */
 async function spendNearlyAll(day: Day): Promise<void> {
-  for (let asked = 0; stepNow(day) !== 'custody_only'; asked += 1) {
+  for (let asked = 0; stepNow(day) !== 'essential_only'; asked += 1) {
     if (asked > limit) throw new Error(`${asked} polls were asked for, and it is still ${stepNow(day)}`);
     day.orchestrator.wake();
     await day.clock.advance(5 * second);
@@ -110,7 +110,7 @@ describe('a budget of 500 requests a day at a poll every 30 seconds', { timeout:
     const before = await life.requests();
     const next = await beginDay({ file, after: life });
     await next.clock.advance(hour);
-    expect(stepNow(next)).toBe('custody_only');
+    expect(stepNow(next)).toBe('essential_only');
     expect(await next.requests()).toBe(before);
     for (let asked = 0; asked < limit; asked += 1) {
       next.orchestrator.wake();

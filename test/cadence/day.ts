@@ -10,7 +10,7 @@ import { createLimiterRegistry } from '../../src/http/limiter-registry.ts';
 import { Orchestrator } from '../../src/orchestrator/orchestrator.ts';
 import { createRunner } from '../../src/runner/run-issue.ts';
 import type { Store } from '../../src/store/store.ts';
-import { openToolDoor } from '../../src/tools/registry.ts';
+import { openToolSet } from '../../src/tools/registry.ts';
 import type { Tracker } from '../../src/tracker/tracker.ts';
 import { type LoadedWorkflow, parseWorkflow } from '../../src/workflow/load-workflow.ts';
 import { createFakeLinearCore, type FakeLinearCore } from '../fake/linear/fake-linear.ts';
@@ -161,7 +161,7 @@ export async function beginDay(options: DayOptions = {}): Promise<Day> {
       toolHost: null,
       agentFor: () => agent,
       workspacesFor: () => workspaces,
-      toolDoorFor: (wanted, run) => openToolDoor({ ...run, clock, tracker: trackerFor(wanted) }),
+      toolSetFor: (wanted, run) => openToolSet({ ...run, clock, tracker: trackerFor(wanted) }),
       readIssue: async (wanted, id, signal) =>
         (await trackerFor(wanted).fetchByIds([id], { signal, caller: { job: 'run', cause: 'turn' } }))[0] ?? null,
     }),
@@ -170,12 +170,12 @@ export async function beginDay(options: DayOptions = {}): Promise<Day> {
     host: 'here',
     transcripts: { append: async () => {}, remove: async () => {} },
     processes: {
-      endEarlierLives: async () => ({ ended: 0, left: [] }),
+      endLeftovers: async () => ({ ended: 0, left: [] }),
       endRun: async () => ({ ended: 0, left: 0 }),
       endAtOnce: async () => {},
       isAlive: () => true,
     },
-    roomLeft: async () => ({ disk: [], memoryMb: null }),
+    readHeadroom: async () => ({ disk: [], memoryMb: null }),
     pruneSalvage: async () => 0,
     refreshRequests: () => remote.refresh(),
     touchedAt: () => touch.at,

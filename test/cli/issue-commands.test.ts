@@ -26,10 +26,10 @@ it('shows what agents did on an issue: what it asks, its last run, and where the
   const question = { kind: 'command', text: 'May I\u001b[2J?', detail: 'make', fields: [] } as const;
   for (const id of ['question-1', 'question-2'])
     await scene.store.questions.ask({ ...key, id, runId: 'run-12345', askedAt: 0, question });
-  const brought = { outcome: 'brought', branch: 'baton/bat-1', commit: 'abcdef0123' } as const;
-  const delivery = { ...brought, before: null, reason: null, elsewhere: null };
+  const brought = { outcome: 'published', branch: 'baton/bat-1', commit: 'abcdef0123' } as const;
+  const publication = { ...brought, before: null, reason: null, elsewhere: null };
   await scene.store.runs.record('run-12345', 1, {
-    evidence: { changed: true, fingerprint: null, git: null, delivery },
+    evidence: { changed: true, fingerprint: null, git: null, publication },
   });
   const end = { endedAt: 1, outcome: 'failed', errorCode: 'agent_input_required' } as const;
   await scene.store.runs.finish('run-12345', 1, { ...end, errorMessage: 'Nobody was there.' });

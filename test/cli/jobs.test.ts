@@ -20,7 +20,7 @@ leaveNoPlaces();
 const me = '11111111-mine';
 const timer: JobTimer = {
   project: 'live',
-  job: 'stall_look',
+  job: 'stall_check',
   owner: me,
   lastRunAt: 5_000,
   nextDueAt: 10_000,
@@ -62,9 +62,9 @@ describe('the rows of jobs', () => {
   });
 
   it('have the interval of the file, else that of the catalogue, and a poll that of its mode', async () => {
-    const set = { ...polling, jobIntervalsMs: { stall_look: 777 } };
-    expect(await rowsOf('stall_look', { polling: set })).toMatchObject([{ interval_ms: 777 }]);
-    expect(await rowsOf('stall_look', {})).toMatchObject([{ interval_ms: 5_000 }]);
+    const set = { ...polling, jobIntervalsMs: { stall_check: 777 } };
+    expect(await rowsOf('stall_check', { polling: set })).toMatchObject([{ interval_ms: 777 }]);
+    expect(await rowsOf('stall_check', {})).toMatchObject([{ interval_ms: 5_000 }]);
     expect(await rowsOf('tracker_poll', {})).toMatchObject([{ interval_ms: 30_000 }]);
     const adaptive = { ...polling, mode: 'adaptive' as const };
     expect(await rowsOf('tracker_poll', { polling: adaptive })).toMatchObject([{ interval_ms: null }]);
@@ -75,14 +75,14 @@ describe('the rows of jobs', () => {
       { ...timer, owner: '' },
       { ...timer, owner: 'other', failures: 3 },
     ];
-    expect(await rowsOf('stall_look', { timers: [shared] })).toMatchObject([{ owner: '' }]);
-    expect(await rowsOf('stall_look', { timers: [shared, timer, other] })).toMatchObject([
+    expect(await rowsOf('stall_check', { timers: [shared] })).toMatchObject([{ owner: '' }]);
+    expect(await rowsOf('stall_check', { timers: [shared, timer, other] })).toMatchObject([
       { owner: me, failures: 0 },
       { owner: 'other', failures: 3 },
     ]);
     // Of this one nothing is known yet, or none ever was.
-    expect(await rowsOf('stall_look', { timers: [other] })).toMatchObject([{ owner: null }, { owner: 'other' }]);
-    expect(await rowsOf('stall_look', { timers: [timer, other], owner: null })).toMatchObject([
+    expect(await rowsOf('stall_check', { timers: [other] })).toMatchObject([{ owner: null }, { owner: 'other' }]);
+    expect(await rowsOf('stall_check', { timers: [timer, other], owner: null })).toMatchObject([
       { owner: null },
       { owner: me },
       { owner: 'other' },
@@ -91,7 +91,7 @@ describe('the rows of jobs', () => {
 
   it('believe the daemon more than what it wrote down', async () => {
     const told: ReadModel['jobs'][number] = {
-      name: 'stall_look',
+      name: 'stall_check',
       kind: 'local',
       intervalMs: 4_000,
       isRunning: true,
@@ -103,9 +103,9 @@ describe('the rows of jobs', () => {
       lastRunAt: 9_000,
       nextDueAt: Number.NaN,
     };
-    expect(await rowsOf('stall_look', { timers: [timer], daemonJobs: [told] })).toMatchObject([
+    expect(await rowsOf('stall_check', { timers: [timer], daemonJobs: [told] })).toMatchObject([
       {
-        name: 'stall_look',
+        name: 'stall_check',
         kind: 'local',
         interval_ms: 4_000,
         owner: me,
@@ -176,8 +176,8 @@ describe.concurrent('baton jobs', liveTest, () => {
     );
     const rows = new Map((await listed(place)).map((row) => [row.name, row]));
     expect(rows.size).toBe(jobNames.length);
-    expect(rows.get('stall_look')).toEqual({
-      name: 'stall_look',
+    expect(rows.get('stall_check')).toEqual({
+      name: 'stall_check',
       kind: 'local',
       description: expect.any(String),
       interval_ms: 5_000,
@@ -194,7 +194,7 @@ describe.concurrent('baton jobs', liveTest, () => {
     });
     expect(rows.get('tracker_poll')).toMatchObject({ outcome: 'failed', failures: 1_200, error });
     const { stdout } = await batonHere(place, 'jobs');
-    expect(stdout).toMatch(/^stall_look +local +5 s +1 min 3\d s .* ok +12 ms +0 .*(1 h|59 min \d+ s)$/m);
+    expect(stdout).toMatch(/^stall_check +local +5 s +1 min 3\d s .* ok +12 ms +0 .*(1 h|59 min \d+ s)$/m);
     expect(stdout).toMatch(/^queue_health +local +30 min .* ok +12 ms +0 .* 2 h$/m);
     expect(stdout).toMatch(/^tracker_poll .* failed +12 ms +1,200 .*\n {2}the tracker is down$/m);
     // Of one daemon no column tells.
@@ -205,14 +205,14 @@ describe.concurrent('baton jobs', liveTest, () => {
     using place = await workplace();
     const other = '22222222-2222-theirs';
     await remember(place, timer, { ...timer, owner: other }, { ...timer, job: 'queue_health', owner: '' });
-    const rows = (await listed(place)).filter(({ name }) => name === 'stall_look');
+    const rows = (await listed(place)).filter(({ name }) => name === 'stall_check');
     expect(rows).toMatchObject([
       { owner: me, is_own: true },
       { owner: other, is_own: false },
     ]);
     const { stdout } = await batonHere(place, 'jobs');
-    expect(stdout).toMatch(/^stall_look .* 11111111 \(\S+\)$/m);
-    expect(stdout).toMatch(/^stall_look .* 22222222$/m);
+    expect(stdout).toMatch(/^stall_check .* 11111111 \(\S+\)$/m);
+    expect(stdout).toMatch(/^stall_check .* 22222222$/m);
   });
 
   it('believes a daemon that answers, also where the workflow file is bad by now', async () => {

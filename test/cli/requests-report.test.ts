@@ -71,7 +71,7 @@ describe('the report of requests', () => {
     [70, 'warned'],
     [84, 'warned'],
     [85, 'stretched'],
-    [90, 'custody_only'],
+    [90, 'essential_only'],
     [100, 'closed'],
     [250, 'closed'],
   ] as const)('is at %i of a hundred %s', (used, step) => {
@@ -87,9 +87,9 @@ describe('the report of requests', () => {
       providerReports(facts({ hour: [bucket(others), bucket(custody, { cause: 'running' })], budget }))[0]?.budgets[0]
         ?.step;
     expect(step(10, 84)).toBe('stretched');
-    expect(step(10, 85)).toBe('custody_only');
+    expect(step(10, 85)).toBe('essential_only');
     expect(step(89, 0)).toBe('stretched');
-    expect(step(90, 0)).toBe('custody_only');
+    expect(step(90, 0)).toBe('essential_only');
   });
 
   it.each(['constructor', '__proto__', 'toString'])('has no budget for a provider that is called %s', (provider) => {

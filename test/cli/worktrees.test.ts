@@ -59,8 +59,8 @@ describe.concurrent('a ticket with a worktree', worktreeTest, () => {
     const [run] = (await answer(scene.place, 'runs', 'list')).runs;
     const shown = await answer(scene.place, 'runs', 'show', String(run.run_id));
     const work = git(source, 'rev-parse', 'baton/bat-1');
-    const delivery = { outcome: 'brought', branch: 'baton/bat-1', commit: work };
-    expect(shown.run.workspace_evidence).toMatchObject({ git: { head: work }, delivery });
+    const publication = { outcome: 'published', branch: 'baton/bat-1', commit: work };
+    expect(shown.run.workspace_evidence).toMatchObject({ git: { head: work }, publication });
     const { stdout } = await baton(scene.place, 'runs', 'show', 'BAT-1');
     expect(stdout).toMatch(new RegExp(`^workspace_branch +baton/bat-1 .* ${work.slice(0, 7)} `, 'm'));
   });
@@ -202,7 +202,7 @@ describe.concurrent('the work behind a closed ticket', worktreeTest, () => {
     await daemon.stop();
     expect(personsView(source)).toEqual(theirs);
     const { run } = await answer(place, 'runs', 'show', 'BAT-1');
-    expect(run.workspace_evidence.delivery).toMatchObject({
+    expect(run.workspace_evidence.publication).toMatchObject({
       outcome: 'refused',
       code: 'checked_out',
       branch: 'baton/bat-1',

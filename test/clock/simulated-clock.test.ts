@@ -4,7 +4,7 @@ import { seededChance } from '../fake/seeded-chance.ts';
 import { SimulatedClock } from '../fake/simulated-clock.ts';
 
 describe('the simulated clock', () => {
-  it('stands still until it is moved, and fires timers at their own instants', async () => {
+  it('stands still until a test advances it, and fires timers at their own times', async () => {
     const clock = new SimulatedClock({ startAt: 1_000 });
     const seen: [string, number][] = [];
     clock.schedule(20, () => seen.push(['b', clock.now()]));
@@ -35,7 +35,7 @@ describe('the simulated clock', () => {
     expect(seen).toEqual(['fast1@10', 'fast2@20', 'slow1@25', 'fast3@30', 'slow2@50', 'slow3@75']);
   });
 
-  it('fires a timer that a timer set, when it falls into the same stretch', async () => {
+  it('fires a timer that another timer scheduled within the same advance', async () => {
     const clock = new SimulatedClock();
     let fired = 0;
     const again = (): void => {
@@ -55,7 +55,7 @@ describe('the simulated clock', () => {
     await clock.advance(100);
   });
 
-  it('never calls an action at once, not even for no delay at all', async () => {
+  it('never calls an action synchronously, even with a delay of zero', async () => {
     const clock = new SimulatedClock();
     let called = false;
     clock.schedule(-5, () => {
@@ -67,7 +67,7 @@ describe('the simulated clock', () => {
   });
 
   // @conforms process.1
-  it('draws the order of timers of the same instant from its seed, the same for the same seed', async () => {
+  it('takes the order of simultaneous timers from its seed, so that the same seed repeats it', async () => {
     const orderOf = async (seed: number): Promise<string> => {
       const clock = new SimulatedClock({ seed });
       const seen: number[] = [];
@@ -80,7 +80,7 @@ describe('the simulated clock', () => {
     expect(await Promise.all([1, 2, 3, 4].map(orderOf))).toEqual(orders);
   });
 
-  it('moves until something holds, and says when it never does', async () => {
+  it('advances until a condition holds, and reports when it never does', async () => {
     const clock = new SimulatedClock();
     let done = false;
     void sleep(clock, 50).then(() => {
@@ -91,7 +91,7 @@ describe('the simulated clock', () => {
     expect(clock.monotonic()).toBe(50);
   });
 
-  it('can have its wall time set without monotonic time noticing', () => {
+  it('changes wall time without changing monotonic time', () => {
     const clock = new SimulatedClock({ startAt: 5_000 });
     clock.jumpWall(-2_000);
     expect(clock.now()).toBe(3_000);
@@ -99,8 +99,8 @@ describe('the simulated clock', () => {
   });
 });
 
-describe('waiting', () => {
-  it('ends with the reason of the signal, and leaves no timer', async () => {
+describe('sleep and within', () => {
+  it('rejects with the reason of the signal and leaves no timer behind', async () => {
     const clock = new SimulatedClock();
     const controller = new AbortController();
     const waiting = sleep(clock, 1_000, controller.signal);
@@ -110,7 +110,7 @@ describe('waiting', () => {
     expect(clock.pending).toBe(0);
   });
 
-  it('gives the outcome of the work, or says that time was up', async () => {
+  it('returns the outcome of the work, or timedOut when the time is up', async () => {
     const clock = new SimulatedClock();
     const quick = within(
       clock,
@@ -131,7 +131,7 @@ describe('waiting', () => {
 });
 
 describe('seeded chance', () => {
-  it('repeats itself for the same seed and differs for another', () => {
+  it('repeats the same numbers for the same seed and others for another seed', () => {
     const draw = (seed: number) => {
       const chance = seededChance(seed);
       return [chance.next(), chance.next(), chance.id(), chance.next()];
@@ -140,7 +140,7 @@ describe('seeded chance', () => {
     expect(draw(7)).not.toEqual(draw(8));
   });
 
-  it('is at least 0, below 1, and spread evenly', () => {
+  it('returns numbers from 0 to below 1, spread evenly', () => {
     const chance = seededChance(1);
     const tenths = new Array(10).fill(0);
     for (let round = 0; round < 10_000; round += 1) tenths[Math.floor(chance.next() * 10)] += 1;

@@ -9,7 +9,7 @@ import { sleep } from '../../src/clock/clock.ts';
 import { systemChance } from '../../src/clock/system-chance.ts';
 import { systemClock } from '../../src/clock/system-clock.ts';
 import type { AgentQuestion, QuestionAnswer } from '../../src/core/command/question.ts';
-import type { ToolAnswer } from '../../src/core/tool-door.ts';
+import type { ToolAnswer } from '../../src/core/tool-set.ts';
 import { listMarkedProcesses } from '../../src/process/containment/marked-processes.ts';
 
 /** What a backend brings so that the suite can run on it: how to make it, and prompts that make its agent do things. */

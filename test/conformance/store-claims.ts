@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import type { ClaimWish } from '../../src/store/tables/claims.ts';
+import type { ClaimRequest } from '../../src/store/tables/claims.ts';
 import { runs } from '../property-runs.ts';
 import { onEngine, project, type StoreEngine, type StorePlace } from './store.ts';
 import { anyActs, expectRules } from './store-claims-model.ts';
@@ -10,7 +10,7 @@ const elsewhere = { project: 'beta', issueId: 'i1' };
 const long = { at: 1_000, leaseMs: 3_600_000 };
 const over = { at: 1_000, leaseMs: -60_000 };
 
-function wish(owner: string, more: Partial<ClaimWish> = {}): ClaimWish {
+function wish(owner: string, more: Partial<ClaimRequest> = {}): ClaimRequest {
   return { owner, host: `host of ${owner}`, slotState: 'Todo', ...long, ...more };
 }
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { Delivery } from '../../src/core/run/run-evidence.ts';
+import type { Publication } from '../../src/core/run/run-evidence.ts';
 import type { RequestCount } from '../../src/store/tables/request-counts.ts';
 import { onEngine, project, runStart, type StoreEngine } from './store.ts';
 
@@ -220,7 +220,7 @@ export function runsConformance(engine: StoreEngine): void {
       const first = { changed: true, fingerprint: 'f', git: null };
       await runs.record('r1', 1, { evidence: first });
       await runs.finish('r1', 1, end);
-      const delivery: Delivery = {
+      const publication: Publication = {
         outcome: 'refused',
         branch: 'naïve/漢字\u0000',
         commit: null,
@@ -228,8 +228,8 @@ export function runsConformance(engine: StoreEngine): void {
         reason: 'it is "checked out"',
         elsewhere: { branch: null, commit: 'b'.repeat(40) },
       };
-      expect(await runs.noteEvidence('r1', { ...first, delivery })).toBe(true);
-      expect(await runs.read('r1')).toMatchObject({ evidence: { ...first, delivery }, finish: end });
+      expect(await runs.noteEvidence('r1', { ...first, publication })).toBe(true);
+      expect(await runs.read('r1')).toMatchObject({ evidence: { ...first, publication }, finish: end });
       expect(await runs.noteEvidence('no', first)).toBe(false);
     });
 

@@ -14,14 +14,14 @@ const vitals: Now['vitals'] = {
   problems: [],
 };
 
-function landed(key: string, title: string): Now['landed'][number] {
+function finished(key: string, title: string): Now['finished'][number] {
   return { key, issue_id: key, issue_identifier: key, title, issue_url: null, state: 'done', at: null };
 }
 
 function snapshot(rows: ReadonlyMap<string, string>): Now {
   const none = { needs_you: [], running: [], waiting: [], accounts: [] };
-  const all = [...rows].map(([key, title]) => landed(key, title));
-  return { project: 'demo', generated_at: null, vitals, ...none, landed: all };
+  const all = [...rows].map(([key, title]) => finished(key, title));
+  return { project: 'demo', generated_at: null, vitals, ...none, finished: all };
 }
 
 function patch(changes: Partial<Pick<Patch, 'set' | 'drop' | 'vitals'>>): Patch {
@@ -39,12 +39,14 @@ describe('the rows of a project', () => {
         let rows = fromSnapshot(snapshot(before));
         for (const next of nexts) {
           const after = new Map(Object.entries(next));
-          const set = [...after].filter(([key, title]) => before.get(key) !== title).map((row) => landed(...row));
+          const set = [...after].filter(([key, title]) => before.get(key) !== title).map((row) => finished(...row));
           const drop = [...before.keys()].filter((key) => !after.has(key));
-          rows = withPatch(rows, patch({ set: { landed: set }, drop: { landed: drop } }));
+          rows = withPatch(rows, patch({ set: { finished: set }, drop: { finished: drop } }));
           before = after;
         }
-        expect(new Map([...rows.landed].sort())).toEqual(new Map([...fromSnapshot(snapshot(before)).landed].sort()));
+        expect(new Map([...rows.finished].sort())).toEqual(
+          new Map([...fromSnapshot(snapshot(before)).finished].sort()),
+        );
       }),
     );
   });
@@ -58,11 +60,11 @@ describe('the rows of a project', () => {
         ]),
       ),
     );
-    const after = withPatch(before, patch({ set: { landed: [landed('b', '3')] } }));
-    expect(after.landed.get('a')).toBe(before.landed.get('a'));
+    const after = withPatch(before, patch({ set: { finished: [finished('b', '3')] } }));
+    expect(after.finished.get('a')).toBe(before.finished.get('a'));
     expect(after.running).toBe(before.running);
     expect(after.vitals).toBe(before.vitals);
-    expect(before.landed.get('b')?.title).toBe('2');
+    expect(before.finished.get('b')?.title).toBe('2');
   });
 
   it('take new vitals, and ignore the removal of an unknown row', () => {

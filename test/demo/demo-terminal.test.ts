@@ -85,7 +85,7 @@ describe('the issues of a demo', () => {
     completed: [],
     totals: { runs: 0, runMs: 0, inputTokens: 0, outputTokens: 0, totalTokens: 0, runsByEnd: {} },
     workflowProblem: null,
-    noRoom: null,
+    noHeadroom: null,
     errors: [],
     ...more,
   });

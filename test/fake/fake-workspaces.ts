@@ -1,4 +1,4 @@
-import type { Delivery } from '../../src/core/run/run-evidence.ts';
+import type { Publication } from '../../src/core/run/run-evidence.ts';
 import type { Removal, WorkspaceEntry, Workspaces } from '../../src/workspace/workspace.ts';
 
 /** Workspaces that only write down what is asked of them. Those that were removed are not listed any more. */
@@ -11,7 +11,7 @@ export function fakeWorkspaces() {
     removal: { outcome: 'removed', saved: [] } as Removal,
     /** For single paths. */
     removals: new Map<string, Removal | Error>(),
-    delivery: null as Delivery | null,
+    publication: null as Publication | null,
     wait: Promise.resolve() as Promise<unknown>,
   };
   const never = (): never => {
@@ -24,7 +24,7 @@ export function fakeWorkspaces() {
     afterRun: never,
     bringHome: async (path) => {
       broughtHome.push(path);
-      return answers.delivery;
+      return answers.publication;
     },
     pathOf: (identifier) => `/workspaces/${identifier}`,
     remove: async ({ path }) => {

@@ -72,7 +72,7 @@ function sharedStore(): { write(departure: Departure, cause: RequestCause): void
 }
 
 describe('a budget of an hour', () => {
-  it('is spent up to nine tenths by work, and to the last by custody', () => {
+  it('is spent up to nine tenths by work, and to the last by essential', () => {
     expect(departMany('poll', 500)).toBe(90);
     expect(departMany('running', 500)).toBe(10);
     expect(limiter.pressure(budget).step).toBe('closed');
@@ -86,7 +86,7 @@ describe('a budget of an hour', () => {
     expect(departMany('sweep', 50)).toBe(5);
     expect(limiter.pressure(budget)).toMatchObject({ step: 'stretched' });
     expect(departMany('poll', 50)).toBe(10);
-    expect(limiter.pressure(budget)).toMatchObject({ step: 'custody_only' });
+    expect(limiter.pressure(budget)).toMatchObject({ step: 'essential_only' });
   });
 
   it('opens when a minute has gone by for an hour, exactly then, for who may leave again', async () => {
@@ -181,7 +181,7 @@ describe('a budget of an hour', () => {
     expect(tryDepart('sweep')).not.toBeNull();
   });
 
-  it('of nothing lets nothing through, of one only custody', () => {
+  it('of nothing lets nothing through, of one only essential', () => {
     budget = perHour(0);
     expect(refusedUntil('running')).toBeGreaterThan(clock.now());
     budget = perHour(1);
@@ -198,11 +198,11 @@ describe('a budget of an hour', () => {
       const words = ({ text }: { readonly text: string }): string => text.replaceAll(/\d+/g, '#');
       budget = only(1);
       const tooSmall = limiter.pressure(budget);
-      expect(tooSmall).toMatchObject({ step: 'custody_only', text: telling(field, 0, 1) });
+      expect(tooSmall).toMatchObject({ step: 'essential_only', text: telling(field, 0, 1) });
       expect(() => depart('poll')).toThrow(
         expect.objectContaining({
           code: 'request_limited',
-          details: expect.objectContaining({ step: 'custody_only' }),
+          details: expect.objectContaining({ step: 'essential_only' }),
           message: telling(tooSmall.text),
         }),
       );
@@ -288,7 +288,7 @@ describe('what the store has counted', () => {
     expect(tryDepart('running')).not.toBeNull();
   });
 
-  it('has the causes of custody beside the others', async () => {
+  it('has the causes of essential beside the others', async () => {
     const beginsAt = startAt - 30_000;
     const counted = [
       { beginsAt, cause: 'turn', count: 4 },
@@ -297,7 +297,7 @@ describe('what the store has counted', () => {
     ];
     await limiter.seed('store', async () => ({ minutes: counted, days: [] }));
     expect(limiter.pressure(budget)).toMatchObject({
-      step: 'custody_only',
+      step: 'essential_only',
       text: telling('requests_per_hour', 94, 100),
     });
   });

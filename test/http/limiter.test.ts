@@ -115,7 +115,7 @@ describe('a refusal', () => {
     expect(closedUntil()).toBe(until);
   });
 
-  it('binds everybody, custody too', () => {
+  it('binds everybody, essential too', () => {
     depart().heard(answer(429, { 'retry-after': '60' }));
     for (const cause of ['poll', 'running', 'sweep', 'person'] as const) expect(() => depart(cause)).toThrow('service');
   });
@@ -306,7 +306,7 @@ describe('an announced limit', () => {
       depart('running').heard(told([{ remaining }]));
       return pressure().step;
     });
-    expect(steps).toEqual(['free', 'warned', 'stretched', 'custody_only', 'closed']);
+    expect(steps).toEqual(['free', 'warned', 'stretched', 'essential_only', 'closed']);
   });
 
   // @conforms requests.3
@@ -338,7 +338,7 @@ describe('an announced limit', () => {
     depart('running').heard(told([{ remaining: 99, resetAt: clock.now() + hourMs }]));
     expect(pressure().step).toBe('free');
     depart().heard(told([{ remaining: 4, resetAt: clock.now() + hourMs / 2 }]));
-    expect(pressure()).toMatchObject({ step: 'custody_only', until: clock.now() + hourMs / 2 });
+    expect(pressure()).toMatchObject({ step: 'essential_only', until: clock.now() + hourMs / 2 });
   });
 
   it.each([0, 500, -500])(
@@ -426,7 +426,7 @@ describe('an announced limit', () => {
         { name: 'complexity', limit: 10_000, remaining: 400 },
       ]),
     );
-    expect(pressure()).toMatchObject({ step: 'custody_only', text: telling('complexity', '9,600', '10,000') });
+    expect(pressure()).toMatchObject({ step: 'essential_only', text: telling('complexity', '9,600', '10,000') });
     expect(limiter.windows(noBudget)).toEqual([
       { name: 'requests', source: 'announced', limit: 100, used: 10, resetAt: clock.now() + hourMs },
       { name: 'complexity', source: 'announced', limit: 10_000, used: 9_600, resetAt: clock.now() + hourMs },
@@ -450,11 +450,11 @@ describe('the spacing under an announced limit', () => {
 
   it('of points is that of requests which cost as much as the last ones did', () => {
     spend(400_000, perPoll, perPoll);
-    // 250,000 points are left before only custody goes: a hundred polls.
+    // 250,000 points are left before only essential goes: a hundred polls.
     expect(pressure()).toMatchObject({ step: 'stretched', spacingMs: hourMs / 100, until: clock.now() + hourMs });
     limiter = new Limiter(provider, clock);
     spend(100_000, perPoll);
-    expect(pressure()).toMatchObject({ step: 'custody_only', spacingMs: hourMs / 40 });
+    expect(pressure()).toMatchObject({ step: 'essential_only', spacingMs: hourMs / 40 });
   });
 
   it('goes by the dearest of the last few, and forgets it in time', () => {

@@ -251,7 +251,7 @@ describe('budgets', () => {
   it('are told in the log at each step, once', async () => {
     const small = createHttpClient({ ...options, budget: () => ({ requestsPerHour: 100, requestsPerDay: null }) });
     const outcomes = await Promise.allSettled(
-      Array.from({ length: 120 }, () => small.send(ask({ caller: { job: 'custody', cause: 'running' } }))),
+      Array.from({ length: 120 }, () => small.send(ask({ caller: { job: 'essential', cause: 'running' } }))),
     );
     expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(100);
     await expect(small.send(ask())).rejects.toMatchObject({ code: 'request_limited' });
@@ -262,8 +262,8 @@ describe('budgets', () => {
 
   it('are told step by step while they are spent', async () => {
     const small = createHttpClient({ ...options, budget: () => ({ requestsPerHour: 100, requestsPerDay: null }) });
-    for (let each = 0; each < 100; each += 1) await small.send(ask({ caller: { job: 'custody', cause: 'running' } }));
-    expect(logger.lines.map(({ fields }) => fields.step)).toEqual(['warned', 'stretched', 'custody_only', 'closed']);
+    for (let each = 0; each < 100; each += 1) await small.send(ask({ caller: { job: 'essential', cause: 'running' } }));
+    expect(logger.lines.map(({ fields }) => fields.step)).toEqual(['warned', 'stretched', 'essential_only', 'closed']);
     await clock.advance(61 * minuteMs);
     await small.send(ask());
     expect(logger.events().at(-1)).toBe('requests_resumed');

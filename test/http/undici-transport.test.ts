@@ -508,7 +508,7 @@ describe('a proxy of the environment', () => {
     expect(proxy.seen.connections).toBe(1);
   });
 
-  it.skipIf(!hasOpenssl)('carries https from end to end, the credential unseen', async () => {
+  it.skipIf(!hasOpenssl)('carries https from end to end, the credential noEvidence', async () => {
     const { key, cert } = selfSigned('service.example');
     const trusted = getCACertificates('default');
     await using service = await tlsService({ key, cert }, (request, response) => {

@@ -87,13 +87,13 @@ describe('agent.max_claimed', () => {
     const stage = await begun({ issues: issues('1', '2'), settings: atMost(1) });
     const free = await stage.orchestrator.explain('2');
     const codes = free.gates.flatMap(({ gate, refusal }) => (refusal === null ? [] : [[gate, refusal.code]]));
-    expect(codes).toEqual([['claim_room', 'max_claimed']]);
+    expect(codes).toEqual([['claim_limit', 'max_claimed']]);
     expect(free).toMatchObject({ nextCode: 'waits', next: telling('agent.max_claimed', 1) });
     stage.runs[0]?.fail();
     await stage.clock.advance(0);
     const retrying = await stage.orchestrator.explain('1');
     expect(retrying.nextCode).toBe('retry_scheduled');
-    expect(retrying.gates.find(({ gate }) => gate === 'claim_room')?.refusal).toBeNull();
+    expect(retrying.gates.find(({ gate }) => gate === 'claim_limit')?.refusal).toBeNull();
   });
 });
 
@@ -121,7 +121,7 @@ describe('agent.max_in_review', () => {
       totals: noTotals(),
       spending: new Spending({ claims, store, clock, project: 'p' }),
       pause: { whyPaused: () => null },
-      room: { whyNone: () => null },
+      headroom: { whyNone: () => null },
       accounts: { whyNone: () => null },
       isCleaning: () => false,
       cleaning: () => [],

@@ -81,7 +81,7 @@ describe('an adaptive Baton', () => {
     stage.tracker.put(issue({ id: '1' }));
     await within5Minutes();
     expect(stage.runs).toHaveLength(1);
-    stage.runs[0]?.request.tell({ kind: 'event', event: { name: 'notification', at: 0, pid: 1, summary: '' } });
+    stage.runs[0]?.request.report({ kind: 'event', event: { name: 'notification', at: 0, pid: 1, summary: '' } });
   });
 
   it('does not take a touch of the file for activity that happened long ago, or is still to come', async () => {

@@ -98,7 +98,7 @@ describe('two daemons on one store', () => {
 
   it('a daemon that is killed loses its issues when its lease is over, and not before; nothing is counted', async () => {
     const one = await begun({ isShared: true, owner: 'one', settings: quick });
-    one.runs[0]?.request.tell({ kind: 'session', threadId: 'thread-1' });
+    one.runs[0]?.request.report({ kind: 'session', threadId: 'thread-1' });
     await one.clock.advance(1_000);
     one.kill();
     const other = await besides(one, { settings: quick });
@@ -182,7 +182,7 @@ describe('two daemons on one store', () => {
     await one.clock.advance(leaseMs + 5_000);
     expect(other.started()).toEqual(['1']);
     const lost = one.runs[0] ?? expect.fail('no run');
-    lost.request.tell({ kind: 'session', threadId: 'too late' });
+    lost.request.report({ kind: 'session', threadId: 'too late' });
     line.isCut = false;
     lost.end();
     await one.clock.advance(leaseMs);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { BatonError } from '../../src/core/baton-error.ts';
-import type { RoomLeft } from '../../src/core/dispatch/headroom.ts';
+import type { Headroom } from '../../src/core/dispatch/headroom.ts';
 import type { Issue } from '../../src/core/issue/issue.ts';
 import type { Settings } from '../../src/core/settings.ts';
 import { Pause } from '../../src/orchestrator/commands/pause.ts';
@@ -8,9 +8,9 @@ import { HeadroomWatch } from '../../src/orchestrator/dispatch/headroom.ts';
 import { skippedIssues } from '../../src/orchestrator/dispatch/skipped.ts';
 import type { Trial } from '../../src/orchestrator/parts.ts';
 import { Candidates } from '../../src/orchestrator/poll/candidates.ts';
-import { Landings } from '../../src/orchestrator/poll/landings.ts';
+import { FinishedIssues } from '../../src/orchestrator/poll/finished-issues.ts';
 import { TrackerReads } from '../../src/orchestrator/poll/tracker-reads.ts';
-import { AccountBook } from '../../src/orchestrator/runs/account-book.ts';
+import { Accounts } from '../../src/orchestrator/runs/accounts.ts';
 import { Journal } from '../../src/orchestrator/runs/journal.ts';
 import { OpenQuestions } from '../../src/orchestrator/runs/open-questions.ts';
 import { noTotals } from '../../src/orchestrator/runs/run-totals.ts';
@@ -31,13 +31,13 @@ interface Given {
   readonly settings?: Settings;
   readonly trial?: Trial;
   readonly problem?: BatonError;
-  readonly room?: RoomLeft;
+  readonly headroom?: Headroom;
 }
 
-const plenty: RoomLeft = { disk: [], memoryMb: 1_000_000 };
+const plenty: Headroom = { disk: [], memoryMb: 1_000_000 };
 
 /** Everything an explanation reads, real. */
-async function given({ issues, settings: wanted = settings(), trial, problem, room: left = plenty }: Given) {
+async function given({ issues, settings: wanted = settings(), trial, problem, headroom: left = plenty }: Given) {
   const clock = new SimulatedClock();
   const stopping = new AbortController().signal;
   const tracker = new MemoryTracker({ issues, states: [], clock });
@@ -56,28 +56,34 @@ async function given({ issues, settings: wanted = settings(), trial, problem, ro
     stopping,
     tracker: trackerFor,
     freshnessMs: () => 0,
-    restMs: () => 0,
+    backoffMs: () => 0,
     soon: () => [],
   });
-  const room = new HeadroomWatch({ clock, logger, source, roomLeft: async () => left, onRoomAgain: () => {} });
-  await room.look();
+  const headroom = new HeadroomWatch({
+    clock,
+    logger,
+    source,
+    readHeadroom: async () => left,
+    onHeadroomBack: () => {},
+  });
+  await headroom.refresh();
   const quiet = { own: () => {}, notify: () => {}, stopRun: () => {} };
   const base = { ...quiet, claims, store, project, clock, logger, source, stopping, chance, trackerFor };
   const journal = new Journal({ ...base, transcripts });
   const parts: ExplainParts = {
     ...base,
     reads,
-    room,
+    headroom,
     isShared: false,
     pool: null,
     trial: trial ?? null,
     totals: noTotals(),
     candidates: new Candidates(source),
-    landings: new Landings(base),
+    finishedIssues: new FinishedIssues(base),
     skipped: skippedIssues(claims),
     pause: new Pause(base),
     spending: new Spending(base),
-    accounts: new AccountBook({ ...base, isShared: false, onWorkingAgain: () => {} }),
+    accounts: new Accounts({ ...base, isShared: false, onWorkingAgain: () => {} }),
     questions: new OpenQuestions({ ...base, journal }),
     isCleaning: () => false,
     cleaning: () => [],
@@ -107,7 +113,7 @@ describe('an explanation', () => {
         'workflow',
         'not_paused',
         'day_limit',
-        'free_room',
+        'headroom',
         'own_limits',
       ]),
     );
@@ -115,10 +121,10 @@ describe('an explanation', () => {
   });
 
   it('names the free disk and the floor it is under', async () => {
-    const room = { disk: [{ folder: '/data', freeMb: 12 }], memoryMb: 5 };
-    const { explain } = await given({ issues: [issue({ id: '1' })], room });
+    const headroom = { disk: [{ folder: '/data', freeMb: 12 }], memoryMb: 5 };
+    const { explain } = await given({ issues: [issue({ id: '1' })], headroom });
     const told = await explain('1');
-    expect(failed(told)).toEqual([['free_room', 'no_room']]);
+    expect(failed(told)).toEqual([['headroom', 'no_headroom']]);
     expect(told).toMatchObject({
       nextCode: 'waits',
       next: telling(12, '/data', 'workspace.min_free_disk_mb', 250),
@@ -159,7 +165,7 @@ describe('an explanation', () => {
       ['active', 'inactive_state'],
       ['chosen', 'not_chosen'],
     ]);
-    expect(told).toMatchObject({ nextCode: 'left_alone', next: telling('"In Review"') });
+    expect(told).toMatchObject({ nextCode: 'needs_change', next: telling('"In Review"') });
     const spent = told.gates.find(({ gate }) => gate === 'chosen')?.refusal ?? expect.fail('it is chosen');
     retry('2');
     const retrying = claims.retrying.get('2') ?? expect.fail('no retry');
@@ -267,7 +273,7 @@ describe('an explanation', () => {
     const { explain } = await given({ issues: [issue({ id: '1', state })] });
     expect(await explain('1')).toMatchObject({
       reason: { code },
-      nextCode: 'left_alone',
+      nextCode: 'needs_change',
       next: telling(`"${state}"`),
     });
   });

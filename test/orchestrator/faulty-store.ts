@@ -49,7 +49,7 @@ const tables = [
   'usage',
   'commands',
   'notifications',
-  'landed',
+  'finishedIssues',
 ] as const satisfies readonly (keyof StoreTables)[];
 
 function wrapTables(given: StoreTables, prefix: string, pass: Pass): StoreTables {

@@ -55,19 +55,19 @@ describe('a tracker that talks nonsense', () => {
 describe('a runner that talks nonsense', () => {
   it('and tells its watcher of things after its end changes nothing', async () => {
     const stage = await begun();
-    const tell = stage.runs[0]?.request.tell ?? expect.fail('no run');
+    const report = stage.runs[0]?.request.report ?? expect.fail('no run');
     stage.runs[0]?.fail();
     await stage.clock.advance(0);
     const before = JSON.stringify(stage.orchestrator.read().totals);
-    tell({ kind: 'stage', stage: 'streaming_turn' });
-    tell({ kind: 'workspace', path: '/elsewhere' });
-    tell({ kind: 'process', process: { pid: 1, startTime: 1 } });
-    tell({ kind: 'session', threadId: 'late' });
-    tell({ kind: 'turn', turn: 99 });
-    tell({ kind: 'moved', to: 'Done' });
-    tell({ kind: 'changed', changed: false, facts: null });
+    report({ kind: 'stage', stage: 'streaming_turn' });
+    report({ kind: 'workspace', path: '/elsewhere' });
+    report({ kind: 'process', process: { pid: 1, startTime: 1 } });
+    report({ kind: 'session', threadId: 'late' });
+    report({ kind: 'turn', turn: 99 });
+    report({ kind: 'moved', to: 'Done' });
+    report({ kind: 'changed', changed: false, facts: null });
     const usage = { inputTokens: 9e15, outputTokens: 0, totalTokens: 9e15 };
-    tell({ kind: 'event', event: { name: 'notification', at: 0, pid: 1, summary: 'late', usage } });
+    report({ kind: 'event', event: { name: 'notification', at: 0, pid: 1, summary: 'late', usage } });
     await stage.clock.advance(1_000);
     expect(JSON.stringify(stage.orchestrator.read().totals)).toBe(before);
     expect(await stage.store.runs.list(stage.project, { limit: 1 })).toMatchObject([
@@ -75,8 +75,8 @@ describe('a runner that talks nonsense', () => {
     ]);
     await stage.clock.advance(11_000);
     // Nor does it speak for the run that comes after it.
-    tell({ kind: 'event', event: { name: 'notification', at: 0, pid: 1, summary: 'late', usage } });
-    tell({ kind: 'session', threadId: 'late' });
+    report({ kind: 'event', event: { name: 'notification', at: 0, pid: 1, summary: 'late', usage } });
+    report({ kind: 'session', threadId: 'late' });
     expect(stage.orchestrator.read().running).toMatchObject([{ threadId: null, usage: { totalTokens: 0 } }]);
     expect(stage.runs[1]?.stops).toEqual([]);
   });

@@ -35,7 +35,7 @@ async function world() {
     pool: { mayStart: () => refusals.pool ?? null },
     spending: { today: () => today },
     pause: { whyPaused: () => refusals.pause ?? null },
-    room: { whyNone: () => refusals.headroom ?? null },
+    headroom: { whyNone: () => refusals.headroom ?? null },
     accounts: { whyNone: () => refusals.account ?? null },
     trackerFor: () => ({
       pressure: () => ({ step: refusals.requests === undefined ? 'none' : 'closed', text: '', until: null }),
@@ -75,8 +75,8 @@ const obstacles: Record<DecidedGate, (world: World) => void> = {
   day_limit: ({ today }) => {
     today.tokens = 2_000;
   },
-  free_room: ({ refusals }) => {
-    refusals.headroom = { code: 'no_room', text: 'the disk is full' };
+  headroom: ({ refusals }) => {
+    refusals.headroom = { code: 'no_headroom', text: 'the disk is full' };
   },
   requests_left: ({ refusals }) => {
     refusals.requests = { code: 'no_requests', text: 'none left' };
@@ -84,8 +84,8 @@ const obstacles: Record<DecidedGate, (world: World) => void> = {
   account_ready: ({ refusals }) => {
     refusals.account = { code: 'waiting_quota', text: 'no quota' };
   },
-  review_room: ({ candidates }) => candidates.countInReview([issue({ id: 'in-review' })]),
-  claim_room: ({ hold }) => {
+  review_limit: ({ candidates }) => candidates.countInReview([issue({ id: 'in-review' })]),
+  claim_limit: ({ hold }) => {
     hold('8');
     hold('9');
   },

@@ -8,7 +8,7 @@ import { begun, type Scene, scene } from './scene.ts';
 describe('a person who goes on by hand', () => {
   it('gets the issue when its agent has ended, keeps it, and gives it back with the same conversation', async () => {
     const stage = await begun();
-    stage.runs[0]?.request.tell({ kind: 'session', threadId: 'thread-1' });
+    stage.runs[0]?.request.report({ kind: 'session', threadId: 'thread-1' });
     expect(await stage.command('issue_takeover', { issue: '1' })).toMatchObject({
       status: 'done',
       code: 'taking_over_after_run',
@@ -85,7 +85,7 @@ describe('a person who goes on by hand', () => {
   });
 
   it('is told when the agent gets a message at its next turn', async () => {
-    const stage = await begun({ steering: 'kept' });
+    const stage = await begun({ steering: 'queued' });
     expect(await stage.command('issue_steer', { issue: '1', text: 'Use the other door.' })).toMatchObject({
       status: 'done',
       code: 'message_waits_for_turn',
@@ -123,7 +123,7 @@ describe('a person who goes on by hand', () => {
 
   it('finds the conversation again, also when the run after it died before it had a session', async () => {
     const stage = await begun();
-    stage.runs[0]?.request.tell({ kind: 'session', threadId: 'thread-1' });
+    stage.runs[0]?.request.report({ kind: 'session', threadId: 'thread-1' });
     await stage.command('issue_takeover', { issue: '1' });
     stage.runs[0]?.end();
     await stage.clock.advance(0);
@@ -142,7 +142,7 @@ describe('a person who goes on by hand', () => {
 describe('what a person notes when he gives an issue back', () => {
   const note = 'I mended the door.';
   const begins = (stage: Scene): void =>
-    stage.runs.at(-1)?.request.tell({ kind: 'event', event: { name: 'turn_started', at: 0, pid: 1, summary: '' } });
+    stage.runs.at(-1)?.request.report({ kind: 'event', event: { name: 'turn_started', at: 0, pid: 1, summary: '' } });
 
   /** One run has ended, the issue was taken over, and is given back with a note: the run that is to tell it has begun. */
   async function handedBack(): Promise<Scene> {
@@ -322,7 +322,7 @@ describe('a command that is repeated', () => {
     await clock.advance(1_000);
     await second.command('issue_handback', { issue: '1', note: 'once' });
     await clock.advance(100);
-    second.runs[0]?.request.tell({ kind: 'event', event: { name: 'turn_started', at: 0, pid: 1, summary: '' } });
+    second.runs[0]?.request.report({ kind: 'event', event: { name: 'turn_started', at: 0, pid: 1, summary: '' } });
     await clock.advance(100);
     second.kill();
     isBroken = false;
@@ -392,11 +392,11 @@ describe('a hold that is lifted after an issue was given back and no run could b
   const note = 'I mended the door.';
 
   /** Taken over in the middle of a conversation, and given back; the run that is to go on with it has begun. */
-  async function givenBack(): Promise<Scene> {
+  async function onReleased(): Promise<Scene> {
     const stage = await begun({ settings: settings({ intervalMs: 30_000, agent: { maxRetries: 3 } }) });
-    stage.runs[0]?.request.tell({ kind: 'session', threadId: 'thread-1' });
-    stage.runs[0]?.request.tell({ kind: 'turn', turn: 1 });
-    stage.runs[0]?.request.tell({ kind: 'message', text: 'The door is blue.' });
+    stage.runs[0]?.request.report({ kind: 'session', threadId: 'thread-1' });
+    stage.runs[0]?.request.report({ kind: 'turn', turn: 1 });
+    stage.runs[0]?.request.report({ kind: 'message', text: 'The door is blue.' });
     await stage.command('issue_takeover', { issue: '1' });
     stage.runs[0]?.end();
     await stage.clock.advance(0);
@@ -415,7 +415,7 @@ describe('a hold that is lifted after an issue was given back and no run could b
 
   // @conforms runs.69
   it.each(['issue_retry', 'issue_release'])('%s goes on as it was given back, with a new allowance', async (lifts) => {
-    const stage = await givenBack();
+    const stage = await onReleased();
     for (const runs of [2, 3, 4]) {
       expect(stage.runs).toHaveLength(runs);
       stage.runs.at(-1)?.failToLaunch();
@@ -433,7 +433,7 @@ describe('a hold that is lifted after an issue was given back and no run could b
   });
 
   it('goes on in the conversation that was still open, and spends no attempt on it', async () => {
-    const stage = await givenBack();
+    const stage = await onReleased();
     stage.runs[1]?.fail('agent_thread_in_use');
     await stage.clock.advance(300_000);
     expect(stage.runs).toHaveLength(2);
@@ -446,7 +446,7 @@ describe('a hold that is lifted after an issue was given back and no run could b
   });
 
   it('is the same in a second life, and when the daemon dies after the hold was lifted', async () => {
-    const stage = await givenBack();
+    const stage = await onReleased();
     stage.runs[1]?.fail('agent_thread_in_use');
     await stage.clock.advance(0);
     stage.kill();
@@ -467,9 +467,9 @@ describe('a hold that is lifted after an issue was given back and no run could b
   });
 
   it('begins as any other where the run had a session, or the issue was not given back', async () => {
-    const stage = await givenBack();
-    stage.runs[1]?.request.tell({ kind: 'session', threadId: 'thread-1' });
-    stage.runs[1]?.request.tell({ kind: 'turn', turn: 1 });
+    const stage = await onReleased();
+    stage.runs[1]?.request.report({ kind: 'session', threadId: 'thread-1' });
+    stage.runs[1]?.request.report({ kind: 'turn', turn: 1 });
     stage.runs[1]?.fail('agent_thread_in_use');
     await stage.clock.advance(0);
     await stage.command('issue_retry', { issue: '1' });
@@ -483,7 +483,7 @@ describe('a hold that is lifted after an issue was given back and no run could b
   });
 
   it('gives the issue back when it has left the active states meanwhile', async () => {
-    const stage = await givenBack();
+    const stage = await onReleased();
     stage.runs[1]?.fail('agent_thread_in_use');
     await stage.clock.advance(0);
     stage.tracker.put(issue({ id: '1', state: 'Done' }));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { RoomLeft } from '../../src/core/dispatch/headroom.ts';
+import type { Headroom } from '../../src/core/dispatch/headroom.ts';
 import { issue } from '../fake/issues.ts';
 import { settings } from '../fake/settings.ts';
 import { telling } from '../telling.ts';
@@ -11,7 +11,7 @@ function roomOf(freeMb: number, memoryMb = 1_000_000): StagedRoom & { disk: numb
     disk: freeMb,
     memory: memoryMb,
     reads: 0,
-    read: async (): Promise<RoomLeft> => {
+    read: async (): Promise<Headroom> => {
       room.reads += 1;
       return { disk: [{ folder: '/data', freeMb: room.disk }], memoryMb: room.memory };
     },
@@ -28,13 +28,13 @@ describe('under the floor for free disk or memory', () => {
     const stage = await begun({ room: roomOf(120) });
     await stage.clock.advance(5_000);
     expect(stage.started()).toEqual([]);
-    expect(stage.orchestrator.read().skipped).toMatchObject([{ reason: { code: 'no_room', text } }]);
+    expect(stage.orchestrator.read().skipped).toMatchObject([{ reason: { code: 'no_headroom', text } }]);
     expect(await stage.orchestrator.explain('1')).toMatchObject({
-      reason: { code: 'no_room' },
+      reason: { code: 'no_headroom' },
       nextCode: 'waits',
       next: text,
     });
-    expect(stage.health.at(-1)?.noRoom).toEqual(text);
+    expect(stage.health.at(-1)?.noHeadroom).toEqual(text);
     expect(stage.logger.lines.filter(({ event }) => event === 'headroom_low')).toHaveLength(1);
   });
 
@@ -43,7 +43,7 @@ describe('under the floor for free disk or memory', () => {
     await stage.clock.advance(2_000);
     expect(stage.started()).toEqual([]);
     expect(stage.orchestrator.read().skipped[0]?.reason).toEqual({
-      code: 'no_room',
+      code: 'no_headroom',
       text: telling(99, 'agent.min_free_memory_mb', 250),
     });
   });
@@ -64,7 +64,7 @@ describe('under the floor for free disk or memory', () => {
     room.disk = 250;
     await stage.clock.advance(1_200);
     expect(stage.started()).toEqual(['1', '2']);
-    expect(stage.health.at(-1)?.noRoom).toBeNull();
+    expect(stage.health.at(-1)?.noHeadroom).toBeNull();
     expect(stage.logger.lines.filter(({ event }) => event === 'headroom_back')).toHaveLength(1);
   });
 
@@ -85,7 +85,9 @@ describe('under the floor for free disk or memory', () => {
     room.disk = 120;
     await stage.clock.advance(40_000);
     expect(stage.started()).toEqual(['1']);
-    expect(stage.orchestrator.read().retrying).toMatchObject([{ attempt: 1, waitCode: 'no_room', waitReason: text }]);
+    expect(stage.orchestrator.read().retrying).toMatchObject([
+      { attempt: 1, waitCode: 'no_headroom', waitReason: text },
+    ]);
     room.disk = 1_000;
     await stage.clock.advance(6_100);
     expect(stage.runs[1]?.request).toMatchObject({ attempt: 1, retryKind: 'failure' });
@@ -113,8 +115,11 @@ describe('under the floor for free disk or memory', () => {
 
   it('a visitor who looks from outside is told as well', async () => {
     const stage = await scene({ issues: two, room: roomOf(120) });
-    expect((await stage.orchestrator.preview()).map(({ reason }) => reason?.code)).toEqual(['no_room', 'no_room']);
-    expect((await stage.orchestrator.explain('1', 'visitor')).reason?.code).toBe('no_room');
+    expect((await stage.orchestrator.preview()).map(({ reason }) => reason?.code)).toEqual([
+      'no_headroom',
+      'no_headroom',
+    ]);
+    expect((await stage.orchestrator.explain('1', 'visitor')).reason?.code).toBe('no_headroom');
   });
 });
 
@@ -169,7 +174,7 @@ describe('a reading of the room', () => {
     await stage.tracker.changes.moveIssue('1', 'Done', { kind: 'orchestrator' });
     stage.runs[0]?.succeed();
     await stage.clock.advance(5_000);
-    expect(stage.health.at(-1)?.noRoom).toEqual(text);
+    expect(stage.health.at(-1)?.noHeadroom).toEqual(text);
   });
 
   it('that is hung after a bad one is unknown, and refuses nothing', async () => {

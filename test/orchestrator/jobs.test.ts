@@ -72,17 +72,20 @@ describe('a job', () => {
   // @conforms 3.14, octo-2.5
   it('comes at its interval without drift, however long it takes itself', async () => {
     const clock = new SimulatedClock();
-    const { times } = await given({ clock, jobs: [{ name: 'stall_look', everyMs: 10_000, run: slow(clock, 7_000) }] });
+    const { times } = await given({ clock, jobs: [{ name: 'stall_check', everyMs: 10_000, run: slow(clock, 7_000) }] });
     await clock.advance(60_000);
-    expect(times('stall_look')).toEqual([10_000, 20_000, 30_000, 40_000, 50_000, 60_000]);
+    expect(times('stall_check')).toEqual([10_000, 20_000, 30_000, 40_000, 50_000, 60_000]);
   });
 
   // @conforms cadence.1
   it('that is still running is not started a second time; what it missed is one run on its grid', async () => {
     const clock = new SimulatedClock();
-    const { times } = await given({ clock, jobs: [{ name: 'stall_look', everyMs: 10_000, run: slow(clock, 25_000) }] });
+    const { times } = await given({
+      clock,
+      jobs: [{ name: 'stall_check', everyMs: 10_000, run: slow(clock, 25_000) }],
+    });
     await clock.advance(80_000);
-    expect(times('stall_look')).toEqual([10_000, 40_000, 70_000]);
+    expect(times('stall_check')).toEqual([10_000, 40_000, 70_000]);
   });
 
   // @conforms cadence.2
@@ -183,15 +186,15 @@ describe('a job', () => {
   // @conforms cadence.3
   it('that was missed while the machine slept comes once', async () => {
     const clock = new SimulatedClock();
-    const { times } = await given({ clock, jobs: [{ name: 'stall_look', everyMs: 5_000 }] });
+    const { times } = await given({ clock, jobs: [{ name: 'stall_check', everyMs: 5_000 }] });
     // All timers are late at once, as after a sleep that the monotonic clock has seen.
     const { monotonic } = clock;
     const slept = 8 * 60 * minute;
     clock.monotonic = () => monotonic.call(clock) + slept;
     await clock.advance(5_000);
-    expect(times('stall_look')).toEqual([slept + 5_000]);
+    expect(times('stall_check')).toEqual([slept + 5_000]);
     await clock.advance(5_000);
-    expect(times('stall_look')).toHaveLength(2);
+    expect(times('stall_check')).toHaveLength(2);
   });
 });
 
@@ -294,7 +297,7 @@ describe('the orchestrator', () => {
     expect(jobs.map(({ name }) => name)).toEqual(jobNames);
     expect(Object.fromEntries(jobs.map(({ name, intervalMs }) => [name, intervalMs / 1_000]))).toEqual({
       finished_agents: 10,
-      stall_look: 5,
+      stall_check: 5,
       tracker_poll: 30,
       workspace_sweep: 600,
       salvage_pruning: 86_400,

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { BatonError } from '../../src/core/baton-error.ts';
-import type { Delivery } from '../../src/core/run/run-evidence.ts';
+import type { Publication } from '../../src/core/run/run-evidence.ts';
 import { issue } from '../fake/issues.ts';
 import { settings } from '../fake/settings.ts';
 import { telling } from '../telling.ts';
@@ -11,7 +11,7 @@ it('writes a run down before it begins, what is known of it while it goes on, an
   const stage = await scene({ issues: [issue({ id: '1' })] });
   await stage.orchestrator.start();
   await stage.clock.advance(0);
-  const { runId, tell } = stage.runs[0]?.request ?? expect.fail('no run');
+  const { runId, report } = stage.runs[0]?.request ?? expect.fail('no run');
   expect(await stage.store.runs.read(runId)).toMatchObject({
     identifier: 'T-1',
     attempt: null,
@@ -19,12 +19,12 @@ it('writes a run down before it begins, what is known of it while it goes on, an
     finish: null,
   });
 
-  tell({ kind: 'workspace', path: '/ws/T-1' });
-  tell({ kind: 'process', process: { pid: 4242, startTime: 99 } });
-  tell({ kind: 'session', threadId: 'thread-1' });
-  tell({ kind: 'turn', turn: 1 });
+  report({ kind: 'workspace', path: '/ws/T-1' });
+  report({ kind: 'process', process: { pid: 4242, startTime: 99 } });
+  report({ kind: 'session', threadId: 'thread-1' });
+  report({ kind: 'turn', turn: 1 });
   const usage = { inputTokens: 10, outputTokens: 2, totalTokens: 12 };
-  tell({ kind: 'event', event: { name: 'notification', at: 5, pid: 4242, summary: 'reading', usage } });
+  report({ kind: 'event', event: { name: 'notification', at: 5, pid: 4242, summary: 'reading', usage } });
   await stage.clock.advance(250);
   expect(await stage.store.runs.read(runId)).toMatchObject({
     workspace: '/ws/T-1',
@@ -36,7 +36,7 @@ it('writes a run down before it begins, what is known of it while it goes on, an
     finish: null,
   });
 
-  tell({ kind: 'event', event: { name: 'turn_failed', at: 6, pid: 4242, summary: 'out of luck' } });
+  report({ kind: 'event', event: { name: 'turn_failed', at: 6, pid: 4242, summary: 'out of luck' } });
   stage.runs[0]?.fail();
   await stage.clock.advance(0);
   expect((await stage.store.runs.read(runId))?.finish).toMatchObject({ outcome: 'failed', errorCode: 'agent_exited' });
@@ -53,8 +53,8 @@ it('writes down what a run left in its workspace, with its end at the latest', a
   await stage.clock.advance(0);
   const git = { head: 'a'.repeat(40), branch: 'b', ahead: 2, changed: 3, untracked: 1, conflicts: 0 };
   const [seen, unseen] = stage.runs;
-  seen?.request.tell({ kind: 'changed', changed: true, facts: { fingerprint: 'f', git } });
-  unseen?.request.tell({ kind: 'changed', changed: null, facts: null });
+  seen?.request.report({ kind: 'changed', changed: true, facts: { fingerprint: 'f', git } });
+  unseen?.request.report({ kind: 'changed', changed: null, facts: null });
   seen?.succeed();
   unseen?.fail();
   await stage.clock.advance(0);
@@ -67,7 +67,7 @@ it('writes down what became of the branch of a run beside what else it left, als
   const stage = await scene({ issues: [issue({ id: '1' }), issue({ id: '2' })] });
   await stage.orchestrator.start();
   await stage.clock.advance(0);
-  const delivery: Delivery = {
+  const publication: Publication = {
     outcome: 'refused',
     branch: 'baton/t-1',
     commit: 'a'.repeat(40),
@@ -76,17 +76,17 @@ it('writes down what became of the branch of a run beside what else it left, als
     elsewhere: null,
   };
   const [seen, unseen] = stage.runs;
-  seen?.request.tell({ kind: 'changed', changed: true, facts: { fingerprint: 'f', git: null } });
+  seen?.request.report({ kind: 'changed', changed: true, facts: { fingerprint: 'f', git: null } });
   // Written already when the rest comes.
   await stage.clock.advance(300);
-  seen?.request.tell({ kind: 'published', delivery });
-  unseen?.request.tell({ kind: 'published', delivery });
+  seen?.request.report({ kind: 'published', publication });
+  unseen?.request.report({ kind: 'published', publication });
   seen?.succeed();
   unseen?.fail();
   await stage.clock.advance(0);
   const evidenceOf = async (run: typeof seen) => (await stage.store.runs.read(run?.request.runId ?? ''))?.evidence;
-  expect(await evidenceOf(seen)).toEqual({ changed: true, fingerprint: 'f', git: null, delivery });
-  expect(await evidenceOf(unseen)).toEqual({ changed: null, fingerprint: null, git: null, delivery });
+  expect(await evidenceOf(seen)).toEqual({ changed: true, fingerprint: 'f', git: null, publication });
+  expect(await evidenceOf(unseen)).toEqual({ changed: null, fingerprint: null, git: null, publication });
 });
 
 // @conforms board.8
@@ -114,15 +114,15 @@ it('keeps events that could not be written, and writes them when it can, in orde
   const stage = await scene({ issues: [issue({ id: '1' })] });
   await stage.orchestrator.start();
   await stage.clock.advance(0);
-  const { runId, tell } = stage.runs[0]?.request ?? expect.fail('no run');
+  const { runId, report } = stage.runs[0]?.request ?? expect.fail('no run');
   const { transaction } = stage.store;
   stage.store.transaction = async () => {
     throw new BatonError('store_busy', 'busy');
   };
-  tell({ kind: 'event', event: { name: 'notification', at: 1, pid: 1, summary: 'one' } });
+  report({ kind: 'event', event: { name: 'notification', at: 1, pid: 1, summary: 'one' } });
   await stage.clock.advance(1_000);
   stage.store.transaction = transaction;
-  tell({ kind: 'event', event: { name: 'notification', at: 2, pid: 1, summary: 'two' } });
+  report({ kind: 'event', event: { name: 'notification', at: 2, pid: 1, summary: 'two' } });
   await stage.clock.advance(1_000);
   expect((await stage.store.runEvents.list(runId, { limit: 10 })).map(({ summary }) => summary)).toEqual([
     'one',
@@ -154,10 +154,10 @@ it('figures that are totals never fall between two writes, and the transcript ha
   const stage = await scene({ issues: [issue({ id: '1' })] });
   await stage.orchestrator.start();
   await stage.clock.advance(0);
-  const { runId, tell } = stage.runs[0]?.request ?? expect.fail('no run');
+  const { runId, report } = stage.runs[0]?.request ?? expect.fail('no run');
   for (const total of [100, 40]) {
     const usage = { inputTokens: total, outputTokens: 0, totalTokens: total };
-    tell({ kind: 'event', event: { name: 'notification', at: 1, pid: 1, summary: `${total}`, usage } });
+    report({ kind: 'event', event: { name: 'notification', at: 1, pid: 1, summary: `${total}`, usage } });
   }
   await stage.clock.advance(250);
   expect((await stage.store.runs.read(runId))?.totalTokens).toBe(100);
@@ -170,7 +170,7 @@ it('counts what a run used for the day it ended, with its end or not at all', as
   await stage.orchestrator.start();
   await stage.clock.advance(0);
   const usage = { inputTokens: 10, outputTokens: 2, totalTokens: 12 };
-  stage.runs[0]?.request.tell({ kind: 'event', event: { name: 'notification', at: 1, pid: 1, summary: '', usage } });
+  stage.runs[0]?.request.report({ kind: 'event', event: { name: 'notification', at: 1, pid: 1, summary: '', usage } });
   stage.runs[0]?.succeed();
   await stage.clock.advance(0);
   const [day] = await stage.store.usage.sumByDay(stage.project, { fromDay: '2026-01-01', toDay: '2026-12-31' });
@@ -185,7 +185,7 @@ it('writes a line of the transcript once, though the store needs several tries',
   stage.store.transaction = async () => {
     throw new BatonError('store_busy', 'busy');
   };
-  stage.runs[0]?.request.tell({ kind: 'event', event: { name: 'notification', at: 1, pid: 1, summary: 'one' } });
+  stage.runs[0]?.request.report({ kind: 'event', event: { name: 'notification', at: 1, pid: 1, summary: 'one' } });
   await stage.clock.advance(1_000);
   stage.store.transaction = transaction;
   await stage.clock.advance(1_000);

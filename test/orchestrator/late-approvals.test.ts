@@ -82,7 +82,7 @@ describe('what a person allowed after the run that asked had ended', () => {
 
   it('is not for the run after the next', async () => {
     const stage = await answeredLate('accept');
-    stage.runs[1]?.request.tell({ kind: 'answers_told' });
+    stage.runs[1]?.request.report({ kind: 'answers_delivered' });
     await stage.clock.advance(0);
     stage.runs[1]?.fail();
     await stage.clock.advance(60_000);

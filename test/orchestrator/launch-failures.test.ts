@@ -8,8 +8,8 @@ const patient = settings({ intervalMs: 100, agent: { maxRetries: 9 } });
 /** A second life, whose first run is to go on with the conversation of one that was cut short. */
 async function cutShort(): Promise<Scene> {
   const first = await begun({ settings: patient });
-  first.runs[0]?.request.tell({ kind: 'session', threadId: 'thread-1' });
-  first.runs[0]?.request.tell({ kind: 'turn', turn: 1 });
+  first.runs[0]?.request.report({ kind: 'session', threadId: 'thread-1' });
+  first.runs[0]?.request.report({ kind: 'turn', turn: 1 });
   const stopping = first.orchestrator.stop();
   first.runs[0]?.end();
   await stopping;
@@ -28,8 +28,8 @@ it('a run that was to go on and could not be launched is tried again in the same
   }
   // Now it has one, and fails in it: that may be the fault of the conversation.
   const last = stage.runs.at(-1);
-  last?.request.tell({ kind: 'session', threadId: 'thread-1' });
-  last?.request.tell({ kind: 'turn', turn: 1 });
+  last?.request.report({ kind: 'session', threadId: 'thread-1' });
+  last?.request.report({ kind: 'turn', turn: 1 });
   last?.fail();
   await stage.clock.advance(5 * minuteMs);
   expect(stage.runs).toHaveLength(5);
@@ -51,7 +51,7 @@ it('a daemon that dies between two such failures loses nothing either', async ()
 it('a step against a full context that could not be launched is still to be taken', async () => {
   const contextRecovery = { reducedBudgetTokens: null, compact: true, freshStart: true, largerModel: null };
   const stage = await begun({ settings: settings({ intervalMs: 100, agent: { maxRetries: 9, contextRecovery } }) });
-  stage.runs[0]?.request.tell({ kind: 'session', threadId: 'thread-1' });
+  stage.runs[0]?.request.report({ kind: 'session', threadId: 'thread-1' });
   stage.runs[0]?.fail('agent_context_exhausted');
   await stage.clock.advance(5 * minuteMs);
   for (const runs of [2, 3]) {
@@ -61,7 +61,7 @@ it('a step against a full context that could not be launched is still to be take
     await stage.clock.advance(5 * minuteMs);
   }
   // One that had its turn has taken it.
-  stage.runs.at(-1)?.request.tell({ kind: 'session', threadId: 'thread-1' });
+  stage.runs.at(-1)?.request.report({ kind: 'session', threadId: 'thread-1' });
   stage.runs.at(-1)?.fail();
   await stage.clock.advance(5 * minuteMs);
   expect(stage.runs.at(-1)?.request).toMatchObject({ recovery: null, threadId: null });

@@ -151,7 +151,7 @@ describe('failures and fruitless runs', () => {
     const changes = [false, false, true, false, false, false];
     const stage = await begun({
       play: (run) => {
-        run.request.tell({ kind: 'changed', changed: changes.shift() ?? true, facts: null });
+        run.request.report({ kind: 'changed', changed: changes.shift() ?? true, facts: null });
         run.succeed();
       },
     });

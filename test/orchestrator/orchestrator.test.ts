@@ -221,7 +221,7 @@ describe('reconcile', () => {
     const stage = await scene({ issues: [issue({ id: '1' })], settings: settings({ intervalMs: 100 }) });
     await stage.orchestrator.start();
     await stage.clock.advance(0);
-    stage.runs[0]?.request.tell({ kind: 'moved', to: ' done ' });
+    stage.runs[0]?.request.report({ kind: 'moved', to: ' done ' });
     await stage.tracker.changes.moveIssue('1', 'Done', { kind: 'run', runId: 'x' });
     await stage.clock.advance(59_000);
     expect(stage.runs[0]?.stops).toEqual([]);
@@ -233,7 +233,7 @@ describe('reconcile', () => {
     const stage = await scene({ issues: [issue({ id: '1' })], settings: settings({ intervalMs: 100 }) });
     await stage.orchestrator.start();
     await stage.clock.advance(0);
-    stage.runs[0]?.request.tell({ kind: 'moved', to: 'In Progress' });
+    stage.runs[0]?.request.report({ kind: 'moved', to: 'In Progress' });
     await stage.tracker.changes.moveIssue('1', 'Backlog', { kind: 'person', name: 'me' });
     await stage.clock.advance(100);
     expect(stage.runs[0]?.stops).toEqual(['inactive_state']);
@@ -275,7 +275,7 @@ describe('reconcile', () => {
     });
     await stage.orchestrator.start();
     await stage.clock.advance(900);
-    stage.runs[0]?.request.tell({
+    stage.runs[0]?.request.report({
       kind: 'event',
       event: { name: 'notification', at: stage.clock.now(), pid: 1, summary: 'alive' },
     });
@@ -307,8 +307,8 @@ describe('totals', () => {
     const stage = await scene({ issues: [issue({ id: '1' })] });
     await stage.orchestrator.start();
     await stage.clock.advance(0);
-    const tell = (inputTokens: number, outputTokens: number): void =>
-      stage.runs[0]?.request.tell({
+    const report = (inputTokens: number, outputTokens: number): void =>
+      stage.runs[0]?.request.report({
         kind: 'event',
         event: {
           name: 'notification',
@@ -318,10 +318,10 @@ describe('totals', () => {
           usage: { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens },
         },
       });
-    tell(100, 10);
-    tell(100, 10);
-    tell(40, 4);
-    tell(250, 30);
+    report(100, 10);
+    report(100, 10);
+    report(40, 4);
+    report(250, 30);
     expect(stage.orchestrator.read().totals).toMatchObject({ inputTokens: 250, outputTokens: 30, totalTokens: 280 });
   });
 });

@@ -4,7 +4,7 @@ import { begun } from './scene.ts';
 describe('a run that moves its own issue', () => {
   it('by a tool of the tracker, nobody knows where to, is let finish like one that said it', async () => {
     const stage = await begun();
-    stage.runs[0]?.request.tell({ kind: 'moved', to: null });
+    stage.runs[0]?.request.report({ kind: 'moved', to: null });
     await stage.tracker.changes.moveIssue('1', 'Backlog', { kind: 'run', runId: 'r' });
     await stage.clock.advance(10_000);
     expect(stage.runs[0]?.stops).toEqual([]);
@@ -15,9 +15,9 @@ describe('a run that moves its own issue', () => {
   // @conforms tools.3
   it('and was refused has not moved it: somebody else did', async () => {
     const stage = await begun();
-    const { tell } = stage.runs[0]?.request ?? {};
-    tell?.({ kind: 'moved', to: 'Backlog' });
-    tell?.({ kind: 'not_moved' });
+    const { report } = stage.runs[0]?.request ?? {};
+    report?.({ kind: 'moved', to: 'Backlog' });
+    report?.({ kind: 'not_moved' });
     await stage.tracker.changes.moveIssue('1', 'Backlog', { kind: 'orchestrator' });
     await stage.clock.advance(1_000);
     expect(stage.runs[0]?.stops).toEqual(['inactive_state']);
@@ -25,10 +25,10 @@ describe('a run that moves its own issue', () => {
 
   it('and was refused a second move has made the first', async () => {
     const stage = await begun();
-    const { tell } = stage.runs[0]?.request ?? {};
-    tell?.({ kind: 'moved', to: 'Backlog' });
-    tell?.({ kind: 'moved', to: 'Nowhere' });
-    tell?.({ kind: 'not_moved' });
+    const { report } = stage.runs[0]?.request ?? {};
+    report?.({ kind: 'moved', to: 'Backlog' });
+    report?.({ kind: 'moved', to: 'Nowhere' });
+    report?.({ kind: 'not_moved' });
     await stage.tracker.changes.moveIssue('1', 'Backlog', { kind: 'run', runId: 'r' });
     await stage.clock.advance(1_000);
     expect(stage.runs[0]?.stops).toEqual([]);

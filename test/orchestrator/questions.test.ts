@@ -73,7 +73,7 @@ describe('a question of a live agent', () => {
     const before = stage.orchestrator.read().running[0]?.lastEvent;
     for (let at = 0; at < 6; at += 1) {
       const event = { name: 'person_said', at: stage.clock.now(), pid: null, summary: 'a person says: hello' } as const;
-      stage.runs[0]?.request.tell({ kind: 'event', event });
+      stage.runs[0]?.request.report({ kind: 'event', event });
       expect(stage.orchestrator.read().running[0]?.lastEvent).toEqual(before);
       await stage.clock.advance(minuteMs / 3);
     }
@@ -102,7 +102,7 @@ describe('a question of a live agent', () => {
   // @conforms runs.15
   it('answered after its run has ended goes on in the same conversation, told the answer once', async () => {
     const stage = await begun({ settings: settings({ intervalMs: 100, agent: { askTimeoutMs: 0 } }) });
-    stage.runs[0]?.request.tell({ kind: 'session', threadId: 'thread-1' });
+    stage.runs[0]?.request.report({ kind: 'session', threadId: 'thread-1' });
     ask(stage.runs[0], which);
     await stage.clock.advance(1);
     stage.runs[0]?.end();
@@ -125,7 +125,7 @@ describe('a question of a live agent', () => {
       attempt: null,
       answers: [{ question: { text: 'Which colour?' }, answer: { decision: 'accept', values: { colour: 'blue' } } }],
     });
-    stage.runs[1]?.request.tell({ kind: 'answers_told' });
+    stage.runs[1]?.request.report({ kind: 'answers_delivered' });
     await stage.clock.advance(0);
     stage.runs[1]?.fail();
     await stage.clock.advance(20_000);

@@ -79,8 +79,8 @@ describe('a look at the queue', () => {
     polled([issue({ id: '1' })]);
     expect(await look()).toEqual([]);
     expect(logger.lines).toEqual([
-      { level: 'info', event: 'queue_checked', fields: { findings: 0, untold: 0 } },
-      { level: 'info', event: 'queue_checked', fields: { findings: 0, untold: 0 } },
+      { level: 'info', event: 'queue_checked', fields: { findings: 0, postponed: 0 } },
+      { level: 'info', event: 'queue_checked', fields: { findings: 0, postponed: 0 } },
     ]);
   });
 
@@ -239,7 +239,7 @@ describe('a look at the queue', () => {
     const { look, warnings, logger } = await given(old);
     expect(await look()).toHaveLength(50);
     expect(warnings()).toHaveLength(20);
-    expect(logger.lines.at(-1)?.fields).toEqual({ findings: 50, waits_too_long: 50, untold: 30 });
+    expect(logger.lines.at(-1)?.fields).toEqual({ findings: 50, waits_too_long: 50, postponed: 30 });
     for (let looks = 0; looks < 3; looks += 1) await look();
     expect(new Set(warnings().map(({ fields }) => fields.issue_id)).size).toBe(50);
     expect(warnings()).toHaveLength(50);

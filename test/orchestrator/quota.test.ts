@@ -90,7 +90,10 @@ describe('an account without quota', () => {
     const stage = await begun(options({ maxConcurrentAgents: 5 }));
     const resetsAt = stage.clock.now() + hourMs;
     const quota = [{ name: 'primary', usedPercent: 97, windowMinutes: 300, resetsAt }];
-    stage.runs[0]?.request.tell({ kind: 'event', event: { name: 'notification', at: 0, pid: 1, summary: '', quota } });
+    stage.runs[0]?.request.report({
+      kind: 'event',
+      event: { name: 'notification', at: 0, pid: 1, summary: '', quota },
+    });
     stage.runs[0]?.succeed();
     stage.runs[1]?.succeed();
     await stage.clock.advance(10 * minuteMs);
@@ -209,7 +212,7 @@ describe('an account that nobody is logged in to, and a long queue', () => {
     const { skipped, accounts } = stage.orchestrator.read();
     expect(skipped[0]?.reason.code).toBe('waiting_quota');
     expect(accounts).toMatchObject([{ parked: { probe: { by: stage.runs.at(-1)?.request.runId } } }]);
-    stage.runs.at(-1)?.request.tell({ kind: 'event', event: { name: 'turn_completed', at: 0, pid: 1, summary: '' } });
+    stage.runs.at(-1)?.request.report({ kind: 'event', event: { name: 'turn_completed', at: 0, pid: 1, summary: '' } });
     await stage.clock.advance(2_000);
     expect(stage.runs).toHaveLength(before + 5);
     expect(stage.orchestrator.read().accounts).toMatchObject([{ parked: null, parks: 0 }]);
@@ -295,7 +298,7 @@ describe('a run that died of its context', () => {
     const stage = await begun({ ...options({ contextRecovery, maxRetries: 6 }), issues: [issue({ id: '1' })] });
     const seen: unknown[] = [];
     for (let attempt = 1; attempt <= 5; attempt += 1) {
-      stage.runs.at(-1)?.request.tell({ kind: 'session', threadId: `thread-${attempt}` });
+      stage.runs.at(-1)?.request.report({ kind: 'session', threadId: `thread-${attempt}` });
       stage.runs.at(-1)?.fail('agent_context_exhausted', { kind: 'context' });
       await stage.clock.advance(10 * minuteMs);
       const { recovery, threadId } = stage.runs.at(-1)?.request ?? {};

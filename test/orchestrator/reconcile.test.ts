@@ -10,7 +10,7 @@ describe('an issue that changes under its run', () => {
   // @conforms O8
   it('to a state that is neither active nor terminal: stopped, given back, workspace kept', async () => {
     const stage = await begun();
-    stage.runs[0]?.request.tell({ kind: 'workspace', path: '/old/T-1' });
+    stage.runs[0]?.request.report({ kind: 'workspace', path: '/old/T-1' });
     await stage.tracker.changes.moveIssue('1', 'Backlog', person);
     await stage.clock.advance(100);
     expect(stage.runs[0]?.stops).toEqual(['inactive_state']);
@@ -24,7 +24,7 @@ describe('an issue that changes under its run', () => {
   // @conforms O10
   it('to a terminal state after the root was changed: the recorded workspace goes when its agent is dead', async () => {
     const stage = await begun();
-    stage.runs[0]?.request.tell({ kind: 'workspace', path: '/old/T-1' });
+    stage.runs[0]?.request.report({ kind: 'workspace', path: '/old/T-1' });
     stage.file.settings = settings({ intervalMs: 100, workspace: { root: '/new' } });
     await stage.tracker.changes.moveIssue('1', 'Done', person);
     await stage.clock.advance(1_000);
@@ -38,7 +38,7 @@ describe('an issue that changes under its run', () => {
   // @conforms O11
   it('and vanishes: stopped, given back, workspace kept', async () => {
     const stage = await begun();
-    stage.runs[0]?.request.tell({ kind: 'workspace', path: '/old/T-1' });
+    stage.runs[0]?.request.report({ kind: 'workspace', path: '/old/T-1' });
     stage.tracker.remove('1');
     await stage.clock.advance(1_100);
     expect(stage.runs[0]?.stops).toEqual(['issue_missing']);
@@ -90,7 +90,7 @@ describe('an issue that changes under its run', () => {
 
   it('to a terminal state while its retry waits: its workspace is removed at the recorded place', async () => {
     const stage = await begun();
-    stage.runs[0]?.request.tell({ kind: 'workspace', path: '/old/T-1' });
+    stage.runs[0]?.request.report({ kind: 'workspace', path: '/old/T-1' });
     stage.runs[0]?.fail();
     await stage.clock.advance(0);
     await stage.tracker.changes.moveIssue('1', 'Done', person);
@@ -129,7 +129,7 @@ describe('a run without a sign of life', () => {
 describe('a process that is gone without an exit', () => {
   const withProcess = async () => {
     const stage = await begun({ settings: settings({ intervalMs: hour }) });
-    stage.runs[0]?.request.tell({ kind: 'process', process: { pid: 7, startTime: 1 } });
+    stage.runs[0]?.request.report({ kind: 'process', process: { pid: 7, startTime: 1 } });
     return stage;
   };
 
@@ -160,10 +160,10 @@ describe('a process that is gone without an exit', () => {
     const stage = await withProcess();
     stage.dead.add(7);
     await stage.clock.advance(5_000);
-    stage.runs[0]?.request.tell({ kind: 'process', process: { pid: 8, startTime: 2 } });
+    stage.runs[0]?.request.report({ kind: 'process', process: { pid: 8, startTime: 2 } });
     await stage.clock.advance(20_000);
     stage.dead.add(8);
-    stage.runs[0]?.request.tell({ kind: 'process', process: null });
+    stage.runs[0]?.request.report({ kind: 'process', process: null });
     await stage.clock.advance(20_000);
     expect(stage.runs[0]?.stops).toEqual([]);
   });
@@ -208,9 +208,9 @@ describe('what was left behind', () => {
 
   it('a workspace in which the agent of another daemon works is not removed by a start', async () => {
     const one = await begun({ isShared: true, owner: 'one' });
-    one.runs[0]?.request.tell({ kind: 'workspace', path: '/workspaces/T-1' });
+    one.runs[0]?.request.report({ kind: 'workspace', path: '/workspaces/T-1' });
     // Its agent moved it on and says its last words.
-    one.runs[0]?.request.tell({ kind: 'moved', to: 'Done' });
+    one.runs[0]?.request.report({ kind: 'moved', to: 'Done' });
     await one.tracker.changes.moveIssue('1', 'Done', person);
     const other = await besides(one);
     await other.orchestrator.start();
@@ -238,7 +238,7 @@ describe('what is completed', () => {
     const facts = { project, title: null, url: null, state: 'Done' };
     for (let nth = 0; nth < 1_005; nth += 1) {
       const at = clock.now() - 9_000 + nth;
-      await store.landed.note({ ...facts, issueId: `i${nth}`, identifier: `I-${nth}`, at }, 0);
+      await store.finishedIssues.note({ ...facts, issueId: `i${nth}`, identifier: `I-${nth}`, at }, 0);
     }
     const stage = await begun({ clock, store, tracker });
     expect(stage.orchestrator.read().completed).toHaveLength(1_000);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Delivery } from '../../src/core/run/run-evidence.ts';
+import type { Publication } from '../../src/core/run/run-evidence.ts';
 import { issue } from '../fake/issues.ts';
 import { settings } from '../fake/settings.ts';
 import { begun, type Scene, type SceneOptions, scene, spend } from './scene.ts';
@@ -26,7 +26,7 @@ describe('after a kill', () => {
     const first = await begun();
     first.runs[0]?.fail();
     await first.clock.advance(11_100);
-    first.runs[1]?.request.tell({ kind: 'session', threadId: 'thread-2' });
+    first.runs[1]?.request.report({ kind: 'session', threadId: 'thread-2' });
     await first.clock.advance(300);
     const next = await nextLife(first);
     expect(next.swept).toEqual([first.runs[1]?.request.runId]);
@@ -42,7 +42,7 @@ describe('after a kill', () => {
   // @conforms git.3
   it('what an interrupted run committed is brought home, whether a next run comes or not', async () => {
     const first = await begun();
-    first.runs[0]?.request.tell({ kind: 'workspace', path: '/workspaces/T-1' });
+    first.runs[0]?.request.report({ kind: 'workspace', path: '/workspaces/T-1' });
     await first.clock.advance(300);
     const next = await nextLife(first);
     expect(next.workspaces.broughtHome).toEqual(['/workspaces/T-1']);
@@ -50,12 +50,12 @@ describe('after a kill', () => {
 
   it('what became of the branch of an interrupted run is written down with it, and keeps what was known', async () => {
     const first = await begun();
-    const { runId, tell } = first.runs[0]?.request ?? expect.fail('no run');
-    tell({ kind: 'workspace', path: '/workspaces/T-1' });
-    tell({ kind: 'changed', changed: true, facts: { fingerprint: 'f', git: null } });
+    const { runId, report } = first.runs[0]?.request ?? expect.fail('no run');
+    report({ kind: 'workspace', path: '/workspaces/T-1' });
+    report({ kind: 'changed', changed: true, facts: { fingerprint: 'f', git: null } });
     await first.clock.advance(300);
-    const delivery: Delivery = {
-      outcome: 'brought',
+    const publication: Publication = {
+      outcome: 'published',
       branch: 'baton/t-1',
       commit: 'a'.repeat(40),
       before: null,
@@ -63,17 +63,17 @@ describe('after a kill', () => {
       elsewhere: null,
     };
     const next = await nextLife(first, {}, ({ workspaces }) => {
-      workspaces.answers.delivery = delivery;
+      workspaces.answers.publication = publication;
     });
     expect(await next.store.runs.read(runId)).toMatchObject({
       finish: { outcome: 'interrupted' },
-      evidence: { changed: true, fingerprint: 'f', git: null, delivery },
+      evidence: { changed: true, fingerprint: 'f', git: null, publication },
     });
   });
 
   it.each(['succeed', 'fail'] as const)('a run after one that did %s begins a conversation of its own', async (end) => {
     const first = await begun();
-    first.runs[0]?.request.tell({ kind: 'session', threadId: 'thread-1' });
+    first.runs[0]?.request.report({ kind: 'session', threadId: 'thread-1' });
     first.runs[0]?.[end]();
     await first.clock.advance(500);
     const next = await nextLife(first);
@@ -83,7 +83,7 @@ describe('after a kill', () => {
 
   it('a thread of another backend is not gone on with', async () => {
     const first = await begun();
-    first.runs[0]?.request.tell({ kind: 'session', threadId: 'thread-1' });
+    first.runs[0]?.request.report({ kind: 'session', threadId: 'thread-1' });
     await first.clock.advance(300);
     const next = await nextLife(first, { settings: settings({ agent: { backend: 'command' } }) });
     expect(next.runs[0]?.request).toMatchObject({ retryKind: 'interrupted', threadId: null });
@@ -174,7 +174,7 @@ describe('after a kill', () => {
     const next = await scene({
       tracker: first.tracker,
       processes: {
-        endEarlierLives: async () => {
+        endLeftovers: async () => {
           order.push('swept');
           return { ended: 1, left: [] };
         },

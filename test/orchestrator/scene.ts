@@ -1,6 +1,6 @@
 import type { Clock, Timer } from '../../src/clock/clock.ts';
 import { BatonError } from '../../src/core/baton-error.ts';
-import type { RoomLeft } from '../../src/core/dispatch/headroom.ts';
+import type { Headroom } from '../../src/core/dispatch/headroom.ts';
 import type { ErrorCode } from '../../src/core/error-catalogue.ts';
 import type { Issue } from '../../src/core/issue/issue.ts';
 import type { RunOutcome, StopReason } from '../../src/core/run/run.ts';
@@ -44,7 +44,7 @@ export interface StagedRun {
 
 /** The machine's disk and memory, as a test wants them. */
 export interface StagedRoom {
-  read: () => Promise<RoomLeft>;
+  read: () => Promise<Headroom>;
 }
 
 /** More than any floor asks for. */
@@ -137,11 +137,11 @@ export async function scene(options: SceneOptions = {}) {
     onHealth: (record) => void health.push(record),
     workspacesFor: () => workspaces.as,
     pruneSalvage: options.pruneSalvage ?? (async () => 0),
-    roomLeft: () => room.read(),
+    readHeadroom: () => room.read(),
     refreshRequests: async () => {},
     touchedAt: () => touch.at,
     processes: {
-      endEarlierLives: async () => ({ ended: 0, left: [] }),
+      endLeftovers: async () => ({ ended: 0, left: [] }),
       endRun: async (runId) => {
         swept.push(runId);
         return { ended: 1, left: options.processesLeft ?? 0 };
@@ -224,7 +224,7 @@ export function besides({ store, clock, tracker }: Scene, options: SceneOptions 
 /** Tells that a run has used so many tokens in all. */
 export function spend(run: StagedRun | undefined, totalTokens: number, costMicroUsd = 0): void {
   const usage = { inputTokens: totalTokens, outputTokens: 0, totalTokens, costMicroUsd };
-  run?.request.tell({ kind: 'event', event: { name: 'notification', at: 0, pid: 1, summary: '', usage } });
+  run?.request.report({ kind: 'event', event: { name: 'notification', at: 0, pid: 1, summary: '', usage } });
 }
 
 /** A door that work waits at until a test opens it. */
@@ -288,7 +288,7 @@ function countedTracker(
   });
 }
 
-function stagedRunner(runs: StagedRun[], { play, steering = 'told' }: SceneOptions): Runner {
+function stagedRunner(runs: StagedRun[], { play, steering = 'delivered' }: SceneOptions): Runner {
   return {
     start: (request) => {
       const { promise, resolve, reject } = Promise.withResolvers<RunOutcome>();

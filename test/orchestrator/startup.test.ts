@@ -20,7 +20,7 @@ describe('a start', () => {
       store: first.store,
       issues: [issue({ id: '1' }), issue({ id: '2', state: 'Done' })],
       processes: {
-        endEarlierLives: async () => {
+        endLeftovers: async () => {
           order.push('earlier lives');
           return { ended: 2, left: [] };
         },
@@ -104,7 +104,7 @@ describe('a start', () => {
   it.each([[null], ['a run nobody knows']])('does not begin while a process of %s survives', async (runId) => {
     const stage = await scene({
       issues: [issue({ id: '1' })],
-      processes: { endEarlierLives: async () => ({ ended: 0, left: [{ runId }] }) },
+      processes: { endLeftovers: async () => ({ ended: 0, left: [{ runId }] }) },
     });
     await expect(stage.orchestrator.start()).rejects.toMatchObject({ code: 'agent_survives' });
     await stage.clock.advance(60_000);
@@ -122,7 +122,7 @@ describe('a start', () => {
       store: first.store,
       issues: [issue({ id: '1' }), issue({ id: '2' })],
       processesLeft: 1,
-      processes: { endEarlierLives: async () => ({ ended: 0, left: [{ runId: run?.runId ?? null }] }) },
+      processes: { endLeftovers: async () => ({ ended: 0, left: [{ runId: run?.runId ?? null }] }) },
     });
     expect(stage.started()).toEqual(['2']);
     expect(stage.orchestrator.read().held).toMatchObject([{ code: 'agent_survives' }]);

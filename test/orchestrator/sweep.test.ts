@@ -148,7 +148,7 @@ describe('a sweep of the workspaces', () => {
   it('leaves a workspace alone whose agent is alive, though its issue is over, and takes it when the run has ended', async () => {
     const stage = await started({ issues: [issue({ id: '1' })] });
     const [run] = stage.runs;
-    run?.request.tell({ kind: 'workspace', path: '/workspaces/T-1' });
+    run?.request.report({ kind: 'workspace', path: '/workspaces/T-1' });
     stage.workspaces.entries.push({ key: 'T-1', path: '/workspaces/T-1', state: 'whole', bytes: null, changedAt: 0 });
     await finish(stage, '1');
     await stage.clock.advance(40 * minuteMs);
@@ -223,7 +223,7 @@ describe('a sweep of the workspaces', () => {
   // @conforms F081
   it('a run that ends with its issue leaves the workspace there for its time', async () => {
     const stage = await started({ issues: [issue({ id: '1' })], settings: swept({ retentionMs: hourMs }) });
-    stage.runs[0]?.request.tell({ kind: 'workspace', path: '/workspaces/T-1' });
+    stage.runs[0]?.request.report({ kind: 'workspace', path: '/workspaces/T-1' });
     stage.workspaces.entries.push({ key: 'T-1', path: '/workspaces/T-1', state: 'whole', bytes: null, changedAt: 0 });
     await finish(stage, '1');
     await stage.clock.advance(2 * minuteMs);
@@ -259,7 +259,7 @@ describe('a sweep of the workspaces', () => {
       await stage.store.pins.put({ project: stage.project, issueId: id, identifier: `T-${id}`, since: 0, author });
     await stage.orchestrator.start();
     await stage.clock.advance(0);
-    stage.runs[0]?.request.tell({ kind: 'workspace', path: '/workspaces/T-2' });
+    stage.runs[0]?.request.report({ kind: 'workspace', path: '/workspaces/T-2' });
     await finish(stage, '2');
     await stage.clock.advance(minuteMs);
     stage.runs[0]?.end();

@@ -2,7 +2,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { sleep } from '../../src/clock/clock.ts';
 import { systemChance } from '../../src/clock/system-chance.ts';
 import { systemClock } from '../../src/clock/system-clock.ts';
-import type { ToolHost } from '../../src/core/tool-door.ts';
+import type { ToolHost } from '../../src/core/tool-set.ts';
 import { createAccessTokens } from '../../src/server/access-tokens.ts';
 import { openListener } from '../../src/server/listener.ts';
 import { createToolHost } from '../../src/server/tool-host.ts';

@@ -5,7 +5,7 @@ import { sleep } from '../../src/clock/clock.ts';
 import { systemClock } from '../../src/clock/system-clock.ts';
 import { answersText } from '../../src/core/command/answer-text.ts';
 import type { AgentQuestion, QuestionAnswer } from '../../src/core/command/question.ts';
-import type { ToolDoor, ToolHost } from '../../src/core/tool-door.ts';
+import type { ToolHost, ToolSet } from '../../src/core/tool-set.ts';
 import { firstPrompt } from '../../src/runner/prompts.ts';
 import { telling } from '../telling.ts';
 import { scratchRepository } from '../workspace/git/scratch-repository.ts';
@@ -300,13 +300,13 @@ describe('turns that lead nowhere', () => {
     const heard: string[] = [];
     const staged = stageRun(script('say here', 'wait 1500', 'say Done.', 'next turn', 'idle Done.'), {
       agent: { maxIdleTurns: 1 },
-      tell: (fact) => {
+      report: (fact) => {
         if (fact.kind === 'event' && fact.event.summary === 'here')
           void staged.run.steer('Look again.').then((how) => heard.push(how));
       },
     });
     expect(await staged.end()).toMatchObject({ turns: 2, error: { code: 'run_stalemate' } });
-    expect(heard).toEqual(['told']);
+    expect(heard).toEqual(['delivered']);
   });
 
   it('end it well when the issue is no longer to be done, or the check is off', async () => {
@@ -321,7 +321,7 @@ describe('what a person says to a run', () => {
   it('is heard in the middle of a turn', async () => {
     const staged = stageRun(script('say here', 'wait 600000'));
     await expect.poll(() => staged.events.at(-1)?.summary, { timeout: 20_000 }).toBe('here');
-    expect(await staged.run.steer('Use the other door.')).toBe('told');
+    expect(await staged.run.steer('Use the other door.')).toBe('delivered');
     expect(staged.run.canHear?.()).toBe(true);
     expect(staged.events).toContainEqual(
       expect.objectContaining({ name: 'person_said', payload: { kind: 'steer', text: 'Use the other door.' } }),
@@ -334,7 +334,7 @@ describe('what a person says to a run', () => {
 
   it('before there is an agent is in its first prompt', async () => {
     const staged = stageRun('cat > prompt.txt', { agent: { backend: 'command', command: 'cat > prompt.txt' } });
-    expect(await staged.run.steer('Mind the step.')).toBe('kept');
+    expect(await staged.run.steer('Mind the step.')).toBe('queued');
     await staged.end();
     expect(staged.file('prompt.txt')).toMatch(/^cat > prompt\.txt\n\n.+\n\nMind the step\.$/s);
   });
@@ -342,7 +342,7 @@ describe('what a person says to a run', () => {
   it('between two turns has its turn, also beyond the last', async () => {
     const staged = stageRun(script('say one', 'next turn', 'move Done'), {
       agent: { maxTurns: 1 },
-      tell: (fact) => void (fact.kind === 'message' && staged.run.steer('One thing more.')),
+      report: (fact) => void (fact.kind === 'message' && staged.run.steer('One thing more.')),
     });
     expect(await staged.end()).toEqual({ end: 'succeeded', turns: 2, left: 0 });
     expect(staged.prompts[1]).toMatch(/\n\nOne thing more\.$/);
@@ -359,8 +359,8 @@ describe('what a person says to a run', () => {
 });
 
 describe('the tools of a run over HTTP', () => {
-  function host(order: string[]): ToolHost & { doors: Map<string, ToolDoor> } {
-    const doors = new Map<string, ToolDoor>();
+  function host(order: string[]): ToolHost & { doors: Map<string, ToolSet> } {
+    const doors = new Map<string, ToolSet>();
     return {
       doors,
       admit: (runId, door) => {
@@ -381,7 +381,7 @@ describe('the tools of a run over HTTP', () => {
     const staged = stageRun('', {
       agent: { backend: 'command', command: 'env > env.txt' },
       toolHost: host(order),
-      tell: (fact) => {
+      report: (fact) => {
         if (fact.kind === 'process') order.push(fact.process === null ? 'process ended' : 'process');
       },
     });

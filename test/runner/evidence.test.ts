@@ -88,7 +88,7 @@ describe('a run tells, after its hook and before its outcome, what became of its
   it('that it is in the repository', async () => {
     const { source, ...run } = staged('git commit -q --allow-empty -m work', { afterRun: 'touch hooked' });
     await run.end();
-    expect(run.told).toEqual(['process', 'process ended', 'changed: true', 'delivery: brought']);
+    expect(run.told).toEqual(['process', 'process ended', 'changed: true', 'publication: published']);
     const commit = git(source, 'rev-parse', 'baton/T-1');
     expect(run.deliveries).toMatchObject([{ branch: 'baton/T-1', commit, reason: null, elsewhere: null }]);
     const [told, ...more] = run.logger.lines.filter(({ fields }) => 'branch' in fields);
@@ -121,7 +121,7 @@ describe('a run tells, after its hook and before its outcome, what became of its
   it('also when there was no session', async () => {
     const run = staged('', { beforeRun: 'exit 5' });
     await run.end();
-    expect(run.told).toEqual(['delivery: nothing']);
+    expect(run.told).toEqual(['publication: nothing']);
   });
 
   it('and nothing of a workspace that came from no repository', async () => {

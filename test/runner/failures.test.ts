@@ -109,7 +109,7 @@ describe('the outcome of a run never rejects', () => {
   };
 
   it('for a watcher that throws at everything: the run goes its way and its agent is ended', async () => {
-    const staged = stageRun(script('write made.txt', '| made', 'move Done'), { tell: broken });
+    const staged = stageRun(script('write made.txt', '| made', 'move Done'), { report: broken });
     expect(await staged.end()).toEqual({ end: 'succeeded', turns: 1, left: 0 });
     expect(staged.file('made.txt')).toBe('made\n');
     expect(new Set(staged.logger.events())).toEqual(new Set(['run_watcher_failed']));

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
-import type { ToolDoor } from '../../src/core/tool-door.ts';
+import type { ToolSet } from '../../src/core/tool-set.ts';
 import { script, stageRun } from './stage-run.ts';
 
 it('the tools of a run are one door, in the protocol of its agent and over HTTP: a limit counts both', async () => {
-  const doors: ToolDoor[] = [];
+  const doors: ToolSet[] = [];
   const staged = stageRun(script('move Done'), {
     toolHost: {
       admit: (_runId, door) => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { AgentQuestion } from '../../src/core/command/question.ts';
 import { Secret } from '../../src/core/text/secret.ts';
-import type { ToolHost } from '../../src/core/tool-door.ts';
+import type { ToolHost } from '../../src/core/tool-set.ts';
 import { script, stageRun } from './stage-run.ts';
 
 const accountKey = 'sk-canary-account-key-0123456789';

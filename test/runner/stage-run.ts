@@ -12,14 +12,14 @@ import { systemChance } from '../../src/clock/system-chance.ts';
 import { systemClock } from '../../src/clock/system-clock.ts';
 import type { Issue } from '../../src/core/issue/issue.ts';
 import type { RunOutcome, RunStage } from '../../src/core/run/run.ts';
-import type { Delivery } from '../../src/core/run/run-evidence.ts';
+import type { Publication } from '../../src/core/run/run-evidence.ts';
 import type { AccountSettings, HookSettings, TrackerSettings, WorkspaceSettings } from '../../src/core/settings.ts';
-import type { ToolHost } from '../../src/core/tool-door.ts';
+import type { ToolHost } from '../../src/core/tool-set.ts';
 import type { PromptInput } from '../../src/core/workflow.ts';
 import { listMarkedProcesses } from '../../src/process/containment/marked-processes.ts';
 import { createRunner } from '../../src/runner/run-issue.ts';
 import type { LiveRun, RunFact, RunRequest } from '../../src/runner/runner.ts';
-import { openToolDoor } from '../../src/tools/registry.ts';
+import { openToolSet } from '../../src/tools/registry.ts';
 import { MemoryTracker } from '../../src/tracker/memory/memory-tracker.ts';
 import { createLocalWorkspaces } from '../../src/workspace/local-workspaces.ts';
 import type { WorkspaceFacts } from '../../src/workspace/workspace.ts';
@@ -49,7 +49,7 @@ export interface Staging {
   /** Takes the place of the tracker's answer between two turns. */
   readonly readIssue?: (signal: AbortSignal) => Promise<Issue | null>;
   /** Hears of each fact after it was noted. */
-  readonly tell?: (fact: RunFact) => void;
+  readonly report?: (fact: RunFact) => void;
 }
 
 /** What became of a run, and what it told on the way. */
@@ -71,7 +71,7 @@ export interface StagedRun {
   /** What was told of the workspace after the session. */
   readonly facts: (WorkspaceFacts | null)[];
   /** What was told of its branch. */
-  readonly deliveries: Delivery[];
+  readonly deliveries: Publication[];
   readonly tracker: MemoryTracker;
   readonly logger: ReturnType<typeof memoryLogger>;
   /** Where it is, or will be. */
@@ -152,7 +152,7 @@ export function stageRun(prompt: string, staging: Staging = {}): StagedRun {
         restoreCommand: (name) => `baton salvage restore ${name}`,
         logger,
       }),
-    toolDoorFor: (_settings, run) => openToolDoor({ ...run, tracker, clock: systemClock }),
+    toolSetFor: (_settings, run) => openToolSet({ ...run, tracker, clock: systemClock }),
     readIssue: async (_settings, id, signal) =>
       staging.readIssue === undefined
         ? ((await tracker.fetchByIds([id], { signal }))[0] ?? null)
@@ -182,9 +182,9 @@ export function stageRun(prompt: string, staging: Staging = {}): StagedRun {
     ask: async () => null,
     isStillOurs: () => true,
     ...staging.request,
-    tell: (fact) => {
+    report: (fact) => {
       note(told, fact);
-      staging.tell?.(fact);
+      staging.report?.(fact);
     },
   });
   onTestFinished(async () => {
@@ -227,7 +227,7 @@ function nothingTold() {
     processes: [] as AgentProcess[],
     told: [] as string[],
     facts: [] as (WorkspaceFacts | null)[],
-    deliveries: [] as Delivery[],
+    deliveries: [] as Publication[],
   };
 }
 
@@ -237,7 +237,7 @@ function note(told: ReturnType<typeof nothingTold>, fact: RunFact): void {
   if (fact.kind === 'event') told.events.push(fact.event);
   if (fact.kind === 'message') told.messages.push(fact.text);
   if (fact.kind === 'session') told.threads.push(fact.threadId);
-  if (fact.kind === 'answers_told') told.told.push('answers told');
+  if (fact.kind === 'answers_delivered') told.told.push('answers told');
   if (fact.kind === 'process') {
     if (fact.process !== null) told.processes.push(fact.process);
     told.told.push(fact.process === null ? 'process ended' : 'process');
@@ -247,7 +247,7 @@ function note(told: ReturnType<typeof nothingTold>, fact: RunFact): void {
     told.facts.push(fact.facts);
   }
   if (fact.kind === 'published') {
-    told.told.push(`delivery: ${fact.delivery.outcome}`);
-    told.deliveries.push(fact.delivery);
+    told.told.push(`publication: ${fact.publication.outcome}`);
+    told.deliveries.push(fact.publication);
   }
 }

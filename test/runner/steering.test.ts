@@ -14,9 +14,9 @@ const refused = { code: 'command_refused' };
 describe('what people say to a run', () => {
   it('is kept before there is an agent, and taken once, in its order', async () => {
     const steering = new Steering();
-    expect(await steering.steer('one')).toBe('kept');
+    expect(await steering.steer('one')).toBe('queued');
     steering.join(session({ remembersTurns: false }));
-    expect(await steering.steer('two')).toBe('kept');
+    expect(await steering.steer('two')).toBe('queued');
     expect(steering.take()).toEqual(['one', 'two']);
     expect(steering.take()).toEqual([]);
   });
@@ -27,9 +27,9 @@ describe('what people say to a run', () => {
     const steering = new Steering();
     steering.join(session({ steer: async (text) => (hears ? heard.push(text) > 0 : false) }));
     steering.take();
-    expect(await steering.steer('now')).toBe('told');
+    expect(await steering.steer('now')).toBe('delivered');
     hears = false;
-    expect(await steering.steer('later')).toBe('kept');
+    expect(await steering.steer('later')).toBe('queued');
     expect([heard, steering.take()]).toEqual([['now'], ['later']]);
   });
 
@@ -83,7 +83,7 @@ describe('what people say to a run', () => {
       const steering = new Steering();
       steering.join(session(steer === undefined ? {} : { steer }));
       steering.take();
-      expect(await steering.steer('words')).toBe('kept');
+      expect(await steering.steer('words')).toBe('queued');
       expect(steering.closeIfNothingIsKept()).toBe(false);
       expect(steering.take()).toEqual(['words']);
     }

@@ -68,7 +68,7 @@ describe('a run that is stopped', () => {
   it('while the session is being opened has no turn', async () => {
     const staged = stageRun(script('write late.txt', '| late'), {
       hooks: tracedHooks,
-      tell: (fact) => void (fact.kind === 'process' && staged.run.stop('shutdown')),
+      report: (fact) => void (fact.kind === 'process' && staged.run.stop('shutdown')),
     });
     expect(await staged.end()).toMatchObject({ end: 'interrupted', left: 0 });
     expect(staged.file('late.txt')).toBeNull();
@@ -116,7 +116,7 @@ describe('a run that is stopped', () => {
 it('a stop that arrives while the program is being started ends the program', async () => {
   const staged: StagedRun = stageRun('sleep 20; echo late > late.txt', {
     agent: { backend: 'command', command: 'exec sh' },
-    tell: (fact) => void (fact.kind === 'process' && staged.run.stop('shutdown')),
+    report: (fact) => void (fact.kind === 'process' && staged.run.stop('shutdown')),
   });
   expect(await staged.end()).toMatchObject({ end: 'interrupted', left: 0 });
   expect(staged.file('late.txt')).toBeNull();

@@ -13,8 +13,8 @@ const event = (at: number, parts: Partial<AgentEvent> = {}): AgentEvent => ({
 
 function thinned(events: readonly AgentEvent[]): AgentEvent[] {
   const told: AgentEvent[] = [];
-  const tell = thinEvents((each) => told.push(each));
-  for (const each of events) tell(each);
+  const report = thinEvents((each) => told.push(each));
+  for (const each of events) report(each);
   return told;
 }
 

@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Clock } from '../../src/clock/clock.ts';
 import { systemChance } from '../../src/clock/system-chance.ts';
 import { systemClock } from '../../src/clock/system-clock.ts';
-import type { ToolAddress, ToolDoor } from '../../src/core/tool-door.ts';
+import type { ToolAddress, ToolSet } from '../../src/core/tool-set.ts';
 import { createAccessTokens } from '../../src/server/access-tokens.ts';
 import { openListener } from '../../src/server/listener.ts';
 import { createToolHost } from '../../src/server/tool-host.ts';
@@ -24,7 +24,7 @@ async function open({ clock = systemClock, keepAliveMs = 10_000 }: { clock?: Clo
   return { host, listener, logger, tokens, door: scriptedDoor() };
 }
 
-interface ScriptedDoor extends ToolDoor {
+interface ScriptedDoor extends ToolSet {
   readonly calls: { readonly name: string; readonly input: unknown; readonly signal: AbortSignal | undefined }[];
   /** Answers every call to `wait` that is under way. */
   release(): void;

@@ -40,7 +40,7 @@ export class AccountNotes {
   }
 
   /** Whether what is known of an account comes from an agent that used it. */
-  isTold({ name, parked, windows }: AccountState): boolean {
+  isAnnounced({ name, parked, windows }: AccountState): boolean {
     const { furthest } = this.#of(name);
     const waits = [parked?.until ?? 0, ...windows.map(({ resetsAt }) => resetsAt ?? 0)];
     return waits.every((until) => until <= furthest);

@@ -21,7 +21,7 @@ export const ruleNames = [
   'held_stays',
   'live_workspace',
   'account_ready',
-  'answers_told',
+  'answers_delivered',
   'question_has_reason',
   'taken_over',
   'quota_waits',

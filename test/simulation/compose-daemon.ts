@@ -3,7 +3,7 @@ import type { OrchestratorParts } from '../../src/orchestrator/assemble.ts';
 import { Orchestrator } from '../../src/orchestrator/orchestrator.ts';
 import { createRunner } from '../../src/runner/run-issue.ts';
 import type { Runner } from '../../src/runner/runner.ts';
-import { openToolDoor } from '../../src/tools/registry.ts';
+import { openToolSet } from '../../src/tools/registry.ts';
 import { seededChance } from '../fake/seeded-chance.ts';
 import { guardStore } from './guard-store.ts';
 import type { Life } from './life.ts';
@@ -39,7 +39,7 @@ export function composeDaemon(world: World, life: Life): Orchestrator {
         agentFor: ({ agent }, { name }) =>
           simulatedAgent(world, life, { turnTimeoutMs: agent.turnTimeoutMs, account: name }),
         workspacesFor: () => workspaces,
-        toolDoorFor: (_settings, run) => openToolDoor({ ...run, clock: life.clock, tracker }),
+        toolSetFor: (_settings, run) => openToolSet({ ...run, clock: life.clock, tracker }),
         readIssue: async (_settings, id, signal) => (await tracker.fetchByIds([id], { signal }))[0] ?? null,
       }),
     ),
@@ -55,7 +55,7 @@ export function composeDaemon(world: World, life: Life): Orchestrator {
       remove: () => life.call('transcripts.remove', async () => {}),
     },
     processes: simulatedProcesses(world, life),
-    roomLeft: async () => ({ disk: [], memoryMb: null }),
+    readHeadroom: async () => ({ disk: [], memoryMb: null }),
     pruneSalvage: () => life.call('salvage.prune', async () => 0),
     pool: null,
     trial: null,

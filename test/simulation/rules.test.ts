@@ -38,7 +38,7 @@ describe('A rule notices', () => {
     const blind = ({ processes }: OrchestratorParts): Partial<OrchestratorParts> => ({
       processes: {
         ...processes,
-        endEarlierLives: async () => ({ ended: 0, left: [] }),
+        endLeftovers: async () => ({ ended: 0, left: [] }),
         endRun: async () => ({ ended: 0, left: 0 }),
       },
     });
@@ -151,7 +151,7 @@ describe('A rule notices', () => {
       runner: {
         start: () => ({
           outcome: sleep(clock, 600_000).then(() => ({ end: 'succeeded', turns: 1 })),
-          steer: async () => 'kept',
+          steer: async () => 'queued',
           stop: () => {},
         }),
       },
@@ -335,7 +335,7 @@ describe('A rule notices', () => {
       questions: { ...tables.questions, deliver: async () => {} },
     }));
     const plan = agents({ asks: 1, tempers: { fails: 1 } });
-    expect(await isBroken('answers_told', { parts: forgetful }, plan)).toBe(true);
+    expect(await isBroken('answers_delivered', { parts: forgetful }, plan)).toBe(true);
   });
 
   // @conforms simulation.14
@@ -344,7 +344,7 @@ describe('A rule notices', () => {
       ...tables,
       questions: { ...tables.questions, undelivered: async () => [] },
     }));
-    expect(await isBroken('answers_told', { parts: forgetful }, asking)).toBe(true);
+    expect(await isBroken('answers_delivered', { parts: forgetful }, asking)).toBe(true);
   });
 
   it('an answer that is recorded as sent to a run that never received it', async () => {
@@ -359,7 +359,7 @@ describe('A rule notices', () => {
         },
       },
     }));
-    expect(await isBroken('answers_told', { parts: hasty }, asking)).toBe(true);
+    expect(await isBroken('answers_delivered', { parts: hasty }, asking)).toBe(true);
   });
 
   it('an answer that differs from the accepted one', async () => {
@@ -370,12 +370,12 @@ describe('A rule notices', () => {
         answer: (id, given) => tables.questions.answer(id, { ...given, answer: { decision: 'decline', values: {} } }),
       },
     }));
-    expect(await isBroken('answers_told', { parts: contrary }, asking)).toBe(true);
+    expect(await isBroken('answers_delivered', { parts: contrary }, asking)).toBe(true);
   });
 
   it('an issue that stays held after its answer was given', async () => {
     const stubborn = changedStore((tables) => ({ ...tables, held: { ...tables.held, remove: async () => false } }));
-    expect(await isBroken('answers_told', { parts: stubborn }, asking)).toBe(true);
+    expect(await isBroken('answers_delivered', { parts: stubborn }, asking)).toBe(true);
   });
 
   // @conforms simulation.15
@@ -529,7 +529,7 @@ describe('A rule notices', () => {
             turns: 0,
             error: toBatonError(new TypeError('x is not a function')),
           }),
-          steer: async () => 'kept',
+          steer: async () => 'queued',
           stop: () => {},
         }),
       },
@@ -676,7 +676,7 @@ function changedTables(tables: StoreTables, change: (tables: StoreTables) => Sto
     questions,
     accounts,
     notifications,
-    landed,
+    finishedIssues,
   } = tables;
   const scheduling = {
     claims,
@@ -691,7 +691,7 @@ function changedTables(tables: StoreTables, change: (tables: StoreTables) => Sto
     questions,
     accounts,
   };
-  const others = { requestCounts, usage, notifications, landed };
+  const others = { requestCounts, usage, notifications, finishedIssues };
   return change({ ...scheduling, projects, boardIssues, boardComments, boardHistory, boardNews, ...others });
 }
 

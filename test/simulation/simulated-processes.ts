@@ -15,8 +15,8 @@ export function simulatedProcesses(world: World, life: Life): Processes {
     return found.filter((process) => processes.isLive(process));
   };
   return {
-    endEarlierLives: () =>
-      life.call('endEarlierLives', async () => {
+    endLeftovers: () =>
+      life.call('endLeftovers', async () => {
         const found = here().filter((process) => process.daemon === life.daemon && process.life !== life.name);
         const left = await end(found);
         return { ended: found.length - left.length, left: left.map(({ runId }) => ({ runId })) };

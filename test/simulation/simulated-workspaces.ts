@@ -1,6 +1,6 @@
 import { sleep } from '../../src/clock/clock.ts';
 import { BatonError } from '../../src/core/baton-error.ts';
-import type { Delivery } from '../../src/core/run/run-evidence.ts';
+import type { Publication } from '../../src/core/run/run-evidence.ts';
 import type { Workspaces } from '../../src/workspace/workspace.ts';
 import type { Life } from './life.ts';
 import type { World } from './world.ts';
@@ -16,8 +16,8 @@ export function simulatedWorkspaces(world: World, life: Life): Workspaces {
   };
   const fails = (): boolean => !world.isCalm && draw.workspaces.chance(plan.workspaces.fails);
   const pathOf = (identifier: string): string => `/workspaces/${identifier}`;
-  const delivered = (path: string): Delivery => ({
-    outcome: 'brought',
+  const delivered = (path: string): Publication => ({
+    outcome: 'published',
     branch: path,
     commit: String(workspaces.get(path)),
     before: null,

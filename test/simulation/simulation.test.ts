@@ -10,7 +10,7 @@ const patienceMs = 120_000;
 
 /** Seeds that broke a rule before a defect was mended. What is drawn anew in `plan.ts` makes other worlds of them. */
 const found = [
-  { seed: 1, rule: 'answers_told', what: 'a second answer to a question is refused, not accepted and dropped' },
+  { seed: 1, rule: 'answers_delivered', what: 'a second answer to a question is refused, not accepted and dropped' },
   { seed: 2, rule: 'account_ready', what: 'nothing starts on an account that another daemon found out of quota' },
   // @conforms simulation.3
   { seed: 10, rule: 'written_first', what: 'a start that was written but not acknowledged is not repeated' },
@@ -21,7 +21,7 @@ const found = [
   { seed: 21, rule: 'question_has_reason', what: 'the questions of an issue are closed when it is released' },
   {
     seed: 40,
-    rule: 'answers_told',
+    rule: 'answers_delivered',
     what: 'an answer that arrives while its run is being ended lets the issue continue',
   },
   // @conforms simulation.6

@@ -24,7 +24,7 @@ function player() {
   const written: number[] = [];
   let [added, dropped] = [0, 0];
   const add = (item: number, bytes: number): void => {
-    if (backlog.hasRoom) {
+    if (backlog.hasSpace) {
       backlog.add(item, bytes);
       added += 1;
     } else {
@@ -52,7 +52,7 @@ function player() {
       expect(shared.used).toBeLessThan(200 + 40);
     },
     end: () => {
-      expect(backlog.tellDropped()).toBe(dropped);
+      expect(backlog.takeDropped()).toBe(dropped);
       expect(backlog.dropped).toBe(0);
       written.push(...(taken?.items ?? []), ...backlog.take().items);
       expect(written).toHaveLength(added);
@@ -66,9 +66,9 @@ it('has no room where others have taken what they share', () => {
   const room = { mostItems: 10, mostBytes: 1_000, shared };
   const [one, two] = [new Backlog<number>(room), new Backlog<number>(room)];
   one.add(1, 100);
-  expect(two.hasRoom).toBe(false);
+  expect(two.hasSpace).toBe(false);
   const batch = one.take();
-  expect(two.hasRoom).toBe(false);
+  expect(two.hasSpace).toBe(false);
   one.done(batch);
-  expect(two.hasRoom).toBe(true);
+  expect(two.hasSpace).toBe(true);
 });

@@ -76,7 +76,7 @@ for (const from of engines) {
             expect(await store.retries.read(held)).toMatchObject({ recovery: 'fresh_start', note: 'n' });
             expect(await store.pins.list(project)).toEqual([{ ...held, identifier: 'x', since: 1, author }]);
             expect(await store.claims.read(held)).toMatchObject({ host: 'here', slotState: 'Todo', generation: 1 });
-            expect(await store.landed.latest(project, { from: 0, limit: 9 })).toMatchObject([
+            expect(await store.finishedIssues.latest(project, { from: 0, limit: 9 })).toMatchObject([
               { title: '漢 🚲', at: 7 },
             ]);
             const timers = ['', 'me', 'you'].map((owner) => ({ ...timer, owner }));
@@ -190,7 +190,7 @@ async function fillEverything(store: Store): Promise<void> {
     for (const owner of ['', 'me', 'you']) await tables.jobTimers.put({ ...timer, owner });
     const told = Array.from({ length: 250 }, (_, index) => ({ target: `t${index % 2}`, cause: cause(`k${index}`) }));
     await tables.notifications.see(project, told, 5, 1);
-    await tables.landed.note({ ...key, identifier: 'x', title: '漢 🚲', url: null, state: 'Done', at: 7 }, 0);
+    await tables.finishedIssues.note({ ...key, identifier: 'x', title: '漢 🚲', url: null, state: 'Done', at: 7 }, 0);
     const labels = { provider: 'p', route: '/r', method: 'GET', statusClass: '2xx', job: 'j', cause: 'c' };
     for (let minute = 0; minute < 300; minute++) {
       await tables.requestCounts.add({ ...labels, at: minute * 60_000, bytes: 1, latencyMs: 1 });

@@ -47,7 +47,11 @@ it.each<[string, string, (tables: StoreTables) => Promise<unknown>]>([
     ({ runs }) => runs.list('p', { issueId: 'i', limit: 9, before: { seq: 5, runId: 'r' } }),
   ],
   ['when runs of issues started last', 'runs_of_issue', ({ runs }) => runs.latestStarts('p', ['i', 'j'])],
-  ['what landed lately', 'landed_latest', ({ landed }) => landed.latest('p', { from: 1, limit: 9 })],
+  [
+    'the issues that finished lately',
+    'finished_latest',
+    ({ finishedIssues }) => finishedIssues.latest('p', { from: 1, limit: 9 }),
+  ],
   ['open questions', 'questions_open', ({ questions }) => questions.open('p')],
   ['the newest questions', 'questions_newest', ({ questions }) => questions.list('p', { limit: 9 })],
   ['answers for an issue', 'questions_of_issue', ({ questions }) => questions.undelivered(key)],

@@ -31,7 +31,7 @@ for (const engine of engines) {
         commands: 4,
         requestMinutes: 5,
         notifications: 4,
-        landed: 4,
+        finished: 4,
       });
       expect(Math.max(...steps)).toBe(3);
       expect((await store.runs.list(project, { limit: 99 })).map(({ runId }) => runId)).toEqual(['live', 'young']);
@@ -40,8 +40,8 @@ for (const engine of engines) {
       const left = (await store.questions.list(project, { limit: 99 })).map(({ id }) => id);
       expect(left.toSorted()).toEqual(['open', 'young']);
       expect((await store.notifications.open(project)).map(({ cause }) => cause.key)).toEqual(['still so']);
-      const landed = await store.landed.latest(project, { from: 0, limit: 99 });
-      expect(landed.map(({ issueId }) => issueId)).toEqual(['a month ago']);
+      const finished = await store.finishedIssues.latest(project, { from: 0, limit: 99 });
+      expect(finished.map(({ issueId }) => issueId)).toEqual(['a month ago']);
       expect((await store.requestCounts.sum({ bucket: 'minute', from: 0, to: now }))[0]?.count).toBe(1);
       expect((await store.requestCounts.sum({ bucket: 'day', from: 0, to: now }))[0]?.count).toBe(6);
     });
@@ -56,7 +56,7 @@ for (const engine of engines) {
         commands: 0,
         requestMinutes: 0,
         notifications: 4,
-        landed: 4,
+        finished: 4,
       });
       expect(await store.runs.list(project, { limit: 99 })).toHaveLength(7);
     });
@@ -115,7 +115,10 @@ async function fill(store: Store): Promise<void> {
   await store.notifications.see(project, [{ target: 't', cause: cause('still so') }], 80 * day, 0);
   for (const issueId of ['l0', 'l1', 'l2', 'l3', 'a month ago']) {
     const at = issueId === 'a month ago' ? now - 30 * day : now - 30 * day - 1;
-    await store.landed.note({ project, issueId, identifier: 'i', title: null, url: null, state: 'Done', at }, 0);
+    await store.finishedIssues.note(
+      { project, issueId, identifier: 'i', title: null, url: null, state: 'Done', at },
+      0,
+    );
   }
   for (let index = 0; index < 6; index++) {
     await store.commands.submit({ id: `c${index}`, project, kind: 'k', payload: {}, author, at: 1, key: null });

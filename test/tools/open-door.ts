@@ -1,5 +1,5 @@
 import type { AgentQuestion, QuestionAnswer } from '../../src/core/command/question.ts';
-import { openToolDoor } from '../../src/tools/registry.ts';
+import { openToolSet } from '../../src/tools/registry.ts';
 import type { ToolContext } from '../../src/tools/tool.ts';
 import { MemoryTracker } from '../../src/tracker/memory/memory-tracker.ts';
 import type { Ask, Tracker } from '../../src/tracker/tracker.ts';
@@ -18,7 +18,7 @@ export function openDoor(tracker: Tracker = memory(), changed: Partial<ToolConte
   const moves: (string | null)[] = [];
   const asked: AskedQuestion[] = [];
   const clock = new SimulatedClock();
-  const door = openToolDoor({
+  const door = openToolSet({
     runId: 'run-1',
     issueId: '1',
     tracker,

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { BatonError } from '../../src/core/baton-error.ts';
 import { errorCatalogue } from '../../src/core/error-catalogue.ts';
-import type { ToolAnswer } from '../../src/core/tool-door.ts';
+import type { ToolAnswer } from '../../src/core/tool-set.ts';
 import { createBoardTracker } from '../../src/tracker/board/board-tracker.ts';
 import type { NativeTool, Tracker } from '../../src/tracker/tracker.ts';
 import { runs } from '../property-runs.ts';

@@ -200,9 +200,9 @@ describe('the time zone', () => {
 describe('intervals of jobs', () => {
   it('hold for the jobs that are named', () => {
     const { settings, warnings } = polling(
-      '{jobs: {stall_look: {interval_ms: 1000}, workspace_sweep: {interval_ms: "60000"}, queue_health: {}, usage_rollup: }}',
+      '{jobs: {stall_check: {interval_ms: 1000}, workspace_sweep: {interval_ms: "60000"}, queue_health: {}, usage_rollup: }}',
     );
-    expect(settings.polling.jobIntervalsMs).toEqual({ stall_look: 1000, workspace_sweep: 60_000 });
+    expect(settings.polling.jobIntervalsMs).toEqual({ stall_check: 1000, workspace_sweep: 60_000 });
     expect(warnings).toEqual([]);
     expect(polling('{jobs: }').settings.polling.jobIntervalsMs).toEqual({});
   });
@@ -219,9 +219,9 @@ describe('intervals of jobs', () => {
 
   it('are whole numbers, a second or more', () => {
     for (const bad of ['999', '0', '-1', '1000.5', '"1s"', 'true', '[5000]', '.inf'])
-      expect(problemsOf(`{jobs: {stall_look: {interval_ms: ${bad}}}}`), bad).toMatchObject([
+      expect(problemsOf(`{jobs: {stall_check: {interval_ms: ${bad}}}}`), bad).toMatchObject([
         {
-          key: 'polling.jobs.stall_look.interval_ms',
+          key: 'polling.jobs.stall_check.interval_ms',
           details: { problem: 'wrong_value', expected: 'job_interval' },
         },
       ]);
@@ -233,7 +233,7 @@ describe('intervals of jobs', () => {
     expect(problemsOf('{jobs: {stal_look: {interval_ms: 5000}}}')).toMatchObject([
       {
         key: 'polling.jobs.stal_look',
-        details: { problem: 'unknown_job', nearest: 'stall_look', allowed: settable },
+        details: { problem: 'unknown_job', nearest: 'stall_check', allowed: settable },
       },
     ]);
     for (const name of ['zzzzzzzz', '__proto__', 'constructor', 'toString'])
@@ -244,17 +244,17 @@ describe('intervals of jobs', () => {
 
   it('are all that a job has', () => {
     const details = { problem: 'unknown_key', allowed: ['interval_ms'] };
-    expect(problemsOf('{jobs: {stall_look: {interval_ms: 5000, intervall_ms: 1, "on": true}}}')).toMatchObject([
-      { key: 'polling.jobs.stall_look.intervall_ms', details },
-      { key: 'polling.jobs.stall_look.on', details },
+    expect(problemsOf('{jobs: {stall_check: {interval_ms: 5000, intervall_ms: 1, "on": true}}}')).toMatchObject([
+      { key: 'polling.jobs.stall_check.intervall_ms', details },
+      { key: 'polling.jobs.stall_check.on', details },
     ]);
   });
 
   it('that are written without interval_ms, or as no map, are refused by name', () => {
-    expect(problemsOf('{jobs: {stall_look: 5000}}')).toMatchObject([
-      { key: 'polling.jobs.stall_look', details: { problem: 'wrong_value', expected: 'map' } },
+    expect(problemsOf('{jobs: {stall_check: 5000}}')).toMatchObject([
+      { key: 'polling.jobs.stall_check', details: { problem: 'wrong_value', expected: 'map' } },
     ]);
-    for (const bad of ['5', '[stall_look]', 'fast', 'true'])
+    for (const bad of ['5', '[stall_check]', 'fast', 'true'])
       expect(keysIn(refused(`{jobs: ${bad}}`)), bad).toEqual(['polling.jobs']);
   });
 });
@@ -340,7 +340,7 @@ describe('the settings of polling in force', () => {
   it('tell their values and where each comes from', () => {
     const found = described(
       polling(
-        '{mode: adaptive, quiet_hours: 22:00-24:00, jobs: {stall_look: {interval_ms: 2000}}, budget: {requests_per_day: {linear: 5}}}',
+        '{mode: adaptive, quiet_hours: 22:00-24:00, jobs: {stall_check: {interval_ms: 2000}}, budget: {requests_per_day: {linear: 5}}}',
       ),
     );
     expect(found).toMatchObject({
@@ -348,7 +348,7 @@ describe('the settings of polling in force', () => {
       'polling.active_interval_ms': { value: 15_000, origin: 'default' },
       'polling.quiet_hours': { value: '22:00-24:00', origin: 'file' },
       'polling.time_zone': { value: 'Asia/Tokyo', origin: 'default' },
-      'polling.jobs.stall_look.interval_ms': { value: 2000, origin: 'file' },
+      'polling.jobs.stall_check.interval_ms': { value: 2000, origin: 'file' },
       'polling.jobs.workspace_sweep.interval_ms': { value: 600_000, origin: 'default' },
       'polling.budget.requests_per_hour': { value: null, origin: 'default' },
       'polling.budget.requests_per_day': { value: { linear: 5 }, origin: 'file' },

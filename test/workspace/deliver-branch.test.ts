@@ -21,11 +21,11 @@ describe('the branch of a workspace', () => {
   it('that is brought home is told once, with where it was before', async () => {
     const { workspaces, made, logger } = await filled();
     const first = commit(made.path, { 'a.txt': '1\n' });
-    expect(await workspaces.afterRun(made, visit())).toMatchObject({ outcome: 'brought', branch, commit: first });
+    expect(await workspaces.afterRun(made, visit())).toMatchObject({ outcome: 'published', branch, commit: first });
     git(made.path, 'commit', '-q', '--amend', '-m', 'better words');
     const second = git(made.path, 'rev-parse', 'HEAD');
     const home = await workspaces.bringHome(made.path, visit({}, { runId: 'r-2' }));
-    expect(home).toMatchObject({ outcome: 'brought', commit: second, before: first });
+    expect(home).toMatchObject({ outcome: 'published', commit: second, before: first });
     const event = 'branch_published';
     expect(logger.lines).toMatchObject([
       { event, fields: { branch, commit: first, before: null } },

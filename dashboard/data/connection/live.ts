@@ -32,7 +32,7 @@ export const hasSeveralProjects = computed(() => (known.value?.size ?? 0) > 1);
 export const needsYou = listOf('needs_you');
 export const running = listOf('running');
 export const waiting = listOf('waiting');
-export const landed = listOf('landed');
+export const finished = listOf('finished');
 export const accounts = listOf('accounts');
 
 const places = new WeakMap<object, Placed<unknown>>();

@@ -2,7 +2,7 @@ import type { StreamEvent } from '../../../src/client/schema/event.ts';
 import type { ProjectRows } from './rows.ts';
 
 type Row = Readonly<Record<string, unknown>> & { readonly key: string };
-const lists = ['needs_you', 'running', 'waiting', 'landed'] as const;
+const lists = ['needs_you', 'running', 'waiting', 'finished'] as const;
 
 /** The fields of a row whose change means more than a new last event. */
 const telling = ['kind', 'state', 'stage', 'turn', 'run_id', 'attempt', 'waits_for_person', 'code', 'reason', 'since'];

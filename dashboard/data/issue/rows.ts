@@ -1,7 +1,7 @@
 import type { Patch } from '../../../src/client/schema/event.ts';
 import type {
   AccountRow,
-  LandedRow,
+  FinishedRow,
   NeedsYou,
   Now,
   RowList,
@@ -15,7 +15,7 @@ export interface RowOf {
   readonly needs_you: NeedsYou;
   readonly running: RunningRow;
   readonly waiting: WaitingRow;
-  readonly landed: LandedRow;
+  readonly finished: FinishedRow;
   readonly accounts: AccountRow;
 }
 
@@ -31,7 +31,7 @@ const noRows: Rows = {
   needs_you: new Map(),
   running: new Map(),
   waiting: new Map(),
-  landed: new Map(),
+  finished: new Map(),
   accounts: new Map(),
 };
 const lists = Object.keys(noRows) as readonly RowList[];

@@ -1,6 +1,6 @@
 import type { Found } from '../../../src/client/schema/system.ts';
 import { screens } from '../../screens/index.ts';
-import { hasSeveralProjects, landed, needsYou, projects, running, waiting } from '../connection/live.ts';
+import { finished, hasSeveralProjects, needsYou, projects, running, waiting } from '../connection/live.ts';
 import { sendAndNotify } from '../connection/send-and-notify.ts';
 import { runningActions, waitingActions } from '../issue/issue-rows.ts';
 import { actionsNamed, projectActionsNamed } from '../text/command-words.ts';
@@ -57,7 +57,7 @@ function* allOffers(): Generator<Offer> {
     yield { project, row, what: 'running', names: runningActions(row), run: row.run_id };
   for (const { project, row } of waiting.value)
     yield { project, row, what: 'waiting', names: waitingActions[row.kind] };
-  for (const { project, row } of landed.value) yield { project, row, what: 'finished', names: [] };
+  for (const { project, row } of finished.value) yield { project, row, what: 'finished', names: [] };
 }
 
 function addIssue(issues: Matches, { project, row, what }: Offer): void {

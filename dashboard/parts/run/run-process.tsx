@@ -67,7 +67,7 @@ export function RunProcess({ run }: { readonly run: RunDetail }): VNode {
 
 /** The outcome and its evidence, in words. */
 function Outcome({ run }: { readonly run: RunDetail }): VNode {
-  const { error_message, error_code, evidence, delivery, last_message } = run;
+  const { error_message, error_code, evidence, publication, last_message } = run;
   const git = evidence?.git ?? null;
   return (
     <div class={`tone ${outcomeOf(run).tone} said-why`}>
@@ -85,9 +85,9 @@ function Outcome({ run }: { readonly run: RunDetail }): VNode {
       {evidence === null && run.outcome !== null && (
         <p class="quiet-text">Baton did not examine the workspace after this run.</p>
       )}
-      {delivery !== null && (
+      {publication !== null && (
         <p>
-          <Text text={delivery} lines />
+          <Text text={publication} lines />
         </p>
       )}
       {last_message !== null && (

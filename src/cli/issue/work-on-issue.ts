@@ -1,6 +1,6 @@
 import { askCommand } from '../../core/command/retry-command.ts';
 import { outcomeWords } from '../../core/run/outcome-words.ts';
-import { deliveryText } from '../../core/run/run-evidence.ts';
+import { publicationText } from '../../core/run/run-evidence.ts';
 import { harmlessLine } from '../../core/text/harmless-line.ts';
 import type { Store } from '../../store/store.ts';
 import type { StoredQuestion } from '../../store/tables/questions.ts';
@@ -40,8 +40,8 @@ export function workFacts({ lastRun, openQuestions }: WorkOnIssue): [name: strin
 }
 
 function branchWords({ evidence, removal }: RunRecord): string | null {
-  if (evidence?.delivery !== undefined)
-    return deliveryText(evidence.delivery, removal !== null && removal.keptBecause === null);
+  if (evidence?.publication !== undefined)
+    return publicationText(evidence.publication, removal !== null && removal.keptBecause === null);
   const branch = evidence?.git?.branch ?? null;
   return branch === null ? null : `on ${branch} in its workspace`;
 }
@@ -63,7 +63,7 @@ export function workAsJson({ lastRun, openQuestions }: WorkOnIssue): Record<stri
             outcome: lastRun.finish?.outcome ?? null,
             error_message: lastRun.finish?.errorMessage ?? null,
             started_at: new Date(lastRun.startedAt).toISOString(),
-            branch: lastRun.evidence?.delivery?.branch ?? lastRun.evidence?.git?.branch ?? null,
+            branch: lastRun.evidence?.publication?.branch ?? lastRun.evidence?.git?.branch ?? null,
           },
   };
 }

@@ -58,7 +58,7 @@ const stepWords: Readonly<Record<string, string>> = {
   free: 'free',
   warned: 'warned: 70 % or more',
   stretched: 'stretched: polls are further apart, no background reads',
-  custody_only: 'custody only: nothing but what live runs need',
+  essential_only: 'custody only: nothing but what live runs need',
   closed: 'closed: nothing is sent',
 };
 

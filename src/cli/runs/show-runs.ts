@@ -50,10 +50,10 @@ export async function showRun(id: string, flags: RunsFlags, surroundings: Surrou
 }
 
 /** What happened to its workspace, as text. */
-function workspaceWords({ evidence, delivery, removal }: Run): [string, string | null][] {
+function workspaceWords({ evidence, publication, removal }: Run): [string, string | null][] {
   const found: [string, string | null][] = [['workspace_work', evidence?.text ?? null]];
   if (evidence !== null) found.push(['workspace_changed', changedWords[String(evidence.changed)] ?? null]);
-  if (delivery !== null) found.push(['workspace_branch', delivery]);
+  if (publication !== null) found.push(['workspace_branch', publication]);
   if (removal === null) return found;
   const { at, kept_because: why } = removal;
   found.push(['workspace_fate', why === null ? `removed ${at}` : `kept ${at}: ${why}`]);

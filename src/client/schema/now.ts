@@ -58,7 +58,7 @@ export const waitingRow = row.extend({
   next_look_at: timeOrNone,
 });
 
-export const landedRow = row.extend({ state: text, at: timeOrNone });
+export const finishedRow = row.extend({ state: text, at: timeOrNone });
 
 export const accountRow = z.object({
   key: text,
@@ -104,18 +104,18 @@ export const now = z.object({
   needs_you: z.array(needsYou),
   running: z.array(runningRow),
   waiting: z.array(waitingRow),
-  landed: z.array(landedRow),
+  finished: z.array(finishedRow),
   accounts: z.array(accountRow),
 });
 
 /** The lists of `now` that consist of rows. */
-export const rowLists = ['needs_you', 'running', 'waiting', 'landed', 'accounts'] as const;
+export const rowLists = ['needs_you', 'running', 'waiting', 'finished', 'accounts'] as const;
 
 export type Now = z.output<typeof now>;
 export type NeedsYou = z.output<typeof needsYou>;
 export type RunningRow = z.output<typeof runningRow>;
 export type WaitingRow = z.output<typeof waitingRow>;
-export type LandedRow = z.output<typeof landedRow>;
+export type FinishedRow = z.output<typeof finishedRow>;
 export type AccountRow = z.output<typeof accountRow>;
 export type Vitals = z.output<typeof vitals>;
 export type RowList = (typeof rowLists)[number];

@@ -40,11 +40,11 @@ export const run = issueName.extend({
       text,
       changed: z.boolean().nullable(),
       git: gitEvidence.nullable(),
-      /** What happened to its branch, as facts; `delivery` below says it as text. */
-      delivery: z.record(text, z.unknown()).nullable(),
+      /** What happened to its branch, as facts; `publication` below says it as text. */
+      publication: z.record(text, z.unknown()).nullable(),
     })
     .nullable(),
-  delivery: textOrNone,
+  publication: textOrNone,
   /** What happened to its workspace; null while it exists. */
   removal: z
     .object({

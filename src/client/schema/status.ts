@@ -62,7 +62,7 @@ export const status = z.object({
   findings: z.array(finding),
   workflow_problem: problem.nullable(),
   /** Why nothing new starts on this machine: too little disk or memory. */
-  no_room: textOrNone,
+  no_headroom: textOrNone,
   errors: z.array(z.object({ step: text, error: problem })),
 });
 

@@ -50,15 +50,15 @@ export function parkAfter(refusal: {
   const before = state.parked !== null && isAhead(state.parked.until, now) ? state.parked : null;
   const parksBefore = before === null ? state.parks : Math.max(0, state.parks - 1);
   const wrongTimes = before === null ? wrongTimesSoFar(state.parked) : (before.wrongTimes ?? 0);
-  const told = error.why === 'quota' ? toldWaitMs(error, now) : null;
+  const announcedMs = error.why === 'quota' ? announcedWaitMs(error, now) : null;
   const by = before?.by ?? refusal.by;
   const park: AccountPark = {
-    until: now + waitMs(error, { told, parksBefore, wrongTimes, chance }),
+    until: now + waitMs(error, { announcedMs, parksBefore, wrongTimes, chance }),
     since: before?.since ?? now,
     why: error.why,
     reason: harmlessLine(error.reason).slice(0, longestReasonChars[error.why]),
     ...(by === undefined ? {} : { by }),
-    ...(told === null ? {} : { isTold: true }),
+    ...(announcedMs === null ? {} : { isAnnounced: true }),
     ...(wrongTimes === 0 ? {} : { wrongTimes }),
   };
   const parked = before !== null && before.until >= park.until ? before : park;
@@ -67,11 +67,11 @@ export function parkAfter(refusal: {
 
 /** The account was refused again, so the reset time it reported last was wrong. */
 function wrongTimesSoFar(last: AccountPark | null): number {
-  return (last?.wrongTimes ?? 0) + (last?.isTold === true ? 1 : 0);
+  return (last?.wrongTimes ?? 0) + (last?.isAnnounced === true ? 1 : 0);
 }
 
 /** Null where the agent reported no time, or one that cannot be believed. */
-function toldWaitMs({ resetsAt }: AccountError, now: number): number | null {
+function announcedWaitMs({ resetsAt }: AccountError, now: number): number | null {
   const waitMs = resetsAt === null ? 0 : resetsAt - now;
   return waitMs > 0 && waitMs <= furthestResetMs ? waitMs : null;
 }
@@ -79,17 +79,17 @@ function toldWaitMs({ resetsAt }: AccountError, now: number): number | null {
 function waitMs(
   { why, isBilling }: AccountError,
   facts: {
-    readonly told: number | null;
+    readonly announcedMs: number | null;
     readonly parksBefore: number;
     readonly wrongTimes: number;
     readonly chance: number;
   },
 ): number {
-  const { told, parksBefore, wrongTimes, chance } = facts;
+  const { announcedMs, parksBefore, wrongTimes, chance } = facts;
   if (why === 'auth') return loginDelayMs(parksBefore, chance);
-  if (isBilling === true) return Math.max(billingDelayMs(parksBefore, chance), told ?? 0);
-  const wait = quotaDelayMs(parksBefore, told, chance);
-  if (told === null || wrongTimes < believedTimes) return wait;
+  if (isBilling === true) return Math.max(billingDelayMs(parksBefore, chance), announcedMs ?? 0);
+  const wait = quotaDelayMs(parksBefore, announcedMs, chance);
+  if (announcedMs === null || wrongTimes < believedTimes) return wait;
   return Math.max(wait, quotaDelayMs(wrongTimes - believedTimes, null, chance));
 }
 
@@ -102,14 +102,14 @@ export function afterGoodRun(state: AccountState): AccountState {
 export function triedAgain(state: AccountState, askedAt: number): AccountState {
   const { parked } = state;
   if (parked === null || parked.since > askedAt || parked.until <= askedAt) return state;
-  const { isTold: _isTold, probe: _probe, ...park } = parked;
+  const { isAnnounced: _isTold, probe: _probe, ...park } = parked;
   return { ...state, parked: { ...park, until: askedAt } };
 }
 
 /** Whether the next run on the account is a trial: the wait has ended, and no reset time was announced. */
 export function needsProbe({ parked }: AccountState, now: number): boolean {
   if (parked === null || isAhead(parked.until, now)) return false;
-  return parked.isTold !== true || (parked.wrongTimes ?? 0) > 0;
+  return parked.isAnnounced !== true || (parked.wrongTimes ?? 0) > 0;
 }
 
 export function probedBy(state: AccountState, by: string, now: number): AccountState {

@@ -42,7 +42,7 @@ export interface AccountPark {
   /** The run that was refused first. */
   readonly by?: string;
   /** The agent reported when the quota is back. */
-  readonly isTold?: boolean;
+  readonly isAnnounced?: boolean;
   /** How often in a row the account was refused again after its reported reset time. */
   readonly wrongTimes?: number;
   /** The run that tries whether it works again; no run waits for it after this time. */

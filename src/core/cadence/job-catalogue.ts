@@ -13,17 +13,25 @@ interface JobDescription {
  * also run it at once; exits, due retries and leases are events and deadlines, not jobs, and nothing here slows them.
  */
 export const jobCatalogue = {
-  finished_agents: { kind: 'local', intervalMs: 10_000, description: 'agents that are gone without telling' },
-  stall_look: { kind: 'local', intervalMs: 5_000, description: 'runs that are silent or at a limit' },
-  tracker_poll: { kind: 'remote', intervalMs: null, description: 'what there is to do, and the issues that run' },
-  workspace_sweep: { kind: 'remote', intervalMs: 600_000, description: 'workspaces of finished issues' },
-  salvage_pruning: { kind: 'local', intervalMs: 86_400_000, description: 'saved work that is older than wanted' },
-  store_maintenance: { kind: 'local', intervalMs: 600_000, description: 'retention and upkeep of the store' },
-  usage_rollup: { kind: 'local', intervalMs: 60_000, description: 'what runs in flight and all daemons have used' },
+  finished_agents: { kind: 'local', intervalMs: 10_000, description: 'find agents that exited without a report' },
+  stall_check: { kind: 'local', intervalMs: 5_000, description: 'stop runs that are silent or at a limit' },
+  tracker_poll: {
+    kind: 'remote',
+    intervalMs: null,
+    description: 'read the issues to work on and the issues with a run',
+  },
+  workspace_sweep: { kind: 'remote', intervalMs: 600_000, description: 'remove workspaces of finished issues' },
+  salvage_pruning: {
+    kind: 'local',
+    intervalMs: 86_400_000,
+    description: 'delete saved work that is past its retention',
+  },
+  store_maintenance: { kind: 'local', intervalMs: 600_000, description: 'delete old records and maintain the store' },
+  usage_rollup: { kind: 'local', intervalMs: 60_000, description: 'add up the usage of live runs and of all daemons' },
   queue_health: {
     kind: 'local',
     intervalMs: 1_800_000,
-    description: 'issues that wait too long or fail again and again',
+    description: 'find issues that wait too long or fail repeatedly',
   },
 } as const satisfies Record<string, JobDescription>;
 

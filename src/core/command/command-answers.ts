@@ -6,7 +6,7 @@ const doneAnswers = {
   paused: 'No new work starts; runs in progress continue.',
   draining: 'No new work starts, and Baton stops when the last run has ended.',
   resumed: 'New work starts again.',
-  resumed_with_allowance: 'New work starts again, with another allowance for the limit of the day.',
+  resumed_with_allowance: 'New work starts again, with another allowance for today.',
   workspaces_being_removed: 'The daemon has begun to remove the workspaces.',
 
   // retry, hold, release, stop
@@ -49,7 +49,7 @@ const doneAnswers = {
 const refusals = {
   // the command itself
   unknown_command: 'This version of Baton does not have this command.',
-  not_for_agents: 'Only a person may give this command, and a run gave it.',
+  not_for_agents: 'Only a person may give this command; this one came from a run.',
   no_issue_named: 'The command needs an issue and names none.',
   command_expired: 'The command waited for too long before a daemon could carry it out.',
 
@@ -60,7 +60,8 @@ const refusals = {
 
   // the issue
   issue_not_found: 'There is no such issue.',
-  active_issue_not_found: 'There is no such issue in an active state, and Baton has worked on none of that name.',
+  active_issue_not_found:
+    'There is no such issue in an active state, and Baton has never worked on an issue of that name.',
   issue_not_active: 'The issue is in a state that is not active, so no agent will work on it.',
   already_running: 'An agent is working on the issue.',
   not_running: 'No agent is working on the issue.',
@@ -82,7 +83,7 @@ const refusals = {
   invalid_answer: 'The answer does not fit the question.',
 
   // changes of an issue
-  tracker_elsewhere: 'Another tracker keeps the issues; they are changed there.',
+  tracker_elsewhere: 'The issues are in another tracker; change them there.',
 } as const satisfies Record<string, string>;
 
 /**
@@ -104,7 +105,7 @@ export interface CommandAnswer {
   /** A refusal that comes from an error has the code of that error. */
   readonly code: CommandAnswerCode | AnyErrorCode;
   readonly text: string;
-  /** Names and numbers of the text that a program may want; JSON data. Of an error its details. */
+  /** The facts of the text for programs, as JSON data; for an error its details. */
   readonly data: Readonly<Record<string, unknown>>;
 }
 

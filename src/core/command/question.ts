@@ -39,7 +39,7 @@ export interface QuestionAnswer {
 /** A person's answer to a question: a decision, the only value, or values by field name. */
 export interface WantedAnswer {
   readonly decision?: QuestionAnswer['decision'];
-  /** For a question with one field its value; for one that is answered by yes or no `yes`, `always` or `no`. */
+  /** For a question with one field its value; for a yes-or-no question `yes`, `always` or `no`. */
   readonly text?: string;
   readonly values?: Readonly<Record<string, string>>;
 }
@@ -71,7 +71,7 @@ export type AnswerProblemCode =
   | 'too_long'
   | 'not_an_option';
 
-/** A longer one belongs into a file in the workspace. */
+/** A longer value belongs in a file in the workspace. */
 const longestValueChars = 100_000;
 
 const decisionWords: Readonly<Record<string, QuestionAnswer['decision']>> = {
@@ -102,7 +102,7 @@ function checkDecision({ decision, text, values = {} }: WantedAnswer): CheckedAn
   const word = text.trim().toLowerCase();
   const meant = Object.hasOwn(decisionWords, word) ? decisionWords[word] : undefined;
   if (meant === undefined)
-    return refused('unknown_decision', null, `${quoted(text)} is no answer to it; ${decisionsAllowed}`);
+    return refused('unknown_decision', null, `${quoted(text)} is not a valid answer; ${decisionsAllowed}`);
   if (decision !== undefined && decision !== meant)
     return refused('contradicts_decision', null, `${quoted(text)} contradicts the decision`);
   return { answer: { decision: meant, values: {} } };
@@ -114,10 +114,14 @@ function checkValues(fields: readonly QuestionField[], wanted: WantedAnswer): Ch
     const isEmpty = text === undefined && Object.keys(values).length === 0;
     return isEmpty
       ? { answer: { decision, values: {} } }
-      : refused('values_with_decline', null, 'whoever declines gives no values; leave one of both out');
+      : refused(
+          'values_with_decline',
+          null,
+          'a declined question takes no values; leave out the values or the decision',
+        );
   }
   if (decision === 'accept_for_session') {
-    const why = 'only a question that is answered by yes or no can be answered for good; give a value instead';
+    const why = 'only a yes-or-no question can be accepted for the whole session; give a value instead';
     return refused('not_for_session', null, why);
   }
   const given = new Map(Object.entries(values));
@@ -146,8 +150,8 @@ function checkValue(field: QuestionField, given: string | undefined): { readonly
   const name = quoted(field.name);
   const no = (code: AnswerProblemCode, problem: string): AnswerProblem => refused(code, field.name, problem);
   if (field.isSecret) {
-    const way = 'take the work over and enter it by hand (`baton takeover ISSUE`), or decline';
-    return no('secret', `the field ${name} asks for a secret, and an answer is written down; ${way}`);
+    const way = 'take over the issue and enter it by hand (`baton takeover ISSUE`), or decline';
+    return no('secret', `the field ${name} asks for a secret, and Baton stores every answer; ${way}`);
   }
   const text = given?.trim() ?? '';
   // The exact option comes first, so that checking an accepted value again returns the same value.
@@ -159,7 +163,7 @@ function checkValue(field: QuestionField, given: string | undefined): { readonly
   const option = optionMeant(field.options, text);
   if (option !== null) return { value: option };
   if (field.allowsOther) return { value: given };
-  return no('not_an_option', `${quoted(given)} is not one of them; ${allowed(field)}`);
+  return no('not_an_option', `${quoted(given)} is not an option; ${allowed(field)}`);
 }
 
 function refused(code: AnswerProblemCode, field: string | null, problem: string): AnswerProblem {

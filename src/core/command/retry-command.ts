@@ -8,7 +8,7 @@ export function retryCommand(identifier: string): string {
 
 /** Why an issue with a possibly live agent is held, ending with a full stop, and how to let the issue continue. */
 export function survivesReason(why: string, identifier: string): string {
-  return `${why} End what is left of it; then, and not before: ${retryCommand(identifier)}`;
+  return `${why} End its remaining processes first, then run: ${retryCommand(identifier)}`;
 }
 
 /** The command by which a person hands back an issue that they took over. */

@@ -3,7 +3,7 @@ import type { SkipReason } from './eligibility.ts';
 import type { OutsideGate } from './gates.ts';
 
 /** Issues that have begun and are not finished. */
-export interface WorkInHand {
+export interface UnfinishedWork {
   /** How many issues wait for a person's review; null: not counted yet. */
   readonly inReview: number | null;
   /** The ids of the issues that are claimed, here and by other daemons. */
@@ -21,17 +21,17 @@ type BackpressureSettings = Pick<AgentSettings, 'maxInReview' | 'maxClaimed'>;
  * - An unknown count is treated as full: Baton must not spend money before it has checked the limit.
  */
 export function backpressureGates(
-  { inReview, claimed }: WorkInHand,
+  { inReview, claimed }: UnfinishedWork,
   { maxInReview, maxClaimed }: BackpressureSettings,
-): { readonly review_room: OutsideGate; readonly claim_room: OutsideGate } {
+): { readonly review_limit: OutsideGate; readonly claim_limit: OutsideGate } {
   const tooMuchReview = whyTooManyInReview(inReview, maxInReview);
   return {
-    review_room: {
+    review_limit: {
       refuse: ({ id }) => (claimed.has(id) ? null : tooMuchReview),
       passed: ({ id }) =>
         passedText(claimed.has(id), maxInReview, 'agent.max_in_review', () => inReviewText(inReview ?? 0)),
     },
-    claim_room: {
+    claim_limit: {
       refuse: ({ id }, startsBefore) =>
         claimed.has(id) ? null : whyTooManyClaimed(claimed.size, startsBefore, maxClaimed),
       passed: ({ id }, startsBefore) =>
@@ -54,7 +54,7 @@ export function whyTooManyClaimed(claimed: number, startsBefore: number, limit: 
 
 function passedText(isClaimed: boolean, limit: number, setting: string, amount: () => string): string {
   if (limit <= 0) return `${setting} sets no limit`;
-  return isClaimed ? 'it is claimed already and goes on' : `${amount()}; ${setting} is ${limit}`;
+  return isClaimed ? 'it is already claimed and continues' : `${amount()}; ${setting} is ${limit}`;
 }
 
 function inReviewText(count: number): string {

@@ -91,7 +91,7 @@ const notForDispatch = { code: 'not_dispatchable', text: 'the tracker marks it a
 const dispatchable: IssueGate = {
   name: 'dispatchable',
   refuse: (issue) => (issue.dispatchable ? null : notForDispatch),
-  passed: () => 'the tracker lets it be worked on',
+  passed: () => 'the tracker allows work on it',
 };
 
 const labels: IssueGate = {
@@ -119,8 +119,8 @@ const active: IssueGate = {
   refuse: ({ state }, rules) =>
     rules.stateOf(state).class === 'active'
       ? null
-      : { code: 'inactive_state', text: `its state "${state}" is not an active one` },
-  passed: ({ state }) => `its state "${state}" is an active one`,
+      : { code: 'inactive_state', text: `its state "${state}" is not active` },
+  passed: ({ state }) => `its state "${state}" is active`,
 };
 
 /** Only an issue in `Todo`, where no work has begun, waits for its blockers (seed 1, Blocker rule). */
@@ -140,8 +140,8 @@ const unblocked: IssueGate = {
   passed: ({ state, blockedBy }, rules) => {
     if (blockedBy.length === 0) return 'nothing blocks it';
     return rules.stateOf(state).key === 'todo'
-      ? 'everything it waited for is over'
-      : `in state "${state}" it waits for nothing`;
+      ? 'all issues that blocked it are finished'
+      : `in state "${state}" blockers do not matter`;
   },
 };
 

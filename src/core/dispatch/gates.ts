@@ -8,7 +8,7 @@ import { countSlots, type StartMove, stateOnceStarted } from './slots.ts';
  * explanation shows them all.
  *
  * A claim comes first: an issue that runs, waits for its retry or is held does not wait for a pause or a slot, and the
- * user wants to hear of the claim. Then come the rules for every issue, the issue itself, whether a trial is about it,
+ * claim is what the user asks about. Then come the rules for every issue, the issue itself, whether a trial is about it,
  * its own limits, and last the slots, because they change soonest. Blockers come before the tracker's own verdict on an
  * issue: they say more, and some trackers mean exactly that.
  */
@@ -18,11 +18,11 @@ const gateOrder = [
   'workflow',
   'not_paused',
   'day_limit',
-  'free_room',
+  'headroom',
   'requests_left',
   'account_ready',
-  'review_room',
-  'claim_room',
+  'review_limit',
+  'claim_limit',
   'fields',
   'labels',
   'not_terminal',
@@ -94,7 +94,7 @@ export function openGates({ settings, runningStates, startMove, outside }: GateF
     free_here: {
       refuse: (issue, startsBefore) =>
         started.has(issue.id) ? namedTwice : (outside.free_here?.refuse(issue, startsBefore) ?? null),
-      passed: (issue, startsBefore) => outside.free_here?.passed(issue, startsBefore) ?? 'nobody works on it',
+      passed: (issue, startsBefore) => outside.free_here?.passed(issue, startsBefore) ?? 'no agent works on it',
     },
     slot: { refuse: slots.whyNone, passed: slots.describe },
     slot_in_state: {
@@ -134,4 +134,4 @@ export function openGates({ settings, runningStates, startMove, outside }: GateF
 }
 
 /** A tracker that is read page by page may name an issue twice when it moves meanwhile; it gets one agent. */
-const namedTwice: SkipReason = { code: 'claimed', text: 'it starts just now; the tracker named it twice' };
+const namedTwice: SkipReason = { code: 'claimed', text: 'it is starting now; the tracker listed it twice' };

@@ -102,7 +102,7 @@ const tooLongMs = dayMs;
 /** One failure is bad luck. */
 const manyFailures = 2;
 /** The number of leases in which a daemon has to inherit the claims of a dead one. */
-const takeoverLeases = 2;
+const inheritLeases = 2;
 /** A text is for reading at a glance. */
 const longestReasonChars = 300;
 
@@ -134,7 +134,7 @@ function waitsTooLong(fact: WaitingFact, { now }: QueueFacts): QueueFindings {
   if (reason !== null && notOurs.has(reason.code)) return [];
   const since = waitsSince(fact, now);
   if (now - since < tooLongMs) return [];
-  const why = reason === null ? 'nothing is known that keeps it' : short(reason.text);
+  const why = reason === null ? 'the reason is not known' : short(reason.text);
   const text = `it has been in "${issue.state}" for ${durationText(now - since)} and was not started: ${why}`;
   return [finding('waits_too_long', issue, text, since)];
 }
@@ -154,23 +154,23 @@ function failsRepeatedly({ issue, failures, error, since }: FailingFact): QueueF
 
 function heldTooLong({ issue, reason, since }: HeldFact, { now }: QueueFacts): QueueFindings {
   if (now - since < tooLongMs) return [];
-  const text = `it has been held for a person for ${durationText(now - since)}: ${short(reason)}`;
+  const text = `it has been on hold for ${durationText(now - since)}: ${short(reason)}`;
   return [finding('held_too_long', issue, text, since)];
 }
 
 function leaseAbandoned(claim: ClaimFact, { now, leaseMs }: QueueFacts): QueueFindings {
   const { issueId: id, identifier, host, leaseUntil } = claim;
-  if (!claim.isExpired || now - leaseUntil <= takeoverLeases * leaseMs) return [];
-  const text = `the lease of its claim${on(host)} ended ${durationText(now - leaseUntil)} ago and nobody took it over`;
+  if (!claim.isExpired || now - leaseUntil <= inheritLeases * leaseMs) return [];
+  const text = `the lease of its claim${on(host)} expired ${durationText(now - leaseUntil)} ago, and no daemon inherited it`;
   return [finding('lease_abandoned', { id, identifier }, text, leaseUntil)];
 }
 
 function runAbandoned(run: RunFact, claim: ClaimFact | undefined, { now, leaseMs }: QueueFacts): QueueFindings {
   // A daemon that inherits an issue claims it again, and then ends its runs.
-  const nobodySince = claim === undefined ? run.startedAt : Math.max(run.startedAt, claim.claimedAt);
-  if (claim?.generation === run.generation || now - nobodySince <= takeoverLeases * leaseMs) return [];
+  const unownedSince = claim === undefined ? run.startedAt : Math.max(run.startedAt, claim.claimedAt);
+  if (claim?.generation === run.generation || now - unownedSince <= inheritLeases * leaseMs) return [];
   const { runId, issueId: id, identifier, host, startedAt } = run;
-  const text = `its run ${runId}${on(host)} began ${durationText(now - startedAt)} ago, has no end, and nobody claims it`;
+  const text = `its run ${runId}${on(host)} began ${durationText(now - startedAt)} ago and has not ended, and no daemon has its claim`;
   return [finding('run_abandoned', { id, identifier }, text, startedAt)];
 }
 
@@ -198,35 +198,35 @@ export function sightings(
 }
 
 /** Which findings to report now, and when each remaining finding was last reported, on the monotonic clock. */
-export interface Telling {
+export interface FindingsToReport {
   readonly news: QueueFindings;
-  readonly told: ReadonlyMap<string, number>;
+  readonly reportedAt: ReadonlyMap<string, number>;
   /** News that must wait for the next time. */
-  readonly untold: number;
+  readonly postponed: number;
 }
 
 /** Reports a finding when it is new, and again after a day. At most `most` at once: the others follow next time. */
-export function whatToTell(
+export function findingsToReport(
   findings: QueueFindings,
   before: ReadonlyMap<string, number>,
   { at, most }: { readonly at: number; readonly most: number },
-): Telling {
-  const told = new Map<string, number>();
+): FindingsToReport {
+  const reportedAt = new Map<string, number>();
   const news: QueueFinding[] = [];
-  let untold = 0;
+  let postponed = 0;
   for (const each of findings) {
     const key = JSON.stringify([each.code, each.issueId]);
-    const toldAt = told.get(key) ?? before.get(key);
-    const isNews = toldAt === undefined || at - toldAt >= dayMs;
+    const lastAt = reportedAt.get(key) ?? before.get(key);
+    const isNews = lastAt === undefined || at - lastAt >= dayMs;
     if (isNews && news.length < most) {
       news.push(each);
-      told.set(key, at);
+      reportedAt.set(key, at);
     } else {
-      if (isNews) untold += 1;
-      if (toldAt !== undefined) told.set(key, toldAt);
+      if (isNews) postponed += 1;
+      if (lastAt !== undefined) reportedAt.set(key, lastAt);
     }
   }
-  return { news, told, untold };
+  return { news, reportedAt, postponed };
 }
 
 function finding(

@@ -44,17 +44,20 @@ export function countSlots(runningStates: readonly string[], agent: SlotSettings
   const take = (state: string): void => {
     taken += 1;
     countOf(state).taken += 1;
-    full = taken < limit ? null : { code: 'no_slot', text: `no slot (${taken} of ${limit})` };
+    full = taken < limit ? null : { code: 'no_slot', text: `no free slot (${taken} of ${limit} taken)` };
   };
 
-  if (limit <= 0) full = { code: 'no_slot', text: `no slot (0 of ${limit})` };
+  if (limit <= 0) full = { code: 'no_slot', text: `no free slot (0 of ${limit} taken)` };
   for (const state of runningStates) take(state);
   return {
     whyNone: () => full,
     whyNoneIn: (state) => {
       const count = countOf(state);
       if (count.limit === null || count.taken < count.limit) return null;
-      return { code: 'no_slot_in_state', text: `no slot in state "${state}" (${count.taken} of ${count.limit})` };
+      return {
+        code: 'no_slot_in_state',
+        text: `no free slot in state "${state}" (${count.taken} of ${count.limit} taken)`,
+      };
     },
     take,
     describe: () => share(taken, limit, 'slots'),

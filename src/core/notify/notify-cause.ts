@@ -7,7 +7,7 @@ import { harmlessLine } from '../text/harmless-line.ts';
  *
  * - A cause has a key that does not change while it lasts, for every reader and also after a restart.
  * - A cause that ended and came back is a new one only where its key has its own beginning, or where it was gone for
- *   `wellMs`: a flickering cause is reported once.
+ *   `recurAfterMs`: a flickering cause is reported once.
  * - A problem of the daemon is reported when it has lasted for `steadyMs`: one failed poll is not worth a message.
  * - A limit of the day ends with its day, also without a check since.
  * - A person is not notified of what they did themselves: an issue that they hold, stopped or took over.
@@ -17,7 +17,7 @@ export const notifyEvents = ['needs_you', 'held', 'limit_reached', 'finished', '
 export type NotifyEvent = (typeof notifyEvents)[number];
 
 /** A recurring cause has to be gone for this long before it is reported again. */
-export const wellMs = 5 * 60_000;
+export const recurAfterMs = 5 * 60_000;
 /** A problem of the daemon is reported once it has lasted this long. */
 export const steadyMs = 60_000;
 /** An unreported finish older than this is not reported any more. */
@@ -33,7 +33,7 @@ export interface NotifyFacts {
   /** What waits for a person, including the problems of the daemon. */
   readonly needsYou: readonly NeedsYouFact[];
   /** Issues that reached a terminal state lately. */
-  readonly landed: readonly LandedFact[];
+  readonly finished: readonly FinishedFact[];
 }
 
 export interface NotifyIssue {
@@ -60,7 +60,7 @@ export interface NeedsYouFact {
   readonly actions: readonly string[];
 }
 
-export interface LandedFact {
+export interface FinishedFact {
   readonly issue: NotifyIssue;
   readonly state: string;
   /** Wall time. */
@@ -115,7 +115,7 @@ export function causesIn(
         const since = problems.get(fact.code) ?? at;
         return at - since >= steadyMs ? [unhealthy(fact, since, daemon)] : [];
       }),
-    ...facts.landed.filter((landed) => at - landed.at <= freshMs).map(finished),
+    ...facts.finished.filter((finished) => at - finished.at <= freshMs).map(finished),
   ];
   // Of two with one key the first counts: the caller has the most urgent first.
   return [...new Map(causes.toReversed().map((cause) => [cause.key, cause])).values()].toReversed();
@@ -161,7 +161,7 @@ function unhealthy(fact: NeedsYouFact, since: number, daemon: string): NotifyCau
   return cause({ ...fact, since }, 'unhealthy', keyOf('unhealthy', daemon, fact.code), 'recurring');
 }
 
-function finished({ issue, state, at }: LandedFact): NotifyCause {
+function finished({ issue, state, at }: FinishedFact): NotifyCause {
   return {
     key: keyOf('finished', issue.id, state, String(at)),
     event: 'finished',

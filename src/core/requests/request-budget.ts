@@ -20,12 +20,12 @@ export interface WindowFacts {
 // In hundredths of the limit, compared as whole numbers: 0.95 is not exact in floating point.
 const warnedFrom = 70;
 const stretchedFrom = 85;
-const custodyOnlyFrom = 95;
+const essentialOnlyFrom = 95;
 /** All requests that are not essential together never get more than this, however many essential ones were sent. */
 const othersAtMost = 90;
 
 // From the softest to the hardest.
-const steps: readonly PressureStep[] = ['free', 'warned', 'stretched', 'custody_only', 'closed'];
+const steps: readonly PressureStep[] = ['free', 'warned', 'stretched', 'essential_only', 'closed'];
 
 /** The rules are in the header of request-pressure.ts. The window with the highest pressure decides. */
 export function pressureOf(windows: readonly WindowFacts[], now: number): RequestPressure {
@@ -37,7 +37,7 @@ export function mayLeave(importance: RequestImportance, { step }: Pick<RequestPr
   const hardest: Readonly<Record<RequestImportance, PressureStep>> = {
     background: 'warned',
     work: 'stretched',
-    custody: 'custody_only',
+    essential: 'essential_only',
   };
   return steps.indexOf(step) <= steps.indexOf(hardest[importance]);
 }
@@ -45,7 +45,7 @@ export function mayLeave(importance: RequestImportance, { step }: Pick<RequestPr
 /** The step of one window, as if it never ended. */
 export function stepOf({ limit, used, usedByOthers }: Omit<WindowFacts, 'name' | 'freeAt'>): PressureStep {
   if (used >= limit) return 'closed';
-  if (used * 100 >= limit * custodyOnlyFrom || !hasRoomForOthers(limit, usedByOthers)) return 'custody_only';
+  if (used * 100 >= limit * essentialOnlyFrom || !hasShareForOthers(limit, usedByOthers)) return 'essential_only';
   if (used * 100 >= limit * stretchedFrom) return 'stretched';
   return used * 100 >= limit * warnedFrom ? 'warned' : 'free';
 }
@@ -60,7 +60,7 @@ export function harderOf(left: RequestPressure, right: RequestPressure): Request
 }
 
 /** Whether one more request that is not essential stays within the share of such requests. */
-function hasRoomForOthers(limit: number, usedByOthers: number | null): boolean {
+function hasShareForOthers(limit: number, usedByOthers: number | null): boolean {
   return usedByOthers === null || (usedByOthers + 1) * 100 <= limit * othersAtMost;
 }
 
@@ -70,21 +70,21 @@ function pressureOfOne(window: WindowFacts, now: number): RequestPressure {
   return {
     step,
     spacingMs:
-      step === 'stretched' ? spacingOf(window, now) : step === 'custody_only' ? custodySpacingOf(window, now) : 0,
+      step === 'stretched' ? spacingOf(window, now) : step === 'essential_only' ? essentialSpacingOf(window, now) : 0,
     until: window.freeAt,
     text: `${window.name}: ${countText(window.used)} of ${countText(window.limit)} used`,
   };
 }
 
 /** The spacing at which the rest lasts for essential requests until the window ends. */
-function custodySpacingOf({ limit, used, freeAt }: WindowFacts, now: number): number {
+function essentialSpacingOf({ limit, used, freeAt }: WindowFacts, now: number): number {
   return Math.ceil((freeAt - now) / Math.max(1, limit - used));
 }
 
 /** The spacing at which the rest, before only essential requests are allowed, lasts until the window ends. */
 function spacingOf({ limit, used, usedByOthers, freeAt }: WindowFacts, now: number): number {
-  const untilCustodyOnly = (limit * custodyOnlyFrom) / 100 - used;
-  const untilReserve = usedByOthers === null ? untilCustodyOnly : (limit * othersAtMost) / 100 - usedByOthers;
-  const left = Math.max(1, Math.floor(Math.min(untilCustodyOnly, untilReserve)));
+  const untilEssentialOnly = (limit * essentialOnlyFrom) / 100 - used;
+  const untilReserve = usedByOthers === null ? untilEssentialOnly : (limit * othersAtMost) / 100 - usedByOthers;
+  const left = Math.max(1, Math.floor(Math.min(untilEssentialOnly, untilReserve)));
   return Math.ceil((freeAt - now) / left);
 }

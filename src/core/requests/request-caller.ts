@@ -16,12 +16,12 @@ export interface RequestCaller {
 export type RequestCause = 'poll' | 'revalidation' | 'retry' | 'running' | 'turn' | 'agent' | 'person' | 'sweep';
 
 /** The order when requests get short: essential requests for live runs, then work, then reads that may wait. */
-export type RequestImportance = 'custody' | 'work' | 'background';
+export type RequestImportance = 'essential' | 'work' | 'background';
 
 const importances: Readonly<Record<RequestCause, RequestImportance>> = {
-  running: 'custody',
-  turn: 'custody',
-  agent: 'custody',
+  running: 'essential',
+  turn: 'essential',
+  agent: 'essential',
   poll: 'work',
   revalidation: 'work',
   retry: 'work',

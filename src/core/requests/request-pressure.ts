@@ -3,15 +3,15 @@
  *
  * - `free`; `warned` from 70 % of a budget or of an announced limit on: Baton only reports it;
  * - `stretched` from 85 %: polls come at most every `spacingMs`, background reads not at all;
- * - `custody_only` from 95 %, or when all but the reserved tenth is used: only essential requests for live runs;
+ * - `essential_only` from 95 %, or when all but the reserved tenth is used: only essential requests for live runs;
  * - `closed`: no requests until `until`: the service said so, or a budget is spent.
  */
-export type PressureStep = 'free' | 'warned' | 'stretched' | 'custody_only' | 'closed';
+export type PressureStep = 'free' | 'warned' | 'stretched' | 'essential_only' | 'closed';
 
 export interface RequestPressure {
   readonly step: PressureStep;
   /**
-   * While `stretched`, the spacing at which the rest lasts until the window ends; while `custody_only`, the same for
+   * While `stretched`, the spacing at which the rest lasts until the window ends; while `essential_only`, the same for
    * the rest of essential requests. Otherwise 0.
    */
   readonly spacingMs: number;

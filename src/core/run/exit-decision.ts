@@ -23,7 +23,7 @@ export interface RunExit {
   /** When an account of the backend is ready; 0: one is now. Null: unknown. Read only after a run without quota. */
   readonly quotaReadyInMs: number | null;
   /** Without a login: this issue is held for it; the others wait for the account. */
-  readonly standsForLogin: boolean;
+  readonly isHeldForLogin: boolean;
   /** What this run did differently because the previous one died of its context; null for an ordinary run. */
   readonly lastRecovery: RecoveryStep | null;
   readonly agent: AgentSettings;
@@ -58,7 +58,7 @@ const needsPersonIfActive: ReadonlySet<AnyErrorCode> = new Set([
 const longestErrorChars = 500;
 
 /** The command that logs an agent in comes after the agent's own words, and must not be cut off. */
-const longestToldChars = 1_000;
+const longestMessageChars = 1_000;
 
 /**
  * The exits of seed 2, and their consequences.
@@ -84,14 +84,16 @@ export function decideAfterExit(exit: RunExit): ExitDecision {
   const { code, message } = outcome.error;
   if (code === 'agent_survives')
     return { action: 'hold', code, reason: survivesReason(sentence(message), exit.identifier) };
-  if (code === 'agent_input_required') return { action: 'hold', code, reason: reasonToGoOn(message, exit.identifier) };
+  if (code === 'agent_input_required')
+    return { action: 'hold', code, reason: withRetryCommand(message, exit.identifier) };
   if (outcome.end === 'canceled_by_reconciliation') return { action: 'release' };
-  if (code === 'agent_auth_failed' && !exit.standsForLogin) return afterQuota(exit, outcome.error);
-  if (needsPersonIfActive.has(code)) return { action: 'hold', code, reason: reasonToGoOn(message, exit.identifier) };
+  if (code === 'agent_auth_failed' && !exit.isHeldForLogin) return afterQuota(exit, outcome.error);
+  if (needsPersonIfActive.has(code))
+    return { action: 'hold', code, reason: withRetryCommand(message, exit.identifier) };
   if (code === 'agent_quota_exhausted') return afterQuota(exit, outcome.error);
   switch (outcome.end) {
     case 'interrupted':
-      return { ...asItWas(exit), kind: 'interrupted', delayMs: 0 };
+      return { ...unchangedCounts(exit), kind: 'interrupted', delayMs: 0 };
     case 'failed':
     case 'timed_out':
     case 'stalled':
@@ -103,7 +105,7 @@ function afterSuccess({ identifier, staleBefore, changed, agent: { maxStaleRuns 
   const staleRuns = changed === false ? staleBefore + 1 : 0;
   if (maxStaleRuns > 0 && staleRuns >= maxStaleRuns) {
     const times = staleRuns === 1 ? 'The last run' : `The last ${staleRuns} runs`;
-    const reason = `${times} ended well and changed nothing (agent.max_stale_runs). To go on: ${retryCommand(identifier)}`;
+    const reason = `${times} succeeded but changed nothing (agent.max_stale_runs). To continue: ${retryCommand(identifier)}`;
     return { action: 'hold', code: 'no_progress', reason };
   }
   const delayMs = continuationDelayMs;
@@ -119,10 +121,10 @@ function afterQuota(exit: RunExit, { details }: BatonError): ExitDecision {
     quotaReadyInMs === null
       ? quotaDelayMs(quotaWaitsBefore, untilResetMs, chance)
       : Math.max(continuationDelayMs, quotaReadyInMs);
-  return { ...asItWas(exit), kind: 'quota', delayMs };
+  return { ...unchangedCounts(exit), kind: 'quota', delayMs };
 }
 
-function asItWas({ failuresBefore, staleBefore, lastRecovery }: RunExit): {
+function unchangedCounts({ failuresBefore, staleBefore, lastRecovery }: RunExit): {
   readonly action: 'retry';
   readonly failures: number;
   readonly staleRuns: number;
@@ -137,7 +139,7 @@ function afterFailure(exit: RunExit, error: BatonError): ExitDecision {
   if (agent.maxRetries > 0 && failures >= agent.maxRetries) {
     const times = failures === 1 ? 'The last run failed' : `The last ${failures} runs failed, the last one`;
     const why = harmlessLine(error.message).slice(0, longestErrorChars);
-    const reason = `${times} with ${error.code}: ${why} (agent.max_retries). To go on: ${retryCommand(identifier)}`;
+    const reason = `${times} with ${error.code}: ${why} (agent.max_retries). To continue: ${retryCommand(identifier)}`;
     return { action: 'hold', code: 'retries_exhausted', reason };
   }
   const delayMs = failureDelayMs(failures, agent.maxRetryBackoffMs, chance);
@@ -158,11 +160,11 @@ function recoveryAfter(
   });
 }
 
-function reasonToGoOn(message: string, identifier: string): string {
-  return `${sentence(message)} To go on: ${retryCommand(identifier)}`;
+function withRetryCommand(message: string, identifier: string): string {
+  return `${sentence(message)} To continue: ${retryCommand(identifier)}`;
 }
 
 function sentence(message: string): string {
-  const why = harmlessLine(message).slice(0, longestToldChars);
+  const why = harmlessLine(message).slice(0, longestMessageChars);
   return /[.!?…]$/.test(why) ? why : `${why}.`;
 }

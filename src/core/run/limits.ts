@@ -78,8 +78,8 @@ export function limitHold(
   identifier: string,
 ): { readonly code: 'limit_reached'; readonly reason: string } {
   const reason = isDayLimit(finding)
-    ? `The limit of the day is reached: ${finding.text}. Work goes on at 00:00 UTC, or with another allowance by: baton resume`
-    : `A limit is reached: ${finding.text}. To go on with a new allowance: ${retryCommand(identifier)}`;
+    ? `The limit of the day is reached: ${finding.text}. Work continues at 00:00 UTC. To continue now with another allowance: baton resume`
+    : `A limit is reached: ${finding.text}. To continue with a new allowance: ${retryCommand(identifier)}`;
   return { code: 'limit_reached', reason };
 }
 

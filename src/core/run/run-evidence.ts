@@ -7,11 +7,11 @@ export interface RunEvidence {
   /** Null where the workspace is not a git repository, or could not be read. */
   readonly git: GitEvidence | null;
   /** Missing where the workspace has no branch to publish, and until Baton has tried to publish it. */
-  readonly delivery?: Delivery;
+  readonly publication?: Publication;
 }
 
 /** For a run whose workspace was not examined. */
-export const unseen: RunEvidence = { changed: null, fingerprint: null, git: null };
+export const noEvidence: RunEvidence = { changed: null, fingerprint: null, git: null };
 
 export interface GitEvidence {
   /** The commit of HEAD; null before the first. */
@@ -26,9 +26,9 @@ export interface GitEvidence {
 }
 
 /** The result of publishing a workspace's branch to the local repository that it came from. */
-export interface Delivery {
+export interface Publication {
   /** `nothing`: there were no new commits on it. */
-  readonly outcome: 'brought' | 'nothing' | 'refused';
+  readonly outcome: 'published' | 'nothing' | 'refused';
   /** Null when not even that could be read. */
   readonly branch: string | null;
   /** The commit of the branch in the workspace; null when it could not be read. */
@@ -36,14 +36,14 @@ export interface Delivery {
   /** The commit of a published branch in the repository before; null when there was none, or it was not published. */
   readonly before: string | null;
   /** For a refusal; missing in records of earlier versions. */
-  readonly code?: DeliveryRefusal;
-  /** For a refusal; completes the sentence "The branch was not brought over: …". */
+  readonly code?: PublicationRefusal;
+  /** For a refusal; completes the sentence "The branch was not published: …". */
   readonly reason: string | null;
   /** HEAD, where it is not on the branch and has commits that the branch lacks. Baton does not publish those. */
   readonly elsewhere: WorkElsewhere | null;
 }
 
-export type DeliveryRefusal =
+export type PublicationRefusal =
   // of the workspace
   | 'git_directory_gone'
   | 'git_directory_unreadable'
@@ -73,7 +73,7 @@ const shortName = 7;
 /** `2 commits ahead of the base, 3 files changed, 1 new; head abc1234 on baton/t-1`. */
 export function evidenceText({ changed, fingerprint, git }: RunEvidence): string {
   if (git === null) {
-    if (fingerprint === null) return 'it was not seen completely';
+    if (fingerprint === null) return 'unknown, because the workspace could not be read completely';
     if (changed === null) return 'no git repository';
     return `no git repository; the run changed ${changed ? 'something' : 'nothing'}`;
   }
@@ -93,14 +93,14 @@ export function evidenceText({ changed, fingerprint, git }: RunEvidence): string
  * `baton/t-1 is at abc1234 in the repository`, or why it is not there and where the commits are. The text does not
  * describe the content of a workspace that is gone.
  */
-export function deliveryText(delivery: Delivery, isWorkspaceGone: boolean): string {
-  const { outcome, commit, reason, elsewhere } = delivery;
-  const branch = delivery.branch ?? 'the branch';
+export function publicationText(publication: Publication, isWorkspaceGone: boolean): string {
+  const { outcome, commit, reason, elsewhere } = publication;
+  const branch = publication.branch ?? 'the branch';
   const at = commit?.slice(0, shortName);
   const fate = {
-    brought: `${branch} is at ${at} in the repository`,
+    published: `${branch} is at ${at} in the repository`,
     nothing: `no new commits on ${branch} since ${at}`,
-    refused: `${branch} was not brought over: ${reason}`,
+    refused: `${branch} was not published: ${reason}`,
   }[outcome];
   const isLeft = outcome === 'refused' && commit !== null && !isWorkspaceGone;
   const work = outcome === 'nothing' || commit === null ? "the agent's work" : "more of the agent's work";

@@ -47,6 +47,6 @@ export function stalemateError({ count, message }: IdleTurns): BatonError {
   const turns = count === 1 ? 'The last turn' : `The last ${count} turns`;
   const words = harmlessLine(message ?? '');
   const quoted = words.length <= longestWords ? words : `${words.slice(0, longestWords - 1).toWellFormed()}…`;
-  const said = words === '' ? 'ended without a word' : `ended with the same words: "${quoted}"`;
+  const said = words === '' ? 'ended without a message' : `ended with the same words: "${quoted}"`;
   return new BatonError('run_stalemate', `${turns} changed nothing and ${said} (agent.max_idle_turns).`);
 }

@@ -22,13 +22,13 @@ const interrupted = (because: string): Stop => ({
 
 /** The outcome of a run for each stop reason, whether the run had begun or not. */
 const stops: Readonly<Record<StopReason, Stop>> = {
-  stalled: { end: 'stalled', code: 'run_stalled', message: 'The agent showed no sign of life for too long.' },
-  process_gone: { end: 'failed', code: 'agent_exited', message: "The agent's process is gone, and left no exit." },
+  stalled: { end: 'stalled', code: 'run_stalled', message: 'The agent was silent for too long.' },
+  process_gone: { end: 'failed', code: 'agent_exited', message: "The agent's process vanished without an exit code." },
   terminal_state: cancelled('the issue is in a terminal state'),
   inactive_state: cancelled('the issue is in a state that is not active'),
-  not_routable: cancelled('the issue is no longer for Baton'),
-  issue_missing: cancelled('the tracker does not have the issue any more'),
-  stopped_by_person: cancelled('a person asked for it'),
+  not_routable: cancelled('the issue no longer matches the rules of the workflow file'),
+  issue_missing: cancelled('the tracker no longer has the issue'),
+  stopped_by_person: cancelled('a person stopped it'),
   limit_reached: {
     end: 'canceled_by_reconciliation',
     code: 'limit_reached',
@@ -37,9 +37,9 @@ const stops: Readonly<Record<StopReason, Stop>> = {
   unanswered: {
     end: 'failed',
     code: 'agent_input_required',
-    message: 'Nobody answered the question of the agent in time. It goes on with an answer: baton ask list',
+    message: 'No one answered the question of the agent in time. To answer it: baton ask list',
   },
-  taken_over: { ...cancelled('a person goes on by hand'), code: 'run_taken_over' },
+  taken_over: { ...cancelled('a person took over the issue'), code: 'run_taken_over' },
   day_limit_reached: interrupted('the limit of the day is reached'),
   claim_lost: interrupted('the claim on the issue was lost'),
   shutdown: interrupted('Baton stops'),

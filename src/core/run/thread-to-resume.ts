@@ -2,7 +2,7 @@ import type { RetryKind } from '../workflow.ts';
 import type { RecoveryStep } from './context-recovery.ts';
 
 /** Kinds of retry in which the agent continues its own conversation, because nothing was wrong with it. */
-const goesOn: ReadonlySet<RetryKind> = new Set(['interrupted', 'quota', 'answered', 'handed_back']);
+const resumesThread: ReadonlySet<RetryKind> = new Set(['interrupted', 'quota', 'answered', 'handed_back']);
 
 export interface RunWithThread {
   readonly backend: string;
@@ -23,12 +23,12 @@ export function threadToResume(
   before: readonly RunWithThread[],
 ): string | null {
   const { backend } = start;
-  let wish = start;
+  let wanted = start;
   for (const run of before) {
-    const isWanted = wantsThread(wish);
+    const isWanted = wantsThread(wanted);
     if (run.threadId !== null) return isWanted && run.backend === backend ? run.threadId : null;
-    if (!isWanted && wish.retryKind !== 'failure') return null;
-    wish = run;
+    if (!isWanted && wanted.retryKind !== 'failure') return null;
+    wanted = run;
   }
   return null;
 }
@@ -38,7 +38,7 @@ export function threadToResume(
  * or done something differently, if neither it nor a run after it ever had a session. Its agent heard nothing, so the
  * next run starts the way that run should have. Null: the issue begins as any other. `before` as above.
  */
-export function startStillOwed<Run extends RunWithThread & { readonly turns: number }>(
+export function missedStart<Run extends RunWithThread & { readonly turns: number }>(
   before: readonly Run[],
 ): Run | null {
   for (const run of before) {
@@ -51,5 +51,5 @@ export function startStillOwed<Run extends RunWithThread & { readonly turns: num
 }
 
 function wantsThread({ retryKind, recovery }: Pick<RunWithThread, 'retryKind' | 'recovery'>): boolean {
-  return recovery === 'compact' || (retryKind !== null && goesOn.has(retryKind));
+  return recovery === 'compact' || (retryKind !== null && resumesThread.has(retryKind));
 }

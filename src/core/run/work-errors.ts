@@ -1,11 +1,11 @@
-/** The part of the catalogue about work on an issue: where it is done, by which agent, with which tools. */
+/** The part of the catalogue about work on an issue: workspace, agent, run, questions and tools. */
 export const workErrors = {
   // process
   process_spawn_failed: {
     retryable: true,
     nextStep: 'Check that the program exists and may be executed (`baton doctor`).',
   },
-  process_stdin_closed: { retryable: true, nextStep: 'Look at the last lines of its error output, kept with the run.' },
+  process_stdin_closed: { retryable: true, nextStep: 'Read the end of the error output: `baton runs log RUN`.' },
 
   // workspace
   workspace_equals_root: {
@@ -26,94 +26,108 @@ export const workErrors = {
   workspace_unavailable: { retryable: true, nextStep: 'Check `workspace.root`: permissions and free space.' },
   git_failed: {
     retryable: true,
-    nextStep: 'Read what git said above; `baton doctor` checks the repository and the git program.',
+    nextStep: 'Read the message of git. `baton doctor` checks the repository and the git program.',
   },
   git_missing: { retryable: false, nextStep: 'Install git 2.36 or later, and put it on the PATH of Baton.' },
   git_timeout: {
     retryable: true,
-    nextStep: 'Check the network and the disk; a large repository may need its first fetch by hand.',
+    nextStep: 'Check the network and the disk. You may have to fetch a large repository once by hand.',
   },
   repository_unavailable: {
     retryable: true,
-    nextStep: 'Check `workspace.repo` and `workspace.base`, and that Baton may read the repository.',
+    nextStep: 'Check `workspace.repo` and `workspace.base`, and that Baton has permission to read the repository.',
   },
   workspace_copy_failed: { retryable: true, nextStep: 'Check the files that `workspace.copy` names.' },
   salvage_failed: {
     retryable: true,
     nextStep:
-      'Nothing was removed. Read the reason in the message; free disk space or fix the repository, then run `baton workspace prune`.',
+      'Nothing was removed. Free disk space or fix the repository, as the message says, then run `baton workspace prune`.',
   },
-  salvage_not_found: { retryable: false, nextStep: 'Run `baton salvage list`.' },
-  restore_refused: { retryable: false, nextStep: 'Name a folder that does not exist yet with --to.' },
+  salvage_not_found: { retryable: false, nextStep: 'Find the saved work with `baton salvage list`.' },
+  restore_refused: { retryable: false, nextStep: 'Name a folder that does not exist yet, with `--to`.' },
 
   // agent and run
   agent_launch_failed: { retryable: true, nextStep: 'Check the agent program with `baton doctor`.' },
-  agent_exited: { retryable: true, nextStep: 'Read the end of the error output, kept with the run.' },
+  agent_exited: { retryable: true, nextStep: 'Read the end of the error output: `baton runs log RUN`.' },
   agent_quota_exhausted: {
     retryable: true,
-    nextStep: 'Nothing: the issue goes on when the quota of its account is back.',
+    nextStep: 'Wait: the issue continues when its account has quota again.',
   },
   agent_auth_failed: {
     retryable: false,
-    nextStep: 'Log the agent in again with the command named above, then `baton issue retry`.',
+    nextStep: 'Log the agent in with the command in the message, then run `baton issue retry ISSUE`.',
   },
   agent_context_exhausted: {
     retryable: true,
-    nextStep: 'Nothing: the next attempt makes its context smaller. If it lasts, make the issue smaller.',
+    nextStep: 'Wait: the next attempt uses a smaller context. If the error stays, split the issue.',
   },
   run_stalemate: {
     retryable: false,
-    nextStep: 'Read what the agent said last, answer it in the issue or make that clearer, then `baton issue retry`.',
+    nextStep:
+      'Read the last message of the agent, answer it in the issue or make the issue clearer, then run `baton issue retry ISSUE`.',
   },
-  agent_turn_failed: { retryable: true, nextStep: "Read the run's events in the log." },
+  agent_turn_failed: { retryable: true, nextStep: 'Read the events of the run: `baton runs log RUN`.' },
   agent_turn_timeout: {
     retryable: true,
-    nextStep: 'Nothing if it is rare; otherwise raise the turn timeout of the backend.',
+    nextStep: 'Nothing if it is rare. Otherwise raise `agent.turn_timeout_ms`.',
   },
   agent_survives: {
     retryable: false,
-    nextStep: 'End the processes by hand (their run id is in their environment), then move the issue.',
+    nextStep: 'End the processes by hand (their environment has the run id), then run `baton issue retry ISSUE`.',
   },
   agent_thread_in_use: {
     retryable: false,
-    nextStep: 'Close the conversation where it is open, then `baton issue retry`.',
+    nextStep: 'Close the conversation in the program where it is open, then run `baton issue retry ISSUE`.',
   },
   agent_input_required: {
     retryable: false,
-    nextStep: 'See `baton ask list`, then `baton ask answer ID …`: the agent goes on where it stopped.',
+    nextStep:
+      'Find the question with `baton ask list` and answer it with `baton ask answer ID …`. The agent then continues.',
   },
-  agent_protocol_error: { retryable: true, nextStep: 'Check that the agent program is the one the backend expects.' },
+  agent_protocol_error: {
+    retryable: true,
+    nextStep: 'Check that the agent command starts the program that the backend expects.',
+  },
   run_stalled: {
     retryable: true,
-    nextStep: 'Nothing if it is rare; otherwise raise the stall timeout of the backend.',
+    nextStep: 'Nothing if it is rare. Otherwise raise `agent.stall_timeout_ms`.',
   },
-  run_cancelled: { retryable: false, nextStep: 'Nothing: the issue was moved away, or a person asked for it.' },
+  run_cancelled: {
+    retryable: false,
+    nextStep: 'Nothing: the issue left the active states, or a person stopped the run.',
+  },
   run_taken_over: {
     retryable: false,
-    nextStep: 'Nothing: a person works on the issue by hand; `baton handback` gives it back.',
+    nextStep: 'Nothing: a person works on the issue by hand. `baton handback ISSUE` lets an agent continue.',
   },
   claim_lost: {
     retryable: true,
-    nextStep: 'Nothing: the daemon that has the issue goes on with it; ask there, or wait until it is free.',
+    nextStep:
+      'Nothing: another daemon works on the issue. Send the command to that daemon, or wait until it releases the issue.',
   },
-  run_interrupted: { retryable: true, nextStep: 'Nothing: the work goes on as soon as there may be a run again.' },
+  run_interrupted: { retryable: true, nextStep: 'Wait: the work continues as soon as a run may start again.' },
   limit_reached: {
     retryable: false,
-    nextStep: 'Look at what the issue has spent, then `baton issue retry` for a new allowance, or raise the limit.',
+    nextStep:
+      'Check what the issue has spent. Then run `baton issue retry ISSUE` for a new allowance, or raise the limit.',
   },
-  retries_exhausted: { retryable: false, nextStep: 'Mend what the last error names, then `baton issue retry`.' },
+  retries_exhausted: {
+    retryable: false,
+    nextStep: 'Fix the cause of the last error, then run `baton issue retry ISSUE`.',
+  },
   no_progress: {
     retryable: false,
-    nextStep: 'Look at what the agent said, make the issue clearer or end it, then `baton issue retry`.',
+    nextStep:
+      'Read the messages of the agent. Make the issue clearer and run `baton issue retry ISSUE`, or move the issue on.',
   },
 
   // questions
-  question_not_found: { retryable: false, nextStep: 'See `baton ask list`.' },
+  question_not_found: { retryable: false, nextStep: 'Find the question with `baton ask list`.' },
 
   // tools
-  unsupported_tool_call: { retryable: false, nextStep: 'Call one of the tools named in the answer.' },
+  unsupported_tool_call: { retryable: false, nextStep: 'Call one of the tools that the answer lists.' },
   invalid_tool_arguments: {
     retryable: false,
-    nextStep: 'Call the tool again with the arguments its schema describes.',
+    nextStep: 'Call the tool again with arguments that match its schema.',
   },
 } as const;

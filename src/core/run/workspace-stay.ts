@@ -36,8 +36,8 @@ export interface StayRules {
 export function whyItStays({ claim, isPinned, issue, idleSince }: WorkspaceSituation, rules: StayRules): Stay | null {
   if (claim !== null) return { code: 'claimed', text: claim };
   if (isPinned) return { code: 'pinned', text: 'it is pinned' };
-  if (issue === undefined) return { code: 'issue_unknown', text: 'nobody knows the issue it belongs to' };
-  if (issue === null) return { code: 'issue_gone', text: 'the tracker does not have its issue any more' };
+  if (issue === undefined) return { code: 'issue_unknown', text: 'its issue is not known' };
+  if (issue === null) return { code: 'issue_gone', text: 'the tracker no longer has its issue' };
   if (stateClass(issue.state, rules.tracker) !== 'terminal')
     return { code: 'not_finished', text: `its issue is not finished (${issue.state})` };
   const keptMs = retentionOf(issue.state, rules.workspace);

@@ -4,14 +4,14 @@ import { setting } from './setting.ts';
 export const serverKeys = {
   port: setting('port_number', null, 'restart', 'guarded', {
     description:
-      'Port of the API and the dashboard; 0: any that is free. `--port` wins. Of several files the first counts.',
-    defaultText: 'the one it had last time, if it is free',
+      'Port of the API and the dashboard; 0: any free port. `--port` takes precedence. With several workflow files, the first one counts.',
+    defaultText: 'the port of the last start, if it is free',
   }),
   host: setting('non_blank_text', '127.0.0.1', 'restart', 'guarded', {
-    description: 'Address to listen on; any but the loopback address needs tokens (`baton token create`).',
+    description: 'Address to listen on. Every address except loopback needs tokens (`baton token create`).',
   }),
   allowed_hosts: setting('name_list', [], 'restart', 'guarded', {
-    description: 'Names under which others reach it, where it is not the loopback address.',
+    description: 'Host names under which clients reach Baton when it does not listen on loopback.',
   }),
 };
 
@@ -21,31 +21,32 @@ export const observabilityKeys = {
     description: 'Whether `baton start` shows the view of `baton top` on a terminal.',
   }),
   refresh_ms: setting('positive_integer', 500, 'restart', 'open', {
-    description: 'How often that view is drawn again, at most four times a second.',
+    description: 'How often Baton redraws that view, at most four times a second.',
   }),
 };
 
-/** The section `notify`: who gets a message when something happens that a person should know of. */
+/** The section `notify`: who gets a message when something needs a person's attention. */
 export const notifyKeys = {
   targets: setting('target_list', [], 'next message', 'guarded', {
     description: 'Who gets messages: `{kind: webhook, url, secret}`, `{kind: slack, url}` or `{kind: command, run}`.',
     mayHoldSecret: true,
   }),
   quiet_hours: setting('quiet_hours', null, 'next message', 'open', {
-    description: 'Hours in which nothing is sent. Read as `polling.quiet_hours`, but in any mode.',
+    description:
+      'Hours in which Baton sends no messages. Same format as `polling.quiet_hours`; it works in every polling mode.',
   }),
   time_zone: setting('time_zone', null, 'next message', 'open', {
     description: 'The time zone of these quiet hours.',
-    defaultText: 'that of `polling.time_zone`',
+    defaultText: 'the value of `polling.time_zone`',
   }),
   even_in_quiet_hours: setting('boolean', false, 'next message', 'open', {
-    description: 'Whether `unhealthy` is sent in quiet hours too.',
+    description: 'Whether Baton sends `unhealthy` messages in quiet hours too.',
   }),
 };
 
-const noRemoteHosts = 'work on other machines over SSH does not exist yet';
+const noRemoteHosts = 'Baton cannot work on other machines over SSH yet';
 
-/** Keys of Symphony that are checked and have no effect, by section. */
+/** Keys of Symphony that Baton checks but does not support, by section. */
 export const unsupportedKeys = {
   worker: {
     ssh_hosts: setting('text_list', [], 'never', 'open', {
@@ -59,8 +60,8 @@ export const unsupportedKeys = {
   },
   observability: {
     render_interval_ms: setting('positive_integer', null, 'never', 'open', {
-      description: 'Only what changed is drawn. Warning.',
-      unsupported: { severity: 'warning', because: 'the view draws only what changed, as often as refresh_ms says' },
+      description: 'The view redraws only changes. Warning.',
+      unsupported: { severity: 'warning', because: 'the view redraws only changes, as often as refresh_ms says' },
     }),
   },
 };

@@ -7,27 +7,28 @@ export const trackerKeys = {
     defaultText: 'none; required',
   }),
   active_states: setting('text_list', null, 'next tick', 'open', {
-    description: 'States in which an issue is worked on.',
-    defaultText: 'those of the kind',
+    description: 'States in which agents work on an issue.',
+    defaultText: 'the defaults of the tracker kind',
   }),
   terminal_states: setting('text_list', null, 'next tick', 'open', {
-    description: 'States in which an issue is over and its workspace may go.',
-    defaultText: 'those of the kind',
+    description: 'States in which an issue is finished and its workspace may be removed.',
+    defaultText: 'the defaults of the tracker kind',
   }),
   review_states: setting('text_list', null, 'next poll', 'open', {
     description:
-      "States in which an issue waits for a person's review. They are only counted, for `agent.max_in_review`.",
-    defaultText: 'those of the kind',
+      "States in which an issue waits for a person's review. Baton only counts these issues, for `agent.max_in_review`.",
+    defaultText: 'the defaults of the tracker kind',
   }),
   required_labels: setting('text_list', [], 'next tick', 'guarded', {
-    description: 'Labels an issue needs, all of them; upper and lower case are the same. A blank one matches no issue.',
+    description:
+      'Labels that an issue must have, all of them. Upper and lower case are the same. A blank label matches no issue.',
   }),
   trusted_authors: setting('name_list', [], 'next run', 'guarded', {
     description:
-      'Authors whose issues go into the prompt as they are: ids, e-mails or logins as the tracker has them; upper and lower case are the same. Text of all others is [fenced](#text-of-strangers).',
+      'Authors whose text goes into the prompt unchanged: ids, e-mails or logins of the tracker. Upper and lower case are the same. Text of all other authors is [fenced](#text-of-strangers).',
   }),
   provider: setting('map', {}, 'next tick', 'guarded', {
-    description: 'What the tracker of this kind needs to know; see the tables below.',
+    description: 'Settings of this tracker kind; see the tables below.',
     mayHoldSecret: true,
   }),
 };
@@ -35,8 +36,8 @@ export const trackerKeys = {
 /** The section `project`. */
 export const projectKeys = {
   name: setting('non_blank_text', null, 'restart', 'open', {
-    description: 'The name under which the store keeps what belongs to this file.',
-    defaultText: 'the name of the folder that holds the file',
+    description: 'The name of the project in the store.',
+    defaultText: 'the name of the folder of the workflow file',
   }),
 };
 
@@ -44,15 +45,15 @@ export const projectKeys = {
 export const storeKeys = {
   url: setting('text', null, 'restart', 'guarded', {
     description:
-      'Where everything is kept: `sqlite:/path/file.db` or `postgres://…`. It may hold a password, so it is never shown. See [store](store.md).',
+      'The address of the store: `sqlite:/path/file.db` or `postgres://…`. It may contain a password, so Baton never shows it. See [store](store.md).',
     defaultText: 'the variable `BATON_DATABASE_URL`, else a SQLite file in the state folder',
     mayHoldSecret: true,
   }),
   retention_days: setting('natural_number', 90, 'next tick', 'open', {
-    description: 'How long finished runs are kept. 0: for ever.',
+    description: 'How long Baton keeps finished runs. 0: forever.',
   }),
   lease_ms: setting('lease_time', 30_000, 'next renewal', 'open', {
     description:
-      'How long a claim holds without being renewed. On PostgreSQL, another Baton may inherit an issue this long after the one that had it fell silent.',
+      'How long a claim lasts without renewal. On PostgreSQL, another daemon may inherit an issue this long after its daemon fell silent.',
   }),
 };

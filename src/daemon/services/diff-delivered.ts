@@ -37,11 +37,11 @@ const listBytes = 16 * 1024 * 1024;
 const mostCommits = 10_000;
 
 /** Reads it from the evidence of a run; null when the evidence is not sufficient. */
-export function deliveredIn({ git, delivery }: RunEvidence): Delivered | null {
+export function deliveredIn({ git, publication }: RunEvidence): Delivered | null {
   if (git?.head == null || git.ahead === null) return null;
   // The published commit differs from the one whose commits were counted.
-  if (delivery?.commit != null && delivery.commit !== git.head) return null;
-  return { branch: delivery?.branch ?? git.branch, commit: git.head, ahead: git.ahead };
+  if (publication?.commit != null && publication.commit !== git.head) return null;
+  return { branch: publication?.branch ?? git.branch, commit: git.head, ahead: git.ahead };
 }
 
 /**

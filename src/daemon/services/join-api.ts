@@ -53,7 +53,7 @@ export function startNotifying(parts: NotifyParts, surroundings: Surroundings): 
   const look = (): void => {
     timer = null;
     if (settings().notify.targets.length === 0) return;
-    notifier.look(notifyFacts(settings().project.name, orchestrator.read()));
+    notifier.update(notifyFacts(settings().project.name, orchestrator.read()));
   };
   const unwatch = orchestrator.onChange(() => {
     // Agents cause changes hundreds of times a second, so check at intervals.

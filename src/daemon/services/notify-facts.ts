@@ -1,7 +1,7 @@
 import type { NeedsYou } from '../../client/schema/now.ts';
 import { freshMs, type NotifyFacts, type NotifyIssue } from '../../core/notify/notify-cause.ts';
 import type { ReadModel } from '../../orchestrator/view/read-model.ts';
-import { landedSince, presentNow } from '../../server/api/present/present-now.ts';
+import { finishedSince, presentNow } from '../../server/api/present/present-now.ts';
 
 /** The facts for notifications: the same rows that the Now screen shows. */
 export function notifyFacts(project: string, model: ReadModel): NotifyFacts {
@@ -24,7 +24,7 @@ export function notifyFacts(project: string, model: ReadModel): NotifyFacts {
       repeats: repeats.get(row.question_id ?? '') ?? null,
     })),
     // Issues that finished shortly before midnight are still news after it.
-    landed: landedSince(model, model.at - freshMs).map(
+    finished: finishedSince(model, model.at - freshMs).map(
       ({ issue_id: id, issue_identifier: identifier, title, issue_url: url, state, at }) => ({
         issue: { id, identifier, title, url },
         state,

@@ -156,7 +156,7 @@ function budgetReport(
   const used = countOf(buckets);
   // Only Baton writes causes; a cause of another version counts as ordinary work.
   const isOther = ({ cause }: RequestBucket): boolean =>
-    importanceOf({ job: '', cause: cause as RequestCause }) !== 'custody';
+    importanceOf({ job: '', cause: cause as RequestCause }) !== 'essential';
   const usedByOthers = countOf(buckets.filter(isOther));
   const freeAt = name === 'requests_per_day' ? now - (now % dayMs) + dayMs : now + hourMs;
   const { step } = pressureOf([{ name, limit, used, usedByOthers, freeAt }], now);

@@ -80,7 +80,7 @@ export async function openStoredApi(
     isPolled: false,
     reviews: [],
     workflowProblem: null,
-    noRoom: null,
+    noHeadroom: null,
     errors: [],
   };
   const alone: ApiProject = {

@@ -51,7 +51,7 @@ export function createDeliveredDiff(parts: DeliveredDiffParts): (evidence: RunEv
     const repo = parts.repo();
     if (repo === null) return noDiff(nothingLeft);
     const delivered = deliveredIn(evidence);
-    const branch = delivered?.branch ?? evidence.delivery?.branch ?? evidence.git?.branch ?? null;
+    const branch = delivered?.branch ?? evidence.publication?.branch ?? evidence.git?.branch ?? null;
     const elsewhere = noDiff(branch === null ? nothingLeft : whereDelivered(branch, repo));
     if (delivered === null) return elsewhere;
     return inTurn(

@@ -12,7 +12,7 @@ import type { Hold } from './claim.ts';
 import { bothNotes, putIdleHold } from './claim-rows.ts';
 import { addRuns, type IssueCounts, readCounts } from './issue-counters.ts';
 
-export interface RunWish {
+export interface StartRequest {
   readonly record: Omit<RunStart, 'generation' | 'project' | 'host' | 'account'>;
   /** Why no account may be used now, according to the store. */
   readonly whyNoAccount: (tables: StoreTables) => Promise<SkipReason | null>;
@@ -65,11 +65,15 @@ const mostAnswersBefore = 20;
  * In one transaction: claims the issue, or keeps our claim on it, and writes the start of the run. It refuses when no
  * slot is free over all daemons of the store. An issue that has reached one of its limits is held instead.
  */
-export async function beginRun(tables: StoreTables, wish: RunWish, by: Beginner): Promise<BegunRun | RefusedRun> {
-  const full = (await whyNoSlotOf(tables, wish, by)) ?? (await wish.whyNoAccount(tables));
+export async function beginRun(
+  tables: StoreTables,
+  request: StartRequest,
+  by: Beginner,
+): Promise<BegunRun | RefusedRun> {
+  const full = (await whyNoSlotOf(tables, request, by)) ?? (await request.whyNoAccount(tables));
   if (full !== null) return refused(full);
-  const holder = await claimForRun(tables, wish, by);
-  return holder === null ? refused(hasAnother) : writeStart(tables, wish, by, holder);
+  const holder = await claimForRun(tables, request, by);
+  return holder === null ? refused(hasAnother) : writeStart(tables, request, by, holder);
 }
 
 const hasAnother: SkipReason = { code: 'claimed_elsewhere', text: 'another daemon has it' };
@@ -81,7 +85,7 @@ function refused(refusal: SkipReason, held: RefusedRun['held'] = null): RefusedR
 /** On a shared store the slots of all daemons count. The lock of the project lets only one daemon decide at a time. */
 async function whyNoSlotOf(
   tables: StoreTables,
-  { record, slotState, settings }: RunWish,
+  { record, slotState, settings }: StartRequest,
   { isShared, project, now, ours }: Beginner,
 ): Promise<SkipReason | null> {
   if (!isShared) return null;
@@ -98,7 +102,7 @@ async function whyNoSlotOf(
 
 async function claimForRun(
   tables: StoreTables,
-  { record, slotState, settings }: RunWish,
+  { record, slotState, settings }: StartRequest,
   { project, isShared, now, ours, take }: Beginner,
 ): Promise<ClaimHolder | null> {
   const key = { project, issueId: record.issueId };
@@ -119,7 +123,7 @@ async function claimForRun(
 
 async function writeStart(
   tables: StoreTables,
-  { record, settings, takeAccount, note: newNote }: RunWish,
+  { record, settings, takeAccount, note: newNote }: StartRequest,
   { project, host, now }: Beginner,
   holder: ClaimHolder,
 ): Promise<BegunRun | RefusedRun> {

@@ -81,13 +81,13 @@ export abstract class ClaimMap {
     if (claim === undefined) return this.isChanging(issueId) ? claimed('its claim is being written') : null;
     switch (claim.status) {
       case 'running':
-        return claimed('an agent is running on it');
+        return claimed('an agent is working on it');
       case 'retrying':
-        return claimed(claim.wait?.text ?? `it is tried again at ${new Date(claim.dueAt).toISOString()}`);
+        return claimed(claim.wait?.text ?? `it is retried at ${new Date(claim.dueAt).toISOString()}`);
       case 'held':
-        return claimed(`it is held for a person: ${claim.reason}`);
+        return claimed(`it is on hold: ${claim.reason}`);
       case 'inheriting':
-        return claimed('it is being taken over from a daemon that is gone');
+        return claimed('this daemon is inheriting it from one that is gone');
     }
   }
 

@@ -8,7 +8,7 @@ import type { ClaimHolder, Claim as ClaimRow } from '../../store/tables/claims.t
 import type { HeldIssue } from '../../store/tables/held.ts';
 import type { Retry as RetryRow } from '../../store/tables/retries.ts';
 import type { BaseParts } from '../parts.ts';
-import { type BegunRun, beginRun, type RefusedRun, type RunWish } from './begin-run.ts';
+import { type BegunRun, beginRun, type RefusedRun, type StartRequest } from './begin-run.ts';
 import {
   type Claim,
   type ForeignClaim,
@@ -99,13 +99,13 @@ export class Claims extends ClaimMap {
    * Begins a run: the issue is running from this call on, and its start is written next. The caller has checked, with
    * no await in between, that the issue is free or retrying and that a slot is free.
    */
-  begin(running: Running, wish: RunWish): Promise<BegunRun | RefusedRun> {
+  begin(running: Running, request: StartRequest): Promise<BegunRun | RefusedRun> {
     const { id } = running.issue;
     const from = this.retrying.get(id) ?? null;
     change(running, { generation: from?.generation ?? null });
     this.put(id, running, 'begin');
     return this.alone<BegunRun | RefusedRun>(id, 'not_begun', async () => {
-      const answer = await this.#writeStart(running, wish);
+      const answer = await this.#writeStart(running, request);
       if (!answer.isBegun) return { answer, claim: this.#insteadOf(running, from, answer) };
       const { generation, before } = answer;
       change(running, { generation, before });
@@ -141,7 +141,8 @@ export class Claims extends ClaimMap {
   hold(hold: Hold): Promise<'held' | 'after_run'> {
     const { id, identifier } = hold.issue;
     return this.alone(id, 'hold', async (claim) => {
-      if (claim?.status === 'inheriting') throw lost(`${identifier} is being taken over from a daemon that is gone.`);
+      if (claim?.status === 'inheriting')
+        throw lost(`This daemon is still inheriting ${identifier} from one that is gone.`);
       if (claim?.status === 'running') return { answer: await this.#holdAfterRun(claim, hold), claim };
       const generation = await this.#parts.store.transaction((tables) =>
         writeHold(tables, this.#key(id), hold, {
@@ -180,7 +181,7 @@ export class Claims extends ClaimMap {
       );
       return { answer: isOurs ? ('released' as const) : ('lost' as const), claim: null };
     });
-    if (answer === 'lost' && byPerson) throw lost('The issue belongs to another daemon by now.');
+    if (answer === 'lost' && byPerson) throw lost('The issue now belongs to another daemon.');
     return answer !== 'nothing';
   }
 
@@ -205,7 +206,7 @@ export class Claims extends ClaimMap {
         await putRetry(tables, key, retry);
         await tables.claims.setSlot(key, holder, null);
       });
-      if (!isOurs || retry === null) throw lost(`${issue.identifier} belongs to another daemon by now.`);
+      if (!isOurs || retry === null) throw lost(`${issue.identifier} now belongs to another daemon.`);
       return { answer: true, claim: this.#retryIn(retry, claim.generation, { delayMs: 0 }) };
     });
   }
@@ -355,24 +356,24 @@ export class Claims extends ClaimMap {
     return retry === null || hold !== undefined ? null : this.#retryWhenDue(retryFrom(retry), generation);
   }
 
-  async #writeStart(running: Running, wish: RunWish): Promise<BegunRun | RefusedRun> {
+  async #writeStart(running: Running, request: StartRequest): Promise<BegunRun | RefusedRun> {
     const { store, clock, logger, project, host, isShared } = this.#parts;
     const { id, identifier } = running.issue;
     try {
       return await store.transaction((tables) =>
-        beginRun(tables, wish, {
+        beginRun(tables, request, {
           project,
           host,
           isShared,
           now: clock.now(),
           ours: running.generation === null ? null : this.#holder(running),
-          take: (inside) => this.#taker(id)(inside, wish.slotState),
+          take: (inside) => this.#taker(id)(inside, request.slotState),
         }),
       );
     } catch (thrown) {
       const error = toBatonError(thrown);
       logger.error('run_start_write_failed', { issue_id: id, issue_identifier: identifier, error });
-      const refusal = { code: 'not_recorded', text: `its start could not be written: ${error.message}` } as const;
+      const refusal = { code: 'not_recorded', text: `its start could not be recorded: ${error.message}` } as const;
       return { isBegun: false, refusal, held: null };
     }
   }
@@ -429,8 +430,8 @@ export class Claims extends ClaimMap {
   #taker(issueId: string): TakeClaim {
     const { owner, host, clock, leaseMs } = this.#parts;
     return (tables, slotState) => {
-      const wish = { owner, host, at: clock.now(), leaseMs: leaseMs(), slotState, reclaim: true };
-      return tables.claims.take(this.#key(issueId), wish);
+      const wanted = { owner, host, at: clock.now(), leaseMs: leaseMs(), slotState, reclaim: true };
+      return tables.claims.take(this.#key(issueId), wanted);
     };
   }
 

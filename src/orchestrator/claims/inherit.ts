@@ -1,10 +1,10 @@
 import type { AgentProcess } from '../../agent/agent.ts';
 import { BatonError } from '../../core/baton-error.ts';
 import { survivesReason } from '../../core/command/retry-command.ts';
-import { unseen } from '../../core/run/run-evidence.ts';
+import { noEvidence } from '../../core/run/run-evidence.ts';
 import type { RunFinish, RunRecord } from '../../store/tables/runs.ts';
 import type { BaseParts } from '../parts.ts';
-import type { AccountBook } from '../runs/account-book.ts';
+import type { Accounts } from '../runs/accounts.ts';
 import { type Hold, type Retry, slotOfHold } from './claim.ts';
 import type { Inheritance } from './claim-writes.ts';
 import { type Claims, foreign } from './claims.ts';
@@ -15,7 +15,7 @@ export interface InheritParts
     'clock' | 'host' | 'logger' | 'own' | 'owner' | 'processes' | 'project' | 'source' | 'store' | 'workspacesFor'
   > {
   readonly claims: Claims;
-  readonly accounts: AccountBook;
+  readonly accounts: Accounts;
   /** The issue could not be inherited now: the next tick looks for orphans again. */
   readonly findOrphansSoon: () => void;
 }
@@ -65,13 +65,13 @@ export async function endLeftoverProcesses({
   project,
   logger,
 }: Pick<InheritParts, 'processes' | 'store' | 'project' | 'logger'>): Promise<void> {
-  const { ended, left } = await processes.endEarlierLives();
+  const { ended, left } = await processes.endLeftovers();
   if (ended > 0) logger.warn('leftover_processes_ended', { processes: ended });
   const held = (await store.held.list(project)).filter(({ code }) => code === 'agent_survives');
   const known = new Set([...(await store.runs.unfinished(project)), ...held].map(({ runId }) => runId));
   const strangers = left.filter(({ runId }) => runId === null || !known.has(runId));
   if (strangers.length === 0) return;
-  throw new BatonError('agent_survives', `${strangers.length} processes of an earlier daemon could not be ended.`, {
+  throw new BatonError('agent_survives', `Baton could not end ${strangers.length} processes of a previous daemon.`, {
     details: { run_ids: strangers.map(({ runId }) => runId) },
   });
 }
@@ -116,7 +116,7 @@ async function endRuns(
     if (left === 0) continue;
     const issue = { id: run.issueId, identifier: run.identifier };
     const what = left === 1 ? '1 process of an earlier agent' : `${left} processes of an earlier agent`;
-    const reason = survivesReason(`${what} could not be ended.`, run.identifier);
+    const reason = survivesReason(`Baton could not end ${what}.`, run.identifier);
     hold = { issue, code: 'agent_survives', reason, since: clock.now(), runId: run.runId };
   }
   return hold;
@@ -129,10 +129,10 @@ async function publishLast(parts: InheritParts, runs: readonly RunRecord[]): Pro
   if (last === undefined || last.workspace === null || last.host !== host) return;
   const issue = { id: last.issueId, identifier: last.identifier, title: '' };
   const workspaces = parts.workspacesFor(source.read().workflow.settings);
-  const delivery = await workspaces.bringHome(last.workspace, { issue, runId: last.runId, attempt: last.attempt });
-  if (delivery === null) return;
+  const publication = await workspaces.bringHome(last.workspace, { issue, runId: last.runId, attempt: last.attempt });
+  if (publication === null) return;
   try {
-    await store.runs.noteEvidence(last.runId, { ...(last.evidence ?? unseen), delivery });
+    await store.runs.noteEvidence(last.runId, { ...(last.evidence ?? noEvidence), publication });
   } catch (error) {
     logger.warn('publish_write_failed', { run_id: last.runId, error });
   }

@@ -29,7 +29,7 @@ export async function answerQuestion(parts: AnswerParts, command: Command): Prom
   await leaveToItsOwner(parts, { id: question.issueId, identifier });
   if (given === null && question.closedAt !== null)
     return refused('question_closed', 'The question is closed; no agent waits for an answer.');
-  const checked = checkAnswer(question.question, wishIn(command));
+  const checked = checkAnswer(question.question, answerIn(command));
   if ('problem' in checked)
     return refused('invalid_answer', checked.problem, { problem: checked.code, field: checked.field });
   const { answer } = checked;
@@ -45,7 +45,7 @@ export async function answerQuestion(parts: AnswerParts, command: Command): Prom
     return alreadyAnswered;
   if (!questions.answer(question.id, answer)) return goOn(parts, question);
   await store.questions.deliver([question.id], question.runId);
-  questions.forgetTold(question.id);
+  questions.forgetDelivered(question.id);
   return delivered;
 }
 
@@ -67,7 +67,10 @@ async function goOn(parts: AnswerParts, question: StoredQuestion): Promise<Comma
   if (!isHeld) return done('answer_kept', `The next run of ${identifier} gets the answer.`);
   const others = (await store.questions.open(project)).filter((each) => each.issueId === issueId);
   if (others.length > 0)
-    return done('answer_kept_others_open', `Kept the answer; ${identifier} still waits for another one.`);
+    return done(
+      'answer_kept_others_open',
+      `Stored the answer; ${identifier} still waits for the answer to another question.`,
+    );
   await retryHeld(parts, issueId, { kind: 'answered', note: null });
   return done('continues_with_answer', `${identifier} continues with the answer.`);
 }
@@ -76,7 +79,7 @@ async function goOn(parts: AnswerParts, question: StoredQuestion): Promise<Comma
 const needsAnswer = 'agent_input_required';
 
 /** Reads the answer from the command; checks its form only. */
-function wishIn({ payload }: Command): Parameters<typeof checkAnswer>[1] {
+function answerIn({ payload }: Command): Parameters<typeof checkAnswer>[1] {
   const { decision, text, values } = payload;
   const texts = typeof values === 'object' && values !== null ? Object.entries(values) : [];
   return {

@@ -23,7 +23,7 @@ export async function changeIssue(
 ): Promise<CommandAnswer> {
   const { editor } = parts.trackerFor(parts.source.read().workflow.settings);
   if (editor === undefined)
-    return refused('tracker_elsewhere', 'Another tracker keeps these issues. Change them there.');
+    return refused('tracker_elsewhere', 'These issues are in another tracker. Change them there.');
   const { issue, to, text, reason, ...fields } = payload;
   const by = { commandId: id, author, reason: typeof reason === 'string' ? reason : null };
   try {
@@ -45,7 +45,7 @@ export async function changeIssue(
     if (begun !== null)
       return done(
         'comment_uncertain',
-        `Baton was interrupted while it wrote the comment on ${issue}. Look at the issue to see whether it is there.`,
+        `Baton was interrupted while it wrote the comment on ${issue}. Check the issue to see whether the comment is there.`,
         { issue },
       );
     await parts.store.commands.begin(id, 'it is written');

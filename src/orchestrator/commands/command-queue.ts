@@ -12,7 +12,7 @@ export interface CommandQueueParts extends CommandParts, Pick<BaseParts, 'logger
 /** How many waiting commands are read at a time. */
 const batch = 50;
 /** Delay before the next try after the store refused an answer. */
-const restMs = 1_000;
+const pauseMs = 1_000;
 
 /**
  * The only way for people and programs to change scheduling state. Commands wait in the store; the process that wrote
@@ -24,7 +24,7 @@ export class CommandQueue {
   readonly #parts: CommandQueueParts;
   #working: Promise<void> | null = null;
   #isAsked = false;
-  #restsUntil = Number.NEGATIVE_INFINITY;
+  #pausedUntil = Number.NEGATIVE_INFINITY;
   /** Answers of carried out commands that are not in the store yet. */
   readonly #unwritten = new Map<string, CommandAnswer>();
   /** Commands of this process whose caller waits for the answer, by id. */
@@ -61,13 +61,13 @@ export class CommandQueue {
     while (this.#isAsked && !stopping.aborted) {
       this.#isAsked = false;
       // The next tick tries again.
-      if (clock.monotonic() < this.#restsUntil) return;
+      if (clock.monotonic() < this.#pausedUntil) return;
       try {
         await this.#carryOutAll();
       } catch (error) {
         // A command that was carried out but not answered may have asked for a tick: without a pause the queue would
         // loop.
-        this.#restsUntil = clock.monotonic() + restMs;
+        this.#pausedUntil = clock.monotonic() + pauseMs;
         logger.error('commands_stuck', { error });
       }
     }

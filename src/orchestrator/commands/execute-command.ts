@@ -7,7 +7,7 @@ import type { Command } from '../../store/tables/commands.ts';
 import type { IssueName } from '../claims/claim.ts';
 import { bothNotes } from '../claims/claim-rows.ts';
 import type { BaseParts } from '../parts.ts';
-import { whyDayIsOver } from '../runs/check-limits.ts';
+import { whyDayLimit } from '../runs/check-limits.ts';
 import type { Spending } from '../runs/spending.ts';
 import type { WorkspaceSweep } from '../workspaces/sweep-workspaces.ts';
 import { type AnswerParts, answerQuestion } from './answer-question.ts';
@@ -15,9 +15,9 @@ import { type ChangeIssueParts, changeIssue, type IssueEditKind, isIssueEditKind
 import { type FindIssueParts, findIssue, leaveToItsOwner } from './find-issue.ts';
 import { type HandOverParts, handBack, steerRun, takeOverByHand } from './hand-over.ts';
 import { releaseByPerson, tryAccounts, tryLogins } from './hold.ts';
-import { howItStands, lastChange } from './last-change.ts';
+import { claimText, lastChange } from './last-change.ts';
 import type { Pause, PauseState } from './pause.ts';
-import { nobodyHears, noSuchIssue, whyLeftAlone } from './why-left-alone.ts';
+import { noAgentToSteer, noSuchIssue, whyNotActive } from './refuse-issue.ts';
 
 export interface CommandParts
   extends FindIssueParts,
@@ -49,14 +49,14 @@ export async function executeCommand(parts: CommandParts, command: Command): Pro
   const { issue } = found;
   await leaveToItsOwner(parts, issue);
   if (parts.claims.get(issue.id)?.status === 'inheriting')
-    throw new BatonError('claim_lost', `${issue.identifier} is being taken over from a daemon that is gone.`);
-  const leftAlone = await whyLeftAlone(parts, found);
-  if (leftAlone !== null && needsWork.has(kind) && command.begun === null) return leftAlone;
+    throw new BatonError('claim_lost', `This daemon is still inheriting ${issue.identifier} from one that is gone.`);
+  const notActive = await whyNotActive(parts, found);
+  if (notActive !== null && needsWork.has(kind) && command.begun === null) return notActive;
   const answer = await aboutIssue(parts, kind, issue, command);
   // A repeated handback reports that it was done before. Otherwise the state of the issue explains more than "not taken
   // over".
   const isHandback = kind === 'issue_handback' && answer.status === 'refused';
-  return isHandback && leftAlone !== null ? leftAlone : answer;
+  return isHandback && notActive !== null ? notActive : answer;
 }
 
 /** Commands that mean nothing for an issue that no agent will work on. */
@@ -71,7 +71,7 @@ async function aboutIssue(
   if (kind === 'issue_steer') {
     const text = textIn(command, 'text');
     if (text !== null && command.begun === null && !parts.claims.running.has(issue.id))
-      return nobodyHears(parts, issue);
+      return noAgentToSteer(parts, issue);
     return steerRun(parts, issue, { ...command, text });
   }
   if (kind === 'issue_handback') return handBack(parts, issue, { ...command, note: textIn(command, 'note') });
@@ -154,7 +154,7 @@ const issueCommands: Record<IssueCommandKind, IssueCommand> = {
     if (!(await releaseByPerson(parts, issue.id))) {
       const before = await lastChange(parts, issue);
       if (before?.kind !== 'issue_release') return refused('not_held', `${issue.identifier} is not on hold.`);
-      const text = `${issue.identifier} was already released by ${before.by}: ${howItStands(parts, issue)}`;
+      const text = `${issue.identifier} was already released by ${before.by}: ${claimText(parts, issue)}`;
       return done('already_released', text, { by: before.by });
     }
     parts.requestTick();
@@ -185,7 +185,7 @@ async function noRunToStop(parts: CommandParts, issue: IssueName): Promise<Comma
   if (!isStopped) return refused('not_running', `${identifier} is not running.`);
   const by = before?.kind === 'issue_stop' ? before.by : null;
   const who = by === null ? '' : ` by ${by}`;
-  return done('already_stopped', `The run of ${identifier} was already stopped${who}: ${howItStands(parts, issue)}`, {
+  return done('already_stopped', `The run of ${identifier} was already stopped${who}: ${claimText(parts, issue)}`, {
     by,
   });
 }
@@ -199,11 +199,11 @@ function pruneWorkspaces(parts: CommandParts, { payload, at }: Command): Command
   if (!Array.isArray(issues) || !issues.every((id) => typeof id === 'string'))
     return refused('no_issue_named', 'The command names no issues.');
   if (parts.clock.now() - at > pruneWithinMs)
-    return refused('command_expired', 'No daemon could carry out the command for an hour.');
+    return refused('command_expired', 'The command waited for more than an hour, so it was not carried out.');
   // The directories are on that machine.
   if (host !== parts.host) throw new BatonError('claim_lost', `The workspaces are on ${String(host)}.`);
-  const wish = { issueIds: issues, ignoresRetention: ignores_retention === true };
-  parts.own('sweep', parts.sweep.run(wish));
+  const request = { issueIds: issues, ignoresRetention: ignores_retention === true };
+  parts.own('sweep', parts.sweep.run(request));
   const count = issues.length === 1 ? '1 workspace' : `${issues.length} workspaces`;
   return done('workspaces_being_removed', `Removing ${count}.`, { workspaces: issues.length });
 }
@@ -231,7 +231,7 @@ function startPause(
 /** Lifts a pause. If the limit of the day has stopped work, it also allows more for today. */
 async function resume(parts: CommandParts, commandId: string): Promise<CommandAnswer> {
   const { pause, spending, notify, requestTick } = parts;
-  const isDayOver = whyDayIsOver(parts) !== null;
+  const isDayOver = whyDayLimit(parts) !== null;
   if (pause.state === null && !isDayOver && !pause.isBy(commandId))
     return refused('not_paused', 'Baton is not paused.');
   if (isDayOver) await spending.allowMore();

@@ -6,13 +6,13 @@ import type { Claims } from '../claims/claims.ts';
 import type { SkippedIssues } from '../dispatch/skipped.ts';
 import type { BaseParts } from '../parts.ts';
 import type { Candidates } from '../poll/candidates.ts';
-import type { Landings } from '../poll/landings.ts';
+import type { FinishedIssues } from '../poll/finished-issues.ts';
 import type { TrackerReads } from '../poll/tracker-reads.ts';
 
 export interface FindIssueParts extends Pick<BaseParts, 'project' | 'source' | 'store' | 'trackerFor'> {
   readonly claims: Claims;
   readonly candidates: Candidates;
-  readonly landings: Landings;
+  readonly finishedIssues: FinishedIssues;
   readonly skipped: SkippedIssues;
   readonly reads: TrackerReads;
 }
@@ -55,9 +55,9 @@ export async function findIssue(parts: FindIssueParts, reference: string): Promi
 
 /** The id for a name: of an issue that is claimed, waits or has finished here, or of one that ran before. */
 export async function knownId(parts: FindIssueParts, reference: string): Promise<string | null> {
-  const { candidates, landings, skipped, store, project } = parts;
+  const { candidates, finishedIssues, skipped, store, project } = parts;
   const wanted = reference.trim();
-  const waiting: IssueName[] = [...skipped.values(), ...landings.completed.values()].map(({ issue }) => issue);
+  const waiting: IssueName[] = [...skipped.values(), ...finishedIssues.completed.values()].map(({ issue }) => issue);
   const found = [...claimedIssues(parts), ...waiting, ...(candidates.list ?? [])].find((each) =>
     isMeantBy(each, wanted),
   );
@@ -84,5 +84,5 @@ export async function leaveToItsOwner(
   const other = rows.find((claim) => claim.issueId === issue.id && claim.owner !== owner && !claim.isExpired);
   if (other === undefined) return;
   const where = other.host === null ? '' : ` on ${other.host}`;
-  throw new BatonError('claim_lost', `${issue.identifier} belongs to the daemon${where}; that one carries it out.`);
+  throw new BatonError('claim_lost', `The daemon${where} has ${issue.identifier} and carries out the command.`);
 }

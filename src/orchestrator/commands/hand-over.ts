@@ -6,7 +6,7 @@ import type { Command } from '../../store/tables/commands.ts';
 import type { IssueName } from '../claims/claim.ts';
 import type { Runs } from '../runs/runs.ts';
 import { type HoldParts, retryHeld } from './hold.ts';
-import { howItStands, lastChange } from './last-change.ts';
+import { claimText, lastChange } from './last-change.ts';
 
 export interface HandOverParts extends HoldParts {
   readonly runs: Runs;
@@ -29,7 +29,7 @@ export async function takeOverByHand(
   const by = why === null ? '' : ` (${why})`;
   const hold = {
     code: takenOver,
-    reason: `A person works on it by hand${by}. To give it back: ${handbackCommand(identifier)}`,
+    reason: `A person works on it by hand${by}. To hand it back: ${handbackCommand(identifier)}`,
   };
   // A person must not work in a workspace where an agent may be alive.
   const held = claims.held.get(id);
@@ -61,12 +61,13 @@ export async function handBack(
   if (claims.held.get(issue.id)?.code !== takenOver) {
     const stored = (await store.held.list(project)).find(({ issueId }) => issueId === issue.id);
     // The hold belongs to a dead daemon and is not inherited yet: a moment later it is ours.
-    if (stored?.code === takenOver) throw new BatonError('claim_lost', `${issue.identifier} is being taken over.`);
+    if (stored?.code === takenOver)
+      throw new BatonError('claim_lost', `The takeover of ${issue.identifier} is still being inherited.`);
     const before = await lastChange(parts, issue);
     const by = before?.kind === 'issue_handback' ? before.by : null;
     if (begun === null && by === null) return refused('not_taken_over', `${issue.identifier} is not taken over.`);
     const who = by === null ? '' : ` by ${by}`;
-    const text = `${issue.identifier} was already handed back${who}: ${howItStands(parts, issue)}`;
+    const text = `${issue.identifier} was already handed back${who}: ${claimText(parts, issue)}`;
     return done('already_handed_back', text, { by });
   }
   await store.commands.begin(id, 'it is handed back');
@@ -88,7 +89,7 @@ export async function steerRun(
   if (begun !== null)
     return done(
       'message_uncertain',
-      `The daemon stopped while it delivered the message to the agent of ${identifier}. It is not sent twice; send it again if the agent does not have it.`,
+      `The daemon stopped while it delivered the message to the agent of ${identifier}. Baton does not send it twice. Send it again if the agent does not have it.`,
     );
   const running = claims.running.get(issue.id);
   if (running === undefined) return refused('not_running', `${identifier} is not running.`);
@@ -99,7 +100,7 @@ export async function steerRun(
     if (claims.get(issue.id) !== running)
       throw new BatonError('command_refused', 'The run has just ended.', { details: { problem: 'run_ended' } });
     const how = await runs.steer(running, text);
-    if (how === 'told') return delivered;
+    if (how === 'delivered') return delivered;
     return done('message_waits_for_turn', `The agent of ${identifier} gets the message at its next turn.`);
   } catch (thrown) {
     // The message was not sent.

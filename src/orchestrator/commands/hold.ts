@@ -1,13 +1,13 @@
-import { startStillOwed } from '../../core/run/thread-to-resume.ts';
+import { missedStart } from '../../core/run/thread-to-resume.ts';
 import { mostEarlier } from '../claims/begin-run.ts';
 import type { Retry } from '../claims/claim.ts';
 import type { Claims } from '../claims/claims.ts';
 import type { BaseParts } from '../parts.ts';
-import type { AccountBook } from '../runs/account-book.ts';
+import type { Accounts } from '../runs/accounts.ts';
 
 export interface HoldParts extends Pick<BaseParts, 'project' | 'source' | 'store'> {
   readonly claims: Claims;
-  readonly accounts: AccountBook;
+  readonly accounts: Accounts;
 }
 
 /**
@@ -18,9 +18,9 @@ export interface HoldParts extends Pick<BaseParts, 'project' | 'source' | 'store
 export async function releaseByPerson(parts: HoldParts, issueId: string): Promise<boolean> {
   const { claims, store, project } = parts;
   if (claims.held.has(issueId)) {
-    const owed = startStillOwed(await store.runs.list(project, { issueId, limit: mostEarlier }));
-    if (owed !== null) {
-      const { retryKind, recovery = null, attempt } = owed;
+    const missed = missedStart(await store.runs.list(project, { issueId, limit: mostEarlier }));
+    if (missed !== null) {
+      const { retryKind, recovery = null, attempt } = missed;
       // A run with a recovery step always follows a failure.
       const as = { kind: retryKind ?? 'failure', note: null, recovery, attempt } as const;
       if (await claims.retryHeld(issueId, as, { byPerson: true })) return true;

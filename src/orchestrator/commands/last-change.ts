@@ -35,8 +35,8 @@ export async function lastChange(
 }
 
 /** The state of an issue, as the end of a sentence. */
-export function howItStands({ claims }: { readonly claims: Claims }, issue: IssueName): string {
-  return claims.whyClaimed(issue.id)?.text ?? 'nobody works on it';
+export function claimText({ claims }: { readonly claims: Claims }, issue: IssueName): string {
+  return claims.whyClaimed(issue.id)?.text ?? 'no agent works on it';
 }
 
 function nameOf(author: Author): string {

@@ -4,7 +4,7 @@ import type { OutsideGate, OutsideGateName } from '../../core/dispatch/gates.ts'
 import type { WorkflowReading } from '../../core/workflow.ts';
 import type { Candidates } from '../poll/candidates.ts';
 import { whyNoRequests } from '../poll/pace.ts';
-import { whyDayIsOver } from '../runs/check-limits.ts';
+import { whyDayLimit } from '../runs/check-limits.ts';
 import type { PoolMember } from './slot-pool.ts';
 import { type StartParts, startsInFlight, whyNotChosen } from './why-nothing-starts.ts';
 
@@ -16,7 +16,7 @@ export interface GateParts extends StartParts {
 }
 
 /** A claim of another daemon on this machine, as a visitor sees it. */
-export interface ClaimBeside {
+export interface OtherClaim {
   readonly issueId: string;
   /** The state whose slot it takes; null when it takes none. */
   readonly slotInState: string | null;
@@ -25,7 +25,7 @@ export interface ClaimBeside {
 
 export interface DispatchGate extends OutsideGate {
   /**
-   * Everything besides the issue that the gate's answer depends on, as JSON data. While it is unchanged for every gate,
+   * Everything except the issue that the gate's answer depends on, as JSON data. While it is unchanged for every gate,
    * the candidates need no new decision.
    */
   readonly dependsOn: unknown;
@@ -33,17 +33,17 @@ export interface DispatchGate extends OutsideGate {
 
 export type DispatchGates = Readonly<Partial<Record<OutsideGateName, DispatchGate>>>;
 
-/** The gates for one decision. `beside` holds claims of a running daemon, as a visitor sees them. */
+/** The gates for one decision. `otherClaims` holds claims of a running daemon, as a visitor sees them. */
 export function dispatchGates(
   parts: GateParts,
   { problem, workflow }: WorkflowReading,
-  beside: readonly ClaimBeside[] = [],
+  otherClaims: readonly OtherClaim[] = [],
 ): DispatchGates {
-  const { claims, candidates, accounts, pause, pool, room, totals, trial } = parts;
+  const { claims, candidates, accounts, pause, pool, headroom, totals, trial } = parts;
   const { agent } = workflow.settings;
   const elsewhere = new Map<string, SkipReason>([
     ...claims.elsewhere.map(({ issueId, host }) => [issueId, claimedOn(host)] as const),
-    ...beside.map(({ issueId, why }) => [issueId, { code: 'claimed', text: why }] as const),
+    ...otherClaims.map(({ issueId, why }) => [issueId, { code: 'claimed', text: why }] as const),
   ]);
   const unusable: SkipReason | null =
     problem === null
@@ -58,7 +58,7 @@ export function dispatchGates(
   return {
     free_here: {
       refuse: ({ id }) => claims.whyClaimed(id) ?? (parts.isCleaning(id) ? beingCleaned : null),
-      passed: () => 'nobody works on it',
+      passed: () => 'no agent works on it',
       dependsOn: [ownClaims, parts.cleaning()],
     },
     free_elsewhere: {
@@ -66,10 +66,10 @@ export function dispatchGates(
       passed: () => 'no other daemon has it',
       dependsOn: [...elsewhere.keys()],
     },
-    workflow: forAll(unusable, 'the workflow file is good'),
+    workflow: forAll(unusable, 'the workflow file is usable'),
     not_paused: forAll(pause.whyPaused(), 'Baton is not paused'),
-    day_limit: forAll(whyDayIsOver(parts), 'no limit of the day is reached'),
-    requests_left: forAll(whyNoRequests(parts), 'there are requests enough'),
+    day_limit: forAll(whyDayLimit(parts), 'no limit of the day is reached'),
+    requests_left: forAll(whyNoRequests(parts), 'enough requests are left'),
     account_ready: {
       refuse: (_issue, startsBefore) => accounts.whyNone(agent, inFlight + startsBefore),
       passed: () => 'an account of the agent is ready',
@@ -80,12 +80,12 @@ export function dispatchGates(
         [...accountsOfBackend.keys(), accountsOfBackend.length].map((starts) => accounts.whyNone(agent, starts)?.text),
       ],
     },
-    free_room: forAll(room.whyNone(), 'there is disk and memory enough'),
-    review_room: { ...backpressure.review_room, dependsOn: [inReview, ownClaims] },
-    claim_room: { ...backpressure.claim_room, dependsOn: [ownClaims, [...elsewhere.keys()]] },
+    headroom: forAll(headroom.whyNone(), 'enough disk and memory are free'),
+    review_limit: { ...backpressure.review_limit, dependsOn: [inReview, ownClaims] },
+    claim_limit: { ...backpressure.claim_limit, dependsOn: [ownClaims, [...elsewhere.keys()]] },
     chosen: {
       refuse: (issue, startsBefore) => whyNotChosen(parts, issue, startsBefore),
-      passed: () => 'nothing keeps it out of this start',
+      passed: () => 'no trial excludes it',
       dependsOn: trial === null ? null : [totals.runs, ownClaims],
     },
     ...(pool === null
@@ -93,7 +93,7 @@ export function dispatchGates(
       : {
           slot_in_baton: {
             refuse: () => pool.mayStart(),
-            passed: () => 'this Baton has a slot',
+            passed: () => 'a shared slot is free',
             dependsOn: pool.mayStart(),
           },
         }),
@@ -105,7 +105,7 @@ function forAll(refusal: SkipReason | null, passed: string): DispatchGate {
   return { refuse: () => refusal, passed: () => passed, dependsOn: refusal };
 }
 
-const beingCleaned: SkipReason = { code: 'cleaning', text: 'its old workspace is being removed' };
+const beingCleaned: SkipReason = { code: 'cleaning', text: 'its previous workspace is being removed' };
 
 function claimedOn(host: string | null): SkipReason {
   return { code: 'claimed_elsewhere', text: `another daemon has it${host === null ? '' : ` (${host})`}` };

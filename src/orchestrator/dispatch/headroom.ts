@@ -1,6 +1,6 @@
 import { type Clock, timedOut, within } from '../../clock/clock.ts';
 import type { SkipReason } from '../../core/dispatch/eligibility.ts';
-import { type RoomLeft, whyNoRoom } from '../../core/dispatch/headroom.ts';
+import { type Headroom, whyNoHeadroom } from '../../core/dispatch/headroom.ts';
 import type { Logger } from '../../core/logger.ts';
 import type { Settings } from '../../core/settings.ts';
 import type { WorkflowSource } from '../../core/workflow.ts';
@@ -8,28 +8,28 @@ import type { WorkflowSource } from '../../core/workflow.ts';
 /** Callers share a reading that is younger than this. */
 const freshMs = 1_000;
 /** When a file system does not answer within this time, its free space is unknown. */
-const patienceMs = 1_000;
+const readTimeoutMs = 1_000;
 
 interface HeadroomWatchParts {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly source: WorkflowSource;
-  readonly roomLeft: (settings: Settings) => Promise<RoomLeft>;
-  readonly onRoomAgain: () => void;
+  readonly readHeadroom: (settings: Settings) => Promise<Headroom>;
+  readonly onHeadroomBack: () => void;
 }
 
 /**
  * The last reading of free disk and memory. One reading runs at a time and all callers share it. A start waits for it,
- * but at most `patienceMs`: a hung file system delays a start for a moment, never a tick. An unknown value refuses
+ * but at most `readTimeoutMs`: a hung file system delays a start for a moment, never a tick. An unknown value refuses
  * nothing.
  */
 export class HeadroomWatch {
   readonly #parts: HeadroomWatchParts;
-  #left: RoomLeft | null = null;
+  #left: Headroom | null = null;
   #readAt = Number.NEGATIVE_INFINITY;
   #reading: { readonly done: Promise<void>; readonly since: number } | null = null;
-  #wasTight = false;
-  #isDeaf = false;
+  #wasLow = false;
+  #isUnreadable = false;
 
   constructor(parts: HeadroomWatchParts) {
     this.#parts = parts;
@@ -37,11 +37,11 @@ export class HeadroomWatch {
 
   /** Why nothing new may start for lack of disk or memory, by the last reading and the current settings. */
   whyNone(): SkipReason | null {
-    return this.#left && whyNoRoom(this.#left, this.#parts.source.read().workflow.settings);
+    return this.#left && whyNoHeadroom(this.#left, this.#parts.source.read().workflow.settings);
   }
 
   /** Resolves when there is a fresh reading, or when none will come soon. Never rejects. */
-  async look(): Promise<void> {
+  async refresh(): Promise<void> {
     const { clock } = this.#parts;
     const now = clock.monotonic();
     if (this.#reading === null) {
@@ -50,43 +50,43 @@ export class HeadroomWatch {
       this.#reading = { done: Promise.resolve().then(() => this.#read()), since: now };
     }
     const { done, since } = this.#reading;
-    const patience = since + patienceMs - now;
+    const patience = since + readTimeoutMs - now;
     if (patience > 0 && (await within(clock, patience, done)) !== timedOut) return;
     this.#giveUp('it does not answer');
   }
 
   async #read(): Promise<void> {
-    const { clock, source, roomLeft } = this.#parts;
+    const { clock, source, readHeadroom } = this.#parts;
     try {
-      this.#left = await roomLeft(source.read().workflow.settings);
-      this.#isDeaf = false;
+      this.#left = await readHeadroom(source.read().workflow.settings);
+      this.#isUnreadable = false;
     } catch (error) {
       this.#giveUp(error);
     } finally {
       this.#readAt = clock.monotonic();
       this.#reading = null;
     }
-    this.#tell();
+    this.#logChange();
   }
 
   #giveUp(error: unknown): void {
     this.#left = null;
-    if (!this.#isDeaf) {
-      this.#isDeaf = true;
+    if (!this.#isUnreadable) {
+      this.#isUnreadable = true;
       this.#parts.logger.warn('headroom_unreadable', { error });
     }
-    this.#tell();
+    this.#logChange();
   }
 
   /** Logs once when headroom runs out, and once when it is back. */
-  #tell(): void {
+  #logChange(): void {
     const why = this.whyNone();
-    if ((why !== null) === this.#wasTight) return;
-    this.#wasTight = why !== null;
-    const { logger, onRoomAgain } = this.#parts;
+    if ((why !== null) === this.#wasLow) return;
+    this.#wasLow = why !== null;
+    const { logger, onHeadroomBack } = this.#parts;
     if (why === null) {
       logger.info('headroom_back');
-      onRoomAgain();
+      onHeadroomBack();
     } else logger.warn('headroom_low', { why: why.text });
   }
 }

@@ -19,7 +19,7 @@ export interface RetriesParts extends StartParts, PaceParts, Pick<BaseParts, 'cl
   readonly isCleaning: (issueId: string) => boolean;
   readonly startRun: (start: RunStart) => void;
   /** Called when the claim of this issue was released. */
-  readonly givenBack: (issue: Issue) => void;
+  readonly onReleased: (issue: Issue) => void;
 }
 
 /** Delay before a retry that could not be carried through is tried again. */
@@ -59,7 +59,7 @@ export class Retries {
     // A retry that was only delayed meanwhile is still the same retry. One that is being tried finds out by itself.
     if (current?.dueAt !== retrying.dueAt || stopping.aborted) return;
     const refusal = fresh === null ? isGone : whyNotRoutable(fresh, source.read().workflow.settings.tracker);
-    if (refusal !== null) await this.#alone(current, () => this.#giveBack(current, fresh, refusal.text));
+    if (refusal !== null) await this.#alone(current, () => this.#release(current, fresh, refusal.text));
   }
 
   /**
@@ -73,8 +73,8 @@ export class Retries {
     const free = maxConcurrentAgents - claims.takenSlots().length;
     if (free <= 0) return;
     const waiting = [...claims.retrying.values()]
-      .filter(({ slotWaits, wait }) => slotWaits > 0 || (wait !== null && isForEverybody(wait)))
-      .filter(({ wait }) => wait?.code !== 'tracker_rests' || !reads.rest.isResting())
+      .filter(({ slotWaits, wait }) => slotWaits > 0 || (wait !== null && endsForAll(wait)))
+      .filter(({ wait }) => wait?.code !== 'tracker_backoff' || !reads.backoff.isBackingOff())
       .toSorted((left, right) => right.slotWaits - left.slotWaits || left.dueAt - right.dueAt);
     await Promise.all(
       waiting.slice(0, free + triedBeyond).map(async (retrying) => {
@@ -112,11 +112,11 @@ export class Retries {
   }
 
   async #try(retrying: Retrying): Promise<void> {
-    const { claims, source, reads, room, stopping, isCleaning, startRun } = this.#parts;
+    const { claims, source, reads, headroom, stopping, isCleaning, startRun } = this.#parts;
     const { id } = retrying.issue;
     const isCurrent = (): boolean => claims.get(id) === retrying && !claims.isChanging(id) && !stopping.aborted;
     const postpone = (delay: Delay): void => claims.postpone(retrying, { slotWaits: retrying.slotWaits, ...delay });
-    await room.look();
+    await headroom.refresh();
     if (!isCurrent()) return;
     const { problem } = source.read();
     const stopped = whyNothingStarts(this.#parts, retrying.issue);
@@ -132,7 +132,7 @@ export class Retries {
     if (fullBefore !== null) return postpone(this.#slotWait(retrying, fullBefore));
     let fresh: Issue | null;
     try {
-      fresh = (await reads.byIds([id], { job: 'retry_look', cause: 'retry' })).get(id) ?? null;
+      fresh = (await reads.byIds([id], { job: 'retry', cause: 'retry' })).get(id) ?? null;
     } catch (thrown) {
       return isCurrent() ? postpone(this.#trackerWait(retrying, toBatonError(thrown))) : undefined;
     }
@@ -141,12 +141,12 @@ export class Retries {
     // The read may have taken long, so the decision uses the current settings.
     const { workflow } = source.read();
     const refusal = fresh === null ? isGone : whyNotCandidate(fresh, workflow.settings.tracker);
-    if (fresh === null || refusal !== null) return this.#giveBack(retrying, fresh, refusal?.text ?? '');
+    if (fresh === null || refusal !== null) return this.#release(retrying, fresh, refusal?.text ?? '');
     // The reasons to start nothing may have changed during the read.
     const stoppedNow = whyNothingStarts(this.#parts, retrying.issue);
     if (stoppedNow !== null) return postpone({ why: stoppedNow, delayMs: stoppedAgainMs });
     if (isCleaning(id)) {
-      const why = { code: 'cleaning', text: 'its old workspace is being removed' } as const;
+      const why = { code: 'cleaning', text: 'its previous workspace is being removed' } as const;
       return postpone({ why, delayMs: againMs });
     }
     const full = this.#whyFull(fresh);
@@ -162,10 +162,10 @@ export class Retries {
     const { reads, clock, source, logger } = this.#parts;
     logger.warn('retry_read_failed', { issue_id: issue.id, issue_identifier: issue.identifier, error });
     const { dormantIntervalMs } = source.read().workflow.settings.polling;
-    const isResting = reads.rest.isResting();
+    const isBackingOff = reads.backoff.isBackingOff();
     const ownWaitMs = Math.min(againMs * 2 ** failedReads, dormantIntervalMs);
-    const delayMs = Math.max(againMs, isResting ? reads.rest.until - clock.monotonic() : ownWaitMs);
-    const code = isResting ? 'tracker_rests' : 'not_read';
+    const delayMs = Math.max(againMs, isBackingOff ? reads.backoff.until - clock.monotonic() : ownWaitMs);
+    const code = isBackingOff ? 'tracker_backoff' : 'not_read';
     const why = { code, text: `retry refresh failed: ${error.message}` } as const;
     return { why, delayMs, failedReads: failedReads + 1 };
   }
@@ -188,36 +188,36 @@ export class Retries {
   }
 
   /** The issue has finished, or is not ours to work on: its claim ends. */
-  async #giveBack(retrying: Retrying, fresh: Issue | null, reason: string): Promise<void> {
-    const { claims, candidates, logger, givenBack } = this.#parts;
+  async #release(retrying: Retrying, fresh: Issue | null, reason: string): Promise<void> {
+    const { claims, candidates, logger, onReleased } = this.#parts;
     const { id, identifier } = retrying.issue;
     try {
       await claims.release(id, { byPerson: false, only: retrying });
     } catch (thrown) {
       const error = toBatonError(thrown);
       logger.error('claim_release_failed', { issue_id: id, error });
-      const why = { code: 'not_recorded', text: `it could not be given back: ${error.message}` } as const;
+      const why = { code: 'not_recorded', text: `its claim could not be released: ${error.message}` } as const;
       return claims.postpone(retrying, { slotWaits: retrying.slotWaits, delayMs: againMs, why });
     }
     if (claims.has(id)) return;
     logger.info('claim_released', { issue_id: id, issue_identifier: identifier, reason });
     if (fresh === null) return;
     candidates.countReview(id, fresh.state);
-    givenBack(fresh);
+    onReleased(fresh);
   }
 }
 
 const isGone = { text: 'the tracker does not have it any more' };
 
 /** Reasons that end for all issues at once; then the waiting retries are served without their timers. */
-function isForEverybody({ code }: SkipReason): boolean {
+function endsForAll({ code }: SkipReason): boolean {
   return [
     'paused',
     'day_limit',
-    'no_room',
+    'no_headroom',
     'no_requests',
     'waiting_quota',
     'workflow_problem',
-    'tracker_rests',
+    'tracker_backoff',
   ].includes(code);
 }

@@ -7,7 +7,7 @@ import type { WorkflowReading } from '../../core/workflow.ts';
 import type { BaseParts } from '../parts.ts';
 import type { TrackerReads } from '../poll/tracker-reads.ts';
 import type { RunStart } from '../runs/runs.ts';
-import { type ClaimBeside, type DispatchGates, decisionKey, dispatchGates, type GateParts } from './gates.ts';
+import { type DispatchGates, decisionKey, dispatchGates, type GateParts, type OtherClaim } from './gates.ts';
 import type { Retries } from './retry.ts';
 import type { SkippedIssues } from './skipped.ts';
 
@@ -55,12 +55,12 @@ export class SlotFiller {
   }
 
   async #work(): Promise<void> {
-    const { stopping, room, retries } = this.#parts;
+    const { stopping, headroom, retries } = this.#parts;
     while (this.#wanted && !stopping.aborted) {
       this.#wanted = false;
-      await room.look();
+      await headroom.refresh();
       await retries.serveWaiting();
-      this.#tellPool(await this.#startCandidates());
+      this.#reportToPool(await this.#startCandidates());
     }
   }
 
@@ -79,8 +79,8 @@ export class SlotFiller {
     return decisionKey(dispatchGates(this.#parts, reading), this.#parts, reading);
   }
 
-  /** Tells the pool whether a candidate or a retry of this project waits for a shared slot. */
-  #tellPool(isAble: boolean): void {
+  /** Reports to the pool whether a candidate or a retry of this project waits for a shared slot. */
+  #reportToPool(isAble: boolean): void {
     const { skipped, claims, pool } = this.#parts;
     const reasons = [
       ...[...skipped.values()].map(({ reason }) => reason),
@@ -152,12 +152,12 @@ async function readAgain(
 /** Which candidates would start now and which not; starts nothing. */
 export async function previewDispatch(
   parts: GateParts & Pick<SlotFillerParts, 'reads'>,
-  beside: readonly ClaimBeside[],
+  otherClaims: readonly OtherClaim[],
 ): Promise<DispatchDecision[]> {
   const reading = { ...parts.source.read(), problem: null };
   const { activeStates } = reading.workflow.settings.tracker;
   const issues = await parts.reads.byStates(activeStates, { job: 'dry_run', cause: 'person' });
-  return decide(parts, reading, issues, dispatchGates(parts, reading, beside), beside);
+  return decide(parts, reading, issues, dispatchGates(parts, reading, otherClaims), otherClaims);
 }
 
 function decide(
@@ -165,13 +165,13 @@ function decide(
   { workflow }: WorkflowReading,
   issues: readonly Issue[],
   outside: DispatchGates,
-  beside: readonly ClaimBeside[] = [],
+  otherClaims: readonly OtherClaim[] = [],
 ): DispatchDecision[] {
   const { settings } = workflow;
   return planDispatch({
     issues,
     settings,
-    runningStates: [...claims.takenSlots(), ...beside.flatMap(({ slotInState }) => slotInState ?? [])],
+    runningStates: [...claims.takenSlots(), ...otherClaims.flatMap(({ slotInState }) => slotInState ?? [])],
     startMove: trackerFor(settings).startMove,
     outside,
   });

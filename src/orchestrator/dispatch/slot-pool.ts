@@ -47,7 +47,7 @@ export interface PoolMember {
 export function createSlotPool(limit: () => number): SlotPool {
   const places = new Set<Place>();
   /** A logical clock: larger is later. */
-  let moment = 0;
+  let sequence = 0;
 
   const used = (): number => [...places].reduce((sum, { held }) => sum + held, 0);
 
@@ -68,11 +68,12 @@ export function createSlotPool(limit: () => number): SlotPool {
   const whyNot = (place: Place): SkipReason | null => {
     const allowed = limit();
     const taken = used();
-    if (!(taken < allowed)) return { code: 'no_slot_in_baton', text: `no slot in this Baton (${taken} of ${allowed})` };
+    if (!(taken < allowed))
+      return { code: 'no_slot_in_baton', text: `no free shared slot (${taken} of ${allowed} taken)` };
     const needier = waiting().filter((other) => other !== place && isBefore(other, place));
     return needier.length < allowed - taken
       ? null
-      : { code: 'no_slot_in_baton', text: 'another project waits for this slot' };
+      : { code: 'no_slot_in_baton', text: 'another project gets the next free slot' };
   };
 
   const join = (project: PoolProject): PoolMember => {
@@ -80,13 +81,13 @@ export function createSlotPool(limit: () => number): SlotPool {
     places.add(place);
     return {
       mayStart: () =>
-        places.has(place) ? whyNot(place) : { code: 'no_slot_in_baton', text: 'this project is being ended' },
+        places.has(place) ? whyNot(place) : { code: 'no_slot_in_baton', text: 'this project is stopping' },
       take: () => {
         if (!places.has(place)) return;
         place.held += 1;
-        moment += 1;
+        sequence += 1;
         // A member that got a slot moves to the end of the queue.
-        if (place.waitingSince !== null) place.waitingSince = moment;
+        if (place.waitingSince !== null) place.waitingSince = sequence;
       },
       free: () => {
         if (place.held === 0) return;
@@ -100,8 +101,8 @@ export function createSlotPool(limit: () => number): SlotPool {
       },
       setWaiting: (isWaiting) => {
         if (!places.has(place) || isWaiting === (place.waitingSince !== null)) return;
-        moment += 1;
-        place.waitingSince = isWaiting ? moment : null;
+        sequence += 1;
+        place.waitingSince = isWaiting ? sequence : null;
         // The slot that was reserved for this member goes to the next one.
         if (!isWaiting) wakeNext();
       },

@@ -5,8 +5,8 @@ import type { Claims } from '../claims/claims.ts';
 import type { Pause } from '../commands/pause.ts';
 import type { Trial } from '../parts.ts';
 import { type TrackerNowParts, whyNoRequests } from '../poll/pace.ts';
-import type { AccountBook } from '../runs/account-book.ts';
-import { whyDayIsOver } from '../runs/check-limits.ts';
+import type { Accounts } from '../runs/accounts.ts';
+import { whyDayLimit } from '../runs/check-limits.ts';
 import type { RunTotals } from '../runs/run-totals.ts';
 import type { Spending } from '../runs/spending.ts';
 import type { HeadroomWatch } from './headroom.ts';
@@ -15,8 +15,8 @@ export interface StartParts extends TrackerNowParts {
   readonly claims: Claims;
   readonly pause: Pause;
   readonly spending: Spending;
-  readonly room: HeadroomWatch;
-  readonly accounts: AccountBook;
+  readonly headroom: HeadroomWatch;
+  readonly accounts: Accounts;
   readonly totals: RunTotals;
   readonly trial: Trial | null;
 }
@@ -27,11 +27,11 @@ export interface StartParts extends TrackerNowParts {
  * here: it refuses new claims, and claimed issues continue.
  */
 export function whyNothingStarts(parts: StartParts, issue: IssueName): SkipReason | null {
-  const { pause, room, accounts, source, claims } = parts;
+  const { pause, headroom, accounts, source, claims } = parts;
   return (
     pause.whyPaused() ??
-    whyDayIsOver(parts) ??
-    room.whyNone() ??
+    whyDayLimit(parts) ??
+    headroom.whyNone() ??
     whyNoRequests(parts) ??
     accounts.whyNone(source.read().workflow.settings.agent, startsInFlight(claims)) ??
     whyNotChosen(parts, issue, 0)
@@ -51,11 +51,10 @@ export function whyNotChosen(
 ): SkipReason | null {
   if (trial === null) return null;
   if (trial.only !== null && !trial.only.some((name) => isMeantBy(issue, name))) {
-    return { code: 'not_chosen', text: `this trial is only for ${trial.only.join(', ')}` };
+    return { code: 'not_chosen', text: `--only names other issues: ${trial.only.join(', ')}` };
   }
   if (trial.maxRuns === null) return null;
   const beginning = [...claims.running.values()].filter(({ before }) => before === null).length;
   if (totals.runs + beginning + startsBefore < trial.maxRuns) return null;
-  const runs = trial.maxRuns === 1 ? '1 run' : `${trial.maxRuns} runs`;
-  return { code: 'not_chosen', text: `this trial has had its ${runs}` };
+  return { code: 'not_chosen', text: `--max-runs ${trial.maxRuns} is used up` };
 }

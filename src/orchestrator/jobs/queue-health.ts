@@ -1,11 +1,11 @@
 import {
   type FailingFact,
   findInQueue,
+  findingsToReport,
   type QueueFindings,
   type Sighting,
   sightings,
   type WaitingFact,
-  whatToTell,
 } from '../../core/dispatch/queue-health.ts';
 import type { RunEnd } from '../../core/run/run.ts';
 import type { Recovery } from '../../store/recovery.ts';
@@ -36,7 +36,7 @@ export class QueueHealth {
   #findings: QueueFindings = [];
   /** What earlier checks of this daemon saw and reported. No decision depends on it. */
   #sightings: ReadonlyMap<string, Sighting> = new Map();
-  #told: ReadonlyMap<string, number> = new Map();
+  #reportedAt: ReadonlyMap<string, number> = new Map();
 
   constructor(parts: QueueHealthParts) {
     this.#parts = parts;
@@ -65,7 +65,7 @@ export class QueueHealth {
         .map((claim) => ({ ...claim, identifier: nameOf.get(claim.issueId) ?? null })),
       runs: recovery.unfinishedRuns.filter(({ issueId }) => !claims.has(issueId)),
     });
-    this.#tell();
+    this.#report();
   }
 
   #waiting(): readonly WaitingFact[] {
@@ -117,11 +117,11 @@ export class QueueHealth {
     ]);
   }
 
-  #tell(): void {
+  #report(): void {
     const { clock, logger } = this.#parts;
     const rules = { at: clock.monotonic(), most: mostLines };
-    const { news, told, untold } = whatToTell(this.#findings, this.#told, rules);
-    this.#told = told;
+    const { news, reportedAt, postponed } = findingsToReport(this.#findings, this.#reportedAt, rules);
+    this.#reportedAt = reportedAt;
     for (const { code, issueId, identifier, text, since } of news) {
       logger.warn('queue_stuck', {
         issue_id: issueId,
@@ -133,7 +133,7 @@ export class QueueHealth {
     }
     const counts: Record<string, number> = {};
     for (const { code } of this.#findings) counts[code] = (counts[code] ?? 0) + 1;
-    logger.info('queue_checked', { findings: this.#findings.length, ...counts, untold });
+    logger.info('queue_checked', { findings: this.#findings.length, ...counts, postponed });
   }
 }
 

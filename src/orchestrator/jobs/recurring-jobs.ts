@@ -2,13 +2,13 @@ import { type JobName, jobCatalogue } from '../../core/cadence/job-catalogue.ts'
 import { type PaceParts, pollIntervalMs, pollNotBefore, pressureNow, trackerNow } from '../poll/pace.ts';
 import { type PollError, type PollParts, poll } from '../poll/poll.ts';
 import { rollUpUsage, type UsageRollupParts } from '../runs/usage-rollup.ts';
-import { type CustodyParts, lookAfterRuns, lookForLostAgents } from '../runs/watch-runs.ts';
+import { checkRuns, findLostAgents, type WatchRunsParts } from '../runs/watch-runs.ts';
 import { everything, type WorkspaceSweep } from '../workspaces/sweep-workspaces.ts';
 import type { Job } from './job.ts';
 import { type MaintenanceParts, maintainStore, pruneSalvage } from './maintenance.ts';
 import type { QueueHealth } from './queue-health.ts';
 
-export interface JobParts extends PollParts, PaceParts, CustodyParts, UsageRollupParts, MaintenanceParts {
+export interface JobParts extends PollParts, PaceParts, WatchRunsParts, UsageRollupParts, MaintenanceParts {
   readonly sweep: WorkspaceSweep;
   readonly queueHealth: QueueHealth;
   readonly refreshRequests: () => Promise<void>;
@@ -29,8 +29,8 @@ export function recurringJobs(parts: JobParts): readonly Job[] {
     ...rest,
   });
   return [
-    job('finished_agents', () => lookForLostAgents(parts)),
-    job('stall_look', () => lookAfterRuns(parts)),
+    job('finished_agents', () => findLostAgents(parts)),
+    job('stall_check', () => checkRuns(parts)),
     {
       name: 'tracker_poll',
       kind: remoteUnlessHere,

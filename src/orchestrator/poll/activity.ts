@@ -33,7 +33,7 @@ export class Activity {
   }
 
   /** Reads the time of the file. A time in the future counts as now: clocks differ. */
-  look(): void {
+  readFile(): void {
     // If the clock was set back, the last activity seems to be in the future: it counts as now and ages from here.
     this.#lastAt = Math.min(this.#lastAt, this.#clock.now());
     const touchedAt = this.#touchedAt();

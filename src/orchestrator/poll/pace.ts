@@ -6,7 +6,7 @@ import type { Tracker } from '../../tracker/tracker.ts';
 import type { Claims } from '../claims/claims.ts';
 import type { BaseParts } from '../parts.ts';
 import type { Activity } from './activity.ts';
-import type { TrackerRest } from './tracker-rest.ts';
+import type { TrackerBackoff } from './tracker-backoff.ts';
 
 export type TrackerNowParts = Pick<BaseParts, 'source' | 'trackerFor'>;
 
@@ -16,7 +16,7 @@ export interface PaceParts extends TrackerNowParts {
 }
 
 /** Shortest interval of polls for live runs while almost no requests are left. */
-const custodyPollMs = 60_000;
+const essentialPollMs = 60_000;
 
 /**
  * The tracker of the current settings; null when they are unusable: a poll reports that, and the schedule must
@@ -45,7 +45,7 @@ export function pressureNow(parts: TrackerNowParts): RequestPressure {
 /** Why nothing new may start for lack of requests: a run needs some to read, watch and move its issue. */
 export function whyNoRequests(parts: TrackerNowParts): SkipReason | null {
   const { step, text, until } = pressureNow(parts);
-  if (step !== 'custody_only' && step !== 'closed') return null;
+  if (step !== 'essential_only' && step !== 'closed') return null;
   const when = until === null ? '' : ` (until ${new Date(until).toISOString()})`;
   return { code: 'no_requests', text: `requests to the tracker are short: ${text}${when}` };
 }
@@ -53,7 +53,7 @@ export function whyNoRequests(parts: TrackerNowParts): SkipReason | null {
 /** Time between two polls: set by the mode, and longer when few requests are left. */
 export function pollIntervalMs(parts: PaceParts): number {
   const { step, spacingMs } = pressureNow(parts);
-  const shortMs = step === 'custody_only' ? Math.max(spacingMs, custodyPollMs) : spacingMs;
+  const shortMs = step === 'essential_only' ? Math.max(spacingMs, essentialPollMs) : spacingMs;
   return Math.max(paceNow(parts).intervalMs, shortMs);
 }
 
@@ -62,17 +62,17 @@ export function pollIntervalMs(parts: PaceParts): number {
  * and with almost no requests left there is no poll while nothing runs.
  */
 export function pollNotBefore(
-  parts: PaceParts & { readonly claims: Claims; readonly reads: { readonly rest: TrackerRest } },
+  parts: PaceParts & { readonly claims: Claims; readonly reads: { readonly backoff: TrackerBackoff } },
 ): number {
   const { clock, reads, claims } = parts;
   const { step, until } = pressureNow(parts);
-  const isClosed = step === 'closed' || (step === 'custody_only' && claims.running.size === 0);
+  const isClosed = step === 'closed' || (step === 'essential_only' && claims.running.size === 0);
   const opensAt = isClosed && until !== null ? clock.monotonic() + (until - clock.now()) : Number.NEGATIVE_INFINITY;
-  return Math.max(reads.rest.until, opensAt);
+  return Math.max(reads.backoff.until, opensAt);
 }
 
 /** How long a tracker is left alone after this number of failures in a row. A local one is asked again at once. */
-export function restMs(parts: PaceParts, failures: number): number {
+export function backoffMs(parts: PaceParts, failures: number): number {
   if (trackerNow(parts)?.isLocal === true) return 0;
   const { dormantIntervalMs } = parts.source.read().workflow.settings.polling;
   return afterFailures(paceNow(parts).intervalMs, failures, dormantIntervalMs);

@@ -4,7 +4,7 @@ import { decideAboutRun } from '../../core/run/reconcile-decision.ts';
 import type { Settings } from '../../core/settings.ts';
 import type { BaseParts } from '../parts.ts';
 import type { Activity } from './activity.ts';
-import type { Landings } from './landings.ts';
+import type { FinishedIssues } from './finished-issues.ts';
 import { applyRefresh, type ClaimedBefore, claimedBefore, type ReconcileParts } from './reconcile.ts';
 import type { ReadSnapshot, TrackerReads } from './tracker-reads.ts';
 
@@ -12,7 +12,7 @@ export interface PollParts
   extends ReconcileParts,
     Pick<BaseParts, 'clock' | 'notify' | 'source' | 'stopping' | 'trackerFor'> {
   readonly reads: TrackerReads;
-  readonly landings: Landings;
+  readonly finishedIssues: FinishedIssues;
   readonly activity: Activity;
   /** Free issues with a workspace here, which the sweep needs; each call puts other ones first. */
   readonly withWorkspace: () => readonly string[];
@@ -35,12 +35,12 @@ const caller: RequestCaller = { job: 'tracker_poll', cause: 'poll' };
  * not repeated; the job that calls this reports it.
  */
 export async function poll(parts: PollParts): Promise<readonly PollError[]> {
-  const { claims, candidates, landings, activity, source, stopping, clock } = parts;
+  const { claims, candidates, finishedIssues, activity, source, stopping, clock } = parts;
   const { workflow, problem } = source.read();
   const { settings } = workflow;
   const before = claimedBefore(claims);
   const askedAt = { wall: clock.now(), monotonic: clock.monotonic() };
-  const isShort = parts.trackerFor(settings).pressure?.().step === 'custody_only';
+  const isShort = parts.trackerFor(settings).pressure?.().step === 'essential_only';
   const { snapshot, isWhole, errors } =
     problem === null && !isShort ? await readEverything(parts, settings, before) : await readClaimed(parts, before.ids);
   if (stopping.aborted) return [];
@@ -50,7 +50,7 @@ export async function poll(parts: PollParts): Promise<readonly PollError[]> {
   }
   if (snapshot !== null && isWhole && candidates.takeIn(settings, snapshot.issues)) activity.note();
   parts.polled();
-  if (snapshot !== null && isWhole) await landings.takeIn(settings, snapshot, askedAt);
+  if (snapshot !== null && isWhole) await finishedIssues.takeIn(settings, snapshot, askedAt);
   return errors;
 }
 
@@ -64,9 +64,9 @@ interface PollAnswer {
 async function readEverything(parts: PollParts, settings: Settings, before: ClaimedBefore): Promise<PollAnswer> {
   const { tracker } = settings;
   const claimed = [...before.ids, ...retriesToWatch(parts, settings, before)];
-  const landings = parts.landings.wish(settings);
-  const watched = [...claimed, ...landings.watched];
-  const welcome = [...parts.candidates.doubtful, ...landings.left, ...parts.withWorkspace(), ...landings.waiting];
+  const toPoll = parts.finishedIssues.issuesToPoll(settings);
+  const watched = [...claimed, ...toPoll.watched];
+  const welcome = [...parts.candidates.doubtful, ...toPoll.left, ...parts.withWorkspace(), ...toPoll.waiting];
   // Issues in review come with the same read: they are always shown, and counted when the settings limit them.
   const states = [...tracker.activeStates, ...tracker.reviewStates];
   try {

@@ -13,7 +13,7 @@ export interface ReconcileParts extends Pick<BaseParts, 'clock' | 'logger'> {
   readonly candidates: Candidates;
   readonly stopRun: (running: Running, reason: StopReason) => void;
   /** Called when the claim of this issue was released. */
-  readonly givenBack: (issue: Issue) => void;
+  readonly onReleased: (issue: Issue) => void;
   /** The issue of a retry is gone, or no agent should work on it any more: its claim ends now. */
   readonly endRetry: (retrying: Retrying, fresh: Issue | null) => Promise<void>;
 }
@@ -81,12 +81,16 @@ async function applyTo(
 }
 
 /** The next poll tries again to lift a hold that cannot be lifted now; the other issues do not wait for it. */
-async function liftHold({ claims, logger, givenBack }: ReconcileParts, id: string, issue: Issue | null): Promise<void> {
+async function liftHold(
+  { claims, logger, onReleased }: ReconcileParts,
+  id: string,
+  issue: Issue | null,
+): Promise<void> {
   const held = claims.held.get(id);
   if (held === undefined) return;
   try {
     const isReleased = await claims.release(id, { byPerson: false, only: held });
-    if (isReleased && issue !== null) givenBack(issue);
+    if (isReleased && issue !== null) onReleased(issue);
   } catch (error) {
     logger.warn('hold_release_failed', { issue_id: id, error });
   }

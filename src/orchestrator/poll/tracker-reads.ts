@@ -4,7 +4,7 @@ import { type Issue, normalizeState } from '../../core/issue/issue.ts';
 import type { RequestCaller } from '../../core/requests/request-caller.ts';
 import type { Snapshot, SnapshotRequest, Tracker } from '../../tracker/tracker.ts';
 import type { BaseParts } from '../parts.ts';
-import { TrackerRest } from './tracker-rest.ts';
+import { TrackerBackoff } from './tracker-backoff.ts';
 
 /** A read without an answer after this time counts as failed. Adapters give up sooner. */
 const longestReadMs = 120_000;
@@ -17,7 +17,7 @@ export interface TrackerReadsParts extends Pick<BaseParts, 'clock' | 'stopping'>
   /** A record that was read within this time counts as just read (`polling.freshness_ms`). */
   readonly freshnessMs: () => number;
   /** How long a tracker is left alone after this number of failures in a row. */
-  readonly restMs: (failures: number) => number;
+  readonly backoffMs: (failures: number) => number;
   /** Issues that are needed soon anyway; they are added to a read that is made. */
   readonly soon: () => readonly string[];
 }
@@ -52,7 +52,7 @@ interface Batch {
  * forgotten, and an error is never read as "gone". Each read names its caller, because requests are counted by caller.
  */
 export class TrackerReads {
-  readonly rest: TrackerRest;
+  readonly backoff: TrackerBackoff;
   readonly #parts: TrackerReadsParts;
   readonly #remembered = new Map<string, Remembered>();
   /** The number of the first read whose answer counts for an issue. */
@@ -65,7 +65,7 @@ export class TrackerReads {
 
   constructor(parts: TrackerReadsParts) {
     this.#parts = parts;
-    this.rest = new TrackerRest(parts.clock, parts.restMs);
+    this.backoff = new TrackerBackoff(parts.clock, parts.backoffMs);
   }
 
   /** The issue if it was just read (null: it is gone), undefined when it has to be read. */
@@ -108,7 +108,7 @@ export class TrackerReads {
    * answers.
    */
   async byStates(states: readonly string[], caller: RequestCaller): Promise<readonly Issue[]> {
-    this.rest.refuse(caller.cause);
+    this.backoff.refuse(caller.cause);
     const read = this.#begin();
     const issues = await this.#bounded(caller, (signal, onProgress) =>
       this.#parts.tracker().fetchByStates(states, { signal, caller, onProgress }),
@@ -169,7 +169,7 @@ export class TrackerReads {
   }
 
   async #ask(ids: readonly string[], caller: RequestCaller): Promise<ReadonlyMap<string, Issue | null>> {
-    this.rest.refuse(caller.cause);
+    this.backoff.refuse(caller.cause);
     this.#next ??= this.#nextBatch(caller);
     for (const id of ids) this.#next.ids.add(id);
     await this.#next.answered;
@@ -274,11 +274,11 @@ export class TrackerReads {
     try {
       // An adapter that ignores its signal must not block other callers.
       const answer = await Promise.race([read(signal, onProgress), aborted]);
-      this.rest.succeeded();
+      this.backoff.succeeded();
       return answer;
     } catch (thrown) {
       const error = toBatonError(thrown, 'tracker_request');
-      if (!stopping.aborted) this.rest.failed(error, caller.cause);
+      if (!stopping.aborted) this.backoff.failed(error, caller.cause);
       throw error;
     } finally {
       isOver = true;

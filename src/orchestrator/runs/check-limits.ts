@@ -47,7 +47,7 @@ export function checkLimits(parts: LimitParts, running: Running): void {
 }
 
 /** Why nothing starts for the rest of the day; null while there is an allowance. */
-export function whyDayIsOver({ source, spending }: Pick<LimitParts, 'source' | 'spending'>): SkipReason | null {
+export function whyDayLimit({ source, spending }: Pick<LimitParts, 'source' | 'spending'>): SkipReason | null {
   const { limits } = source.read().workflow.settings;
   const reached = limitsOfDay(spending.today(), limits).find(({ level }) => level === 'reached');
   return reached === undefined ? null : { code: 'day_limit', text: limitHold(reached, '').reason };

@@ -18,9 +18,9 @@ const urgentEvents = 1_000;
 const urgentBytes = 1024 * 1024;
 
 /** Memory limits for unwritten items, however slow the disk is: per run, and for all runs. */
-const roomOfLines = { mostItems: 20_000, mostBytes: 8 * 1024 * 1024 };
-const roomOfRows = { mostItems: 5_000, mostBytes: 4 * 1024 * 1024 };
-const roomOfAll = 64 * 1024 * 1024;
+const lineLimits = { mostItems: 20_000, mostBytes: 8 * 1024 * 1024 };
+const rowLimits = { mostItems: 5_000, mostBytes: 4 * 1024 * 1024 };
+const mostBytesOfAll = 64 * 1024 * 1024;
 
 /**
  * At most this many events of a run get a row: no reader needs more. The transcript continues, with a limit of its own.
@@ -79,7 +79,7 @@ export interface JournalParts extends Pick<BaseParts, 'clock' | 'logger' | 'stop
 export class Journal {
   readonly #parts: JournalParts;
   readonly #runs = new Map<string, RunNotes>();
-  readonly #shared: SharedBytes = { most: roomOfAll, used: 0 };
+  readonly #shared: SharedBytes = { most: mostBytesOfAll, used: 0 };
   #timer: Timer | null = null;
   #isUrgent = false;
   #writing: Promise<void> = Promise.resolve();
@@ -93,8 +93,8 @@ export class Journal {
 
   /** The start of this run is in the store, with this generation. */
   runStarts(runId: string, generation: number): void {
-    const rows = new Backlog<RunEventLine>({ ...roomOfRows, shared: this.#shared });
-    const lines = new Backlog<string>({ ...roomOfLines, shared: this.#shared });
+    const rows = new Backlog<RunEventLine>({ ...rowLimits, shared: this.#shared });
+    const lines = new Backlog<string>({ ...lineLimits, shared: this.#shared });
     this.#runs.set(runId, { runId, generation, facts: {}, seq: 0, rows, lines });
   }
 
@@ -128,7 +128,7 @@ export class Journal {
     if (notes === undefined) return nothingTaken;
     await this.#writing;
     // No await until the notes are taken: notes that another write takes now could arrive after the end and be refused.
-    this.#tellDropped(notes, this.#parts.clock.now());
+    this.#noteDropped(notes, this.#parts.clock.now());
     const taken = take(notes);
     await this.#writeLines(notes);
     return {
@@ -164,23 +164,23 @@ export class Journal {
     const { runId, seq, rows, lines } = notes;
     const { at, name, pid, usage, payload } = event;
     this.#parts.onRunEvent?.(runId, seq, event);
-    if (lines.hasRoom) {
-      if (lines.dropped > 0) addLine(lines, droppedLine(notes, lines.tellDropped(), seq - 1, at));
+    if (lines.hasSpace) {
+      if (lines.dropped > 0) addLine(lines, droppedLine(notes, lines.takeDropped(), seq - 1, at));
       const { summary } = event;
       addLine(lines, transcriptLine({ seq, at, run: runId, name, pid, summary, usage, payload }));
     } else lines.drop();
     if (seq > mostRows) return;
-    if (rows.hasRoom) {
-      if (rows.dropped > 0) addRow(rows, droppedRow(rows.tellDropped(), seq - 1, at));
+    if (rows.hasSpace) {
+      if (rows.dropped > 0) addRow(rows, droppedRow(rows.takeDropped(), seq - 1, at));
       addRow(rows, { seq, at, name, summary: event.summary.slice(0, longestSummary) });
     } else rows.drop();
   }
 
   /** Reports events that were dropped last, because no later item can say so. */
-  #tellDropped(notes: RunNotes, at: number): void {
+  #noteDropped(notes: RunNotes, at: number): void {
     const { seq, rows, lines } = notes;
-    if (lines.dropped > 0) addLine(lines, droppedLine(notes, lines.tellDropped(), seq, at));
-    if (rows.dropped > 0) addRow(rows, droppedRow(rows.tellDropped(), Math.min(seq, mostRows), at));
+    if (lines.dropped > 0) addLine(lines, droppedLine(notes, lines.takeDropped(), seq, at));
+    if (rows.dropped > 0) addRow(rows, droppedRow(rows.takeDropped(), Math.min(seq, mostRows), at));
   }
 
   #flushSoon(): void {
@@ -291,7 +291,7 @@ function addRow(rows: Backlog<RunEventLine>, row: RunEventLine): void {
 
 /** Has the number of the last missing event. */
 function droppedRow(dropped: number, seq: number, at: number): RunEventLine {
-  const summary = `${dropped} events are missing here: they could not be written down as fast as they came.`;
+  const summary = `${dropped} events are missing here: they came faster than Baton could write them.`;
   return { seq, at, name: 'events_dropped', summary };
 }
 

@@ -63,7 +63,7 @@ export class LateApprovals {
       return null;
     }
     const by = found.given.author.kind === 'person' ? harmlessLine(found.given.author.name) : 'a person';
-    const summary = `${harmlessLine(asked.text)} (${by} allowed it earlier, for this once)`;
+    const summary = `${harmlessLine(asked.text)} (${by} allowed it earlier, once)`;
     const pid = running.process?.pid ?? null;
     journal.note(runId, {}, { name: 'approval_auto_approved', at: clock.now(), pid, summary });
     logger.info('late_approval_used', { ...named, author: by });

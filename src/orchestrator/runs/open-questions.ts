@@ -41,7 +41,7 @@ interface Waiting extends OpenQuestion {
 const mostOpen = 20;
 
 /** How many questions and runs of an issue are searched for an equal earlier question. */
-const mostLookedBack = 50;
+const mostSearched = 50;
 
 /** A question may quote long text of an agent; a hold reason must stay short. */
 const longestInReason = 300;
@@ -57,7 +57,7 @@ export class OpenQuestions {
   /** How many questions each run has open, including those that are being written. */
   readonly #open = new Map<string, number>();
   /** Questions whose agent has the answer, until the delivery is in the store. */
-  readonly #told = new Set<string>();
+  readonly #delivered = new Set<string>();
   readonly #late: LateApprovals;
 
   constructor(parts: OpenQuestionsParts) {
@@ -140,14 +140,14 @@ export class OpenQuestions {
    */
   answer(id: string, answer: QuestionAnswer): boolean {
     const waiting = this.#waiting.get(id);
-    if (waiting !== undefined) this.#told.add(id);
+    if (waiting !== undefined) this.#delivered.add(id);
     waiting?.settle(answer);
-    return this.#told.has(id);
+    return this.#delivered.has(id);
   }
 
   /** The delivery is in the store. */
-  forgetTold(id: string): void {
-    this.#told.delete(id);
+  forgetDelivered(id: string): void {
+    this.#delivered.delete(id);
   }
 
   /** The run has ended: no agent waits any more. */
@@ -225,7 +225,7 @@ async function firstAsked(
   { questions, runs }: Pick<StoreTables, 'questions' | 'runs'>,
   { project, issueId, runId, question }: QuestionDraft,
 ): Promise<string | null> {
-  const query = { issueId, limit: mostLookedBack };
+  const query = { issueId, limit: mostSearched };
   const same = (await questions.list(project, query)).filter((each) => isSame(each.question, question));
   if (same.length === 0 || same.some((each) => each.runId === runId)) return null;
   const all = await runs.list(project, query);
@@ -253,7 +253,7 @@ function endedWith({ finish }: RunRecord, { given, closedAt }: StoredQuestion): 
 
 /** No person can answer a question that is not in the store. The next run asks again, if it still matters. */
 function unwritten(question: AgentQuestion, identifier: string): string {
-  return `${asks(question)} It could not be written down, so it cannot be answered. To go on: ${retryCommand(identifier)}`;
+  return `${asks(question)} Baton could not store the question, so no one can answer it. To continue: ${retryCommand(identifier)}`;
 }
 
 function asks({ text }: AgentQuestion): string {

@@ -1,6 +1,6 @@
 import type { AgentEvent } from '../../agent/agent.ts';
 import { normalizeState } from '../../core/issue/issue.ts';
-import { unseen } from '../../core/run/run-evidence.ts';
+import { noEvidence } from '../../core/run/run-evidence.ts';
 import type { RunFact } from '../../runner/runner.ts';
 import type { BegunRun } from '../claims/begin-run.ts';
 import type { Running } from '../claims/claim.ts';
@@ -8,7 +8,7 @@ import type { Claims } from '../claims/claims.ts';
 import type { BaseParts } from '../parts.ts';
 import type { Candidates } from '../poll/candidates.ts';
 import type { TrackerReads } from '../poll/tracker-reads.ts';
-import type { AccountBook } from './account-book.ts';
+import type { Accounts } from './accounts.ts';
 import { checkLimits, type LimitParts } from './check-limits.ts';
 import type { Journal } from './journal.ts';
 import type { RunState } from './run-state.ts';
@@ -18,7 +18,7 @@ import { usageAfter } from './run-usage.ts';
 export interface RecordFactsParts extends LimitParts, Pick<BaseParts, 'clock' | 'notify' | 'store'> {
   readonly claims: Claims;
   readonly journal: Journal;
-  readonly accounts: AccountBook;
+  readonly accounts: Accounts;
   readonly candidates: Candidates;
   readonly reads: TrackerReads;
   readonly totals: RunTotals;
@@ -36,7 +36,7 @@ export function recordFacts(
   const { claims, journal, clock, reads, own } = parts;
   const { runId } = running;
   const { id } = running.issue;
-  let evidence = unseen;
+  let evidence = noEvidence;
   let movedBefore: RunState['ownMove'] = null;
   let isNoteRead = note === null;
   const isCurrent = (): boolean => claims.get(id) === running;
@@ -90,7 +90,7 @@ export function recordFacts(
         return update({ turn: fact.turn });
       case 'message':
         return journal.note(runId, { lastMessage: fact.text });
-      case 'answers_told':
+      case 'answers_delivered':
         if (answers.length > 0)
           own(
             'answers',
@@ -121,7 +121,7 @@ export function recordFacts(
         journal.note(runId, { evidence });
         return update({ changed: fact.changed });
       case 'published':
-        evidence = { ...evidence, delivery: fact.delivery };
+        evidence = { ...evidence, publication: fact.publication };
         return journal.note(runId, { evidence });
     }
   };

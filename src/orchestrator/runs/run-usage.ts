@@ -32,42 +32,48 @@ const mostOfAnything = 1e12;
  * cannot be a count, changes nothing. The cost is the agent's own figure, otherwise it follows the prices of the
  * workflow file: new tokens cost the price of the model in the report, and earlier tokens keep theirs.
  */
-export function usageAfter(before: RunUsage, told: TokenUsage, prices: Readonly<Record<string, TokenPrice>>): RunUsage {
+export function usageAfter(
+  before: RunUsage,
+  report: TokenUsage,
+  prices: Readonly<Record<string, TokenPrice>>,
+): RunUsage {
   const counts = {
-    inputTokens: Math.max(before.inputTokens, countOf(told.inputTokens)),
-    cachedInputTokens: Math.max(before.cachedInputTokens, countOf(told.cachedInputTokens)),
-    outputTokens: Math.max(before.outputTokens, countOf(told.outputTokens)),
-    reasoningTokens: Math.max(before.reasoningTokens, countOf(told.reasoningTokens)),
-    totalTokens: Math.max(before.totalTokens, countOf(told.totalTokens)),
+    inputTokens: Math.max(before.inputTokens, countOf(report.inputTokens)),
+    cachedInputTokens: Math.max(before.cachedInputTokens, countOf(report.cachedInputTokens)),
+    outputTokens: Math.max(before.outputTokens, countOf(report.outputTokens)),
+    reasoningTokens: Math.max(before.reasoningTokens, countOf(report.reasoningTokens)),
+    totalTokens: Math.max(before.totalTokens, countOf(report.totalTokens)),
   };
-  return { ...counts, ...costAfter(before, counts, told, prices) };
+  return { ...counts, ...costAfter(before, counts, report, prices) };
 }
 
 function costAfter(
   before: RunUsage,
   counts: Omit<RunUsage, 'costMicroUsd' | 'costRoundedUp'>,
-  told: TokenUsage,
+  report: TokenUsage,
   prices: Readonly<Record<string, TokenPrice>>,
 ): Pick<RunUsage, 'costMicroUsd' | 'costRoundedUp'> {
   const { costMicroUsd, costRoundedUp } = before;
-  const word = costTold(told);
-  if (word !== null)
-    return word > costMicroUsd ? { costMicroUsd: word, costRoundedUp: 0 } : { costMicroUsd, costRoundedUp };
+  const reported = reportedCost(report);
+  if (reported !== null)
+    return reported > costMicroUsd ? { costMicroUsd: reported, costRoundedUp: 0 } : { costMicroUsd, costRoundedUp };
   const growth = {
     inputTokens: counts.inputTokens - before.inputTokens,
     cachedInputTokens: counts.cachedInputTokens - before.cachedInputTokens,
     outputTokens: counts.outputTokens - before.outputTokens,
   };
   const paid = { microUsd: costMicroUsd, roundedUp: costRoundedUp };
-  const { microUsd, roundedUp } = costWith(paid, growth, prices, told.model ?? null);
+  const { microUsd, roundedUp } = costWith(paid, growth, prices, report.model ?? null);
   return { costMicroUsd: microUsd, costRoundedUp: roundedUp };
 }
 
-function countOf(told: number | undefined): number {
-  return told !== undefined && Number.isSafeInteger(told) && told >= 0 && told < mostOfAnything ? told : 0;
+function countOf(reported: number | undefined): number {
+  return reported !== undefined && Number.isSafeInteger(reported) && reported >= 0 && reported < mostOfAnything
+    ? reported
+    : 0;
 }
 
 /** Rounded up to the next millionth; null when the report has no cost, or an impossible one. */
-function costTold({ costMicroUsd: told }: TokenUsage): number | null {
-  return told !== undefined && told >= 0 && told < mostOfAnything ? Math.ceil(told) : null;
+function reportedCost({ costMicroUsd: reported }: TokenUsage): number | null {
+  return reported !== undefined && reported >= 0 && reported < mostOfAnything ? Math.ceil(reported) : null;
 }

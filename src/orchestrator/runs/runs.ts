@@ -7,11 +7,11 @@ import { stopOutcome } from '../../core/run/stop-outcome.ts';
 import { threadToResume } from '../../core/run/thread-to-resume.ts';
 import type { AccountSettings, Settings } from '../../core/settings.ts';
 import type { Workflow } from '../../core/workflow.ts';
-import type { Runner, RunRequest, ToldAnswer } from '../../runner/runner.ts';
+import type { AnsweredQuestion, Runner, RunRequest } from '../../runner/runner.ts';
 import type { StoredQuestion } from '../../store/tables/questions.ts';
 import type { RunRecord } from '../../store/tables/runs.ts';
 import type { Tracker } from '../../tracker/tracker.ts';
-import type { BegunRun, RefusedRun, RunWish } from '../claims/begin-run.ts';
+import type { BegunRun, RefusedRun, StartRequest } from '../claims/begin-run.ts';
 import type { Retrying, Running } from '../claims/claim.ts';
 import type { SkippedIssues } from '../dispatch/skipped.ts';
 import { type RecordFactsParts, recordFacts } from './record-facts.ts';
@@ -91,9 +91,9 @@ export class Runs {
   }
 
   /** Sends a message to the agent of a run, as `LiveRun.steer`. */
-  async steer({ live }: Running, text: string): Promise<'told' | 'kept'> {
+  async steer({ live }: Running, text: string): Promise<'delivered' | 'queued'> {
     if (live !== null) return live.steer(text);
-    throw new BatonError('command_refused', 'Its run is just beginning; say it again in a moment.', {
+    throw new BatonError('command_refused', 'The run is still starting. Send the message again in a moment.', {
       details: { problem: 'run_beginning' },
     });
   }
@@ -103,7 +103,7 @@ export class Runs {
     const { issue, runId, attempt } = running;
     logger.debug('run_recorded', { issue_id: issue.id, run_id: runId, attempt });
     const askedAt = clock.monotonic();
-    const begun = await claims.begin(running, this.#wish(running, note));
+    const begun = await claims.begin(running, this.#startRequest(running, note));
     if (!begun.isBegun) return this.#notBegun(running, begun);
     journal.runStarts(runId, begun.generation);
     running.account = accountOf(running, begun);
@@ -112,7 +112,7 @@ export class Runs {
     await settleRun(this.#parts, running, outcome);
   }
 
-  #wish(running: Running, note: string | null): RunWish {
+  #startRequest(running: Running, note: string | null): StartRequest {
     const { accounts, clock } = this.#parts;
     const { issue, runId, attempt, retryKind, recovery, workflow } = running;
     const { settings } = workflow;
@@ -219,16 +219,16 @@ export class Runs {
       },
       threadId: threadToResume({ retryKind, recovery, backend }, earlier),
       account: accountOf(running, begun),
-      answers: toldAnswers(answers),
+      answers: answeredQuestions(answers),
       // An approval was for the run that asked; an answer in words is for the issue.
-      answersBefore: toldAnswers(answersBefore.filter(({ question }) => question.kind === 'input')),
+      answersBefore: answeredQuestions(answersBefore.filter(({ question }) => question.kind === 'input')),
       earlier: last === null ? null : earlierWork(last),
-      tell: recordFacts(this.#parts, running, begun),
+      report: recordFacts(this.#parts, running, begun),
     };
   }
 }
 
-function toldAnswers(questions: readonly StoredQuestion[]): ToldAnswer[] {
+function answeredQuestions(questions: readonly StoredQuestion[]): AnsweredQuestion[] {
   return questions.flatMap(({ question, given }) => (given === null ? [] : [{ question, answer: given.answer }]));
 }
 
@@ -246,7 +246,9 @@ function accountOf({ workflow }: Running, { account }: BegunRun): AccountSetting
 
 /** The runner rejected instead of returning an outcome: its agent may be alive. */
 function withoutOutcome(thrown: unknown): RunOutcome {
-  const error = new BatonError('agent_survives', 'The run broke off without telling how it ended.', { cause: thrown });
+  const error = new BatonError('agent_survives', 'The run ended without an outcome, so its agent may still be alive.', {
+    cause: thrown,
+  });
   return { end: 'failed', turns: 0, error };
 }
 

@@ -10,7 +10,7 @@ import type { NextStep } from '../claims/claim-writes.ts';
 import type { Claims } from '../claims/claims.ts';
 import { noStreaks, type Streaks } from '../claims/issue-counters.ts';
 import type { BaseParts, EndedRun } from '../parts.ts';
-import type { AccountBook } from './account-book.ts';
+import type { Accounts } from './accounts.ts';
 import type { Journal } from './journal.ts';
 import type { OpenQuestions } from './open-questions.ts';
 import { ownTimeMs } from './run-state.ts';
@@ -21,13 +21,13 @@ export interface SettleParts
   extends Pick<BaseParts, 'chance' | 'clock' | 'logger' | 'requestTick' | 'source' | 'stopping'> {
   readonly claims: Claims;
   readonly journal: Journal;
-  readonly accounts: AccountBook;
+  readonly accounts: Accounts;
   readonly questions: OpenQuestions;
   readonly spending: Spending;
   readonly totals: RunTotals;
   readonly onRunEnd?: (run: EndedRun) => void;
   /** Called when the claim of this issue was released. */
-  readonly givenBack: (issue: Issue) => void;
+  readonly onReleased: (issue: Issue) => void;
 }
 
 /** First and longest delay before the end of a run that could not be written is written again. */
@@ -52,7 +52,7 @@ export async function settleRun(parts: SettleParts, running: Running, outcome: R
     errorCode: error?.code ?? null,
     errorMessage: error?.message ?? null,
   };
-  const exit = { outcome, end, dice: chance.next(), standsForLogin: standsForLogin(parts, runId, after) };
+  const exit = { outcome, end, dice: chance.next(), isHeldForLogin: isHeldForLogin(parts, runId, after) };
   for (let waitMs = firstRetryMs; ; waitMs = Math.min(waitMs * 2, longestRetryMs)) {
     const isLast = stopping.aborted;
     try {
@@ -74,7 +74,7 @@ interface Exit {
   readonly outcome: RunOutcome;
   readonly end: RunFinish;
   readonly dice: number;
-  readonly standsForLogin: boolean;
+  readonly isHeldForLogin: boolean;
 }
 
 /** Returns the next step; null when the claim is not ours any more. */
@@ -88,7 +88,7 @@ async function writeEnd(parts: SettleParts, running: Running, exit: Exit): Promi
       runGeneration: journal.generationOf(runId),
       end: exit.end,
       wallMs: ownTimeMs(running, clock),
-      decide: () => whatFollows(parts, running, exit),
+      decide: () => nextStepOf(parts, running, exit),
       writeNotes: (tables) => notes.write(tables),
     });
     notes.written();
@@ -105,10 +105,10 @@ interface Following {
   readonly streaks: Streaks;
 }
 
-function whatFollows(
+function nextStepOf(
   { source, clock, accounts }: SettleParts,
   running: Running,
-  { outcome, end, dice, standsForLogin: isForLogin }: Exit,
+  { outcome, end, dice, isHeldForLogin: isForLogin }: Exit,
 ): Following {
   const { issue, runId, holdAfterwards } = running;
   const before: Streaks = running.before ?? noStreaks;
@@ -122,7 +122,7 @@ function whatFollows(
     // A run that moved its issue made a change, whatever is in its workspace.
     changed: running.ownMove !== null || running.changed,
     quotaReadyInMs: accounts.readyInMs(agent),
-    standsForLogin: isForLogin,
+    isHeldForLogin: isForLogin,
     lastRecovery: running.recovery,
     agent,
     now: clock.now(),
@@ -168,7 +168,7 @@ function attemptAfter(kind: RetryKind, failures: number, before: number | null):
  * account, so that a person who has logged in releases one issue, not a hundred. It is the issue of the run that the
  * account was parked for, unless another issue is already held for the same reason.
  */
-function standsForLogin({ claims }: SettleParts, runId: string, account: AccountState | null): boolean {
+function isHeldForLogin({ claims }: SettleParts, runId: string, account: AccountState | null): boolean {
   if (account === null) return true;
   if (account.parked?.by !== runId) return false;
   return account.parks === 1 || ![...claims.held.values()].some(({ code }) => code === 'agent_auth_failed');
@@ -188,7 +188,7 @@ function ended(parts: SettleParts, running: Running, outcome: RunOutcome, next: 
     logger.warn('issue_held', { ...named(running), code, reason });
   }
   if (next?.step.action !== 'release') return;
-  parts.givenBack(running.issue);
+  parts.onReleased(running.issue);
   if (running.stopRequested !== 'terminal_state') parts.requestTick();
 }
 

@@ -4,7 +4,7 @@ import type { BaseParts } from '../parts.ts';
 import { checkLimits, type LimitParts } from './check-limits.ts';
 import type { OpenQuestions } from './open-questions.ts';
 
-export interface CustodyParts extends LimitParts, Pick<BaseParts, 'processes' | 'stopping'> {
+export interface WatchRunsParts extends LimitParts, Pick<BaseParts, 'processes' | 'stopping'> {
   readonly questions: OpenQuestions;
 }
 
@@ -12,7 +12,7 @@ export interface CustodyParts extends LimitParts, Pick<BaseParts, 'processes' | 
 const lostAfterMs = 1_000;
 
 /** Checks the live runs without any request: that they are not stalled and keep to their limits. */
-export function lookAfterRuns(parts: CustodyParts): void {
+export function checkRuns(parts: WatchRunsParts): void {
   const { claims, clock, source, questions, stopRun } = parts;
   const { stallTimeoutMs } = source.read().workflow.settings.agent;
   for (const running of claims.running.values()) {
@@ -28,7 +28,7 @@ export function lookAfterRuns(parts: CustodyParts): void {
  * Checks that the process of each live run still exists, by pid and start time (seed 4, Reconcile). A missing one is
  * checked again a moment later, because it may just have ended and its exit event may be on the way.
  */
-export function lookForLostAgents(parts: CustodyParts): void {
+export function findLostAgents(parts: WatchRunsParts): void {
   const { claims, clock, processes, stopRun } = parts;
   let isMissed = false;
   for (const running of claims.running.values()) {
@@ -40,7 +40,7 @@ export function lookForLostAgents(parts: CustodyParts): void {
   }
   if (!isMissed) return;
   const again = sleep(clock, lostAfterMs, parts.stopping).then(
-    () => lookForLostAgents(parts),
+    () => findLostAgents(parts),
     () => {
       // The daemon stops, and ends the remaining processes itself.
     },

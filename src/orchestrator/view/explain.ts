@@ -63,10 +63,10 @@ export async function explainIssue(
   });
   const reason = found.answers.find(({ refusal }) => refusal !== null)?.refusal ?? null;
   const { id, identifier, title, state: issueState } = issue;
-  const [nextCode, next] = whatFollows(parts, issue, found, by);
+  const [nextCode, next] = nextStepOf(parts, issue, found, by);
   return {
     issue: { id, identifier, title, state: issueState },
-    gates: saidOnce(found.answers, claims.retrying.get(id)?.wait?.code),
+    gates: withoutRepeats(found.answers, claims.retrying.get(id)?.wait?.code),
     reason,
     startsBefore: found.startsBefore,
     nextCode,
@@ -79,7 +79,7 @@ export async function explainIssue(
  */
 function leftBehind({ claims }: ExplainParts): OutsideGate {
   const left = new Set(claims.elsewhere.map(({ issueId }) => issueId));
-  const text = 'the daemon that had it no longer answers; the next start goes on with it';
+  const text = 'the daemon that had it no longer answers; the next daemon inherits it';
   return {
     refuse: ({ id }) => (left.has(id) ? { code: 'left_by_previous_daemon', text } : null),
     passed: () => 'no other daemon has it',
@@ -87,7 +87,7 @@ function leftBehind({ claims }: ExplainParts): OutsideGate {
 }
 
 /** If a retry waits for the same reason as a later gate, only that gate gives the reason. */
-function saidOnce(
+function withoutRepeats(
   answers: DispatchExplanation['answers'],
   waitCode: SkipReason['code'] | undefined,
 ): Explanation['gates'] {
@@ -126,9 +126,9 @@ async function readIssue(parts: ExplainParts, reference: string): Promise<Issue>
   // Only the tracker knows an issue that is newer than the last poll.
   const young = (await reads.byStates(activeStates, caller)).find((each) => isMeantBy(each, wanted));
   if (young !== undefined) return young;
-  throw new BatonError('tracker_issue_not_found', `There is no issue "${wanted}" that Baton or its tracker knows.`, {
+  throw new BatonError('tracker_issue_not_found', `Neither Baton nor its tracker has an issue "${wanted}".`, {
     details: { reference: wanted },
-    nextStep: "Check the name; an issue that Baton never worked on is found by the tracker's own id.",
+    nextStep: "Check the name. For an issue that Baton never worked on, use the tracker's own id.",
   });
 }
 
@@ -138,7 +138,7 @@ function lastKnown({ claims, candidates, reads }: ExplainParts, id: string): Iss
   return claims.running.get(id)?.issue ?? reads.lastRead(id) ?? listed ?? null;
 }
 
-function whatFollows(
+function nextStepOf(
   parts: ExplainParts,
   { id, identifier }: Issue,
   { answers, startsBefore }: DispatchExplanation,
@@ -157,27 +157,27 @@ function whatFollows(
   const run = running.get(id);
   if (run !== undefined) return afterRun(parts, run);
   const hold = held.get(id);
-  if (hold !== undefined) return ['held', `it is held: ${withCommand(hold.reason, retryCommand(identifier))}`];
+  if (hold !== undefined) return ['held', `it is on hold: ${withCommand(hold.reason, retryCommand(identifier))}`];
   const retry = retrying.get(id);
   if (retry !== undefined) {
     if (retry.wait !== null) return ['retry_waits', `its retry is due and waits: ${retry.wait.text}`];
     const at = `it is retried at ${new Date(retry.dueAt).toISOString()}`;
     const obstacle = refusals.find(({ code }) => code !== 'claimed');
     return obstacle === undefined
-      ? ['retry_scheduled', `${at} and started then`]
-      : ['retry_obstructed', `${at}; as it stands it would not start: ${obstacle.text}`];
+      ? ['retry_scheduled', `${at} and starts then`]
+      : ['retry_obstructed', `${at}, but would not start under the current conditions: ${obstacle.text}`];
   }
   const others = startsBefore === 1 ? '1 other starts' : `${startsBefore} others start`;
   const before = startsBefore > 0 && isAboutSlots(first) ? `; ${others} before it` : '';
   const remedy = parts.pause.state?.kind === 'pause' && first.code === 'paused' ? '; baton resume lets it start' : '';
   const why = `${first.text}${before}${remedy}`;
-  return isLasting(first) ? ['left_alone', `it is left alone: ${why}`] : ['waits', `it waits: ${why}`];
+  return isLasting(first) ? ['needs_change', `it does not start: ${why}`] : ['waits', `it does not start yet: ${why}`];
 }
 
 function afterRun({ questions }: ExplainParts, { runId, holdAfterwards }: Running): readonly [NextCode, string] {
   const isAsking = questions.isAsking(runId);
-  const now = `its run ${runId} ${isAsking ? "waits for a person's answer" : 'goes on'}`;
-  const then = holdAfterwards === null ? '' : `; then it is held: ${holdAfterwards.reason}`;
+  const now = `its run ${runId} ${isAsking ? "waits for a person's answer" : 'continues'}`;
+  const then = holdAfterwards === null ? '' : `; then it goes on hold: ${holdAfterwards.reason}`;
   return [isAsking ? 'run_asks' : 'run_continues', `${now}${then}`];
 }
 
@@ -187,7 +187,7 @@ function withCommand(reason: string, command: string): string {
 }
 
 /** Refusals that end only when a person changes the issue. */
-const leftAlone: ReadonlySet<SkipReason['code']> = new Set([
+const needsChange: ReadonlySet<SkipReason['code']> = new Set([
   'missing_field',
   'not_dispatchable',
   'missing_label',
@@ -196,5 +196,5 @@ const leftAlone: ReadonlySet<SkipReason['code']> = new Set([
 ]);
 
 function isLasting({ code }: SkipReason): boolean {
-  return leftAlone.has(code);
+  return needsChange.has(code);
 }

@@ -18,7 +18,7 @@ export interface PollingHealthParts extends PaceParts {
 
 export interface HealthParts extends PollingHealthParts, Pick<BaseParts, 'logger' | 'project'> {
   readonly claims: Claims;
-  readonly room: HeadroomWatch;
+  readonly headroom: HeadroomWatch;
   readonly queueHealth: QueueHealth;
   readonly onHealth: (health: Health) => void;
 }
@@ -39,7 +39,7 @@ export interface Health {
   readonly retrying: number;
   readonly held: number;
   /** When the next tick and the next retry are due, and whether a poll is in progress. */
-  readonly next: { readonly tickAt: number | null; readonly isPolling: boolean; readonly lookAt: number | null };
+  readonly next: { readonly tickAt: number | null; readonly isPolling: boolean; readonly retryAt: number | null };
   readonly pollErrors: readonly { readonly step: string; readonly error: BatonError }[];
   readonly polling: PollingHealth;
   readonly jobs: readonly JobView[];
@@ -47,7 +47,7 @@ export interface Health {
   readonly findings: QueueFindings;
   readonly workflowProblem: BatonError | null;
   /** Why nothing new starts for lack of disk or memory. */
-  readonly noRoom: string | null;
+  readonly noHeadroom: string | null;
 }
 
 export interface PollingHealth {
@@ -74,7 +74,7 @@ export interface TickFacts {
 }
 
 /** Passes the record of a tick on. Its receiver must not be able to break the tick. */
-export function tellHealth(parts: HealthParts, facts: TickFacts): void {
+export function publishHealth(parts: HealthParts, facts: TickFacts): void {
   try {
     parts.onHealth(healthOf(parts, facts));
   } catch (error) {
@@ -92,13 +92,13 @@ export function pollingHealth(parts: PollingHealthParts): PollingHealth {
     intervalMs,
     quietUntil: mode === 'quiet' && quietHours !== null ? quietChangesAt(clock.now(), quietHours) : null,
     lastActivityAt: activity.lastAt,
-    failures: reads.rest.failures,
+    failures: reads.backoff.failures,
     pressure: pressureNow(parts),
   };
 }
 
 function healthOf(parts: HealthParts, facts: TickFacts): Health {
-  const { claims, clock, source, project, room, queueHealth } = parts;
+  const { claims, clock, source, project, headroom, queueHealth } = parts;
   const { workflow, problem } = source.read();
   const retries = [...claims.retrying.values()].map(({ dueAt }) => dueAt);
   const { tickStartedAt, nextTickAt } = facts;
@@ -119,13 +119,13 @@ function healthOf(parts: HealthParts, facts: TickFacts): Health {
     next: {
       tickAt: nextTickAt === null ? null : clock.now() + (nextTickAt - clock.monotonic()),
       isPolling: facts.isPolling,
-      lookAt: retries.length === 0 ? null : Math.min(...retries),
+      retryAt: retries.length === 0 ? null : Math.min(...retries),
     },
     pollErrors: facts.pollErrors,
     polling: pollingHealth(parts),
     jobs: facts.jobs,
     findings: queueHealth.findings,
     workflowProblem: problem,
-    noRoom: room.whyNone()?.text ?? null,
+    noHeadroom: headroom.whyNone()?.text ?? null,
   };
 }

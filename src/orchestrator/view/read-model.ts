@@ -14,8 +14,8 @@ import type { SkippedIssue, SkippedIssues } from '../dispatch/skipped.ts';
 import type { JobView } from '../jobs/job.ts';
 import type { QueueHealth } from '../jobs/queue-health.ts';
 import type { Candidates } from '../poll/candidates.ts';
-import type { CompletedIssue, Landings } from '../poll/landings.ts';
-import type { AccountBook, AccountView } from '../runs/account-book.ts';
+import type { CompletedIssue, FinishedIssues } from '../poll/finished-issues.ts';
+import type { Accounts, AccountView } from '../runs/accounts.ts';
 import type { OpenQuestion, OpenQuestions } from '../runs/open-questions.ts';
 import type { RunState } from '../runs/run-state.ts';
 import type { RunTotals } from '../runs/run-totals.ts';
@@ -25,14 +25,14 @@ import { type PollingHealth, type PollingHealthParts, pollingHealth } from './he
 export interface ReadModelParts extends PollingHealthParts {
   readonly claims: Claims;
   readonly candidates: Candidates;
-  readonly landings: Landings;
+  readonly finishedIssues: FinishedIssues;
   readonly skipped: SkippedIssues;
   readonly pause: Pause;
   readonly spending: Spending;
   readonly totals: RunTotals;
-  readonly room: HeadroomWatch;
+  readonly headroom: HeadroomWatch;
   readonly questions: OpenQuestions;
-  readonly accounts: AccountBook;
+  readonly accounts: Accounts;
   readonly queueHealth: QueueHealth;
 }
 
@@ -84,7 +84,7 @@ export interface ReadModel {
   /** The current problem of the workflow file; `errors` has what the last tick found wrong. */
   readonly workflowProblem: BatonError | null;
   /** Why nothing new starts on this machine: too little disk or memory; null when there is enough. */
-  readonly noRoom: string | null;
+  readonly noHeadroom: string | null;
   readonly errors: readonly { readonly step: string; readonly error: BatonError }[];
 }
 
@@ -130,7 +130,7 @@ interface TickFacts {
 }
 
 export function readModel(parts: ReadModelParts, facts: TickFacts): ReadModel {
-  const { claims, candidates, clock, source, room, questions, accounts } = parts;
+  const { claims, candidates, clock, source, headroom, questions, accounts } = parts;
   const { workflow, problem } = source.read();
   const { settings } = workflow;
   const { runsByEnd, ...totals } = parts.totals;
@@ -179,14 +179,14 @@ export function readModel(parts: ReadModelParts, facts: TickFacts): ReadModel {
     held: [...claims.held.values()].map(({ status: _status, generation: _generation, ...hold }) => hold),
     paused: parts.pause.state,
     skipped: [...parts.skipped.values()],
-    completed: [...parts.landings.completed.values()],
+    completed: [...parts.finishedIssues.completed.values()],
     candidates: candidates.list ?? [],
     isPolled: candidates.polled !== null,
     reviews: (candidates.polled ?? []).filter(isInOneOf(settings.tracker.reviewStates)),
     today: todayOf(parts, settings.limits),
     totals: { ...totals, runsByEnd: Object.fromEntries(runsByEnd) },
     workflowProblem: problem,
-    noRoom: room.whyNone()?.text ?? null,
+    noHeadroom: headroom.whyNone()?.text ?? null,
     errors: facts.errors,
   };
 }

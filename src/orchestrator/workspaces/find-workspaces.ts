@@ -46,8 +46,8 @@ export async function findWorkspaces(
 function claimTexts({ claims, retries, held, unfinishedRuns }: Recovery): ReadonlyMap<string, string> {
   return new Map([
     ...claims.map(({ issueId }) => [issueId, 'its issue is claimed'] as const),
-    ...retries.map(({ issueId }) => [issueId, 'its issue is to be tried again'] as const),
-    ...held.map(({ issueId, reason }) => [issueId, `its issue is held for a person: ${reason}`] as const),
+    ...retries.map(({ issueId }) => [issueId, 'its issue waits for a retry'] as const),
+    ...held.map(({ issueId, reason }) => [issueId, `its issue is on hold: ${reason}`] as const),
     ...unfinishedRuns.map(({ issueId }) => [issueId, 'its run has not ended'] as const),
   ]);
 }

@@ -13,7 +13,7 @@ export interface SweepParts extends CleanerParts {
   readonly trackerFor: (settings: Settings) => Tracker;
 }
 
-export interface SweepWish {
+export interface SweepRequest {
   /** Ids; null: every issue. */
   readonly issueIds: readonly string[] | null;
   /** Removes workspaces of finished issues before their retention is over. */
@@ -21,7 +21,7 @@ export interface SweepWish {
 }
 
 export interface SweepReport {
-  /** Existing workspaces of the issues in the wish. */
+  /** Existing workspaces of the issues in the request. */
   readonly found: number;
   /** Those of finished issues whose retention is over. */
   readonly due: number;
@@ -36,7 +36,7 @@ const atATime = 10;
 /** How long a sweep uses a poll's record of an issue with a workspace. */
 const knownForMs = 3_600_000;
 
-export const everything: SweepWish = { issueIds: null, ignoresRetention: false };
+export const everything: SweepRequest = { issueIds: null, ignoresRetention: false };
 
 /** A workspace that may have to be removed, and the run that names its issue. */
 type Candidate = FoundWorkspace & { readonly run: RunRecord };
@@ -67,15 +67,15 @@ export class WorkspaceSweep {
   }
 
   /** Never rejects. */
-  async run(wish: SweepWish): Promise<SweepReport> {
+  async run(request: SweepRequest): Promise<SweepReport> {
     const { logger, stopping } = this.#parts;
     try {
-      const candidates = await this.#findCandidates(wish);
-      const due = await this.#readDue(candidates, wish);
+      const candidates = await this.#findCandidates(request);
+      const due = await this.#readDue(candidates, request);
       let removed = 0;
       for (const each of due) {
         if (stopping.aborted) break;
-        if (await this.#removeOne(each, wish)) removed += 1;
+        if (await this.#removeOne(each, request)) removed += 1;
       }
       const report = { found: candidates.length, due: due.length, removed };
       if (!stopping.aborted) this.#log(report, due);
@@ -83,13 +83,13 @@ export class WorkspaceSweep {
     } catch (thrown) {
       const error = toBatonError(thrown);
       if (!stopping.aborted) logger.warn('workspaces_unreadable', { error });
-      for (const issueId of wish.issueIds ?? []) await this.#noteStay(issueId, error.message);
+      for (const issueId of request.issueIds ?? []) await this.#noteStay(issueId, error.message);
       return { found: 0, due: 0, removed: 0 };
     }
   }
 
-  /** The workspaces whose issue is known and in the wish. */
-  async #findCandidates({ issueIds }: SweepWish): Promise<readonly Candidate[]> {
+  /** The workspaces whose issue is known and in the request. */
+  async #findCandidates({ issueIds }: SweepRequest): Promise<readonly Candidate[]> {
     const { settings } = this.#parts.source.read().workflow;
     const entries = await this.#parts.workspacesFor(settings).list(settings.workspace.root);
     const whole = entries.filter(({ state }) => state === 'whole');
@@ -100,25 +100,25 @@ export class WorkspaceSweep {
     });
   }
 
-  async #readDue(candidates: readonly Candidate[], wish: SweepWish): Promise<readonly Due[]> {
+  async #readDue(candidates: readonly Candidate[], request: SweepRequest): Promise<readonly Due[]> {
     const { source, clock } = this.#parts;
     const { tracker, workspace } = source.read().workflow.settings;
-    const rules = { tracker, workspace, now: clock.now(), ignoresRetention: wish.ignoresRetention };
+    const rules = { tracker, workspace, now: clock.now(), ignoresRetention: request.ignoresRetention };
     // Issues whose workspace no state would release yet need no read. But a person who asked for one by name gets the
     // reason why it stays.
-    const shortest = wish.issueIds === null ? shortestRetention(workspace) : 0;
+    const shortest = request.issueIds === null ? shortestRetention(workspace) : 0;
     const asked = candidates.filter(
       (each) =>
         !each.isPinned && this.#claimOf(each) === null && (shortest === 0 || each.idleSince + shortest <= rules.now),
     );
     const ids = [...new Set(asked.map(({ run }) => run.issueId))];
-    const issues = await this.#readIssues(ids, wish);
+    const issues = await this.#readIssues(ids, request);
     const due: Due[] = [];
     for (const each of candidates) {
       const issue = issues.get(each.run.issueId);
       const stay = whyItStays({ ...each, issue, claim: this.#claimOf(each) }, rules);
       if (stay === null && issue != null) due.push({ ...each, issue });
-      else if (stay !== null) await this.#answer(wish, each, stay.text);
+      else if (stay !== null) await this.#answer(request, each, stay.text);
     }
     return due;
   }
@@ -128,9 +128,10 @@ export class WorkspaceSweep {
    * issues when the request has space. Before a removal its issue is read once more. A person who asks for single
    * workspaces gets the current state.
    */
-  async #readIssues(ids: readonly string[], wish: SweepWish): Promise<ReadonlyMap<string, Issue | null>> {
+  async #readIssues(ids: readonly string[], request: SweepRequest): Promise<ReadonlyMap<string, Issue | null>> {
     const { reads } = this.#parts;
-    if (wish.issueIds !== null || trackerNow(this.#parts)?.fetchSnapshot === undefined) return reads.byIds(ids, caller);
+    if (request.issueIds !== null || trackerNow(this.#parts)?.fetchSnapshot === undefined)
+      return reads.byIds(ids, caller);
     this.#withWorkspace = ids;
     const known = new Map(
       ids.flatMap((id) => {
@@ -143,7 +144,11 @@ export class WorkspaceSweep {
   }
 
   /** A person who asked for single workspaces gets an answer for each, also for those that stay. */
-  async #answer({ issueIds }: SweepWish, { run }: Pick<Candidate, 'run'>, keptBecause: string | null): Promise<void> {
+  async #answer(
+    { issueIds }: SweepRequest,
+    { run }: Pick<Candidate, 'run'>,
+    keptBecause: string | null,
+  ): Promise<void> {
     if (issueIds !== null) await this.#parts.cleaner.noteRemoval(run.runId, { keptBecause, saved: [] });
   }
 
@@ -158,7 +163,7 @@ export class WorkspaceSweep {
     return this.#parts.claims.whyClaimed(run.issueId)?.text ?? claim;
   }
 
-  async #removeOne({ entry, run, issue }: Due, wish: SweepWish): Promise<boolean> {
+  async #removeOne({ entry, run, issue }: Due, request: SweepRequest): Promise<boolean> {
     const { source, cleaner } = this.#parts;
     const { settings } = source.read().workflow;
     const result = await cleaner.clean({
@@ -168,10 +173,10 @@ export class WorkspaceSweep {
       runId: run.runId,
       attempt: run.attempt,
       settings,
-      ignoresRetention: wish.ignoresRetention,
+      ignoresRetention: request.ignoresRetention,
     });
-    if (result.outcome === 'stays') await this.#answer(wish, { run }, result.stay.text);
-    if (result.outcome === 'absent') await this.#answer(wish, { run }, null);
+    if (result.outcome === 'stays') await this.#answer(request, { run }, result.stay.text);
+    if (result.outcome === 'absent') await this.#answer(request, { run }, null);
     return result.outcome === 'removed' || result.outcome === 'absent';
   }
 

@@ -91,11 +91,11 @@ const tables: readonly TableSpec[] = [
   },
   { name: 'pins', text: `${ofIssue} identifier author_json`, integer: 'since', key: ofIssue },
   {
-    name: 'landed',
+    name: 'finished_issues',
     text: `${ofIssue} identifier title? url? state`,
     integer: 'at',
     key: ofIssue,
-    indexes: { landed_latest: '(project, at, issue_id)', landed_oldest: '(at)' },
+    indexes: { finished_latest: '(project, at, issue_id)', finished_oldest: '(at)' },
   },
   {
     name: 'accounts',

@@ -60,7 +60,7 @@ function parkFrom(value: unknown): AccountPark | null {
     why: found.why,
     reason: textIn(found.reason) ?? '',
     ...(by === null ? {} : { by }),
-    ...(found.isTold === true ? { isTold: true } : {}),
+    ...(found.isAnnounced === true ? { isAnnounced: true } : {}),
     ...(wrongTimes === null ? {} : { wrongTimes }),
     ...(probeBy === null || probeUntil === null ? {} : { probe: { by: probeBy, until: probeUntil } }),
   };

@@ -4,7 +4,7 @@ import type { IssueKey } from '../issue-key.ts';
 import type { Database } from '../schema.ts';
 import { changedOne, lockedRow, ofIssue } from './statements.ts';
 
-export interface ClaimWish {
+export interface ClaimRequest {
   readonly owner: string;
   /** Where the owner runs, for people. */
   readonly host: string;
@@ -61,19 +61,19 @@ export function claimsTable(db: Kysely<Database>, engine: Engine) {
      * Takes a free or expired claim for `owner` and raises its generation; null while another owner holds it. With
      * `reclaim` also one that the owner itself holds, from before a restart.
      */
-    take: async (key: IssueKey, wish: ClaimWish): Promise<Claim | null> => {
-      const now = engine.leaseClock(wish.at);
+    take: async (key: IssueKey, request: ClaimRequest): Promise<Claim | null> => {
+      const now = engine.leaseClock(request.at);
       const row = await db
         .insertInto('claims')
         .values((eb) => ({
           project: key.project,
           issue_id: key.issueId,
-          owner: wish.owner,
+          owner: request.owner,
           generation: 1,
           claimed_at: now,
-          lease_until: eb(now, '+', wish.leaseMs),
-          slot_state: wish.slotState,
-          host: wish.host,
+          lease_until: eb(now, '+', request.leaseMs),
+          slot_state: request.slotState,
+          host: request.host,
         }))
         .onConflict((conflict) =>
           conflict
@@ -90,7 +90,7 @@ export function claimsTable(db: Kysely<Database>, engine: Engine) {
               eb.or([
                 eb('claims.owner', 'is', null),
                 eb('claims.lease_until', '<=', now),
-                ...(wish.reclaim === true ? [eb('claims.owner', '=', wish.owner)] : []),
+                ...(request.reclaim === true ? [eb('claims.owner', '=', request.owner)] : []),
               ]),
             ),
         )

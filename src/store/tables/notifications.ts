@@ -61,13 +61,13 @@ export function notificationsTable(db: Kysely<Database>) {
   return {
     /**
      * Records that these causes are there at `at`. Earlier records stay, but for two things: a cause that was over is
-     * not over any more, and one that recurs and was over for `wellMs` begins again. Gives all of them as they are now.
+     * not over any more, and one that recurs and was over for `recurAfterMs` begins again. Gives all of them as they are now.
      */
     see: (
       project: string,
       drafts: readonly NotificationDraft[],
       at: number,
-      wellMs: number,
+      recurAfterMs: number,
     ): Promise<StoredNotifications> =>
       atomically(db, async (inside) => {
         const seen: StoredNotifications[] = [];
@@ -97,7 +97,7 @@ export function notificationsTable(db: Kysely<Database>) {
           await ofCauses
             .set({ ...untried, first_seen_at: at, next_try_at: at })
             .where('nature', '=', 'recurring')
-            .where('over_at', '<=', at - wellMs)
+            .where('over_at', '<=', at - recurAfterMs)
             .execute();
           await ofCauses.set({ over_at: null }).where('over_at', 'is not', null).execute();
           const rows = await inside

@@ -14,15 +14,15 @@ import type { Settings } from '../../core/settings.ts';
 import { createRedactor, type Redactor, secretsIn } from '../../core/text/redact.ts';
 import type { HttpClient } from '../../http/http.ts';
 import type { Notifications } from '../../store/tables/notifications.ts';
-import { type Entry, NotificationBook } from './notification-book.ts';
+import { type Entry, NotificationRecords } from './notification-records.ts';
 import { targetId } from './notify-target.ts';
-import type { WaysOut } from './send-message.ts';
-import { storeRestMs, TargetSender } from './target-sender.ts';
+import type { Channels } from './send-message.ts';
+import { storePauseMs, TargetSender } from './target-sender.ts';
 
 /** The longest wait before the time is checked again, because the clock may be set meanwhile. */
 const longestSleepMs = 60_000;
 
-export interface NotifierOptions extends WaysOut {
+export interface NotifierOptions extends Channels {
   readonly store: { readonly notifications: Notifications };
   readonly project: string;
   /** Tells daemons on one store apart, and is the same after a restart. */
@@ -38,7 +38,7 @@ export interface NotifierOptions extends WaysOut {
 
 export interface Notifier {
   /** Takes in what is so now; to be called whenever that changes. Cheap, and never throws. */
-  look(facts: NotifyFacts): void;
+  update(facts: NotifyFacts): void;
   /** Ends what is under way. Nothing is lost: the next daemon continues. */
   close(): Promise<void>;
 }
@@ -50,13 +50,13 @@ export interface Notifier {
  *   before anything is sent. A try without a recorded end is made again, with the same id.
  * - A cause that is over is not sent any more; a happening is sent however late.
  * - In quiet hours nothing is sent. What waits then, or for a target that does not answer, waits for no other target.
- * - No secret of the settings leaves in a message. Nothing here can delay or break the caller of `look`.
+ * - No secret of the settings leaves in a message. Nothing here can delay or break the caller of `update`.
  */
 export function createNotifier(options: NotifierOptions): Notifier {
   const { clock, project, daemon, settings } = options;
   const logger = options.logger.child({ part: 'notify' });
-  const book = new NotificationBook({ notifications: options.store.notifications, project, daemon });
-  const ways: WaysOut = { ...options, http: clientsByAddress(options.http) };
+  const records = new NotificationRecords({ notifications: options.store.notifications, project, daemon });
+  const ways: Channels = { ...options, http: clientsByAddress(options.http) };
   const redactor = redactorOf(settings);
   const senders = new Map<string, TargetSender>();
   const ending = new AbortController();
@@ -67,18 +67,18 @@ export function createNotifier(options: NotifierOptions): Notifier {
   let round: Promise<void> | null = null;
   let isAskedAgain = false;
   let isStoreFailing = false;
-  /** After a failure the store is not asked before this, however often `look` is called; on the monotonic clock. */
-  let restsUntil = 0;
+  /** After a failure the store is not asked before this, however often `update` is called; on the monotonic clock. */
+  let pausedUntil = 0;
   let timer: Timer | null = null;
 
-  function look(facts: NotifyFacts): void {
+  function update(facts: NotifyFacts): void {
     latest = facts;
     wake();
   }
 
   /** One round at a time; whatever comes meanwhile is in the next one. */
   function wake(): void {
-    if (ending.signal.aborted || clock.monotonic() < restsUntil) return;
+    if (ending.signal.aborted || clock.monotonic() < pausedUntil) return;
     if (round !== null) {
       isAskedAgain = true;
       return;
@@ -89,25 +89,25 @@ export function createNotifier(options: NotifierOptions): Notifier {
         // Logged once, until it works again.
         if (!isStoreFailing) logger.warn('notifications_waiting', { error });
         isStoreFailing = true;
-        restsUntil = clock.monotonic() + storeRestMs;
-        return storeRestMs;
+        pausedUntil = clock.monotonic() + storePauseMs;
+        return storePauseMs;
       })
       .then((sleepMs) => {
         round = null;
-        const isAsked = isAskedAgain && clock.monotonic() >= restsUntil;
+        const isAsked = isAskedAgain && clock.monotonic() >= pausedUntil;
         if (isAsked) wake();
-        else if (sleepMs !== null && !ending.signal.aborted) timer = clock.schedule(sleepMs, wakeRested);
+        else if (sleepMs !== null && !ending.signal.aborted) timer = clock.schedule(sleepMs, wakeAfterPause);
         isAskedAgain = false;
       });
   }
 
   /** A timer of the machine may come a moment early. */
-  function wakeRested(): void {
-    restsUntil = 0;
+  function wakeAfterPause(): void {
+    pausedUntil = 0;
     wake();
   }
 
-  /** Gives how long there is nothing to do; null: until the next `look`. */
+  /** Gives how long there is nothing to do; null: until the next `update`. */
   async function work(): Promise<number | null> {
     const { notify } = settings();
     if (latest === null || notify.targets.length === 0) return null;
@@ -124,7 +124,7 @@ export function createNotifier(options: NotifierOptions): Notifier {
       id: targetId(target),
       wants: ({ event }: { readonly event: (typeof target.events)[number] }) => target.events.includes(event),
     }));
-    await book.bringUpToDate(causes, listeners, { at, isComplete: facts.isComplete });
+    await records.bringUpToDate(causes, listeners, { at, isComplete: facts.isComplete });
     unwritten = [];
     if (isStoreFailing) logger.info('notifications_resumed');
     isStoreFailing = false;
@@ -140,13 +140,14 @@ export function createNotifier(options: NotifierOptions): Notifier {
   }
 
   function senderOf(id: string): TargetSender {
-    const known = senders.get(id) ?? new TargetSender({ ...options, ways, book, id, logger, redactor, ending, wake });
+    const known =
+      senders.get(id) ?? new TargetSender({ ...options, ways, records, id, logger, redactor, ending, wake });
     senders.set(id, known);
     return known;
   }
 
   return {
-    look,
+    update,
     close: async () => {
       ending.abort(new Error('notifications end'));
       timer?.cancel();
@@ -169,7 +170,7 @@ function redactorOf(settings: () => Settings): () => Redactor {
 }
 
 /** One client per address for as long as the daemon runs: each read of the settings makes new secrets. */
-function clientsByAddress(http: WaysOut['http']): WaysOut['http'] {
+function clientsByAddress(http: Channels['http']): Channels['http'] {
   const clients = new Map<string, HttpClient>();
   return (url, allowInsecure) => {
     const key = `${allowInsecure} ${url.reveal()}`;

@@ -11,7 +11,7 @@ export interface NotifyMessage {
 }
 
 /** The causes that a message about several names; the others are counted. */
-export const mostTold = 10;
+export const mostListed = 10;
 
 /** What a webhook gets, and a command on its input; docs/notifications.md describes it, and a test compares. */
 export type NotifyPayload = PayloadHead & (CausePayload | SeveralPayload);
@@ -51,8 +51,8 @@ export function payloadOf({ id, project, causes, dashboardUrl }: NotifyMessage):
       : {
           event: 'several',
           count: causes.length,
-          notifications: causes.slice(0, mostTold).map(causePayload),
-          more: Math.max(0, causes.length - mostTold),
+          notifications: causes.slice(0, mostListed).map(causePayload),
+          more: Math.max(0, causes.length - mostListed),
         };
   return { version: 1, id, project, ...about, dashboard_url: wholeAddress(dashboardUrl) };
 }

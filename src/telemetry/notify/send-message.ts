@@ -37,7 +37,7 @@ interface CommandEnd {
   readonly isTooLong: boolean;
 }
 
-export interface WaysOut {
+export interface Channels {
   /** The client of one address: a limit that a receiver sets is for that receiver alone. */
   readonly http: (url: Secret, allowInsecure: boolean) => HttpClient;
   readonly runCommand: RunCommand;
@@ -51,7 +51,7 @@ export interface WaysOut {
 export async function sendMessage(
   target: NotifyTarget,
   message: NotifyMessage,
-  { http, runCommand, clock }: WaysOut,
+  { http, runCommand, clock }: Channels,
   signal: AbortSignal,
 ): Promise<void> {
   const payload = payloadOf(message);

@@ -1,5 +1,5 @@
 import type { NotifyCause } from '../../core/notify/notify-cause.ts';
-import { mostTold, type NotifyMessage } from './notify-payload.ts';
+import { mostListed, type NotifyMessage } from './notify-payload.ts';
 
 /** Slack takes so many characters a block. Each line has fewer, though each character may become five. */
 const longestBlock = 3_000;
@@ -59,11 +59,11 @@ function linesOf(cause: NotifyCause, project: string): string[] {
 }
 
 function linesOfSeveral(causes: readonly NotifyCause[], project: string): string[] {
-  const more = causes.length - mostTold;
+  const more = causes.length - mostListed;
   return [
     `*${plain(project, longestName)}*: ${causes.length} things to know`,
     ...causes
-      .slice(0, mostTold)
+      .slice(0, mostListed)
       .map((cause) => `• ${subject(cause)} ${words[cause.event]}: ${plain(cause.reason, longestOfSeveral)}`),
     ...(more > 0 ? [`and ${more} more`] : []),
   ];

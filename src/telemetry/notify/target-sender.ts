@@ -7,14 +7,14 @@ import { failureDelayMs } from '../../core/run/backoff.ts';
 import type { NotifyTarget } from '../../core/settings.ts';
 import type { Redactor } from '../../core/text/redact.ts';
 import type { Notifications } from '../../store/tables/notifications.ts';
-import type { Entry, NotificationBook } from './notification-book.ts';
+import type { Entry, NotificationRecords } from './notification-records.ts';
 import type { NotifyMessage } from './notify-payload.ts';
 import { targetLabel } from './notify-target.ts';
-import { sendMessage, type WaysOut } from './send-message.ts';
+import { type Channels, sendMessage } from './send-message.ts';
 
 const hourMs = 3_600_000;
 /** Wait before the store is asked again after a failure. */
-export const storeRestMs = 10_000;
+export const storePauseMs = 10_000;
 /** How long a message is tried after its first try. */
 const keepTryingMs = 24 * hourMs;
 /** Longer than any try takes: after a try without a recorded end the next one waits at least this long. */
@@ -24,8 +24,8 @@ export interface SenderOptions {
   readonly id: string;
   readonly project: string;
   readonly store: { readonly notifications: Notifications };
-  readonly book: NotificationBook;
-  readonly ways: WaysOut;
+  readonly records: NotificationRecords;
+  readonly ways: Channels;
   readonly clock: Clock;
   readonly chance: Chance;
   readonly redactor: () => Redactor;
@@ -59,9 +59,9 @@ export class TargetSender {
 
   /** Begins with the next message, if one is due. Gives when to call again; null: when something happens. */
   send(target: NotifyTarget, mayGo: (entry: Entry) => boolean): number | null {
-    const { book, clock, id, wake, ending } = this.#options;
+    const { records, clock, id, wake, ending } = this.#options;
     if (this.#work !== null || ending.signal.aborted) return null;
-    const waiting = book.unsent(id).filter((entry) => target.events.includes(entry.row.cause.event) && mayGo(entry));
+    const waiting = records.unsent(id).filter((entry) => target.events.includes(entry.row.cause.event) && mayGo(entry));
     const now = clock.now();
     const due = waiting.filter(({ row }) => (row.nextTryAt ?? 0) <= now);
     const { next, until, plan } = this.#choose(due);
@@ -102,15 +102,15 @@ export class TargetSender {
 
   /** One try from its beginning in the store to its outcome there. Never rejects. */
   async #deliver(target: NotifyTarget, entries: Entries): Promise<void> {
-    const { store, book, clock, chance, id, ways, ending, logger } = this.#options;
+    const { store, records, clock, chance, id, ways, ending, logger } = this.#options;
     const { row } = entries[0];
     const at = clock.now();
     const message = row.message ?? chance.id();
-    const key = book.messageKey(id, entries);
+    const key = records.messageKey(id, entries);
     const nextTryAt = at + Math.max(tryTakesMs, this.#delayMs(row.tries + 1));
     try {
       if (!(await store.notifications.begin(key, { message, triesBefore: row.tries, at, nextTryAt }))) {
-        return book.forget(entries);
+        return records.forget(entries);
       }
     } catch (error) {
       logger.warn('notification_intent_write_failed', { error });
@@ -129,17 +129,17 @@ export class TargetSender {
   }
 
   #message(id: string, entries: Entries): NotifyMessage {
-    const { project, redactor, dashboardUrl, book } = this.#options;
-    const clean = (entry: Entry) => redactor().redact(book.factsOf(entry));
+    const { project, redactor, dashboardUrl, records } = this.#options;
+    const clean = (entry: Entry) => redactor().redact(records.factsOf(entry));
     const [first, ...others] = entries;
     return { id, project, causes: [clean(first), ...others.map(clean)], dashboardUrl: dashboardUrl?.() ?? null };
   }
 
   async #arrived(target: NotifyTarget, entries: Entries): Promise<void> {
-    const { store, book, clock, id, logger } = this.#options;
+    const { store, records, clock, id, logger } = this.#options;
     const at = clock.now();
     for (const entry of entries) entry.row = { ...entry.row, sentAt: at, nextTryAt: null, error: null };
-    const key = book.messageKey(id, entries);
+    const key = records.messageKey(id, entries);
     // Until it is recorded it stays under way here and is not sent again. Should the daemon end before, the next one
     // cannot know, and sends it again with the same id.
     await untilWritten(() => store.notifications.sent(key, at), this.#options);
@@ -147,7 +147,7 @@ export class TargetSender {
   }
 
   async #failed(target: NotifyTarget, entries: Entries, thrown: BatonError): Promise<void> {
-    const { store, book, id, logger, redactor } = this.#options;
+    const { store, records, id, logger, redactor } = this.#options;
     const error = redactor().redact(thrown);
     const nextTryAt = this.#nextTry(target, entries[0], thrown);
     for (const entry of entries) entry.row = { ...entry.row, nextTryAt, error: error.message };
@@ -156,7 +156,7 @@ export class TargetSender {
     else if (entries[0].row.tries === 1) logger.warn('notification_failed', about);
     else logger.debug('notification_failed', about);
     try {
-      await store.notifications.failed(book.messageKey(id, entries), { error: error.message, nextTryAt });
+      await store.notifications.failed(records.messageKey(id, entries), { error: error.message, nextTryAt });
     } catch (failure) {
       // What was written when the try began holds: it is tried again, at another time.
       logger.warn('notification_failure_write_failed', { error: failure });
@@ -200,7 +200,7 @@ async function untilWritten(write: () => Promise<void>, { clock, logger, ending 
     } catch (error) {
       if (failures === 0) logger.warn('notification_write_failed', { error });
     }
-    await sleep(clock, storeRestMs, ending.signal).catch(() => {});
+    await sleep(clock, storePauseMs, ending.signal).catch(() => {});
     if (ending.signal.aborted) return;
   }
 }

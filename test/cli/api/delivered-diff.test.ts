@@ -3,7 +3,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type Diff, diff as diffSchema } from '../../../src/client/schema/run.ts';
 import { systemClock } from '../../../src/clock/system-clock.ts';
-import type { Delivery, RunEvidence } from '../../../src/core/run/run-evidence.ts';
+import type { Publication, RunEvidence } from '../../../src/core/run/run-evidence.ts';
 import type { RepositorySettings } from '../../../src/core/settings.ts';
 import { createDeliveredDiff, diffOfIssue } from '../../../src/daemon/services/workspace-diff.ts';
 import { folderName } from '../../../src/workspace/git/git-places.ts';
@@ -33,21 +33,21 @@ async function diffOf(
   return found;
 }
 
-const evidenceOf = (head: string, ahead: number | null, delivery?: Partial<Delivery>): RunEvidence => ({
+const evidenceOf = (head: string, ahead: number | null, publication?: Partial<Publication>): RunEvidence => ({
   changed: true,
   fingerprint: 'f',
   git: { head, branch: 'baton/t-1', ahead, changed: 0, untracked: 0, conflicts: 0 },
-  ...(delivery === undefined
+  ...(publication === undefined
     ? {}
     : {
-        delivery: {
-          outcome: 'brought',
+        publication: {
+          outcome: 'published',
           branch: 'baton/t-1',
           commit: head,
           before: null,
           reason: null,
           elsewhere: null,
-          ...delivery,
+          ...publication,
         },
       }),
 });

@@ -1,4 +1,4 @@
-import type { LandedRow, NeedsYou, Now, RunningRow, WaitingRow } from '../../../src/client/schema/now.ts';
+import type { FinishedRow, NeedsYou, Now, RunningRow, WaitingRow } from '../../../src/client/schema/now.ts';
 import type { Question } from '../../../src/client/schema/question.ts';
 
 /** The instant at which a scene is seen. */
@@ -77,7 +77,7 @@ export function waiting(identifier: string, more: Partial<WaitingRow> = {}): Wai
   };
 }
 
-export function landed(identifier: string, more: Partial<LandedRow> = {}): LandedRow {
+export function finished(identifier: string, more: Partial<FinishedRow> = {}): FinishedRow {
   return { ...named(identifier, `What ${identifier} was about`), state: 'done', at: ago(600), ...more };
 }
 
@@ -88,7 +88,7 @@ export function now(more: Partial<Now> = {}, vitals: Partial<Now['vitals']> = {}
     needs_you: [],
     running: [],
     waiting: [],
-    landed: [],
+    finished: [],
     accounts: [],
     vitals: {
       started_at: ago(3_600),
@@ -167,7 +167,7 @@ export function busy(): Now {
         }),
         waiting('WORDS-11', { kind: 'queue', attempt: null, reason: 'no slot (3 of 3)', next_look_at: null }),
       ],
-      landed: [landed('WORDS-2'), landed('WORDS-4', { at: ago(4_000) })],
+      finished: [finished('WORDS-2'), finished('WORDS-4', { at: ago(4_000) })],
     },
     { slots: { used: 3, limit: 3 } },
   );

@@ -9,7 +9,7 @@ import { throughput, withSample } from '../../../src/cli/top/lines/throughput.ts
 import { startState, type TopState, withRows } from '../../../src/cli/top/top-state.ts';
 import type { Now } from '../../../src/client/schema/now.ts';
 import { runs } from '../../property-runs.ts';
-import { ago, busy, colourQuestion, landed, needsYou, now, running, sceneAt, waiting } from './now-scene.ts';
+import { ago, busy, colourQuestion, finished, needsYou, now, running, sceneAt, waiting } from './now-scene.ts';
 
 const usual: Size = { columns: 80, rows: 24 };
 
@@ -199,7 +199,7 @@ describe('times and rates', () => {
 
 describe('a frame', () => {
   // @conforms S4
-  it('has what needs a person first, then what runs, waits and landed', () => {
+  it('has what needs a person first, then what runs, waits and finished', () => {
     const lines = seen([busy()]);
     const lists = [
       ['▸? WORDS-7 ', 2],
@@ -443,7 +443,7 @@ describe('a frame', () => {
             }),
           ),
           waiting: each((key) => waiting(key, { ...many, reason: h, attempt: number })),
-          landed: each((key) => landed(key, { ...many, state: a })),
+          finished: each((key) => finished(key, { ...many, state: a })),
         },
         {
           problems: [{ code: a, text: b }],

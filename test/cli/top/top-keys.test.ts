@@ -8,7 +8,7 @@ import { footLines } from '../../../src/cli/top/lines/foot-lines.ts';
 import { lineText, lineWidth } from '../../../src/cli/top/lines/line.ts';
 import { type Effect, rowOf, startState, type TopState, withRows } from '../../../src/cli/top/top-state.ts';
 import type { Now } from '../../../src/client/schema/now.ts';
-import { busy, colourQuestion, landed, needsYou, now, running, sceneAt, waiting } from './now-scene.ts';
+import { busy, colourQuestion, finished, needsYou, now, running, sceneAt, waiting } from './now-scene.ts';
 
 const keysOf = (sent: string): string[] =>
   decodeKeys(sent, true).keys.map((key) =>
@@ -123,10 +123,10 @@ describe('keys', () => {
     expect(selected('jjj')).toBe('words running WORDS-7');
     expect(selected('\u001b[B\u001b[Bk')).toBe('words needs_you WORDS-3');
     expect(selected('kkkk')).toBe('words needs_you WORDS-7');
-    expect(selected('Gj')).toBe('words landed WORDS-4');
+    expect(selected('Gj')).toBe('words finished WORDS-4');
     expect(selected('Gg')).toBe('words needs_you WORDS-7');
     expect(selected('\t\t')).toBe('words waiting WORDS-9');
-    expect(selected('\u001b[Z')).toBe('words landed WORDS-2');
+    expect(selected('\u001b[Z')).toBe('words finished WORDS-2');
     expect(selected('\t\t\t\t')).toBe('words needs_you WORDS-7');
   });
 
@@ -246,7 +246,7 @@ describe('keys', () => {
     expect(press(state, '\r\u001b').state).toMatchObject({ filter: '', screen: 'list', rows: { length: 10 } });
     // From the details it goes back, and not further.
     expect(press(state, '\r\r\u001b').state).toMatchObject({ filter: 'QUOTA', screen: 'list' });
-    expect(press(stateOf([now({ landed: [landed('L-1')] })]), '/todo\r').state.rows).toEqual([]);
+    expect(press(stateOf([now({ finished: [finished('L-1')] })]), '/todo\r').state.rows).toEqual([]);
   });
 
   it('take the answer of the daemon away', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { plainLines } from '../../../src/cli/top/lines/plain-lines.ts';
-import { landed, needsYou, now, running, sceneAt, waiting } from './now-scene.ts';
+import { finished, needsYou, now, running, sceneAt, waiting } from './now-scene.ts';
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: finding them is the purpose.
 const steering = /[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u200b]/;
@@ -13,7 +13,7 @@ describe('plain lines', () => {
     const one = running('W-1');
     expect(tell([now({ running: [one] })], sceneAt)).toEqual([line(/^12:00:00 W-1 .*: The work of W-1$/)]);
     expect(tell([now({ running: [{ ...one, last_message: 'goes on', turn: 8 }] })], sceneAt)).toEqual([]);
-    expect(tell([now({ running: [running('W-2', { attempt: 1 })], landed: [landed('W-1')] })], sceneAt)).toEqual([
+    expect(tell([now({ running: [running('W-2', { attempt: 1 })], finished: [finished('W-1')] })], sceneAt)).toEqual([
       line(/^12:00:00 W-1 .* 20m 25s: .*\(done\)$/),
       line(/^12:00:00 W-2 .*\(retry 1\): The work of W-2$/),
     ]);
@@ -85,7 +85,7 @@ describe('plain lines', () => {
     const tell = plainLines();
     const lines = [
       ...tell([scene, now()], sceneAt),
-      ...tell([now({ landed: [landed(hostile, { state: hostile })] })], sceneAt),
+      ...tell([now({ finished: [finished(hostile, { state: hostile })] })], sceneAt),
     ];
     expect(lines).toHaveLength(3);
     for (const line of lines) expect(line).not.toMatch(steering);

@@ -48,8 +48,8 @@ function waitsInARow(error: typeof quota | typeof auth, times: number): number[]
   });
 }
 
-describe('windows of a quota', () => {
-  it('that a report does not name are as they were, and those that it names are replaced', () => {
+describe('the windows of a quota', () => {
+  it('keep the values of windows that a report does not name, and take new values for the others', () => {
     const before = [window('primary', 10, now), window('secondary', 20, null)];
     expect(mergeWindows(before, [window('primary', 30, null)])).toEqual([
       window('primary', 30, null),
@@ -58,7 +58,7 @@ describe('windows of a quota', () => {
     expect(mergeWindows(before, [])).toEqual(before);
   });
 
-  it('of any number of reports are the last one of each name, however the reports were cut', () => {
+  it('have the last reported value of each name, however the reports are split', () => {
     const name = fc.constantFrom('primary', 'secondary', 'third', '__proto__', '');
     const reports = fc.array(fc.array(fc.tuple(name, fc.nat(100)), { maxLength: 4 }), { maxLength: 6 });
     fc.assert(
@@ -72,14 +72,14 @@ describe('windows of a quota', () => {
     );
   });
 
-  it('with made-up names do not grow without an end, and the newest report counts', () => {
+  it('are limited in number when an agent makes up names, and the newest reports stay', () => {
     let windows: readonly QuotaWindow[] = [];
     for (let at = 0; at < 500; at += 1) windows = mergeWindows(windows, [window(`w${at}`, at, null)]);
     expect(windows).toHaveLength(20);
     expect(windows.map(({ name }) => name)).toContain('w499');
   });
 
-  it('of other limits with made-up names do not push out those of the plan', () => {
+  it('of other limits with made-up names do not replace those of the plan', () => {
     let windows: readonly QuotaWindow[] = [window('primary', 90, now), window('secondary', 5, now)];
     for (let at = 0; at < 500; at += 1)
       windows = mergeWindows(windows, [{ ...window(`w${at} primary`, at, null), isOther: true }]);
@@ -89,23 +89,23 @@ describe('windows of a quota', () => {
   });
 });
 
-describe('an account whose run was refused', () => {
+describe('an account that refused a run', () => {
   // @conforms runs.25
-  it('for its quota waits until the time told', () => {
+  it('for lack of quota waits until the announced time', () => {
     const state = parkAfter({ state: known(), now, chance: 0, error: { ...quota, resetsAt: now + 5 * hour } });
     expect(state).toEqual(
       known({
-        parked: { until: now + 5 * hour, since: now, why: 'quota', reason: 'usage limit reached', isTold: true },
+        parked: { until: now + 5 * hour, since: now, why: 'quota', reason: 'usage limit reached', isAnnounced: true },
         parks: 1,
       }),
     );
   });
 
-  it('without a time waits a minute, and twice as long each time in a row, but no more than an hour', () => {
+  it('without an announced time waits a minute, doubled each time in a row, up to an hour', () => {
     expect(waitsInARow(quota, 9).map((ms) => ms / minute)).toEqual([1, 2, 4, 8, 16, 32, 60, 60, 60]);
   });
 
-  it('because nobody is logged in waits from five minutes to an hour', () => {
+  it('for a missing login waits from five minutes to an hour', () => {
     expect(waitsInARow(auth, 6).map((ms) => ms / minute)).toEqual([5, 10, 20, 40, 60, 60]);
   });
 
@@ -115,17 +115,17 @@ describe('an account whose run was refused', () => {
     ['is more than eight days ahead', 8 * day + 1],
     ['is no number', Number.NaN],
     ['is never', Number.POSITIVE_INFINITY],
-  ])('does not believe a time that %s', (_words, aheadMs) => {
+  ])('ignores an announced time that %s', (_words, aheadMs) => {
     const state = parkAfter({ state: known(), now, chance: 0, error: { ...quota, resetsAt: now + aheadMs } });
     expect(parkedUntil(state) - now).toBe(minute);
   });
 
-  it('for a login does not wait for the time of a quota', () => {
+  it('for a missing login ignores the reset time of the quota', () => {
     const error = { ...auth, resetsAt: now + day };
     expect(parkedUntil(parkAfter({ state: known(), now, chance: 0, error })) - now).toBe(5 * minute);
   });
 
-  it('waits longer by chance, never shorter, by a tenth and a minute at most', () => {
+  it('adds jitter of at most a tenth and at most a minute, and never subtracts any', () => {
     fc.assert(
       fc.property(
         fc.constantFrom(quota, auth),
@@ -144,7 +144,7 @@ describe('an account whose run was refused', () => {
   });
 
   // @conforms runs.26
-  it('by ten runs at once is parked once: it is not an hour that it waits', () => {
+  it('for ten runs at once counts as one refusal', () => {
     let state = known();
     for (let run = 0; run < 10; run += 1) state = parkAfter({ state, now: now + run, chance: 0, error: quota });
     expect(state).toMatchObject({ parks: 1, parked: { since: now, until: now + 9 + minute } });
@@ -157,21 +157,21 @@ describe('an account whose run was refused', () => {
     expect(later).toMatchObject({ parks: 1, parked: { since: now, until: now + 2 * hour } });
   });
 
-  it('tells what the agent said in one short line, whatever that was', () => {
+  it('keeps the reason of the agent as one short line, whatever its text', () => {
     const error = { ...quota, reason: `\u001b[2Jno\n\u202equota${'x'.repeat(5_000)}` };
     const { parked } = parkAfter({ state: known(), now, chance: 0, error });
     expect(parked?.reason).toMatch(/^no quotax+$/);
     expect(parked?.reason.length).toBeLessThanOrEqual(300);
   });
 
-  it('begins anew after a run that was not refused, and keeps what is known of its windows', () => {
+  it('starts counting again after a good run, and keeps its windows', () => {
     const windows = [window('primary', 99, now + hour)];
     const state = parkAfter({ state: known({ windows, parks: 5 }), now, chance: 0, error: quota });
     expect(afterGoodRun(state)).toEqual(known({ windows }));
   });
 });
 
-describe('an account that tells a wrong time', () => {
+describe('an account that announces a wrong reset time', () => {
   /** Refused again at the end of each wait, with the same time told; gives the waits in seconds. */
   function waits(toldMs: number, times: number): number[] {
     let [state, at] = [known(), now];
@@ -184,16 +184,16 @@ describe('an account that tells a wrong time', () => {
   }
 
   // @conforms runs.55
-  it('again and again waits longer from the second one on, as one that tells none, an hour at most', () => {
+  it('waits as if it announced none from the second wrong time on, at most an hour', () => {
     expect(waits(1_000, 10)).toEqual([1, 1, 60, 120, 240, 480, 960, 1_920, 3_600, 3_600]);
   });
 
   // @conforms runs.56
-  it('far ahead is obeyed exactly, however often it was wrong', () => {
+  it('still waits for an announced time that is far ahead', () => {
     expect(waits(5 * hour, 6)).toEqual(Array(6).fill(5 * 3_600));
   });
 
-  it('is believed again after a turn that got through', () => {
+  it('is believed again after a turn that succeeded', () => {
     let [state, at] = [known(), now];
     for (let time = 0; time < 5; time += 1) {
       state = parkAfter({ state, now: at, chance: 0, error: { ...quota, resetsAt: at + 1_000 } });
@@ -205,7 +205,7 @@ describe('an account that tells a wrong time', () => {
     );
   });
 
-  it('is not blamed for a refusal before that time, when a person had it tried', () => {
+  it('is not counted as wrong when a person had it tried before that time', () => {
     let state = known();
     for (let time = 0; time < 5; time += 1) {
       const at = now + time * minute;
@@ -218,7 +218,7 @@ describe('an account that tells a wrong time', () => {
     expect(parkedUntil(next)).toBe(now + hour + 1);
   });
 
-  it('never makes a wait shorter than the time told, nor longer than an hour beyond it', () => {
+  it('never waits less than the announced time, nor more than an hour beyond it', () => {
     const told = fc.array(fc.option(fc.integer({ min: 1, max: 8 * day }), { nil: null }), { maxLength: 12 });
     fc.assert(
       fc.property(told, fc.double({ min: 0, max: 1, noNaN: true }), (drawn, chance) => {
@@ -235,13 +235,13 @@ describe('an account that tells a wrong time', () => {
   });
 });
 
-describe('an account whose wait is over', () => {
+describe('an account whose wait has ended', () => {
   const run = { runId: 'r1', startedAt: now };
   const main: AccountSettings = { name: 'main', backend: 'codex', env: {}, home: null };
   const parked = (error: typeof quota | typeof auth) => parkAfter({ state: known(), now, chance: 0, error, by: 'r0' });
   const wanted = { backend: 'codex', preferred: null, stopPercent: 95 };
 
-  it.each([quota, auth])('is tried by one run, and the others wait until that one has ended', (error) => {
+  it.each([quota, auth])('is tried by one run, while the others wait for the end of that run', (error) => {
     const state = parked(error);
     const at = parkedUntil(state);
     expect(needsProbe(state, at - 1)).toBe(false);
@@ -258,7 +258,7 @@ describe('an account whose wait is over', () => {
     expect(whyNotReady(tried, { now: at + hour, stopPercent: 95 })).toBeNull();
   });
 
-  it('is there for everybody when it told the time, and that was not wrong before', () => {
+  it('is free for all runs when its announced time was never wrong', () => {
     const told = { ...quota, resetsAt: now + hour };
     const state = parkAfter({ state: known(), now, chance: 0, error: told });
     expect(needsProbe(state, now + hour)).toBe(false);
@@ -266,7 +266,7 @@ describe('an account whose wait is over', () => {
     expect(needsProbe(again, now + 2 * hour)).toBe(true);
   });
 
-  it('leaves the others to an account that is good, or that nobody tries yet', () => {
+  it('leaves the other runs to an account that is good, or that no run tries yet', () => {
     const second = { ...main, name: 'second' };
     const at = parkedUntil(parked(auth));
     const states = [parked(auth), { ...parked(auth), name: 'second' }];
@@ -277,25 +277,25 @@ describe('an account whose wait is over', () => {
     expect(choose(states, 2)).toHaveProperty('why');
   });
 
-  it('is proved by a run that began after it was parked, or that was to try it, and by no other', () => {
+  it('is proved good only by a run that started after it was parked, or that was meant to try it', () => {
     const state = parked(quota);
     expect(isProvedBy(state, run)).toBe(false);
     expect(isProvedBy(state, { ...run, startedAt: now + 1 })).toBe(true);
     expect(isProvedBy(probedBy(state, 'r1', now), run)).toBe(true);
   });
 
-  it('is parked once by the run that was refused first, however often that is written down', () => {
+  it('is parked once by the run that was refused first, however often that is recorded', () => {
     const once = parked(auth);
     expect(parkAfter({ state: once, now, chance: 0, error: auth, by: 'r0' })).toEqual(once);
     expect(parkAfter({ state: once, now, chance: 0, error: auth, by: 'r9' }).parked?.by).toBe('r0');
   });
 });
 
-describe('an account whose bill is not paid', () => {
+describe('an account with an unpaid bill', () => {
   const billing = { ...quota, isBilling: true };
 
   // @conforms runs.81
-  it('is tried after half an hour, then ever more rarely, by one run at a time', () => {
+  it('is tried after half an hour, then less and less often, by one run at a time', () => {
     const waits: number[] = [];
     let [state, at] = [known(), now];
     for (let run = 0; run < 6; run += 1) {
@@ -307,7 +307,7 @@ describe('an account whose bill is not paid', () => {
     expect(waits).toEqual([30, 60, 120, 240, 240, 240]);
   });
 
-  it('is not tried before the time that was told', () => {
+  it('is not tried before the announced time', () => {
     const error = { ...billing, resetsAt: now + 5 * hour };
     expect(parkedUntil(parkAfter({ state: known(), now, chance: 0, error })) - now).toBe(5 * hour);
     const soon = { ...billing, resetsAt: now + minute };
@@ -315,10 +315,10 @@ describe('an account whose bill is not paid', () => {
   });
 });
 
-describe('whether an account is ready', () => {
+describe('the reason why an account is not ready', () => {
   const asked = { now, stopPercent: 95 };
 
-  it('is told with the account, the reason and the time', () => {
+  it('names the account, the cause and the time', () => {
     const state = parkAfter({ state: known(), now, chance: 0, error: { ...quota, resetsAt: now + hour } });
     expect(whyNotReady(state, asked)).toEqual({
       text: telling('"main"', 'codex', quota.reason, '2026-07-01T13:00:00.000Z'),
@@ -339,18 +339,18 @@ describe('whether an account is ready', () => {
     ['it tells no time', window('primary', 100, null)],
     ['it tells a time that is not to be believed', window('primary', 100, now + 400 * day)],
     ['it tells no number', window('primary', Number.NaN, now + hour)],
-  ])('is not doubted for a window when %s', (_words, each) => {
+  ])('ignores a window when %s', (_words, each) => {
     expect(whyNotReady(known({ windows: [each] }), asked)).toBeNull();
   });
 
   // @conforms tools.20
-  it('does not depend on the limit of another model, however long that lasts', () => {
+  it('ignores the limit of another model, however long it lasts', () => {
     const other = { ...window('mini primary', 100, now + 6 * day), isOther: true };
     expect(whyNotReady(known({ windows: [window('primary', 3, now + hour), other] }), asked)).toBeNull();
     expect(whyNotReady(known({ windows: [window('primary', 100, now + hour), other] }), asked)?.until).toBe(now + hour);
   });
 
-  it('is told at the stop itself, and by the reason that lasts longest', () => {
+  it('begins at the configured percentage, and is the one that lasts longest', () => {
     const windows = [window('primary', 95, now + hour), window('secondary', 100, now + 3 * day)];
     const state = parkAfter({ state: known({ windows }), now, chance: 0, error: quota });
     expect(whyNotReady(state, asked)).toMatchObject({
@@ -360,7 +360,7 @@ describe('whether an account is ready', () => {
   });
 
   // @conforms runs.27
-  it('holds until the time told, not a millisecond longer or shorter', () => {
+  it('holds exactly until the announced time', () => {
     const ahead = fc.integer({ min: -day, max: 8 * day });
     const windows = fc.array(fc.tuple(fc.integer({ min: 80, max: 110 }), fc.option(ahead, { nil: null })), {
       maxLength: 4,
@@ -381,7 +381,7 @@ describe('whether an account is ready', () => {
     );
   });
 
-  it('is not lost for years to a clock that was wrong when the account was parked', () => {
+  it('does not last for years because the clock was wrong when the account was parked', () => {
     const wrong = parkAfter({ state: known(), now: now + 4_000 * day, chance: 0, error: quota });
     expect(whyNotReady(wrong, asked)).toBeNull();
   });
@@ -394,11 +394,11 @@ describe('the account of the next run', () => {
     parkAfter({ state: known({ name }), now, chance: 0, error: { ...quota, resetsAt: now + ms } });
   const wanted = { backend: 'codex', preferred: null, now, stopPercent: 95 };
 
-  it('is the first of the file for its backend, as long as nothing else is known', () => {
+  it('is the first one of its backend in the file while nothing else is known', () => {
     expect(chooseAccount(accounts, [], wanted)).toEqual({ account: account('a') });
   });
 
-  it('is the preferred one when that is ready, and else the first that is', () => {
+  it('is the preferred one when it is ready, otherwise the first ready one', () => {
     expect(chooseAccount(accounts, [], { ...wanted, preferred: 'c' })).toEqual({ account: account('c') });
     expect(chooseAccount(accounts, [parked('c', hour)], { ...wanted, preferred: 'c' })).toEqual({
       account: account('a'),
@@ -408,12 +408,12 @@ describe('the account of the next run', () => {
     });
   });
 
-  it('is not kept from starting by what is known of another backend of the same name', () => {
+  it('is not affected by an account of the same name of another backend', () => {
     const states = [{ ...parked('a', hour), backend: 'claude' }];
     expect(chooseAccount(accounts, states, wanted)).toEqual({ account: account('a') });
   });
 
-  it('is none when all are parked: the one that is ready soonest says why', () => {
+  it('is missing when all are parked, with the reason of the one that is ready soonest', () => {
     const states = [parked('a', 3 * hour), parked('b', hour), parked('c', 2 * hour)];
     expect(chooseAccount(accounts, states, wanted)).toEqual({
       why: {
@@ -424,14 +424,14 @@ describe('the account of the next run', () => {
     });
   });
 
-  it('is none where the file has none for the backend', () => {
+  it('is missing when the file has none for the backend', () => {
     const choice = chooseAccount(accounts, [], { ...wanted, backend: 'acp' });
     expect(choice).toEqual({
       why: { code: 'waiting_quota', text: telling('agent.accounts', 'acp'), until: now + 8 * day },
     });
   });
 
-  it('is ready whenever any is, and one is ready at the time told', () => {
+  it('is ready whenever any account is ready, and one is ready at the announced time', () => {
     const waits = fc.array(fc.option(fc.integer({ min: 1, max: 8 * day }), { nil: null }), {
       minLength: 3,
       maxLength: 3,

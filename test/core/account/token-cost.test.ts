@@ -11,24 +11,21 @@ const costMicroUsd = (counts: TokenCounts, table: Readonly<Record<string, TokenP
   costWith(nothingPaid, counts, table, model).microUsd;
 const used = { inputTokens: 1_000, cachedInputTokens: 600, outputTokens: 50 };
 
-it('tokens cost the price of their model, and what came from a cache its own', () => {
+it('charges tokens by the price of their model, and cached input by its own price', () => {
   // 400 · 1.25 + 600 · 0.125 + 50 · 10
   expect(costMicroUsd(used, prices, 'model-a')).toBe(1_075);
 });
 
-it('a model without a price has that of the star, and a cache without one that of the input', () => {
+it('uses the price of * for an unknown model, and the input price for a cache without a price', () => {
   expect(costMicroUsd(used, prices, 'model-b')).toBe(1_000 * 2 + 50 * 4);
   expect(costMicroUsd(used, prices, null)).toBe(2_200);
 });
 
-it.each(['model-b', 'constructor', '__proto__', 'toString', null])(
-  'without any price there is no cost (%s)',
-  (model) => {
-    expect(costMicroUsd(used, { 'model-a': prices['model-a'] }, model)).toBe(0);
-  },
-);
+it.each(['model-b', 'constructor', '__proto__', 'toString', null])('charges nothing without a price (%s)', (model) => {
+  expect(costMicroUsd(used, { 'model-a': prices['model-a'] }, model)).toBe(0);
+});
 
-it('a part of a millionth is a whole one, once over all', () => {
+it('rounds up to a millionth once over the whole sum', () => {
   const tenth: TokenPrice = { input: 0.1, cachedInput: 0.1, output: 0.1 };
   const cost = (inputTokens: number, outputTokens = 0): number =>
     costMicroUsd({ inputTokens, outputTokens }, { '*': tenth }, null);
@@ -40,7 +37,7 @@ it('a part of a millionth is a whole one, once over all', () => {
 });
 
 // @conforms runs.32
-it('is exact where floats are not', () => {
+it('is exact where floating point is not', () => {
   // As floats 100 · 0.07 is a little more than 7, and would be 8.
   const small: TokenPrice = { input: 0.07, cachedInput: null, output: 0 };
   expect(costMicroUsd({ inputTokens: 100, outputTokens: 0 }, { '*': small }, null)).toBe(7);
@@ -56,16 +53,16 @@ it.each([
   [{ inputTokens: Number.POSITIVE_INFINITY, outputTokens: 10 }, 40],
   [{ inputTokens: 10, cachedInputTokens: 99, outputTokens: 0 }, 20],
   [{ inputTokens: 10.9, outputTokens: 0 }, 20],
-])('nonsense of an agent never makes a cost negative or endless: %j', (nonsense, cost) => {
+])('never returns a negative or infinite cost for invalid counts: %j', (nonsense, cost) => {
   expect(costMicroUsd(nonsense, { '*': prices['*'] }, null)).toBe(cost);
 });
 
-it('a cost that no number holds is the largest that one holds', () => {
+it('caps a cost that exceeds the exact numbers', () => {
   const cost = costMicroUsd({ inputTokens: 1e300, outputTokens: 0 }, prices, null);
   expect(cost).toBe(Number.MAX_SAFE_INTEGER);
 });
 
-it('more tokens never cost less, and a cost is a whole number of millionths', () => {
+it('never charges less for more tokens, and returns whole millionths', () => {
   const tokens = fc.nat(10 ** 9);
   const price = fc.nat(10 ** 6).map((millis) => millis / 1_000);
   fc.assert(
@@ -91,7 +88,7 @@ it('more tokens never cost less, and a cost is a whole number of millionths', ()
   );
 });
 
-it('tokens cost the same, however they are told in parts', () => {
+it('charges the same however the reports are split', () => {
   const part = fc.record({
     inputTokens: fc.nat(10_000),
     cachedInputTokens: fc.constant(0),

@@ -7,25 +7,25 @@ const someMs = fc.integer({ min: 1000, max: 10 ** 9 });
 const someTime = fc.integer({ min: 0, max: 10 ** 12 });
 
 describe('the next due time', () => {
-  it('is one interval after the one that was served, however late and long the run was', () => {
+  it('is one interval after the previous due time, however late and long the run was', () => {
     expect(nextDue({ previousDue: 1000, intervalMs: 5000, now: 1000 })).toBe(6000);
     expect(nextDue({ previousDue: 1000, intervalMs: 5000, now: 5999 })).toBe(6000);
   });
 
-  it('is after now: a due time that is now was missed', () => {
+  it('is after now: a due time that equals now counts as missed', () => {
     expect(nextDue({ previousDue: 1000, intervalMs: 5000, now: 6000 })).toBe(11_000);
   });
 
-  it('leaves out what was missed: a laptop that slept for eight hours wakes to one run', () => {
+  it('skips missed runs: a laptop that slept for eight hours wakes to one run', () => {
     const slept = 8 * 3_600_000;
     expect(nextDue({ previousDue: 0, intervalMs: 15_000, now: slept + 1 })).toBe(slept + 15_000);
   });
 
-  it('comes one interval after its due time also when that was served early', () => {
+  it('is one interval after its due time even when the job ran early', () => {
     expect(nextDue({ previousDue: 10_000, intervalMs: 5000, now: 7000 })).toBe(15_000);
   });
 
-  it('is the first on the grid after now and after the one that was served', () => {
+  it('is the first time on the grid after now and after the previous due time', () => {
     fc.assert(
       fc.property(someTime, someMs, someTime, (previousDue, intervalMs, now) => {
         const due = nextDue({ previousDue, intervalMs, now });
@@ -37,7 +37,7 @@ describe('the next due time', () => {
     );
   });
 
-  it('is after now also with the fractions of a monotonic clock', () => {
+  it('is after now with fractions of milliseconds too', () => {
     const fraction = fc.double({ min: 0, max: 10 ** 9, noNaN: true });
     fc.assert(
       fc.property(fraction, someMs, fraction, (previousDue, intervalMs, now) => {
@@ -59,7 +59,7 @@ describe('the next due time', () => {
   });
 
   // @conforms 3.14
-  it('does not drift: a thousand late and slow runs stay on the grid of the first', () => {
+  it('does not drift: a thousand late and slow runs stay on the first grid', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 0, max: 4999 }), { minLength: 1000, maxLength: 1000 }), (delays) => {
         let due = 0;
@@ -71,7 +71,7 @@ describe('the next due time', () => {
   });
 });
 
-describe('a due time from the life before', () => {
+describe('a due time from before a restart', () => {
   it.each([
     ['is kept', 4000, 4000],
     ['that has passed is now, once', -86_400_000, 0],
@@ -80,7 +80,7 @@ describe('a due time from the life before', () => {
     expect(dueAfterRestart({ nextDueAt: 1e12 + ahead, intervalMs: 10_000, now: 1e12 })).toBe(delay);
   });
 
-  it('gives a wait from nothing to an interval', () => {
+  it('gives a wait between zero and one interval', () => {
     fc.assert(
       fc.property(fc.integer(), someMs, fc.integer(), (nextDueAt, intervalMs, now) => {
         const delay = dueAfterRestart({ nextDueAt, intervalMs, now });
@@ -105,7 +105,7 @@ describe('jitter', () => {
     );
   });
 
-  it('never shifts the grid: a run that it delayed has the due times that it would have had', () => {
+  it('never shifts the grid: a delayed run keeps its later due times', () => {
     fc.assert(
       fc.property(someTime, someMs, fc.double({ min: 0, max: 1, noNaN: true }), (previousDue, intervalMs, chance) => {
         const now = previousDue + jitterMs(intervalMs, chance);
@@ -115,7 +115,7 @@ describe('jitter', () => {
   });
 });
 
-describe('a due time whose interval was changed', () => {
+describe('a due time after a change of the interval', () => {
   const before = { lastStartAt: 100_000, due: 160_000, previousIntervalMs: 60_000, intervalMs: 60_000, now: 110_000 };
 
   it.each([
@@ -131,7 +131,7 @@ describe('a due time whose interval was changed', () => {
     expect(rescheduled({ ...before, ...change })).toBe(due);
   });
 
-  it('is never before now, and never later than the new interval after now', () => {
+  it('is never before now, and never more than the new interval after now', () => {
     fc.assert(
       fc.property(
         someTime,

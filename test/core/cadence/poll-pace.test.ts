@@ -17,7 +17,7 @@ const pace = (facts: Partial<PaceFacts>) =>
   paceOf({ polling: adaptive, now: noon, lastActivityAt: noon, isLocal: false, ...facts });
 
 describe('a fixed pace', () => {
-  it('is always the same, whatever happened and whatever the hour', () => {
+  it('never changes, whatever happened and at any hour', () => {
     for (const lastActivityAt of [null, 0, noon - minute, noon, noon + hour]) {
       for (const now of [noon, Date.UTC(2026, 4, 5, 3)])
         expect(pace({ polling: { ...fixed, quietHours }, now, lastActivityAt })).toEqual({
@@ -41,16 +41,16 @@ describe('an adaptive pace', () => {
     expect(pace({ lastActivityAt: noon - ageMs })).toEqual({ mode, intervalMs });
   });
 
-  it('is dormant where nothing has ever happened', () => {
+  it('is dormant when nothing has ever happened', () => {
     expect(pace({ lastActivityAt: null })).toEqual({ mode: 'dormant', intervalMs: 300_000 });
   });
 
-  it('takes activity that is still to come for activity just now: the clock was set back', () => {
+  it('treats activity in the future as activity now, because the clock was set back', () => {
     const now = pace({ lastActivityAt: noon });
     expect(pace({ lastActivityAt: noon + 365 * 24 * hour })).toEqual(now);
   });
 
-  it('is dormant in quiet hours whatever happened, until they are over', () => {
+  it('is dormant in quiet hours whatever happens', () => {
     const now = Date.UTC(2026, 4, 5, 6, 59);
     for (const lastActivityAt of [null, 0, now - minute, now, now + hour])
       expect(pace({ polling: withNights, now, lastActivityAt })).toEqual({
@@ -59,14 +59,14 @@ describe('an adaptive pace', () => {
       });
   });
 
-  it('is as fast as before when they are over', () => {
+  it('returns to the previous pace when quiet hours end', () => {
     const now = Date.UTC(2026, 4, 5, 7);
     expect(pace({ polling: withNights, now, lastActivityAt: now - minute }).mode).toBe('active');
   });
 });
 
 describe('a tracker on this machine', () => {
-  it('is looked at every five seconds at least, whatever the mode', () => {
+  it('is polled at least every five seconds in every mode', () => {
     for (const [facts, mode] of [
       [{ polling: fixed }, 'fixed'],
       [{ lastActivityAt: noon }, 'active'],
@@ -77,7 +77,7 @@ describe('a tracker on this machine', () => {
       expect(pace({ ...facts, isLocal: true })).toMatchObject({ mode, intervalMs: 5_000 });
   });
 
-  it('is looked at more often where the file says so', () => {
+  it('is polled more often when the file says so', () => {
     expect(pace({ polling: { ...fixed, intervalMs: 200 }, isLocal: true }).intervalMs).toBe(200);
   });
 });
@@ -113,7 +113,7 @@ describe('for any settings and any activity', () => {
     })
     .map(({ age, ...rest }): PaceFacts => ({ ...rest, lastActivityAt: age === null ? null : rest.now - age }));
 
-  it('activity brings the fast pace back at once, unless it is quiet', () => {
+  it('returns to the fast pace with any activity, except in quiet hours', () => {
     fc.assert(
       fc.property(anyFacts, (facts) => {
         expect(paceOf({ ...facts, lastActivityAt: facts.now }).mode).toBe(
@@ -125,13 +125,13 @@ describe('for any settings and any activity', () => {
 });
 
 describe('the wait after failed polls', () => {
-  it('doubles up to the longest', () => {
+  it('doubles up to the longest wait', () => {
     expect([0, 1, 2, 3, 4, 5, 6].map((failures) => afterFailures(30_000, failures, 300_000))).toEqual([
       30_000, 60_000, 120_000, 240_000, 300_000, 300_000, 300_000,
     ]);
   });
 
-  it('is never shorter than the interval, never longer than the longest allows, and never shrinks', () => {
+  it('is never shorter than the interval, never longer than allowed, and never shrinks', () => {
     fc.assert(
       fc.property(someMs, fc.integer({ min: -1, max: 10 ** 6 }), someMs, (interval, failures, longest) => {
         const wait = afterFailures(interval, failures, longest);
@@ -143,7 +143,7 @@ describe('the wait after failed polls', () => {
     );
   });
 
-  it('is the interval itself where that is longer than the longest', () => {
+  it('is the interval itself when that is longer than the longest wait', () => {
     expect([0, 1, 50].map((failures) => afterFailures(600_000, failures, 300_000))).toEqual([
       600_000, 600_000, 600_000,
     ]);

@@ -2,6 +2,6 @@ import { expect, it } from 'vitest';
 import { commandAnswers } from '../../../src/core/command/command-answers.ts';
 import { errorCatalogue } from '../../../src/core/error-catalogue.ts';
 
-it('no code of an answer is the code of an error: such a refusal has the meaning of the error', () => {
+it('no answer code equals an error code, because a refusal with an error code has the meaning of that error', () => {
   expect(Object.keys(commandAnswers).filter((code) => code in errorCatalogue)).toEqual([]);
 });

@@ -27,7 +27,7 @@ function refused(question: AgentQuestion, wanted: WantedAnswer): AnswerProblem {
   return checked;
 }
 
-describe('a question that is answered by yes or no', () => {
+describe('a yes-or-no question', () => {
   it.each(['accept', 'accept_for_session', 'decline'] as const)('takes %s', (decision) => {
     expect(answered(asked(), { decision })).toEqual({ decision, values: {} });
   });
@@ -37,7 +37,7 @@ describe('a question that is answered by yes or no', () => {
     [' YES ', 'accept'],
     ['always', 'accept_for_session'],
     ['No', 'decline'],
-  ])('takes the word %j', (text, decision) => {
+  ])('accepts the word %j', (text, decision) => {
     expect(answered(asked(), { text })).toEqual({ decision, values: {} });
   });
 
@@ -48,13 +48,13 @@ describe('a question that is answered by yes or no', () => {
     [{ text: '' }, 'unknown_decision', null, ['""', 'yes', 'always', 'no']],
     [{ text: 'no', decision: 'accept' }, 'contradicts_decision', null, ['"no"']],
     [{ decision: 'accept', values: { x: '1' } }, 'unknown_field', 'x', ['"x"', 'yes', 'always', 'no']],
-  ] as const)('does not take %j: %s', (wanted, code, name, data) => {
+  ] as const)('rejects %j: %s', (wanted, code, name, data) => {
     expect(refused(asked(), wanted)).toEqual({ code, field: name, problem: telling(...data) });
   });
 });
 
 describe('a question with one field', () => {
-  it('takes a text as its value, as it was written', () => {
+  it('accepts a text as its value, unchanged', () => {
     expect(answered(asked(field('name')), { text: ' Ada\nLovelace ' })).toEqual({
       decision: 'accept',
       values: { name: ' Ada\nLovelace ' },
@@ -68,12 +68,12 @@ describe('a question with one field', () => {
     // The text of an option counts for more than its number.
     ['2', '2'],
     ['3', '2'],
-  ])('with options takes %j as %j', (text, value) => {
+  ])('with options maps %j to %j', (text, value) => {
     expect(answered(asked(colour), { text })).toMatchObject({ values: { colour: value } });
   });
 
   it.each(['0', '4', '-1', '1.0', '01', '1e0', 'Re', '__proto__', '99999999999999999999'])(
-    'with options does not take %j, and says what it takes',
+    'with options rejects %j and lists the options',
     (text) => {
       expect(refused(asked(colour), { text })).toEqual({
         code: 'not_an_option',
@@ -83,20 +83,20 @@ describe('a question with one field', () => {
     },
   );
 
-  it('with options and room for another text takes both', () => {
+  it('with options that allow other text accepts both', () => {
     const open = asked({ ...colour, allowsOther: true });
     expect(answered(open, { text: 'GREEN' })).toMatchObject({ values: { colour: 'Green' } });
     expect(answered(open, { text: 'Blue' })).toMatchObject({ values: { colour: 'Blue' } });
     expect(refused(open, { text: ' ' })).toMatchObject({ code: 'no_value', field: 'colour' });
   });
 
-  it('does not guess between options that differ in case alone', () => {
+  it('does not guess between options that differ only in case', () => {
     const alike = asked(field('x', { options: ['go', 'GO'] }));
     expect(answered(alike, { text: 'GO' })).toMatchObject({ values: { x: 'GO' } });
     expect(refused(alike, { text: 'Go' })).toMatchObject({ code: 'not_an_option', field: 'x' });
   });
 
-  it('is not answered twice, and not without a value', () => {
+  it('rejects two values and no value', () => {
     expect(refused(asked(colour), { text: 'red', values: { colour: 'red' } })).toMatchObject({
       code: 'answered_twice',
       field: 'colour',
@@ -115,7 +115,7 @@ describe('a question with one field', () => {
 describe('a question with several fields', () => {
   const both = asked(colour, field('why'));
 
-  it('takes a value for each', () => {
+  it('accepts a value for each field', () => {
     expect(answered(both, { values: { why: 'because', colour: '2' } })).toEqual({
       decision: 'accept',
       values: { colour: '2', why: 'because' },
@@ -128,13 +128,13 @@ describe('a question with several fields', () => {
     [{ values: { colour: 'red', why: 'x', size: '1' } }, 'unknown_field', 'size', ['"size"', '"colour"', '"why"']],
     [{ decision: 'accept_for_session' }, 'not_for_session', null, []],
     [{ decision: 'decline', values: { why: 'x' } }, 'values_with_decline', null, []],
-  ] as const)('does not take %j: %s', (wanted, code, name, data) => {
+  ] as const)('rejects %j: %s', (wanted, code, name, data) => {
     expect(refused(both, wanted)).toEqual({ code, field: name, problem: telling(...data) });
   });
 });
 
 // @conforms runs.20
-it('a secret is not taken, however it is given, and the way to enter it is told', () => {
+it('a secret is rejected in every form, and the message says how to enter it', () => {
   const secret = asked(field('token', { isSecret: true }));
   for (const wanted of [{ text: 's3cret' }, { values: { token: 's3cret' } }, {}, { decision: 'accept' }] as const) {
     expect(refused(secret, wanted)).toEqual({
@@ -148,12 +148,12 @@ it('a secret is not taken, however it is given, and the way to enter it is told'
   expect(refused(withPin, { values: { colour: '1', pin: '1' } })).toMatchObject({ code: 'secret', field: 'pin' });
 });
 
-it('everything may be declined, a secret too', () => {
+it('every question may be declined, even one for a secret', () => {
   for (const question of [asked(), asked(colour), asked(field('token', { isSecret: true }))])
     expect(answered(question, { decision: 'decline' })).toEqual({ decision: 'decline', values: {} });
 });
 
-it('an answer that is taken has exactly the fields, and only options where nothing else is allowed', () => {
+it('an accepted answer has exactly the fields, and only options where nothing else is allowed', () => {
   const word = fc.constantFrom('a', 'A', 'b', '1', '2', '__proto__', 'constructor', '', ' ', ' a', '\u001b[2J');
   const fields = fc.uniqueArray(
     fc.record({

@@ -1,29 +1,29 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { backpressureGates, type WorkInHand } from '../../../src/core/dispatch/backpressure.ts';
+import { backpressureGates, type UnfinishedWork } from '../../../src/core/dispatch/backpressure.ts';
 import { planDispatch } from '../../../src/core/dispatch/dispatch-plan.ts';
 import { openGates } from '../../../src/core/dispatch/gates.ts';
 import { issue } from '../../fake/issues.ts';
 import { settings } from '../../fake/settings.ts';
 import { telling } from '../../telling.ts';
 
-const inHand = (changes: { inReview?: number | null; claimed?: readonly string[] } = {}): WorkInHand => ({
+const inHand = (changes: { inReview?: number | null; claimed?: readonly string[] } = {}): UnfinishedWork => ({
   inReview: changes.inReview === undefined ? 0 : changes.inReview,
   claimed: new Set(changes.claimed ?? []),
 });
 
 const told = (
-  work: WorkInHand,
+  work: UnfinishedWork,
   limits: { maxInReview?: number; maxClaimed?: number },
   { id = 'new', startsBefore = 0 } = {},
 ) => {
   const gates = backpressureGates(work, { maxInReview: 0, maxClaimed: 0, ...limits });
-  const say = ({ refuse, passed }: (typeof gates)['review_room']): { code: string | null; text: string } =>
+  const say = ({ refuse, passed }: (typeof gates)['review_limit']): { code: string | null; text: string } =>
     refuse(issue({ id }), startsBefore) ?? { code: null, text: passed(issue({ id }), startsBefore) };
-  return { review: say(gates.review_room), claim: say(gates.claim_room) };
+  return { review: say(gates.review_limit), claim: say(gates.claim_limit) };
 };
 
-describe('the room for review', () => {
+describe('the limit of issues in review', () => {
   it.each<[number | null, number, string | null, number[]]>([
     [4, 5, null, [4, 5]],
     [5, 5, 'max_in_review', [5]],
@@ -41,14 +41,14 @@ describe('the room for review', () => {
     },
   );
 
-  it('is not asked for by an issue that is claimed, counted or not', () => {
+  it('does not apply to a claimed issue', () => {
     const claimed = ['old'];
     for (const inReview of [null, 5, 50])
       expect(told(inHand({ inReview, claimed }), { maxInReview: 5 }, { id: 'old' }).review.code).toBeNull();
   });
 });
 
-describe('the room for claims', () => {
+describe('the limit of claims', () => {
   it.each<[number, number, number, string | null, number[]]>([
     [1, 0, 2, null, [1, 2]],
     [2, 0, 2, 'max_claimed', [2]],
@@ -64,19 +64,19 @@ describe('the room for claims', () => {
     },
   );
 
-  it('is not asked for by an issue that is claimed', () => {
+  it('does not apply to a claimed issue', () => {
     expect(told(inHand({ claimed: ['old', 'other'] }), { maxClaimed: 1 }, { id: 'old' }).claim.code).toBeNull();
   });
 });
 
-it('both come after the free room and before the issue itself, each with its own refusal', () => {
+it('both gates come after headroom and before the issue itself, each with its own refusal', () => {
   const full = backpressureGates(inHand({ inReview: 3, claimed: ['1', '2'] }), { maxInReview: 3, maxClaimed: 2 });
   const other = { refuse: () => null, passed: () => 'fine' };
   const gates = openGates({
     settings: settings(),
     runningStates: [],
     startMove: undefined,
-    outside: { chosen: other, free_room: other, ...full },
+    outside: { chosen: other, headroom: other, ...full },
   });
   expect(
     gates
@@ -85,14 +85,14 @@ it('both come after the free room and before the issue itself, each with its own
       .map(({ gate, refusal }) => [gate, refusal?.code ?? null]),
   ).toEqual([
     ['free_here', null],
-    ['free_room', null],
-    ['review_room', 'max_in_review'],
-    ['claim_room', 'max_claimed'],
+    ['headroom', null],
+    ['review_limit', 'max_in_review'],
+    ['claim_limit', 'max_claimed'],
     ['fields', null],
   ]);
 });
 
-describe('one decision, whatever is in hand,', () => {
+describe('one decision', () => {
   const ids = Array.from({ length: 12 }, (_, number) => `${number}`);
   const anything = fc.record({
     candidates: fc.shuffledSubarray(ids),
@@ -120,7 +120,7 @@ describe('one decision, whatever is in hand,', () => {
   const startsOf = (given: Anything) => decide(given).filter(({ reason }) => reason === null).length;
 
   // @conforms cadence.28
-  it('never makes more claims than the limit leaves room for', () => {
+  it('never makes more claims than the limit allows', () => {
     fc.assert(
       fc.property(anything, (given) => {
         const starts = startsOf(given);
@@ -132,7 +132,7 @@ describe('one decision, whatever is in hand,', () => {
     );
   });
 
-  it('uses the room there is: limits of 0, and limits that are not reached, refuse nothing', () => {
+  it('uses the whole limit: 0 and limits that are not reached refuse nothing', () => {
     fc.assert(
       fc.property(anything, (given) => {
         const free = given.candidates.filter((id) => !given.claimed.includes(id)).length;
@@ -145,7 +145,7 @@ describe('one decision, whatever is in hand,', () => {
     );
   });
 
-  it('tells an issue that is claimed of its claim and never of these limits', () => {
+  it('reports the claim of a claimed issue and never these limits', () => {
     fc.assert(
       fc.property(anything, (given) => {
         for (const { issue: each, reason } of decide(given))

@@ -8,7 +8,7 @@ const order = (issues: readonly Issue[]) => inDispatchOrder(issues).map(({ ident
 const day = (text: string) => Date.parse(`${text}T00:00:00Z`);
 
 // @conforms O1
-it('priority first, then the older, then the identifier', () => {
+it('sorts by priority, then by age, then by identifier', () => {
   const issues = [
     issue({ identifier: 'MT-201', priority: 1, createdAt: day('2026-01-02') }),
     issue({ identifier: 'MT-200', priority: 1, createdAt: day('2026-01-01') }),
@@ -18,7 +18,7 @@ it('priority first, then the older, then the identifier', () => {
 });
 
 // @conforms history-32
-it('no priority, zero, five and fractions all come after four, and an unknown time comes last', () => {
+it('sorts no priority, zero, five and fractions after four, and an unknown time last', () => {
   const issues = [
     issue({ identifier: 'none', priority: null, createdAt: 1 }),
     issue({ identifier: 'zero', priority: 0, createdAt: 2 }),
@@ -30,7 +30,7 @@ it('no priority, zero, five and fractions all come after four, and an unknown ti
 });
 
 // @conforms scheduling.1
-it('is one order whatever the order of arrival', () => {
+it('gives the same order for every order of arrival', () => {
   const anyIssue = fc.record({
     identifier: fc.string({ minLength: 1 }),
     priority: fc.option(fc.integer({ min: -1, max: 6 })),

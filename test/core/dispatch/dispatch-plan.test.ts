@@ -41,7 +41,7 @@ function naivePlan({
       ok ? null : { code, text: telling(...data) };
     return [
       unless(!started.includes(each.id), 'claimed'),
-      ...(['free_here', 'free_elsewhere', 'workflow', 'not_paused', 'day_limit', 'free_room'] as const).map(ask),
+      ...(['free_here', 'free_elsewhere', 'workflow', 'not_paused', 'day_limit', 'headroom'] as const).map(ask),
       unless(missing.length === 0, 'missing_field', ...missing),
       unless(lacking.length === 0, 'missing_label', ...lacking.map((label) => `"${label}"`)),
       unless(!isIn(tracker.terminalStates, each.state), 'terminal_state', `"${each.state}"`),
@@ -151,7 +151,7 @@ const anyFacts: fc.Arbitrary<DispatchFacts> = fc
 
 describe('a plan', () => {
   // @conforms tick.10
-  it('is what the rules say one by one, whatever comes in', () => {
+  it('equals the rules applied one by one, for any input', () => {
     fc.assert(
       fc.property(anyFacts, (facts) => {
         expect(planDispatch(facts)).toEqual(naivePlan(facts));
@@ -186,7 +186,7 @@ describe('a plan', () => {
   });
 
   // @conforms tick.11
-  it('takes an issue once that the tracker named twice', () => {
+  it('starts an issue once that the tracker listed twice', () => {
     const twice = [issue({ id: 'a', state: 'Todo' }), issue({ id: 'a', state: 'In Progress' })];
     const plan = planDispatch({
       issues: twice,
@@ -198,7 +198,7 @@ describe('a plan', () => {
     expect(plan.map(({ reason }) => reason?.code ?? 'starts')).toEqual(['starts', 'claimed']);
   });
 
-  it('leaves the list it was given as it was', () => {
+  it('does not change the given list', () => {
     const issues = [issue({ id: '2', priority: 4 }), issue({ id: '1', priority: 1 })];
     planDispatch({ issues, settings: settings(), runningStates: [], startMove: undefined, outside: {} });
     expect(issues.map(({ id }) => id)).toEqual(['2', '1']);
@@ -207,7 +207,7 @@ describe('a plan', () => {
 
 describe('an explanation', () => {
   // @conforms tick.12
-  it('says of each issue what the plan decides, at its place in the order', () => {
+  it('agrees with the plan about each issue, at its place in the order', () => {
     fc.assert(
       fc.property(anyFacts, (given) => {
         // An issue that is named twice has two answers.
@@ -225,7 +225,7 @@ describe('an explanation', () => {
     );
   });
 
-  it('is given for an issue that is no candidate, with every gate that refuses it', () => {
+  it('covers an issue that is not a candidate, with every gate that refuses it', () => {
     const done = issue({ id: 'x', state: 'Done', labels: [] });
     const tracker = { requiredLabels: ['baton'] };
     const { answers } = explainDispatch(done, {

@@ -9,7 +9,7 @@ const reasonFor = (changes: Parameters<typeof issue>[0], rules = tracker) =>
   whyNotCandidate(issue(changes), rules)?.code ?? null;
 
 describe('an issue is a candidate', () => {
-  it('when it has every required field, is active, dispatchable and not blocked', () => {
+  it('with every required field, in an active state, dispatchable and not blocked', () => {
     expect(reasonFor({})).toBeNull();
     expect(reasonFor({ state: ' in progress ' })).toBeNull();
   });
@@ -19,18 +19,18 @@ describe('an issue is a candidate', () => {
   });
 
   // @conforms O2
-  it('not when the tracker marks it as not for dispatch', () => {
+  it('unless the tracker marks it as not for dispatch', () => {
     expect(reasonFor({ dispatchable: false })).toBe('not_dispatchable');
   });
 
   // @conforms 1.14, 2.4
-  it('not in a terminal state, nor in one that is neither active nor terminal', () => {
+  it('unless its state is terminal, or neither active nor terminal', () => {
     expect(reasonFor({ state: 'Done' })).toBe('terminal_state');
     expect(reasonFor({ state: 'Backlog' })).toBe('inactive_state');
   });
 
   // @conforms O4
-  it('only with every required label, whatever their case', () => {
+  it('only with every required label, in any case', () => {
     const labels = ['symphony', 'javascript'];
     const demand = (...requiredLabels: string[]) => reasonFor({ labels }, { ...tracker, requiredLabels });
     expect(demand('symph')).toBe('missing_label');
@@ -57,7 +57,7 @@ describe('an issue is a candidate', () => {
   });
 });
 
-it('a run goes on when its issue gets a blocker: only starting waits for one', () => {
+it('a run continues when its issue gets a blocker, because blockers count only at the start', () => {
   expect(whyNotRoutable(issue({ blockedBy: [{ id: 'b', identifier: 'B-1', state: 'Todo' }] }), tracker)).toBeNull();
 });
 

@@ -20,7 +20,7 @@ const passing: OutsideGate = { refuse: () => null, passed: () => 'fine' };
 const refusing: OutsideGate = { refuse: () => ({ code: 'paused', text: 'paused' }), passed: () => 'never said' };
 
 describe('the gates', () => {
-  it('each say why they let an issue pass', () => {
+  it('each give a reason when they pass an issue', () => {
     expect(told(issue(), some())).toEqual([
       ['free_here', null, expect.any(String)],
       ['fields', null, expect.any(String)],
@@ -35,7 +35,7 @@ describe('the gates', () => {
     expect(told(issue(), some()).filter(([, , text]) => text === '')).toEqual([]);
   });
 
-  it('each say why they refuse', () => {
+  it('each give a reason when they refuse', () => {
     const refused = issue({ title: '', dispatchable: false, blockedBy: [{ id: 'b', identifier: 'B-1', state: null }] });
     const tracker = { requiredLabels: ['baton'], activeStates: ['x'], terminalStates: ['todo'] };
     const agent = { maxConcurrentAgents: 2, maxConcurrentAgentsByState: { todo: 1 } };
@@ -52,7 +52,7 @@ describe('the gates', () => {
     ]);
   });
 
-  it('say how many slots are taken, by runs and by those that start before', () => {
+  it('count the slots taken by runs and by earlier starts', () => {
     const agent = { maxConcurrentAgents: 10, maxConcurrentAgentsByState: { 'in progress': 2 } };
     const facts = some({
       settings: settings({ agent }),
@@ -70,13 +70,13 @@ describe('the gates', () => {
     expect(slots(issue({ id: '2' }))).toEqual([telling(2, 10), telling(2, '"In Progress"')]);
   });
 
-  it('from outside stand where core puts them, and one that is not handed in is not there', () => {
+  it('from outside have the place that core gives them, and do not exist when they are not passed in', () => {
     const outside = {
       slot_in_baton: passing,
       own_limits: passing,
-      claim_room: passing,
-      review_room: passing,
-      free_room: passing,
+      claim_limit: passing,
+      review_limit: passing,
+      headroom: passing,
       day_limit: passing,
       free_elsewhere: passing,
     };
@@ -88,9 +88,9 @@ describe('the gates', () => {
       'free_here',
       'free_elsewhere',
       'day_limit',
-      'free_room',
-      'review_room',
-      'claim_room',
+      'headroom',
+      'review_limit',
+      'claim_limit',
       'fields',
       'labels',
       'not_terminal',
@@ -105,7 +105,7 @@ describe('the gates', () => {
   });
 
   // @conforms tick.13
-  it('tell of a claim before anything else: what is claimed does not wait for a pause', () => {
+  it('report a claim first, because a claimed issue does not wait for a pause', () => {
     const claimed = { refuse: () => ({ code: 'claimed', text: 'it runs' }) as const, passed: () => '' };
     const gates = openGates(some({ outside: { not_paused: refusing, free_here: claimed } }));
     expect(gates.whyNot(issue({ state: 'Done' }))?.code).toBe('claimed');
@@ -114,7 +114,7 @@ describe('the gates', () => {
     );
   });
 
-  it('that refuse are the last that dispatch asks', () => {
+  it('are asked by dispatch until the first refusal', () => {
     let asked = 0;
     const counting: OutsideGate = {
       refuse: () => {
@@ -128,7 +128,7 @@ describe('the gates', () => {
   });
 });
 
-it('blockers that are over, or that do not count in this state, refuse nothing, and each is told apart', () => {
+it('finished blockers, and blockers that do not count in a state, refuse nothing, with different texts', () => {
   const blockedBy = [{ id: 'b', identifier: 'B-1', state: 'Done' }];
   const unblocked = (each: Issue) => told(each, some()).find(([gate]) => gate === 'unblocked');
   const [none, over, elsewhere] = [{}, { blockedBy }, { blockedBy, state: 'In Progress' }].map((each) =>

@@ -3,12 +3,12 @@ import { describe, expect, it } from 'vitest';
 import {
   type ClaimFact,
   findInQueue,
+  findingsToReport,
   type QueueFacts,
   type QueueFinding,
   type RunFact,
   sightings,
   type WaitingFact,
-  whatToTell,
 } from '../../../src/core/dispatch/queue-health.ts';
 import { issue } from '../../fake/issues.ts';
 import { telling } from '../../telling.ts';
@@ -48,7 +48,7 @@ const run = (changes: Partial<RunFact> = {}): RunFact => ({
 });
 
 describe('an issue that waits', () => {
-  it('is found after a day in its state, by its last change or by how long it was seen there', () => {
+  it('is found after a day in its state, by its last change or by how long Baton saw it there', () => {
     expect(found({ waiting: [waiting({ updatedAt: now - day + 1, seenForMs: day - 1 })] })).toEqual([]);
     expect(found({ waiting: [waiting({ updatedAt: now - day })] })).toHaveLength(1);
     expect(found({ waiting: [waiting({ seenForMs: day })] })).toHaveLength(1);
@@ -57,7 +57,7 @@ describe('an issue that waits', () => {
     expect(found({ waiting: [waiting({ updatedAt: now - 3 * day, seenForMs: 0 })] })[0]?.since).toBe(now - 3 * day);
   });
 
-  it('carries why it is not started', () => {
+  it('has the reason why it is not started', () => {
     const reason = { code: 'blocked', text: 'it waits for T-7 (Todo)' } as const;
     expect(
       found({ waiting: [waiting({ seenForMs: 26 * hour, reason }), waiting({ seenForMs: 25 * hour })] }),
@@ -75,17 +75,17 @@ describe('an issue that waits', () => {
     'missing_label',
     'terminal_state',
     'inactive_state',
-  ] as const)('is no finding when another has to act first: %s', (code) => {
+  ] as const)('is not a finding when someone else has to act first: %s', (code) => {
     expect(found({ waiting: [waiting({ seenForMs: 9 * day, reason: { code, text: '' } })] })).toEqual([]);
   });
 
-  it('that was worked on waits from then on, however old its last change is', () => {
+  it('counts from its last claim, however old its last change is', () => {
     expect(found({ waiting: [waiting({ updatedAt: now - 9 * day, wasClaimed: true, seenForMs: hour })] })).toEqual([]);
     expect(found({ waiting: [waiting({ wasClaimed: true, seenForMs: day })] })).toHaveLength(1);
   });
 
   it.each([Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, -1e18, 0, 1e18])(
-    'is not misjudged by a time that cannot be: %d',
+    'ignores an impossible time: %d',
     (updatedAt) => {
       expect(found({ waiting: [waiting({ updatedAt })] })).toEqual([]);
       const [old] = found({ waiting: [waiting({ updatedAt, seenForMs: day })] });
@@ -94,7 +94,7 @@ describe('an issue that waits', () => {
   );
 });
 
-describe('an issue that fails again and again', () => {
+describe('an issue that fails repeatedly', () => {
   const failing = (failures: number, error: string | null = 'boom') => ({
     failing: [{ issue: issue({ id: '1' }), failures, error, since: now - hour }],
   });
@@ -105,22 +105,22 @@ describe('an issue that fails again and again', () => {
     expect(found(failing(7, null))).toMatchObject([{ code: 'fails_repeatedly', text: telling(7) }]);
   });
 
-  it('is told in one harmless line, whatever the agent wrote', () => {
+  it('is reported in one harmless line, whatever the agent wrote', () => {
     const [finding] = found(failing(2, `\u001b[31mred\u001b[0m\nnext\u202eline ${'x'.repeat(10_000)}`));
     expect(finding?.text).toMatch(/^[\x20-\x7e]+…$/);
     expect(finding?.text.length).toBeLessThan(400);
   });
 });
 
-it('an issue that is held is found after a day, with what holds it', () => {
+it('a held issue is found after a day, with the reason of the hold', () => {
   const held = (since: number) => ({ held: [{ issue: issue({ id: '1' }), reason: 'a question', since }] });
   expect(found(held(now - day + 1))).toEqual([]);
   expect(found(held(now + day))).toEqual([]);
   expect(found(held(now - day))).toMatchObject([{ code: 'held_too_long', text: telling('24 h', 'a question') }]);
 });
 
-describe('a lease nobody holds', () => {
-  it('is found when it has been over for more than two leases, and its owner has not renewed it', () => {
+describe('an abandoned lease', () => {
+  it('is found two leases after it expired without renewal', () => {
     expect(found({ claims: [claim({ host: 'host-7' })] })).toMatchObject([
       { code: 'lease_abandoned', identifier: 'T-1', text: telling('host-7', '1 min') },
     ]);
@@ -128,7 +128,7 @@ describe('a lease nobody holds', () => {
     expect(found({ claims: [claim({ isExpired: false })] })).toEqual([]);
   });
 
-  it('of an old Baton, and of an issue without a name, is told too', () => {
+  it('is reported for an older version of Baton and for an issue without a name', () => {
     expect(found({ claims: [claim({ host: null, identifier: null })] })).toMatchObject([
       { code: 'lease_abandoned', issueId: '1', identifier: null, text: telling('1 min') },
     ]);
@@ -136,26 +136,26 @@ describe('a lease nobody holds', () => {
 });
 
 describe('a run without an end', () => {
-  it('is found when nobody has a claim on its issue, after two leases', () => {
+  it('is found two leases after its start when no daemon has a claim on its issue', () => {
     expect(found({ runs: [run({ runId: 'run-5', host: 'host-7' })] })).toMatchObject([
       { code: 'run_abandoned', identifier: 'T-1', text: telling('run-5', 'host-7', '1 min') },
     ]);
     expect(found({ runs: [run({ startedAt: now - 2 * leaseMs })] })).toEqual([]);
   });
 
-  it('belongs to nobody when the claim has another generation, once whoever took it had the time to end it', () => {
+  it('is found when the claim has another generation and its new owner had time to end the run', () => {
     const newer = claim({ generation: 4, isExpired: false });
     expect(found({ runs: [run()], claims: [newer] })).toHaveLength(1);
     expect(found({ runs: [run()], claims: [{ ...newer, claimedAt: now - leaseMs }] })).toEqual([]);
   });
 
-  it('belongs to somebody while its claim is held, and its lease is told once that is over', () => {
+  it('is not found while its claim is held; its expired lease is reported instead', () => {
     expect(found({ runs: [run()], claims: [claim({ isExpired: false })] })).toEqual([]);
     expect(found({ runs: [run()], claims: [claim()] }).map(({ code }) => code)).toEqual(['lease_abandoned']);
   });
 });
 
-it('findings come the oldest first', () => {
+it('findings are sorted with the oldest first', () => {
   const facts = {
     waiting: [waiting({ seenForMs: 2 * day })],
     held: [{ issue: issue({ id: '2' }), reason: '', since: now - 3 * day }],
@@ -164,12 +164,12 @@ it('findings come the oldest first', () => {
   expect(found(facts).map(({ code }) => code)).toEqual(['held_too_long', 'waits_too_long', 'lease_abandoned']);
 });
 
-describe('what was seen', () => {
+describe('sightings', () => {
   const nobody = () => false;
   const see = (before: ReturnType<typeof sightings>, at: number, state: string, isClaimed = nobody) =>
     sightings(before, [issue({ id: '1', state })], { at, isClaimed });
 
-  it('is remembered by the state, however it is written, and forgotten when the issue is gone', () => {
+  it('are kept by state, whatever its case, and dropped with the issue', () => {
     const first = see(new Map(), 10, 'Todo');
     expect(see(first, 20, ' TODO').get('1')?.at).toBe(10);
     expect(see(first, 20, 'In Progress').get('1')?.at).toBe(20);
@@ -177,7 +177,7 @@ describe('what was seen', () => {
     expect(see(sightings(first, [], { at: 20, isClaimed: nobody }), 30, 'Todo').get('1')?.at).toBe(30);
   });
 
-  it('begins anew after each claim', () => {
+  it('start again after each claim', () => {
     const claimed = see(see(new Map(), 10, 'Todo'), 20, 'Todo', () => true);
     expect(claimed.get('1')).toEqual({ state: 'todo', at: 20, wasClaimed: true });
     expect(see(claimed, 30, 'Todo').get('1')).toEqual({ state: 'todo', at: 20, wasClaimed: true });
@@ -185,7 +185,7 @@ describe('what was seen', () => {
   });
 });
 
-describe('what is told', () => {
+describe('findings to report', () => {
   const finding = (issueId: string, code: QueueFinding['code'] = 'held_too_long'): QueueFinding => ({
     code,
     issueId,
@@ -194,28 +194,31 @@ describe('what is told', () => {
     since: 0,
   });
 
-  it('is what is new, and again after a day, however its text changed meanwhile', () => {
-    const first = whatToTell([finding('1'), finding('2')], new Map(), { at: 0, most: 20 });
+  it('are the new ones, and each again after a day, even if its text changed', () => {
+    const first = findingsToReport([finding('1'), finding('2')], new Map(), { at: 0, most: 20 });
     expect(first.news).toHaveLength(2);
-    const later = whatToTell([finding('1'), finding('1', 'waits_too_long')], first.told, { at: day - 1, most: 20 });
+    const later = findingsToReport([finding('1'), finding('1', 'waits_too_long')], first.reportedAt, {
+      at: day - 1,
+      most: 20,
+    });
     expect(later.news.map(({ code }) => code)).toEqual(['waits_too_long']);
-    const dayLater = whatToTell([finding('1'), finding('2')], later.told, { at: day, most: 20 });
+    const dayLater = findingsToReport([finding('1'), finding('2')], later.reportedAt, { at: day, most: 20 });
     // The second was gone in between, so it is new.
     expect(dayLater.news.map(({ issueId }) => issueId)).toEqual(['1', '2']);
   });
 
-  it('is bounded at once, and everything is told in the end', () => {
+  it('are limited at one time, and all are reported in the end', () => {
     fc.assert(
       fc.property(fc.uniqueArray(fc.nat(60)), fc.integer({ min: 1, max: 7 }), (ids, most) => {
         const findings = ids.map((id) => finding(`${id}`));
         const heard: string[] = [];
-        let told: ReadonlyMap<string, number> = new Map();
+        let reportedAt: ReadonlyMap<string, number> = new Map();
         for (let look = 0; look <= Math.ceil(ids.length / most); look += 1) {
-          const telling = whatToTell(findings, told, { at: look, most });
-          told = telling.told;
+          const telling = findingsToReport(findings, reportedAt, { at: look, most });
+          reportedAt = telling.reportedAt;
           expect(telling.news.length).toBeLessThanOrEqual(most);
           heard.push(...telling.news.map(({ issueId }) => issueId ?? ''));
-          expect(heard.length + telling.untold).toBe(ids.length);
+          expect(heard.length + telling.postponed).toBe(ids.length);
         }
         expect(heard.toSorted()).toEqual(ids.map(String).toSorted());
       }),

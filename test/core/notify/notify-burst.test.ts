@@ -3,26 +3,26 @@ import { describe, expect, it } from 'vitest';
 import { nothingSent, planBurst, withSent } from '../../../src/core/notify/notify-burst.ts';
 
 describe('a burst', () => {
-  it('is ten messages of their own, or one about all', () => {
+  it('sends up to ten single messages, or one about all causes', () => {
     expect(planBurst(10, nothingSent, 0)).toEqual({ send: 'each' });
     expect(planBurst(11, nothingSent, 0)).toEqual({ send: 'together' });
   });
 
-  it('counts what was sent within the last minute', () => {
+  it('counts the messages of the last minute', () => {
     const sent = withSent(withSent(nothingSent, 'each', 0), 'each', 30_000);
     expect(planBurst(8, sent, 59_999)).toEqual({ send: 'each' });
     expect(planBurst(9, sent, 59_999)).toEqual({ send: 'together' });
     expect(planBurst(9, sent, 60_000)).toEqual({ send: 'each' });
   });
 
-  it('waits a minute after a message about several before there is another', () => {
+  it('waits a minute between two messages about several causes', () => {
     const sent = withSent(nothingSent, 'together', 1_000);
     expect(planBurst(11, sent, 60_999)).toEqual({ send: 'nothing', until: 61_000 });
     expect(planBurst(11, sent, 61_000)).toEqual({ send: 'together' });
     expect(planBurst(3, sent, 2_000)).toEqual({ send: 'each' });
   });
 
-  it('gives at most eleven messages in any minute, and leaves nothing out', () => {
+  it('sends at most eleven messages in any minute, and leaves no cause out', () => {
     const arrivals = fc.array(
       fc.tuple(fc.oneof(fc.nat(3_000), fc.nat(40_000)), fc.oneof(fc.constant(1), fc.integer({ min: 1, max: 30 }))),
       {

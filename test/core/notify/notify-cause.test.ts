@@ -30,7 +30,7 @@ const given = (over: Partial<NotifyFacts> = {}): NotifyFacts => ({
   at,
   isComplete: true,
   needsYou: [],
-  landed: [],
+  finished: [],
   ...over,
 });
 const causesAt = (facts: NotifyFacts, now = facts.at, problems: ProblemSightings = new Map(), daemon = 'd') =>
@@ -38,7 +38,7 @@ const causesAt = (facts: NotifyFacts, now = facts.at, problems: ProblemSightings
 const found = (over: Partial<NotifyFacts>) => causesAt(given(over));
 const keysOf = (over: Partial<NotifyFacts>) => found(over).map(({ key, event, nature }) => [event, nature, key]);
 
-describe('what there is to tell', () => {
+describe('the causes of notifications', () => {
   it.each<[NeedsYouFact, string, string, string]>([
     [needs('question', { questionId: 'q1' }), 'needs_you', 'lasting', 'question:q1'],
     [needs('held'), 'held', 'lasting', 'held:i1:5'],
@@ -52,25 +52,25 @@ describe('what there is to tell', () => {
     ],
     [needs('held', { since: null }), 'held', 'recurring', 'held:i1'],
     [needs('held', { issue: { ...issue, id: 'a:b/ü\uD800' } }), 'held', 'lasting', 'held:a%3Ab%2F%C3%BC%EF%BF%BD:5'],
-  ])('has a key that lasts as long as its cause (%#)', (fact, event, nature, key) => {
+  ])('have a key that stays the same while the cause lasts (%#)', (fact, event, nature, key) => {
     expect(keysOf({ needsYou: [fact] })).toEqual([[event, nature, key]]);
   });
 
-  it('tells a question once, also when its issue is held with it', () => {
+  it('report a question once, also when its issue is held with it', () => {
     const question = needs('question', { questionId: 'q1' });
     const held = needs('held', { questionId: 'q1', since: 99 });
     expect(keysOf({ needsYou: [question, held] })).toEqual([['needs_you', 'lasting', 'question:q1']]);
     expect(keysOf({ needsYou: [held] })).toEqual([['held', 'lasting', 'question:q1']]);
   });
 
-  it('tells a question once that a later run asks once more, and shows the one that can be answered', () => {
+  it('report a question once that a later run repeats, with the id that can be answered', () => {
     const actions = ['question_answer'];
     const again = needs('question', { questionId: 'q3', repeats: 'q1', actions });
     expect(keysOf({ needsYou: [again] })).toEqual([['needs_you', 'lasting', 'question:q1']]);
     expect(found({ needsYou: [again] })[0]?.actions).toEqual(['baton ask show q3']);
   });
 
-  it('tells a limit of the day once for each day and each allowance', () => {
+  it('report a limit of the day once for each day and each allowance', () => {
     const limit = (key: string) => needs('limit', { key, code: 'tokens_per_day', issue: null, actions: ['resume'] });
     const one = limit('limit:tokens_per_day:2026-01-02:0');
     const [cause] = found({ needsYou: [one] });
@@ -80,7 +80,7 @@ describe('what there is to tell', () => {
     expect(keysOf({ needsYou: [one, one, ...others] })).toHaveLength(3);
   });
 
-  it('tells a limit of the day no more when the day is over, whenever it was looked at', () => {
+  it('drop a limit of the day when its day has ended', () => {
     const limit = needs('limit', { key: 'limit:tokens_per_day:2026-01-02:0', issue: null, since: null });
     const ofIssue = needs('limit', { code: 'limit_reached' });
     const taken = given({ at: Date.UTC(2026, 0, 2, 23, 59), needsYou: [limit, ofIssue] });
@@ -90,7 +90,7 @@ describe('what there is to tell', () => {
     expect(events(Date.UTC(2026, 0, 1, 23, 59))).toEqual(['i1']);
   });
 
-  it('tells nobody of what a person did himself', () => {
+  it('leave out actions of the person themselves', () => {
     const byPerson = [needs('held', { code: 'person' }), needs('held', { code: 'taken_over' })];
     expect(keysOf({ needsYou: byPerson })).toEqual([]);
     expect(keysOf({ needsYou: [needs('held', { code: 'agent_survives' })] })).toHaveLength(1);
@@ -112,29 +112,29 @@ describe('what there is to tell', () => {
     ['file:///etc/passwd', null],
     ['', null],
     [null, null],
-  ])('gives the address of an issue only where a browser opens it as a page: %j', (url, given) => {
-    const [hold, landed] = [
+  ])('have the address of an issue only where a browser can open it: %j', (url, given) => {
+    const [hold, finished] = [
       needs('held', { issue: { ...issue, url } }),
       { issue: { ...issue, url }, state: 'Done', at },
     ];
-    expect(found({ needsYou: [hold], landed: [landed] }).map((each) => each.issue?.url)).toEqual([given, given]);
+    expect(found({ needsYou: [hold], finished: [finished] }).map((each) => each.issue?.url)).toEqual([given, given]);
   });
 
-  it('tells what finished just now, and not what finished long ago', () => {
-    const landed = (ago: number) => ({ issue, state: 'Done', at: at - ago });
-    expect(keysOf({ landed: [landed(0)] })).toEqual([['finished', 'happening', `finished:i1:Done:${at}`]]);
-    expect(keysOf({ landed: [landed(3_600_000)] })).toHaveLength(1);
-    expect(keysOf({ landed: [landed(3_600_001)] })).toEqual([]);
+  it('include an issue that finished now, and not one that finished long ago', () => {
+    const finished = (ago: number) => ({ issue, state: 'Done', at: at - ago });
+    expect(keysOf({ finished: [finished(0)] })).toEqual([['finished', 'happening', `finished:i1:Done:${at}`]]);
+    expect(keysOf({ finished: [finished(3_600_000)] })).toHaveLength(1);
+    expect(keysOf({ finished: [finished(3_600_001)] })).toEqual([]);
   });
 
-  it('makes one harmless line of whatever somebody wrote, and no longer than people read', () => {
+  it('turn any text into one harmless line of limited length', () => {
     const title = '\u001b[31mred\u001b[0m\r\nnext\u202Eline\0';
     const [cause] = found({ needsYou: [needs('held', { reason: 'x'.repeat(5_000), issue: { ...issue, title } })] });
     expect(cause?.issue?.title).toBe('red next line');
     expect(cause?.reason).toHaveLength(1_001);
   });
 
-  it('says which commands a person can give, and quotes what a shell could read', () => {
+  it('list the commands that a person can give, quoted for a shell', () => {
     const kinds = ['question_answer', 'issue_retry', 'issue_takeover', 'issue_stop', 'issue_release', 'issue_handback'];
     const odd = { ...issue, identifier: "$(rm -rf /)'" };
     const lines = (fact: Partial<NeedsYouFact>) => found({ needsYou: [needs('held', fact)] })[0]?.actions;
@@ -159,27 +159,27 @@ describe('a problem of the daemon', () => {
   const told = (sightings: ReadonlyMap<string, number>, over: Partial<NotifyFacts>) =>
     causesAt(given(over), over.at ?? at, sightings).map(({ key }) => key);
 
-  it('is told when it has lasted for a minute without a gap', () => {
-    const first = given({ needsYou: [trouble('no_room')] });
+  it('is reported after it has lasted for a minute without a gap', () => {
+    const first = given({ needsYou: [trouble('no_headroom')] });
     let sightings = problemSightings(new Map(), first, at);
     expect(told(sightings, first)).toEqual([]);
     sightings = problemSightings(sightings, first, at + steadyMs);
-    expect(told(sightings, { ...first, at: at + steadyMs })).toEqual(['unhealthy:d:no_room']);
+    expect(told(sightings, { ...first, at: at + steadyMs })).toEqual(['unhealthy:d:no_headroom']);
     sightings = problemSightings(sightings, given(), at + steadyMs + 1);
     sightings = problemSightings(sightings, first, at + steadyMs + 2);
     expect(told(sightings, { ...first, at: at + steadyMs + 2 })).toEqual([]);
   });
 
-  it('is not kept back by a clock that is set back', () => {
+  it('is not delayed by a clock that is set back', () => {
     const later = problemSightings(new Map(), given({ needsYou: [trouble('x')] }), at);
     const back = at - 86_400_000;
     const sightings = problemSightings(later, given({ needsYou: [trouble('x')] }), back);
     expect(told(sightings, { at: back + steadyMs, needsYou: [trouble('x')] })).toHaveLength(1);
   });
 
-  it('belongs to its daemon, by the whole of its name', () => {
-    expect(isOfOtherDaemon('unhealthy:d:no_room', 'd')).toBe(false);
-    expect(isOfOtherDaemon('unhealthy:d2:no_room', 'd')).toBe(true);
+  it('belongs to its daemon, by the full name', () => {
+    expect(isOfOtherDaemon('unhealthy:d:no_headroom', 'd')).toBe(false);
+    expect(isOfOtherDaemon('unhealthy:d2:no_headroom', 'd')).toBe(true);
     expect(isOfOtherDaemon('held:i1:5', 'd')).toBe(false);
     const [cause] = causesAt(given({ needsYou: [trouble('c')] }), at, new Map([['c', 0]]), 'd:1');
     expect(isOfOtherDaemon(cause?.key ?? '', 'd:1')).toBe(false);
@@ -207,8 +207,8 @@ const anyFact = fc.record({
   actions: fc.array(fc.string()),
 });
 
-describe('whatever is there', () => {
-  it('gives each key once, the same at every look, and never throws', () => {
+describe('any set of facts', () => {
+  it('gives each key once, the same at every reading, and never throws', () => {
     fc.assert(
       fc.property(fc.array(anyFact), fc.nat(), (needsYou, laterMs) => {
         const sightings = new Map(needsYou.map(({ code }) => [code, 0]));

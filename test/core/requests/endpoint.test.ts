@@ -13,7 +13,7 @@ it.each([
   'http://0x7f000001/',
   'http://[::1]:8080/',
   'http://[0:0:0:0:0:0:0:1]/',
-])('a credential may travel to %s', (address) => {
+])('allows a credential for %s', (address) => {
   expect(isSecureEnough(address, false)).toBe(true);
 });
 
@@ -29,7 +29,7 @@ it.each([
   'http://0.0.0.0/',
   'http://10.0.0.1/',
   'http://[::2]/',
-])('it may travel to %s only where that is allowed', (address) => {
+])('allows a credential for %s only with the setting', (address) => {
   expect(isSecureEnough(address, false)).toBe(false);
   expect(isSecureEnough(address, true)).toBe(true);
 });
@@ -43,12 +43,12 @@ it.each([
   'http://',
   'javascript:1',
   'http:// /',
-])('what is no address of a service is never secure enough: %j', (address) => {
+])('rejects anything that is not the address of a service: %j', (address) => {
   expect(isSecureEnough(address, false)).toBe(false);
   expect(isSecureEnough(address, true)).toBe(false);
 });
 
-it('knows this machine by any spelling that URL gives', () => {
+it('recognises this machine in every spelling of URL', () => {
   expect(['localhost', 'a.b.localhost', '127.9.9.9', '[::1]'].every(isLoopback)).toBe(true);
   expect(['localhost.com', '1127.0.0.1', '127.0.0', '::', ''].some(isLoopback)).toBe(false);
 });

@@ -8,7 +8,7 @@ import { telling } from '../../telling.ts';
 
 const now = 1_000_000;
 const hourMs = 3_600_000;
-const ranks: readonly PressureStep[] = ['free', 'warned', 'stretched', 'custody_only', 'closed'];
+const ranks: readonly PressureStep[] = ['free', 'warned', 'stretched', 'essential_only', 'closed'];
 
 /** A window of an announced limit that ends in an hour, unless told otherwise. */
 function windowOf(facts: Partial<WindowFacts>): WindowFacts {
@@ -27,16 +27,16 @@ const amounts = fc.oneof(fc.integer({ min: 0, max: 12 }), fc.integer({ min: 0, m
 const anyWindow = fc
   .record({
     limit: amounts,
-    custody: amounts,
+    essential: amounts,
     others: amounts,
     isSum: fc.boolean(),
     leftMs: fc.integer({ max: hourMs }),
   })
-  .map(({ limit, custody, others, isSum, leftMs }) =>
-    windowOf({ limit, used: custody + others, usedByOthers: isSum ? null : others, freeAt: now + leftMs }),
+  .map(({ limit, essential, others, isSum, leftMs }) =>
+    windowOf({ limit, used: essential + others, usedByOthers: isSum ? null : others, freeAt: now + leftMs }),
   );
 
-describe('the steps of one window', () => {
+describe('the pressure of one window', () => {
   // @conforms octo-6.3
   it.each<[used: number, step: PressureStep]>([
     [0, 'free'],
@@ -45,40 +45,40 @@ describe('the steps of one window', () => {
     [84, 'warned'],
     [85, 'stretched'],
     [94, 'stretched'],
-    [95, 'custody_only'],
-    [99, 'custody_only'],
+    [95, 'essential_only'],
+    [99, 'essential_only'],
     [100, 'closed'],
     [250, 'closed'],
-  ])('of 100 requests with %i used it is %s', (used, step) => {
+  ])('of 100 requests with %i used is %s', (used, step) => {
     expect(stepAt({ used })).toBe(step);
   });
 
   // @conforms octo-6.4
-  it('keep a tenth for custody also when custody used little', () => {
+  it('reserves a tenth for essential requests, even when they used little', () => {
     expect(stepAt({ used: 89, usedByOthers: 89 })).toBe('stretched');
-    expect(stepAt({ used: 90, usedByOthers: 90 })).toBe('custody_only');
+    expect(stepAt({ used: 90, usedByOthers: 90 })).toBe('essential_only');
     expect(stepAt({ used: 94, usedByOthers: 89 })).toBe('stretched');
-    expect(stepAt({ used: 95, usedByOthers: 5 })).toBe('custody_only');
+    expect(stepAt({ used: 95, usedByOthers: 5 })).toBe('essential_only');
   });
 
-  it('know limits that are too small to be shared', () => {
+  it('handles limits that are too small to share', () => {
     expect(stepAt({ limit: 0, used: 0 })).toBe('closed');
     expect(stepAt({ limit: 0, used: 0, usedByOthers: 0 })).toBe('closed');
     expect(stepAt({ limit: 1, used: 0 })).toBe('free');
-    expect(stepAt({ limit: 1, used: 0, usedByOthers: 0 })).toBe('custody_only');
+    expect(stepAt({ limit: 1, used: 0, usedByOthers: 0 })).toBe('essential_only');
     expect(stepAt({ limit: 1, used: 1, usedByOthers: 0 })).toBe('closed');
     expect(stepAt({ limit: 2, used: 0, usedByOthers: 0 })).toBe('free');
-    expect(stepAt({ limit: 2, used: 1, usedByOthers: 1 })).toBe('custody_only');
+    expect(stepAt({ limit: 2, used: 1, usedByOthers: 1 })).toBe('essential_only');
   });
 
-  it('press no more when the window is over', () => {
+  it('ends with the window', () => {
     expect(pressureOf([windowOf({ used: 100, freeAt: now })], now)).toEqual(noPressure);
     expect(pressureOf([windowOf({ used: 100, freeAt: now - hourMs })], now)).toEqual(noPressure);
     expect(pressureOf([windowOf({ limit: 0, used: 0, freeAt: now })], now)).toEqual(noPressure);
     expect(stepAt({ used: 100, freeAt: now + 1 })).toBe('closed');
   });
 
-  it('say what is short and until when', () => {
+  it('says which requests are short and until when', () => {
     expect(pressureOf([windowOf({ name: 'requests_per_day', limit: 10_000, used: 7_000 })], now)).toEqual({
       step: 'warned',
       spacingMs: 0,
@@ -89,7 +89,7 @@ describe('the steps of one window', () => {
     expect(pressureOf([], now)).toEqual(noPressure);
   });
 
-  it('never get softer because more is used', () => {
+  it('never falls when more is used', () => {
     fc.assert(
       fc.property(anyWindow, amounts, fc.boolean(), (window, more, isCustody) => {
         const later = {
@@ -106,23 +106,23 @@ describe('the steps of one window', () => {
 });
 
 describe('the spacing', () => {
-  it('makes what is left before only custody goes last until the window ends', () => {
+  it('makes the requests before essential_only last until the window ends', () => {
     expect(pressureOf([windowOf({ limit: 1_000, used: 850 })], now).spacingMs).toBe(hourMs / 100);
     expect(pressureOf([windowOf({ limit: 1_000, used: 949 })], now).spacingMs).toBe(hourMs);
   });
 
-  it('counts what is left before the reserve where that is less', () => {
+  it('uses the requests before the reserve when those are fewer', () => {
     expect(pressureOf([windowOf({ limit: 1_000, used: 850, usedByOthers: 850 })], now).spacingMs).toBe(hourMs / 50);
     expect(pressureOf([windowOf({ limit: 1_000, used: 850, usedByOthers: 100 })], now).spacingMs).toBe(hourMs / 100);
   });
 
-  it('makes what is left for custody last until the window ends', () => {
+  it('makes the requests for live runs last until the window ends', () => {
     expect(pressureOf([windowOf({ limit: 1_000, used: 950 })], now).spacingMs).toBe(hourMs / 50);
     expect(pressureOf([windowOf({ limit: 1_000, used: 900, usedByOthers: 900 })], now).spacingMs).toBe(hourMs / 100);
     expect(pressureOf([windowOf({ limit: 1_000, used: 999 })], now).spacingMs).toBe(hourMs);
   });
 
-  it('is there while stretched and while only custody goes, and never beyond the time left', () => {
+  it('applies while stretched and essential_only, and never exceeds the remaining time', () => {
     // Drawn at random hardly any window is nearly used up, and those are the ones that matter.
     const nearlyUsed = fc
       .record({ limit: fc.integer({ min: 1, max: 2_000 }), share: fc.double({ min: 0.8, max: 1.05, noNaN: true }) })
@@ -130,14 +130,14 @@ describe('the spacing', () => {
     fc.assert(
       fc.property(fc.oneof(anyWindow, nearlyUsed), (window) => {
         const { step, spacingMs } = pressureOf([window], now);
-        expect(spacingMs > 0).toBe(step === 'stretched' || step === 'custody_only');
+        expect(spacingMs > 0).toBe(step === 'stretched' || step === 'essential_only');
         expect(spacingMs).toBeLessThanOrEqual(Math.max(0, window.freeAt - now));
       }),
       { numRuns: runs(500) },
     );
   });
 
-  it('keeps requests that obey it out of custody_only until the window ends', () => {
+  it('keeps requests that follow it out of essential_only until the window ends', () => {
     fc.assert(
       fc.property(fc.integer({ min: 10, max: 2_000 }), fc.integer({ min: 1_000, max: hourMs }), (limit, leftMs) => {
         const freeAt = now + leftMs;
@@ -155,7 +155,7 @@ describe('the spacing', () => {
 });
 
 describe('several windows', () => {
-  it('press as hard as the hardest of them', () => {
+  it('have the highest pressure of all', () => {
     fc.assert(
       fc.property(fc.array(anyWindow, { maxLength: 6 }), (windows) => {
         const all = pressureOf(windows, now);
@@ -167,7 +167,7 @@ describe('several windows', () => {
     );
   });
 
-  it('press in any order alike', () => {
+  it('give the same pressure in any order', () => {
     fc.assert(
       fc.property(fc.array(anyWindow, { maxLength: 6 }), (windows) => {
         const { step, spacingMs, until } = pressureOf(windows, now);
@@ -176,7 +176,7 @@ describe('several windows', () => {
     );
   });
 
-  it('of the same step last as long as the longest of them', () => {
+  it('with the same step last as long as the longest', () => {
     const short = windowOf({ name: 'short', used: 100, freeAt: now + 1 });
     const long = windowOf({ name: 'long', used: 100, freeAt: now + hourMs });
     expect(pressureOf([short, long], now).until).toBe(now + hourMs);
@@ -184,29 +184,29 @@ describe('several windows', () => {
   });
 });
 
-describe('what may leave', () => {
+describe('requests that may be sent', () => {
   it.each<[RequestImportance, readonly PressureStep[]]>([
     ['background', ['free', 'warned']],
     ['work', ['free', 'warned', 'stretched']],
-    ['custody', ['free', 'warned', 'stretched', 'custody_only']],
-  ])('of %s is what goes under %j', (importance, open) => {
+    ['essential', ['free', 'warned', 'stretched', 'essential_only']],
+  ])('of %s are those under %j', (importance, open) => {
     expect(ranks.filter((step) => mayLeave(importance, { ...noPressure, step }))).toEqual(open);
   });
 
-  it('keeps every budget and its reserve, whoever asks how often', () => {
-    const importances = fc.constantFrom<RequestImportance>('custody', 'work', 'background');
+  it('stay within every budget and its reserve, however often each caller asks', () => {
+    const importances = fc.constantFrom<RequestImportance>('essential', 'work', 'background');
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 60 }), fc.array(importances, { maxLength: 150 }), (limit, asked) => {
         let [used, usedByOthers] = [0, 0];
         for (const importance of asked) {
           if (!mayLeave(importance, pressureOf([windowOf({ limit, used, usedByOthers })], now))) continue;
           used += 1;
-          if (importance !== 'custody') usedByOthers += 1;
+          if (importance !== 'essential') usedByOthers += 1;
         }
         expect(used).toBeLessThanOrEqual(limit);
         expect(usedByOthers * 100).toBeLessThanOrEqual(limit * 90);
-        const custody = asked.filter((importance) => importance === 'custody').length;
-        expect(used - usedByOthers).toBeGreaterThanOrEqual(Math.min(custody, Math.ceil(limit / 10)));
+        const essential = asked.filter((importance) => importance === 'essential').length;
+        expect(used - usedByOthers).toBeGreaterThanOrEqual(Math.min(essential, Math.ceil(limit / 10)));
       }),
     );
   });

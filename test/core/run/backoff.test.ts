@@ -3,12 +3,12 @@ import { expect, it } from 'vitest';
 import { failureDelayMs, loginDelayMs, quotaDelayMs } from '../../../src/core/run/backoff.ts';
 
 // @conforms 2.9, 4.75
-it('doubles from ten seconds to the limit: the schedule of seed 4', () => {
+it('doubles from ten seconds up to the limit, as in seed 4', () => {
   const schedule = [1, 2, 3, 4, 5, 6, 7].map((failures) => failureDelayMs(failures, 300_000, 0));
   expect(schedule).toEqual([10_000, 20_000, 40_000, 80_000, 160_000, 300_000, 300_000]);
 });
 
-it('is the formula of seed 2 for every number of failures and every limit', () => {
+it('follows the formula of seed 2 for every number of failures and every limit', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 40 }), fc.integer({ min: 1, max: 10 ** 9 }), (failures, longest) => {
       expect(failureDelayMs(failures, longest, 0)).toBe(Math.min(10_000 * 2 ** (failures - 1), longest));
@@ -17,7 +17,7 @@ it('is the formula of seed 2 for every number of failures and every limit', () =
 });
 
 // @conforms scheduling.2
-it('jitter only ever makes it longer, and by a tenth at most', () => {
+it('adds jitter of at most a tenth and never subtracts any', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 10_000 }),
@@ -34,7 +34,7 @@ it('jitter only ever makes it longer, and by a tenth at most', () => {
   );
 });
 
-it('the wait for a quota and for a login grows to an hour, and is a minute longer by chance at most', () => {
+it('grows to an hour for a quota and for a login, with at most a minute of jitter', () => {
   const minutes = (delays: number[]): number[] => delays.map((delay) => delay / 60_000);
   expect(minutes([-1, 0, 1, 5, 6, 99].map((waits) => quotaDelayMs(waits, null, 0)))).toEqual([1, 1, 2, 32, 60, 60]);
   expect(minutes([-1, 0, 1, 3, 4, 99].map((waits) => loginDelayMs(waits, 0)))).toEqual([5, 5, 10, 40, 60, 60]);

@@ -18,7 +18,7 @@ const all = configured(...recoverySteps);
 const chosen = (death: Partial<ContextDeath>): RecoveryStep | null =>
   chooseRecovery({ kind: 'context', last: null, isLastAttempt: false, configured: all, ...death });
 
-describe('after a run died of its context', () => {
+describe('after a run filled its context', () => {
   it.each([
     [null, 'reduced_budget'],
     ['reduced_budget', 'compact'],
@@ -34,18 +34,18 @@ describe('after a run died of its context', () => {
     ['reduced_budget', 'compact'],
     ['compact', 'fresh_start'],
     ['fresh_start', 'larger_model'],
-  ] as const)('because of too many tokens and had tried %s, the next step is %s', (last, next) => {
+  ] as const)('with too many tokens and had tried %s, the next step is %s', (last, next) => {
     expect(chosen({ kind: 'token', last })).toBe(next);
   });
 
-  it('steps that are not configured are left out', () => {
+  it('steps that are not configured are skipped', () => {
     const few = configured('reduced_budget', 'larger_model');
     expect(chosen({ configured: few })).toBe('reduced_budget');
     expect(chosen({ configured: few, last: 'reduced_budget' })).toBe('larger_model');
     expect(chosen({ configured: few, kind: 'token' })).toBe('larger_model');
   });
 
-  it('because of too many tokens with nothing beyond a smaller budget, that is all there is', () => {
+  it('with too many tokens and only a smaller budget configured, that is the only step', () => {
     expect(chosen({ configured: configured('reduced_budget'), kind: 'token' })).toBe('reduced_budget');
   });
 
@@ -55,17 +55,17 @@ describe('after a run died of its context', () => {
     expect(chosen({ last, isLastAttempt: true, configured: configured('compact') })).toBe('compact');
   });
 
-  it('goes on from a step that is not configured any more', () => {
+  it('continues after a step that is no longer configured', () => {
     expect(chosen({ last: 'compact', configured: configured('reduced_budget', 'fresh_start') })).toBe('fresh_start');
   });
 
-  it('with nothing configured it is a retry like any other', () => {
+  it('retries as usual when nothing is configured', () => {
     for (const last of [null, ...recoverySteps])
       for (const isLastAttempt of [true, false])
         expect(chosen({ last, isLastAttempt, configured: configured() })).toBeNull();
   });
 
-  it('a row of them only ever goes forward, takes each configured step once, and stays at the last', () => {
+  it('several in a row only go forward, take each configured step once, and stay at the last', () => {
     fc.assert(
       fc.property(fc.subarray([...recoverySteps], { minLength: 1 }), (steps) => {
         let last: RecoveryStep | null = null;

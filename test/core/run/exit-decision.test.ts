@@ -21,7 +21,7 @@ const decided = (outcome: RunOutcome, known: Partial<RunExit> = {}) =>
     staleBefore: 0,
     quotaWaitsBefore: 0,
     quotaReadyInMs: null,
-    standsForLogin: true,
+    isHeldForLogin: true,
     lastRecovery: null,
     changed: true,
     agent,
@@ -31,9 +31,9 @@ const decided = (outcome: RunOutcome, known: Partial<RunExit> = {}) =>
   });
 const failed = badly('failed', 'agent_exited');
 
-describe('a run that ended well', () => {
+describe('a successful run', () => {
   // @conforms 2.10
-  it('is looked at again after a second, and its failures are forgotten', () => {
+  it('is checked again after a second, and resets the failures', () => {
     const decision = decided(well, { failuresBefore: 2, staleBefore: 2, chance: 0.5 });
     expect(decision).toEqual({
       action: 'retry',
@@ -45,16 +45,16 @@ describe('a run that ended well', () => {
     });
   });
 
-  it('and changed nothing is counted', () => {
+  it('without changes is counted', () => {
     expect(decided(well, { changed: false, staleBefore: 1 })).toMatchObject({ action: 'retry', staleRuns: 2 });
   });
 
-  it('of which nobody knows what it changed counts as changed', () => {
+  it('counts as changed when its changes are unknown', () => {
     expect(decided(well, { changed: null, staleBefore: 2 })).toMatchObject({ action: 'retry', staleRuns: 0 });
   });
 
   // @conforms 4.33
-  it('and changed nothing for the third time in a row is held, with the count and the command', () => {
+  it('without changes for the third time in a row leads to a hold with the count and the command', () => {
     expect(decided(well, { changed: false, staleBefore: 2 })).toEqual({
       action: 'hold',
       code: 'no_progress',
@@ -62,16 +62,16 @@ describe('a run that ended well', () => {
     });
   });
 
-  it('and changed nothing goes on for ever when the check is off', () => {
+  it('without changes continues forever when the check is off', () => {
     const unchecked = { ...agent, maxStaleRuns: 0 };
     const decision = decided(well, { changed: false, staleBefore: 99, agent: unchecked });
     expect(decision).toMatchObject({ action: 'retry', staleRuns: 100 });
   });
 });
 
-describe('a run that failed', () => {
+describe('a failed run', () => {
   // @conforms O20
-  it('for the first time waits ten seconds', () => {
+  it('waits ten seconds after the first failure', () => {
     expect(decided(failed)).toEqual({
       action: 'retry',
       kind: 'failure',
@@ -83,7 +83,7 @@ describe('a run that failed', () => {
   });
 
   // @conforms O19
-  it('for the third time in a row waits forty seconds', () => {
+  it('waits forty seconds after the third failure in a row', () => {
     expect(decided(failed, { failuresBefore: 2 })).toMatchObject({ failures: 3, delayMs: 40_000 });
   });
 
@@ -95,12 +95,12 @@ describe('a run that failed', () => {
     expect(decided(badly(end, code), { failuresBefore: 1 })).toMatchObject({ failures: 2, delayMs: 20_000 });
   });
 
-  it('says nothing about progress: its stale runs stay', () => {
+  it('does not change the count of runs without progress', () => {
     expect(decided(failed, { changed: false, staleBefore: 2 })).toMatchObject({ action: 'retry', staleRuns: 2 });
   });
 
   // @conforms 4.29
-  it('for the third time in a row is held, with its last error and the command', () => {
+  it('leads to a hold after the third failure in a row, with the last error and the command', () => {
     const limited = { ...agent, maxRetries: 3 };
     expect(decided(failed, { failuresBefore: 1, agent: limited })).toMatchObject({ action: 'retry', failures: 2 });
     expect(
@@ -112,7 +112,7 @@ describe('a run that failed', () => {
     });
   });
 
-  it('beyond a limit that was lowered meanwhile is held as well', () => {
+  it('leads to a hold when the limit was lowered below its count', () => {
     const limited = { ...agent, maxRetries: 1 };
     expect(decided(failed, { failuresBefore: 7, agent: limited })).toMatchObject({ code: 'retries_exhausted' });
     expect(decided(failed, { agent: limited })).toMatchObject({
@@ -121,7 +121,7 @@ describe('a run that failed', () => {
     });
   });
 
-  it('with pages of hostile output is held with a reason of one short line', () => {
+  it('with pages of hostile output leads to a hold with a short reason in one line', () => {
     const hostile = `\u001b[2J${'x\n'.repeat(50_000)}`;
     const decision = decided(badly('failed', 'agent_exited', hostile), { agent: { ...agent, maxRetries: 1 } });
     if (decision.action !== 'hold') throw new Error('not held');
@@ -133,7 +133,7 @@ describe('a run that failed', () => {
 });
 
 // @conforms O31
-it('a run that needs a person is held and not retried', () => {
+it('a run that needs a person leads to a hold and no retry', () => {
   const decision = decided(badly('failed', 'agent_input_required'));
   const reason = telling('why.', 'baton issue retry BAT-1');
   expect(decision).toEqual({ action: 'hold', code: 'agent_input_required', reason });
@@ -141,7 +141,7 @@ it('a run that needs a person is held and not retried', () => {
 
 // @conforms scheduling.6
 it.each(['failed', 'timed_out', 'stalled', 'canceled_by_reconciliation', 'interrupted'] as const)(
-  'an agent that could not be ended keeps its ticket from being given to another, also when its run is %s',
+  'an agent that could not be ended holds its issue, also when its run is %s',
   (end) => {
     const decision = decided(badly(end, 'agent_survives'));
     const reason = telling('why.', 'baton issue retry BAT-1');
@@ -149,12 +149,12 @@ it.each(['failed', 'timed_out', 'stalled', 'canceled_by_reconciliation', 'interr
   },
 );
 
-it('a run that was stopped because its issue moved on gives the claim back', () => {
+it('a run that was stopped because its issue moved on releases the claim', () => {
   expect(decided(badly('canceled_by_reconciliation', 'run_cancelled'))).toEqual({ action: 'release' });
 });
 
 // @conforms limits.23
-it('a run that Baton interrupted goes on as soon as it may, and nothing is counted', () => {
+it('a run that Baton interrupted continues as soon as possible, and nothing is counted', () => {
   fc.assert(
     fc.property(
       fc.nat(50),
@@ -183,7 +183,7 @@ it('a run that Baton interrupted goes on as soon as it may, and nothing is count
 });
 
 // @conforms limits.22
-it('no row of exits retries for ever: with both limits on, every issue is held, or changes something', () => {
+it('no sequence of exits retries forever: with both limits on, every issue is held or changes something', () => {
   const exits = fc.array(fc.constantFrom('fails', 'idles', 'is interrupted'), { minLength: 1, maxLength: 40 });
   fc.assert(
     fc.property(
@@ -207,7 +207,7 @@ it('no row of exits retries for ever: with both limits on, every issue is held, 
   );
 });
 
-describe('a run whose account has no quota left', () => {
+describe('a run whose account has no quota', () => {
   const exhausted = (resetsAt?: number): RunOutcome => ({
     end: 'failed',
     turns: 1,
@@ -233,11 +233,11 @@ describe('a run whose account has no quota left', () => {
     [1, 120_000],
     [3, 480_000],
     [30, 3_600_000],
-  ])('without a time waits longer and longer, after %i waits %i ms, and never more than an hour', (waits, delayMs) => {
+  ])('without a time waits longer each time, after %i waits %i ms, and at most an hour', (waits, delayMs) => {
     expect(decided(exhausted(), { quotaWaitsBefore: waits })).toMatchObject({ kind: 'quota', delayMs });
   });
 
-  it('does not believe a time that is past', () => {
+  it('ignores a time in the past', () => {
     expect(decided(exhausted(500), { now: 1_000 })).toMatchObject({ kind: 'quota', delayMs: 60_000 });
   });
 
@@ -247,25 +247,25 @@ describe('a run whose account has no quota left', () => {
     [-5, 1_000],
     [90_000, 90_000],
   ])(
-    'is looked at when an account is ready, in %i ms after %i ms, whatever time its own account told',
+    'is retried when an account is ready, in %i ms after %i ms, whatever its own account announced',
     (ready, delayMs) => {
       const known = { quotaReadyInMs: ready, quotaWaitsBefore: 7, chance: 1 };
       expect(decided(exhausted(9_000_000), known)).toMatchObject({ kind: 'quota', delayMs });
     },
   );
 
-  it('does not believe a time that is more than eight days ahead', () => {
+  it('ignores a time more than eight days ahead', () => {
     expect(decided(exhausted(9 * 24 * 3_600_000))).toMatchObject({ kind: 'quota', delayMs: 60_000 });
   });
 
-  it('is given back when its issue moved on meanwhile', () => {
+  it('is released when its issue moved on meanwhile', () => {
     expect(decided(badly('canceled_by_reconciliation', 'agent_quota_exhausted'))).toEqual({ action: 'release' });
   });
 });
 
-describe('a run that no retry mends', () => {
-  it('waits for the account where nobody is logged in and another issue is held for that: nothing is counted', () => {
-    const known = { standsForLogin: false, quotaReadyInMs: 300_000, failuresBefore: 2, staleBefore: 1 };
+describe('a run that no retry can fix', () => {
+  it('waits for the account without a login when another issue is held for it, and nothing is counted', () => {
+    const known = { isHeldForLogin: false, quotaReadyInMs: 300_000, failuresBefore: 2, staleBefore: 1 };
     expect(decided(badly('failed', 'agent_auth_failed'), known)).toEqual({
       action: 'retry',
       kind: 'quota',
@@ -278,7 +278,7 @@ describe('a run that no retry mends', () => {
 
   // @conforms runs.31
   it.each(['agent_auth_failed', 'run_stalemate'] as const)(
-    '%s: is held at once, with the command that goes on',
+    '%s: is held at once, with the command that continues it',
     (code) => {
       for (const end of ['failed', 'timed_out', 'stalled', 'interrupted'] as const) {
         expect(decided(badly(end, code, 'Log in with: codex login'), { agent: { ...agent, maxRetries: 0 } })).toEqual({
@@ -290,7 +290,7 @@ describe('a run that no retry mends', () => {
     },
   );
 
-  it('is given back when its issue moved on meanwhile', () => {
+  it('is released when its issue moved on meanwhile', () => {
     expect(decided(badly('canceled_by_reconciliation', 'agent_auth_failed'))).toEqual({ action: 'release' });
     expect(decided(badly('canceled_by_reconciliation', 'run_stalemate'))).toEqual({ action: 'release' });
   });
@@ -308,14 +308,14 @@ describe('a run that no retry mends', () => {
   });
 });
 
-describe('a run that died of its context window', () => {
+describe('a run that filled its context window', () => {
   const died = (kind?: unknown, end: 'failed' | 'interrupted' = 'failed'): RunOutcome => ({
     end,
     turns: 1,
     error: new BatonError('agent_context_exhausted', 'full', { details: { kind } }),
   });
 
-  it('is a failure like any other, and the next run does something differently', () => {
+  it('counts as a failure, and the next run does something differently', () => {
     expect(decided(died('context'), { failuresBefore: 1, staleBefore: 2 })).toEqual({
       action: 'retry',
       kind: 'failure',
@@ -331,12 +331,12 @@ describe('a run that died of its context window', () => {
     ['context', 'compact', 'fresh_start'],
     ['something else', 'fresh_start', 'larger_model'],
     [undefined, null, 'reduced_budget'],
-  ] as const)('by %s after %s goes on with %s', (kind, lastRecovery, recovery) => {
+  ] as const)('by %s after %s continues with %s', (kind, lastRecovery, recovery) => {
     expect(decided(died(kind), { lastRecovery })).toMatchObject({ recovery });
   });
 
   // @conforms 4.88
-  it('takes the last step at the last attempt, and then is held: there is no attempt more', () => {
+  it('takes the last step at the last attempt, and is then held', () => {
     const limited = { ...agent, maxRetries: 3 };
     expect(decided(died(), { agent: limited })).toMatchObject({ failures: 1, recovery: 'reduced_budget' });
     expect(decided(died(), { agent: limited, failuresBefore: 1, lastRecovery: 'reduced_budget' })).toMatchObject({
@@ -349,7 +349,7 @@ describe('a run that died of its context window', () => {
     });
   });
 
-  it('is repeated as it was when nothing is configured', () => {
+  it('is repeated unchanged when nothing is configured', () => {
     const nothing = { reducedBudgetTokens: null, compact: false, freshStart: false, largerModel: null };
     const plain = { ...agent, contextRecovery: nothing };
     expect(decided(died(), { agent: plain, lastRecovery: 'compact' })).toMatchObject({
@@ -358,12 +358,12 @@ describe('a run that died of its context window', () => {
     });
   });
 
-  it('is forgotten after another failure, and after a run that ended well', () => {
+  it('is forgotten after another failure and after a success', () => {
     expect(decided(failed, { lastRecovery: 'compact' })).toMatchObject({ kind: 'failure', recovery: null });
     expect(decided(well, { lastRecovery: 'compact' })).toMatchObject({ kind: 'continuation', recovery: null });
   });
 
-  it('is not forgotten where nothing is counted: the next run is what the interrupted one was to be', () => {
+  it('keeps its step when nothing is counted: the next run is what the interrupted one should have been', () => {
     const lastRecovery = 'compact';
     expect(decided(badly('interrupted', 'run_interrupted'), { lastRecovery })).toMatchObject({ recovery: 'compact' });
     expect(decided(badly('failed', 'agent_quota_exhausted'), { lastRecovery })).toMatchObject({ recovery: 'compact' });

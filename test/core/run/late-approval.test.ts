@@ -12,13 +12,13 @@ const question = fc.record({
   fields: fc.constantFrom([], [{ name: 'f', label: '', options: [], allowsOther: true, isSecret: false }]),
 }) satisfies fc.Arbitrary<AgentQuestion>;
 
-describe('a yes that came too late', () => {
+describe('a late approval', () => {
   it.each(['accept', 'accept_for_session'] as const)('answers the same request: %s', (decision) => {
     expect(allowsAgain({ question: asked, answer: { decision, values: {} } }, { ...asked })).toBe(true);
   });
 
   // @conforms runs.75
-  it('never answers what differs, what was declined, what wants to be told something, or what was cut', () => {
+  it('never answers a different request, a declined one, one that needs values, or one that was cut', () => {
     fc.assert(
       fc.property(question, question, fc.constantFrom('accept', 'decline'), (before, now, decision) => {
         const isAllowed = allowsAgain({ question: before, answer: { decision, values: {} } }, now);
@@ -30,7 +30,7 @@ describe('a yes that came too late', () => {
     );
   });
 
-  it('does not answer a request that told no details: what it is about may be something else', () => {
+  it('does not answer a request without details, because it may be about something else', () => {
     const bare = { ...asked, detail: '' };
     expect(allowsAgain({ question: bare, answer: yes }, bare)).toBe(false);
   });

@@ -32,15 +32,15 @@ const inFlight = (issue: Partial<typeof nothing>, runWallMs = 0, day = idleDay) 
 const beforeStart = (issue: Partial<typeof nothing>, day = idleDay) =>
   limitsBeforeStart({ issue: { ...nothing, ...issue }, day }, limits);
 
-describe('a run in flight', () => {
-  it('that has spent little finds nothing', () => {
+describe('a run in progress', () => {
+  it('with little spending has no finding', () => {
     expect(inFlight({ runs: 23, tokens: 15_999_999, wallMs: 19 * hourMs, microUsd: 15_999_999 }, 3 * hourMs)).toEqual(
       [],
     );
   });
 
   // @conforms limits.4
-  it('is warned from four fifths of a limit on, with the amounts', () => {
+  it('has a warning from four fifths of a limit on, with the amounts', () => {
     expect(inFlight({ tokens: 16_400_000 })).toEqual([
       {
         limit: 'tokens_per_issue',
@@ -54,7 +54,7 @@ describe('a run in flight', () => {
   });
 
   // @conforms limits.5
-  it('has reached a limit at the limit, not one beyond it', () => {
+  it('reaches a limit exactly at its value', () => {
     expect(inFlight({ tokens: 19_999_999 })).toMatchObject([{ level: 'warning' }]);
     expect(inFlight({ tokens: 20_000_000 })).toMatchObject([{ level: 'reached' }]);
   });
@@ -69,7 +69,7 @@ describe('a run in flight', () => {
     ]);
   });
 
-  it('may be the last one: the limit of runs only warns it, even when it was lowered meanwhile', () => {
+  it('may finish as the last one: the limit of runs only warns, even when it was lowered meanwhile', () => {
     expect(inFlight({ runs: 24 })).toMatchObject([{ limit: 'runs_per_issue', level: 'warning' }]);
     expect(inFlight({ runs: 30 })).toMatchObject([{ limit: 'runs_per_issue', level: 'warning' }]);
     expect(inFlight({ runs: 31 })).toMatchObject([
@@ -77,7 +77,7 @@ describe('a run in flight', () => {
     ]);
   });
 
-  it('hears of the limits of the day too, after its own', () => {
+  it('has the limits of the day after its own', () => {
     const day = { tokens: 100_000_000, microUsd: 2_000_000 };
     expect(inFlight({ tokens: 20_000_000 }, 0, day)).toMatchObject([
       { limit: 'tokens_per_issue', level: 'reached' },
@@ -89,12 +89,12 @@ describe('a run in flight', () => {
 
 describe('before a start', () => {
   // @conforms limits.6
-  it('the run after the last one is refused', () => {
+  it('refuses the run after the last allowed one', () => {
     expect(beforeStart({ runs: 29 })).toMatchObject([{ limit: 'runs_per_issue', level: 'warning' }]);
     expect(beforeStart({ runs: 30 })).toMatchObject([{ limit: 'runs_per_issue', level: 'reached' }]);
   });
 
-  it('what was spent up to a limit refuses it', () => {
+  it('refuses a run when the spending has reached a limit', () => {
     const spent = { tokens: 20_000_000, wallMs: 24 * hourMs, microUsd: 20_000_000 };
     const reached = ['tokens_per_issue', 'issue_wall_time_ms', 'usd_per_issue', 'tokens_per_day', 'usd_per_day'];
     const found = beforeStart(spent, { tokens: 100_000_000, microUsd: 2_500_000 });
@@ -102,7 +102,7 @@ describe('before a start', () => {
   });
 });
 
-describe('whatever was spent', () => {
+describe('any spending', () => {
   const amount = fc.oneof(fc.nat(200), fc.nat({ max: 10 ** 9 }), fc.nat({ max: 10 ** 15 }));
   const dollars = fc.oneof(
     fc.constant(0),
@@ -129,7 +129,7 @@ describe('whatever was spent', () => {
     ['warning', 'reached'].indexOf(found.find((finding) => finding.limit === limit)?.level ?? '') + 1;
 
   // @conforms limits.7
-  it('a limit that is switched off finds nothing', () => {
+  it('gives no finding for a limit that is off', () => {
     fc.assert(
       fc.property(someSpent, (spent) => {
         for (const rule of rules) expect(rule(spent, off)).toEqual([]);
@@ -138,7 +138,7 @@ describe('whatever was spent', () => {
   });
 
   // @conforms limits.8
-  it('spending more never makes a finding milder', () => {
+  it('never gives a milder finding for more spending', () => {
     const plus = (left: Spent, right: Spent): Spent => ({
       issue: {
         runs: left.issue.runs + right.issue.runs,
@@ -159,7 +159,7 @@ describe('whatever was spent', () => {
     );
   });
 
-  it('a finding is right about its amounts, and its text has them as numbers that can be read', () => {
+  it('gives findings with correct amounts, and texts with readable numbers', () => {
     fc.assert(
       fc.property(someSpent, someLimits, (spent, rule) => {
         for (const { limit, level, used, allowed, text } of rules.flatMap((look) => look(spent, rule))) {
@@ -175,7 +175,7 @@ describe('whatever was spent', () => {
     );
   });
 
-  it('money is compared to the millionth', () => {
+  it('is compared to the millionth of a dollar', () => {
     fc.assert(
       fc.property(fc.integer({ min: 2, max: 10 ** 12 }), (microUsd) => {
         const rule = { ...off, usdPerDay: Number((microUsd / 1_000_000).toFixed(6)) };
@@ -186,11 +186,11 @@ describe('whatever was spent', () => {
   });
 });
 
-describe('a limit that is reached', () => {
+describe('a reached limit', () => {
   const first = (found: readonly LimitFinding[]): LimitFinding => found[0] as LimitFinding;
 
   // @conforms limits.9
-  it('holds its issue with the amount and the one command that gives a new allowance', () => {
+  it('holds its issue with the amount and the command that gives a new allowance', () => {
     const finding = first(inFlight({ tokens: 20_100_000 }));
     expect(isDayLimit(finding)).toBe(false);
     expect(limitHold(finding, 'BAT-7')).toEqual({
@@ -199,7 +199,7 @@ describe('a limit that is reached', () => {
     });
   });
 
-  it('of the day tells until when, and how to go on before that', () => {
+  it('of the day says until when, and how to continue earlier', () => {
     const found = limitsOfDay({ tokens: 10 ** 8, microUsd: 10 ** 8 }, limits);
     expect(found).toHaveLength(2);
     for (const finding of found) {
@@ -219,13 +219,13 @@ describe('a limit that is reached', () => {
     ['--all', "'--all'"],
     ['two\nlines\u001b[31m', "'two lines'"],
     ['', "''"],
-  ])('its command can be copied whatever the identifier: %j', (identifier, word) => {
+  ])('has a command that can be copied for any identifier: %j', (identifier, word) => {
     const { reason } = limitHold(first(beforeStart({ runs: 30 })), identifier);
     expect(reason.slice(reason.indexOf('baton '))).toBe(`baton issue retry ${word}`);
   });
 });
 
-it('limits that a file switched off are named, those that are off by default are not', () => {
+it('names the limits that a file switched off, and not those that are off by default', () => {
   expect(limitsSwitchedOff(settings())).toEqual([]);
   expect(limitsSwitchedOff(settings({ limits: { tokensPerDay: 0, usdPerDay: 0 }, agent: { maxRetries: 0 } }))).toEqual([
     'limits.tokens_per_day',
@@ -234,7 +234,7 @@ it('limits that a file switched off are named, those that are off by default are
 });
 
 describe('the day', () => {
-  it('is that of UTC', () => {
+  it('is the UTC day', () => {
     expect(utcDay(Date.UTC(2026, 10, 15, 23, 59, 59, 999))).toBe('2026-11-15');
     expect(nextUtcMidnight(Date.UTC(2026, 10, 15, 23, 59, 59, 999))).toBe(Date.UTC(2026, 10, 16));
     expect(nextUtcMidnight(Date.UTC(2026, 10, 16))).toBe(Date.UTC(2026, 10, 17));

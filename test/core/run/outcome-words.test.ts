@@ -9,16 +9,16 @@ function ended(reason: StopReason): EndedRun {
   return { outcome: outcome.end, errorCode: outcome.error.code, errorMessage: outcome.error.message };
 }
 
-describe('how a run ended, in words', () => {
+describe('the text of how a run ended', () => {
   it.each<StopReason>(['taken_over', 'stopped_by_person', 'terminal_state', 'limit_reached', 'shutdown'])(
-    '%s: the message says it all',
+    '%s: is the message alone',
     (reason) => {
       expect(outcomeWords(ended(reason))).toBe(ended(reason).errorMessage);
     },
   );
 
   // @conforms runs.78
-  it('calls neither a person who was waited for nor a takeover a failure', () => {
+  it('does not call a wait for a person or a takeover a failure', () => {
     for (const reason of ['unanswered', 'taken_over'] as const) {
       const end = ended(reason);
       expect(outcomeWords(end)).toContain(end.errorMessage);
@@ -26,7 +26,7 @@ describe('how a run ended, in words', () => {
     }
   });
 
-  it('keeps what an agent failed with, and a success has nothing to add', () => {
+  it('keeps the error of an agent, and adds nothing to a success', () => {
     expect(outcomeWords({ outcome: 'failed', errorCode: 'agent_exited', errorMessage: 'gone' })).toBe('failed: gone');
     expect(outcomeWords({ outcome: 'stalled', errorCode: 'run_stalled', errorMessage: 'still' })).toBe(
       'stalled: still',

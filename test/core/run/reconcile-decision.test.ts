@@ -10,23 +10,23 @@ it.each([
   ['inactive_state', issue({ state: 'Backlog' })],
   ['not_routable', issue({ dispatchable: false })],
   ['issue_missing', null],
-] as const)('a run is stopped: %s', (reason, fresh) => {
+] as const)('stops a run: %s', (reason, fresh) => {
   expect(decideAboutRun(fresh, tracker)).toEqual({ action: 'stop', reason });
 });
 
 // @conforms O14
-it('a run is stopped when its issue lost a required label', () => {
+it('stops a run whose issue lost a required label', () => {
   const rules = { ...tracker, requiredLabels: ['baton'] };
   expect(decideAboutRun(issue({ labels: [] }), rules)).toEqual({ action: 'stop', reason: 'not_routable' });
 });
 
-it('a run goes on with the fresh record while its issue is active', () => {
+it('continues a run with the fresh record while its issue is active', () => {
   const fresh = issue({ state: 'In Progress' });
   expect(decideAboutRun(fresh, tracker)).toEqual({ action: 'keep', issue: fresh });
 });
 
 // @conforms O29
-it('silence is counted from the last event, or from the start before there was one', () => {
+it('counts silence from the last event, or from the start before the first event', () => {
   expect(isStalled({ startedAt: 0, lastEventAt: null }, 1_001, 1_000)).toBe(true);
   expect(isStalled({ startedAt: 0, lastEventAt: null }, 1_000, 1_000)).toBe(false);
   expect(isStalled({ startedAt: 0, lastEventAt: 900 }, 1_001, 1_000)).toBe(false);

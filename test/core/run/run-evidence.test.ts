@@ -1,5 +1,10 @@
 import { expect, it } from 'vitest';
-import { type Delivery, deliveryText, evidenceText, type GitEvidence } from '../../../src/core/run/run-evidence.ts';
+import {
+  evidenceText,
+  type GitEvidence,
+  type Publication,
+  publicationText,
+} from '../../../src/core/run/run-evidence.ts';
 import { telling } from '../../telling.ts';
 
 const clean: GitEvidence = {
@@ -16,14 +21,14 @@ it.each([
   [{ ahead: 2, changed: 3, untracked: 4 }, ['abc1234', 'baton/t-1'], [2, 3, 4]],
   [{ ahead: 5, changed: 1, conflicts: 2, branch: null }, ['abc1234'], [5, 1, 2]],
   [{ head: null, branch: 'main', ahead: null, untracked: 1 }, ['main'], [1]],
-] as const)('the evidence of a run with %j tells %j and the counts %j', (changes, names, counts) => {
+] as const)('the evidence of a run with %j has %j and the counts %j', (changes, names, counts) => {
   const text = evidenceText({ changed: true, fingerprint: 'f', git: { ...clean, ...changes } });
   expect(text).toEqual(telling(...names, ...counts));
   // A count of nothing is left out, and so is the rest of a commit's name.
   expect(text.replaceAll(/abc1234|baton\/t-1/g, '').match(/\d+/g) ?? []).toEqual(counts.map(String));
 });
 
-it('without git the evidence tells apart what changed, what did not, and what nobody knows', () => {
+it('without git the evidence distinguishes changed, unchanged and unknown', () => {
   const texts = [
     { changed: true, fingerprint: 'f' },
     { changed: false, fingerprint: 'f' },
@@ -34,8 +39,8 @@ it('without git the evidence tells apart what changed, what did not, and what no
 });
 
 const work = 'abc1234def5678abc1234def5678abc1234def56';
-const brought: Delivery = {
-  outcome: 'brought',
+const brought: Publication = {
+  outcome: 'published',
   branch: 'baton/t-1',
   commit: work,
   before: null,
@@ -56,21 +61,21 @@ it.each([
   [refused, ['baton/t-1', refused.reason]],
   [{ ...refused, commit: null, elsewhere: other }, ['baton/t-1', refused.reason, 'my/other']],
   [{ ...refused, branch: null, commit: null }, [refused.reason]],
-] as const)('what became of a branch with %j tells %j', (changes, data) => {
-  const text = deliveryText({ ...brought, ...changes }, false);
+] as const)('the publication of a branch with %j has %j', (changes, data) => {
+  const text = publicationText({ ...brought, ...changes }, false);
   expect(text).toEqual(telling(...data));
   expect(text).not.toMatch(/null|undefined/);
 });
 
-it('each outcome of a branch reads differently', () => {
-  const texts = [{}, nothing, refused].map((changes) => deliveryText({ ...brought, ...changes }, false));
+it('each outcome of a publication has a different text', () => {
+  const texts = [{}, nothing, refused].map((changes) => publicationText({ ...brought, ...changes }, false));
   expect(new Set(texts).size).toBe(3);
 });
 
-it('of a workspace that is gone nobody reads that commits are in it', () => {
-  const left = deliveryText({ ...brought, ...refused }, false);
-  const gone = deliveryText({ ...brought, ...refused }, true);
+it('the text about a removed workspace does not say that commits are in it', () => {
+  const left = publicationText({ ...brought, ...refused }, false);
+  const gone = publicationText({ ...brought, ...refused }, true);
   expect(gone).toEqual(telling('baton/t-1', refused.reason));
   expect(left).not.toBe(gone);
-  expect(deliveryText({ ...brought, ...refused, commit: null }, false)).toBe(gone);
+  expect(publicationText({ ...brought, ...refused, commit: null }, false)).toBe(gone);
 });

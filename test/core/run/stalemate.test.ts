@@ -44,7 +44,7 @@ describe('idle turns in a row', () => {
   });
 
   // @conforms runs.7
-  it('are never more than the turns since the last change or the last word of a person, whatever happens', () => {
+  it('are never more than the turns since the last change or the last message of a person', () => {
     const some = fc.record({
       fingerprint: fc.constantFrom('a', 'b', null),
       message: fc.constantFrom('', 'done', ' done '),
@@ -72,7 +72,7 @@ describe('idle turns in a row', () => {
 });
 
 describe('the error of a stalemate', () => {
-  it('quotes the last words in one harmless line, not all of many, and names the setting', () => {
+  it('quotes the last message in one harmless line of limited length, and names the setting', () => {
     const error = stalemateError({ count: 3, fingerprint: 'a', message: `I am\n\u001b[31mstuck ${'x'.repeat(9_000)}` });
     expect(error).toMatchObject({ code: 'run_stalemate', retryable: false });
     expect(error.message).toEqual(telling(3, 'agent.max_idle_turns'));

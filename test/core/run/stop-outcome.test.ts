@@ -25,7 +25,7 @@ it.each(table)('a run that is stopped for %s ends as %s', (reason, end, code) =>
 });
 
 // @conforms 2.2
-it('the last stage of a run is its end, and one of the eleven of seed 2', () => {
+it('the last stage of a run is its end, and one of the eleven stages of seed 2', () => {
   const ends: RunEnd[] = ['succeeded', 'failed', 'timed_out', 'stalled', 'canceled_by_reconciliation'];
   expect(ends.map(lastStage)).toEqual(ends);
   expect(lastStage('interrupted')).toBe('canceled_by_reconciliation');

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { type RunWithThread, startStillOwed, threadToResume } from '../../../src/core/run/thread-to-resume.ts';
+import { missedStart, type RunWithThread, threadToResume } from '../../../src/core/run/thread-to-resume.ts';
 
 const run = (threadId: string | null, retryKind: RunWithThread['retryKind'] = null, backend = 'codex') => ({
   threadId,
@@ -21,17 +21,17 @@ it.each([null, 'failure', 'continuation'] as const)('%s begins anew', (kind) => 
   expect(threadToResume(start(kind), [run('t')])).toBeNull();
 });
 
-it('a thread that is made shorter goes on, though its run failed', () => {
+it('resumes a thread that is only compacted, although its run failed', () => {
   expect(threadToResume(start('failure', 'compact'), [run('t')])).toBe('t');
   expect(threadToResume(start('failure', 'fresh_start'), [run('t')])).toBeNull();
 });
 
-it('a thread belongs to its backend', () => {
+it('resumes a thread only with its own backend', () => {
   expect(threadToResume(start('interrupted'), [run('t', null, 'command')])).toBeNull();
 });
 
 // @conforms runs.47
-it('a run that was to go on and could not be launched loses nothing: the retry after its failure goes on, too', () => {
+it('resumes the thread in the retry of a run that could not be launched', () => {
   const dead = run(null, 'interrupted');
   expect(threadToResume(start('failure'), [dead, run('t')])).toBe('t');
   // Also one after the other, and when the daemon was stopped between two of them.
@@ -42,7 +42,7 @@ it('a run that was to go on and could not be launched loses nothing: the retry a
     expect(threadToResume(start('failure', recovery), [shorter, run('t')])).toBe('t');
 });
 
-it('a failure in the thread itself still begins anew, and so does what comes after it', () => {
+it('starts a new thread after a failure in the thread itself, and in the retries that follow', () => {
   expect(threadToResume(start('failure'), [run('t', 'interrupted'), run('t')])).toBeNull();
   expect(threadToResume(start('failure'), [run(null, 'failure'), run('t', 'interrupted')])).toBeNull();
   const fresh = { ...run(null, 'failure'), recovery: 'fresh_start' as const };
@@ -51,13 +51,13 @@ it('a failure in the thread itself still begins anew, and so does what comes aft
   expect(threadToResume(start('failure'), [run(null, null), run('t')])).toBeNull();
 });
 
-it('a run of another backend in between does not take the thread away, nor give its own', () => {
+it('ignores a run of another backend in between', () => {
   const other = run(null, 'failure', 'command');
   expect(threadToResume(start('failure'), [other, run(null, 'quota'), run('t')])).toBe('t');
   expect(threadToResume(start('failure'), [run(null, 'quota'), run('t', null, 'command')])).toBeNull();
 });
 
-it('goes on with a thread of the issue that no later run had a session beside, or with none', () => {
+it('resumes a thread only when no later run of the issue had a session', () => {
   const kinds = [null, 'failure', 'continuation', 'interrupted', 'quota', 'answered', 'handed_back'] as const;
   const some = fc.record({
     threadId: fc.constantFrom(null, null, 't1', 't2'),
@@ -79,7 +79,7 @@ it('goes on with a thread of the issue that no later run had a session beside, o
 });
 
 // @conforms tools.25
-it('runs that were to go on and died before their session are passed over', () => {
+it('skips runs that died before their session', () => {
   const dead = run(null, 'interrupted');
   expect(threadToResume(start('interrupted'), [dead, run(null, 'quota'), run('t')])).toBe('t');
   // That one was to begin anew, so there is nothing to go on with.
@@ -96,28 +96,28 @@ const never = (retryKind: RunWithThread['retryKind'], recovery: RunWithThread['r
 });
 
 it.each(['interrupted', 'quota', 'answered', 'handed_back'] as const)(
-  'a start as %s is owed until a run has had a session, however often it failed before',
+  'a missed start as %s stays due until a run has had a session, however often it failed before',
   (kind) => {
     const owed = never(kind);
     const spoken = { ...run('t', 'continuation'), turns: 3 };
-    expect(startStillOwed([owed, spoken])).toBe(owed);
-    expect(startStillOwed([never('failure'), never('failure'), owed, spoken])).toBe(owed);
-    expect(startStillOwed([never('failure'), spoken, owed])).toBeNull();
+    expect(missedStart([owed, spoken])).toBe(owed);
+    expect(missedStart([never('failure'), never('failure'), owed, spoken])).toBe(owed);
+    expect(missedStart([never('failure'), spoken, owed])).toBeNull();
     // A session without a thread is one, too.
-    expect(startStillOwed([never('failure'), { ...never('failure'), turns: 1 }, owed])).toBeNull();
+    expect(missedStart([never('failure'), { ...never('failure'), turns: 1 }, owed])).toBeNull();
   },
 );
 
-it('a step against a full context is owed, too, and an ordinary start is not', () => {
+it('a missed recovery step stays due as well, and an ordinary start does not', () => {
   for (const step of ['compact', 'fresh_start', 'larger_model', 'reduced_budget'] as const)
-    expect(startStillOwed([never('failure', step)])).toMatchObject({ recovery: step });
-  expect(startStillOwed([never('failure'), never(null)])).toBeNull();
-  expect(startStillOwed([never('continuation'), never('handed_back')])).toBeNull();
-  expect(startStillOwed([])).toBeNull();
+    expect(missedStart([never('failure', step)])).toMatchObject({ recovery: step });
+  expect(missedStart([never('failure'), never(null)])).toBeNull();
+  expect(missedStart([never('continuation'), never('handed_back')])).toBeNull();
+  expect(missedStart([])).toBeNull();
 });
 
 // @conforms runs.70
-it('what is owed goes on with the thread that it was to go on with itself', () => {
+it('a missed start resumes the thread that it should have resumed', () => {
   const some = fc.record({
     threadId: fc.constantFrom(null, null, null, 't1', 't2'),
     retryKind: fc.constantFrom(null, 'failure' as const, 'interrupted' as const, 'handed_back' as const),
@@ -127,7 +127,7 @@ it('what is owed goes on with the thread that it was to go on with itself', () =
   });
   fc.assert(
     fc.property(fc.array(some, { maxLength: 7 }), (before) => {
-      const owed = startStillOwed(before);
+      const owed = missedStart(before);
       if (owed === null) return;
       const then = threadToResume(owed, before.slice(before.indexOf(owed) + 1));
       expect(threadToResume(owed, before)).toBe(then);

@@ -18,7 +18,7 @@ function why(
 }
 
 describe('a workspace', () => {
-  it('goes when its issue is over, nobody has it and its time is over', () => {
+  it('is removed when its issue is finished, unclaimed and past its retention', () => {
     expect(why({})).toBeNull();
     expect(why({ idleSince: now - hourMs }, { retentionMs: hourMs })).toBeNull();
   });
@@ -30,13 +30,13 @@ describe('a workspace', () => {
     ['issue_gone', { issue: null }],
     ['not_finished', { issue: { state: 'In Progress' } }],
     ['not_finished', { issue: { state: 'Human Review' } }],
-  ] as const)('stays: %s, also for a person who does not wait', (code, situation) => {
+  ] as const)('stays: %s, also when a person asks to ignore the retention', (code, situation) => {
     expect(why(situation)?.code).toBe(code);
     expect(why(situation, {}, true)?.code).toBe(code);
   });
 
   // @conforms F081
-  it('stays as long as its state says, whatever the case of the name, and then as long as all do', () => {
+  it('stays for the retention of its state, in any case, otherwise for the general retention', () => {
     const times = { retentionMs: hourMs, retentionMsByState: { cancelled: 24 * hourMs, done: 0 } };
     const idleSince = now - 2 * hourMs;
     expect(why({ issue: { state: ' CANCELLED ' }, idleSince }, times)).toEqual({
@@ -50,11 +50,11 @@ describe('a workspace', () => {
     expect(why({ issue: { state: 'Closed' }, idleSince: now - 1 }, times, true)).toBeNull();
   });
 
-  it('goes at once without a time, though another machine says that its run ends tomorrow', () => {
+  it('is removed at once without a retention, even when another machine says that its run ends tomorrow', () => {
     expect(why({ idleSince: now + 24 * hourMs })).toBeNull();
   });
 
-  it('is not surprised by a state that has the name of something every object has', () => {
+  it('handles a state with the name of an object property', () => {
     expect(why({ issue: { state: 'Closed' } }, { retentionMsByState: {} })).toBeNull();
     const wanted = settings({ tracker: { terminalStates: ['constructor', '__proto__'] } });
     const rules = { tracker: wanted.tracker, workspace: wanted.workspace, now, ignoresRetention: false };
@@ -62,7 +62,7 @@ describe('a workspace', () => {
       expect(whyItStays({ claim: null, isPinned: false, issue: { state }, idleSince: 0 }, rules)).toBeNull();
   });
 
-  it('never goes before the shortest of the times is over', () => {
+  it('is never removed before the shortest retention', () => {
     fc.assert(
       fc.property(
         fc.nat(1_000),

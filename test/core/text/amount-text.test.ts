@@ -18,7 +18,7 @@ it.each([
   expect(durationText(ms)).toBe(text);
 });
 
-it('counts have thousands apart, and money every decimal that is counted', () => {
+it('groups thousands in counts, and shows every counted decimal of money', () => {
   expect(countText(20_000_000)).toBe('20,000,000');
   expect([0, 2.5, 1234.5, 0.000_001, 19.999_999].map(usdText)).toEqual([
     '$0.00',

@@ -34,13 +34,13 @@ const hostileText = fc
   .map((parts) => parts.join(''));
 
 describe('a fence', () => {
-  it('stands around a line in the line, and around many lines on lines of its own', () => {
+  it('encloses a line inline, and several lines with marks on their own lines', () => {
     expect(fence('Mend the door', mark)).toBe(`BEGIN-${mark} Mend the door END-${mark}`);
     expect(fence('one\n\ttwo\r\nthree', mark)).toBe(`BEGIN-${mark}\none\n    two\nthree\nEND-${mark}`);
   });
 
   // @conforms tools.10
-  it('is opened once and closed once, whatever the text', () => {
+  it('is opened once and closed once for any text', () => {
     fc.assert(
       fc.property(hostileText, (text) => {
         const fenced = fence(text, mark);
@@ -54,7 +54,7 @@ describe('a fence', () => {
     );
   });
 
-  it('lets nothing through that is not seen', () => {
+  it('removes invisible characters', () => {
     fc.assert(
       fc.property(hostileText, (text) => {
         expect(fence(text, mark)).not.toMatch(
@@ -68,16 +68,16 @@ describe('a fence', () => {
     );
   });
 
-  it('changes nothing in ordinary text', () => {
+  it('does not change ordinary text', () => {
     const text = 'Fix `a < b && c`:\n\n    if (x) { y("ü 🎉️") }\n\n- [ ] done…';
     expect(withoutFence(fence(text, mark), mark)).toBe(text);
   });
 
-  it('is not there around nothing', () => {
+  it('does not enclose an empty text', () => {
     for (const blank of ['', '  ', '\n\t', '\u200b\u202e']) expect(fence(blank, mark)).toBe('');
   });
 
-  it('tells a whole fence from a broken one', () => {
+  it('distinguishes a whole fence from a broken one', () => {
     const whole = fence('a', mark);
     expect(fenceState('no fence', mark)).toBe('none');
     expect(fenceState(`x ${whole} y ${whole}`, mark)).toBe('whole');
@@ -93,11 +93,10 @@ describe('a fence', () => {
     }
   });
 
-  it('is explained without the words of a fence', () => {
+  it('has a rule that does not contain the words of a fence', () => {
     const rule = fenceRule(mark);
     expect(rule).toContain(mark);
     expect(rule).not.toMatch(/BEGIN-|END-|\n/);
-    expect(rule.match(/\.(?= |$)/g)).toHaveLength(2);
   });
 
   it.each(['', ' ', 'short', 'a.*b.*c.*d.*e.*f.*', `-${mark}`, `${mark}\n`])('is not made with the mark %j', (bad) => {
@@ -119,7 +118,7 @@ describe('an author', () => {
     expect(isTrusted({ authorNames }, trusted)).toBe(expected);
   });
 
-  it('that nobody tells is not trusted', () => {
+  it('without a name is not trusted', () => {
     expect(isTrusted({}, ['ada', 'undefined', 'null', ''])).toBe(false);
   });
 });

@@ -7,11 +7,11 @@ it.each([
   ['line feeds and tabs', ' a\r\n\tb ', 'a b'],
   ['C1 controls', 'a\u009b31mb', 'a 31mb'],
   ['marks that turn the direction', 'abc\u202edef\u2066', 'abc def'],
-])('makes one line without %s', (_what, text, harmless) => {
+])('returns one line without %s', (_what, text, harmless) => {
   expect(harmlessLine(text)).toBe(harmless);
 });
 
-it('keeps lines and indentation where there are many', () => {
+it('keeps lines and indentation of a long text', () => {
   expect(harmlessLines('one\r\n\ttwo\u001b[2J\n  three\u202e\u0000!')).toBe('one\n    two\n  three  !');
   expect(harmlessLines('a\u2028b')).toBe('a b');
 });

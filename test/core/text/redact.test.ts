@@ -7,8 +7,8 @@ import { Secret } from '../../../src/core/text/secret.ts';
 const key = 'sk-canary-0123456789-account';
 const redact = <T>(value: T, secrets: readonly string[] = [key]): T => createRedactor(secrets).redact(value);
 
-describe('secrets in what an agent tells', () => {
-  it('are taken out wherever they stand, keys of objects included, and all else is as it was', () => {
+describe('secrets in the output of an agent', () => {
+  it('are removed everywhere, also in object keys, and all else stays unchanged', () => {
     const given = { text: `a ${key}, b ${key}.`, list: [1, null, [`=${key}`]], [key]: true, other: { deep: 'x' } };
     expect(redact(given)).toEqual({
       text: 'a [secret], b [secret].',
@@ -19,7 +19,7 @@ describe('secrets in what an agent tells', () => {
     expect(redact(given).other).toBe(given.other);
   });
 
-  it('leave what has none the very same thing, so that a large message is not copied', () => {
+  it('leave a value without secrets as the same object, so that large messages are not copied', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         expect(redact(value)).toBe(value);
@@ -30,7 +30,7 @@ describe('secrets in what an agent tells', () => {
     expect(createRedactor([]).redact(key)).toBe(key);
   });
 
-  it('are nowhere in the answer, whatever it is put into', () => {
+  it('are nowhere in the result, wherever they are put', () => {
     const secret = fc.string({ minLength: 8, maxLength: 40 }).filter((text) => text.trim().length >= 8);
     const around = fc.array(fc.tuple(fc.string(), fc.string()), { minLength: 1, maxLength: 5 });
     fc.assert(
@@ -47,7 +47,7 @@ describe('secrets in what an agent tells', () => {
     );
   });
 
-  it('are found inside of a text that is JSON itself, and line by line', () => {
+  it('are found in a text that is itself JSON, and line by line', () => {
     const odd = 'pass"word\\with-quotes';
     expect(redact(JSON.stringify({ odd }), [odd])).toBe('{"odd":"[secret]"}');
     const pem = '-----BEGIN KEY-----\nMIIEowIBAAKCAQEA\nabcdefghijkl\n-----END KEY-----\n';
@@ -67,22 +67,22 @@ describe('secrets in what an agent tells', () => {
     expect(redact('x aaaaaaaaaab', ['aaaaaaaaab-and-more'])).toBe('x a[secret]');
   });
 
-  it('that are part of one another do not leave the rest of the longer one', () => {
+  it('that contain one another leave no rest of the longer one', () => {
     expect(redact(`${key}-and-more`, [key, `${key}-and-more`])).toBe('[secret]');
   });
 
-  it('that are shorter than any secret change nothing, nor does an empty one', () => {
+  it('below the minimum length, and empty ones, change nothing', () => {
     const text = 'a yes is a yes';
     expect(redact(text, ['', 'yes', ' yes    ', 'is a yes'.slice(0, 7)])).toBe(text);
   });
 
-  it('that are known later are found from then on', () => {
+  it('that become known later are found from then on', () => {
     const redactor = createRedactor([]);
     redactor.also(key);
     expect(redactor.redact([key])).toEqual(['[secret]']);
   });
 
-  it('are in no part of an error: its words, its details, its trace, its causes', () => {
+  it('are in no part of an error: message, details, stack, causes', () => {
     const cause = new AggregateError([new Error(`inner ${key}`)], 'several', { cause: new TypeError(`of ${key}`) });
     const error = new BatonError('agent_exited', `refused ${key}`, {
       cause,
@@ -101,7 +101,7 @@ describe('secrets in what an agent tells', () => {
     expect(redact(harmless)).toBe(harmless);
   });
 
-  it('never cost more than the message: what is nested without end is left out, a circle too', () => {
+  it('in endlessly nested or circular values are not searched; such values are left out', () => {
     let deep: unknown = key;
     for (let level = 0; level < 100_000; level += 1) deep = [deep];
     expect(JSON.stringify(redact(deep))).toContain('[too deep]');
@@ -110,14 +110,14 @@ describe('secrets in what an agent tells', () => {
     expect(JSON.stringify(redact(circle))).not.toContain('canary');
   });
 
-  it('do not change what an object is, whatever it calls its fields', () => {
+  it('do not change the type of an object, whatever its field names', () => {
     const told = redact(JSON.parse(`{"__proto__":{"polluted":"${key}"},"x":1}`));
     expect(Object.getPrototypeOf(told)).toBe(Object.prototype);
     expect(JSON.stringify(told)).toBe('{"__proto__":{"polluted":"[secret]"},"x":1}');
   });
 });
 
-it('the secrets of settings are all that are kept as one', () => {
+it('finds every secret in the settings', () => {
   const settings = {
     tracker: { provider: { api_key: new Secret('one') } },
     accounts: [{ env: { KEY: new Secret('two') } }],

@@ -2,7 +2,7 @@ import { inspect } from 'node:util';
 import { expect, it } from 'vitest';
 import { Secret } from '../../../src/core/text/secret.ts';
 
-it('a secret prints as [secret] however it is turned into text', () => {
+it('a secret prints as [secret] in every conversion to text', () => {
   const secret = new Secret('hunter2');
   const texts = [
     String(secret),

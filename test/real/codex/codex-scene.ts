@@ -8,7 +8,7 @@ import type { AgentParts } from '../../../src/agent/launch-agent.ts';
 import { systemChance } from '../../../src/clock/system-chance.ts';
 import { systemClock } from '../../../src/clock/system-clock.ts';
 import type { AgentQuestion, QuestionAnswer } from '../../../src/core/command/question.ts';
-import type { ToolAnswer, ToolDescription } from '../../../src/core/tool-door.ts';
+import type { ToolAnswer, ToolDescription } from '../../../src/core/tool-set.ts';
 import type { Containment } from '../../../src/process/containment/containment.ts';
 import { daemonMarker } from '../../../src/process/containment/process-table.ts';
 import { type CodexHomeChoices, codexHome } from '../../fake/openai/codex-home.ts';

@@ -2,7 +2,7 @@
 import { afterEach, expect, it } from 'vitest';
 import { systemChance } from '../../../src/clock/system-chance.ts';
 import { systemClock } from '../../../src/clock/system-clock.ts';
-import type { ToolAddress, ToolAnswer, ToolDoor, ToolHost } from '../../../src/core/tool-door.ts';
+import type { ToolAddress, ToolAnswer, ToolHost, ToolSet } from '../../../src/core/tool-set.ts';
 import { createAccessTokens } from '../../../src/server/access-tokens.ts';
 import { openListener } from '../../../src/server/listener.ts';
 import { createToolHost } from '../../../src/server/tool-host.ts';
@@ -76,7 +76,7 @@ await describeWithCodex('tools of a run in a real Codex', (codex) => {
     listening.push(listener);
     const host = createToolHost({ listener, tokens: createAccessTokens(), clock, chance });
     const calls: unknown[] = [];
-    const door: ToolDoor = {
+    const door: ToolSet = {
       tools: [commentTool],
       call: async (name, input): Promise<ToolAnswer> => {
         calls.push([name, input]);

@@ -263,7 +263,7 @@ describe('one issue', () => {
         gates: [],
         reason: null,
         startsBefore: 0,
-        nextCode: 'left_alone',
+        nextCode: 'needs_change',
         next: 'it is left alone',
       }),
     };

@@ -111,12 +111,12 @@ describe('one run', () => {
     const stage = await begun({ issues: [] });
     await started(stage, 'r1', { startedAt: 1_000, attempt: 2, retryKind: 'failure', account: 'main' });
     const git = { head: 'abcdef0123', branch: 'baton/t-1', ahead: 2, changed: 1, untracked: 0, conflicts: 0 };
-    const delivery = {
+    const publication = {
       branch: 'baton/t-1',
       commit: 'abcdef0123',
       before: null,
       reason: null,
-      outcome: 'brought' as const,
+      outcome: 'published' as const,
       elsewhere: null,
     };
     await stage.store.runs.record('r1', 1, {
@@ -126,7 +126,7 @@ describe('one run', () => {
       lastMessage: 'done <b>',
       totalTokens: 9,
       costMicroUsd: 1_500_000,
-      evidence: { changed: true, fingerprint: 'f', git, delivery },
+      evidence: { changed: true, fingerprint: 'f', git, publication },
     });
     const end = { endedAt: 5_000, outcome: 'failed', errorCode: 'agent_exited', errorMessage: 'it went' } as const;
     await stage.store.runs.finish('r1', 1, end);
@@ -145,7 +145,7 @@ describe('one run', () => {
       resume_command: 'codex resume r1',
       are_spans_cut: false,
       evidence: { text: telling(2, 'baton/t-1'), changed: true, git },
-      delivery: telling('baton/t-1', 'abcdef0'),
+      publication: telling('baton/t-1', 'abcdef0'),
       spans: [{ kind: 'stage', name: 'preparing_workspace', ended_at: '1970-01-01T00:00:05.000Z', is_ok: false }],
     });
   });

@@ -180,11 +180,11 @@ describe('the addresses of Symphony', () => {
     const issues = ['MT-RETRY', 'MT-BLOCKED'].map((identifier, at) => issue({ id: `${at + 1}`, identifier }));
     const stage = await begun({ issues, settings: settings({ intervalMs: 100 }) });
     for (const {
-      request: { issue: of, tell },
+      request: { issue: of, report },
     } of stage.runs) {
-      tell({ kind: 'workspace', path: `/w/${of.identifier}` });
-      tell({ kind: 'session', threadId: 'thread-7' });
-      tell({ kind: 'event', event: { at: stage.clock.now(), name: 'notification', summary: 'half way', pid: 1 } });
+      report({ kind: 'workspace', path: `/w/${of.identifier}` });
+      report({ kind: 'session', threadId: 'thread-7' });
+      report({ kind: 'event', event: { at: stage.clock.now(), name: 'notification', summary: 'half way', pid: 1 } });
     }
     await stage.clock.advance(1_000);
     const runOf = (identifier: string) => stage.runs.find(({ request }) => request.issue.identifier === identifier);

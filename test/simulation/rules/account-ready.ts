@@ -72,6 +72,6 @@ function parked(world: World, { runId, issueId, life, account: name }: LedgerRun
   const account = storedAccounts(world.memory).get(name ?? '');
   if (account === undefined || account.parked === null)
     world.broke('account_ready', issueId, `run ${runId} was refused and the account "${name}" is not parked`);
-  else if (!world.accounts.isTold(account))
+  else if (!world.accounts.isAnnounced(account))
     world.broke('account_ready', issueId, `the account "${name}" waits for longer than any agent said`);
 }

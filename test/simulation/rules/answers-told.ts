@@ -37,23 +37,23 @@ export function answersTold(world: World): Rule {
     world.trace.tell('told', issueId, runId, text, words);
     world.tally('answer told');
     const row = answered(world).find((each) => textOf(each) === text);
-    if (row === undefined) return world.broke('answers_told', issueId, `"${text}" is told and not in the store`);
+    if (row === undefined) return world.broke('answers_delivered', issueId, `"${text}" is told and not in the store`);
     if (wordsOf(JSON.parse(row.answer_json)) !== words)
-      world.broke('answers_told', issueId, `"${text}" is told as "${words}", not as ${row.answer_json}`);
+      world.broke('answers_delivered', issueId, `"${text}" is told as "${words}", not as ${row.answer_json}`);
     // An agent that cannot remember what a person said is reminded; a permission was for the run that asked.
     if (isReminder && isInput(row)) return;
     if (row.delivered_to !== null && row.delivered_to !== runId)
-      world.broke('answers_told', issueId, `"${text}" is told to ${runId}, and was to ${row.delivered_to}`);
+      world.broke('answers_delivered', issueId, `"${text}" is told to ${runId}, and was to ${row.delivered_to}`);
     const before = told.find((each) => each.runId !== runId);
     if (before !== undefined && !isExcused(before.runId))
-      world.broke('answers_told', issueId, `"${text}" is told to ${runId} after ${before.runId}`);
+      world.broke('answers_delivered', issueId, `"${text}" is told to ${runId} after ${before.runId}`);
   };
   questions.onPrompt = ({ runId, issueId, isWhole }, texts) => {
     for (const row of answered(world)) {
       const isKnown = row.delivered_to !== null && !(isWhole && isInput(row));
       if (row.issue_id !== issueId || isKnown || texts.has(textOf(row))) continue;
       if ((answeredAt.get(row.id) ?? Number.POSITIVE_INFINITY) <= (startedAt.get(runId) ?? 0))
-        world.broke('answers_told', issueId, `run ${runId} begins without the answer to "${textOf(row)}"`);
+        world.broke('answers_delivered', issueId, `run ${runId} begins without the answer to "${textOf(row)}"`);
     }
   };
   return {
@@ -62,7 +62,7 @@ export function answersTold(world: World): Rule {
       if (world.storeHasChanged) lookIntoStore();
       for (const [id, since] of stuckSince)
         if (world.now - Math.max(since, world.disturbedAt) > knowledgeLagMs(world))
-          world.broke('answers_told', id, `it is held for an answer that was given, since ${since} ms`);
+          world.broke('answers_delivered', id, `it is held for an answer that was given, since ${since} ms`);
     },
   };
 
@@ -83,7 +83,7 @@ export function answersTold(world: World): Rule {
     const { delivered_to: runId, issue_id } = row;
     if (runId === null || ledger.unfinished.has(runId) || isExcused(runId)) return;
     if (!questions.get(textOf(row))?.told.some((each) => each.runId === runId))
-      world.broke('answers_told', issue_id, `the answer to "${textOf(row)}" is lost: ${runId} never heard it`);
+      world.broke('answers_delivered', issue_id, `the answer to "${textOf(row)}" is lost: ${runId} never heard it`);
   }
 
   /** What Baton said it has taken is what it keeps. */
@@ -93,7 +93,7 @@ export function answersTold(world: World): Rule {
     const { question, text } = JSON.parse(payload_json) as { question: string; text: string };
     const row = rows.find((each) => each.id === question);
     if (row === undefined || wordsOf(JSON.parse(row.answer_json)) !== text)
-      world.broke('answers_told', row?.issue_id ?? null, `"${text}" was taken, and ${row?.answer_json} is kept`);
+      world.broke('answers_delivered', row?.issue_id ?? null, `"${text}" was taken, and ${row?.answer_json} is kept`);
   }
 }
 

@@ -91,7 +91,7 @@ function isOutOfAccounts({ accounts, file, ledger }: World, { life, orchestrator
     const probe = account?.parked?.probe;
     // A run that tries it is one that goes on.
     const isTried = probe === undefined || ledger.unfinished.has(probe.by);
-    return account !== undefined && until !== null && isTried && accounts.isTold(account);
+    return account !== undefined && until !== null && isTried && accounts.isAnnounced(account);
   });
 }
 

@@ -9,14 +9,14 @@ import { runs } from '../../property-runs.ts';
 import { engines } from '../engines.ts';
 import { cause } from '../notification-cause.ts';
 
-const wellMs = 100;
+const recurAfterMs = 100;
 const of = (key: string, target = 't') => ({ project, target, causes: [key] });
 const see = (table: Notifications, at: number, ...causes: readonly NotifyCause[]) =>
   table.see(
     project,
     causes.map((each) => ({ target: 't', cause: each })),
     at,
-    wellMs,
+    recurAfterMs,
   );
 const stateOf = ([row]: readonly StoredNotification[]) =>
   row && { first: row.firstSeenAt, over: row.overAt, tries: row.tries, next: row.nextTryAt, sent: row.sentAt };
@@ -185,11 +185,11 @@ interface ModelRow {
 const acts = {
   see: async (table: Notifications, name: string, key: string, now: number, rows: Map<string, ModelRow>) => {
     const row = rows.get(key);
-    const isAnew = row === undefined || (key === 'a' && row.over !== null && row.over <= now - wellMs);
+    const isAnew = row === undefined || (key === 'a' && row.over !== null && row.over <= now - recurAfterMs);
     const expected = isAnew ? { over: null, tries: 0, sent: false, isOpen: true } : { ...row, over: null };
     rows.set(key, expected);
     const seen = cause(key, { nature: key === 'a' ? 'recurring' : 'lasting' });
-    const [found] = await table.see(name, [{ target: 't', cause: seen }], now, wellMs);
+    const [found] = await table.see(name, [{ target: 't', cause: seen }], now, recurAfterMs);
     expect(found).toMatchObject({ overAt: null, tries: expected.tries });
     expect(found?.sentAt !== null).toBe(expected.sent);
     expect(found?.nextTryAt !== null).toBe(expected.isOpen && !expected.sent);

@@ -52,7 +52,7 @@ it('runs a command with the facts as variables and as JSON, and reads nothing in
     runCommand: inBash(folder, { HOOK_SECRET: 'hidden', OTHER: 'hidden' }),
   });
   const issue = { id: 'i1', identifier: 'SHOP-1', title: hostile, url: null };
-  notifier.look(facts(held(1, { issue, reason: hostile })));
+  notifier.update(facts(held(1, { issue, reason: hostile })));
   await until(clock, () => logger.events().includes('notification_sent'));
   const names = (file: string): string => readFileSync(path.join(folder, file), 'utf8');
   const payload = JSON.parse(names('SHOP-1.json'));
@@ -89,7 +89,7 @@ it('tries a command again that fails, with the same id, and tells what it said',
     notify: { targets: [command(run)] },
     runCommand: inBash(folder),
   });
-  notifier.look({ ...nobodyNeeded, landed: [{ issue: held(1).issue ?? never(), state: 'Done', at: clock.now() }] });
+  notifier.update({ ...nobodyNeeded, finished: [{ issue: held(1).issue ?? never(), state: 'Done', at: clock.now() }] });
   const failures = () => logger.events().filter((event) => event === 'notification_failed').length;
   await until(clock, () => failures() === 1);
   await clock.advance(11_000);
@@ -113,7 +113,7 @@ it('takes a command that was cut short for one that failed, also when its exit l
   };
   const targets = [command('sleep 100')];
   const { notifier, clock, logger } = begin({ store: await scratchStore(midDay()), notify: { targets }, runCommand });
-  notifier.look(facts(held(1)));
+  notifier.update(facts(held(1)));
   await clock.advance(12_000);
   expect(asked).toEqual([30_000, 30_000]);
   expect(logger.lines.find(({ level }) => level === 'warn')?.fields.error).toMatchObject({
@@ -134,7 +134,7 @@ it.each(['1', '2'])('ends a command that floods its output %s at once, and does 
     runCommand: inBash(folder),
   });
   const began = performance.now();
-  notifier.look(facts(held(1)));
+  notifier.update(facts(held(1)));
   await until(clock, () => logger.events().includes('notification_given_up'));
   expect(performance.now() - began).toBeLessThan(5_000);
   expect(logger.lines.find(({ level }) => level === 'warn')?.fields.error).toMatchObject({
@@ -156,7 +156,7 @@ it.each([
       notify: { targets: [command(`head -c ${bytes} /dev/zero >&${output}`)] },
       runCommand: inBash(scratch()),
     });
-    notifier.look(facts(held(1)));
+    notifier.update(facts(held(1)));
     await until(clock, () => logger.lines.some(({ level }) => level === 'info' || level === 'warn'));
     expect(logger.events()).toEqual([said]);
   }
@@ -169,7 +169,7 @@ it('ends a command with the notifier, and says nothing of what became of it', as
     notify: { targets: [command(': > begun; sleep 60')] },
     runCommand: inBash(folder),
   });
-  notifier.look(facts(held(1)));
+  notifier.update(facts(held(1)));
   await until(clock, () => existsSync(path.join(folder, 'begun')));
   await notifier.close();
   expect(logger.events()).toEqual([]);

@@ -45,7 +45,7 @@ class World {
   readonly #memory: MemoryStore;
   readonly #weather = new Map<Host, Weather>();
   readonly #present = new Set<number>();
-  readonly landed: NotifyFacts['landed'][number][] = [];
+  readonly finished: NotifyFacts['finished'][number][] = [];
   #isAway = false;
   #lives = 0;
   #life: { readonly notifier: Notifier; kill(): void } | null = null;
@@ -81,9 +81,9 @@ class World {
   }
 
   look(): void {
-    this.#life?.notifier.look({
+    this.#life?.notifier.update({
       ...facts(...[...this.#present].map((issue) => held(issue))),
-      landed: [...this.landed],
+      finished: [...this.finished],
     });
   }
 
@@ -91,13 +91,13 @@ class World {
   mustBeKnown(): string[] {
     return [
       ...[...this.#present].map((issue) => `held i${issue}`),
-      ...this.landed.map(({ issue }) => `finished ${issue.id}`),
+      ...this.finished.map(({ issue }) => `finished ${issue.id}`),
     ];
   }
 
   #finish(number: number): void {
-    const id = `f${number}-${this.landed.length}`;
-    this.landed.push({ issue: { id, identifier: id, title: null, url: null }, state: 'Done', at: this.clock.now() });
+    const id = `f${number}-${this.finished.length}`;
+    this.finished.push({ issue: { id, identifier: id, title: null, url: null }, state: 'Done', at: this.clock.now() });
   }
 
   #begin(): void {

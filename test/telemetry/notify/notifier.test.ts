@@ -24,8 +24,8 @@ const minute = 60_000;
 const hour = 60 * minute;
 const url = 'http://127.0.0.1:9/hook';
 const targets = [webhook(url)];
-const trouble = held(0, { kind: 'daemon', code: 'no_room', issue: null, since: null, runId: null, actions: [] });
-const landed = (at: number, number = 1): NotifyFacts['landed'][number] => ({
+const trouble = held(0, { kind: 'daemon', code: 'no_headroom', issue: null, since: null, runId: null, actions: [] });
+const finished = (at: number, number = 1): NotifyFacts['finished'][number] => ({
   issue: { id: `i${number}`, identifier: `SHOP-${number}`, title: null, url: null },
   state: 'Done',
   at,
@@ -47,16 +47,16 @@ async function told(
 describe('a restart', () => {
   it('tells nobody again of what they were told', async () => {
     const first = await told();
-    const now = { ...facts(held(1), trouble), landed: [landed(first.clock.now())] };
-    first.notifier.look(now);
+    const now = { ...facts(held(1), trouble), finished: [finished(first.clock.now())] };
+    first.notifier.update(now);
     await first.clock.advance(2 * minute);
     expect(first.events().toSorted()).toEqual(['finished', 'held', 'unhealthy']);
     await first.notifier.close();
     const second = await told({ targets }, { store: first.store, clock: first.clock, seed: 2 });
-    second.notifier.look(now);
+    second.notifier.update(now);
     await second.clock.advance(20 * minute);
     expect(second.events()).toEqual([]);
-    second.notifier.look(facts(held(1), held(2)));
+    second.notifier.update(facts(held(1), held(2)));
     await second.clock.advance(minute);
     expect(second.events()).toEqual(['held']);
   });
@@ -66,11 +66,11 @@ describe('a restart', () => {
     there.next.push(() => {});
     const store = await scratchStore(midDay());
     const first = begin({ store, notify: { targets: [webhook(there.url)] } });
-    first.notifier.look(facts(held(1)));
+    first.notifier.update(facts(held(1)));
     await until(first.clock, () => there.received.length === 1);
     await first.notifier.close();
     const second = begin({ store, notify: { targets: [webhook(there.url)] }, clock: first.clock, seed: 2 });
-    second.notifier.look(facts(held(1)));
+    second.notifier.update(facts(held(1)));
     await quietly(second.clock);
     expect(there.received).toHaveLength(1);
     await second.clock.advance(2 * minute);
@@ -83,12 +83,12 @@ describe('a restart', () => {
     const clock = midDay();
     const store = await scratchStore(clock);
     const dead = await told({ targets }, { store, clock, transport: wire(() => 500) });
-    dead.notifier.look({ ...facts(held(1)), landed: [landed(clock.now())] });
+    dead.notifier.update({ ...facts(held(1)), finished: [finished(clock.now())] });
     await clock.advance(minute);
     await dead.notifier.close();
     await clock.advance(3 * hour);
     const next = await told({ targets }, { store, clock, seed: 2 });
-    next.notifier.look(nobodyNeeded);
+    next.notifier.update(nobodyNeeded);
     await clock.advance(minute);
     expect(next.events()).toEqual(['finished']);
   });
@@ -98,7 +98,7 @@ describe('what comes and goes', () => {
   it('is told again only after it was well for five minutes', async () => {
     const { notifier, clock, events } = await told();
     const during = async (now: NotifyFacts, ms: number) => {
-      notifier.look(now);
+      notifier.update(now);
       await clock.advance(ms);
     };
     await during(facts(trouble), 59_000);
@@ -116,16 +116,16 @@ describe('what comes and goes', () => {
   it('is not over while nobody knows, as before the first poll', async () => {
     const review = held(3, { kind: 'review', since: null });
     const { notifier, clock, events } = await told();
-    notifier.look(facts(review));
+    notifier.update(facts(review));
     await clock.advance(minute);
-    notifier.look({ ...nobodyNeeded, isComplete: false });
+    notifier.update({ ...nobodyNeeded, isComplete: false });
     await clock.advance(hour);
-    notifier.look(facts(review));
+    notifier.update(facts(review));
     await clock.advance(minute);
     expect(events()).toEqual(['needs_you']);
-    notifier.look(nobodyNeeded);
+    notifier.update(nobodyNeeded);
     await clock.advance(hour);
-    notifier.look(facts(review));
+    notifier.update(facts(review));
     await clock.advance(minute);
     expect(events()).toEqual(['needs_you', 'needs_you']);
   });
@@ -134,32 +134,32 @@ describe('what comes and goes', () => {
     const answers = [500];
     const out = wire(() => answers.shift() ?? 200);
     const { notifier, clock } = await told({ targets }, { transport: out });
-    notifier.look(facts(held(1)));
+    notifier.update(facts(held(1)));
     await clock.advance(1_000);
-    notifier.look({ ...nobodyNeeded, isComplete: false });
+    notifier.update({ ...nobodyNeeded, isComplete: false });
     await clock.advance(hour);
     expect(out.bodies).toHaveLength(1);
-    notifier.look(facts(held(1)));
+    notifier.update(facts(held(1)));
     await clock.advance(minute);
     expect(out.bodies).toHaveLength(2);
   });
 
   it('is not told when it is over before its turn', async () => {
     const { notifier, clock, out } = await told({ targets }, { transport: wire(() => 500) });
-    notifier.look(facts(held(1)));
+    notifier.update(facts(held(1)));
     await clock.advance(15_000);
     const before = out.bodies.length;
-    notifier.look(nobodyNeeded);
+    notifier.update(nobodyNeeded);
     await clock.advance(2 * hour);
     expect(out.bodies.length).toBe(before);
   });
 
   it('stays told for longer than the memory of what is over', async () => {
     const { notifier, clock, store, events } = await told();
-    notifier.look(facts(held(1)));
+    notifier.update(facts(held(1)));
     for (let day = 0; day < 40; day += 1) {
       await clock.advance(24 * hour);
-      notifier.look(facts(held(1)));
+      notifier.update(facts(held(1)));
       await clock.settle();
     }
     expect(await store.notifications.prune(clock.now() - 30 * 24 * hour, 9)).toBe(0);
@@ -177,9 +177,9 @@ describe('a limit of the day', () => {
   it('is told once, and once more when another allowance is used up too', async () => {
     const { notifier, clock, out, events } = await told();
     for (const allowedAfter of [0, 0, 700, 700, 1_400]) {
-      notifier.look(on(clock, dayLimit('2026-01-05', allowedAfter)));
+      notifier.update(on(clock, dayLimit('2026-01-05', allowedAfter)));
       await clock.advance(10 * minute);
-      notifier.look(on(clock));
+      notifier.update(on(clock));
       await clock.advance(10 * minute);
     }
     expect(events()).toEqual(['limit_reached', 'limit_reached', 'limit_reached']);
@@ -195,10 +195,10 @@ describe('a limit of the day', () => {
     const clock = beforeMidnight(minute);
     const quietHours = { fromMinute: 22 * 60, toMinute: 0, timeZone: 'UTC' };
     const { notifier, events } = await told({ targets, quietHours }, { clock });
-    notifier.look(on(clock, dayLimit('2026-01-05')));
+    notifier.update(on(clock, dayLimit('2026-01-05')));
     await clock.advance(5 * minute);
     expect(events()).toEqual([]);
-    notifier.look(on(clock, dayLimit('2026-01-06')));
+    notifier.update(on(clock, dayLimit('2026-01-06')));
     await clock.advance(minute);
     expect(events()).toEqual(['limit_reached']);
   });
@@ -207,7 +207,7 @@ describe('a limit of the day', () => {
     const clock = beforeMidnight(minute);
     const out = wire(() => 500);
     const { notifier } = await told({ targets }, { clock, transport: out });
-    notifier.look(on(clock, dayLimit('2026-01-05')));
+    notifier.update(on(clock, dayLimit('2026-01-05')));
     await clock.advance(minute - 1);
     const before = out.bodies.length;
     expect(before).toBeGreaterThan(1);
@@ -230,23 +230,23 @@ describe('a question', () => {
 
   it('that each new run asks once more is told once, over every restart', async () => {
     const first = await told();
-    first.notifier.look(facts(question('q1')));
+    first.notifier.update(facts(question('q1')));
     await first.clock.advance(minute);
     expect(first.events()).toEqual(['needs_you']);
     let { notifier } = first;
     for (const again of ['q2', 'q3']) {
       await notifier.close();
       const next = await told({ targets }, { store: first.store, clock: first.clock, transport: first.out });
-      next.notifier.look({ ...nobodyNeeded, isComplete: false });
+      next.notifier.update({ ...nobodyNeeded, isComplete: false });
       await first.clock.advance(minute);
-      next.notifier.look(nobodyNeeded);
+      next.notifier.update(nobodyNeeded);
       await first.clock.advance(hour);
-      next.notifier.look(facts(question(again, 'q1')));
+      next.notifier.update(facts(question(again, 'q1')));
       await first.clock.advance(minute);
       notifier = next.notifier;
     }
     expect(first.events()).toEqual(['needs_you']);
-    notifier.look(facts(question('q4')));
+    notifier.update(facts(question('q4')));
     await first.clock.advance(minute);
     expect(first.events()).toEqual(['needs_you', 'needs_you']);
   });
@@ -255,11 +255,11 @@ describe('a question', () => {
     const answers = [500];
     const out = wire(() => answers.shift() ?? 200);
     const { notifier, clock } = await told({ targets }, { transport: out });
-    notifier.look(facts(question('q1')));
+    notifier.update(facts(question('q1')));
     await clock.advance(1_000);
-    notifier.look(nobodyNeeded);
+    notifier.update(nobodyNeeded);
     await clock.advance(minute);
-    notifier.look(facts(question('q2', 'q1')));
+    notifier.update(facts(question('q2', 'q1')));
     await clock.advance(2 * minute);
     expect(out.bodies.map((body) => JSON.parse(body).actions)).toEqual([['baton ask show q1'], ['baton ask show q2']]);
     expect(new Set(out.bodies.map((body) => JSON.parse(body).id)).size).toBe(1);
@@ -273,9 +273,9 @@ describe('quiet hours', () => {
   // @conforms notify.6
   it('keep everything back; at their end what is still so is told, and what is over is not', async () => {
     const { notifier, clock, events } = await told({ targets, quietHours });
-    notifier.look({ ...facts(held(1), held(2), trouble), landed: [landed(clock.now())] });
+    notifier.update({ ...facts(held(1), held(2), trouble), finished: [finished(clock.now())] });
     await clock.advance(hour);
-    notifier.look(facts(held(2), trouble));
+    notifier.update(facts(held(2), trouble));
     await clock.advance(hour / 2 - 1);
     expect(events()).toEqual([]);
     await clock.advance(minute);
@@ -284,7 +284,7 @@ describe('quiet hours', () => {
 
   it('let what is wrong with the daemon through where that is wanted', async () => {
     const { notifier, clock, events } = await told({ targets, quietHours, evenInQuietHours: true });
-    notifier.look(facts(held(1), trouble));
+    notifier.update(facts(held(1), trouble));
     await clock.advance(2 * minute);
     expect(events()).toEqual(['unhealthy']);
     await clock.advance(2 * hour);
@@ -296,14 +296,14 @@ describe('quiet hours', () => {
     clock.jumpWall(-31 * minute);
     const store = await scratchStore(clock);
     const first = await told({ targets, quietHours }, { store, clock, transport: wire(() => 500) });
-    first.notifier.look({ ...nobodyNeeded, landed: [landed(clock.now())] });
+    first.notifier.update({ ...nobodyNeeded, finished: [finished(clock.now())] });
     await clock.advance(2 * minute);
     const before = first.out.bodies.length;
     await clock.advance(hour);
     expect(first.out.bodies.length).toBe(before);
     await first.notifier.close();
     const second = await told({ targets, quietHours }, { store, clock, seed: 2 });
-    second.notifier.look(nobodyNeeded);
+    second.notifier.update(nobodyNeeded);
     await clock.advance(30 * minute);
     expect(second.events()).toEqual([]);
     await clock.advance(31 * minute);
@@ -316,7 +316,7 @@ describe('a burst', () => {
   it('is one message about all, with ten of them in words, and goes out once', async () => {
     const { notifier, clock, out } = await told();
     const many = Array.from({ length: 25 }, (_, number) => held(number));
-    notifier.look(facts(...many));
+    notifier.update(facts(...many));
     await clock.advance(10 * minute);
     expect(out.bodies).toHaveLength(1);
     const body = JSON.parse(out.bodies[0] ?? '');
@@ -332,9 +332,9 @@ describe('a burst', () => {
       return answers.shift() ?? 200;
     });
     const { notifier, clock } = await told({ targets }, { transport: out });
-    notifier.look(facts(...Array.from({ length: 12 }, (_, number) => held(number))));
+    notifier.update(facts(...Array.from({ length: 12 }, (_, number) => held(number))));
     await clock.advance(minute / 4);
-    notifier.look(facts(...Array.from({ length: 9 }, (_, number) => held(number)), held(50)));
+    notifier.update(facts(...Array.from({ length: 9 }, (_, number) => held(number)), held(50)));
     await clock.advance(5 * minute);
     const counts = out.bodies.map((body) => JSON.parse(body).count ?? 1);
     expect(counts).toEqual([12, 12, 1, 9]);
@@ -347,7 +347,7 @@ describe('a burst', () => {
     const all = [];
     for (let number = 0; number < 40; number += 1) {
       all.push(held(number));
-      notifier.look(facts(...all));
+      notifier.update(facts(...all));
       await clock.advance(1_000);
     }
     await clock.advance(2 * minute);
@@ -368,7 +368,7 @@ describe('the store', () => {
     });
     const { notifier, events, logger } = await told({ targets }, { store, clock });
     for (let look = 0; look < 50; look += 1) {
-      notifier.look(facts(held(1)));
+      notifier.update(facts(held(1)));
       await clock.advance(1_000);
     }
     expect(events()).toEqual([]);
@@ -385,9 +385,9 @@ describe('the store', () => {
       before: () => (isAway ? Promise.reject(broken) : undefined),
     });
     const { notifier, events } = await told({ targets }, { store, clock });
-    notifier.look({ ...nobodyNeeded, landed: [landed(clock.now())] });
+    notifier.update({ ...nobodyNeeded, finished: [finished(clock.now())] });
     await clock.advance(minute);
-    notifier.look(nobodyNeeded);
+    notifier.update(nobodyNeeded);
     await clock.advance(3 * hour);
     isAway = false;
     await clock.advance(minute);
@@ -402,11 +402,11 @@ describe('the store', () => {
       before: (call) => (call === 'notifications.sent' && failures-- > 0 ? Promise.reject(broken) : undefined),
     });
     const { notifier, events } = await told({ targets }, { store, clock });
-    notifier.look(facts(held(1)));
+    notifier.update(facts(held(1)));
     await clock.advance(1_000);
-    notifier.look(nobodyNeeded);
+    notifier.update(nobodyNeeded);
     await clock.advance(5_000);
-    notifier.look(facts(held(1)));
+    notifier.update(facts(held(1)));
     await clock.advance(hour);
     expect(events()).toEqual(['held']);
     expect(await real.notifications.open('shop')).toEqual([]);
@@ -419,7 +419,7 @@ describe('the store', () => {
       await told({ targets }, { store, clock, daemon: 'd1' }),
       await told({ targets }, { store, clock, daemon: 'd2', seed: 2 }),
     ];
-    for (const { notifier } of [one, two]) notifier.look(facts(held(1, { kind: 'review', since: null }), trouble));
+    for (const { notifier } of [one, two]) notifier.update(facts(held(1, { kind: 'review', since: null }), trouble));
     await clock.advance(3 * minute);
     expect([...one.events(), ...two.events()].toSorted()).toEqual(['needs_you', 'unhealthy', 'unhealthy']);
   });
@@ -428,15 +428,15 @@ describe('the store', () => {
 describe('the settings', () => {
   it('decide who hears of what, also when they change', async () => {
     const { notifier, clock, events, change } = await told({ targets: [webhook(url, ['finished', 'unhealthy'])] });
-    notifier.look({ ...facts(held(1)), landed: [landed(clock.now())] });
+    notifier.update({ ...facts(held(1)), finished: [finished(clock.now())] });
     await clock.advance(minute);
     expect(events()).toEqual(['finished']);
     change({ targets: [webhook(url, notifyEvents)] });
-    notifier.look(facts(held(1)));
+    notifier.update(facts(held(1)));
     await clock.advance(minute);
     expect(events()).toEqual(['finished', 'held']);
     change({ targets: [] });
-    notifier.look(facts(held(1), held(2)));
+    notifier.update(facts(held(1), held(2)));
     await clock.advance(minute);
     expect(events()).toHaveLength(2);
   });
@@ -446,7 +446,7 @@ describe('the settings', () => {
       throw new Error('no settings');
     };
     const { notifier, clock, logger } = await told({ targets }, { more: { settings: explode } });
-    expect(() => notifier.look(facts(held(1)))).not.toThrow();
+    expect(() => notifier.update(facts(held(1)))).not.toThrow();
     await clock.advance(minute);
     expect(logger.lines.length).toBeGreaterThan(0);
     await notifier.close();

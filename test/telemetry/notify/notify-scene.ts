@@ -98,7 +98,7 @@ export const slack = (url: string): NotifyTarget => ({
   events: notifyEvents,
 });
 
-export const nobodyNeeded: NotifyFacts = { at: midday, isComplete: true, needsYou: [], landed: [] };
+export const nobodyNeeded: NotifyFacts = { at: midday, isComplete: true, needsYou: [], finished: [] };
 
 export function facts(...needsYou: readonly NeedsYouFact[]): NotifyFacts {
   return { ...nobodyNeeded, needsYou };

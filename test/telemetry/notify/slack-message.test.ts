@@ -99,7 +99,7 @@ describe('a message for Slack', () => {
   it('arrives as it is', async () => {
     const there = await receiver();
     const { notifier, clock } = begin({ store: await scratchStore(midDay()), notify: { targets: [slack(there.url)] } });
-    notifier.look(facts(held(1)));
+    notifier.update(facts(held(1)));
     await until(clock, () => there.received.length === 1);
     expect(there.received[0]?.json).toMatchObject({ text: expect.stringContaining('SHOP-1'), link_names: false });
     expect(there.received[0]?.headers['baton-signature']).toBeUndefined();

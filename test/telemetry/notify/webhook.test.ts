@@ -29,7 +29,7 @@ describe('a webhook', () => {
       notify: { targets: [webhook(there.url)] },
       more: { dashboardUrl: () => 'http://127.0.0.1:4000' },
     });
-    notifier.look(facts(held(7)));
+    notifier.update(facts(held(7)));
     await until(clock, () => there.received.length === 1);
     const [first] = there.received;
     expect(first?.json).toEqual({
@@ -51,7 +51,7 @@ describe('a webhook', () => {
     expect(first?.headers['baton-signature']).toBe(`v1=${expected}`);
     expect(first?.headers).toMatchObject({ 'baton-event': 'held', 'content-type': 'application/json; charset=utf-8' });
     for (let look = 0; look < 5; look += 1) {
-      notifier.look(facts(held(7, { reason: `another ${look}` })));
+      notifier.update(facts(held(7, { reason: `another ${look}` })));
       await clock.advance(minute);
     }
     await quietly(clock);
@@ -67,7 +67,7 @@ describe('a webhook', () => {
       store: await scratchStore(midDay()),
       notify: { targets: [webhook(there.url)] },
     });
-    notifier.look(facts(held(1)));
+    notifier.update(facts(held(1)));
     for (const [tries, waitMs] of [
       [1, 10_000],
       [2, 20_000],
@@ -101,10 +101,10 @@ describe('a webhook', () => {
       store: await scratchStore(midDay()),
       notify: { targets: [webhook(there.url)] },
     });
-    notifier.look(facts(held(1)));
+    notifier.update(facts(held(1)));
     await until(clock, () => there.received.length === 1);
     await quietly(clock);
-    notifier.look(facts(held(1), held(2)));
+    notifier.update(facts(held(1), held(2)));
     await quietly(clock);
     await clock.advance(600_000 - 1);
     await quietly(clock);
@@ -130,14 +130,14 @@ describe('a webhook', () => {
       store: await scratchStore(midDay()),
       notify: { targets: [webhook(there.url)] },
     });
-    notifier.look(facts(held(1)));
+    notifier.update(facts(held(1)));
     await until(clock, () => logger.events().length > 0);
     expect(logger.events()).toEqual(['notification_sent']);
     await clock.advance(60 * minute);
     await quietly(clock);
     expect(there.received).toHaveLength(1);
     // The connection was given up, and the next message finds its way all the same.
-    notifier.look(facts(held(1), held(2)));
+    notifier.update(facts(held(1), held(2)));
     await until(clock, () => there.received.length === 2);
   });
 
@@ -148,7 +148,7 @@ describe('a webhook', () => {
       store: await scratchStore(midDay()),
       notify: { targets: [webhook(there.url)] },
     });
-    notifier.look(facts(held(1)));
+    notifier.update(facts(held(1)));
     await until(clock, () => logger.events().length > 0);
     expect(logger.lines[0]?.fields).toMatchObject({
       error: { code: 'notification_refused', details: { status: 404 } },
@@ -162,7 +162,7 @@ describe('a webhook', () => {
       store: await scratchStore(midDay()),
       notify: { targets: [webhook(there.url)] },
     });
-    notifier.look(facts(held(1)));
+    notifier.update(facts(held(1)));
     await until(clock, () => logger.events().includes('notification_given_up'));
     await clock.advance(25 * 60 * minute);
     await quietly(clock);
@@ -170,7 +170,7 @@ describe('a webhook', () => {
     expect(logger.lines.find(({ level }) => level === 'warn')?.fields).toMatchObject({
       error: { code: 'notification_refused', details: { status: code } },
     });
-    notifier.look(facts(held(1), held(2)));
+    notifier.update(facts(held(1), held(2)));
     await until(clock, () => there.received.length === 2);
   });
 
@@ -186,7 +186,7 @@ describe('a webhook', () => {
       [Symbol.asyncDispose]: async () => {},
     };
     const { notifier, clock, logger } = begin({ store, notify: { targets }, transport });
-    notifier.look(facts(held(1)));
+    notifier.update(facts(held(1)));
     await clock.advance(24 * 60 * minute);
     expect(sent).toBeGreaterThan(25);
     expect(sent).toBeLessThan(40);
@@ -202,9 +202,9 @@ describe('a webhook', () => {
     silent.next.push(() => {});
     const targets = [webhook(silent.url), slack(other.url)];
     const { notifier, clock } = begin({ store: await scratchStore(midDay()), notify: { targets } });
-    notifier.look(facts(held(1)));
+    notifier.update(facts(held(1)));
     await until(clock, () => silent.received.length === 1 && other.received.length === 1);
-    notifier.look(facts(held(1), held(2)));
+    notifier.update(facts(held(1), held(2)));
     await until(clock, () => other.received.length === 2);
     await clock.advance(31_000);
     await quietly(clock);
@@ -231,7 +231,7 @@ describe('a webhook', () => {
       more: { settings: () => all },
     });
     const issue = { id: 'i1', identifier: 'SHOP-1', title: `t ${canary}`, url: `https://t.example/?k=${canary}` };
-    notifier.look(facts(held(1, { reason: `it printed ${canary} and ${secret}`, issue })));
+    notifier.update(facts(held(1, { reason: `it printed ${canary} and ${secret}`, issue })));
     await until(clock, () => there.received.length === 1);
     await quietly(clock);
     await clock.advance(12_000);

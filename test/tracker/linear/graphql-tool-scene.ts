@@ -1,4 +1,4 @@
-import type { ToolAnswer } from '../../../src/core/tool-door.ts';
+import type { ToolAnswer } from '../../../src/core/tool-set.ts';
 import type { Ask, NativeTool, Tracker } from '../../../src/tracker/tracker.ts';
 import { type LinearScene, linearScene } from './linear-scene.ts';
 

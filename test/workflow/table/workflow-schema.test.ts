@@ -48,7 +48,7 @@ describe('the JSON Schema of the front matter', () => {
 
   it('has sections in sections', () => {
     expect(section('polling').budget?.properties).toHaveProperty('requests_per_day');
-    expect(section('polling').jobs?.properties?.stall_look?.properties?.interval_ms).toMatchObject({ default: 5000 });
+    expect(section('polling').jobs?.properties?.stall_check?.properties?.interval_ms).toMatchObject({ default: 5000 });
     expect(section('polling').jobs?.properties).not.toHaveProperty('tracker_poll');
     expect(Object.keys(schema.properties ?? {})).not.toContain('polling.budget');
   });

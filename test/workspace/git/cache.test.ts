@@ -391,7 +391,7 @@ describe('the cache of a source', () => {
     const place = scratch.workspace('T-1');
     expect(git(place, 'remote', 'get-url', 'origin')).toBe(source);
     commit(place, { 'a.txt': 'x\n' });
-    expect(await scratch.checkouts.publish(place)).toMatchObject({ outcome: 'brought' });
+    expect(await scratch.checkouts.publish(place)).toMatchObject({ outcome: 'published' });
   });
 
   it('is fetched for the others when one who waits gives up', async () => {

@@ -47,7 +47,7 @@ describe.each(strategies)('a daemon that is killed while it makes a %s', (strate
       expect(readFileSync(path.join(place, '.env'), 'utf8')).toBe('A=1');
       expect(git(place, 'fsck', '--connectivity-only', '--no-dangling')).toBe('');
       commit(place, { 'work.txt': `${round}\n` });
-      expect(await checkouts.publish(place)).toMatchObject({ outcome: 'brought' });
+      expect(await checkouts.publish(place)).toMatchObject({ outcome: 'published' });
     }
     expect(killedOnes).toBeGreaterThan(2);
   });
@@ -94,7 +94,7 @@ describe('a daemon that is killed while it publishes', () => {
       const broken = scratchCheckouts(folder, source, { git: (real) => breaksAfter(real, last) });
       await broken.checkouts.publish(place).catch(() => {});
       const delivery = await checkouts.publish(place);
-      expect(['brought', 'nothing']).toContain(delivery?.outcome);
+      expect(['published', 'nothing']).toContain(delivery?.outcome);
       expect(git(source, 'rev-parse', 'baton/x')).toBe(work);
       expect((await checkouts.find(place))?.published).toBe(work);
       expect(readdirSync(places.scratch)).toEqual([]);

@@ -42,10 +42,10 @@ describe.each(['worktree', 'clone'] as const)('publishing a branch of a %s', (st
     const { source, place, checkouts } = await scene({ strategy });
     const first = commit(place, { 'a.txt': '1\n' });
     const told = { branch, before: null, reason: null, elsewhere: null };
-    expect(await checkouts.publish(place)).toEqual({ ...told, outcome: 'brought', commit: first });
+    expect(await checkouts.publish(place)).toEqual({ ...told, outcome: 'published', commit: first });
     expect(tip(source)).toBe(first);
     const second = commit(place, { 'a.txt': '2\n' });
-    expect(await checkouts.publish(place)).toEqual({ ...told, outcome: 'brought', commit: second, before: first });
+    expect(await checkouts.publish(place)).toEqual({ ...told, outcome: 'published', commit: second, before: first });
     expect(tip(source)).toBe(second);
     expect(await checkouts.publish(place)).toEqual({ ...told, outcome: 'nothing', commit: second });
     expect((await checkouts.find(place))?.published).toBe(second);
@@ -72,7 +72,7 @@ describe.each(['worktree', 'clone'] as const)('publishing a branch of a %s', (st
     ];
     const before = seen();
     commit(place, { 'README.md': 'by the agent\n' });
-    expect((await checkouts.publish(place))?.outcome).toBe('brought');
+    expect((await checkouts.publish(place))?.outcome).toBe('published');
     expect(seen()).toEqual(before);
   });
 });
@@ -92,7 +92,7 @@ describe('publishing a branch', () => {
     const first = commit(place, { 'a.txt': '1\n' });
     await checkouts.publish(place);
     git(place, 'commit', '-q', '--amend', '-m', 'better words');
-    expect(await checkouts.publish(place)).toMatchObject({ outcome: 'brought', before: first });
+    expect(await checkouts.publish(place)).toMatchObject({ outcome: 'published', before: first });
     expect(git(source, 'rev-parse', `${branch}@{1}`)).toBe(first);
   });
 
@@ -120,7 +120,7 @@ describe('publishing a branch', () => {
       reason: expect.stringContaining(source),
     });
     renameSync(`${source}-away`, source);
-    expect(await checkouts.publish(place)).toMatchObject({ outcome: 'brought', commit: first });
+    expect(await checkouts.publish(place)).toMatchObject({ outcome: 'published', commit: first });
   });
 
   it('never takes the branch back to an earlier commit', async () => {
@@ -148,7 +148,7 @@ describe('publishing a branch', () => {
     expect(tip(source)).toBe(theirs);
     git(place, 'reset', '-q', '--hard', theirs);
     const mine = commit(place, { 'mine.txt': 'y\n' });
-    expect(await checkouts.publish(place)).toMatchObject({ outcome: 'brought' });
+    expect(await checkouts.publish(place)).toMatchObject({ outcome: 'published' });
     git(place, 'reset', '-q', '--hard', 'origin/main');
     commit(place, { 'other.txt': 'z\n' });
     expect(await checkouts.publish(place)).toMatchObject({ outcome: 'refused', code: 'drops_commits' });
@@ -166,7 +166,7 @@ describe('publishing a branch', () => {
     expect(await checkouts.publish(place)).toMatchObject({ outcome: 'refused', code: 'moved_by_others' });
     expect(tip(source)).toBe(theirs);
     git(place, 'pull', '-q', '--no-rebase', '--no-edit', 'origin', branch);
-    expect(await checkouts.publish(place)).toMatchObject({ outcome: 'brought' });
+    expect(await checkouts.publish(place)).toMatchObject({ outcome: 'published' });
   });
 
   it('tells the second of two workspaces with one branch that it is taken', async () => {
@@ -175,8 +175,8 @@ describe('publishing a branch', () => {
     await checkouts.make({ workspace: other, branch });
     const commits = [commit(place, { 'a.txt': '1\n' }), commit(other, { 'b.txt': '2\n' })];
     const outcomes = await Promise.all([checkouts.publish(place), checkouts.publish(other)]);
-    expect(outcomes.map((each) => each?.outcome).sort()).toEqual(['brought', 'refused']);
-    expect(tip(source)).toBe(commits[outcomes.findIndex((each) => each?.outcome === 'brought')]);
+    expect(outcomes.map((each) => each?.outcome).sort()).toEqual(['published', 'refused']);
+    expect(tip(source)).toBe(commits[outcomes.findIndex((each) => each?.outcome === 'published')]);
   });
 
   it.each(['the repository itself', 'a linked worktree', 'a rebase'])(
@@ -217,7 +217,7 @@ describe('publishing a branch', () => {
     await checkouts.make({ workspace: place, branch });
     git(source, 'symbolic-ref', 'HEAD', `refs/heads/${branch}`);
     const first = commit(place, { 'a.txt': '1\n' });
-    expect(await checkouts.publish(place)).toMatchObject({ outcome: 'brought', branch, commit: first });
+    expect(await checkouts.publish(place)).toMatchObject({ outcome: 'published', branch, commit: first });
   });
 
   it('works with a source that is itself a linked worktree', async () => {
@@ -229,7 +229,7 @@ describe('publishing a branch', () => {
     const place = workspace('T-1');
     expect(await checkouts.make({ workspace: place, branch })).toMatchObject({ base: 'side' });
     const first = commit(place, { 'a.txt': '1\n' });
-    expect(await checkouts.publish(place)).toMatchObject({ outcome: 'brought' });
+    expect(await checkouts.publish(place)).toMatchObject({ outcome: 'published' });
     expect(tip(person)).toBe(first);
   });
 
@@ -251,7 +251,7 @@ describe('publishing a branch', () => {
     writeFileSync(record, readFileSync(record, 'utf8').replace(`"published": "${first}"`, '"published": null'));
     const second = commit(place, { 'a.txt': '2\n' });
     git(source, 'fetch', '-q', place, `${branch}:${branch}`);
-    expect(await checkouts.publish(place)).toMatchObject({ outcome: 'brought', branch, commit: second });
+    expect(await checkouts.publish(place)).toMatchObject({ outcome: 'published', branch, commit: second });
     expect((await checkouts.find(place))?.published).toBe(second);
   });
 
@@ -308,7 +308,7 @@ describe('publishing a branch', () => {
     git(place, 'config', 'uploadpack.packObjectsHook', `touch ${touched}`);
     git(place, 'config', 'core.fsmonitor', `touch ${touched}`);
     writeFileSync(path.join(made.gitDir, 'objects/info/alternates'), `${path.join(made.borrowed[0] ?? '')}\n`);
-    expect(await checkouts.publish(place)).toMatchObject({ outcome: 'brought' });
+    expect(await checkouts.publish(place)).toMatchObject({ outcome: 'published' });
     expect(existsSync(touched)).toBe(false);
   });
 
@@ -362,7 +362,7 @@ describe.each(['worktree', 'clone'] as const)('an agent that left its branch in 
     git(place, 'checkout', '-q', '-b', 'my/other');
     const away = commit(place, { 'a.txt': '2\n' });
     const elsewhere = { branch: 'my/other', commit: away };
-    expect(await checkouts.publish(place)).toMatchObject({ outcome: 'brought', commit: first, elsewhere });
+    expect(await checkouts.publish(place)).toMatchObject({ outcome: 'published', commit: first, elsewhere });
     expect(tip(source)).toBe(first);
     expect(await checkouts.publish(place)).toMatchObject({ outcome: 'nothing', commit: first, elsewhere });
   });
@@ -382,7 +382,7 @@ describe.each(['worktree', 'clone'] as const)('an agent that left its branch in 
     if (where === 'the base') git(place, 'checkout', '-q', 'origin/main');
     if (where === 'an earlier commit') git(place, 'checkout', '-q', 'HEAD~1');
     if (where === 'a branch that it merged') git(place, 'checkout', '-q', '-b', 'merged');
-    expect(await checkouts.publish(place)).toMatchObject({ outcome: 'brought', commit: last, elsewhere: null });
+    expect(await checkouts.publish(place)).toMatchObject({ outcome: 'published', commit: last, elsewhere: null });
   });
 
   it('and broke its history there is told of, and has its branch brought all the same', async () => {
@@ -393,6 +393,6 @@ describe.each(['worktree', 'clone'] as const)('an agent that left its branch in 
     const away = commit(place, { 'a.txt': '3\n' });
     rmSync(path.join(made.gitDir, 'objects', lost.slice(0, 2), lost.slice(2)), { force: true });
     const elsewhere = { branch: 'my/other', commit: away };
-    expect(await checkouts.publish(place)).toMatchObject({ outcome: 'brought', commit: first, elsewhere });
+    expect(await checkouts.publish(place)).toMatchObject({ outcome: 'published', commit: first, elsewhere });
   });
 });

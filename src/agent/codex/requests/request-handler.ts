@@ -1,6 +1,6 @@
 import type { Clock } from '../../../clock/clock.ts';
 import type { AgentQuestion, QuestionAnswer } from '../../../core/command/question.ts';
-import type { ToolDoor } from '../../../core/tool-door.ts';
+import type { ToolSet } from '../../../core/tool-set.ts';
 import type { SessionRequest } from '../../agent.ts';
 import type { CodexAgentOptions } from '../codex-options.ts';
 import { unsupportedTool } from '../fixed-texts.ts';
@@ -181,7 +181,7 @@ const keyOf = (id: RequestId): string => `${typeof id} ${id}`;
 /** Passes a call of a dynamic tool to the tool set of the run, and the answer back (1.10 of the reference). */
 async function callTool(
   params: Fields,
-  door: ToolDoor,
+  door: ToolSet,
   events: EventSink,
   payload: Fields,
   signal: AbortSignal,

@@ -17,7 +17,7 @@ const lists = {
   needs_you: { title: 'Needs you', empty: 'nothing waits for you', what: 'WHAT', time: 'SINCE / LEFT', text: 'WHY' },
   running: { title: 'Running', empty: 'no agent is at work', what: 'STAGE', time: 'AGE / TURN', text: 'LAST MESSAGE' },
   waiting: { title: 'Waiting', empty: 'nothing waits', what: 'WHAT', time: 'NEXT LOOK', text: 'WHY' },
-  landed: { title: 'Landed today', empty: 'nothing yet', what: 'STATE', time: 'AGO', text: 'TITLE' },
+  finished: { title: 'Landed today', empty: 'nothing yet', what: 'STATE', time: 'AGO', text: 'TITLE' },
 } as const satisfies Readonly<Record<ShownList, unknown>>;
 
 /** The four lists one below the other, each with its title; with a filter, each says how many rows it hides. */
@@ -115,7 +115,7 @@ function columnsOf(list: ShownList, widths: Widths): readonly Column[] {
       title: isRunning ? 'TOKENS' : '',
       side: 'right',
     },
-    { name: 'title', width: list === 'landed' ? 0 : widths.title, title: 'TITLE' },
+    { name: 'title', width: list === 'finished' ? 0 : widths.title, title: 'TITLE' },
   ];
   let next = markColumns + widths.id + gap;
   const placed = wanted
@@ -187,7 +187,7 @@ function rowCells(row: TopRow, at: number): RowCells {
       return { ...usual, ...runningCells(row.of, at) };
     case 'waiting':
       return { ...usual, ...waitingCells(row.of, at) };
-    case 'landed': {
+    case 'finished': {
       const what = cell(cellText(row.of.state), 'good');
       return { ...usual, mark: cell('✓', 'good'), what, time: cell(ageOf(row.of.at, at) ?? ''), text: title };
     }

@@ -71,7 +71,7 @@ function endText(run: TopRow, rows: readonly TopRow[], at: number): string {
   const after = age === null ? '' : ` after ${age}`;
   const next = rows.filter((row) => isOf(row, run));
   for (const row of next) {
-    if (row.list === 'landed') return `ended${after}: landed (${cellText(row.of.state)})`;
+    if (row.list === 'finished') return `ended${after}: finished (${cellText(row.of.state)})`;
     if (row.list === 'waiting') return `ended${after}: waits, ${reasonText(row.of.reason)}`;
     if (row.list === 'needs_you') return `ended${after}: needs you`;
   }

@@ -1,8 +1,8 @@
-import type { LandedRow, NeedsYou, Now, RunningRow, WaitingRow } from '../../../client/schema/now.ts';
+import type { FinishedRow, NeedsYou, Now, RunningRow, WaitingRow } from '../../../client/schema/now.ts';
 import { cellText } from '../../cell-text.ts';
 
 /** The lists in the order of the screen: what needs a person comes first. */
-export const shownLists = ['needs_you', 'running', 'waiting', 'landed'] as const;
+export const shownLists = ['needs_you', 'running', 'waiting', 'finished'] as const;
 
 export type ShownList = (typeof shownLists)[number];
 
@@ -19,7 +19,7 @@ export type TopRow = {
   | { readonly list: 'needs_you'; readonly of: NeedsYou }
   | { readonly list: 'running'; readonly of: RunningRow }
   | { readonly list: 'waiting'; readonly of: WaitingRow }
-  | { readonly list: 'landed'; readonly of: LandedRow }
+  | { readonly list: 'finished'; readonly of: FinishedRow }
 );
 
 /** All rows in the order of the screen; with a filter, only those that contain it somewhere. */
@@ -30,7 +30,7 @@ export function topRows(nows: readonly Now[], filter: string): readonly TopRow[]
     for (const of of now.needs_you) rows.push({ ...nameOf(now, 'needs_you', of), list: 'needs_you', of });
     for (const of of now.running) rows.push({ ...nameOf(now, 'running', of), list: 'running', of });
     for (const of of now.waiting) rows.push({ ...nameOf(now, 'waiting', of), list: 'waiting', of });
-    for (const of of now.landed) rows.push({ ...nameOf(now, 'landed', of), list: 'landed', of });
+    for (const of of now.finished) rows.push({ ...nameOf(now, 'finished', of), list: 'finished', of });
   }
   const inOrder = rows.toSorted((left, right) => shownLists.indexOf(left.list) - shownLists.indexOf(right.list));
   return wanted === '' ? inOrder : inOrder.filter((row) => saidBy(row).toLowerCase().includes(wanted));
@@ -77,7 +77,7 @@ function nameOf({ project }: Now, list: ShownList, of: TopRow['of']): Omit<TopRo
 function saidBy({ project, list, of }: TopRow): string {
   const words = [project, of.issue_identifier ?? '', of.title ?? ''];
   if (list === 'running') words.push(of.stage, of.state, of.last_message ?? '', of.account ?? '');
-  else if (list === 'landed') words.push(of.state);
+  else if (list === 'finished') words.push(of.state);
   else words.push(of.kind, of.code ?? '', of.reason);
   return words.join('\n');
 }

@@ -122,11 +122,11 @@ function daysOver({ at, today }: ReadModel): NeedsYou[] {
 }
 
 /** The problems of Baton itself; empty when there are none. */
-export function problemsOf({ workflowProblem, noRoom, errors, jobs }: ReadModel): Vitals['problems'] {
+export function problemsOf({ workflowProblem, noHeadroom, errors, jobs }: ReadModel): Vitals['problems'] {
   const failing = jobs.filter(({ failures }) => failures > 1);
   return [
     ...(workflowProblem === null ? [] : [{ code: workflowProblem.code, text: workflowProblem.message }]),
-    ...(noRoom === null ? [] : [{ code: 'no_room', text: `nothing new starts: ${noRoom}` }]),
+    ...(noHeadroom === null ? [] : [{ code: 'no_headroom', text: `nothing new starts: ${noHeadroom}` }]),
     ...new Map(errors.map(({ error }) => [error.code, { code: error.code, text: error.message }])).values(),
     ...failing.map(({ name, failures, error }) => ({
       code: `job_${name}`,

@@ -1,4 +1,4 @@
-import type { AccountRow, LandedRow, Now, RunningRow, Vitals, WaitingRow } from '../../../client/schema/now.ts';
+import type { AccountRow, FinishedRow, Now, RunningRow, Vitals, WaitingRow } from '../../../client/schema/now.ts';
 import { nextUtcMidnight, utcDay } from '../../../core/cadence/utc-day.ts';
 import type { Issue } from '../../../core/issue/issue.ts';
 import { timeText } from '../../../core/text/time-text.ts';
@@ -18,7 +18,7 @@ export function presentNow(project: string, model: ReadModel): Now {
     running: model.running.map(runningRow),
     waiting: waitingRows(model, known),
     // The UTC day, as for all sums and limits.
-    landed: landedSince(model, Date.parse(utcDay(model.at)), known),
+    finished: finishedSince(model, Date.parse(utcDay(model.at)), known),
     accounts: model.accounts.map(accountRow),
   };
 }
@@ -89,17 +89,17 @@ const retryWords: Readonly<Record<ReadModel['retrying'][number]['kind'], string>
 };
 
 /** The issues finished at that time or later, the latest first. */
-export function landedSince(
+export function finishedSince(
   { completed }: ReadModel,
   since: number,
   known: ReadonlyMap<string, Issue> = new Map(),
-): LandedRow[] {
+): FinishedRow[] {
   return completed
     .filter((entry) => entry.at >= since)
     .toReversed()
     .map((entry) => ({
       ...rowName(entry.issue, known),
-      key: `landed:${entry.issue.id}`,
+      key: `finished:${entry.issue.id}`,
       state: entry.state,
       at: timeText(entry.at),
     }));

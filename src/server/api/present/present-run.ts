@@ -1,5 +1,5 @@
 import type { Run, RunEvent } from '../../../client/schema/run.ts';
-import { deliveryText, evidenceText } from '../../../core/run/run-evidence.ts';
+import { evidenceText, publicationText } from '../../../core/run/run-evidence.ts';
 import { certainTime, timeText } from '../../../core/text/time-text.ts';
 import type { RunEventLine } from '../../../store/tables/run-events.ts';
 import type { RunRecord } from '../../../store/tables/runs.ts';
@@ -38,9 +38,9 @@ export function presentRun(run: RunRecord): Run {
             text: evidenceText(evidence),
             changed: evidence.changed,
             git: evidence.git === null ? null : { ...evidence.git },
-            delivery: evidence.delivery === undefined ? null : { ...evidence.delivery },
+            publication: evidence.publication === undefined ? null : { ...evidence.publication },
           },
-    delivery: evidence?.delivery === undefined ? null : deliveryText(evidence.delivery, isGone),
+    publication: evidence?.publication === undefined ? null : publicationText(evidence.publication, isGone),
     removal:
       removal === null
         ? null

@@ -77,7 +77,7 @@ export function presentStatus(
     jobs: model.jobs.map(presentJob),
     findings: model.findings.slice(0, mostFindings).map(presentFinding),
     workflow_problem: model.workflowProblem === null ? null : problemOf(model.workflowProblem),
-    no_room: model.noRoom,
+    no_headroom: model.noHeadroom,
     errors: model.errors.map(({ step, error }) => ({ step, error: problemOf(error) })),
   };
 }

@@ -15,7 +15,7 @@ export function toldOf(now: Now): ToldProject {
       needs_you: listOf('needs_you'),
       running: listOf('running'),
       waiting: listOf('waiting'),
-      landed: listOf('landed'),
+      finished: listOf('finished'),
       accounts: listOf('accounts'),
     },
   };

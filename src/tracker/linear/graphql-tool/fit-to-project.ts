@@ -1,5 +1,5 @@
 import { isInputObjectType, isObjectType } from 'graphql';
-import type { ToolAnswer } from '../../../core/tool-door.ts';
+import type { ToolAnswer } from '../../../core/tool-set.ts';
 import type { Ask } from '../../tracker.ts';
 import type { CallLinear } from '../call/call-linear.ts';
 import { narrowDocument } from './narrow-document.ts';

@@ -1,6 +1,6 @@
 import type { Clock } from '../../../clock/clock.ts';
 import type { RequestCaller } from '../../../core/requests/request-caller.ts';
-import type { ToolAnswer } from '../../../core/tool-door.ts';
+import type { ToolAnswer } from '../../../core/tool-set.ts';
 import type { HttpAnswer, HttpClient } from '../../../http/http.ts';
 import type { Ask, NativeTool } from '../../tracker.ts';
 import type { CallLinear } from '../call/call-linear.ts';

@@ -1,5 +1,5 @@
 import { BatonError, toBatonError } from '../../../core/baton-error.ts';
-import type { ToolAnswer } from '../../../core/tool-door.ts';
+import type { ToolAnswer } from '../../../core/tool-set.ts';
 import { failedWithHttp, noResponse } from './fixed-texts.ts';
 
 /** The message where nothing more specific is known; the reason is a separate field. */

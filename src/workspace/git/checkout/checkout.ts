@@ -1,4 +1,4 @@
-import type { Delivery } from '../../../core/run/run-evidence.ts';
+import type { Publication } from '../../../core/run/run-evidence.ts';
 import type { ObjectFormat } from '../shadow/shadow-git.ts';
 
 /**
@@ -29,7 +29,7 @@ export interface Checkouts {
    * After a run: publishes the branch to the local repository that it came from. Never moves it backwards or over
    * another. Null for a workspace that came from elsewhere: there the agent pushes.
    */
-  publish(workspace: string): Promise<Delivery | null>;
+  publish(workspace: string): Promise<Publication | null>;
   /** Drops the files that Baton keeps for a workspace that is gone. */
   forget(workspace: string): Promise<void>;
 }

@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp } from 'node:fs/promises';
 import path from 'node:path';
 import { BatonError } from '../../../core/baton-error.ts';
-import type { Delivery, DeliveryRefusal, WorkElsewhere } from '../../../core/run/run-evidence.ts';
+import type { Publication, PublicationRefusal, WorkElsewhere } from '../../../core/run/run-evidence.ts';
 import { harmlessLine } from '../../../core/text/harmless-line.ts';
 import { deleteTree } from '../../delete-tree.ts';
 import { reasonOf } from '../../file-system.ts';
@@ -31,7 +31,7 @@ export interface PublishParts {
 /** The result, and the new value for the record: the commit that the source has now. */
 export interface PublishResult {
   /** Null where Baton does not publish the branch. */
-  readonly delivery: Delivery | null;
+  readonly delivery: Publication | null;
   readonly published: string | null;
 }
 
@@ -53,7 +53,7 @@ export async function publishBranch(checkout: CheckoutRecord, parts: PublishPart
   try {
     const { before, objection } = await bring(agents, commit, checkout, parts);
     if (objection !== null) return refused(objection);
-    return { delivery: { ...seen, outcome: 'brought', before }, published: commit };
+    return { delivery: { ...seen, outcome: 'published', before }, published: commit };
   } catch (error) {
     return refused({ code: 'failed', reason: reasonOf(error) });
   }
@@ -61,7 +61,7 @@ export async function publishBranch(checkout: CheckoutRecord, parts: PublishPart
 
 /** Why a branch stays where it is. */
 interface Objection {
-  readonly code: DeliveryRefusal;
+  readonly code: PublicationRefusal;
   readonly reason: string;
 }
 

@@ -233,14 +233,14 @@ class StreamingRunner implements Runner, AsyncDisposable {
         resolve({ end: 'succeeded', turns: 1 });
       },
     };
-    const { tell } = request;
-    tell({ kind: 'workspace', path: `/workspaces/${request.issue.identifier}` });
-    tell({ kind: 'process', process: { pid: 1_000_000, startTime: null } });
-    tell({ kind: 'session', threadId: `thread-${request.runId}` });
-    tell({ kind: 'stage', stage: 'streaming_turn' });
-    tell({ kind: 'turn', turn: 1 });
+    const { report } = request;
+    report({ kind: 'workspace', path: `/workspaces/${request.issue.identifier}` });
+    report({ kind: 'process', process: { pid: 1_000_000, startTime: null } });
+    report({ kind: 'session', threadId: `thread-${request.runId}` });
+    report({ kind: 'stage', stage: 'streaming_turn' });
+    report({ kind: 'turn', turn: 1 });
     this.live.add(run);
-    return { outcome: promise, steer: async () => 'kept', stop: () => run.end() };
+    return { outcome: promise, steer: async () => 'queued', stop: () => run.end() };
   }
 
   /** As many as are due by now; after a pause not more than a second's worth. */
@@ -272,7 +272,7 @@ class StreamingRunner implements Runner, AsyncDisposable {
       payload: { method: 'item/commandExecution/outputDelta', delta: this.payload ?? line },
       ...(usage === undefined ? {} : { usage }),
     };
-    run.request.tell({ kind: 'event', event });
+    run.request.report({ kind: 'event', event });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -315,13 +315,13 @@ function orchestratorOf(
     workspacesFor: () => fakeWorkspaces().as,
     pruneSalvage: async () => 0,
     refreshRequests: async () => {},
-    roomLeft: async () => ({ disk: [{ folder: '/nowhere', freeMb: 1_000_000 }], memoryMb: 1_000_000 }),
+    readHeadroom: async () => ({ disk: [{ folder: '/nowhere', freeMb: 1_000_000 }], memoryMb: 1_000_000 }),
     touchedAt: () => null,
     onHealth: () => {},
     onRunEvent: (runId, seq, event) => runEvents.tell(runId, seq, event),
     transcripts: transcriptFiles(path.join(folder, 'transcripts')),
     processes: {
-      endEarlierLives: async () => ({ ended: 0, left: [] }),
+      endLeftovers: async () => ({ ended: 0, left: [] }),
       endRun: async () => ({ ended: 1, left: 0 }),
       endAtOnce: async () => {},
       isAlive: () => true,

@@ -11,7 +11,7 @@ const liftEveryMs = 10_000;
  * tracker. If the tracker named a time to come back, that time counts. Polls respect `until` by their own schedule;
  * requests of a waiting person and of live runs are not refused.
  */
-export class TrackerRest {
+export class TrackerBackoff {
   readonly #clock: Clock;
   readonly #waitMs: (failures: number) => number;
   #failures = 0;
@@ -36,7 +36,7 @@ export class TrackerRest {
   }
 
   /** True from a failure to the next answer. */
-  isResting(): boolean {
+  isBackingOff(): boolean {
     return this.#error !== null;
   }
 

@@ -4,7 +4,7 @@ import type { Database } from '../schema.ts';
 import { cutToBytes } from '../storable-text.ts';
 import { changedRows, ofIssue } from './statements.ts';
 
-export interface LandedIssue extends IssueKey {
+export interface FinishedIssue extends IssueKey {
   readonly identifier: string;
   /** As it was then, cut to 1 KB by the store. Null where it was not known; the same for the address. */
   readonly title: string | null;
@@ -20,38 +20,38 @@ const longestTitle = 1_024;
 const columns = ['project', 'issue_id as issueId', 'identifier', 'title', 'url', 'state', 'at'] as const;
 
 /**
- * Issues that reached a terminal state after Baton worked on them, each with its latest landing. For people: nothing is
- * decided by it. What must hold: several daemons that see the same landing give it one time, that of the first.
+ * Issues that reached a terminal state after Baton worked on them, each with the time at which it last finished. For people: no
+ * decided by it. What must hold: several daemons that see the same finish record one time, that of the first.
  */
-export function landedTable(db: Kysely<Database>) {
+export function finishedTable(db: Kysely<Database>) {
   return {
     /**
-     * Records that an issue landed, and gives the record. `openAt` is when the issue was last known not to be finished:
-     * a record of that time or later is the same landing, as another daemon saw it, and stays.
+     * Records that an issue finished, and returns the record. `openAt` is when the issue was last known not to be finished:
+     * a record of that time or later is of the same finish, seen by another daemon, and stays.
      */
-    note: async (entry: LandedIssue, openAt: number): Promise<LandedIssue> => {
+    note: async (entry: FinishedIssue, openAt: number): Promise<FinishedIssue> => {
       const { project, issueId, identifier, url, state, at } = entry;
       const title = entry.title === null ? null : cutToBytes(entry.title, longestTitle);
       const facts = { identifier, title, url, state, at };
       await db
-        .insertInto('landed')
+        .insertInto('finished_issues')
         .values({ project, issue_id: issueId, ...facts })
         .onConflict((conflict) =>
-          conflict.columns(['project', 'issue_id']).doUpdateSet(facts).where('landed.at', '<', openAt),
+          conflict.columns(['project', 'issue_id']).doUpdateSet(facts).where('finished_issues.at', '<', openAt),
         )
         .execute();
-      const row = await db.selectFrom('landed').select(columns).where(ofIssue(entry)).executeTakeFirst();
+      const row = await db.selectFrom('finished_issues').select(columns).where(ofIssue(entry)).executeTakeFirst();
       // Pruning may have removed it meanwhile.
       return row ?? { ...entry, title };
     },
 
-    /** The latest of those that landed at `from` or later, at most `limit`; the latest last. */
+    /** The latest of the issues that finished at `from` or later, at most `limit`; the latest last. */
     latest: async (
       project: string,
       { from, limit }: { readonly from: number; readonly limit: number },
-    ): Promise<readonly LandedIssue[]> => {
+    ): Promise<readonly FinishedIssue[]> => {
       const rows = await db
-        .selectFrom('landed')
+        .selectFrom('finished_issues')
         .select(columns)
         .where('project', '=', project)
         .where('at', '>=', from)
@@ -62,19 +62,19 @@ export function landedTable(db: Kysely<Database>) {
       return rows.toReversed();
     },
 
-    /** Removes at most `limit` that landed before this; gives how many. */
-    prune: (landedBefore: number, limit: number): Promise<number> =>
+    /** Removes at most `limit` issues that finished before this time; returns how many. */
+    prune: (finishedBefore: number, limit: number): Promise<number> =>
       changedRows(
         db
-          .deleteFrom('landed')
+          .deleteFrom('finished_issues')
           .where((eb) =>
             eb(
               eb.refTuple('project', 'issue_id'),
               'in',
               eb
-                .selectFrom('landed')
+                .selectFrom('finished_issues')
                 .select(['project', 'issue_id'])
-                .where('at', '<', landedBefore)
+                .where('at', '<', finishedBefore)
                 .orderBy('at')
                 .limit(limit)
                 .$asTuple('project', 'issue_id'),

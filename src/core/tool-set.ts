@@ -2,7 +2,7 @@
  * The tools that an agent may call, bound to its run. `tools/` makes the set; a backend in `agent/` only carries the
  * calls, each in its own protocol.
  */
-export interface ToolDoor {
+export interface ToolSet {
   readonly tools: readonly ToolDescription[];
   /** Never rejects: a failure is an answer. The signal aborts when the caller no longer waits for the answer. */
   call(name: string, input: unknown, signal?: AbortSignal): Promise<ToolAnswer>;
@@ -20,7 +20,7 @@ export interface ToolAddress {
  * own; `dismiss` revokes the token. Tokens are unguessable, are compared in constant time and are never written down.
  */
 export interface ToolHost {
-  admit(runId: string, door: ToolDoor): ToolAddress;
+  admit(runId: string, toolSet: ToolSet): ToolAddress;
   dismiss(runId: string): void;
 }
 

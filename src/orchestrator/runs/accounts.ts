@@ -21,7 +21,7 @@ import type { AccountSettings, AgentSettings } from '../../core/settings.ts';
 import type { StoreTables } from '../../store/store.ts';
 import type { BaseParts } from '../parts.ts';
 
-export interface AccountBookParts extends Pick<BaseParts, 'chance' | 'clock' | 'isShared' | 'logger' | 'store'> {
+export interface AccountsParts extends Pick<BaseParts, 'chance' | 'clock' | 'isShared' | 'logger' | 'store'> {
   /** A parked account works again: runs that wait for one may start. */
   readonly onWorkingAgain: () => void;
 }
@@ -46,8 +46,8 @@ type AccountTables = Pick<StoreTables, 'accounts' | 'runs'>;
  * account that ran out of quota, or has no login, is parked; nothing starts on it meanwhile. Then one run tries it, and
  * the others wait until a turn of that run succeeds.
  */
-export class AccountBook {
-  readonly #parts: AccountBookParts;
+export class Accounts {
+  readonly #parts: AccountsParts;
   readonly #states = new Map<string, AccountState>();
   /** Quota windows that agents here reported and that are not in the store yet. */
   readonly #reported = new Map<string, readonly QuotaWindow[]>();
@@ -57,7 +57,7 @@ export class AccountBook {
   readonly #pending = new Map<string, readonly Change[]>();
   #changes = 0;
 
-  constructor(parts: AccountBookParts) {
+  constructor(parts: AccountsParts) {
     this.#parts = parts;
   }
 

@@ -15,7 +15,7 @@ import type { IssueName } from '../claims/claim.ts';
 import type { FindIssueParts, FoundIssue } from './find-issue.ts';
 
 /** The refusal of a command about an issue that no agent will work on, with the way back; null when one may. */
-export async function whyLeftAlone(
+export async function whyNotActive(
   { claims, store, project, source, trackerFor }: FindIssueParts,
   { fresh }: FoundIssue,
 ): Promise<CommandAnswer | null> {
@@ -25,7 +25,7 @@ export async function whyLeftAlone(
   if (claims.has(fresh.id) || (await store.claims.read({ project, issueId: fresh.id })) !== null) return null;
   const shown = `${harmlessLine(fresh.identifier)} is in "${harmlessLine(fresh.state)}", which is not an active state`;
   const way = wayBack(fresh, tracker, trackerFor(settings).editor);
-  return refused('issue_not_active', `${shown}. To have it worked on again: ${way.text}`, {
+  return refused('issue_not_active', `${shown}. To let agents work on it again: ${way.text}`, {
     state: fresh.state,
     move_to: way.states,
   });
@@ -40,7 +40,7 @@ function wayBack(
   const move = editor?.movesFrom(state).find(({ to, whyNot }) => whyNot === null && active.has(normalizeState(to)));
   if (move !== undefined) return { text: moveCommand(identifier, move.to), states: [move.to] };
   const names = activeStates.map((name) => `"${harmlessLine(name)}"`).join(', ');
-  return { text: `move it to one of ${names} in the tracker`, states: activeStates };
+  return { text: `move it to ${names} in the tracker`, states: activeStates };
 }
 
 /** The refusal where neither Baton nor the tracker has the issue. */
@@ -48,21 +48,26 @@ export function noSuchIssue({ source, trackerFor }: FindIssueParts, reference: s
   const named = harmlessLine(reference);
   if (trackerFor(source.read().workflow.settings).isLocal === true)
     return refused('issue_not_found', `There is no issue ${named}.`);
-  const text = `There is no issue ${named} in an active state, and Baton has worked on none of that name.`;
+  const text = `There is no issue ${named} in an active state, and Baton has never worked on an issue of that name.`;
   return refused('active_issue_not_found', text);
 }
 
 /** The refusal of a message when no agent is running. It says how to reach the next agent. */
-export function nobodyHears(
+export function noAgentToSteer(
   { claims, source, trackerFor }: FindIssueParts,
   { id, identifier }: IssueName,
 ): CommandAnswer {
   const code = claims.held.get(id)?.code ?? null;
   const answer = (instead: string): CommandAnswer =>
-    refused('not_running', `No agent is working on ${harmlessLine(identifier)} to get the message. ${instead}`, {
-      hold_code: code,
-    });
-  if (code === 'taken_over') return answer(`To tell the next agent: ${handbackCommand(identifier)} --note TEXT`);
+    refused(
+      'not_running',
+      `No agent is working on ${harmlessLine(identifier)}, so the message was not sent. ${instead}`,
+      {
+        hold_code: code,
+      },
+    );
+  if (code === 'taken_over')
+    return answer(`To leave a note for the next agent: ${handbackCommand(identifier)} --note TEXT`);
   if (code === 'agent_input_required') return answer(`The issue waits for an answer: ${askCommand(identifier)}`);
   const { editor } = trackerFor(source.read().workflow.settings);
   const comment = editor === undefined ? '' : ` (${commentCommand(identifier)})`;

@@ -2,7 +2,7 @@ import type { Logger } from '../core/logger.ts';
 import type { Limiter } from './limiter.ts';
 
 /** A refusal of a service, as it is kept. */
-export interface KeptRefusal {
+export interface SavedRefusal {
   readonly provider: string;
   /** A digest of the credential, never the credential itself. */
   readonly credential: string;
@@ -12,14 +12,14 @@ export interface KeptRefusal {
 
 /** Where refusals are kept over a restart. */
 export interface RefusalMemory {
-  load(): Promise<readonly KeptRefusal[]>;
-  save(refusal: KeptRefusal): Promise<void>;
+  load(): Promise<readonly SavedRefusal[]>;
+  save(refusal: SavedRefusal): Promise<void>;
 }
 
 /** A refusal that ends this much earlier than the kept one does so because the clock was set back. */
 const clockWasSetMs = 60_000;
 
-interface WatchedLimiter extends Omit<KeptRefusal, 'until'> {
+interface WatchedLimiter extends Omit<SavedRefusal, 'until'> {
   readonly limiter: Limiter;
   /** What the memory has, as far as is known here; 0 for nothing. */
   keptUntil: number;
@@ -33,7 +33,7 @@ interface WatchedLimiter extends Omit<KeptRefusal, 'until'> {
  * - One read or write at a time, so that the last one stays.
  * - A memory that fails is logged once and tried again with the next call; requests do not wait for it.
  */
-export class KeptRetryAfter {
+export class SavedRetryAfter {
   readonly #memory: RefusalMemory;
   readonly #logger: Logger;
   readonly #watched: WatchedLimiter[] = [];
@@ -45,7 +45,7 @@ export class KeptRetryAfter {
     this.#logger = logger;
   }
 
-  watch(limiter: Limiter, { provider, credential }: Pick<KeptRefusal, 'provider' | 'credential'>): void {
+  watch(limiter: Limiter, { provider, credential }: Pick<SavedRefusal, 'provider' | 'credential'>): void {
     if (this.#watched.some((each) => each.limiter === limiter)) return;
     this.#watched.push({ provider, credential, limiter, keptUntil: 0, isRecalled: false });
   }
@@ -93,7 +93,7 @@ function isUnknown({ isRecalled }: WatchedLimiter): boolean {
   return !isRecalled;
 }
 
-function recallFrom(kept: readonly KeptRefusal[], watched: WatchedLimiter): void {
+function recallFrom(kept: readonly SavedRefusal[], watched: WatchedLimiter): void {
   watched.isRecalled = true;
   // What is kept by now is from this process.
   if (watched.keptUntil !== 0) return;

@@ -7,7 +7,7 @@ const largestBody = 2 * 1024 * 1024;
 const largestSum = 8 * 1024 * 1024;
 
 /** An answer to a GET with what asks whether it still holds. */
-export interface KeptAnswer {
+export interface CachedAnswer {
   readonly validators: Readonly<Record<string, string>>;
   readonly headers: HttpAnswer['headers'];
   readonly body: string;
@@ -17,12 +17,12 @@ export interface KeptAnswer {
  * Answers that a service can be asked about with `If-None-Match` or `If-Modified-Since`. Kept by address and by everything
  * that was sent with it (credential and `Accept` among it), as a digest; the ones used longest ago go first.
  */
-export class KeptAnswers {
-  readonly #answers = new Map<string, KeptAnswer>();
+export class AnswerCache {
+  readonly #answers = new Map<string, CachedAnswer>();
   #sum = 0;
 
   /** What may be asked about; null also where the caller sends its own validator. */
-  find(request: HttpRequest): KeptAnswer | null {
+  find(request: HttpRequest): CachedAnswer | null {
     if (request.method !== 'GET' || asksItself(request)) return null;
     const key = keyOf(request);
     const kept = this.#answers.get(key);
@@ -59,7 +59,7 @@ export class KeptAnswers {
 }
 
 /** Whether a 304 speaks of what was asked about; one without a tag can speak of nothing else. */
-export function isAbout({ validators }: KeptAnswer, headers: HttpAnswer['headers']): boolean {
+export function isAbout({ validators }: CachedAnswer, headers: HttpAnswer['headers']): boolean {
   const [asked, answered] = [validators['if-none-match'], headers.etag];
   return asked === undefined || answered === undefined || asked.replace(/^W\//, '') === answered.replace(/^W\//, '');
 }

@@ -1,15 +1,15 @@
 import { sleep } from '../../clock/clock.ts';
 import type { BatonError } from '../../core/baton-error.ts';
 import { type Issue, isInOneOf } from '../../core/issue/issue.ts';
-import { decideAboutLanding } from '../../core/run/landing-decision.ts';
+import { decideAboutReleased } from '../../core/run/released-issue.ts';
 import type { Settings } from '../../core/settings.ts';
-import type { LandedIssue } from '../../store/tables/landed.ts';
+import type { FinishedIssue } from '../../store/tables/finished-issues.ts';
 import type { IssueName } from '../claims/claim.ts';
 import type { Claims } from '../claims/claims.ts';
 import type { BaseParts } from '../parts.ts';
 import type { ReadSnapshot } from './tracker-reads.ts';
 
-export interface LandingsParts
+export interface FinishedIssuesParts
   extends Pick<
     BaseParts,
     'clock' | 'logger' | 'notify' | 'own' | 'project' | 'source' | 'stopping' | 'store' | 'trackerFor'
@@ -40,7 +40,7 @@ export interface CompletedIssue {
 }
 
 /** Issues that a poll asks for in addition. */
-interface LandingsWish {
+interface IssuesToPoll {
   /** Issues that the poll must read. */
   readonly watched: readonly string[];
   /** Issues that have left the list; read only if the request has space for them. */
@@ -74,13 +74,13 @@ const longestRetryMs = 30_000;
  * Follows issues after Baton has released them: they wait for a review, and finish. This is only for people: no
  * decision depends on it, it costs no extra request, and its size is bounded.
  */
-export class Landings {
-  readonly #parts: LandingsParts;
+export class FinishedIssues {
+  readonly #parts: FinishedIssuesParts;
   readonly #followed = new Map<string, FollowedIssue>();
   /** The latest last. */
   readonly #completed = new Map<string, CompletedIssue>();
 
-  constructor(parts: LandingsParts) {
+  constructor(parts: FinishedIssuesParts) {
     this.#parts = parts;
   }
 
@@ -94,22 +94,22 @@ export class Landings {
     const { tracker } = source.read().workflow.settings;
     this.#followed.delete(issue.id);
     // An issue outside the waiting states has finished, or has to be worked on again: it is not followed.
-    if (decideAboutLanding(issue, tracker) !== 'waiting') return;
+    if (decideAboutReleased(issue, tracker) !== 'waiting') return;
     const seenNow = seen({ wall: clock.now(), monotonic: clock.monotonic() });
     this.#followed.set(issue.id, { issue, ...seenNow, hasRun: true, missingSince: null });
   }
 
   /** An issue has finished. `openAt` is when it was last known to be open; null when it was ours until now. */
-  landed({ id, identifier, title, url, state }: Issue, openAt: number | null = null): void {
+  finished({ id, identifier, title, url, state }: Issue, openAt: number | null = null): void {
     this.#followed.delete(id);
     const name = { id, identifier, url, ...(title.trim() === '' ? {} : { title }) };
-    this.#parts.own('landing', this.#record({ issue: name, state, at: this.#parts.clock.now() }, openAt));
+    this.#parts.own('issue', this.#record({ issue: name, state, at: this.#parts.clock.now() }, openAt));
   }
 
   /** Reads the issues that finished lately. Those that are only in memory stay. */
   async read(): Promise<void> {
     const { store, project, clock } = this.#parts;
-    const rows = await store.landed.latest(project, { from: clock.now() - newsMs, limit: mostCompleted });
+    const rows = await store.finishedIssues.latest(project, { from: clock.now() - newsMs, limit: mostCompleted });
     const all = [...rows.map(fromRow), ...this.#completed.values()].toSorted((left, right) => left.at - right.at);
     this.#completed.clear();
     for (const each of all) this.#keep(each);
@@ -121,7 +121,7 @@ export class Landings {
    * has space. If it is two requests, the second one is made once for the issues that left. A local tracker is asked
    * for all.
    */
-  wish(settings: Settings): LandingsWish {
+  issuesToPoll(settings: Settings): IssuesToPoll {
     const { clock, trackerFor } = this.#parts;
     const ours = [...this.#followed.values()].filter(({ hasRun }) => hasRun !== false);
     if (ours.length === 0) return { watched: [], left: [], waiting: [] };
@@ -166,7 +166,7 @@ export class Landings {
     for (const issue of inReview) {
       // A claimed issue is followed when it is released.
       if (this.#followed.has(issue.id) || this.#parts.claims.has(issue.id)) continue;
-      if (decideAboutLanding(issue, tracker) !== 'waiting') continue;
+      if (decideAboutReleased(issue, tracker) !== 'waiting') continue;
       this.#followed.set(issue.id, { issue, ...seen(askedAt), hasRun: null, missingSince: null });
     }
   }
@@ -201,12 +201,12 @@ export class Landings {
       if (hasRun === false) return null;
       return isInOneOf(settings.tracker.reviewStates)(entry.issue) ? missing(entry, askedAt) : entry;
     }
-    const landing = decideAboutLanding(fresh, settings.tracker);
-    if (fresh === null || landing === 'forgotten') return null;
-    if (landing === 'waiting') return { ...entry, ...seen(askedAt), issue: fresh, missingSince: null };
+    const fate = decideAboutReleased(fresh, settings.tracker);
+    if (fresh === null || fate === 'forgotten') return null;
+    if (fate === 'waiting') return { ...entry, ...seen(askedAt), issue: fresh, missingSince: null };
     // The store may answer at the next poll whether Baton worked on it.
     if (hasRun === null) return missing(entry, askedAt);
-    if (hasRun) this.landed(fresh, entry.openAt);
+    if (hasRun) this.finished(fresh, entry.openAt);
     return null;
   }
 
@@ -215,21 +215,21 @@ export class Landings {
    * one that saw it counts. If the store fails, the issue is remembered as seen here and written as soon as possible;
    * only a stopping daemon gives up. Never rejects.
    */
-  async #record(landing: CompletedIssue, openAt: number | null): Promise<void> {
+  async #record(finished: CompletedIssue, openAt: number | null): Promise<void> {
     const { clock, logger, stopping } = this.#parts;
     let isRemembered = false;
     for (let waitMs = firstRetryMs; ; waitMs = Math.min(waitMs * 2, longestRetryMs)) {
       const isLast = stopping.aborted;
       try {
-        const written = await this.#write(landing, openAt);
+        const written = await this.#write(finished, openAt);
         // People may have seen the remembered time, so it stays.
         if (!isRemembered) this.#remember(written);
         return;
       } catch (error) {
-        const { id: issue_id, identifier: issue_identifier } = landing.issue;
-        logger.warn('merge_write_failed', { issue_id, issue_identifier, error });
+        const { id: issue_id, identifier: issue_identifier } = finished.issue;
+        logger.warn('finish_write_failed', { issue_id, issue_identifier, error });
       }
-      if (!isRemembered) this.#remember(landing);
+      if (!isRemembered) this.#remember(finished);
       isRemembered = true;
       if (isLast) return;
       await sleep(clock, waitMs, stopping).catch(() => {
@@ -243,23 +243,23 @@ export class Landings {
     const { id: issueId, identifier, title = null, url = null } = issue;
     // If nothing better is known, the issue was open when its last run started.
     const since = openAt ?? (await store.runs.latestStarts(project, [issueId])).get(issueId) ?? at;
-    return fromRow(await store.landed.note({ project, issueId, identifier, title, url, state, at }, since));
+    return fromRow(await store.finishedIssues.note({ project, issueId, identifier, title, url, state, at }, since));
   }
 
-  #remember(landing: CompletedIssue): void {
-    this.#keep(landing);
+  #remember(finished: CompletedIssue): void {
+    this.#keep(finished);
     this.#parts.notify();
   }
 
-  #keep(landing: CompletedIssue): void {
-    this.#completed.delete(landing.issue.id);
-    this.#completed.set(landing.issue.id, landing);
+  #keep(finished: CompletedIssue): void {
+    this.#completed.delete(finished.issue.id);
+    this.#completed.set(finished.issue.id, finished);
     const oldest = this.#completed.keys().next().value;
     if (this.#completed.size > mostCompleted && oldest !== undefined) this.#completed.delete(oldest);
   }
 }
 
-function fromRow({ issueId: id, identifier, title, url, state, at }: LandedIssue): CompletedIssue {
+function fromRow({ issueId: id, identifier, title, url, state, at }: FinishedIssue): CompletedIssue {
   return { issue: { id, identifier, url, ...(title === null ? {} : { title }) }, state, at };
 }
 

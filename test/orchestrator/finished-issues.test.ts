@@ -36,7 +36,7 @@ const move = ({ tracker }: Pick<Scene, 'tracker'>, state: string, id = '1') =>
 /** Its agent moves the issue, the run ends, and the look after it gives the claim back. */
 async function work(stage: Scene, movesTo = 'In Review'): Promise<void> {
   const run = stage.runs.at(-1);
-  run?.request.tell({ kind: 'moved', to: movesTo });
+  run?.request.report({ kind: 'moved', to: movesTo });
   await move(stage, movesTo);
   run?.succeed();
   await stage.clock.advance(2_000);
@@ -50,8 +50,8 @@ async function reviewed(options: SceneOptions = {}): Promise<Scene> {
 }
 
 const completed = ({ orchestrator }: Scene) => orchestrator.read().completed;
-const stored = ({ store, project }: Scene) => store.landed.latest(project, { from: 0, limit: 99 });
-const landed = { issue: { id: '1', identifier: 'T-1', title: 'Title of 1', url }, state: 'Done' };
+const stored = ({ store, project }: Scene) => store.finishedIssues.latest(project, { from: 0, limit: 99 });
+const finished = { issue: { id: '1', identifier: 'T-1', title: 'Title of 1', url }, state: 'Done' };
 
 describe('an issue that a person closes after its run', () => {
   // @conforms api.33
@@ -63,11 +63,11 @@ describe('an issue that a person closes after its run', () => {
     await move(stage, 'Done');
     await stage.clock.advance(intervalMs * 1.1);
     const [entry] = completed(stage);
-    expect(completed(stage)).toEqual([{ ...landed, at: entry?.at }]);
+    expect(completed(stage)).toEqual([{ ...finished, at: entry?.at }]);
     expect((entry?.at ?? 0) - closedAt).toBeLessThanOrEqual(intervalMs * 1.1);
     await stage.clock.advance(hour);
     expect(completed(stage)).toEqual([entry]);
-    const { issue: name, ...rest } = landed;
+    const { issue: name, ...rest } = finished;
     const { id: issueId, ...names } = name;
     expect(await stored(stage)).toEqual([{ project: stage.project, issueId, ...names, ...rest, at: entry?.at }]);
   });
@@ -77,7 +77,7 @@ describe('an issue that a person closes after its run', () => {
     const stage = await reviewed();
     await move(stage, 'Done');
     await stage.clock.advance(hour);
-    expect(completed(stage)).toMatchObject([landed]);
+    expect(completed(stage)).toMatchObject([finished]);
   });
 
   it('is noted by the life after the one that worked on it', async () => {
@@ -90,7 +90,7 @@ describe('an issue that a person closes after its run', () => {
     expect(completed(second)).toEqual([]);
     await move(second, 'Cancelled');
     await clock.advance(minute);
-    expect(completed(second)).toMatchObject([{ ...landed, state: 'Cancelled' }]);
+    expect(completed(second)).toMatchObject([{ ...finished, state: 'Cancelled' }]);
   });
 
   it('is noted when its agent left it in a state that no poll lists, where looking costs nothing', async () => {
@@ -99,7 +99,7 @@ describe('an issue that a person closes after its run', () => {
     await stage.clock.advance(hour);
     await move(stage, 'Done');
     await stage.clock.advance(minute);
-    expect(completed(stage)).toMatchObject([landed]);
+    expect(completed(stage)).toMatchObject([finished]);
   });
 
   it('is noted when its run was stopped because somebody moved it away', async () => {
@@ -111,7 +111,7 @@ describe('an issue that a person closes after its run', () => {
     await stage.clock.advance(minute);
     await move(stage, 'Done');
     await stage.clock.advance(minute);
-    expect(completed(stage)).toMatchObject([landed]);
+    expect(completed(stage)).toMatchObject([finished]);
   });
 
   it('is noted when it was held, and a person put it aside first', async () => {
@@ -124,7 +124,7 @@ describe('an issue that a person closes after its run', () => {
     expect(stage.orchestrator.read()).toMatchObject({ held: [], completed: [] });
     await move(stage, 'Done');
     await stage.clock.advance(minute);
-    expect(completed(stage)).toMatchObject([landed]);
+    expect(completed(stage)).toMatchObject([finished]);
   });
 
   it('is noted when it was given back while a poll was on its way that still has it in work', async () => {
@@ -139,10 +139,10 @@ describe('an issue that a person closes after its run', () => {
     expect(stage.orchestrator.read().polling.pollCheckInProgress).toBe(false);
     await move(stage, 'Done');
     await stage.clock.advance(2 * minute);
-    expect(completed(stage)).toMatchObject([landed]);
+    expect(completed(stage)).toMatchObject([finished]);
   });
 
-  it('has the later time when it was reopened and landed again, with a run in between or without', async () => {
+  it('has the later time when it was reopened and finished again, with a run in between or without', async () => {
     const stage = await reviewed();
     const times: number[] = [];
     for (const isWorkedOn of [false, false, true]) {
@@ -152,7 +152,7 @@ describe('an issue that a person closes after its run', () => {
       await move(stage, 'Done');
       await stage.clock.advance(minute);
       const entries = completed(stage);
-      expect(entries).toMatchObject([landed]);
+      expect(entries).toMatchObject([finished]);
       times.push(entries[0]?.at ?? 0);
       expect((await stored(stage)).map(({ at }) => at)).toEqual([times.at(-1)]);
     }
@@ -192,11 +192,11 @@ describe('an issue that Baton did not work on', () => {
     expect(asked.filter((call) => call === 'runs.latestStarts')).toHaveLength(1);
     for (const id of ['theirs', '1']) await move(stage, 'Done', id);
     await clock.advance(hour);
-    expect(completed(stage)).toMatchObject([landed]);
+    expect(completed(stage)).toMatchObject([finished]);
   });
 });
 
-describe('what landed', () => {
+describe('what finished', () => {
   // @conforms api.35
   it('is there after a restart and after a kill, for a day', async () => {
     const first = await reviewed();
@@ -224,7 +224,7 @@ describe('what landed', () => {
     first.runs[0]?.end();
     await first.clock.advance(0);
     const before = completed(first);
-    expect(before).toMatchObject([landed]);
+    expect(before).toMatchObject([finished]);
     first.kill();
     const { store, clock, tracker } = first;
     expect(completed(await begun({ store, clock, tracker, settings: withReview }))).toEqual(before);
@@ -246,7 +246,7 @@ describe('while something fails', () => {
       Object.assign(stage.tracker, { fetchByStates, fetchByIds });
       const failedUntil = stage.clock.now();
       await stage.clock.advance(20 * minute);
-      expect(completed(stage)).toMatchObject([landed]);
+      expect(completed(stage)).toMatchObject([finished]);
       expect(completed(stage)[0]?.at).toBeGreaterThanOrEqual(failedUntil);
       await move(stage, 'In Review');
       await stage.clock.advance(2 * minute);
@@ -276,7 +276,7 @@ describe('while something fails', () => {
     expect(completed(second)).toEqual([]);
     isBroken = false;
     await clock.advance(minute);
-    expect(completed(second)).toMatchObject([landed]);
+    expect(completed(second)).toMatchObject([finished]);
   });
 
   it.each(['before', 'after'] as const)(
@@ -284,13 +284,13 @@ describe('while something fails', () => {
     async (when) => {
       let isBroken = true;
       const refuse = (call: string): void => {
-        if (isBroken && call === 'landed.note') throw new BatonError('store_unavailable', 'down');
+        if (isBroken && call === 'finishedIssues.note') throw new BatonError('store_unavailable', 'down');
       };
       const stage = await reviewed({ through: (store) => storeThrough(store, { [when]: refuse }) });
       await move(stage, 'Done');
       await stage.clock.advance(minute);
       const seen = completed(stage);
-      expect(seen).toMatchObject([landed]);
+      expect(seen).toMatchObject([finished]);
       isBroken = false;
       await stage.clock.advance(minute);
       expect(completed(stage)).toEqual(seen);
@@ -302,7 +302,7 @@ describe('while something fails', () => {
   it('a daemon that stops tries once more to write, and waits for nothing', async () => {
     let isBroken = true;
     const before = (call: string): void => {
-      if (isBroken && call === 'landed.note') throw new BatonError('store_full', 'full');
+      if (isBroken && call === 'finishedIssues.note') throw new BatonError('store_full', 'full');
     };
     const stage = await reviewed({ through: (store) => storeThrough(store, { before }) });
     await move(stage, 'Done');
@@ -317,7 +317,7 @@ describe('while something fails', () => {
     await move(stage, 'Done');
     await stage.clock.advance(minute);
     const seen = completed(stage);
-    await stage.store.landed.prune(Number.MAX_SAFE_INTEGER, 99);
+    await stage.store.finishedIssues.prune(Number.MAX_SAFE_INTEGER, 99);
     stage.orchestrator.reload();
     await stage.clock.advance(minute);
     expect(completed(stage)).toEqual(seen);
@@ -348,7 +348,7 @@ describe('what following costs', () => {
     expect(wishes.at(-1)).toMatchObject({ watched: [], welcome: ['1'] });
     await move(stage, 'Done');
     await stage.clock.advance(3 * minute);
-    expect(completed(stage)).toMatchObject([landed]);
+    expect(completed(stage)).toMatchObject([finished]);
     expect(wishes.at(-1)).toMatchObject({ watched: [], welcome: [] });
 
     await move(stage, 'In Review');
@@ -405,7 +405,7 @@ describe('two daemons on one store', () => {
     await one.clock.advance(hour);
     await move(one, 'Done');
     await one.clock.advance(2 * minute);
-    expect(completed(one)).toMatchObject([landed]);
+    expect(completed(one)).toMatchObject([finished]);
     expect(completed(other)).toEqual(completed(one));
     expect(await stored(one)).toHaveLength(1);
     await move(one, 'In Review');
@@ -419,7 +419,7 @@ describe('two daemons on one store', () => {
   it('do not take back a time that people may have been told, when the store fails one of them', async () => {
     let isBroken = true;
     const before = (call: string): void => {
-      if (isBroken && call === 'landed.note') throw new BatonError('store_unavailable', 'down');
+      if (isBroken && call === 'finishedIssues.note') throw new BatonError('store_unavailable', 'down');
     };
     const one = await reviewed({ owner: 'one', isShared: true, through: (store) => storeThrough(store, { before }) });
     const other = await besides(one, { settings: withReview });
@@ -429,7 +429,7 @@ describe('two daemons on one store', () => {
     await move(one, 'Done');
     await one.clock.advance(2 * minute);
     const [seen] = completed(one);
-    expect(seen).toMatchObject(landed);
+    expect(seen).toMatchObject(finished);
     expect(completed(other)[0]?.at).not.toBe(seen?.at);
     isBroken = false;
     await one.clock.advance(2 * minute);
@@ -460,7 +460,7 @@ describe('two daemons on one store', () => {
         await Promise.all([one, other].map(({ orchestrator }) => orchestrator.start()));
         await reached(() => one.runs.length + other.runs.length === 1);
         const [run] = [...one.runs, ...other.runs];
-        run?.request.tell({ kind: 'moved', to: 'In Review' });
+        run?.request.report({ kind: 'moved', to: 'In Review' });
         await move(one, 'In Review');
         run?.succeed();
         const isFree = ({ orchestrator }: Scene): boolean => {
@@ -476,7 +476,7 @@ describe('two daemons on one store', () => {
         await reached(() => true);
         await move(one, 'Done');
         await reached(() => completed(one).length + completed(other).length === 2);
-        expect(completed(one)).toMatchObject([landed]);
+        expect(completed(one)).toMatchObject([finished]);
         expect(completed(other)).toEqual(completed(one));
         expect(await stored(one)).toHaveLength(1);
         const ends = [one, other].map(({ orchestrator }) => orchestrator.stop());

@@ -1,30 +1,30 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { stateClass } from '../../../src/core/dispatch/eligibility.ts';
-import { decideAboutLanding } from '../../../src/core/run/landing-decision.ts';
+import { decideAboutReleased } from '../../../src/core/run/released-issue.ts';
 import { issue } from '../../fake/issues.ts';
 import { settings } from '../../fake/settings.ts';
 
 const { tracker } = settings({ tracker: { reviewStates: ['In Review'] } });
 
-describe('an issue that Baton gave back', () => {
+describe('an issue that Baton released', () => {
   it.each([
-    ['landed', 'Done'],
-    ['landed', ' cancelled '],
+    ['finished', 'Done'],
+    ['finished', ' cancelled '],
     ['waiting', 'In Review'],
     ['waiting', 'Backlog'],
     ['waiting', ''],
     ['forgotten', 'todo'],
     ['forgotten', 'In Progress'],
   ] as const)('is %s in the state "%s"', (landing, state) => {
-    expect(decideAboutLanding(issue({ state }), tracker)).toBe(landing);
+    expect(decideAboutReleased(issue({ state }), tracker)).toBe(landing);
   });
 
   it('is forgotten when it is gone', () => {
-    expect(decideAboutLanding(null, tracker)).toBe('forgotten');
+    expect(decideAboutReleased(null, tracker)).toBe('forgotten');
   });
 
-  it('landed exactly where its state is terminal, whatever else the file says of that state', () => {
+  it('is finished exactly when its state is terminal, whatever else the file says about that state', () => {
     const names = fc.constantFrom('Done', 'Todo', 'In Review', 'QA', 'x');
     const lists = fc.record({
       activeStates: fc.array(names),
@@ -35,7 +35,7 @@ describe('an issue that Baton gave back', () => {
       fc.property(names, lists, (state, changes) => {
         const rules = { ...tracker, ...changes };
         const isTerminal = stateClass(state, rules) === 'terminal';
-        expect(decideAboutLanding(issue({ state }), rules) === 'landed').toBe(isTerminal);
+        expect(decideAboutReleased(issue({ state }), rules) === 'finished').toBe(isTerminal);
       }),
     );
   });

@@ -1,5 +1,5 @@
 import type { NotifyCause } from '../../core/notify/notify-cause.ts';
-import { isOfOtherDaemon, wellMs } from '../../core/notify/notify-cause.ts';
+import { isOfOtherDaemon, recurAfterMs } from '../../core/notify/notify-cause.ts';
 import type { MessageKey, Notifications, StoredNotification } from '../../store/tables/notifications.ts';
 
 /** How often a cause that stays is recorded as still there, so that it is not pruned as long over. */
@@ -20,7 +20,7 @@ export interface Entry {
   isUnderWay: boolean;
 }
 
-interface BookOptions {
+interface RecordsOptions {
   readonly notifications: Notifications;
   readonly project: string;
   readonly daemon: string;
@@ -31,13 +31,13 @@ interface BookOptions {
  * The store knows it too, always before anything is sent. What is over and settled is forgotten here; should it come
  * again, the store is asked.
  */
-export class NotificationBook {
-  readonly #options: BookOptions;
+export class NotificationRecords {
+  readonly #options: RecordsOptions;
   readonly #entries = new Map<string, Entry>();
   #isLoaded = false;
   #present: ReadonlyMap<string, NotifyCause> = new Map();
 
-  constructor(options: BookOptions) {
+  constructor(options: RecordsOptions) {
     this.#options = options;
   }
 
@@ -105,7 +105,7 @@ export class NotificationBook {
     );
     if (drafts.length === 0) return;
     const { notifications, project } = this.#options;
-    for (const row of await notifications.see(project, drafts, at, wellMs)) {
+    for (const row of await notifications.see(project, drafts, at, recurAfterMs)) {
       this.#entries.set(nameOf(row.cause.key, row.target), { row, seenAt: at, isUnderWay: false });
     }
   }
