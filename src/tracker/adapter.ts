@@ -11,9 +11,9 @@ import type { BoardStorage } from './board/board-parts.ts';
 import type { Tracker } from './tracker.ts';
 
 /**
- * Everything that Baton knows of one kind of tracker. Its folder exports one, `adapters.ts` lists it, and no other file
- * names it. The profile defines what a workflow file may say about it. Its own tools for agents are the `nativeTools`
- * of the tracker that it creates.
+ * Everything that Baton knows about one kind of tracker. The folder of the adapter exports it, `adapters.ts` lists it,
+ * and no other file names it. The profile defines its keys in a workflow file. Its own tools for agents are the
+ * `nativeTools` of the tracker that it creates.
  */
 export interface TrackerAdapter extends TrackerProfile {
   /** Creates the tracker; the settings have passed `check`. Throws where a file that they name cannot be used. */

@@ -22,7 +22,7 @@ import type { ToolAnswer, ToolDescription } from '../core/tool-set.ts';
  *   (latest-comments.ts). An author has the names by which a workflow file may trust them, or none; a comment of a run
  *   has none, unless the tracker shows it under a person's name. An id that does not exist rejects with
  *   `tracker_issue_not_found`.
- * - A read that was not sent because requests are short rejects with `tracker_rate_limited`; `details.step` is then the
+ * - A read that was not sent because of request limits rejects with `tracker_rate_limited`; `details.step` is then the
  *   pressure, and `details.until` the time to try again. A refusal of the service itself has no step.
  * - All stop soon after their signal aborts. None repeats a request because the first one failed.
  */
@@ -34,17 +34,17 @@ export interface Tracker {
   readonly fetchSnapshot?: (request: SnapshotRequest, ask?: Ask) => Promise<Snapshot>;
   /** The comments on an issue, for the agent that works on it; absent where the tracker has no comments. */
   readonly fetchComments?: (id: string, ask?: Ask) => Promise<IssueComments>;
-  /** How short requests are at the moment; absent where nothing is sent. */
+  /** How close the requests are to their limits; absent where nothing is sent. */
   readonly pressure?: () => RequestPressure;
   /** The tracker's own tools for agents, such as `linear_graphql`. Bound to its settings; nothing can widen them. */
   readonly nativeTools?: readonly NativeTool[];
   /** Null where Baton cannot change anything in this tracker; agents then use the tracker's own tools. */
   readonly changes: TrackerChanges | null;
-  /** Where people change issues through Baton; absent where they change them in the tracker itself. */
+  /** Changes issues for people; absent where people change them in the tracker itself. */
   readonly editor?: IssueEditor;
   /** The move that Baton makes when it starts work on an issue; absent where the agent makes that move. */
   readonly startMove?: StartMove;
-  /** It is on this machine and costs nothing to read: Baton polls it every few seconds, whatever the poll interval. */
+  /** The tracker is on this machine and free to read: Baton polls it every few seconds, whatever the poll interval. */
   readonly isLocal?: boolean;
 }
 
@@ -96,7 +96,7 @@ export interface IssueComment {
   readonly leftOut: number;
 }
 
-/** A tool that speaks the tracker's own language with Baton's credential. */
+/** A tool that uses the tracker's own API with Baton's credential. */
 export interface NativeTool extends ToolDescription {
   /** Whether a call with this input may change something; absent: it changes nothing. */
   readonly mayChange?: (input: unknown) => boolean;
@@ -105,7 +105,7 @@ export interface NativeTool extends ToolDescription {
 }
 
 /**
- * What Baton may change in a tracker on behalf of a run, through `tools/`. A move that the rules of the tracker forbid
+ * The changes that Baton may make in a tracker for a run, through `tools/`. A move that the rules of the tracker forbid
  * rejects with `board_move_refused`.
  */
 export interface TrackerChanges {
@@ -134,7 +134,7 @@ export interface IssueMove {
 }
 
 export interface CommandOrigin {
-  /** The command that asks for it. */
+  /** The command that requested the change. */
   readonly commandId: string;
   readonly author: Author;
   readonly reason: string | null;

@@ -14,9 +14,9 @@ async function staged() {
   return { board, editor: createBoardEditor(board), by };
 }
 
-describe('the editor of the board', () => {
+describe('the issue editor of the board', () => {
   // @conforms api.21
-  it('files an issue once, whatever becomes of the answer, and says which', async () => {
+  it('files an issue once, even if the answer is lost, and returns its identifier', async () => {
     const { board, editor, by } = await staged();
     const fields = { title: 'One', priority: 2, labels: ['a'] };
     expect(await editor.file(fields, by)).toBe('BAT-1');
@@ -49,7 +49,7 @@ describe('the editor of the board', () => {
     await expect(editor.move('BAT-1', to, by)).rejects.toMatchObject({ code });
   });
 
-  it('refuses what nobody knows, and fields that there are not', async () => {
+  it('refuses unknown issues and unknown fields', async () => {
     const { editor, by } = await staged();
     await expect(editor.move('BAT-9', 'done', by)).rejects.toMatchObject({ code: 'tracker_issue_not_found' });
     await expect(editor.file({ title: 'One', colour: 'red' }, by)).rejects.toMatchObject({

@@ -18,7 +18,7 @@ function refusalOf(file: Uint8Array, format: ImportFormat): BatonError {
   throw new Error('The file was not refused');
 }
 
-/** What is wrong with a file, without the sentences. */
+/** The problems of a file, without their messages. */
 function problemsOf(file: Uint8Array, format: ImportFormat): Record<string, unknown>[] {
   const { code, details } = refusalOf(file, format);
   expect(code).toBe('board_import_invalid');
@@ -27,7 +27,7 @@ function problemsOf(file: Uint8Array, format: ImportFormat): Record<string, unkn
 }
 
 describe('JSON lines', () => {
-  it('makes every issue with its links, in the order of the file, whichever way the links go', async () => {
+  it('creates every issue with its links, in the order of the file, in either direction of the links', async () => {
     const { board, changes } = await boardScene();
     await board.create({ title: 'there' }, ada);
     const file = jsonl(
@@ -51,7 +51,7 @@ describe('JSON lines', () => {
     expect(changes()).toBe(2);
   });
 
-  it('makes nothing new the second time, and leaves what was changed meanwhile', async () => {
+  it('creates nothing the second time, and keeps later changes', async () => {
     const { board, changes } = await boardScene();
     const file = jsonl({ title: 'One', blocked_by: ['Two'] }, { title: 'Two' });
     const first = await board.import(readImport(file, 'jsonl'), ada);
@@ -67,7 +67,7 @@ describe('JSON lines', () => {
     expect(changes()).toBe(before);
   });
 
-  it('makes only what is new when a file has grown, linked to what was there', async () => {
+  it('creates only the new issues of a longer file, linked to the existing ones', async () => {
     const { board } = await boardScene();
     await board.import(readImport(jsonl({ title: 'One' }), 'jsonl'), ada);
     const grown = jsonl({ title: 'One' }, { title: 'Two', blocked_by: ['One'] });
@@ -76,7 +76,7 @@ describe('JSON lines', () => {
     expect(created[0]).toMatchObject({ identifier: 'BAT-2', blockers: [{ identifier: 'BAT-1' }] });
   });
 
-  it('names everything that is wrong, each with its line', () => {
+  it('names every problem with its line', () => {
     const lines = [
       '{"title": "ok"}',
       '',
@@ -94,7 +94,7 @@ describe('JSON lines', () => {
     ]);
   });
 
-  // The entries follow a good one, which is line 1.
+  // The entries follow a valid one, which is line 1.
   it.each<[string, unknown[], object]>([
     [
       'a key twice',
@@ -153,7 +153,7 @@ describe('JSON lines', () => {
     expect(changes()).toBe(0);
   });
 
-  it('lets an agent bring in only what is to be done', async () => {
+  it('lets an agent import only issues that are still to be done', async () => {
     const { board } = await boardScene();
     const read = readImport(jsonl({ title: 'a', status: 'done' }), 'jsonl');
     await expect(board.import(read, aRun)).rejects.toMatchObject({
@@ -166,7 +166,7 @@ describe('JSON lines', () => {
 });
 
 describe('Markdown', () => {
-  it('has an issue for each heading; task lists below are a part of the description', async () => {
+  it('has an issue for each heading; task lists below it are part of the description', async () => {
     const { board } = await boardScene();
     const text = `# The plan
 
@@ -209,7 +209,7 @@ Parent: First thing
     expect(created[2]?.parentId).toBe(created[0]?.id);
   });
 
-  it('has an issue for each task when there are no headings; a ticked one is done', async () => {
+  it('has an issue for each task when there are no headings; a ticked task is done', async () => {
     const { board } = await boardScene();
     const text = `Some words first.
 
@@ -232,14 +232,14 @@ Not an issue's text.
     ]);
   });
 
-  it('is the same issue from either format, by its title', async () => {
+  it('is the same issue in either format, by its title', async () => {
     const { board } = await boardScene();
     await board.import(readImport(bytes('- [ ] Same'), 'markdown'), ada);
     const { created, known } = await board.import(readImport(jsonl({ title: 'Same' }), 'jsonl'), ada);
     expect([created.length, known.length]).toEqual([0, 1]);
   });
 
-  it('names the line of a field that is wrong or there twice', () => {
+  it('names the line of a wrong or repeated field', () => {
     const text = '## A\n\nPriority: high\n\n## B\nStatus: nirvana\nLabels: a\nLabels: b\n\n##  \n';
     expect(problemsOf(bytes(text), 'markdown')).toEqual([
       { line: 3, problem: 'invalid_field', field: 'priority' },
@@ -250,7 +250,7 @@ Not an issue's text.
   });
 });
 
-describe('garbage', () => {
+describe('invalid input', () => {
   const tooLarge = new Uint8Array(10 * 1024 * 1024 + 1);
   it.each<[string, Uint8Array, ImportFormat, object]>([
     ['an empty file', bytes(''), 'jsonl', { problems: [{ line: 1, problem: 'no_issue' }] }],
@@ -275,11 +275,11 @@ describe('garbage', () => {
     expect(refusalOf(file, format)).toMatchObject({ code: 'board_import_invalid', details });
   });
 
-  it('drops a byte order mark', () => {
+  it('ignores a byte order mark', () => {
     expect(readImport(bytes('\ufeff{"title": "x"}'), 'jsonl')).toMatchObject([{ title: 'x', line: 1 }]);
   });
 
-  it('quotes nothing that could steer a terminal', () => {
+  it('quotes no control characters of the file', () => {
     const { message } = refusalOf(jsonl({ title: 'x', 'a\u001b[31m\u202eb': 1 }), 'jsonl');
     expect(message).toContain('"a b"');
     expect(message).toMatch(/^[ -~\n]+$/);

@@ -11,7 +11,7 @@ interface Racer {
   readonly author: Author;
 }
 
-/** Lets all racers move the same issues at once, each with a connection of its own. */
+/** Lets all racers move the same issues at once, each with its own connection. */
 async function race(
   { url, board }: BoardScene,
   issueIds: readonly string[],
@@ -37,7 +37,7 @@ async function manyIssues({ board }: BoardScene, count: number): Promise<string[
 
 describe.each(engines)('on $name', ({ missing, place }) => {
   it.skipIf(missing !== null)(
-    'of two moves that exclude each other exactly one is made, and the other is refused',
+    'of two moves that exclude each other, exactly one is made and the other is refused',
     async () => {
       const scene = await boardScene(await place());
       const ids = await manyIssues(scene, 40);
@@ -53,7 +53,7 @@ describe.each(engines)('on $name', ({ missing, place }) => {
     },
   );
 
-  it.skipIf(missing !== null)('of two that claim the same issue exactly one writes history', async () => {
+  it.skipIf(missing !== null)('of two that claim the same issue, exactly one writes history', async () => {
     const scene = await boardScene(await place());
     const ids = await manyIssues(scene, 20);
     const claim = { to: 'in_progress', author: theOrchestrator.author } as const;
@@ -64,7 +64,7 @@ describe.each(engines)('on $name', ({ missing, place }) => {
     for (const id of ids) expect((await scene.board.details(id)).history).toHaveLength(2);
   });
 
-  it.skipIf(missing !== null)('changes of different issues that together close a cycle are not both made', async () => {
+  it.skipIf(missing !== null)('of two changes that together close a cycle, at most one is made', async () => {
     const scene = await boardScene(await place());
     const { board } = scene;
     for (let round = 0; round < 20; round += 1) {
@@ -75,11 +75,11 @@ describe.each(engines)('on $name', ({ missing, place }) => {
   });
 });
 
-it('a move that lost the race is decided again from where the issue is now', async () => {
+it('decides a move that lost the race again from the current status', async () => {
   const scene = await boardScene();
   const { board, store } = scene;
   const { issue } = await board.create({ title: 'x' }, ada);
-  // The first attempt finds the issue moved by somebody else between its reading and its writing, as on PostgreSQL.
+  // Another writer moves the issue between read and write of the first attempt, as can happen on PostgreSQL.
   let attempts = 0;
   const transaction = store.transaction.bind(store);
   Object.assign(store, {

@@ -17,18 +17,18 @@ export interface BoardScene {
   readonly store: Store;
   readonly clock: SimulatedClock;
   readonly url: string;
-  /** How often a change was told so far. */
+  /** How many changes were reported so far. */
   changes(): number;
   close(): Promise<void>;
 }
 
-/** Where a scene's store is, and how it goes away. */
+/** The location of a scene's store, and how to remove it. */
 interface ScenePlace {
   readonly url: string;
   remove(): Promise<void>;
 }
 
-/** A board on a real store of its own, an SQLite file unless told otherwise; the caller closes it. */
+/** A board on its own real store, by default an SQLite file; the caller closes it. */
 export async function openScene(place?: ScenePlace): Promise<BoardScene> {
   const { url, remove } = place ?? (await sqlitePlace());
   const clock = new SimulatedClock();
@@ -60,7 +60,7 @@ async function sqlitePlace(): Promise<ScenePlace> {
   };
 }
 
-/** As `openScene`, closed with the test. */
+/** Like `openScene`, but closed when the test ends. */
 export async function boardScene(place?: ScenePlace): Promise<BoardScene> {
   const scene = await openScene(place);
   onTestFinished(() => scene.close());

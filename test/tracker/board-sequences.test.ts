@@ -49,7 +49,7 @@ type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
 describe.each(engines)('on $name', ({ missing, place }) => {
   // @conforms board.1
   it.skipIf(missing !== null)(
-    'no sequence of changes leaves the map or closes a cycle, and history replays to the present',
+    'no sequence of changes breaks the transition table or closes a cycle, and history replays to the present',
     async () => {
       const { board } = await boardScene(await place());
       await fc.assert(
@@ -74,7 +74,7 @@ async function expectAllHolds(board: Board, steps: readonly Step[]): Promise<voi
   }
 }
 
-/** Takes a step; what is refused must have changed nothing, and a move is refused exactly when the map has it not. */
+/** Takes a step. A refused step must change nothing, and a move is refused exactly when the table does not have it. */
 async function take(board: Board, ids: readonly string[], { operation: act, author: by }: Step): Promise<void> {
   const id = ids[act.which] ?? '';
   const before = await board.details(id);
@@ -96,7 +96,7 @@ async function take(board: Board, ids: readonly string[], { operation: act, auth
   }
 }
 
-/** The first entry with every later one laid over it, each beginning where the one before ended. */
+/** Applies every entry to the first one, and checks that each begins where the one before ended. */
 function replayed({ history }: IssueDetails): unknown {
   const [first, ...later] = history;
   expect(first?.field).toBe('created');

@@ -16,7 +16,7 @@ trackerConformance(
   async (issues) => {
     const { board, store, clock, close } = await openScene();
     let failing = false;
-    // The store itself gives the ids, so that the suite can name the issues.
+    // The store itself chooses the ids, so that the suite can name the issues.
     for (const { id, title, description, priority, state, labels, branchName, url, blockedBy } of issues) {
       const blockerIds = blockedBy.map((blocker) => blocker.id ?? '');
       const fields = { title, description, priority, labels, branch: branchName, url, blockerIds };
@@ -60,7 +60,7 @@ trackerConformance(
 );
 
 describe('the board as a tracker', () => {
-  it('tells of comments that cannot be read as of a tracker that did not answer', async () => {
+  it('reports unreadable comments as a tracker that did not answer', async () => {
     const { board, store } = await boardScene();
     const { issue } = await board.create({ title: 'first' }, ada);
     const list = () => Promise.reject(new Error('the disk is on fire'));
@@ -71,7 +71,7 @@ describe('the board as a tracker', () => {
     });
   });
 
-  it('has comments by people of this machine under one name, and by a run or Baton under none', async () => {
+  it('lists comments of people on this machine under one name, and those of a run or Baton under none', async () => {
     const { board, store } = await boardScene();
     const { issue } = await board.create({ title: 'first' }, ada);
     for (const { author } of [ada, aRun, theOrchestrator]) await board.comment(issue.id, 'x', author);
@@ -91,7 +91,7 @@ describe('the board as a tracker', () => {
     },
   }).tracker;
 
-  it('keeps a todo issue from starting until its blockers are over', async () => {
+  it('does not let a todo issue start until its blockers are finished', async () => {
     const { board, store } = await boardScene();
     const first = (await board.create({ title: 'first' }, ada)).issue;
     const second = (await board.create({ title: 'second', blockerIds: [first.id] }, ada)).issue;
@@ -105,7 +105,7 @@ describe('the board as a tracker', () => {
     expect(await why()).toBe(null);
   });
 
-  it('moves for the orchestrator and for a run along the map only, and names what is allowed', async () => {
+  it('moves for the orchestrator and for a run only along the transition table, and names the allowed moves', async () => {
     const { board, store } = await boardScene();
     const { issue } = await board.create({ title: 'work' }, ada);
     const { changes } = createBoardTracker(board, store);
@@ -136,7 +136,7 @@ describe('the board as a tracker', () => {
     expect(issues.map(({ title }) => title)).toEqual(['urgent', 'later urgent', 'low', 'none']);
   });
 
-  describe('says who wrote an issue', () => {
+  describe('the author of an issue', () => {
     const authors = async (act: (board: Board) => Promise<string>, read: 'ids' | 'states' | 'move' = 'ids') => {
       const { board, store } = await boardScene();
       const id = await act(board);
@@ -149,17 +149,17 @@ describe('the board as a tracker', () => {
     const filed = async (board: Board, by: ChangeBy = ada): Promise<string> =>
       (await board.create({ title: 'a', status: by === ada ? 'todo' : 'backlog' }, by)).issue.id;
 
-    it.each(['ids', 'states', 'move'] as const)('a person on this machine, read by %s', async (read) => {
+    it.each(['ids', 'states', 'move'] as const)('is a person on this machine, read by %s', async (read) => {
       expect(await authors((board) => filed(board), read)).toEqual(['local']);
     });
 
-    it('nobody, when a run filed it', async () => {
+    it('is no one when a run filed it', async () => {
       expect(await authors((board) => filed(board, aRun))).toEqual([]);
       expect(await authors((board) => filed(board, theOrchestrator))).toEqual([]);
     });
 
     // @conforms tools.12
-    it('nobody, when a run wrote a part of it last, and a person once he wrote all of it', async () => {
+    it('is no one when a run last wrote a part of it, and a person once they wrote all of it', async () => {
       const { board, store } = await boardScene();
       const id = await filed(board);
       const seam = createBoardTracker(board, store);
@@ -176,14 +176,14 @@ describe('the board as a tracker', () => {
       expect(await now()).toEqual(['local']);
     });
 
-    it('a person, when he imported it', async () => {
+    it('is a person when they imported it', async () => {
       const { board, store } = await boardScene();
       const { created } = await board.import(readImport(Buffer.from('- [ ] from a list\n'), 'markdown'), ada);
       const [issue] = await createBoardTracker(board, store).fetchByIds(created.map(({ id }) => id));
       expect(issue?.authorNames).toEqual(['local']);
     });
 
-    it('by reading the history of a text once', async () => {
+    it('is found with one read of the history for each text', async () => {
       const { board, store } = await boardScene();
       const id = await filed(board);
       let reads = 0;
@@ -198,7 +198,7 @@ describe('the board as a tracker', () => {
       expect(reads).toBe(1);
     });
 
-    it('or not at all, when history cannot be read', async () => {
+    it('is an error when the history cannot be read', async () => {
       const { board, store } = await boardScene();
       await filed(board);
       const list = async (): Promise<never> => Promise.reject(new Error('the disk is on fire'));

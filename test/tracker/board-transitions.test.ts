@@ -13,7 +13,7 @@ import { telling } from '../telling.ts';
 
 const owners: readonly BoardOwner[] = ['orchestrator', 'agent', 'person'];
 
-/** Seed 4, Status Transitions, and what a person may do beyond it: written out once more, from the words. */
+/** Seed 4, Status Transitions, and the further moves of a person, written out again from the text. */
 const expected: Record<BoardOwner, Partial<Record<BoardStatus, readonly BoardStatus[]>>> = {
   orchestrator: {
     backlog: ['todo'],
@@ -40,20 +40,20 @@ const cases = owners.flatMap((owner) =>
   ),
 );
 
-describe('the transition map', () => {
+describe('the transition table', () => {
   // @conforms 4.73
   it.each(cases)('$owner: $from → $to is allowed: $allowed', ({ owner, from, to, allowed }) => {
     expect(allowedMoves(from, owner).includes(to)).toBe(allowed);
     expect(whyMoveRefused(from, to, owner) === null).toBe(allowed || from === to);
   });
 
-  it('has each pair of statuses once, and none onto itself', () => {
+  it('has each pair of statuses once, and no status paired with itself', () => {
     const pairs = boardTransitions.map(({ from, to }) => `${from} ${to}`);
     expect(pairs).toEqual([...new Set(pairs)]);
     expect(boardTransitions.filter(({ from, to }) => from === to)).toEqual([]);
   });
 
-  it('names the allowed moves, and whose the refused one is', () => {
+  it('names the allowed moves, and who may make the refused one', () => {
     expect(whyMoveRefused('in_progress', 'done', 'agent')).toEqual(
       telling('in_progress', 'done', 'person', 'agent', 'review', 'blocked'),
     );
@@ -62,7 +62,7 @@ describe('the transition map', () => {
     expect(nobodys).not.toMatch(/person|orchestrator/);
   });
 
-  it('is the one of docs/board.md', () => {
+  it('matches docs/board.md', () => {
     const page = readFileSync(new URL('../../docs/board.md', import.meta.url), 'utf8');
     const rows = [...page.matchAll(/^\| `(?<from>[a-z_]+)` → `(?<to>[a-z_]+)` \| (?<owners>[a-z, ]+) \|/gm)];
     expect(rows.map(({ groups }) => [groups?.from, groups?.to, groups?.owners])).toEqual(
@@ -71,13 +71,13 @@ describe('the transition map', () => {
   });
 });
 
-it('an agent is a run', () => {
+it('treats an agent as a run', () => {
   expect(boardOwner({ kind: 'run', runId: 'r' })).toBe('agent');
   expect(boardOwner({ kind: 'person', name: 'ada' })).toBe('person');
   expect(boardOwner({ kind: 'orchestrator' })).toBe('orchestrator');
 });
 
-it('only a person may bring in an issue that is further than todo', () => {
+it('lets only a person create an issue beyond todo', () => {
   expect(firstStatuses('person')).toEqual(boardStatuses);
   expect(firstStatuses('agent')).toEqual(['backlog', 'todo']);
   expect(firstStatuses('orchestrator')).toEqual(['backlog', 'todo']);

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { ada, aRun, boardScene, theOrchestrator } from './board-scene.ts';
 
-describe('making an issue', () => {
-  it('gives it a number of the project, and its history begins with all of it', async () => {
+describe('creating an issue', () => {
+  it('numbers it in the project, and its history begins with the whole issue', async () => {
     const { board, changes } = await boardScene();
     const first = (await board.create({ title: '  First  ' }, ada)).issue;
     const { issue, created } = await board.create(
@@ -45,7 +45,7 @@ describe('making an issue', () => {
     expect(changes()).toBe(2);
   });
 
-  it('is idempotent by a client key: the second time gives the first issue, without history or wake-up', async () => {
+  it('is idempotent by client key: the second time returns the first issue, without history or wake-up', async () => {
     const { board, changes } = await boardScene();
     const first = await board.create({ title: 'One', clientKey: 'k' }, ada);
     const again = await board.create({ title: 'Other', clientKey: 'k' }, ada);
@@ -79,7 +79,7 @@ describe('making an issue', () => {
     expect(changes()).toBe(0);
   });
 
-  it('refuses a parent or blocker that is not there, and a start further than todo by an agent', async () => {
+  it('refuses an unknown parent or blocker, and a first status beyond todo from an agent', async () => {
     const { board } = await boardScene();
     await expect(board.create({ title: 'x', parentId: 'nobody' }, ada)).rejects.toMatchObject({
       code: 'tracker_issue_not_found',
@@ -95,7 +95,7 @@ describe('making an issue', () => {
 });
 
 describe('changing an issue', () => {
-  it('writes one entry a changed field, with author, time and reason, and nothing for what is so already', async () => {
+  it('writes one history entry per changed field, with author, time and reason, and none for unchanged fields', async () => {
     const { board, clock, changes } = await boardScene();
     const { issue } = await board.create({ title: 'Old', labels: ['b', 'a'], priority: 1 }, ada);
     await clock.advance(1_000);
@@ -114,7 +114,7 @@ describe('changing an issue', () => {
     expect(changes()).toBe(2);
   });
 
-  it('moves along the map, and stays without history when it is there already', async () => {
+  it('moves along the transition table, and writes no history for the same status', async () => {
     const { board, changes } = await boardScene();
     const { issue } = await board.create({ title: 'x' }, ada);
     await board.move(issue.id, 'in_progress', theOrchestrator);
@@ -148,7 +148,7 @@ describe('changing an issue', () => {
     ]);
   });
 
-  it('refuses an issue that would wait for itself, and names the way round', async () => {
+  it('refuses an issue that would wait for itself, and names the cycle', async () => {
     const { board, changes } = await boardScene();
     const ids: string[] = [];
     for (const title of ['a', 'b', 'c']) ids.push((await board.create({ title }, ada)).issue.id);
@@ -168,7 +168,7 @@ describe('changing an issue', () => {
     expect(changes()).toBe(before);
   });
 
-  it('refuses a parent that is the issue or below it', async () => {
+  it('refuses the issue itself or its descendant as a parent', async () => {
     const { board } = await boardScene();
     const a = (await board.create({ title: 'a' }, ada)).issue;
     const b = (await board.create({ title: 'b', parentId: a.id }, ada)).issue;
@@ -201,7 +201,7 @@ describe('changing an issue', () => {
 });
 
 describe('finding an issue', () => {
-  it.each(['BAT-12', 'bat-12', ' 12 '])('takes %j', async (name) => {
+  it.each(['BAT-12', 'bat-12', ' 12 '])('accepts %j', async (name) => {
     const { board } = await boardScene();
     for (let number = 1; number <= 12; number += 1) await board.create({ title: `${number}` }, ada);
     expect((await board.find(name)).title).toBe('12');
@@ -211,7 +211,7 @@ describe('finding an issue', () => {
     ['BTA-3', ['BAT-3', 'BAT-12', 'BAT-11']],
     ['BAT-112', ['BAT-12', 'BAT-11', 'BAT-10']],
     ['what', ['BAT-12', 'BAT-11', 'BAT-10']],
-  ])('proposes for %j the nearest', async (name, nearest) => {
+  ])('suggests the nearest issues for %j', async (name, nearest) => {
     const { board } = await boardScene();
     for (let number = 1; number <= 12; number += 1) await board.create({ title: `${number}` }, ada);
     await expect(board.find(name)).rejects.toMatchObject({
@@ -220,7 +220,7 @@ describe('finding an issue', () => {
     });
   });
 
-  it('proposes nothing when the board is empty', async () => {
+  it('suggests nothing when the board is empty', async () => {
     const { board } = await boardScene();
     await expect(board.find('BAT-1')).rejects.toMatchObject({
       code: 'tracker_issue_not_found',
@@ -230,7 +230,7 @@ describe('finding an issue', () => {
 });
 
 describe('reading the board', () => {
-  it('lists by status and labels over pages, at most as many as asked for', async () => {
+  it('lists by status and labels across pages, up to the limit', async () => {
     const { board, clock } = await boardScene();
     for (let number = 1; number <= 450; number += 1) {
       const status = number % 2 === 0 ? 'backlog' : 'todo';

@@ -19,7 +19,7 @@ trackerConformance('the memory tracker', async (issues) => {
   };
 });
 
-it('reads issues from YAML or JSON, blockers by identifier', () => {
+it('reads issues from YAML or JSON, with blockers by identifier', () => {
   const text = `
 - identifier: A-1
   title: First
@@ -52,7 +52,7 @@ it.each([
   ['two of one name', '- { identifier: A-1, title: x }\n- { identifier: A-1, title: y }'],
   ['an unknown blocker', '- { identifier: A-1, title: x, blocked_by: [A-9] }'],
   ['broken YAML', '- ['],
-])('refuses a file with %s and names it', (_what, text) => {
+])('refuses a file with %s and names the file', (_what, text) => {
   expect(() => parseIssuesFile(text, '/some/issues.yaml')).toThrow(
     expect.objectContaining({ code: 'invalid_tracker_config', message: expect.stringContaining('/some/issues.yaml') }),
   );

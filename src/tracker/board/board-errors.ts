@@ -1,7 +1,10 @@
 import { adapterErrors } from '../../core/error-catalogue.ts';
 
 export const boardErrors = adapterErrors({
-  board_issue_invalid: { retryable: false, nextStep: 'Mend each field named above.' },
-  board_cycle: { retryable: false, nextStep: 'Take one of the links named above away first.' },
-  board_import_invalid: { retryable: false, nextStep: 'Mend each line named above; nothing was imported.' },
+  board_issue_invalid: { retryable: false, nextStep: 'Fix each field that the message names.' },
+  board_cycle: { retryable: false, nextStep: 'First remove one of the links that the message names.' },
+  board_import_invalid: {
+    retryable: false,
+    nextStep: 'Fix each line that the message names, then import the file again. Nothing was imported.',
+  },
 });

@@ -49,7 +49,7 @@ export function createBoardTracker(board: Board, store: Store): Tracker {
           return toIssue(moved, await authorsOf(moved));
         }
         const allowed = boardStatuses.join(', ');
-        throw new BatonError('tracker_state_unknown', `There is no state "${state}"; there are: ${allowed}.`, {
+        throw new BatonError('tracker_state_unknown', `There is no state "${state}". The board has: ${allowed}.`, {
           details: { state, allowed: boardStatuses },
         });
       },
@@ -82,7 +82,7 @@ async function read<T>(query: () => Promise<T>, signal?: AbortSignal): Promise<T
     signal?.throwIfAborted();
     const cause = toBatonError(thrown, 'tracker_request');
     if (cause.code === 'tracker_issue_not_found') throw cause;
-    throw new BatonError('tracker_request', `The board cannot be read: ${cause.message}`, { cause });
+    throw new BatonError('tracker_request', `Failed to read the board: ${cause.message}`, { cause });
   });
   signal?.throwIfAborted();
   return found;

@@ -4,20 +4,20 @@ import type { IssueMove } from '../tracker.ts';
 
 /**
  * The moves of an issue on Baton's own board, and who may make each (seed 4, Status Transitions; the rows of a person go
- * beyond it). What is not listed is refused.
+ * beyond it). A move that is not listed is refused.
  *
  * | status      | what it means                        | who brings an issue in          | who takes it out            |
  * |-------------|--------------------------------------|---------------------------------|-----------------------------|
  * | backlog     | wanted some day                      | person                          | orchestrator, person        |
  * | todo        | to be started; waits for its blockers| all three                       | orchestrator, person        |
- * | in_progress | an agent has it                      | orchestrator                    | all three                   |
+ * | in_progress | an agent works on it                 | orchestrator                    | all three                   |
  * | review      | a change waits for a person          | agent, orchestrator             | all three; done: person only|
  * | blocked     | waits for other issues               | agent                           | orchestrator, person        |
- * | done        | merged, or not needed any more       | person                          | person                      |
+ * | done        | merged, or no longer needed          | person                          | person                      |
  * | cancelled   | will not be done                     | person                          | person                      |
  *
- * No agent and no orchestrator ever ends an issue: `done` and `cancelled` are a person's word. The status is in the store,
- * each move with its history in one transaction, so a crash leaves the issue before the move or after it.
+ * Only a person finishes an issue: no agent and no orchestrator moves it to `done` or `cancelled`. The store keeps the
+ * status; each move and its history are one transaction, so a crash leaves the issue before the move or after it.
  */
 export const boardTransitions: readonly BoardTransition[] = [
   { from: 'backlog', to: 'todo', owners: ['orchestrator', 'person'] },
@@ -67,9 +67,9 @@ export function whyMoveRefused(from: BoardStatus, to: BoardStatus, owner: BoardO
   if (from === to || allowed.includes(to)) return null;
   const others = boardTransitions.find((row) => row.from === from && row.to === to)?.owners ?? [];
   const whose =
-    others.length === 0 ? 'nobody may' : `only ${others.map((other) => ownerWords[other]).join(' or ')} may`;
-  const choice = allowed.length === 0 ? 'to nothing' : `only to ${allowed.join(' or ')}`;
-  return `from ${from} to ${to} ${whose}; ${ownerWords[owner]} may move it from ${from} ${choice}`;
+    others.length === 0 ? 'no one can' : `only ${others.map((other) => ownerWords[other]).join(' or ')} can`;
+  const choice = allowed.length === 0 ? 'nowhere' : `only to ${allowed.join(' or ')}`;
+  return `${whose} move it from ${from} to ${to}; ${ownerWords[owner]} can move it ${choice}`;
 }
 
 /** Every status that a person could move an issue to, with the reason where the move is refused. */
@@ -79,7 +79,7 @@ export function movesFrom(state: string): readonly IssueMove[] {
   return boardStatuses.filter((to) => to !== from).map((to) => ({ to, whyNot: whyMoveRefused(from, to, 'person') }));
 }
 
-const ownerWords: Readonly<Record<BoardOwner, string>> = {
+export const ownerWords: Readonly<Record<BoardOwner, string>> = {
   orchestrator: 'the orchestrator',
   agent: 'an agent',
   person: 'a person',

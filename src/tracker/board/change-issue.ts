@@ -127,7 +127,10 @@ async function changeIssue(
     if (done.changed) parts.onChange();
     return done.after;
   }
-  throw new BatonError('tracker_request', `The issue with the id "${id}" changes too often to be changed now.`);
+  throw new BatonError(
+    'tracker_request',
+    `Failed to change the issue with the id "${id}": others changed it at the same time, ${mostAttempts} times in a row.`,
+  );
 }
 
 /** The facts of an issue, its parent by identifier. */

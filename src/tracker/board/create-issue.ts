@@ -1,7 +1,7 @@
 import { BatonError } from '../../core/baton-error.ts';
 import type { BoardIssue } from '../../store/tables/board-issues.ts';
 import type { BoardParts } from './board-parts.ts';
-import { boardOwner, firstStatuses } from './board-transitions.ts';
+import { boardOwner, firstStatuses, ownerWords } from './board-transitions.ts';
 import { readFacts } from './change-issue.ts';
 import { createdEntry } from './history-entries.ts';
 import { type ChangeBy, changeBy, checked, type NewIssue, newIssue } from './issue-fields.ts';
@@ -19,7 +19,7 @@ export async function createIssue(
   const owner = boardOwner(author);
   if (!firstStatuses(owner).includes(fields.status)) {
     const allowed = firstStatuses(owner);
-    const text = `An issue by the ${owner} cannot begin in ${fields.status}, only in ${allowed.join(' or ')}.`;
+    const text = `An issue created by ${ownerWords[owner]} must start in ${allowed.join(' or ')}, not in ${fields.status}.`;
     throw new BatonError('board_move_refused', text, { details: { from: null, to: fields.status, allowed } });
   }
   const made = await store.transaction(async (tables) => {

@@ -104,7 +104,7 @@ export function checked<Schema extends z.ZodType>(schema: Schema, input: unknown
   if (parsed.success) return parsed.data;
   const problems = fieldProblems(parsed.error);
   const said = problems.map(({ message }) => message).join('; ');
-  throw new BatonError(boardErrors.board_issue_invalid, `The ${what} cannot be used: ${said}.`, {
+  throw new BatonError(boardErrors.board_issue_invalid, `The ${what} is invalid: ${said}.`, {
     details: { problems },
   });
 }

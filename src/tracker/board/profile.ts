@@ -16,7 +16,7 @@ export const boardProfile: TrackerProfile = {
       name: 'prefix',
       type: 'string',
       description:
-        'What the identifiers of new issues begin with: `BAT` gives BAT-1, BAT-2, … One to ten capital letters and digits, a letter first.',
+        'The prefix of the identifiers of new issues: `BAT` gives BAT-1, BAT-2, … One to ten capital letters and digits, a letter first.',
       takesEffect: 'next tick',
       guard: 'open',
       default: 'BAT',

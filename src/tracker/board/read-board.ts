@@ -12,7 +12,7 @@ export interface BoardColumn {
   readonly issues: readonly BoardIssue[];
 }
 
-/** Everything that is known of one issue. */
+/** All facts about one issue. */
 export interface IssueDetails {
   readonly issue: BoardIssue;
   readonly parent: BoardIssue | null;

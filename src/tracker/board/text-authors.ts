@@ -7,7 +7,7 @@ import type { BoardIssue } from '../../store/tables/board-issues.ts';
 /** Names of the authors of title and description; empty when a part was not written by people. */
 export type ReadAuthors = (issue: BoardIssue) => Promise<readonly string[]>;
 
-/** Far more than the issues that are worked on at the same time. */
+/** Far more than the issues that agents work on at the same time. */
 const mostRemembered = 100_000;
 
 /**

@@ -40,7 +40,7 @@ export function createLinearChanges(parts: ChangeParts): TrackerChanges {
       if (!issueUpdate.success) throw unknownPayload(moveIssueOperation, 'the move was not made');
       const [whole] = await completeLists([reading], longLists, { call, projectSlug }, ask);
       if (whole !== undefined && 'record' in whole) return toIssue(whole.record, rulesNow);
-      throw unknownPayload(moveIssueOperation, `the issue ${id} was moved, and its record is malformed`);
+      throw unknownPayload(moveIssueOperation, `the issue ${id} was moved, but its record is malformed`);
     },
     addComment: async (id, body, _author, given) => {
       const ask = forAgent(given);
@@ -64,7 +64,7 @@ async function findState({ call, projectSlug }: ReadParts, id: string, state: st
   const allowed = states.toSorted((left, right) => left.position - right.position).map(({ name }) => name);
   throw new BatonError(
     'tracker_state_unknown',
-    `The issue's team has no state "${state}"; there are: ${allowed.join(', ')}.`,
+    `The team of the issue has no state "${state}". It has: ${allowed.join(', ')}.`,
     { details: { state, allowed } },
   );
 }

@@ -18,7 +18,7 @@ export const linearAdapter: TrackerAdapter = {
         name: 'project_slug',
         value: 'slug',
         help: 'the project in Linear',
-        question: "The project's slug (the end of its address)?",
+        question: 'Slug of the project (the end of its address in Linear)?',
       },
     ],
     settings: ({ project_slug = '' }) => ({
@@ -26,7 +26,7 @@ export const linearAdapter: TrackerAdapter = {
       trusted_authors: [],
     }),
     comments: {
-      trusted_authors: 'Ids or e-mails of the people whose tickets go into the prompt without a fence.',
+      trusted_authors: 'Ids or e-mail addresses of people whose issue text goes into the prompt without a fence.',
     },
     isShared: true,
   },

@@ -16,7 +16,7 @@ export interface LinearSettings {
   readonly toolScope: ToolScope;
 }
 
-/** What an agent reaches with `linear_graphql`: the project, or everything that the key reaches. */
+/** What an agent can reach with `linear_graphql`: the project, or everything that the key can reach. */
 export type ToolScope = (typeof toolScopes)[number];
 
 export const toolScopes = ['project', 'any'] as const;

@@ -6,7 +6,7 @@ import type { TrackerProfile } from '../../core/tracker-profile.ts';
 import { linearErrors } from './linear-errors.ts';
 import { isToolScope, toolScopes } from './linear-settings.ts';
 
-/** The `linear` kind in a workflow file. All keys may also stand directly under `tracker`, as in the first versions. */
+/** The `linear` kind in a workflow file. All keys may also be directly under `tracker`, as in the first versions. */
 export const linearProfile: TrackerProfile = {
   kind: 'linear',
   defaultActiveStates: ['Todo', 'In Progress'],
@@ -35,7 +35,7 @@ export const linearProfile: TrackerProfile = {
     {
       name: 'project_slug',
       type: 'string',
-      description: "The project's slug id, the end of its address.",
+      description: 'The slug of the project: the end of its address in Linear.',
       takesEffect: 'next tick',
       guard: 'guarded',
       defaultText: 'none; required',
@@ -44,7 +44,7 @@ export const linearProfile: TrackerProfile = {
     {
       name: 'assignee',
       type: 'string',
-      description: 'Only issues of this user: an id, an e-mail, or `me` for the owner of the key.',
+      description: 'Work only on issues of this user: an id, an e-mail address, or `me` for the owner of the key.',
       takesEffect: 'next tick',
       guard: 'open',
       defaultText: 'anybody',
@@ -54,7 +54,7 @@ export const linearProfile: TrackerProfile = {
     {
       name: 'allow_insecure_endpoint',
       type: 'boolean',
-      description: 'Lets the key travel to an `http` address that is not on this machine.',
+      description: 'Allow Baton to send the key to an `http` address on another machine.',
       takesEffect: 'next tick',
       guard: 'guarded',
       flat: true,
@@ -64,7 +64,7 @@ export const linearProfile: TrackerProfile = {
       name: 'tool_scope',
       type: 'string',
       description:
-        'What an agent reaches with `linear_graphql`: `project` keeps it to the project of this file, `any` to what the key may do.',
+        'What an agent can reach with `linear_graphql`: `project` limits it to the project of this file, `any` to everything that the key can reach.',
       takesEffect: 'next run',
       guard: 'guarded',
       flat: true,
@@ -81,7 +81,7 @@ export const linearProfile: TrackerProfile = {
     const { endpoint, allow_insecure_endpoint: allowInsecure } = provider;
     if (!isWebAddress(endpoint)) refuse('endpoint', 'must be an http(s) address', 'invalid_tracker_config');
     else if (!isSecureEnough(endpoint, allowInsecure === true)) {
-      refuse('endpoint', 'must be an https address: the key would travel in the open', 'insecure_endpoint');
+      refuse('endpoint', 'must be an https address: over http the key would be sent unencrypted', 'insecure_endpoint');
     }
     if (!(provider.api_key instanceof Secret)) {
       refuse('api_key', 'is missing or not text: Linear needs an API key', linearErrors.missing_linear_api_token.code);

@@ -26,11 +26,11 @@ const issueInFile = z.strictObject({
 
 /**
  * Reads the issues of a `memory` tracker from YAML or JSON text: a list, in which `blocked_by` names identifiers. The
- * order of the list replaces the time of creation where an issue has none. The author of the file is on this machine.
+ * position in the list replaces a missing time of creation. The author of all issues is the local user.
  */
 export function parseIssuesFile(text: string, path: string): Issue[] {
   const refuse = (what: string, cause?: unknown): BatonError =>
-    new BatonError('invalid_tracker_config', `The issues in ${path} cannot be used: ${what}.`, {
+    new BatonError('invalid_tracker_config', `The issues file ${path} is invalid: ${what}.`, {
       cause,
       details: { key: 'tracker.provider.issues_file', path },
     });

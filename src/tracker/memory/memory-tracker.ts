@@ -85,7 +85,7 @@ export class MemoryTracker implements Tracker {
     const known = this.#states.find((name) => normalizeState(name) === normalizeState(state));
     if (known === undefined) {
       const allowed = this.#states.join(', ');
-      throw new BatonError('tracker_state_unknown', `There is no state "${state}"; there are: ${allowed}.`, {
+      throw new BatonError('tracker_state_unknown', `There is no state "${state}". The states are: ${allowed}.`, {
         details: { state, allowed: this.#states },
       });
     }

@@ -17,13 +17,13 @@ type Json = Record<string, unknown>;
 interface Reply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  // Whatever GraphQL was asked for; a test looks at the parts that it asked for.
+  // GraphQL data of any shape; a test reads the parts that it requested.
   // biome-ignore lint/suspicious/noExplicitAny: the shape is the document's
   readonly data: any;
   readonly errors: readonly { readonly message: string; readonly extensions: Json }[];
 }
 
-/** A fake on a clock that stands still until a test moves it. */
+/** A fake on a clock that moves only when a test moves it. */
 function scene(options: Partial<FakeLinearOptions> = {}) {
   const time = { now: Date.parse('2026-01-01T00:00:00.000Z') };
   const core = createFakeLinearCore({ now: () => time.now, ...options });
@@ -55,7 +55,7 @@ async function identifiers(core: FakeLinearCore, variables: Json = {}): Promise<
   return data.issues.nodes.map((node: { identifier: string }) => node.identifier);
 }
 
-/** All pages; `between` happens after each. */
+/** All pages; `between` runs after each. */
 async function walk(core: FakeLinearCore, variables: Json, between = () => {}): Promise<readonly string[]> {
   const found: string[] = [];
   for (let after: string | null = null; ; between()) {
@@ -66,8 +66,8 @@ async function walk(core: FakeLinearCore, variables: Json, between = () => {}): 
   }
 }
 
-describe('what people do', () => {
-  test('an issue is found by id and by identifier, with all that was said of it', async () => {
+describe('actions of people', () => {
+  test('an issue is found by id and by identifier, with all its fields', async () => {
     const { core, time, send } = scene();
     core.addUser({ id: 'u2', name: 'Other' });
     core.addIssue({ title: 'Blocker', state: 'In Progress' });
@@ -111,7 +111,7 @@ describe('what people do', () => {
     expect(core.complaints).toEqual([]);
   });
 
-  test('a relation leaves the time of both issues alone, unless the test says otherwise', () => {
+  test('a relation does not change the times of both issues, unless the test says otherwise', () => {
     const { core, time } = scene();
     const [one, two] = [core.addIssue(), core.addIssue()];
     const before = time.now;
@@ -123,7 +123,7 @@ describe('what people do', () => {
     expect(core.records.relations.size).toBe(0);
   });
 
-  test('archived and trashed issues are in no listing unless asked for, and are found alone; removed ones are gone', async () => {
+  test('archived and trashed issues are in listings only on request, and are found alone; removed ones are gone', async () => {
     const { core, send } = scene();
     for (const name of ['archived', 'trashed', 'removed', 'there']) core.addIssue({ id: name });
     core.relate('removed', 'there');
@@ -165,7 +165,7 @@ describe('what people do', () => {
     expect(core.commentsOf('i1').map(({ body }) => body)).toEqual(['hello']);
   });
 
-  test('a state of another team or of nobody moves nothing', async () => {
+  test('a state of another team, or an unknown state, moves nothing', async () => {
     const { core, send } = scene();
     core.addIssue({ id: 'i1' });
     core.addTeam({ key: 'OTH', states: [{ id: 'foreign', name: 'Todo', type: 'unstarted' }] });
@@ -198,7 +198,7 @@ describe('listings', () => {
   });
 
   // @conforms linear.26
-  test('show every issue that was there all the time exactly once, whatever happens between the pages', async () => {
+  test('show every issue that exists all the time exactly once, whatever happens between the pages', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.integer({ min: 0, max: 3 }), { maxLength: 30 }),
@@ -244,7 +244,7 @@ describe('listings', () => {
     expect(found).toEqual(['BAT-4', 'BAT-3', 'BAT-2']);
   });
 
-  test('come again from the front when the record behind the cursor moved there, for cursors of that kind', async () => {
+  test('start again at the front when the record of the cursor moved there, for cursors of that kind', async () => {
     const { core, time } = scene({ cursors: 'record' });
     for (let count = 0; count < 4; count += 1) {
       time.now += 1;
@@ -326,7 +326,7 @@ describe('filters', () => {
     [{ title: null }, 'null as title'],
     [{ or: [] }, 'an empty and or or'],
     [{ createdAt: { gt: '-P1M' } }, 'the duration -P1M'],
-  ])('%j is refused aloud, not matched in silence', async (filter, told) => {
+  ])('%j is refused with an error, not ignored', async (filter, told) => {
     const { core } = scene();
     core.addIssue();
     const answer = await core.handle(request(listing, { filter }, core.apiKey));
@@ -334,7 +334,7 @@ describe('filters', () => {
     expect(core.complaints).toEqual([expect.stringContaining(told)]);
   });
 
-  test('agree with the same rules written down another way', async () => {
+  test('match a second implementation of the same rules', async () => {
     const leaf = fc.oneof(
       fc.record({ title: fc.record({ in: fc.subarray(['a', 'b', 'c']) }) }),
       fc.record({ priority: fc.record({ gte: fc.integer({ min: 0, max: 4 }) }) }),
@@ -372,7 +372,7 @@ describe('filters', () => {
   });
 });
 
-describe('what Linear refuses', () => {
+describe('requests that Linear refuses', () => {
   test.each([
     ['no key', '', 401, 'AUTHENTICATION_ERROR'],
     ['a wrong key', 'lin_api_other', 401, 'AUTHENTICATION_ERROR'],
@@ -384,7 +384,7 @@ describe('what Linear refuses', () => {
     expect(answer).toMatchObject({ status, errors: [{ extensions: { code } }] });
   });
 
-  test.each(['lin_api_fake', 'Bearer lin_oauth_fake'])('and lets %s in', async (key) => {
+  test.each(['lin_api_fake', 'Bearer lin_oauth_fake'])('are not those with the key %s', async (key) => {
     const { core } = scene();
     expect((await send(core, '{ viewer { name } }', {}, key)).data).toEqual({ viewer: { name: 'Someone' } });
   });
@@ -400,7 +400,7 @@ describe('what Linear refuses', () => {
     expect(answer.data).toBeUndefined();
   });
 
-  test('a field that the fake does not know is no answer of Linear, and is remembered', async () => {
+  test('for a field that the fake does not know fail the test and are recorded', async () => {
     const { core } = scene();
     core.addIssue();
     const answer = await core.handle(request('{ issue(id: "BAT-1") { id cycle { id } } }', {}, core.apiKey));
@@ -414,7 +414,7 @@ describe('what Linear refuses', () => {
     ['{ issues { nodes { id state { name } } } }', 110],
     ['{ viewer { id } issues @include(if: false) { nodes { id } } teams @skip(if: false) { nodes { id } } }', 57],
     ['query { issues(first: 2) { nodes { id ...L } } } fragment L on Issue { labels(first: 3) { nodes { name } } }', 9],
-    // Linear counts what could come: here 50 teams with four listings of 50 each.
+    // Linear counts the possible result: here 50 teams with four listings of 50 each.
     [
       `{ teams { nodes { id key name
         a: states(first: 50) { nodes { id name type position } } b: states(first: 50) { nodes { id name } }
@@ -427,14 +427,14 @@ describe('what Linear refuses', () => {
     expect((await send(query)).headers['x-complexity']).toBe(String(points));
   });
 
-  test('more than 10,000 points in one request are refused and spend nothing', async () => {
+  test('of more than 10,000 points spend nothing', async () => {
     const { send } = scene();
     const answer = await send('{ issues(first: 250) { nodes { labels { nodes { name } } } } }');
     expect(answer).toMatchObject({ status: 400, errors: [{ message: 'Query too complex' }] });
     expect((await send('{ viewer { id } }')).headers['x-ratelimit-requests-remaining']).toBe('2499');
   });
 
-  test('requests beyond the budget are refused until the announced time, not longer', async () => {
+  test('beyond the budget are refused until the announced time, not longer', async () => {
     const { core, time, send } = scene();
     core.limits.requestsPerWindow = 2;
     const begin = time.now;
@@ -452,7 +452,7 @@ describe('what Linear refuses', () => {
     expect((await send('{ viewer { id } }')).status).toBe(200);
   });
 
-  test('complexity beyond its budget is refused too, and a window can be exhausted by hand', async () => {
+  test('beyond the complexity budget are refused too, and a window can be exhausted by hand', async () => {
     const { core, time, send } = scene();
     core.limits.complexityPerWindow = 3;
     expect((await send('{ viewer { id name } }')).headers['x-ratelimit-complexity-remaining']).toBe('1');
@@ -465,7 +465,7 @@ describe('what Linear refuses', () => {
 });
 
 describe('faults', () => {
-  test('strike once, always, or one operation only, and go away', async () => {
+  test('apply once, always, or to one operation only, and can be removed', async () => {
     const { core, send } = scene();
     core.faults.next.push({ kind: 'status', status: 502, body: '{}' }, { kind: 'status', status: 503, body: '{}' });
     core.faults.always = { kind: 'status', status: 500, body: '{}', operation: 'Bad' };
@@ -485,7 +485,7 @@ describe('faults', () => {
     expect(core.counts()).toEqual({ '': 2, Good: 1, Bad: 2 });
   });
 
-  test('strike a chosen page', async () => {
+  test('apply to a chosen page', async () => {
     const { core } = scene();
     for (let count = 0; count < 5; count += 1) core.addIssue();
     core.faults.page = { field: 'issues', page: 2, fault: { kind: 'status', status: 500, body: '{}' } };
@@ -518,7 +518,7 @@ describe('faults', () => {
     expect(core.complaints).toEqual(Array(2).fill('There is no issue nobody in the fake Linear.'));
   });
 
-  test('send malformed records for chosen issues, wherever they are', async () => {
+  test('send malformed records for chosen issues, in every answer', async () => {
     const { core, send } = scene();
     const names = ['nullTitle', 'withoutState', 'wrongTypes', 'nullNode'] as const;
     for (const name of names) core.faults.malformed.set(core.addIssue({ id: name }).id, malformations[name]);
@@ -540,7 +540,7 @@ describe('faults', () => {
     expect(data.one).toEqual({ id: 'nullTitle', title: null, state, labels });
   });
 
-  test('announce more without a cursor, or with the same one again and again', async () => {
+  test('announce more pages without a cursor, or with the same cursor again and again', async () => {
     const { core, send } = scene();
     core.addIssue();
     core.faults.endCursor.set('issues', 'missing');
@@ -551,7 +551,7 @@ describe('faults', () => {
     expect((await send(listing, { after: stuckCursor })).data.issues).toEqual(page);
   });
 
-  test('put errors extra data or in its place', async () => {
+  test('put errors next to data or in its place', async () => {
     const { core, send } = scene();
     core.faults.next.push(
       { kind: 'graphql_errors', data: 'whole' },
@@ -565,7 +565,7 @@ describe('faults', () => {
     expect(await send('{ viewer { name } }')).toMatchObject({ data: null, errors: [{ extensions: { code: 'X' } }] });
   });
 
-  test('limit the rate now, with or without telling until when', async () => {
+  test('limit the rate now, with or without a reset time', async () => {
     const { core, time, send } = scene();
     core.faults.next.push(
       { kind: 'rate_limit' },
@@ -583,7 +583,7 @@ describe('faults', () => {
     expect(answers.map(({ headers }) => headers['retry-after'])).toEqual([undefined, undefined, '7']);
   });
 
-  test('are late by the clock that was given', async () => {
+  test('delay answers by the given clock', async () => {
     const waits: number[] = [];
     const { core, send } = scene({ wait: async (ms) => void waits.push(ms) });
     await send('{ viewer { id } }');
@@ -592,7 +592,7 @@ describe('faults', () => {
     expect(waits).toEqual([250]);
   });
 
-  test('refuse everything when down, and nothing arrives', async () => {
+  test('refuse everything while down, and nothing arrives', async () => {
     const { core } = scene();
     core.faults.down = true;
     expect(await core.handle(request('{ viewer { id } }', {}, core.apiKey))).toMatchObject({ cut: 'refused' });
@@ -600,7 +600,7 @@ describe('faults', () => {
   });
 });
 
-test('the log tells operation, variables and headers, and never the key', async () => {
+test('do not put the key into the log, which has operation, variables and headers', async () => {
   const { core, time } = scene();
   const { body } = request(listing, { first: 3 }, '');
   await core.handle({ method: 'POST', headers: { authorization: core.apiKey, 'x-mark': 'm' }, body });
@@ -636,13 +636,13 @@ describe('over HTTP', () => {
     };
   };
 
-  test('it answers the same, with its headers', async () => {
+  test('the fake answers the same, with its headers', async () => {
     linear = await startFakeLinear();
     expect(await post(linear)).toEqual({ status: 200, limit: '2500', body: '{"data":{"viewer":{"name":"Someone"}}}' });
     expect(linear.requests[0]?.headers['content-type']).toBe('application/json');
   });
 
-  test('it cuts connections before the head and in the middle of a body', async () => {
+  test('the fake cuts connections before the head and in the middle of a body', async () => {
     linear = await startFakeLinear();
     linear.faults.next.push({ kind: 'cut', where: 'before_head' }, { kind: 'cut', where: 'in_body' });
     await expect(post(linear)).rejects.toThrow();
@@ -651,13 +651,13 @@ describe('over HTTP', () => {
     expect((await post(linear)).status).toBe(200);
   });
 
-  test('it sends garbage as it is', async () => {
+  test('the fake sends garbage unchanged', async () => {
     linear = await startFakeLinear();
     linear.faults.next.push({ kind: 'garbage', body: '\u0000<html>' });
     expect((await post(linear)).body).toBe('\u0000<html>');
   });
 
-  test('it goes down and comes back at the same address with what it knew', async () => {
+  test('the fake goes down and comes back at the same address with its data', async () => {
     linear = await startFakeLinear();
     linear.addIssue({ id: 'kept' });
     await post(linear);
@@ -669,7 +669,7 @@ describe('over HTTP', () => {
     expect(linear.requests.length).toBe(2);
   });
 
-  test('it keeps a client waiting as long as it was told, and can be stopped meanwhile', async () => {
+  test('the fake keeps a client waiting as long as configured, and can be stopped meanwhile', async () => {
     linear = await startFakeLinear();
     linear.faults.latencyMs = 600_000;
     const answer = post(linear).then(

@@ -7,7 +7,7 @@ const change = 'mutation { issueUpdate(id: "BAT-1", input: { stateId: "s" }) { s
 const { tool } = toolScene();
 const mayChange = (query: string): boolean => tool.mayChange?.({ query }) ?? expect.fail('it says so');
 
-/** What may stand between two words of a document without a meaning. */
+/** Text without meaning that may stand between two words of a document. */
 const nothing = fc.constantFrom('', ' ', ',', '\n', '\t', '\ufeff', '# a comment\n', '#mutation\r');
 const part = fc.constantFrom(
   ...[change, 'mutation{issueUpdate{success}}', 'mutation Named($a: ID!){ issueUpdate(id: $a) { success } }'],
@@ -24,19 +24,19 @@ describe('whether linear_graphql may change something', () => {
     `{a(b:"x")}${change}`,
     `\ufeff${change}`,
     'mutation@x{a}',
-  ])('is told of %j', (query) => {
+  ])('is true for %j', (query) => {
     expect(mayChange(query)).toBe(true);
     expect(tool.mayChange?.(query)).toBe(true);
   });
 
-  it('is not feared of a query', () => {
+  it('is false for a query', () => {
     expect(mayChange('query Mine { issues { nodes { identifier } } }')).toBe(false);
     expect(mayChange('{ __schema { mutationType { name } } }')).toBe(false);
     for (const input of [null, 5, {}, { query: '' }, { query: 7 }]) expect(tool.mayChange?.(input)).toBe(false);
   });
 
   // @conforms tools.22
-  it('is told of every document in which a parser finds a change', () => {
+  it('is true for every document in which a parser finds a mutation', () => {
     let changes = 0;
     fc.assert(
       fc.property(fc.array(fc.tuple(nothing, part, nothing), { minLength: 1, maxLength: 4 }), (parts) => {

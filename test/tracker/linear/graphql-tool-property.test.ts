@@ -4,8 +4,8 @@ import { runs } from '../../property-runs.ts';
 import { type ToolScene, toolScene } from './graphql-tool-scene.ts';
 
 /**
- * Documents that walk about in Linear at random, by ways that are allowed and ways that are not. Every issue, comment and
- * attachment outside the project has a canary in it.
+ * Random documents that follow allowed and forbidden fields of Linear. Every issue, comment and attachment outside the
+ * project contains a canary.
  */
 const ways: Readonly<
   Record<string, readonly [leaves: readonly string[], ways: readonly (readonly [string, string])[]]>
@@ -134,7 +134,7 @@ function world(): ToolScene & {
 } {
   const made = toolScene();
   const { linear } = made;
-  // How much one may ask for at once is another matter.
+  // The limit on the number of names has its own test.
   Object.assign(linear.limits, { complexityPerRequest: 1e12, complexityPerWindow: 1e12 });
   const inside = linear.addIssue({ title: 'Inside', assignee: 'Someone' });
   linear.addIssue({ title: 'Sibling', parent: inside.id });
@@ -163,9 +163,9 @@ function world(): ToolScene & {
   };
 }
 
-describe('whatever an agent says', () => {
+describe('any document of an agent', () => {
   // @conforms tools.6
-  it('shows it nothing from outside the project, and changes nothing there', async () => {
+  it('reads nothing from outside the project, and changes nothing there', async () => {
     let passed = 0;
     await fc.assert(
       fc.asyncProperty(fc.oneof(query, query, change), fc.boolean(), async (text, isDeclared) => {
@@ -185,7 +185,7 @@ describe('whatever an agent says', () => {
         expect(outside()).toBe(before);
         expect(linear.complaints).toEqual([]);
         if (success) passed += 1;
-        // Not valid by Linear's own schema would prove nothing.
+        // A document that Linear itself would reject would prove nothing.
         else expect(said.error?.code, JSON.stringify(said)).toBe('tool_scope');
       }),
       { numRuns: runs(400) },
@@ -193,7 +193,7 @@ describe('whatever an agent says', () => {
     expect(passed).toBeGreaterThan(runs(400) / 10);
   }, 60_000);
 
-  it('is answered, whatever it is', async () => {
+  it('gets an answer', async () => {
     const { tool } = toolScene();
     const pieces = fc.array(
       fc.constantFrom(

@@ -18,7 +18,7 @@ export interface Said {
   };
 }
 
-/** `linear_graphql` on a fake Linear, with a second project and a second team extra the configured ones. */
+/** `linear_graphql` on a fake Linear, with a second project and a second team next to the configured ones. */
 export function toolScene(
   provider: Readonly<Record<string, unknown>> = {},
   options: Parameters<typeof linearScene>[1] = {},

@@ -20,7 +20,7 @@ import { linearSchema, validateDocument } from '../../fake/linear/linear-schema.
 const types = Object.values(projectSchema().getTypeMap()).filter((type) => !isIntrospectionType(type));
 const nameAtLinear = (name: string): string => (name === 'IssueElsewhere' ? 'Issue' : name);
 const written = (type: unknown): string => String(type).replace('IssueElsewhere', 'Issue');
-/** Ours may insist where Linear does not. */
+/** Ours may be required where Linear's is optional. */
 const isSameOrStricter = (ours: unknown, theirs: unknown): boolean =>
   written(ours) === String(theirs) || written(ours) === `${theirs}!`;
 
@@ -30,7 +30,7 @@ const marksOf = ({ astNode }: Definition): readonly string[] =>
 
 const namesIn = (type: GraphQLEnumType): string[] => type.getValues().map(({ name }) => name);
 
-/** Ours are among theirs, and nothing that they insist on is missing. */
+/** Ours are among Linear's, and none that Linear requires is missing. */
 function expectPart(place: string, ours: readonly Definition[], theirs: readonly Definition[]): void {
   for (const { name, type } of ours) {
     const other = theirs.find((each) => each.name === name)?.type;
@@ -40,7 +40,7 @@ function expectPart(place: string, ours: readonly Definition[], theirs: readonly
   expect(ours.map(({ name }) => name)).toEqual(expect.arrayContaining(needed));
 }
 
-/** Every argument and every part of an input, with where it is. */
+/** Every argument and every input field, with its place. */
 const definitions = types.flatMap((type): (readonly [string, Definition])[] => {
   if (isInputObjectType(type))
     return Object.values(type.getFields()).map((each) => [`${type.name}.${each.name}`, each] as const);
@@ -50,9 +50,9 @@ const definitions = types.flatMap((type): (readonly [string, Definition])[] => {
   );
 });
 
-describe('what an agent may say inside the project', () => {
+describe('the schema for documents inside the project', () => {
   it.each(types.map((type) => [type.name, type] as const))(
-    'has of %s only what Linear has, as Linear has it',
+    'has only fields of %s that Linear has, with the same types',
     (name, type) => {
       const theirs = linearSchema().getType(nameAtLinear(name));
       if (isScalarType(type)) expect(isScalarType(theirs)).toBe(true);
@@ -70,7 +70,7 @@ describe('what an agent may say inside the project', () => {
     },
   );
 
-  it('marks everything that names something, but for what Linear ties to the issue itself', () => {
+  it('marks every argument that names something, except names that Linear ties to the issue itself', () => {
     const open = definitions
       .filter(
         ([place, each]) => /(?:^id|Ids?)$/.test(each.name) && marksOf(each).length === 0 && !place.includes('Filter.'),
@@ -89,7 +89,7 @@ describe('what an agent may say inside the project', () => {
     ]);
   });
 
-  it('narrows every list of issues, and reaches single issues only by a verified name or as one that is elsewhere', () => {
+  it('narrows every list of issues, and reaches single issues only by a verified name or as an issue elsewhere', () => {
     const payloads = ['IssuePayload.issue', 'IssueConnection.nodes', 'IssueEdge.node'];
     for (const type of types.filter(isObjectType)) {
       for (const field of Object.values(type.getFields())) {
@@ -107,7 +107,7 @@ describe('what an agent may say inside the project', () => {
     expect(isObjectType(elsewhere) && Object.keys(elsewhere.getFields())).toEqual(['id', 'identifier', 'state']);
   });
 
-  it('has people, states, labels and what filed an issue as ends of the way', () => {
+  it('leads no further from people, states, labels and the filer of an issue', () => {
     for (const name of [
       'User',
       'WorkflowState',
@@ -124,7 +124,7 @@ describe('what an agent may say inside the project', () => {
     }
   });
 
-  it('asks for what a document names with a document that Linear takes, whatever it names', () => {
+  it('verifies names with a document that Linear accepts, for any names', () => {
     const name = { name: '00000000-0000-4000-8000-000000000001' };
     for (const kinds of [[], ['issue'], ['comment'], ['issue', 'comment', 'issue']] as const) {
       const { operation } = scopeRead(
@@ -142,9 +142,9 @@ describe('the examples in the documentation of linear_graphql', () => {
     block.trim().split(/\n\n+/),
   );
 
-  it('are there', () => expect(examples.length).toBeGreaterThan(6));
+  it('exist', () => expect(examples.length).toBeGreaterThan(6));
 
-  it.each(examples.map((text) => [text]))('are valid by Linear and stay inside the project: %s', (text) => {
+  it.each(examples.map((text) => [text]))('are valid for Linear and stay inside the project: %s', (text) => {
     expect(validateDocument(text)).toEqual([]);
     const variables = {
       id: 'BAT-1',

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { runs } from '../../property-runs.ts';
 import { type ToolScene, toolScene } from './graphql-tool-scene.ts';
 
-/** An issue in the project, and around it whatever one could walk out to. */
+/** An issue in the project, and next to it everything that a document could reach from it. */
 function scene(): ToolScene & Ids {
   const made = toolScene();
   const { linear } = made;
@@ -49,7 +49,7 @@ type Ids = Readonly<
   >
 >;
 
-/** Everything outside the project, as it is. */
+/** The state of everything outside the project. */
 function outsideOf({ linear, outside, nowhere, foreignComment }: ToolScene & Ids): string {
   return JSON.stringify([
     linear.issue(outside),
@@ -66,7 +66,7 @@ function outsideOf({ linear, outside, nowhere, foreignComment }: ToolScene & Ids
 }
 
 describe('inside the project', () => {
-  it('an agent reads its issue with comments, states, labels, attachments, by id or identifier', async () => {
+  it('an agent reads its issue with comments, states, labels and attachments, by id or identifier', async () => {
     const { ask, linear, inside } = scene();
     const query = `query Mine($id: String!) { issue(id: $id) { ...Whole comments(first: 5) { nodes { id body user { name } } } } }
       fragment Whole on Issue { identifier title description url branchName state { id name type }
@@ -90,7 +90,7 @@ describe('inside the project', () => {
     expect(linear.counts()).toEqual({ BatonToolScope: 3, Mine: 3 });
   });
 
-  it('an agent moves its issue, comments, mends its comment, edits the text, attaches a link', async () => {
+  it('an agent moves its issue, comments, edits its comment and the text, and attaches a link', async () => {
     const { ask, linear, inside, comment } = scene();
     const done = [...linear.records.states.values()].find(({ name }) => name === 'Done')?.id;
     const query = `mutation All($id: String!, $state: String!, $input: CommentCreateInput!, $comment: String!) {
@@ -114,7 +114,7 @@ describe('inside the project', () => {
     expect(linear.counts()).toEqual({ BatonToolScope: 1, All: 1 });
   });
 
-  it('an agent takes its issue out from under another one with a null', async () => {
+  it('an agent removes the parent of its issue with a null', async () => {
     const { ask, linear, sibling } = scene();
     expect(linear.issue(sibling).parentId).not.toBeNull();
     const query = 'mutation($p: String) { issueUpdate(id: "BAT-2", input: { parentId: $p }) { success } }';
@@ -122,7 +122,7 @@ describe('inside the project', () => {
     expect(linear.issue(sibling).parentId).toBeNull();
   });
 
-  it('what an agent writes arrives letter by letter, in the document and in a variable', async () => {
+  it('texts of an agent arrive unchanged, in the document and in a variable', async () => {
     const { ask, linear, inside } = scene();
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 60 }), async (body) => {
@@ -150,7 +150,7 @@ describe('inside the project', () => {
     expect(linear.complaints).toEqual([]);
   });
 
-  it('a list of issues holds only those of the project, however it is asked for', async () => {
+  it('a list of issues contains only those of the project, however it is requested', async () => {
     const { ask, linear, project } = scene();
     const asked: readonly [string, Readonly<Record<string, unknown>>][] = [
       ['{ issues { nodes { title } } }', {}],
@@ -201,7 +201,7 @@ describe('inside the project', () => {
     });
   });
 
-  it('an agent may ask Linear what its language is', async () => {
+  it('an agent may use introspection', async () => {
     const { ask } = scene();
     expect(await ask('{ __type(name: "Mutation") { name } }')).toMatchObject({
       success: true,
@@ -210,7 +210,7 @@ describe('inside the project', () => {
   });
 });
 
-describe('out of the project', () => {
+describe('outside the project', () => {
   const reads: readonly [string, (ids: Ids) => string][] = [
     ['an issue by its id', ({ outside }) => `{ issue(id: "${outside}") { title } }`],
     ['an issue by its identifier', () => '{ issue(id: "bat-3") { title } }'],
@@ -414,7 +414,7 @@ describe('out of the project', () => {
     expect(made.linear.requests.every(({ operation }) => operation === 'BatonToolScope')).toBe(true);
   });
 
-  it('what is refused says which fields there are instead', async () => {
+  it('a refusal names the fields that exist', async () => {
     const { ask } = scene();
     const { said } = await ask('mutation { issueUpdate(id: "BAT-1", input: { teamId: "x" }) { success } }');
     expect(said.error).toMatchObject({ code: 'tool_scope', message: expect.stringContaining('baton') });
@@ -423,7 +423,7 @@ describe('out of the project', () => {
     expect(said.error?.allowed?.Mutation).toContain('issueCreate');
   });
 
-  it('nothing is sent while it is not known whether the issue is inside', async () => {
+  it('nothing is sent while it is unknown whether the issue is inside', async () => {
     const { ask, linear, inside } = scene();
     const query = `mutation Change { issueUpdate(id: "${inside}", input: { title: "x" }) { success } }`;
     linear.faults.next.push({ kind: 'status', status: 503 });
@@ -443,7 +443,7 @@ describe('out of the project', () => {
     expect(linear.issue(inside).title).toBe('Inside');
   });
 
-  it('an issue that was moved out a moment ago is outside', async () => {
+  it('an issue that has just moved out is outside', async () => {
     const { ask, linear, inside } = scene();
     const query = `{ issue(id: "${inside}") { title } }`;
     expect((await ask(query)).success).toBe(true);
@@ -451,7 +451,7 @@ describe('out of the project', () => {
     expect((await ask(query)).said.error?.code).toBe('tool_scope');
   });
 
-  it('what is too long, too deep or names too much is refused soon', async () => {
+  it('a document that is too long, too deep or names too much is refused fast', async () => {
     const { ask, linear } = scene();
     const deep = (open: string, close: string): string => `${open.repeat(100_000)}id${close.repeat(100_000)}`;
     let nested: Record<string, unknown> = { title: { eq: 'x' } };

@@ -27,7 +27,7 @@ describe.each(['any', 'project'])('linear_graphql with the scope %s', (scope) =>
   });
 
   // @conforms A25
-  it('takes a raw text, trims it and sends it with no variables', async () => {
+  it('accepts a plain string, trims it and sends it without variables', async () => {
     const { ask, linear } = toolScene(given);
     expect(await ask(`  ${viewer}\n `)).toEqual({ success: true, said: { data: { viewer: { name: 'Someone' } } } });
     expect(linear.requests).toMatchObject([{ variables: {} }]);
@@ -36,7 +36,7 @@ describe.each(['any', 'project'])('linear_graphql with the scope %s', (scope) =>
   });
 
   // @conforms A26
-  it('sends the document and its variables, and no name of an operation', async () => {
+  it('sends the document and its variables, and no operation name', async () => {
     const { ask, linear } = toolScene(given);
     const issue = linear.addIssue();
     const query = 'query One($id: String!) { issue(id: $id) { identifier } }';
@@ -70,14 +70,14 @@ describe.each(['any', 'project'])('linear_graphql with the scope %s', (scope) =>
       { query: viewer, variables: '{}' },
       '`linear_graphql.variables` must be a JSON object when provided.',
     ],
-  ])('answers %s with what it needs, and asks nobody', async (_what, input, message) => {
+  ])('answers %s with the requirements, and sends nothing', async (_what, input, message) => {
     const { ask, linear } = toolScene(given);
     expect(await ask(input)).toEqual({ success: false, said: { error: { message } } });
     expect(linear.requests).toEqual([]);
   });
 
   // @conforms A31
-  it('takes an answer with errors for no success, and keeps it', async () => {
+  it('treats an answer with errors as a failure, and returns it whole', async () => {
     const { ask, linear } = toolScene(given);
     linear.faults.next.push({ kind: 'graphql_errors', data: 'null', message: 'Unknown thing' });
     expect(await ask(viewer)).toMatchObject({
@@ -94,7 +94,7 @@ describe.each(['any', 'project'])('linear_graphql with the scope %s', (scope) =>
   });
 
   // @conforms A32
-  it('says which settings name a key when there is none', async () => {
+  it('names the settings for a key when there is none', async () => {
     const { ask, linear } = toolScene({ ...given, api_key: new Secret(' ') });
     const { success, said } = await ask(viewer);
     expect([success, linear.requests]).toEqual([false, []]);
@@ -103,7 +103,7 @@ describe.each(['any', 'project'])('linear_graphql with the scope %s', (scope) =>
   });
 
   // @conforms A33
-  it('tells the status of a refusal', async () => {
+  it('reports the status of a refusal', async () => {
     const { ask, linear } = toolScene(given);
     linear.faults.next.push({ kind: 'status', status: 503, body: 'down' });
     expect(await ask(viewer)).toEqual({
@@ -115,7 +115,7 @@ describe.each(['any', 'project'])('linear_graphql with the scope %s', (scope) =>
   });
 
   // @conforms A34
-  it('tells why there was no answer', async () => {
+  it('reports why there was no answer', async () => {
     const { ask, linear } = toolScene(given);
     linear.faults.down = true;
     expect(await ask(viewer)).toEqual({
@@ -129,7 +129,7 @@ describe.each(['any', 'project'])('linear_graphql with the scope %s', (scope) =>
     });
   });
 
-  it.each(['<html>', '"text"', '[]', 'null', ''])('does not take %j for an answer', async (body) => {
+  it.each(['<html>', '"text"', '[]', 'null', ''])('rejects %j as an answer', async (body) => {
     const { ask, linear } = toolScene(given);
     linear.faults.next.push({ kind: 'garbage', body });
     expect(await ask(viewer)).toMatchObject({ success: false, said: { error: { reason: expect.any(String) } } });
@@ -140,7 +140,7 @@ describe.each(['any', 'project'])('linear_graphql with the scope %s', (scope) =>
     ['a cut after it arrived', { kind: 'cut', where: 'in_body' }],
     ['garbage', { kind: 'garbage' }],
     ['errors', { kind: 'graphql_errors', data: 'null' }],
-  ])('sends a change once, also when it meets %s', async (_what, fault) => {
+  ])('sends a mutation once, even after %s', async (_what, fault) => {
     const { ask, linear } = toolScene(given);
     const { id } = linear.addIssue();
     linear.faults.next.push({ ...fault, operation: 'Say' });
@@ -149,7 +149,7 @@ describe.each(['any', 'project'])('linear_graphql with the scope %s', (scope) =>
     expect(linear.counts().Say).toBe(1);
   });
 
-  it('tells when to come again where Linear refuses, and sends nothing until then', async () => {
+  it('reports when to try again after a refusal of Linear, and sends nothing until then', async () => {
     const { ask, linear, clock } = toolScene(given);
     const resetAt = clock.now() + 600_000;
     linear.faults.next.push({ kind: 'rate_limit', resetAt });
@@ -168,7 +168,7 @@ describe.each(['any', 'project'])('linear_graphql with the scope %s', (scope) =>
     }
   });
 
-  it('counts as the wish of an agent unless somebody else asked', async () => {
+  it('counts as a request of an agent unless another caller is named', async () => {
     const { ask, sent } = toolScene(given);
     await ask(viewer);
     await ask(viewer, { caller: { job: 'rehearsal', cause: 'person' } });
@@ -178,14 +178,14 @@ describe.each(['any', 'project'])('linear_graphql with the scope %s', (scope) =>
     ]);
   });
 
-  it('answers when it was given up, and asks nobody', async () => {
+  it('answers when it was cancelled, and sends nothing', async () => {
     const { ask, linear } = toolScene(given);
     const answer = await ask(viewer, { signal: AbortSignal.abort(new Error('enough')) });
     expect(answer).toMatchObject({ success: false, said: { error: { reason: 'enough' } } });
     expect(linear.requests).toEqual([]);
   });
 
-  it('shows the key to nobody, also when Linear repeats it', async () => {
+  it('never shows the key, even when Linear repeats it', async () => {
     const { ask, linear } = toolScene(given);
     linear.faults.next.push({ kind: 'garbage', body: `{"data":{"viewer":{"name":"${linear.apiKey}"}}}` });
     linear.faults.next.push({ kind: 'status', status: 400, body: `{"errors":[{"message":"${linear.apiKey}"}]}` });
@@ -194,13 +194,13 @@ describe.each(['any', 'project'])('linear_graphql with the scope %s', (scope) =>
     expect(JSON.stringify(answers)).not.toContain(linear.apiKey);
   });
 
-  it('answers for reading: indented JSON', async () => {
+  it('answers with indented JSON', async () => {
     const { output } = await toolScene(given).tool.call(viewer, {});
     expect(output).toBe('{\n  "data": {\n    "viewer": {\n      "name": "Someone"\n    }\n  }\n}');
   });
 
   // @conforms L8
-  it('keeps the key and the address of the settings that it was made with', async () => {
+  it('keeps the key and the address of the settings it was created with', async () => {
     const { settings, tracker, linear } = toolScene(
       { ...given, api_key: new Secret('bound-token') },
       { apiKey: 'bound-token' },
@@ -218,15 +218,15 @@ describe.each(['any', 'project'])('linear_graphql with the scope %s', (scope) =>
   });
 });
 
-describe('linear_graphql for whatever the key reaches', () => {
-  it('sends several operations as they are, and leaves it to Linear to choose', async () => {
+describe('linear_graphql with the scope any', () => {
+  it('sends several operations unchanged, and lets Linear choose', async () => {
     const { ask, linear } = toolScene({ tool_scope: 'any' });
     const both = `${viewer} query All { users { nodes { name } } } # and more`;
     await ask(both);
     expect(linear.requests).toMatchObject([{ document: both }]);
   });
 
-  it('reaches other projects, and tells what Linear says against a document', async () => {
+  it("reaches other projects, and returns Linear's objections to a document", async () => {
     const { ask, linear } = toolScene({ tool_scope: 'any' });
     const { id } = linear.addIssue({ project: 'other' });
     const { said } = await ask(

@@ -12,7 +12,7 @@ function changesOf({ tracker }: LinearScene): TrackerChanges {
 }
 
 describe('a move', () => {
-  it('is made with one read and one write, by the states of the team of the issue', async () => {
+  it("takes one read and one write, by the states of the issue's team", async () => {
     const scene = linearScene();
     const { linear, operationsOf } = scene;
     linear.addTeam({
@@ -43,7 +43,7 @@ describe('a move', () => {
     expect(linear.stateOf(mine.id)).toBe('Todo');
   });
 
-  it('gives the whole issue as it is after it', async () => {
+  it('returns the whole issue after the move', async () => {
     const scene = linearScene();
     const { linear, tracker } = scene;
     const { id } = linear.addIssue({ labels: Array.from({ length: 70 }, (_, index) => `l${index}`) });
@@ -53,7 +53,7 @@ describe('a move', () => {
     expect(moved.labels).toHaveLength(70);
   });
 
-  it('to a state that was added a moment ago is made', async () => {
+  it('to a state that was just added works', async () => {
     const scene = linearScene();
     const { linear } = scene;
     const { id, teamId } = linear.addIssue();
@@ -64,7 +64,7 @@ describe('a move', () => {
     expect((await changes.moveIssue(id, 'parked', author)).state).toBe('Parked');
   });
 
-  it('of what is not in the project is refused without a write', async () => {
+  it('of an issue outside the project is refused without a write', async () => {
     const scene = linearScene();
     const { linear } = scene;
     linear.addProject({ slugId: 'other' });
@@ -79,7 +79,7 @@ describe('a move', () => {
     expect(linear.counts()).toEqual({ BatonTeamStates: 3 });
   });
 
-  it('of an issue that vanishes in between is refused with the same code', async () => {
+  it('of an issue that disappears meanwhile is refused with the same code', async () => {
     const scene = linearScene();
     const { linear } = scene;
     const { id } = linear.addIssue();
@@ -97,7 +97,7 @@ describe('a move', () => {
 });
 
 describe('a comment', () => {
-  it('is written as it is, with one request', async () => {
+  it('is written unchanged with one request', async () => {
     const scene = linearScene();
     const { linear, operationsOf } = scene;
     const { id } = linear.addIssue();
@@ -106,7 +106,7 @@ describe('a comment', () => {
     expect(linear.commentsOf(id)).toMatchObject([{ body }]);
   });
 
-  it('on nothing is refused', async () => {
+  it('on an unknown issue is refused', async () => {
     const scene = linearScene();
     for (const id of [nobody, 'BAT-1']) {
       await expect(changesOf(scene).addComment(id, 'x', author)).rejects.toMatchObject({
@@ -123,7 +123,7 @@ describe('every write', () => {
     ['a cut after it arrived', { kind: 'cut', where: 'in_body' }, 'tracker_request'],
     ['garbage', { kind: 'garbage' }, 'tracker_response'],
     ['a key that may not write', { kind: 'graphql_errors', data: 'null', code: 'FORBIDDEN' }, 'tracker_auth'],
-  ] as const)('is sent once, also when it meets %s', async (_what, fault, code) => {
+  ] as const)('is sent once, even after %s', async (_what, fault, code) => {
     const scene = linearScene();
     const { linear } = scene;
     const { id } = linear.addIssue();
@@ -133,7 +133,7 @@ describe('every write', () => {
     expect(linear.counts()).toEqual({ BatonComment: 1, BatonTeamStates: 1, BatonMoveIssue: 1 });
   });
 
-  it('counts as the wish of an agent unless somebody else asked', async () => {
+  it('counts as a request of an agent unless another caller is named', async () => {
     const scene = linearScene();
     const { id } = scene.linear.addIssue();
     await changesOf(scene).addComment(id, 'x', author);
@@ -145,7 +145,7 @@ describe('every write', () => {
     ]);
   });
 
-  it('is not begun when it was given up before', async () => {
+  it('is not sent when it was cancelled before', async () => {
     const scene = linearScene();
     const { id } = scene.linear.addIssue();
     const signal = AbortSignal.abort(new Error('enough'));

@@ -8,7 +8,7 @@ function read({ tracker }: LinearScene, id: string): Promise<IssueComments> {
   return tracker.fetchComments(id);
 }
 
-/** Linear answers with these, whatever it has. */
+/** Makes Linear answer with these comments. */
 function answered(...comments: readonly object[]): Fault {
   const nodes = [{ comments: { nodes: comments, pageInfo: { hasNextPage: false } } }];
   return { kind: 'garbage', body: JSON.stringify({ data: { issues: { nodes } } }) };
@@ -16,7 +16,7 @@ function answered(...comments: readonly object[]): Fault {
 
 describe('comments on Linear', () => {
   // @conforms tools.37
-  it('are those of people by id and e-mail, never by the name that somebody shows', async () => {
+  it('have people as authors by id and e-mail, never by display name', async () => {
     const scene = linearScene();
     const { linear } = scene;
     const ada = linear.addUser({ name: 'Ada' });
@@ -37,7 +37,7 @@ describe('comments on Linear', () => {
     expect(linear.complaints).toEqual([]);
   });
 
-  it('that an agent wrote are of the owner of the key, whom the workflow file may name', async () => {
+  it('of an agent belong to the owner of the key, whom the workflow file may name', async () => {
     const scene = linearScene();
     const { id } = scene.linear.addIssue();
     await scene.tracker.changes?.addComment(id, 'done', { kind: 'run', runId: 'run-1' });
@@ -47,7 +47,7 @@ describe('comments on Linear', () => {
   });
 
   // @conforms tools.38
-  it('cost one request however many there are, counted as the wish of an agent', async () => {
+  it('cost one request for any number of comments, counted as a request of an agent', async () => {
     const scene = linearScene();
     const { id } = scene.linear.addIssue();
     for (let number = 0; number < 300; number += 1) {
@@ -63,7 +63,7 @@ describe('comments on Linear', () => {
     expect(scene.sent.at(-1)).toMatchObject({ job: 'somebody', cause: 'person' });
   });
 
-  it('of an issue outside of the project, or in the archive, are not there', async () => {
+  it('do not exist for an issue outside of the project or in the archive', async () => {
     const scene = linearScene();
     scene.linear.addProject({ slugId: 'other' });
     const elsewhere = scene.linear.addIssue({ project: 'other' });
@@ -89,7 +89,7 @@ describe('comments on Linear', () => {
       'tracker_response',
     ],
     ['a comment of which Linear does not tell whether a bot wrote it', answered({ body: 'x' }), 'tracker_response'],
-  ])('are no comments at all after %s: the read fails, and is sent once', async (_what, fault, code) => {
+  ])('fail the read after %s, without a second request', async (_what, fault, code) => {
     const scene = linearScene();
     const { id } = scene.linear.addIssue();
     scene.linear.addComment({ issue: id, body: 'x' });
@@ -98,7 +98,7 @@ describe('comments on Linear', () => {
     expect(scene.linear.requests).toHaveLength(1);
   });
 
-  it('whose author makes no sense are by nobody', async () => {
+  it('with a malformed author have no author', async () => {
     const scene = linearScene();
     const { id } = scene.linear.addIssue();
     const nobody = { body: 'y', createdAt: null, user: null, botActor: null, externalUser: null };

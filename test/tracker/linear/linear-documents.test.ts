@@ -7,7 +7,7 @@ import { linearSchema, validateDocument } from '../../fake/linear/linear-schema.
 
 const operations = Object.values(documents).filter((each) => typeof each === 'object' && 'text' in each);
 
-/** The largest numbers that the adapter ever sends with an operation. */
+/** The largest numbers that the adapter sends with an operation. */
 const largest: Readonly<Record<string, Readonly<Record<string, number>>>> = {
   BatonCandidates: { first: 50, ...documents.usualLists },
   BatonIssuesById: { first: 50, ...documents.usualLists },
@@ -33,8 +33,8 @@ function cost({ text }: documents.Operation, variables: Readonly<Record<string, 
   });
 }
 
-describe('what Baton says to Linear', () => {
-  it('is there', () => {
+describe('the operations that Baton sends to Linear', () => {
+  it('exist', () => {
     expect(operations.length).toBeGreaterThan(10);
     expect(new Set(operations.map(({ name }) => name)).size).toBe(operations.length);
   });
@@ -49,18 +49,18 @@ describe('what Baton says to Linear', () => {
   );
 
   it.each(operations.map((operation) => [operation.name, operation] as const))(
-    '%s stays below the points that Linear allows, with room to spare',
+    '%s stays well below the points that Linear allows',
     (name, operation) => {
       expect(cost(operation, largest[name] ?? {})).toBeLessThan(9_500);
     },
   );
 
-  it('reads issues with long lists again below that bound too', () => {
+  it('read issues with long lists again below that limit too', () => {
     const variables = { first: documents.longListsBatch, ...documents.longLists };
     expect(cost(documents.issuesByIdOperation, variables)).toBeLessThan(9_500);
   });
 
-  it('asks in a poll for a third of the points of the page of the reference, or less', () => {
+  it('use in a poll at most a third of the points of a page of the reference', () => {
     const reference = cost(
       {
         name: 'SymphonyLinearPoll',

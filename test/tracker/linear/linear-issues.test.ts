@@ -45,7 +45,7 @@ const blockedBy = (...states: (string | null)[]) => ({
 
 describe('an issue of Linear', () => {
   // @conforms L1
-  it('is normalised with its blockers, its labels once, and is not for dispatch while one blocks it', () => {
+  it('is normalised with its blockers and each label once, and is not dispatchable while one blocks it', () => {
     expect(issueOf({}, { ...rules, assigneeId: 'user-1' })).toEqual({
       id: 'issue-1',
       identifier: 'MT-1',
@@ -73,18 +73,18 @@ describe('an issue of Linear', () => {
     ['the key may not see its blocker', { inverseRelations: { nodes: [{ type: 'blocks', issue: null }] } }, false],
     ['it has begun, blocked or not', { ...blockedBy('Backlog'), state: { name: 'In Progress' } }, true],
     ['it waits in a state that is spelled otherwise', { ...blockedBy('Backlog'), state: { name: ' TODO ' } }, false],
-  ])('says whether it may be worked on when %s', (_when, changes, dispatchable) => {
+  ])('is dispatchable or not when %s', (_when, changes, dispatchable) => {
     expect(issueOf(changes).dispatchable).toBe(dispatchable);
   });
 
-  it('of somebody else, or of nobody, is not for dispatch and still there', () => {
+  it('of another user or without an assignee exists but is not dispatchable', () => {
     const mine = { ...rules, assigneeId: 'user-2' };
     expect(issueOf(blockedBy(), mine)).toMatchObject({ assigneeId: 'user-1', dispatchable: false });
     expect(issueOf({ ...blockedBy(), assignee: null }, mine)).toMatchObject({ assigneeId: null, dispatchable: false });
     expect(issueOf({ ...blockedBy(), assignee: { id: 'user-2' } }, mine).dispatchable).toBe(true);
   });
 
-  it('has null for what is missing or of another kind, and an integer priority or none', () => {
+  it('has null for missing values and values of another type, and an integer priority or none', () => {
     const odd = { description: 7, branchName: null, url: {}, assignee: 'x', createdAt: 'yesterday', updatedAt: 12 };
     expect(issueOf({ ...odd, priority: 2.5 })).toMatchObject({
       description: null,
@@ -120,11 +120,11 @@ describe('an issue of Linear', () => {
   it.each([
     ['archived', { archivedAt: '2026-01-01T00:00:00.000Z' }],
     ['trashed', { trashed: true }],
-  ])('that is %s is put away', (_what, changes) => {
+  ])('that is %s counts as archived or deleted', (_what, changes) => {
     expect(readRecord({ ...node, ...changes })).toMatchObject({ record: { isArchivedOrDeleted: true } });
   });
 
-  it('names its author by id and e-mail, and not by a name that anybody may take', () => {
+  it('names its author by id and e-mail, and not by a name that anyone may choose', () => {
     const creator = { id: 'user-9', email: ' some@example.com', displayName: 'some', name: 'Some One' };
     expect(issueOf({ creator, botActor: null }).authorNames).toEqual(['user-9', 'some@example.com']);
     expect(issueOf({ creator: { ...creator, email: null } }).authorNames).toEqual(['user-9']);
@@ -142,7 +142,7 @@ describe('an issue of Linear', () => {
     expect(issueOf(changes)).not.toHaveProperty('authorNames');
   });
 
-  it('never makes a reader throw, whatever comes', () => {
+  it('can be read without a throw from any input', () => {
     const anything = fc.anything({ withNullPrototype: true, withBigInt: true, maxDepth: 4 });
     const almost = fc.record(Object.fromEntries(Object.keys(node).map((key) => [key, anything])), { requiredKeys: [] });
     fc.assert(

@@ -25,11 +25,11 @@ describe('the profile of Linear', () => {
     ['http://127.0.0.1:4000/graphql', false],
     ['http://localhost/graphql', false],
     ['http://linear.internal/graphql', true],
-  ])('lets the key travel to %s', (endpoint, allowInsecure) => {
+  ])('allows sending the key to %s', (endpoint, allowInsecure) => {
     expect(given({ endpoint, allow_insecure_endpoint: allowInsecure })).toEqual([]);
   });
 
-  it.each(['project', 'any', null, undefined])('takes %s for what agents reach', (scope) => {
+  it.each(['project', 'any', null, undefined])('accepts %s as the scope of agents', (scope) => {
     expect(given({ tool_scope: scope })).toEqual([]);
     const settings = linearSettings(scope === undefined ? {} : { tool_scope: scope });
     const { provider } = settings;
@@ -37,7 +37,7 @@ describe('the profile of Linear', () => {
     expect(readLinearSettings(wanted).toolScope).toBe(scope ?? 'project');
   });
 
-  it.each(['Any', 'workspace', '', ' any', 7, true, ['any']])('refuses %j for what agents reach', (scope) => {
+  it.each(['Any', 'workspace', '', ' any', 7, true, ['any']])('refuses %j as the scope of agents', (scope) => {
     expect(given({ tool_scope: scope })).toMatchObject([
       {
         code: 'invalid_tracker_config',

@@ -37,7 +37,7 @@ describe("Linear's limits", () => {
     ['words', { ...headers(1, 1), 'x-ratelimit-requests-limit': 'many', 'x-ratelimit-complexity-reset': 'soon' }],
     ['blanks', { ...headers(1, 1), 'x-ratelimit-requests-reset': ' ', 'x-ratelimit-complexity-limit': '' }],
     ['less than nothing', { ...headers(-1, -1) }],
-  ])('are not made up from %s', (_what, given) => {
+  ])('are not read from %s', (_what, given) => {
     expect(linearProvider.announced(given, now)).toEqual([]);
   });
 
@@ -61,11 +61,11 @@ describe("Linear's limits", () => {
       answer({ status: 400, body: limited, headers: headers(5, 9_999) }),
       { until: now + 2_000 },
     ],
-  ])('refuse or do not: %s', (_what, given, expected) => {
+  ])('lead to a refusal or not: %s', (_what, given, expected) => {
     expect(linearProvider.refusal(given, now)).toEqual(expected);
   });
 
-  it('that have passed already say nothing about when it opens', () => {
+  it('with past resets do not say when to try again', () => {
     const given = answer({ status: 429, headers: headers(0, 0) });
     expect(linearProvider.refusal(given, now + 60_000)).toEqual({ until: null });
   });

@@ -47,7 +47,7 @@ describe('candidates', () => {
     expect(linear.complaints).toEqual([]);
   });
 
-  it('are those of the project and of the states, in whatever case these are written', async () => {
+  it('are those of the project and of the states, compared without case', async () => {
     const { linear, tracker } = linearScene();
     linear.addProject({ slugId: 'other' });
     const todo = linear.addIssue().id;
@@ -60,7 +60,7 @@ describe('candidates', () => {
     expect(ids(await tracker.fetchByStates(['TODO', ' in review ', 'todo', 'Nirvana']))).toEqual([review, todo]);
   });
 
-  it('that come on two pages are there once, as they were last', async () => {
+  it('on two pages appear once, with the last record', async () => {
     const { linear, tracker } = linearScene();
     const added = Array.from({ length: 60 }, (_, index) => linear.addIssue({ createdAt: 1_000 + index }));
     linear.faults.betweenPages = () => {
@@ -75,7 +75,7 @@ describe('candidates', () => {
   });
 
   // @conforms linear.1
-  it('have their labels and relations to the last page, with further requests only for those that have more', async () => {
+  it('have all labels and relations, with further requests only for issues that have more', async () => {
     const { linear, tracker, operationsOf } = linearScene();
     const names = Array.from({ length: 320 }, (_, index) => `label-${index}`);
     const plain = linear.addIssue({ labels: names.slice(0, 9) });
@@ -105,7 +105,7 @@ describe('candidates', () => {
     ]);
   });
 
-  it('that are malformed are left out and counted in one warning', async () => {
+  it('with malformed records are left out and counted in one warning', async () => {
     const { linear, tracker, logger } = linearScene();
     const added = Array.from({ length: 6 }, () => linear.addIssue().id);
     for (const [index, malformation] of Object.values(malformations).entries()) {
@@ -132,7 +132,7 @@ describe('candidates', () => {
     expect(linear.requests).toHaveLength(requests);
   });
 
-  it('fail as a whole when a page in the middle fails, and nothing is asked a second time', async () => {
+  it('fail as a whole when a page in the middle fails, and no request is repeated', async () => {
     const { linear, tracker } = linearScene();
     for (let count = 0; count < 120; count += 1) linear.addIssue();
     linear.faults.page = { field: 'issues', page: 2, fault: { kind: 'status', status: 502, body: 'bad gateway' } };
@@ -146,7 +146,7 @@ describe('candidates', () => {
 
 describe('issues by id', () => {
   // @conforms L4
-  it('are read in batches of 50, and come in the order asked, each once', async () => {
+  it('are read in batches of 50 and returned in the requested order, each once', async () => {
     const { linear, tracker } = linearScene();
     const added = Array.from({ length: 55 }, () => linear.addIssue().id);
     const wanted = added.toSorted((left, right) => left.slice(-1).localeCompare(right.slice(-1)));
@@ -175,7 +175,7 @@ describe('issues by id', () => {
     expect(ids(await tracker.fetchByIds(all))).toEqual([here]);
   });
 
-  it('are left out without a request when they can be no ids', async () => {
+  it('are left out without a request when they cannot be ids', async () => {
     const { linear, tracker } = linearScene();
     const { id, identifier } = linear.addIssue();
     expect(await tracker.fetchByIds([identifier, '', '404', `${id}0`, "'; drop"])).toEqual([]);
@@ -207,7 +207,7 @@ describe('issues by id', () => {
 
 describe('the assignee', () => {
   // @conforms linear.2
-  it('`me` is asked for once, and again only after the key was refused', async () => {
+  it('`me` is looked up once, and again only after the key was refused', async () => {
     const { linear, tracker, operationsOf } = linearScene({ assignee: 'me' });
     linear.addUser({ name: 'Other' });
     const mine = linear.addIssue({ assignee: 'Someone' }).id;
@@ -224,7 +224,7 @@ describe('the assignee', () => {
     expect(await dispatchable()).toEqual({ [mine]: false, [other]: true, [nobodys]: false });
   });
 
-  it('is not taken for everybody when it cannot be found', async () => {
+  it('is an error when it cannot be found, and does not mean everyone', async () => {
     const { linear, tracker } = linearScene({ assignee: 'me' });
     linear.addIssue();
     linear.faults.next.push({ kind: 'status', status: 500 });
@@ -245,7 +245,7 @@ describe('the assignee', () => {
   });
 });
 
-describe('what goes wrong', () => {
+describe('failures of Linear', () => {
   const errors = (code: string): string => JSON.stringify({ errors: [{ message: 'no', extensions: { code } }] });
   const cases: [string, Fault, string, Record<string, unknown>][] = [
     ['a 500', { kind: 'status', status: 500, body: 'x' }, 'tracker_status', { status: 500 }],
@@ -278,7 +278,7 @@ describe('what goes wrong', () => {
   ];
 
   // @conforms spec-11.4
-  it.each(cases)('is told as the specification says: %s', async (_what, fault, code, details) => {
+  it.each(cases)('are reported as the specification says: %s', async (_what, fault, code, details) => {
     const { linear, tracker } = linearScene();
     const { id } = linear.addIssue();
     for (const read of [
@@ -294,7 +294,7 @@ describe('what goes wrong', () => {
   });
 
   // @conforms L7
-  it('a 400 with errors is told and logged with its status and its body', async () => {
+  it('with status 400 and errors are reported and logged with status and body', async () => {
     const { linear, tracker, logger } = linearScene();
     const body = `{"errors": [\n  {"message": "Variable \\"$ids\\"   got invalid value"}\n]}${' x'.repeat(2_000)}`;
     linear.faults.next.push({ kind: 'status', status: 400, body });
@@ -311,7 +311,7 @@ describe('what goes wrong', () => {
   });
 
   // @conforms linear.3
-  it('by too many requests keeps the door closed until the time that Linear names, and not longer', async () => {
+  it('by too many requests stop further requests until the time that Linear names, and not longer', async () => {
     const { linear, tracker, clock } = linearScene();
     linear.addIssue();
     const until = clock.now() + 90_000;
@@ -329,7 +329,7 @@ describe('what goes wrong', () => {
   });
 
   // @conforms linear.4
-  it('never tells the key, also when Linear repeats it', async () => {
+  it('never show the key, even when Linear repeats it', async () => {
     const canary = 'lin_api_canary_1234567890';
     const { linear, tracker, logger } = linearScene({ api_key: new Secret(canary) }, { apiKey: canary });
     const { id } = linear.addIssue();
@@ -358,7 +358,7 @@ describe('what goes wrong', () => {
 });
 
 describe('a request', () => {
-  it('carries a personal key as it is and the token of an application as a bearer', async () => {
+  it('carries a personal key unchanged and the token of an application as a bearer token', async () => {
     const app = linearScene({ api_key: new Secret('lin_oauth_fake') });
     app.linear.addIssue();
     expect(await app.tracker.fetchByStates(['Todo'])).toHaveLength(1);
@@ -369,7 +369,7 @@ describe('a request', () => {
     await expect(stranger.tracker.fetchByStates(['Todo'])).rejects.toMatchObject({ code: 'tracker_auth' });
   });
 
-  it('is counted under the name of its operation and whoever asked', async () => {
+  it('is counted under the name of its operation and its caller', async () => {
     const { tracker, sent } = linearScene();
     const caller = { job: 'dispatch', cause: 'revalidation' } as const;
     await tracker.fetchByIds(['00000000-0000-4000-8000-000000000000'], { caller });

@@ -21,11 +21,11 @@ export interface LinearScene {
   readonly clock: SimulatedClock;
   readonly logger: MemoryLogger;
   readonly sent: readonly SentRequest[];
-  /** Another tracker on the same Linear, which has read nothing yet. */
+  /** Another tracker on the same Linear, with no earlier reads. */
   fresh(): Tracker;
-  /** A poll, with nothing watched and the usual states unless said. */
+  /** A poll; by default nothing is watched and the states are the usual ones. */
   poll(wish?: Partial<SnapshotRequest>): Promise<Snapshot>;
-  /** The operations that a piece of work sends. */
+  /** The operations that an action sends. */
   operationsOf(work: () => Promise<unknown>): Promise<string[]>;
 }
 

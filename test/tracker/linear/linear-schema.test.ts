@@ -4,9 +4,9 @@ import { linearSchema, validateDocument } from '../../fake/linear/linear-schema.
 import { rebuildSdl } from '../../fake/linear/linear-sdl.ts';
 
 describe('the schema of Linear, rebuilt from the types of its SDK', () => {
-  test('is a whole and valid schema', () => {
+  test('is a complete and valid schema', () => {
     expect(validateSchema(linearSchema())).toEqual([]);
-    // Linear has more than a thousand types; a reader that loses some still gives a valid schema.
+    // Linear has more than a thousand types; a reader that loses some still returns a valid schema.
     expect(Object.keys(linearSchema().getTypeMap()).length).toBeGreaterThan(1000);
   });
 
@@ -70,18 +70,18 @@ describe('the reader of declarations', () => {
     ['Promise<Thing>', 'Promise<Thing>'],
     ['"a" | "b"', '"a" | "b"'],
     ['Thing', 'Thing'],
-  ])('would rather fail than leave out a field of type %s', (type, told) => {
+  ])('fails rather than leaves out a field of type %s', (type, told) => {
     expect(() => rebuildSdl(scalars + query(type))).toThrow(told);
   });
 
-  test('leaves out what neither a query nor a change leads to', () => {
+  test('leaves out types that neither a query nor a mutation reaches', () => {
     const other = 'type Other = {\n  __typename?: "Other";\n  id: Promise<string>;\n};\n';
     expect(rebuildSdl(scalars + query('Maybe<Array<Scalars["ID"]>>') + other)).toBe(
       'type Mutation {\n  a: ID!\n}\n\ntype Query {\n  thing: [ID!]\n}',
     );
   });
 
-  test('fails on declarations of something else', () => {
+  test('fails on other declarations', () => {
     expect(() => rebuildSdl('type Query = {\n};\n')).toThrow('@linear/sdk');
   });
 });

@@ -9,15 +9,15 @@ function addMany({ linear }: LinearScene, count: number, state = 'Todo'): string
   return Array.from({ length: count }, () => linear.addIssue({ state }).id);
 }
 
-/** Polls until everything that was added has been seen and has grown old. */
+/** Polls until everything that was added is read and no late change can appear. */
 async function settle({ clock, poll }: LinearScene): Promise<void> {
   await poll();
   await clock.advance(10 * minuteMs);
   await poll();
 }
 
-describe('what was seen', () => {
-  it('is not told of a full read, in which everything was', async () => {
+describe('the seen issues of a snapshot', () => {
+  it('are absent after a full read, which sees everything', async () => {
     const scene = linearScene();
     addMany(scene, 3);
     expect(await scene.poll()).not.toHaveProperty('seen');
@@ -26,7 +26,7 @@ describe('what was seen', () => {
   });
 
   // @conforms linear.11
-  it('is what changed, what is watched, what is blocked and what is welcome, and nothing that is only kept', async () => {
+  it('are the changed, watched, blocked and welcome issues, and none that is only known from before', async () => {
     const scene = linearScene();
     const { linear, poll } = scene;
     const [changed = '', watched = '', blocked = '', welcome = '', freed = '', left = ''] = addMany(scene, 7);
@@ -39,12 +39,12 @@ describe('what was seen', () => {
     linear.updateIssue(blocker, { state: 'Done' });
     const wish = { watched: [watched, over], welcome: [welcome] };
     const { seen, issues } = await poll(wish);
-    // `freed` is blocked as far as is known, so it is its turn.
+    // `freed` still counts as blocked, so it is due for a re-read.
     expect(seen).toEqual(new Set([changed, watched, blocked, welcome, freed]));
     expect(issues).toHaveLength(6);
   });
 
-  it('is nothing when nothing was asked for and nothing changed', async () => {
+  it('are none when nothing was requested and nothing changed', async () => {
     const scene = linearScene();
     addMany(scene, 3);
     await settle(scene);
@@ -53,7 +53,7 @@ describe('what was seen', () => {
 });
 
 describe('welcome issues', () => {
-  it('ride along where there is room, behind the watched and the blocked ones, and never cost a request', async () => {
+  it('ride along after the watched and the blocked ones while there is space, and never cost a request', async () => {
     const scene = linearScene();
     const { linear, poll, operationsOf } = scene;
     const watched = addMany(scene, 6, 'In Progress');
@@ -72,7 +72,7 @@ describe('welcome issues', () => {
     expect([...(await poll({ watched: many, welcome })).watched.keys()].slice(0, 12)).toEqual(many);
   });
 
-  it('ride along with a full read too, and are null when they are gone', async () => {
+  it('ride along with a full read too, and are null when they no longer exist', async () => {
     const scene = linearScene();
     const { linear, poll, operationsOf } = scene;
     const [gone = '', there = ''] = addMany(scene, 2, 'Done');
@@ -88,7 +88,7 @@ describe('welcome issues', () => {
     ]);
   });
 
-  it('that are malformed are missing, and nobody has a problem', async () => {
+  it('are skipped without an error when their records are malformed', async () => {
     const scene = linearScene();
     const { linear, poll } = scene;
     const [bad = '', good = ''] = addMany(scene, 2, 'Done');
@@ -123,7 +123,7 @@ describe('a watched issue with a malformed record', () => {
     expect(found.issues.map(({ id }) => id)).toContain(added);
     expect(found.watchedProblem).toMatchObject({ code: 'tracker_response', details: { ids: [bad] } });
     expect(found.watchedProblem?.message).toContain(linear.issue(bad).identifier);
-    // It is no reason to read everything.
+    // It does not cause a full read.
     expect(await operationsOf(() => poll({ watched: [bad, good] }))).toEqual(['BatonChanges']);
     linear.faults.clear();
     const after = await poll({ watched: [bad, good] });
@@ -132,21 +132,24 @@ describe('a watched issue with a malformed record', () => {
     expect(after.issues.map(({ id }) => id)).toContain(bad);
   });
 
-  it.each(broken)('%s is missing and named where many are watched, in a full read and after it', async (_what, how) => {
-    const scene = linearScene();
-    const { linear, poll } = scene;
-    const watched = [...addMany(scene, 20, 'In Progress'), ...addMany(scene, 20, 'Done')];
-    const bad = [watched[3] ?? '', watched[33] ?? ''];
-    for (const id of bad) linear.faults.malformed.set(id, how);
-    for (let count = 0; count < 2; count += 1) {
-      const found = await poll({ watched });
-      expect([...found.watched.keys()].toSorted()).toEqual(watched.filter((id) => !bad.includes(id)).toSorted());
-      expect([...found.watched.values()].every((issue) => issue !== null)).toBe(true);
-      expect(found.watchedProblem?.details.ids).toEqual(bad);
-    }
-  });
+  it.each(broken)(
+    '%s is missing and named among many watched issues, in a full read and after it',
+    async (_what, how) => {
+      const scene = linearScene();
+      const { linear, poll } = scene;
+      const watched = [...addMany(scene, 20, 'In Progress'), ...addMany(scene, 20, 'Done')];
+      const bad = [watched[3] ?? '', watched[33] ?? ''];
+      for (const id of bad) linear.faults.malformed.set(id, how);
+      for (let count = 0; count < 2; count += 1) {
+        const found = await poll({ watched });
+        expect([...found.watched.keys()].toSorted()).toEqual(watched.filter((id) => !bad.includes(id)).toSorted());
+        expect([...found.watched.values()].every((issue) => issue !== null)).toBe(true);
+        expect(found.watchedProblem?.details.ids).toEqual(bad);
+      }
+    },
+  );
 
-  it('is named by its id when nothing else is known of it, also where only watched issues are asked for', async () => {
+  it('is named by its id when nothing else is known, also when only watched issues are requested', async () => {
     const { linear, poll } = linearScene();
     const { id } = linear.addIssue({ state: 'Done' });
     linear.faults.malformed.set(id, malformations.nullNode);
@@ -155,7 +158,7 @@ describe('a watched issue with a malformed record', () => {
     expect(found.watchedProblem?.message).toContain(id);
   });
 
-  it('that has no id leaves open which of the missing ones it is, and those that were read are certain', async () => {
+  it('without an id makes every missing issue uncertain, and no issue that was read', async () => {
     const scene = linearScene();
     const { linear, poll } = scene;
     const [bad = '', gone = '', good = ''] = addMany(scene, 3, 'In Review');
@@ -171,7 +174,7 @@ describe('a watched issue with a malformed record', () => {
 });
 
 describe('a long read', () => {
-  it('tells after each answered request that it goes on', async () => {
+  it('reports progress after each answered request', async () => {
     const scene = linearScene({ assignee: 'me' });
     const { linear, tracker, clock } = scene;
     const watched = addMany(scene, 120);
@@ -188,7 +191,7 @@ describe('a long read', () => {
     expect(told).toHaveLength(linear.requests.length);
   });
 
-  it('tells nothing of a request that nobody answered', async () => {
+  it('reports no progress for a request without an answer', async () => {
     const { linear, tracker } = linearScene();
     linear.faults.next.push({ kind: 'cut', where: 'before_head' });
     const told: string[] = [];

@@ -9,7 +9,7 @@ function addMany({ linear }: LinearScene, count: number, state = 'Todo'): string
   return Array.from({ length: count }, () => linear.addIssue({ state }).id);
 }
 
-/** A project in which nothing has happened for a while. */
+/** A project without recent changes. */
 async function quietProject(issues: number, state = 'Todo'): Promise<LinearScene & { readonly all: string[] }> {
   const scene = linearScene();
   const all = addMany(scene, issues, state);
@@ -24,7 +24,7 @@ async function quietProject(issues: number, state = 'Todo'): Promise<LinearScene
   return { ...scene, all };
 }
 
-/** What the polls of some time cost, each. */
+/** The cost of each poll in a period. */
 async function costs({ clock, poll, operationsOf }: LinearScene, lastsMs: number, everyMs: number): Promise<number[]> {
   const each: number[] = [];
   for (let spentMs = 0; spentMs < lastsMs; spentMs += everyMs) {
@@ -36,13 +36,13 @@ async function costs({ clock, poll, operationsOf }: LinearScene, lastsMs: number
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, each) => total + each, 0);
 
-describe('a great change', () => {
+describe('a large change', () => {
   // @conforms linear.12
   it('of 2,000 issues filed at once is read twice in four minutes, and every other poll costs one request', async () => {
     const scene = await quietProject(1);
     addMany(scene, 2_000);
     const spent = await costs(scene, 4 * minuteMs, 15 * secondMs);
-    // A page of changes in two parts that was too small, 41 pages of everything, and those again when two minutes are over.
+    // A page of changes in two parts that was too small, then 41 pages of everything, and those again after two minutes.
     expect(spent.filter((each) => each !== 1)).toEqual([43, 41]);
     expect(spent.indexOf(41)).toBe(8);
     expect(sum(spent)).toBe(98);
@@ -50,23 +50,23 @@ describe('a great change', () => {
     expect(sum(await costs(scene, hourMs / 2, minuteMs))).toBe(30);
   });
 
-  it('that is less than half a full read is read as changes, twice', async () => {
+  it('smaller than half a full read is read as changes, twice', async () => {
     const scene = await quietProject(800);
     for (const id of scene.all.slice(0, 280)) scene.linear.updateIssue(id, { title: 'Touched' });
     const spent = await costs(scene, 4 * minuteMs, 15 * secondMs);
-    // The first page has room for ten, the others for forty; the second time it is known how many to expect.
+    // The first page has ten places, the others forty; the second time the number of changes is known.
     expect(spent).toEqual([8, ...Array(7).fill(1), 7, ...Array(7).fill(1)]);
     expect(scene.linear.counts().BatonFullRead).toBeUndefined();
   });
 
-  it('of issues that are over is answered by short full reads', async () => {
+  it('of finished issues leads to short full reads', async () => {
     const scene = await quietProject(2_000, 'Done');
     for (const id of scene.all) scene.linear.updateIssue(id, { title: 'Touched' });
     expect(await costs(scene, 4 * minuteMs, 15 * secondMs)).toEqual([3, ...Array(15).fill(1)]);
     expect(scene.linear.counts()).toMatchObject({ BatonFullRead: 2 });
   });
 
-  it('that goes on for ten minutes costs a full read every two minutes at most', async () => {
+  it('that lasts ten minutes costs at most one full read every two minutes', async () => {
     const scene = await quietProject(1);
     const { clock, poll, operationsOf } = scene;
     let spent = 0;
@@ -83,7 +83,7 @@ describe('a great change', () => {
     expect(sum(await costs(scene, 4 * minuteMs, 15 * secondMs))).toBeLessThanOrEqual(16 + 2 * 41);
   });
 
-  it('hides nothing that changes after it', async () => {
+  it('hides no later change', async () => {
     const scene = await quietProject(1);
     const { linear, clock, poll } = scene;
     const many = addMany(scene, 200);
@@ -97,7 +97,7 @@ describe('a great change', () => {
     }
   });
 
-  it('lets what Linear shows late be seen when two minutes are over', async () => {
+  it('lets late changes of Linear appear after two minutes', async () => {
     const scene = await quietProject(1);
     const { linear, clock, poll } = scene;
     const [late = ''] = addMany(scene, 200);
@@ -112,7 +112,7 @@ describe('a great change', () => {
     expect(await isThere()).toBe(false);
   });
 
-  it('that the first poll of all finds is not read as changes before two minutes are over', async () => {
+  it('in the first poll of all is not read as changes within two minutes', async () => {
     const scene = linearScene();
     addMany(scene, 200);
     await scene.clock.advance(hourMs);
@@ -120,7 +120,7 @@ describe('a great change', () => {
     expect(spent).toEqual([4, ...Array(7).fill(1), 4, ...Array(7).fill(1)]);
   });
 
-  it('costs what it does also where each answer takes a while', async () => {
+  it('costs the same when each answer takes a while', async () => {
     const scene: LinearScene = linearScene({}, { wait: (ms) => scene.clock.advance(ms).then(() => {}) });
     const { linear, clock, poll } = scene;
     addMany(scene, 1);

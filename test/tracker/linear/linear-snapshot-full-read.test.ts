@@ -8,12 +8,12 @@ function addMany({ linear }: LinearScene, count: number, state = 'Todo'): string
   return Array.from({ length: count }, () => linear.addIssue({ state }).id);
 }
 
-/** A project of three pages, known for an hour, whose third page cannot be read any more. */
+/** A project of three pages, known for an hour, whose third page can no longer be read. */
 async function brokenProject(): Promise<LinearScene & { readonly all: string[] }> {
   const scene = linearScene();
   const all = addMany(scene, 120);
   await scene.poll();
-  // They came all at once, so they are read again when two minutes are over.
+  // They came all at once, so they are read again after two minutes.
   await scene.clock.advance(2 * minuteMs);
   await scene.poll();
   await scene.clock.advance(hourMs);
@@ -25,7 +25,7 @@ const wholeFull = ['BatonFullRead', 'BatonCandidates', 'BatonCandidates'];
 
 describe('a full read that fails in the middle', () => {
   // @conforms linear.8
-  it('fails one poll, takes in nothing, and the next one goes on from what is kept', async () => {
+  it('fails one poll, changes nothing, and the next poll continues from the known state', async () => {
     const scene = await brokenProject();
     const { linear, all, poll, operationsOf, fresh } = scene;
     const [closed = '', renamed = '', moved = ''] = all;
@@ -45,7 +45,7 @@ describe('a full read that fails in the middle', () => {
   });
 
   // @conforms linear.9
-  it('is tried again after five minutes, then after twice as long each time, to an hour', async () => {
+  it('is repeated after five minutes, then after twice as long each time, up to an hour', async () => {
     const { linear, clock, poll, operationsOf } = await brokenProject();
     const triedAt: number[] = [];
     const begun = clock.now();
@@ -72,10 +72,10 @@ describe('a full read that fails in the middle', () => {
   });
 
   it.each([
-    ['by what Linear said', { kind: 'garbage' }],
+    ['by a malformed answer', { kind: 'garbage' }],
     ['because of too many requests', { kind: 'rate_limit', status: 429 }],
-    ['by a cut', { kind: 'cut', where: 'in_body' }],
-  ] as const)('%s is left alone all the same', async (_how, fault) => {
+    ['by a cut connection', { kind: 'cut', where: 'in_body' }],
+  ] as const)('%s is delayed in the same way', async (_how, fault) => {
     const { linear, clock, poll, operationsOf } = await brokenProject();
     linear.faults.page = { field: 'issues', page: 2, fault };
     await expect(poll()).rejects.toMatchObject({ code: expect.stringMatching(/^tracker_/) });
@@ -86,7 +86,7 @@ describe('a full read that fails in the middle', () => {
     expect(await operationsOf(poll)).toEqual(wholeFull);
   });
 
-  it('or when it is given up, because it takes too long, is left alone all the same', async () => {
+  it('is delayed in the same way when it was cancelled because it took too long', async () => {
     const { linear, clock, tracker, poll, operationsOf } = await brokenProject();
     const giveUp = new AbortController();
     linear.faults.betweenPages = () => giveUp.abort(new Error('enough'));
@@ -97,7 +97,7 @@ describe('a full read that fails in the middle', () => {
     expect(await operationsOf(poll)).toEqual(['BatonChanges']);
   });
 
-  it('or after its last page, with the watched issues, is left alone all the same', async () => {
+  it('is delayed in the same way after its last page, with the watched issues', async () => {
     const { linear, all, clock, poll, operationsOf } = await brokenProject();
     linear.faults.clear();
     const watched = [...addMany({ linear } as LinearScene, 20, 'Done'), ...all.slice(0, 3)];
@@ -108,7 +108,7 @@ describe('a full read that fails in the middle', () => {
     expect(operations).toEqual(['BatonChanges', 'BatonMoreChanges', 'BatonIssuesById']);
   });
 
-  it('with nothing to go on from fails each poll: at first, and when the states changed', async () => {
+  it('fails each poll when there is no known state: at the start, and after the states changed', async () => {
     const scene = linearScene();
     const { linear, clock, poll, operationsOf } = scene;
     addMany(scene, 120);
@@ -128,7 +128,7 @@ describe('a full read that fails in the middle', () => {
 });
 
 // @conforms linear.29
-it('all changes that fit on a page are seen while full reads fail', async () => {
+it('does not hide changes that fit on one page', async () => {
   const { linear, all, clock, poll, fresh } = await brokenProject();
   await expect(poll()).rejects.toMatchObject({ code: 'tracker_status' });
   await clock.advance(minuteMs);
@@ -140,7 +140,7 @@ it('all changes that fit on a page are seen while full reads fail', async () => 
 });
 
 describe('more changes than can be read while full reads fail', () => {
-  it('leave the watched issues as they are now, cost one request a poll, and come with the next full read', async () => {
+  it('leave watched issues current, cost one request per poll, and appear with the next full read', async () => {
     const { linear, all, clock, poll, operationsOf, fresh } = await brokenProject();
     await expect(poll()).rejects.toMatchObject({ code: 'tracker_status' });
     for (const id of all.slice(0, 100)) linear.updateIssue(id, { state: 'Done' });
@@ -155,7 +155,7 @@ describe('more changes than can be read while full reads fail', () => {
       expect(operations).toEqual(['BatonChanges']);
       expect(found.watched.get(oldest)?.state).toBe('Done');
       expect(found.seen?.has(added)).toBe(true);
-      // As far as they were reached, newest first.
+      // Those that were reached, newest first.
       expect(found.issues).toHaveLength(121 - 40);
       await clock.advance(minuteMs);
     }
@@ -168,7 +168,7 @@ describe('more changes than can be read while full reads fail', () => {
     expect(await operationsOf(poll)).toEqual(['BatonChanges']);
   });
 
-  it('are not looked for on page after page with each poll', async () => {
+  it('are not read page by page with each poll', async () => {
     const scene = linearScene();
     const { linear, clock, poll, operationsOf } = scene;
     const all = addMany(scene, 400);
@@ -183,8 +183,8 @@ describe('more changes than can be read while full reads fail', () => {
       spent.push((await operationsOf(() => poll().catch(() => {}))).length);
       await clock.advance(minuteMs);
     }
-    // The changes to half a full read, and that to the page that fails; the changes again, as far as they can be taken in;
-    // the newest of them; and the full read when five minutes are over.
+    // The changes up to half a full read, the full read up to the page that fails, the changes again as far as possible,
+    // the newest of them, and the full read after five minutes.
     expect(spent).toEqual([4 + 5, 4, 1, 1, 1, 5, 1]);
     linear.faults.clear();
     await clock.advance(10 * minuteMs);

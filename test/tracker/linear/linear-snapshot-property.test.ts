@@ -7,19 +7,19 @@ import { runs } from '../../property-runs.ts';
 import { linearScene } from './linear-scene.ts';
 
 const hourMs = 3_600_000;
-/** So late may a change show. */
+/** How late a change may appear. */
 const lateMs = 120_000;
-/** So many issues fill one page of changes, with those that may come. */
+/** The number of issues that fill one page of changes, including the extra places. */
 const mostOnAPage = 35;
 const states = ['Backlog', 'Todo', 'In Progress', 'In Review', 'Done', 'Canceled'];
 
 const which = fc.nat({ max: 30 });
-/** Whether a change leaves a trace, where people's doing may or may not. */
+/** Whether a change that may or may not leave a trace leaves one. */
 const touch = fc.boolean();
 
 const relationTouch = fc.constantFrom('none' as const, 'blocker' as const, 'blocked' as const, 'both' as const);
 
-/** What people do in Linear, and what Baton does extra it. */
+/** Actions of people in Linear, and of Baton next to them. */
 const acts = [
   {
     weight: 3,
@@ -76,7 +76,7 @@ const acts = [
 
 const small = fc.oneof(...acts);
 
-/** The same, and what changes more issues at once than a page holds. */
+/** The same, plus actions that change more issues at once than a page holds. */
 const great = fc.oneof(
   ...acts,
   fc.record({
@@ -92,21 +92,21 @@ type Act = typeof great extends fc.Arbitrary<infer Each> ? Each : never;
 type ActNamed<Name extends Act['do']> = Extract<Act, { readonly do: Name }>;
 
 // @conforms linear.13
-it('shows what is watched as it is, and the rest as it is or, where a change leaves no trace, as it was within the hour', async () => {
+it('shows watched issues as they are, and the others as they are or, after a change without a trace, as they were within the hour', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(small, { minLength: 5, maxLength: 60, size: 'max' }), (acts) => live(acts, 'small')),
     { numRuns: runs(150) },
   );
 }, 120_000);
 
-it('shows the same where many issues change at once; only what Linear shows late may be late by two minutes', async () => {
+it('shows the same when many issues change at once; only changes that Linear shows late may be two minutes late', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(great, { minLength: 5, maxLength: 40, size: 'max' }), (acts) => live(acts, 'great')),
     { numRuns: runs(60) },
   );
 }, 120_000);
 
-it('shows what changed in the millisecond of the newest change known, where the full read listed few that changed', async () => {
+it('shows a change in the millisecond of the newest known change when the full read listed few changes', async () => {
   const poll: Act = { do: 'poll', watched: [], states: ['Todo', 'In Progress'] };
   await live(
     [
@@ -125,7 +125,7 @@ it('shows what changed in the millisecond of the newest change known, where the 
   );
 });
 
-it('shows a blocker in another state late in what it blocks, where Linear shows the change of the blocker late', async () => {
+it('shows the new state of a blocker late when Linear shows the change of the blocker late', async () => {
   const poll: Act = { do: 'poll', watched: [], states: ['Todo', 'In Progress'] };
   await live(
     [
@@ -151,8 +151,8 @@ async function live(acts: readonly Act[], size: 'small' | 'great'): Promise<void
 }
 
 /**
- * A Linear with some issues in two projects, the adapter that is tried, another one that has kept nothing and so reads
- * the truth, and what each act does.
+ * A Linear with some issues in two projects, the adapter under test, another one without kept state that reads the
+ * truth, and the effect of each action.
  */
 function world(size: 'small' | 'great') {
   const { linear, tracker, clock, fresh } = linearScene({ assignee: 'me' });
@@ -164,14 +164,14 @@ function world(size: 'small' | 'great') {
     linear.addIssue({ state: states[count % 4] ?? 'Todo', assignee: count % 3 === 0 ? null : 'Someone' });
   }
 
-  /** When something last happened to an issue that left no trace in it, nor in a blocker of the project. */
+  /** When an issue last changed without a trace in it or in a blocker of the project. */
   const untraced = new Map<string, number>();
   const excuse = (...ids: readonly string[]): void => {
     for (const id of ids) untraced.set(id, clock.now());
   };
-  /** When something showed late. */
+  /** When a change appeared late. */
   const late = new Map<string, number>();
-  /** When a full read failed, if none has succeeded since: it is tried again within an hour. */
+  /** When a full read failed, if none has succeeded since: it is repeated within an hour. */
   let failedAt: number | null = null;
   const isWithin = (since: number | null | undefined, ms: number): boolean =>
     since !== null && since !== undefined && clock.now() - since < ms;
@@ -180,7 +180,7 @@ function world(size: 'small' | 'great') {
     if (isWithin(at, hourMs) || (at !== undefined && isWithin(failedAt, hourMs))) return true;
     return size === 'great' && (isWithin(failedAt, hourMs) || isWithin(late.get(id), lateMs));
   };
-  /** After it everything is known as it is. */
+  /** After it everything is current. */
   const fullReadSucceeded = (): void => {
     untraced.clear();
     late.clear();
@@ -224,9 +224,9 @@ function world(size: 'small' | 'great') {
     move: ({ which, state, late: by }) => {
       const id = pick(which);
       const issue = linear.updateIssue(id, { state });
-      // It shows with a time that is a little old, as when a long transaction ends.
+      // It appears with a slightly old time, as when a long transaction ends.
       issue.updatedAt = Math.max(issue.createdAt, clock.now() - by);
-      // The state of a blocker is known by the change of the blocker, so what it blocks is as late as that.
+      // The state of a blocker comes with the change of the blocker, so the blocked issue is just as late.
       for (const each of [id, ...blockedBy(id)]) late.set(each, clock.now());
       excuseElsewhere(id, ...blockedBy(id));
     },
@@ -272,7 +272,7 @@ function world(size: 'small' | 'great') {
       if (isFull && snapshot === undefined) failedAt = clock.now();
       if (isFull && snapshot !== undefined) fullReadSucceeded();
       if (snapshot !== undefined) await isRight(wish, snapshot);
-      // What changes in the very millisecond of the newest change that is known is like what shows late.
+      // A change in the millisecond of the newest known change is like one that appears late.
       if (size === 'great') await clock.advance(1);
     },
   };

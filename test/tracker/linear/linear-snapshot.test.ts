@@ -12,14 +12,14 @@ function addMany({ linear }: LinearScene, count: number, state = 'Todo'): string
   return Array.from({ length: count }, () => linear.addIssue({ state }).id);
 }
 
-/** Polls until everything that was added has been seen and has grown old. */
+/** Polls until everything that was added is read and no late change can appear. */
 async function settle({ clock, poll }: LinearScene): Promise<void> {
   await poll();
   await clock.advance(10 * minuteMs);
   await poll();
 }
 
-it('a project that is not there is told, and not taken for one without issues', async () => {
+it('a project that does not exist is an error, not a project without issues', async () => {
   const scene = linearScene({ project_slug: 'nowhere' });
   await expect(scene.poll()).rejects.toMatchObject({
     code: 'invalid_tracker_config',
@@ -30,7 +30,7 @@ it('a project that is not there is told, and not taken for one without issues', 
 
 describe('a poll', () => {
   // @conforms linear.5
-  it('costs one request when nothing changed, with ten watched issues too', async () => {
+  it('costs one request when nothing changed, also with ten watched issues', async () => {
     const scene = linearScene();
     const watched = [...addMany(scene, 5, 'In Review'), ...addMany(scene, 5, 'In Progress')];
     addMany(scene, 20);
@@ -62,7 +62,7 @@ describe('a poll', () => {
     expect([...second.watched.values()].every((issue, at) => issue === [...first.watched.values()][at])).toBe(true);
   });
 
-  it('asks for no issue by id that a full read has just shown', async () => {
+  it('does not request an issue by id that a full read has just returned', async () => {
     const scene = linearScene();
     const watched = addMany(scene, 30, 'In Progress');
     const [extra = ''] = addMany(scene, 1, 'Done');
@@ -73,7 +73,7 @@ describe('a poll', () => {
     expect(scene.linear.requests.at(-1)?.variables).toMatchObject({ filter: { id: { in: [extra] } }, first: 1 });
   });
 
-  it('takes along ten issues at most, and is cheap in the points of Linear', async () => {
+  it("takes at most ten issues along, and costs few of Linear's points", async () => {
     const scene = linearScene();
     const { linear } = scene;
     const watched = addMany(scene, 8, 'In Progress');
@@ -87,7 +87,7 @@ describe('a poll', () => {
     }
   });
 
-  it('gives the same objects for what did not change, and new ones for what did', async () => {
+  it('returns the same objects for unchanged issues, and new ones for changed issues', async () => {
     const scene = linearScene();
     const { linear, clock, poll } = scene;
     const [changed = '', ...rest] = addMany(scene, 4);
@@ -105,7 +105,7 @@ describe('a poll', () => {
     expect((await poll({ watched: rest.slice(0, 1) })).issues).toBe(second.issues);
   });
 
-  it('sends nothing for nothing, and asks only by id where only that is wished for', async () => {
+  it('sends nothing for an empty request, and reads only by id when only ids are requested', async () => {
     const { linear, poll, operationsOf } = linearScene();
     const { id } = linear.addIssue({ state: 'Done' });
     expect(await operationsOf(() => poll({ states: [] }))).toEqual([]);
@@ -118,7 +118,7 @@ describe('a poll', () => {
   });
 
   // @conforms linear.7
-  it('reads everything again after an hour, when the states change, and not otherwise', async () => {
+  it('reads everything again after an hour and when the states change, and not otherwise', async () => {
     const { linear, clock, poll, operationsOf } = linearScene();
     linear.addIssue();
     await poll();
@@ -130,7 +130,7 @@ describe('a poll', () => {
     expect(await operationsOf(() => poll({ states: ['Todo'] }))).toEqual(['BatonChanges']);
   });
 
-  it('reads everything again after a sleep in which only the wall clock went on, and when that was set back', async () => {
+  it('reads everything again after a sleep in which only the wall clock ran, and after that clock was set back', async () => {
     const { linear, clock, poll, operationsOf } = linearScene();
     linear.addIssue();
     await poll();
@@ -176,7 +176,7 @@ describe('a poll', () => {
     expect(ids(found).toSorted()).toEqual(all.slice(90).toSorted());
   });
 
-  it('misses nothing that changes while it reads page after page', async () => {
+  it('misses no change while it reads several pages', async () => {
     const scene = linearScene();
     const { linear, clock, poll } = scene;
     const all = addMany(scene, 120);
@@ -233,7 +233,7 @@ describe('a change', () => {
     expect(ids(snapshot.issues).toSorted()).toEqual([blocked, labelled].toSorted());
   });
 
-  it('of a blocker in the project is seen at once in whatever it blocks', async () => {
+  it('of a blocker in the project is seen at once in the issues that it blocks', async () => {
     const scene = linearScene();
     const { linear, poll, operationsOf } = scene;
     const blocker = linear.addIssue({ state: 'In Review' });
@@ -250,7 +250,7 @@ describe('a change', () => {
     expect(found.every((issue) => issue.dispatchable && issue.blockedBy[0]?.state === 'Done')).toBe(true);
   });
 
-  it('of a blocker elsewhere, or of a relation, is seen in turn, ten issues a poll', async () => {
+  it('of a blocker elsewhere, or of a relation, is seen in turn, ten issues per poll', async () => {
     const scene = linearScene();
     const { linear, poll, operationsOf } = scene;
     linear.addProject({ slugId: 'other' });
@@ -272,7 +272,7 @@ describe('a change', () => {
   it.each([
     ['goes with it', true],
     ['stays', false],
-  ])('that puts a blocker away lets what it blocked be read again, once, when the relation %s', async (_what, goes) => {
+  ])('that removes a blocker makes the blocked issues be read again once when the relation %s', async (_what, goes) => {
     const scene = linearScene();
     const { linear, poll, operationsOf } = scene;
     const [blocker = '', blocked = ''] = addMany(scene, 2);
@@ -291,7 +291,7 @@ describe('a change', () => {
     expect(await operationsOf(poll)).toEqual(['BatonChanges']);
   });
 
-  it('of the owner of the key changes whose issues are worked on, at the next poll', async () => {
+  it('of the owner of the key changes the assignee at the next poll', async () => {
     const scene = linearScene({ assignee: 'me' });
     const { linear, poll, tracker } = scene;
     linear.addUser({ name: 'Other' });
@@ -304,7 +304,7 @@ describe('a change', () => {
     expect((await poll()).issues).toMatchObject([{ id, dispatchable: false }]);
   });
 
-  it('with a time far ahead hides no other one once its issue is gone and everything was read', async () => {
+  it('with a time far ahead hides no other change once its issue is gone and everything was read', async () => {
     const scene = linearScene();
     const { linear, clock, poll } = scene;
     const [ahead = '', other = ''] = addMany(scene, 2);
@@ -317,7 +317,7 @@ describe('a change', () => {
     expect((await poll()).issues).toMatchObject([{ id: other, title: 'Seen' }]);
   });
 
-  it('that Linear shows late, with an earlier time, is seen all the same', async () => {
+  it('that Linear shows late, with an earlier time, is still seen', async () => {
     const { linear, clock, poll } = linearScene();
     const late = linear.addIssue().id;
     const early = linear.addIssue().id;
@@ -331,13 +331,13 @@ describe('a change', () => {
   });
 
   // @conforms linear.28
-  it('in the very millisecond of the newest one known is seen at once, although the full read had listed only a few of them', async () => {
+  it('in the millisecond of the newest known change is seen at once, although the full read listed only a few changes', async () => {
     const scene = linearScene();
     const { linear, poll, operationsOf } = scene;
     addMany(scene, 5);
     const [moved = ''] = addMany(scene, 35, 'Backlog');
     await poll();
-    // The first page has room for ten more than were listed.
+    // The first page has ten places more than there were changes.
     expect(await operationsOf(poll)).toEqual(['BatonChanges', 'BatonMoreChanges']);
     linear.updateIssue(moved, { state: 'In Progress' });
     expect(linear.issue(moved).updatedAt).toBe(linear.issue(moved).createdAt);
@@ -349,7 +349,7 @@ describe('a change', () => {
     expect(operations).toEqual(['BatonChanges']);
   });
 
-  it('that Linear shows late is seen at once, also extra as many new ones as there was room for', async () => {
+  it('that Linear shows late is seen at once, also together with as many new ones as fit on the page', async () => {
     const scene = linearScene();
     const { linear, clock, poll, operationsOf } = scene;
     const [late = '', first = '', second = '', ...others] = addMany(scene, 30);
@@ -373,7 +373,7 @@ describe('a change', () => {
   });
 });
 
-describe('a poll that fails', () => {
+describe('a failed poll', () => {
   it.each([
     ['by a status', { kind: 'status', status: 503 }, 'BatonChanges'],
     ['by a cut', { kind: 'cut', where: 'in_body' }, 'BatonChanges'],
@@ -403,7 +403,7 @@ describe('a poll that fails', () => {
     },
   );
 
-  it('in the second of two requests takes in nothing of the first', async () => {
+  it('keeps nothing of the first of two requests when the second fails', async () => {
     const scene = linearScene();
     const { linear, clock, poll, tracker } = scene;
     const watched = addMany(scene, 20, 'In Review');
@@ -419,7 +419,7 @@ describe('a poll that fails', () => {
     expect(after.issues).not.toBe(before.issues);
   });
 
-  it('when it is given up is not taken in', async () => {
+  it('keeps nothing when it is cancelled', async () => {
     const { linear, poll, tracker, clock } = linearScene();
     const { id } = linear.addIssue();
     await poll();
@@ -431,7 +431,7 @@ describe('a poll that fails', () => {
     expect((await poll()).issues[0]?.title).toBe('New');
   });
 
-  it('does not hold up the one that waits behind it, and two at once do not mix', async () => {
+  it('does not block the next poll, and two concurrent polls do not mix', async () => {
     const { linear, poll } = linearScene();
     const { id } = linear.addIssue();
     linear.faults.next.push({ kind: 'status', status: 500 });
@@ -441,8 +441,8 @@ describe('a poll that fails', () => {
   });
 });
 
-describe('a poll that waits behind another', () => {
-  it('stops at once when it is given up, and the next one still waits', async () => {
+describe('a poll that waits for another', () => {
+  it('stops at once when it is cancelled, and the next one still waits', async () => {
     const slow = Promise.withResolvers<void>();
     const { linear, poll, tracker, clock } = linearScene({}, { wait: () => slow.promise });
     linear.addIssue();
@@ -465,7 +465,7 @@ describe('a poll that waits behind another', () => {
 });
 
 describe('malformed records', () => {
-  it('are left out of a poll and told once, until their number changes', async () => {
+  it('are left out of a poll and reported once, until their number changes', async () => {
     const scene = linearScene();
     const { linear, logger, poll } = scene;
     const [bad = '', worse = '', good = ''] = addMany(scene, 3);

@@ -65,7 +65,7 @@ it('keeps its address and its key when the settings change later', async () => {
   await dispose();
 });
 
-it('rejects a read that takes too long or is cut in the middle, and one that is given up, and reads on afterwards', async () => {
+it('rejects a read that takes too long, is cut off or cancelled, and works again afterwards', async () => {
   const { linear, tracker, dispose } = await startLinear();
   linear.addIssue();
   linear.faults.next.push({ kind: 'cut', where: 'in_body' }, { kind: 'cut', where: 'before_head' });
@@ -91,7 +91,7 @@ it('rejects a read that takes too long or is cut in the middle, and one that is 
   await dispose();
 });
 
-/** The suite has short ids, Linear only has UUIDs. */
+/** The suite has short ids; Linear only accepts UUIDs. */
 function withShortIds(tracker: Tracker): Tracker {
   const short = (issue: Issue): Issue => ({
     ...issue,

@@ -77,7 +77,7 @@ async function readTargets(
       const { identifier } = target;
       const issue = found.get(identifier) ?? (await tables.boardIssues.byIdentifier(parts.project, identifier));
       found.set(identifier, issue);
-      const message = `"${identifier}" is no key or title of this file and no identifier on the board`;
+      const message = `"${identifier}" is neither a key or title in this file nor an identifier on the board`;
       if (issue === null) problems.push({ line: entry.line, problem: 'unknown_issue', name: identifier, message });
     }
   }

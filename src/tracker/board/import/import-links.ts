@@ -56,8 +56,8 @@ function repeatedKeys(entries: readonly ImportEntry[]): ImportProblem[] {
     if (earlier === undefined) first.set(entry.key, entry);
     else {
       const isTitle = earlier.title === entry.title;
-      const what = isTitle ? `"${entry.title}" is there` : `the key "${entry.key}" is used`;
-      const message = `${what} in line ${earlier.line} already; give each issue a key of its own`;
+      const what = isTitle ? `the title "${entry.title}"` : `the key "${entry.key}"`;
+      const message = `${what} is already used in line ${earlier.line}; give each issue its own key`;
       problems.push({
         line: entry.line,
         problem: isTitle ? 'title_twice' : 'key_twice',

@@ -33,7 +33,7 @@ export function readImport(bytes: Uint8Array, format: ImportFormat): readonly Im
   if (entries.length === 0) refuseImport([{ line: 1, problem: 'no_issue', message: emptyMessage[format] }]);
   if (entries.length > mostEntries) {
     const line = entries[mostEntries]?.line ?? 1;
-    const message = `is beyond the ${mostEntries} issues of one import; divide the file`;
+    const message = `the file has more than ${mostEntries} issues; split it`;
     refuseImport([{ line, problem: 'too_many_issues', most: mostEntries, message }]);
   }
   return entries;
@@ -54,8 +54,8 @@ export function refuseImport(problems: readonly ImportProblem[]): void {
 }
 
 const emptyMessage = {
-  jsonl: 'the file has no issue; each line is a JSON object with at least a title',
-  markdown: 'the file has no issue; begin one with `## Title` or `- [ ] Title`',
+  jsonl: 'the file has no issue; each line must be a JSON object with at least a title',
+  markdown: 'the file has no issue; start one with `## Title` or `- [ ] Title`',
 };
 
 /** Decodes the bytes; lines end with LF. */
@@ -87,7 +87,7 @@ function readJsonLines(text: string): ImportReading<RawEntry> {
       // The schema check follows; here it is only known to be an object.
       entries.push({ line, fields: value as Record<string, unknown>, lines: {} });
     } else {
-      const message = 'is not a JSON object; the file has one issue a line';
+      const message = 'is not a JSON object; each line must be one issue';
       problems.push({ line, problem: 'not_an_object', message });
     }
   }

@@ -39,12 +39,12 @@ export function createCallLinear({ settings, http, clock, logger }: LinearParts)
     const said = parsedOrNull(answer.body);
     const parsed = data.safeParse(said !== null && typeof said === 'object' && 'data' in said ? said.data : null);
     if (parsed.success) return parsed.data;
-    throw unknownPayload(operation, 'the answer has not the form that was asked for');
+    throw unknownPayload(operation, 'the data has an unexpected form');
   };
 }
 
 export function unknownPayload({ name }: Operation, what: string): BatonError {
-  return new BatonError('tracker_response', `Linear's answer to ${name} cannot be used: ${what}.`, {
+  return new BatonError('tracker_response', `Linear sent an unusable answer to ${name}: ${what}.`, {
     details: { operation: name, provider_code: 'linear_unknown_payload' },
   });
 }
@@ -60,7 +60,7 @@ function whyRefused(
   const errors = errorsIn(answer.body);
   const refusal = linearProvider.refusal(answer, now);
   if (refusal !== null) {
-    return new BatonError('tracker_rate_limited', `Linear refuses ${name}: there were too many requests.`, {
+    return new BatonError('tracker_rate_limited', `Linear refused ${name}: too many requests.`, {
       details: {
         operation: name,
         status,
@@ -70,7 +70,7 @@ function whyRefused(
     });
   }
   if (status === 401 || status === 403 || errors.some(isAboutTheKey)) {
-    return new BatonError('tracker_auth', `Linear does not accept the key for ${name}: ${shown}`, {
+    return new BatonError('tracker_auth', `Linear rejected the API key for ${name}: ${shown}`, {
       details: { operation: name, status, provider_code: 'linear_api_auth' },
     });
   }
@@ -94,7 +94,7 @@ function isAboutTheKey({ code }: GraphqlError): boolean {
   return code === 'AUTHENTICATION_ERROR' || code === 'FORBIDDEN';
 }
 
-/** An answer for people: one line, of limited length, with the key masked. */
+/** The body of an answer for people: one line of limited length, with the key masked. */
 function shownBody(body: string, key: string): string {
   const line = harmlessLine(key === '' ? body : body.replaceAll(key, '[secret]'));
   const bytes = Buffer.from(line);

@@ -12,7 +12,7 @@ export const changesPageSize = 40;
 /**
  * Extra places for new changes on their first page: an ordinary poll finds none, and Linear charges for every place.
  */
-export const roomForChanges = 10;
+export const extraPlaces = 10;
 /** Most issues that may ride along with a read for a poll. */
 export const mostRiding = 10;
 

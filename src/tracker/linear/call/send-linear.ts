@@ -47,7 +47,7 @@ export function createSendLinear({ settings, http }: Pick<LinearParts, 'settings
 function noAnswer(name: string, thrown: unknown): BatonError {
   const cause = toBatonError(thrown, 'request_failed');
   if (cause.code === 'request_limited') {
-    return new BatonError('tracker_rate_limited', `Linear is not asked for ${name} just now: ${cause.message}`, {
+    return new BatonError('tracker_rate_limited', `Baton did not send ${name} to Linear: ${cause.message}`, {
       cause,
       details: {
         operation: name,

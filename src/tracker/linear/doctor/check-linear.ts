@@ -40,7 +40,7 @@ export async function checkLinear(
     const filter = { slugId: { in: [...new Set([slug, endOf(slug)])] } };
     const { viewer, projects: found } = await call(doctorOperation, { filter }, answer, ask);
     const user = harmlessLine(viewer.name);
-    const key = passed('linear_key', `Linear knows it as ${user}'s`, { user });
+    const key = passed('linear_key', `the key belongs to ${user}`, { user });
     const there = found.nodes.find(({ slugId }) => slugId === slug);
     if (there === undefined) return [key, await missingProject(slug, found.nodes, call)];
     return [key, passed('linear_project', harmlessLine(`${there.name} (${slug})`)), checkStates(settings, there)];
@@ -52,17 +52,23 @@ export async function checkLinear(
 async function missingProject(slug: string, ends: readonly Project[], call: CallLinear): Promise<Finding> {
   const check = 'linear_project';
   const code = 'unknown_project';
-  const message = harmlessLine(`no project that the key may see has the slug "${slug}"`);
+  const message = harmlessLine(`the key has access to no project with the slug "${slug}"`);
   const [meant] = ends;
   const fix = (slugId: string): string => harmlessLine(`set tracker.provider.project_slug: ${slugId}`);
   if (meant !== undefined) {
     const facts = { code, near: [meant.slugId] };
-    return failed(check, harmlessLine(`${message}; "${meant.name}" is meant`), fix(meant.slugId), facts);
+    return failed(check, harmlessLine(`${message}; you probably mean "${meant.name}"`), fix(meant.slugId), facts);
   }
   const all = (await call(projectsOperation, {}, projects, ask)).projects.nodes;
   const near = nearest(slug, all, ({ name, slugId }) => [slugId, name, `${name}-${slugId}`]);
   const facts = { code, near: near.map(({ slugId }) => slugId) };
-  if (near.length === 0) return failed(check, message, "take the end of the project's address in Linear", facts);
+  if (near.length === 0)
+    return failed(
+      check,
+      message,
+      'set tracker.provider.project_slug to the end of the address of the project in Linear',
+      facts,
+    );
   const names = near.map(({ name, slugId }) => harmlessLine(`${slugId} (${name})`));
   return failed(check, `${message}; near: ${names.join(', ')}`, fix(near[0]?.slugId ?? ''), facts);
 }
@@ -95,13 +101,16 @@ function checkStates(settings: TrackerSettings, { teams }: Project): Finding {
     return missing.map((state) => ({ key: `tracker.${key}`, state, near: nearest(state, there, (each) => [each]) }));
   });
   if (problems.length === 0) {
-    return passed(check, harmlessLine(`the teams of the project have them: ${there.join(', ')}`));
+    return passed(
+      check,
+      harmlessLine(`all states of the workflow file exist; the teams of the project have: ${there.join(', ')}`),
+    );
   }
   const messages = problems.map(({ key, state, near }) => {
-    const meant = near.length === 0 ? '' : `, near: ${near.join(', ')}`;
+    const meant = near.length === 0 ? '' : ` (similar: ${near.join(', ')})`;
     return `${key} names "${state}", which no team of the project has${meant}`;
   });
-  const fix = harmlessLine(`use states that there are: ${there.join(', ')}`);
+  const fix = harmlessLine(`use existing states: ${there.join(', ')}`);
   return failed(check, harmlessLine(messages.join('; ')), fix, {
     code: 'unknown_states',
     unknown: problems,

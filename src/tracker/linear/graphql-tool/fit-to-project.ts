@@ -13,7 +13,7 @@ interface Parts {
   readonly projectSlug: string;
 }
 
-/** Returns what may be sent for the agent's input, or why nothing may be sent. */
+/** Returns the document that may be sent for the agent's input, or the reasons why nothing may be sent. */
 export async function fitToProject(
   { query, variables }: ToolInput,
   parts: Parts,
@@ -25,7 +25,7 @@ export async function fitToProject(
   return outside.length > 0 ? { refused: outside } : { query: narrowed.query, variables: narrowed.variables };
 }
 
-/** Names what is allowed and who may allow more, so that an agent does not have to guess. */
+/** Lists the allowed fields and says who can allow more, so that an agent does not have to guess. */
 export function refusal(refused: readonly string[], projectSlug: string): ToolAnswer {
   const types = new Set(['Query', 'Mutation', ...refused.flatMap(typesIn)]);
   return failed(`\`linear_graphql\` is limited to the project ${projectSlug}; nothing was sent.`, {
@@ -33,7 +33,7 @@ export function refusal(refused: readonly string[], projectSlug: string): ToolAn
     refused,
     allowed: Object.fromEntries([...types].flatMap((type) => allowedOf(type) ?? [])),
     next_step:
-      'Ask only for what is allowed. If the task needs more, say so: a person can set `tracker.provider.tool_scope: any` in `WORKFLOW.md`.',
+      'Use only the allowed fields. If the task needs more, say so: a person can set `tracker.provider.tool_scope: any` in `WORKFLOW.md`.',
   });
 }
 

@@ -52,8 +52,8 @@ const rules = specifiedRules.filter((rule) => rule !== OverlappingFieldsCanBeMer
 /**
  * Reads a document as Linear would, by the part of its schema that stays inside the project. What must hold:
  *
- * - What is sent is what was checked: the document is printed again from its parsed form, and only declared variables
- *   are sent, as their types read them.
+ * - Baton sends exactly the checked document: it prints it again from its parsed form, and sends only declared variables,
+ *   with the values that their types accepted.
  * - Every fragment is read, used or not. Every operation is read, and there may be only one, so that no other one can
  *   be chosen.
  * - A narrowed filter stays narrowed whatever it contains: it is joined by `and`, never merged.

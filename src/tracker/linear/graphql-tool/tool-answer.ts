@@ -3,7 +3,7 @@ import type { ToolAnswer } from '../../../core/tool-set.ts';
 import { failedWithHttp, noResponse } from './fixed-texts.ts';
 
 /** The message where nothing more specific is known; the reason is a separate field. */
-export const notCarriedOut = 'The Linear GraphQL request could not be carried out.';
+export const notCarriedOut = 'Baton could not complete the Linear GraphQL request.';
 
 /** An answer of `linear_graphql`: always readable JSON, always complete. */
 export function answered(success: boolean, body: unknown): ToolAnswer {
@@ -27,7 +27,7 @@ export function failedByLimit(message: string, until: unknown, now: number): Too
     code: 'tracker_rate_limited',
     retry_at: isKnown ? new Date(until).toISOString() : null,
     retry_after_ms: isKnown ? Math.max(0, until - now) : null,
-    next_step: 'Nothing was sent on. Go on with other work and call again after that time.',
+    next_step: 'Nothing was changed. Continue with other work and call again after that time.',
   });
 }
 

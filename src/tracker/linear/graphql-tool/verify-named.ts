@@ -47,7 +47,8 @@ export async function verifyNamed(
   const projects = [...project].filter((name) => name !== projectSlug);
   const count = asked.length + projects.length + team.size;
   if (count === 0) return [];
-  if (count > mostNamed) return [`The document names ${count} things: name ${mostNamed} at most.`];
+  if (count > mostNamed)
+    return [`The document names ${count} issues, comments, projects and teams. At most ${mostNamed} are allowed.`];
   const impossible = asked.filter(({ isPossible }) => !isPossible);
   if (impossible.length > 0) return impossible.map(({ kind, name }) => notHere(kind, name));
 

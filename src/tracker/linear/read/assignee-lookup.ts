@@ -15,7 +15,7 @@ export interface AssigneeLookup {
   forget(): void;
 }
 
-/** Resolves `assignee` of the workflow file to an id: `me` and an e-mail are looked up once, an id is used as it is. */
+/** Resolves `assignee` of the workflow file to an id: `me` and an e-mail are looked up once, an id needs no lookup. */
 export function createAssigneeLookup(assignee: string | null, call: CallLinear): AssigneeLookup {
   let known: string | null = null;
   const ask = async (assignee: string, how?: Ask): Promise<string> => {
@@ -27,7 +27,7 @@ export function createAssigneeLookup(assignee: string | null, call: CallLinear):
     if (found !== undefined && nodes.length === 1) return found.id;
     throw new BatonError(
       'invalid_tracker_config',
-      `Linear shows no user with the e-mail in tracker.provider.assignee.`,
+      `Linear has no user with the e-mail address in tracker.provider.assignee.`,
       {
         details: { key: 'tracker.provider.assignee' },
       },

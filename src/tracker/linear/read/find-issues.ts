@@ -75,8 +75,8 @@ export async function findChanges(
   const { watched, welcome } = wanted;
   const riders = ridersOf(wanted);
   const waiting = nextBlocked(base, new Set(watched), mostRiding - riders.length);
-  const room = mostRiding - riders.length - waiting.length;
-  const welcomed = welcome.filter((id) => !waiting.includes(id)).slice(0, room);
+  const places = mostRiding - riders.length - waiting.length;
+  const welcomed = welcome.filter((id) => !waiting.includes(id)).slice(0, places);
   const along = [...riders, ...waiting, ...welcomed];
   const projectRead = await readChanges(changes, along, parts, ask);
   if (projectRead === null) return null;

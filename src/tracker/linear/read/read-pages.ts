@@ -29,15 +29,17 @@ export async function* pagesOf<Each extends Page>(
     yield page;
     if (!page.pageInfo.hasNextPage) return;
     after = page.pageInfo.endCursor ?? '';
-    if (after === '') throw brokenPaging(name, 'linear_missing_end_cursor', 'a page has a next one, but not its place');
-    if (begun.has(after)) throw brokenPaging(name, 'linear_repeated_cursor', 'a page leads back to one before it');
+    if (after === '')
+      throw brokenPaging(name, 'linear_missing_end_cursor', 'a page announces a next page without a cursor');
+    if (begun.has(after))
+      throw brokenPaging(name, 'linear_repeated_cursor', 'a page has the cursor of an earlier page');
     begun.add(after);
   }
   throw brokenPaging(name, 'linear_endless_pages', `there are more than ${mostPages} pages`);
 }
 
 function brokenPaging(operation: string, code: string, what: string): BatonError {
-  return new BatonError('tracker_pagination', `Linear's pages for ${operation} do not end well: ${what}.`, {
+  return new BatonError('tracker_pagination', `Linear sent broken pages for ${operation}: ${what}.`, {
     details: { operation, provider_code: code },
   });
 }

@@ -6,10 +6,10 @@ import {
   candidatesOperation,
   changesOperation,
   changesPageSize,
+  extraPlaces,
   fullReadOperation,
   moreChangesOperation,
   pageSize,
-  roomForChanges,
   shortLists,
 } from '../call/documents.ts';
 import { type ClockReading, readClocks } from '../snapshot/clock-reading.ts';
@@ -86,11 +86,11 @@ export async function readAllIssues(
 function noProject(slug: string): BatonError {
   return new BatonError(
     'invalid_tracker_config',
-    `Linear has no project with the slug "${slug}" that the key may see.`,
+    `Linear has no project with the slug "${slug}", or the key has no access to it.`,
     {
       details: { key: 'tracker.provider.project_slug', problem: 'not_found', slug },
       nextStep:
-        'Set `tracker.provider.project_slug` to the end of the address of the project; `baton doctor` names the near ones.',
+        'Set `tracker.provider.project_slug` to the end of the address of the project in Linear. `baton doctor` suggests similar projects.',
     },
   );
 }
@@ -146,7 +146,7 @@ export interface ChangesRequest {
  * a second page before giving up.
  */
 function pagesFor({ expected, mostPages }: Pick<ChangesRequest, 'expected' | 'mostPages'>) {
-  const firstSize = Math.min(changesPageSize, expected + roomForChanges);
+  const firstSize = Math.min(changesPageSize, expected + extraPlaces);
   const rest = changesPageSize - firstSize;
   if (mostPages === 1 && rest > 0) return { firstSize, laterSize: rest, most: 2 };
   return { firstSize, laterSize: changesPageSize, most: mostPages };

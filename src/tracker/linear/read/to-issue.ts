@@ -1,11 +1,11 @@
 import { type Blocker, type Issue, normalizeLabels, normalizeState } from '../../../core/issue/issue.ts';
 import type { LinearRecord } from './linear-record.ts';
 
-/** What decides, together with the issue itself, whether it may be worked on. */
+/** The rules that, together with the issue itself, decide whether agents may work on it. */
 export interface DispatchRules {
   /** Normalised. */
   readonly terminalStates: ReadonlySet<string>;
-  /** The id of the one user whose issues are worked on; null means the issues of all users. */
+  /** The id of the one user on whose issues Baton works; null means the issues of all users. */
   readonly assigneeId: string | null;
 }
 

@@ -1,6 +1,6 @@
 import type { Clock } from '../../../clock/clock.ts';
 
-/** A time on both clocks: the monotonic one may stop while the machine sleeps, the other one may be set. */
+/** A time on both clocks: the monotonic one may stop while the machine sleeps, the wall clock may be set back. */
 export interface ClockReading {
   readonly monotonic: number;
   readonly wall: number;

@@ -1,6 +1,6 @@
 import { idOf, type LinearRecord, type Reading } from '../read/linear-record.ts';
 
-/** What the requests of one read showed. A later record replaces an earlier one, unless it is older. */
+/** The records from all requests of one read. A later record replaces an earlier one, unless its change is older. */
 export interface CollectedRecords {
   /** Null: the issue does not exist, or its record is unusable. */
   readonly records: Map<string, LinearRecord | null>;

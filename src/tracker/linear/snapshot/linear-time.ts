@@ -4,8 +4,8 @@ export const overlapMs = 120_000;
 const longestTrustMs = 3_600_000;
 
 /**
- * What is known of Linear's clock: it had reached `time` when Baton's monotonic clock was at `at`, and continued from
- * there. Baton never compares its own time of day with Linear's.
+ * A lower bound for Linear's clock: it had reached `time` when Baton's monotonic clock was at `at`. Baton never compares
+ * its own time of day with Linear's.
  */
 export interface LinearTime {
   readonly time: number;

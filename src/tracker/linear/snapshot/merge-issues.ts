@@ -2,7 +2,7 @@ import type { Issue } from '../../../core/issue/issue.ts';
 import type { LinearRecord } from '../read/linear-record.ts';
 import { type BlockerStates, type DispatchRules, withBlockers } from '../read/to-issue.ts';
 
-/** What a read showed of issues, by id. Null: the issue does not exist, or its record is unusable. */
+/** The issues of a read, by id. Null: the issue does not exist, or its record is unusable. */
 export type ReadIssues = ReadonlyMap<string, Issue | null>;
 
 /**

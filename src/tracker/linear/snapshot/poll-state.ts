@@ -41,15 +41,15 @@ export interface PollState {
   readonly gone: CollectedRecords['gone'];
 }
 
-/** The blocked issues that are due for a re-read, at most `room` of them. */
+/** The blocked issues that are due for a re-read, at most `limit` of them. */
 export function nextBlocked(
   { issues, rules, lastRider }: PollState,
   except: ReadonlySet<string>,
-  room: number,
+  limit: number,
 ): string[] {
   const blocked = issues.filter((issue) => isBlocked(issue, rules) && !except.has(issue.id)).map(({ id }) => id);
   const from = lastRider === null ? 0 : blocked.indexOf(lastRider) + 1;
-  return [...blocked.slice(from), ...blocked.slice(0, from)].slice(0, Math.max(0, room));
+  return [...blocked.slice(from), ...blocked.slice(0, from)].slice(0, Math.max(0, limit));
 }
 
 /** Issues that this read did not cover, and whose blocker is gone since the last read. */

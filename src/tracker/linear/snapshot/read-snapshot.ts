@@ -143,7 +143,7 @@ function watchedProblem(
   const knownAs = (id: string): Issue | undefined =>
     kept?.watched.get(id) ?? kept?.issues.find((issue) => issue.id === id);
   const names = ids.map((id) => harmlessLine(unreadable.get(id) ?? knownAs(id)?.identifier ?? id));
-  const message = `Linear's answer cannot be used for ${names.join(', ')}: the record is malformed.`;
+  const message = `Linear sent a malformed record for ${names.join(', ')}.`;
   return new BatonError('tracker_response', message, {
     details: { issues: names, ids, provider_code: 'linear_unknown_payload' },
   });

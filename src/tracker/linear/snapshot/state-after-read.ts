@@ -41,8 +41,7 @@ export function stateAfterRead(
 type Progress = Pick<PollState, 'newest' | 'settledUntil' | 'unsettled' | 'lateReadAt' | 'linearTime' | 'isBehind'>;
 
 /**
- * How far a read came: to everything, to all changes that may have shown late, to all new changes, or not even that
- * far.
+ * How far a read came: to everything, to all changes including late ones, to all new changes, or not even that far.
  */
 function progressOf(found: Found, before: PollState | null, begun: ClockReading): Progress {
   const { projectRead } = found;
