@@ -8,7 +8,7 @@ import { createAgent, workflowContext } from '../src/daemon/adapters.ts';
 import { composeWorkspaces } from '../src/daemon/compose-workspaces.ts';
 import { workableSource } from '../src/daemon/guarded-source.ts';
 import { readHeadroom } from '../src/daemon/machine-facts.ts';
-import { probe } from '../src/daemon/run-custody.ts';
+import { probeMachine } from '../src/daemon/run-containment.ts';
 import type { Surroundings } from '../src/daemon/surroundings.ts';
 import { Orchestrator } from '../src/orchestrator/orchestrator.ts';
 import { isAlive } from '../src/process/containment/is-alive.ts';
@@ -47,7 +47,7 @@ export interface BenchDaemon extends AsyncDisposable {
 /** How this machine holds on to what it starts, as a daemon finds it out. */
 export async function processDeps(): Promise<ProcessDeps> {
   const daemonId = systemChance.id();
-  const { containment } = await probe(surroundings, daemonId);
+  const { containment } = await probeMachine(surroundings, daemonId);
   return { clock: systemClock, containment, daemonId };
 }
 

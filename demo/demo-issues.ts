@@ -26,7 +26,7 @@ export const demoIssues: readonly DemoIssue[] = [
     'WORDS-1',
     1,
     'Describe the project in the README',
-    'Say in one sentence what the library is for. The agent takes two minutes; what you tell it meanwhile ("Steer") it writes down too, and "go on" ends its wait.',
+    'Say in one sentence what the library is for. The agent works for two minutes. It also writes down every message that you send it ("Steer"); the message "go on" ends its wait.',
     [
       'append README.md',
       '|',
@@ -50,16 +50,10 @@ export const demoIssues: readonly DemoIssue[] = [
       "'One issue, …'",
     ),
   ]),
-  demoIssue(
-    'WORDS-4',
-    2,
-    'Add countWords',
-    'Count the words of a text. The test runner is not there on the first try.',
-    [
-      'first fail The test runner could not be started: connection reset',
-      ...addFunction('countWords', 'text.split(/\\s+/).filter(Boolean).length', "' one  issue '", '2'),
-    ],
-  ),
+  demoIssue('WORDS-4', 2, 'Add countWords', 'Count the words of a text. The test runner fails on the first try.', [
+    'first fail The test runner could not be started: connection reset',
+    ...addFunction('countWords', 'text.split(/\\s+/).filter(Boolean).length', "' one  issue '", '2'),
+  ]),
   demoIssue(
     'WORDS-5',
     1,
@@ -106,7 +100,7 @@ export const demoIssues: readonly DemoIssue[] = [
     'WORDS-10',
     2,
     'Add shout',
-    'Capitals and an exclamation mark. The agent asks a person first; a stand-in that follows a script does the same whatever the answer.',
+    'Capitals and an exclamation mark. The agent asks a person first. It follows a script, so it does the same for every answer.',
     [
       'ask Is one exclamation mark enough?',
       '| one is enough',

@@ -24,8 +24,8 @@ agent:
   max_concurrent_agents: 3
   max_retry_backoff_ms: 2000
   ask_timeout_ms: 600000
-  # Two accounts: while one has no quota the other goes on. Their threads are in one folder, so that either can go on
-  # with what the other began.
+  # Two accounts: while one has no quota, the other continues. Both keep their threads in one folder, so that each can
+  # resume a thread of the other.
   accounts:
     - name: main
       home: threads
@@ -42,17 +42,17 @@ wait 4000
 write notes/{{ issue.identifier | downcase }}.md
 | # {{ issue.title | strip_newlines }}
 |
-| A stand-in cannot do what this issue asks; a real agent would.
+| The scripted agent of the demo cannot do what this issue asks. A real agent would.
 spend 1200
 wait 4000
 run node --test
 commit {{ issue.identifier }}: {{ issue.title | strip_newlines }}
 spend 2300
-comment The stand-in wrote a note: only issues with a script have more.
+comment The scripted agent only wrote a note, because this issue has no script.
 move review
 \`\`\`
 {% endunless %}
 {% if retry_kind %}
-An earlier run ended before the issue did ({{ retry_kind }}); go on from what is there.
+An earlier run did not finish this issue ({{ retry_kind }}). Continue from the work that is already there.
 {% endif %}
 `;

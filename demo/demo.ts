@@ -36,7 +36,7 @@ export async function demo(flags: DemoFlags, given: Surroundings): Promise<numbe
   const { folder, keptOther } = await openDemoFolder(flags.dir, surroundings);
   const json = flags.json === true;
   if (keptOther !== null && !json)
-    surroundings.stdout.write(`The demo found here is from another version of Baton; it is kept in ${keptOther}\n`);
+    surroundings.stdout.write(`The demo in this folder was from another version of Baton. It is now in ${keptOther}\n`);
   const { logger, close } = createLogger({ clock: systemClock, file: { logsRoot: folder.root }, terminal: null });
   try {
     const { server } = loadWorkflow(folder.workflow, workflowContext(surroundings)).settings;
@@ -72,7 +72,7 @@ export async function demo(flags: DemoFlags, given: Surroundings): Promise<numbe
     const show = flags.once ? () => {} : showQuestions({ workplace, folder, batonPath, say, logger });
     const unwatch = orchestrator.onChange(() => {
       show(orchestrator.read());
-      person.look();
+      person.check();
       lines.show();
     });
     // The reader of the output has gone (`baton demo | head`).
@@ -80,7 +80,7 @@ export async function demo(flags: DemoFlags, given: Surroundings): Promise<numbe
     if (flags.once) stopWhenIdle({ orchestrator, board, person, asking, logger });
     await runDaemon(daemon, signals);
     unwatch();
-    await person.rest();
+    await person.idle();
     await lines.close();
     const last = (await rows()).map((row) => ({ ...row, detail: person.whyRefused(row.identifier) ?? row.detail }));
     const outOfQuota = await countOutOfQuota(workplace, orchestrator.read().startedAt);
@@ -96,10 +96,10 @@ function atSpeed(surroundings: Surroundings): Surroundings {
   return { ...surroundings, env: { [rehearsalSpeed]: '10', ...surroundings.env } };
 }
 
-/** A demo whose issues are all done shows nothing; the next one begins with new ones. */
+/** A demo whose issues are all done has nothing to show, so this starts a new one. */
 async function startAgain(flags: DemoFlags, folder: DemoFolder, surroundings: Surroundings): Promise<number> {
   const kept = await putAside(folder);
-  if (!flags.json) surroundings.stdout.write(`The last demo is finished; it is kept in ${kept}\n`);
+  if (!flags.json) surroundings.stdout.write(`The last demo is finished. It is now in ${kept}\n`);
   return demo(flags, surroundings);
 }
 
@@ -132,7 +132,7 @@ function stopWhenIdle({ orchestrator, board, person, asking, logger }: IdleWatch
   let busyAtTick = 0;
   let checking = false;
   const check = async (): Promise<void> => {
-    await person.rest();
+    await person.idle();
     const { running, retrying, waitingQuota, polling } = orchestrator.read();
     const inReview = await board.list({ statuses: ['review'], labels: [], limit: 100 });
     const canMerge = inReview.some(({ id }) => !person.hasRefused(id));
@@ -159,12 +159,12 @@ function introduction(folder: DemoFolder, isOnce: boolean, url: string, batonPat
   const top = `${shellArgument(batonPath)} top ${placeFlags(folder)}`;
   return [
     'Baton demo: ten issues on the board, three agents at a time. The agent is "rehearsal", a scripted stand-in:',
-    'it edits files, runs tests and commits for real, but no model is asked and nothing leaves this machine.',
-    `The demo also plays the person who merges a reviewed branch${isOnce ? ' and answers what an agent asks' : ''}.`,
+    'it really edits files, runs tests and commits, but it asks no AI model and sends nothing over the network.',
+    `The demo also plays the person who merges reviewed branches${isOnce ? ' and answers questions' : ''}.`,
     ...(isOnce
       ? []
       : [
-          'One of the agents will ask you something; WORDS-1 works for two minutes and hears what you say. Ctrl-C stops.',
+          'One agent will ask you a question. WORDS-1 works for two minutes, and you can send it messages. Ctrl-C stops the demo.',
         ]),
     `Everything is in ${folder.root}`,
     `The dashboard is at ${url}`,
@@ -195,16 +195,16 @@ function summary({ rows, daemon, folder, json, outOfQuota, batonPath }: Ending):
   const { failed = 0, timed_out: timedOut = 0, stalled = 0 } = totals.runsByEnd;
   const bad = failed + timedOut + stalled - outOfQuota;
   if (json) {
-    const figures = { tickets: rows.length, done, runs: totals.runs, failed: bad, out_of_quota: outOfQuota };
+    const figures = { issues: rows.length, done, runs: totals.runs, failed: bad, out_of_quota: outOfQuota };
     return jsonLine({ summary: { ...figures, folder: folder.root } });
   }
   const left = rows.filter(({ status }) => status !== 'done');
   return [
     '',
-    `${done} of ${rows.length} issues done in ${totals.runs} runs; ${runsText(bad)} failed, ${runsText(outOfQuota)} found no quota.`,
-    ...left.map(({ identifier, status, detail }) => `  ${identifier} is left: ${detail || status}`),
-    ...(left.length === 0 ? [] : ['The next demo goes on from here.']),
-    'See what the agents made, what Baton knows, and the log:',
+    `${done} of ${rows.length} issues done in ${totals.runs} runs; ${runsText(bad)} failed, ${runsText(outOfQuota)} had no quota.`,
+    ...left.map(({ identifier, status, detail }) => `  ${identifier} is not done: ${detail || status}`),
+    ...(left.length === 0 ? [] : ['The next `baton demo` continues from here.']),
+    'To see the commits of the agents, their runs, and the log:',
     `  git -C ${shellArgument(folder.project)} log --oneline --graph`,
     `  ${shellArgument(batonPath)} runs list ${placeFlags(folder)}`,
     `  less ${shellArgument(path.join(folder.root, 'log', 'baton.log'))}`,

@@ -5,7 +5,7 @@ import type { Surroundings } from '../src/daemon/surroundings.ts';
 import { childEnvironment, usualVariables } from '../src/process/child-environment.ts';
 import { runToEnd } from '../src/process/run-to-end.ts';
 
-/** A person's own key and hooks are not for the demo: they would ask for a password, or refuse its commits. */
+/** The demo does not use the user's signing key and hooks: they could ask for a password or refuse its commits. */
 export const demoAuthor = [
   'user.name=Baton demo',
   'user.email=demo@example.invalid',

@@ -10,7 +10,7 @@ import type { BoardIssue } from '../src/store/tables/board-issues.ts';
 export const statusWords = {
   waiting: 'waiting',
   running: 'running',
-  asking: 'asks you',
+  asking: 'asks',
   retrying: 'retrying',
   waiting_quota: 'no quota',
   held: 'held',
@@ -67,7 +67,7 @@ function statusOf(issue: BoardIssue, model: ReadModel, askHere: AskHere): Status
     return { status: 'running', detail: running.attempt === null ? doing : `retry ${running.attempt}: ${doing}` };
   }
   if (issue.status === 'done' || issue.status === 'cancelled') return { status: 'done', detail: '' };
-  if (issue.status === 'review') return { status: 'review', detail: 'its branch waits for a person to merge it' };
+  if (issue.status === 'review') return { status: 'review', detail: 'a person has to merge its branch' };
   const held = model.held.find(isThis);
   if (held !== undefined) {
     // A reason names the command for the folder of the workflow file.
@@ -75,7 +75,7 @@ function statusOf(issue: BoardIssue, model: ReadModel, askHere: AskHere): Status
     return { status: 'held', detail, code: held.code };
   }
   const unpaid = model.waitingQuota.find(isThis);
-  // There is quota again, and something else that it waits for.
+  // It has quota again, and now waits for something else.
   if (unpaid !== undefined && unpaid.waitCode !== null && unpaid.waitCode !== 'waiting_quota')
     return { status: 'waiting', detail: unpaid.waitReason ?? '', code: unpaid.waitCode };
   if (unpaid !== undefined)
@@ -95,7 +95,7 @@ function questionText({ text, fields }: AgentQuestion): string {
 }
 
 function quotaText({ dueAt, waitReason, error }: RetryingView, model: ReadModel): string {
-  const why = withoutQuota(model) || waitReason || error || 'its account has none left';
+  const why = withoutQuota(model) || waitReason || error || 'its account has no quota left';
   return `waits until ${timeOfDay(dueAt)} for quota: ${why}`;
 }
 

@@ -19,9 +19,9 @@ export interface DemoFolder {
 }
 
 /** Written last: a folder that has it holds a whole demo, and its text identifies the files. */
-const mark = '.baton-demo';
-const markText = [
-  'A folder of `baton demo`. It may be removed when no demo runs.',
+const markerFile = '.baton-demo';
+const markerText = [
+  'A folder of `baton demo`. You may remove it when no demo is running.',
   `Made of ${createHash('sha256')
     .update(JSON.stringify([demoWorkflow, demoProject, demoIssues]))
     .digest('hex')}`,
@@ -30,7 +30,7 @@ const markText = [
 
 export interface OpenedDemo {
   readonly folder: DemoFolder;
-  /** Where the demo of another version of Baton is kept that was there. */
+  /** Where a demo of another version of Baton was moved to. */
   readonly keptOther: string | null;
 }
 
@@ -40,8 +40,8 @@ export interface OpenedDemo {
  */
 export async function openDemoFolder(wanted: string | undefined, surroundings: Surroundings): Promise<OpenedDemo> {
   const folder = demoFolder(wanted, surroundings);
-  const found = await readFile(path.join(folder.root, mark), 'utf8').catch(() => null);
-  if (found === markText) return { folder, keptOther: null };
+  const found = await readFile(path.join(folder.root, markerFile), 'utf8').catch(() => null);
+  if (found === markerText) return { folder, keptOther: null };
   const keptOther = found === null ? null : await putOtherAside(folder, surroundings);
   await makeDemo(folder, surroundings);
   return { folder, keptOther };
@@ -56,7 +56,7 @@ async function putOtherAside(folder: DemoFolder, surroundings: Surroundings): Pr
   if ((await daemonStatus(folder, surroundings)) === null) return putAside(folder);
   const nextStep = 'Stop it first, or choose another folder with --dir.';
   const details = { problem: 'other_version_running', folder: folder.root };
-  throw new BatonError('demo_failed', `A demo of another version of Baton runs in ${folder.root}.`, {
+  throw new BatonError('demo_failed', `A demo of another version of Baton is running in ${folder.root}.`, {
     details,
     nextStep,
   });
@@ -70,7 +70,7 @@ async function makeDemo({ root, project, workflow }: DemoFolder, surroundings: S
   await git(project, ['add', '--all'], surroundings);
   await git(project, [...demoAuthor, 'commit', '--quiet', '--message=Begin'], surroundings);
   await writeFile(workflow, demoWorkflow);
-  await writeFile(path.join(root, mark), markText);
+  await writeFile(path.join(root, markerFile), markerText);
 }
 
 /** Moves a finished demo aside, so that the next one starts again; returns its new name. Nothing is removed. */
@@ -94,19 +94,19 @@ function demoFolder(wanted: string | undefined, { cwd, env, homeDir }: Surroundi
   };
 }
 
-/** The folder may hold the user's own files: nothing is overwritten (law 8). */
+/** The folder may hold the user's own files: nothing is overwritten. */
 async function makeEmptyFolder(root: string): Promise<void> {
-  const nextStep = `Choose another folder with --dir, or remove ${root} if it is the rest of a demo.`;
+  const nextStep = `Choose another folder with --dir, or remove ${root} if it is left over from a demo.`;
   try {
     await mkdir(root, { recursive: true });
   } catch (cause) {
     const details = { problem: 'folder_not_made', folder: root };
-    throw new BatonError('demo_failed', `The demo folder ${root} cannot be made.`, { cause, details, nextStep });
+    throw new BatonError('demo_failed', `The demo folder ${root} cannot be created.`, { cause, details, nextStep });
   }
   const found = await readdir(root);
   if (found.length > 0) {
     const details = { problem: 'folder_not_empty', folder: root };
-    throw new BatonError('demo_failed', `The folder ${root} is not empty and holds no whole demo.`, {
+    throw new BatonError('demo_failed', `The folder ${root} is not empty and is not a complete demo folder.`, {
       details,
       nextStep,
     });

@@ -11,18 +11,18 @@ import type { Announcement } from './lines.ts';
 import type { DemoFolder } from './make-demo.ts';
 import type { AskingIssue } from './questions.ts';
 
-/** A branch appears a moment after its issue; the demo stops waiting for one after this time. */
+/** A branch appears shortly after its issue enters review. The demo stops waiting for it after this time. */
 const patienceMs = 60_000;
 
-/** In whose name it acts. */
-export const personName = 'baton demo, in the place of a person';
+/** The author of what it does. */
+export const personName = 'baton demo, in place of a person';
 const person = { kind: 'person', name: personName } as const;
 
 export interface PlayedPerson {
   /** Checks for branches to merge and questions to answer; soon after, when it is busy. */
-  look(): void;
+  check(): void;
   /** Resolves when it is not at work any more. */
-  rest(): Promise<void>;
+  idle(): Promise<void>;
   /** Whether it has given up this issue, or this question by its key. */
   hasRefused(key: string): boolean;
   /** Why it has given up the issue with this identifier; null when it has not. */
@@ -51,29 +51,29 @@ export interface PersonParts {
 export function playPerson(parts: PersonParts, surroundings: Surroundings): PlayedPerson {
   const { board, folder, logger, clock } = parts;
   let working: Promise<void> | null = null;
-  let lookAgain = false;
+  let checkAgain = false;
   const refused = new Set<string>();
   const reasons = new Map<string, string>();
   const missingSince = new Map<string, number>();
   const answered = new Set<string>();
   const work = async (): Promise<void> => {
     do {
-      lookAgain = false;
+      checkAgain = false;
       await answerAll();
       const found = await board.list({ statuses: ['review'], labels: [], limit: 100 });
-      // A person lets the agent finish its sentence.
+      // Like a person, it waits until the agent has finished.
       for (const issue of found.filter(({ id }) => !refused.has(id) && !parts.isRunning(id))) {
         if (await hasBranch(issue))
           await merge(issue).catch((thrown) => giveUp(issue, 'merge_failed', toBatonError(thrown).message));
         else waitForBranch(issue);
       }
-    } while (lookAgain);
+    } while (checkAgain);
   };
   const waitForBranch = (issue: BoardIssue): void => {
     const since = missingSince.get(issue.id) ?? clock.monotonic();
     missingSince.set(issue.id, since);
     if (clock.monotonic() - since < patienceMs) return;
-    giveUp(issue, 'branch_missing', `its branch ${branchOf(issue)} did not come within ${durationText(patienceMs)}`);
+    giveUp(issue, 'branch_missing', `its branch ${branchOf(issue)} did not appear within ${durationText(patienceMs)}`);
   };
   const giveUp = ({ id, identifier }: BoardIssue, code: 'merge_failed' | 'branch_missing', why: string): void => {
     refused.add(id);
@@ -94,7 +94,7 @@ export function playPerson(parts: PersonParts, surroundings: Surroundings): Play
       });
     }
   };
-  /** After a crash it comes a moment after the issue. */
+  /** After a crash the branch can appear later than the issue. */
   const hasBranch = (issue: BoardIssue): Promise<boolean> =>
     git(folder.project, ['show-ref', '--verify', '--quiet', `refs/heads/${branchOf(issue)}`], surroundings).then(
       () => true,
@@ -108,15 +108,15 @@ export function playPerson(parts: PersonParts, surroundings: Surroundings): Play
     await board.move(id, 'done', { author: person, reason: `merged ${branch}` });
   };
   return {
-    look: () => {
-      lookAgain = true;
+    check: () => {
+      checkAgain = true;
       working ??= work()
         .catch((error) => logger.error('demo_person_failed', { error }))
         .finally(() => {
           working = null;
         });
     },
-    rest: async () => {
+    idle: async () => {
       while (working !== null) await working;
     },
     hasRefused: (key) => refused.has(key),

@@ -50,7 +50,7 @@ export function showQuestions({ workplace, folder, batonPath, say, logger }: Sho
   const shown = new Set<string>();
   const show = async (asking: AskingIssue, now: number): Promise<void> => {
     const stored = await findQuestion(workplace.store.questions, workplace.project.id, asking.issue.identifier);
-    // Held for a question that is no longer open: the reason of the hold says it all.
+    // The issue is held, but its question is no longer open: the reason of the hold says enough.
     if (!isOpen(stored)) return;
     const { identifier, question } = stored;
     const options = question.fields[0]?.options ?? [];
@@ -84,20 +84,20 @@ export function showQuestions({ workplace, folder, batonPath, say, logger }: Sho
 }
 
 function waitSentence(until: number | null, now: number): string {
-  if (until === null) return 'No answer came in time: the issue is held with its question until you answer.';
+  if (until === null) return 'No answer came in time, so the issue is held until you answer.';
   const leftMs = Math.ceil(Math.max(0, until - now) / 1_000) * 1_000;
-  return `Its agent waits ${durationText(leftMs)} for you; the others go on.`;
+  return `Its agent waits ${durationText(leftMs)} for your answer; the other agents continue.`;
 }
 
 export interface AnswerParts {
   readonly workplace: Workplace;
   readonly say: (announcement: Announcement) => void;
-  /** In whose name it answers. */
+  /** The author of the answer. */
   readonly name: string;
 }
 
 /** For a question that offers nothing to choose from. */
-const freeText = 'As you think best.';
+const freeText = 'Do what you think is best.';
 
 /**
  * Answers the question of an issue in place of a person, with the same command that a person would send, and announces
@@ -112,17 +112,17 @@ export async function answerInPlace(
   const { id, identifier, question } = stored;
   if (!isOpen(stored)) throw new BatonError('demo_failed', `The question of ${identifier} is no longer open.`);
   const checked = checkAnswer(question, firstChoice(question));
-  if ('problem' in checked) throw new BatonError('demo_failed', `The demo has no answer: ${checked.problem}.`);
+  if ('problem' in checked) throw new BatonError('demo_failed', `The demo found no valid answer: ${checked.problem}.`);
   const { decision, values } = checked.answer;
   const { workflowPath: workflow, stateDir } = workplace;
-  // An agent that starts a demo is not the agent that asks here.
+  // The demo counts as a person, also when an agent started it.
   await using connection = await connect({ workflow, stateDir }, surroundings, { author: { kind: 'person', name } });
   const key = surroundings.chance.id();
   await connection.project.submit({ kind: 'question_answer', question: id, decision, values: { ...values }, key });
   const answer = harmlessLine(Object.values(checked.answer.values).join(', ') || 'yes');
   const asked = harmlessLine(question.text);
   say({
-    lines: [`${identifier} asks: ${asked}`, `  The demo answers in the place of a person: ${answer}`],
+    lines: [`${identifier} asks: ${asked}`, `  The demo answers in place of a person: ${answer}`],
     json: { identifier, question: asked, answer, answered_by: name },
   });
 }

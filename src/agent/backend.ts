@@ -56,8 +56,8 @@ export interface AgentDoctorParts {
 }
 
 export interface AgentInit extends AdapterInit {
-  /** The agent calls Baton's tools: the prompt then names the tools that finish its work. */
-  readonly usesTools: boolean;
+  /** A sentence at the end of the prompt: how the agent reaches Baton's tools; absent where Baton connects it. */
+  readonly toolsNote?: string;
   /** Its sandbox may write in the folder for temporary files, so workspaces must not be there. */
   readonly writesTemporaryFiles: boolean;
   /** Shell commands that a person runs before `baton doctor`. */

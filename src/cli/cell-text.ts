@@ -3,7 +3,7 @@ import { harmlessLine } from '../core/text/harmless-line.ts';
 /** The most characters of a text that a cell shows. */
 const longestCell = 2_000;
 
-/** A column has one or two code units; a base character with its marks has at most this many. */
+/** The most code units of one character on the screen: a base character with its combining marks. */
 const longestCharacter = 8;
 
 const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' });
@@ -14,7 +14,7 @@ const wide =
 
 const plain = /^[ -~]*$/;
 const selectors = /[\ufe00-\ufe0f\u{e0100}-\u{e01ef}]/gu;
-/** Marks without a base character: they would attach to a blank of ours. */
+/** Combining marks without a base character: they would attach to a space that Baton prints. */
 const marksOnNothing = /(^|\s)[\p{M}\p{Emoji_Modifier}\uff9e\uff9f\s]+/gu;
 const tooManyMarks = /(\p{M}{3})\p{M}+/gu;
 

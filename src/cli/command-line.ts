@@ -60,7 +60,7 @@ function commandLine(surroundings: Surroundings, json: boolean, finish: (exitCod
       const command = (await load())[name] as (...given: unknown[]) => number | Promise<number>;
       finish(await command(...given.slice(0, -1), surroundings));
     };
-  const parts: CommandParts = { surroundings, finish, run, addBeside };
+  const parts: CommandParts = { surroundings, finish, run, addProjectCommand };
   registerDaemonCommands(program, parts);
   registerWorkflowCommands(program, parts);
   const openBoard = async (place: { workflow: string; stateDir?: string }) =>
@@ -79,11 +79,11 @@ function commandLine(surroundings: Surroundings, json: boolean, finish: (exitCod
   return program;
 }
 
-function addBeside(parent: Command, usage: string, description: string): Command {
+function addProjectCommand(parent: Command, usage: string, description: string): Command {
   return parent
     .command(usage)
     .description(description)
     .addOption(jsonOption())
     .option('--workflow <file>', 'the workflow file', 'WORKFLOW.md')
-    .option('--state-dir <dir>', 'folder for what Baton keeps', folder);
+    .option('--state-dir <dir>', 'the state folder: store, log and caches', folder);
 }

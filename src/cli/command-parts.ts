@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { Surroundings } from '../daemon/surroundings.ts';
 
-/** Its own types declare its arguments and flags; it returns its exit code. */
+/** A command. Its own types declare its arguments and flags; it returns the exit code. */
 export type CommandFunction = (...given: never[]) => number | Promise<number>;
 
 /** What registering a command needs. */
@@ -17,6 +17,6 @@ export interface CommandParts {
     load: () => Promise<Readonly<Record<Name, CommandFunction>>>,
     name: Name,
   ) => (...given: unknown[]) => Promise<void>;
-  /** Adds a command that works next to the daemon of a workflow file. */
-  readonly addBeside: (parent: Command, usage: string, description: string) => Command;
+  /** Adds a command about one project, with the options `--workflow`, `--state-dir` and `--json`. */
+  readonly addProjectCommand: (parent: Command, usage: string, description: string) => Command;
 }

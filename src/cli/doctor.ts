@@ -22,5 +22,5 @@ const signs = { ok: 'ok  ', warning: 'warn', failed: 'FAIL' };
 
 function line({ check, status, message, nextStep }: Finding): string {
   const first = `${signs[status]} ${check.replaceAll('_', ' ').padEnd(16)} ${message}\n`;
-  return nextStep === null ? first : `${first}     fix it with:     ${nextStep}\n`;
+  return nextStep === null ? first : `${first}     to fix it:       ${nextStep}\n`;
 }

@@ -25,36 +25,36 @@ export async function dryRun(
   surroundings: Surroundings,
 ): Promise<number> {
   const { stdout } = surroundings;
-  const looks: Look[] = [];
-  for (const workflow of workflows) looks.push(await look(workflow, flags, surroundings));
-  const [only, ...more] = looks;
+  const projects: ProjectPlan[] = [];
+  for (const workflow of workflows) projects.push(await planOf(workflow, flags, surroundings));
+  const [only, ...more] = projects;
   if (only !== undefined && more.length === 0) {
     if (only.error !== null) throw only.error;
     const { plan } = withinLimit([only], flags.maxAgents ?? null)[0] ?? only;
     stdout.write(flags.json ? jsonLine({ plan: plan.map(presented) }) : text(plan));
     return exitCodes.ok;
   }
-  const good = looks.filter(({ error }) => error === null);
+  const good = projects.filter(({ error }) => error === null);
   const limit = flags.maxAgents ?? Math.max(0, ...good.map(({ most }) => most));
   const bounded = new Map(withinLimit(good, limit).map((each) => [each.workflow, each]));
-  const told = looks.map((each) => bounded.get(each.workflow) ?? each);
-  stdout.write(flags.json ? jsonLine({ projects: told.map(presentedLook) }) : told.map(lookText).join('\n'));
-  return good.length === looks.length ? exitCodes.ok : exitCodes.error;
+  const shown = projects.map((each) => bounded.get(each.workflow) ?? each);
+  stdout.write(flags.json ? jsonLine({ projects: shown.map(presentedProject) }) : shown.map(projectText).join('\n'));
+  return good.length === projects.length ? exitCodes.ok : exitCodes.error;
 }
 
-/** The findings for one workflow file. */
-interface Look {
+/** What one workflow file would start. */
+interface ProjectPlan {
   readonly workflow: string;
   readonly project: string | null;
   readonly plan: readonly DispatchDecision[];
   /** How many runs a running daemon has now. */
   readonly running: number;
   readonly most: number;
-  /** Why there is no plan for it. */
+  /** Why there is no plan. */
   readonly error: BatonError | null;
 }
 
-async function look(workflow: string, flags: StartFlags, surroundings: Surroundings): Promise<Look> {
+async function planOf(workflow: string, flags: StartFlags, surroundings: Surroundings): Promise<ProjectPlan> {
   const workflowPath = path.resolve(surroundings.cwd, workflow);
   const found = { workflow: workflowPath, project: null, plan: [], running: 0, most: 0, error: null };
   const { stateDir } = flags;
@@ -77,15 +77,18 @@ async function look(workflow: string, flags: StartFlags, surroundings: Surroundi
 }
 
 /** The plans, reduced to the shared slots. */
-function withinLimit(looks: readonly Look[], limit: number | null): readonly Look[] {
-  if (limit === null) return looks;
-  const wants = looks.map(({ plan, running }) => ({
+function withinLimit(projects: readonly ProjectPlan[], limit: number | null): readonly ProjectPlan[] {
+  if (limit === null) return projects;
+  const wants = projects.map(({ plan, running }) => ({
     held: running,
     wanted: plan.filter(({ reason }) => reason === null).length,
   }));
   const shares = fairShares(wants, limit);
-  const reason = { code: 'no_slot_in_baton', text: `no slot in this Baton (${limit} of ${limit})` } as const;
-  return looks.map((each, index) => {
+  const reason = {
+    code: 'no_slot_in_baton',
+    text: `Baton already runs as many agents as it may (${limit} of ${limit})`,
+  } as const;
+  return projects.map((each, index) => {
     let left = shares[index] ?? 0;
     const plan = each.plan.map((decision) => {
       if (decision.reason !== null) return decision;
@@ -106,12 +109,12 @@ function claimsIn(status: Status | null): OtherClaim[] {
       slotInState: state,
       why: 'an agent is running on it',
     })),
-    ...retrying.map(({ issue_id }) => ({ issueId: issue_id, slotInState: null, why: 'it waits for its next look' })),
+    ...retrying.map(({ issue_id }) => ({ issueId: issue_id, slotInState: null, why: 'it waits for its retry' })),
   ];
 }
 
 function text(plan: readonly DispatchDecision[]): string {
-  if (plan.length === 0) return 'No ticket is in an active state; nothing would start.\n';
+  if (plan.length === 0) return 'No issue is in an active state, so nothing would start.\n';
   return plan
     .map(({ issue, reason }) => {
       const name = harmlessLine(`${issue.identifier}  ${issue.title}`);
@@ -133,12 +136,12 @@ function presented({ issue, reason }: DispatchDecision): Record<string, unknown>
   };
 }
 
-function lookText({ workflow, project, plan, error }: Look): string {
+function projectText({ workflow, project, plan, error }: ProjectPlan): string {
   const name = project === null ? '' : ` (${project})`;
   const lines = error === null ? text(plan) : `cannot start: ${harmlessLines(error.message)} [${error.code}]\n`;
   return `${harmlessLine(`${workflow}${name}`)}\n${lines}`;
 }
 
-function presentedLook({ workflow, project, plan, error }: Look): Record<string, unknown> {
+function presentedProject({ workflow, project, plan, error }: ProjectPlan): Record<string, unknown> {
   return { workflow, project, ...(error === null ? { plan: plan.map(presented) } : { error }) };
 }

@@ -23,7 +23,7 @@ function text({ issue_identifier, title, state, gates, next }: ExplainedIssue, i
   const lines = [
     `${harmlessLine(issue_identifier)}  ${harmlessLine(title)}  (${harmlessLine(state)})`,
     ...gates.map((gate) => `  ${gate.passed ? 'ok' : 'no'}  ${harmlessLine(gate.text)}`),
-    ...(isDaemon ? [] : ['No daemon answers; this is how one would find it.']),
+    ...(isDaemon ? [] : ['No daemon is running. This is what a daemon would decide if it started now.']),
     harmlessLine(next),
   ];
   return `${lines.join('\n')}\n`;

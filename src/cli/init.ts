@@ -13,7 +13,7 @@ import type { TrackerAdapter } from '../tracker/adapter.ts';
 import { parseWorkflow } from '../workflow/load-workflow.ts';
 import { exitCodes } from './exit-codes.ts';
 import { askPerson, type Chosen, type InitFlags } from './init/ask-person.ts';
-import { whatWorkspacesAre, workspaceLines, workspacesReport } from './init/what-workspaces-are.ts';
+import { planWorkspaces, workspaceLines, workspacesReport } from './init/planned-workspaces.ts';
 import { workflowText } from './init/workflow-text.ts';
 import { jsonLine } from './json-line.ts';
 import { jsonOption } from './option-parsers.ts';
@@ -25,16 +25,16 @@ import { jsonOption } from './option-parsers.ts';
 export function initCommand(surroundings: Surroundings, finish: (exitCode: number) => void): Command {
   const { trackers, backends } = adaptersIn(surroundings);
   const command = new Command('init')
-    .description('write a workflow file; asks what the options leave open')
+    .description('write a workflow file; asks for everything that no option answers')
     .argument('[workflow]', 'the file to write', 'WORKFLOW.md')
     .option('--tracker <kind>', trackers.map(({ kind }) => kind).join(' or '))
     .option('--agent <backend>', backends.map(({ name }) => name).join(' or '));
   for (const { name, value, help } of questionsIn(surroundings))
     command.option(`--${name.replaceAll('_', '-')} <${value}>`, help);
   return command
-    .option('--label <name>', 'only issues with this label; - for all')
-    .option('--repo <address>', 'the git repository that issues are worked on in, a path or a URL; - for none')
-    .option('--yes', 'take the default for every question')
+    .option('--label <name>', 'work only on issues with this label; - for all issues')
+    .option('--repo <address>', 'the git repository that agents work on, a path or a URL; - for none')
+    .option('--yes', 'ask nothing and take the defaults')
     .addOption(jsonOption())
     .action(async (file: string, flags: InitFlags) => finish(await init(file, flags, surroundings)));
 }
@@ -49,14 +49,14 @@ function questionsIn(surroundings: Surroundings): readonly InitQuestion[] {
 /** `baton init`: asks, or takes flags, and writes a workflow file that validates. Never replaces an existing file. */
 async function init(file: string, flags: InitFlags, surroundings: Surroundings): Promise<number> {
   const target = path.resolve(surroundings.cwd, file);
-  if (existsSync(target)) throw isThere(target);
+  if (existsSync(target)) throw alreadyExists(target);
   const chosen = await askPerson(flags, target, surroundings);
   const { tracker, agent, answers, label, repo } = chosen;
   const root = agent.init.writesTemporaryFiles ? workspaceRoot(target, surroundings) : null;
   const text = workflowText(chosen, surroundings.timeZone, root);
   const settings = check(text, target, chosen, surroundings);
   write(target, text);
-  const workspaces = await whatWorkspacesAre(settings, target, surroundings);
+  const workspaces = await planWorkspaces(settings, target, surroundings);
   const answered = questionsIn(surroundings).map(({ name }) => [name, answers[name] ?? null]);
   const report = {
     path: target,
@@ -82,28 +82,28 @@ function workspaceRoot(target: string, surroundings: Surroundings): string {
   return `~/baton/workspaces/${path.basename(stateFolder(target, undefined, surroundings))}`;
 }
 
-/** Exclusive, so that a file created meanwhile is not replaced either. */
+/** Opens the file exclusively, so that a file created in the meantime is not replaced either. */
 function write(target: string, text: string): void {
   try {
     writeFileSync(target, text, { flag: 'wx' });
   } catch (cause) {
-    if (cause instanceof Error && 'code' in cause && cause.code === 'EEXIST') throw isThere(target);
+    if (cause instanceof Error && 'code' in cause && cause.code === 'EEXIST') throw alreadyExists(target);
     throw new BatonError('init_refused', `${target} cannot be written.`, {
       cause,
-      nextStep: 'Check that its folder is there and that you may write in it.',
+      nextStep: 'Check that the folder exists and that you may write to it.',
       details: { path: target, problem: 'not_writable' },
     });
   }
 }
 
-function isThere(target: string): BatonError {
-  return new BatonError('init_refused', `${target} is there already.`, {
-    nextStep: 'Name another file, or move that one away.',
+function alreadyExists(target: string): BatonError {
+  return new BatonError('init_refused', `${target} already exists.`, {
+    nextStep: 'Name another file, or move the existing file away.',
     details: { path: target, problem: 'exists' },
   });
 }
 
-/** The secret of a tracker may be exported later; any other problem prevents the file from being written. */
+/** The user may export the secret of a tracker later. Any other problem throws, so that no bad file is written. */
 function check(text: string, target: string, { tracker }: Chosen, surroundings: Surroundings): Settings {
   const assumed = Object.fromEntries(secretVariables(tracker).map((name) => [name, 'to be exported']));
   const context = workflowContext({ ...surroundings, env: { ...assumed, ...surroundings.env } });
@@ -114,7 +114,7 @@ function nextSteps(target: string, { tracker, agent }: Chosen): string[] {
   const file = shellArgument(target);
   const first = [...secretVariables(tracker).map((name) => `export ${name}=…`), ...(agent.init.firstSteps ?? [])];
   return [
-    `${harmlessLine(target)} is written. Read it (docs: ${tracker.docs}, ${agent.docs}), then:`,
+    `Wrote ${harmlessLine(target)}. Read it (docs: ${tracker.docs}, ${agent.docs}), then run:`,
     ...first.map((line) => `  ${line}`),
     `  baton doctor ${file}`,
     ...(tracker.openBoard === undefined ? [] : [`  baton issue add "My first issue" --workflow ${file}`]),

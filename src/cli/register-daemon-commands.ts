@@ -10,26 +10,29 @@ import type { ExplainFlags } from './explain.ts';
 import { count, folder, jsonOption, names, port } from './option-parsers.ts';
 import type { StartFlags } from './start.ts';
 
-const tokenHint = '`baton token create --scope read`, or `operate` to act';
+const tokenHint = '`baton token create --scope read` creates one; with `operate` it may also act';
 
 /** Adds `start`, `status`, `top`, `explain`, `demo` and `doctor`. */
-export function registerDaemonCommands(program: Command, { surroundings, finish, run, addBeside }: CommandParts): void {
+export function registerDaemonCommands(
+  program: Command,
+  { surroundings, finish, run, addProjectCommand }: CommandParts,
+): void {
   program
     .command('start', { isDefault: true })
-    .description('take issues and run agents until stopped')
+    .description('take issues and run agents until you stop it')
     .addArgument(workflowsArgument())
-    .option('--dry-run', 'only tell what would start, and why not the rest')
-    .option('--only <ids>', 'a trial: only these issues; several with commas; in each project alike', names)
-    .option('--max-runs <number>', 'a trial: end new work after so many runs, counted in each project', count)
+    .option('--dry-run', 'start nothing; print what would start, and why the rest would not')
+    .option('--only <ids>', 'trial: work only on these issues (comma-separated, for every project)', names)
+    .option('--max-runs <number>', 'trial: start at most this many runs in each project', count)
     .option(
       '--max-agents <number>',
-      'at most so many agents at once over all projects (default: the largest agent.max_concurrent_agents)',
+      'run at most this many agents at once in all projects together (default: the largest agent.max_concurrent_agents)',
       count,
     )
-    .option('--port <number>', 'port of the API and the dashboard; 0: any that is free', port)
-    .option('--no-view', 'show the log on a terminal, and not what is going on')
-    .option('--logs-root <dir>', 'folder for log/baton.log (default: the state folder, of the first file)', folder)
-    .option('--state-dir <dir>', 'folder for what Baton keeps; with one file only', folder)
+    .option('--port <number>', 'port of the API and the dashboard; 0 for any free port', port)
+    .option('--no-view', 'show the log on the terminal instead of the live view')
+    .option('--logs-root <dir>', 'folder for log/baton.log (default: the state folder of the first file)', folder)
+    .option('--state-dir <dir>', 'the state folder: store, log and caches; only with one workflow file', folder)
     .addOption(jsonOption())
     .action(async (workflows: [string, ...string[]], options: StartFlags, command: Command) => {
       const commands = program.commands.map((each) => each.name());
@@ -39,35 +42,37 @@ export function registerDaemonCommands(program: Command, { surroundings, finish,
       finish(await started.catch((error) => throwWithCommand(error, workflows[0], commands)));
     });
 
-  addBeside(program, 'status', 'what the daemon of a workflow file is doing').action(
+  addProjectCommand(program, 'status', 'show what the daemon of a workflow file is doing').action(
     async (options: WorkplaceFlags & { json?: boolean }) => {
       const { status } = await import('./status.ts');
       finish(await status(options, surroundings));
     },
   );
 
-  addBeside(program, 'top', 'what the daemon of a workflow file is doing, full screen')
-    .addHelpText('after', `\nWhere the daemon wants a token (server.host), it is taken from BATON_TOKEN: ${tokenHint}.`)
+  addProjectCommand(program, 'top', 'show what the daemon of a workflow file is doing, live on the full screen')
+    .addHelpText('after', `\nIf the daemon asks for a token (server.host), set BATON_TOKEN: ${tokenHint}.`)
     .action(run(() => import('./top/top.ts'), 'top'));
 
-  addBeside(program, 'explain <issue>', 'why an issue starts or does not, gate by gate, and what happens next').action(
-    async (issue: string, options: ExplainFlags) => {
-      const { explain } = await import('./explain.ts');
-      finish(await explain(issue, options, surroundings));
-    },
-  );
+  addProjectCommand(
+    program,
+    'explain <issue>',
+    'show why an issue starts or not, condition by condition, and what happens next',
+  ).action(async (issue: string, options: ExplainFlags) => {
+    const { explain } = await import('./explain.ts');
+    finish(await explain(issue, options, surroundings));
+  });
 
   program
     .command('demo')
-    .description('ten issues through a scratch repository, with a scripted stand-in for an agent')
+    .description('watch ten issues go through a scratch repository, with a scripted agent')
     .addOption(jsonOption())
-    .option('--once', 'end when nothing is left to do')
+    .option('--once', 'stop when all issues are finished')
     .option('--dir <dir>', 'folder of the demo (default: one in the state folder)', folder)
     .action(run(() => import('../../demo/demo.ts'), 'demo'));
 
   program
     .command('doctor')
-    .description('check this machine: each line is ok, or the command that fixes it')
+    .description('check this machine, and say how to fix each problem')
     .addOption(jsonOption())
     .argument('[workflow]', 'also check what this workflow file needs')
     .action(async (workflow: string | undefined, options: { json?: boolean }) => {
@@ -77,7 +82,7 @@ export function registerDaemonCommands(program: Command, { surroundings, finish,
 }
 
 function workflowsArgument(): Argument {
-  const words = 'the workflow file; several: a project each, in one process';
+  const words = 'the workflow file; several files run as several projects in one process';
   return new Argument('[workflows...]', words).default(['WORKFLOW.md'], 'WORKFLOW.md');
 }
 

@@ -6,7 +6,7 @@ import { jsonOption } from './option-parsers.ts';
 export function registerWorkflowCommands(program: Command, { surroundings, finish, run }: CommandParts): void {
   program
     .command('init')
-    .description('write a workflow file; asks what the options leave open')
+    .description('write a workflow file; asks for everything that no option answers')
     // Its options come from the adapters, so `initCommand` parses all of them, including `--help`.
     .helpOption(false)
     .allowUnknownOption()
@@ -18,7 +18,7 @@ export function registerWorkflowCommands(program: Command, { surroundings, finis
 
   program
     .command('validate')
-    .description('check a workflow file and print the settings it gives')
+    .description('check a workflow file and print its settings')
     .argument('[workflow]', 'the workflow file', 'WORKFLOW.md')
     .addOption(jsonOption())
     .action(run(() => import('./validate.ts'), 'validate'));

@@ -55,7 +55,7 @@ export async function start(
   const ownFolder = stateFolder(path.resolve(surroundings.cwd, workflows[0]), flags.stateDir, surroundings);
   const logsRoot = path.resolve(surroundings.cwd, flags.logsRoot ?? ownFolder);
   const { stderr, env } = surroundings;
-  const { server, observability } = looksOf(paths[0] ?? '', surroundings);
+  const { server, observability } = viewSettingsOf(paths[0] ?? '', surroundings);
   // A terminal that no one reads any more must not stop a daemon.
   await using writer = openTerminalWriter(stderr, surroundings.clock);
   const terminal = writer?.stream ?? stderr;
@@ -80,7 +80,7 @@ export async function start(
 }
 
 /** The server and view settings of the first file. If it cannot be read, its start reports the error. */
-function looksOf(workflow: string, surroundings: Surroundings): Pick<Settings, 'server' | 'observability'> {
+function viewSettingsOf(workflow: string, surroundings: Surroundings): Pick<Settings, 'server' | 'observability'> {
   try {
     return loadWorkflow(workflow, workflowContext(surroundings)).settings;
   } catch {
@@ -124,7 +124,7 @@ async function startOne(workflowPath: string, parts: StartParts, surroundings: S
     logs,
     dashboard,
   });
-  return tellEnd(await runDaemon(daemon, signals), logger);
+  return reportEnd(await runDaemon(daemon, signals), logger);
 }
 
 async function startAll(workflows: readonly string[], parts: StartParts, surroundings: Surroundings): Promise<number> {
@@ -143,24 +143,25 @@ async function startAll(workflows: readonly string[], parts: StartParts, surroun
     return exitCodes.error;
   }
   for (const { workflow, error } of broken) logger.warn('project_start_failed', { workflow, code: error.code });
-  return tellEnd(how, logger);
+  return reportEnd(how, logger);
 }
 
-function tellEnd(how: DaemonEnd, logger: Logger): number {
+function reportEnd(how: DaemonEnd, logger: Logger): number {
   if (how === 'at_once') logger.warn('baton_killed_by_signal');
   else logger.info('baton_stopped');
   return how === 'at_once' ? exitCodes.error : exitCodes.ok;
 }
 
-/**
- * The commands that work next to a daemon find its folder by the workflow file; one folder for several would hide each
- * of them.
- */
+/** Other commands find the state folder of a daemon by its workflow file; a shared folder would break that. */
 function refuseOneStateFolder({ stateDir }: StartFlags): void {
   if (stateDir === undefined) return;
-  throw new BatonError('usage_error', '--state-dir names the folder of one project, and several files are named.', {
-    nextStep: 'Leave it out: each project has a folder of its own. XDG_STATE_HOME moves all of them.',
-  });
+  throw new BatonError(
+    'usage_error',
+    '--state-dir sets the state folder of one project, but you named several workflow files.',
+    {
+      nextStep: 'Leave out --state-dir: each project has its own state folder. XDG_STATE_HOME moves all of them.',
+    },
+  );
 }
 
 /** The limits of a trial; null when there are none. */
@@ -169,7 +170,7 @@ export function trialOf({ only, maxRuns }: StartFlags): Trial | null {
   return { only: only ?? null, maxRuns: maxRuns ?? null };
 }
 
-/** The flags by which a command finds this daemon. */
+/** The flags with which another command finds this daemon. */
 function placeFlagsOf(workflow: string, { stateDir }: StartFlags): readonly string[] {
   const file = workflow === 'WORKFLOW.md' ? [] : ['--workflow', workflow];
   return stateDir === undefined ? file : [...file, '--state-dir', stateDir];

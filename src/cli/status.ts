@@ -8,7 +8,7 @@ import type { WorkplaceFlags } from '../daemon/workplace.ts';
 import { exitCodes } from './exit-codes.ts';
 import { jsonLine } from './json-line.ts';
 
-/** `baton status`: what the daemon is doing, or that none answers and what waits for it. */
+/** `baton status`: what the daemon is doing, or that no daemon runs and which commands wait for one. */
 export async function status(flags: WorkplaceFlags & { json?: boolean }, surroundings: Surroundings): Promise<number> {
   const { stdout } = surroundings;
   await using connection = await connect(flags, surroundings);
@@ -23,7 +23,7 @@ export async function status(flags: WorkplaceFlags & { json?: boolean }, surroun
   const lines = daemon
     ? [...describe(found), ...waits]
     : [
-        `No daemon answers for ${connection.workflowPath}. To start one: ${startCommand(flags)}`,
+        `No daemon is running for ${connection.workflowPath}. To start one: ${startCommand(flags)}`,
         ...waits,
         `${issues(counts.held)} held.`,
       ];
@@ -41,13 +41,13 @@ function describe(status: Status): string[] {
       ? 'running'
       : `${paused.kind === 'pause' ? 'paused' : 'draining'}${paused.reason === null ? '' : ` (${harmlessLine(paused.reason)})`}`;
   return [
-    `Baton is ${state}: ${slots.used} of ${slots.limit} agents, ${totals.runs} runs, ${totals.total_tokens.toLocaleString('en')} tokens since its start`,
+    `Baton is ${state}: ${slots.used} of ${slots.limit} agents, ${totals.runs} runs, ${totals.total_tokens.toLocaleString('en')} tokens since it started`,
     ...polling(status.polling),
-    ...parkedAccounts(status),
+    ...waitingAccounts(status),
     ...(status.no_headroom === null ? [] : [`nothing new starts: ${harmlessLine(status.no_headroom)}`]),
     ...(status.workflow_problem === null ? [] : [`workflow file: ${harmlessLine(status.workflow_problem.message)}`]),
     ...troubles(status.errors),
-    ...section('running', status.running, (row) => `${row.stage} · ${row.last_message ?? 'no event yet'}`),
+    ...section('running', status.running, (row) => `${row.stage} · ${row.last_message ?? 'no message yet'}`),
     ...limitsNear(status),
     ...section('retrying', status.retrying, (row) => `at ${row.due_at} · ${row.wait_reason ?? row.error ?? row.kind}`),
     ...section(
@@ -55,19 +55,19 @@ function describe(status: Status): string[] {
       status.waiting_quota,
       (row) => `until ${row.due_at} · ${shortened(`${row.error}`)}`,
     ),
-    ...section('asks you', status.questions, (row) => `${row.text} · ${showCommand(row, status)}`),
+    ...section('questions for you', status.questions, (row) => `${row.text} · ${showCommand(row, status)}`),
     ...section('held', status.held, (row) => shortened(row.reason)),
     ...section('waiting', waiting, (row) => shortened(row.reason)),
     ...failingJobs(status),
-    ...worthReading(status),
+    ...queueFindings(status),
   ];
 }
 
 const consequences: Readonly<Record<string, string>> = {
   warned: 'nothing changes yet',
-  stretched: 'polls are further apart, and nothing is tidied up',
-  essential_only: 'nothing new starts; live runs are looked after',
-  closed: 'nothing is sent',
+  stretched: 'polls are further apart, and cleanup waits',
+  essential_only: 'nothing new starts; only live runs make requests',
+  closed: 'no request is sent',
 };
 
 /** How often the tracker is polled, and which limits are short. */
@@ -79,8 +79,8 @@ function polling(facts: Status['polling']): string[] {
   const pace = `every ${facts.interval_ms / 1_000} s${why}`;
   const lines =
     facts.failures === 0
-      ? [`the tracker is looked at ${pace}${next}`]
-      : [`the tracker did not answer ${facts.failures} times in a row; it is looked at less often than ${pace}${next}`];
+      ? [`polls the tracker ${pace}${next}`]
+      : [`the tracker failed ${facts.failures} times in a row; Baton polls it less often than ${pace}${next}`];
   const what = consequences[step];
   if (what !== undefined)
     lines.push(`requests: ${harmlessLine(text)}${until === null ? '' : ` (until ${until})`}: ${what}`);
@@ -104,12 +104,12 @@ function failingJobs({ jobs }: Status): string[] {
 }
 
 /** The findings of the last check of the queue. */
-function worthReading({ findings }: Status): string[] {
+function queueFindings({ findings }: Status): string[] {
   if (findings.length === 0) return [];
   const lines = findings.map(
     ({ issue_identifier, text }) => `  ${harmlessLine(issue_identifier ?? '').padEnd(12)} ${harmlessLine(text)}`,
   );
-  return ['', 'worth a look', ...lines];
+  return ['', 'worth checking', ...lines];
 }
 
 /** The refusal of an account is printed once, in its own line. */
@@ -119,7 +119,7 @@ function withoutReasons({ accounts }: Status): (text: string) => string {
 }
 
 /** Why nothing starts on an account. */
-function parkedAccounts({ accounts }: Status): string[] {
+function waitingAccounts({ accounts }: Status): string[] {
   return accounts.flatMap(({ waits_for: why }) => (why === null ? [] : [harmlessLine(why)]));
 }
 

@@ -39,9 +39,7 @@ export function validate(workflow: string, flags: { readonly json?: boolean }, s
     if (loaded !== null)
       surroundings.stdout.write(needsText(needsOf(findBackend(loaded.settings.agent.backend, surroundings))));
     surroundings.stderr.write([...warnings, ...errors].map(problemLine).join(''));
-    const verdict = valid
-      ? 'is usable'
-      : `cannot be used: ${errors.length} ${errors.length === 1 ? 'error' : 'errors'}`;
+    const verdict = valid ? 'is valid' : `is not valid: ${errors.length} ${errors.length === 1 ? 'error' : 'errors'}`;
     (valid ? surroundings.stdout : surroundings.stderr).write(`${file} ${verdict}\n`);
   }
   return valid ? exitCodes.ok : exitCodes.error;
@@ -60,7 +58,7 @@ function settingsTable({ described }: LoadedWorkflow): string {
   return rows.map(([key, value, origin]) => `${key.padEnd(keys)}  ${value.padEnd(values)}  ${origin}\n`).join('');
 }
 
-/** What the backend needs beyond the workspace; null when any program may be the agent. */
+/** What the backend needs beyond the workspace; null where Baton cannot know, because any program may be the agent. */
 function needsOf({ needs, hasReadOnlyMode, docs }: AgentBackend) {
   return { paths: needs?.paths ?? null, hosts: needs?.hosts ?? null, has_read_only_mode: hasReadOnlyMode, docs };
 }

@@ -87,7 +87,7 @@ export class ProjectClient {
     const runs: Run[] = [];
     let cursor: string | null = null;
     do {
-      const query = new URLSearchParams({ limit: String(Math.min(limit - runs.length, mostAPage)) });
+      const query = new URLSearchParams({ limit: String(Math.min(limit - runs.length, mostPerPage)) });
       if (issue !== undefined) query.set('issue', issue);
       if (cursor !== null) query.set('cursor', cursor);
       const page: z.output<typeof runList> = await this.#client.read(`${this.#path}/runs?${query}`, runList);
@@ -97,24 +97,24 @@ export class ProjectClient {
     return runs;
   }
 
-  /** Finds a run by its id, the beginning of it, or its issue. */
+  /** Finds a run by its id, the start of its id, or its issue. */
   run(reference: string): Promise<RunDetail> {
     return this.#client.read(`${this.#path}/runs/${part(reference)}`, runDetail, patientMs);
   }
 
   /** The events after this number, in order. */
   events(run: string, after: number): Promise<z.output<typeof runEventList>> {
-    const query = `after=${after}&limit=${mostAPage}`;
+    const query = `after=${after}&limit=${mostPerPage}`;
     return this.#client.read(`${this.#path}/runs/${part(run)}/events?${query}`, runEventList, patientMs);
   }
 
   /** The open questions, oldest first; or the newest in any state. */
   async questions(wanted: 'open' | { readonly latest: number }): Promise<readonly Question[]> {
-    const query = wanted === 'open' ? 'which=open' : `which=latest&limit=${Math.min(wanted.latest, mostAPage)}`;
+    const query = wanted === 'open' ? 'which=open' : `which=latest&limit=${Math.min(wanted.latest, mostPerPage)}`;
     return (await this.#client.read(`${this.#path}/questions?${query}`, questionList)).questions;
   }
 
-  /** Finds a question by its id, the beginning of it, or its issue. */
+  /** Finds a question by its id, the start of its id, or its issue. */
   async question(reference: string): Promise<Question> {
     return (await this.#client.read(`${this.#path}/questions/${part(reference)}`, questionAnswer)).question;
   }
@@ -129,9 +129,9 @@ export class ProjectClient {
 }
 
 /** The largest page that every list allows. */
-const mostAPage = 500;
+const mostPerPage = 500;
 
-/** A part of a path; an empty one would name another address. */
+/** A part of a path. An empty name becomes a space, because an empty part would change the address. */
 function part(name: string): string {
   return encodeURIComponent(name === '' ? ' ' : name);
 }
@@ -146,8 +146,8 @@ async function readAnswer<S extends z.ZodType>(answer: Response, schema: S): Pro
   if (!answer.ok) throw errorFrom(json);
   const read = schema.safeParse(json);
   if (read.success) return read.data;
-  throw new BatonError('daemon_unreachable', 'The daemon answers in a way that this command does not understand.', {
-    nextStep: 'Restart the daemon: it may be of another version than this command.',
+  throw new BatonError('daemon_unreachable', 'This command does not understand the answer of the daemon.', {
+    nextStep: 'Restart the daemon: it probably runs another version of Baton than this command.',
     cause: read.error,
   });
 }
@@ -156,8 +156,8 @@ function errorFrom(json: unknown): BatonError {
   const { error } = refusal.safeParse(json).data ?? { error: { code: '', message: 'The daemon gave no reason.' } };
   const { code, message, next_step: nextStep, details = {}, problems } = error;
   const known = ownCodes[code] ?? (isErrorCode(code) ? code : 'daemon_unreachable');
-  const words = problems === undefined ? message : problems.map(({ at, problem }) => `${at}: ${problem}`).join('; ');
-  return new BatonError(known, words, { details, ...(nextStep === undefined ? {} : { nextStep }) });
+  const text = problems === undefined ? message : problems.map(({ at, problem }) => `${at}: ${problem}`).join('; ');
+  return new BatonError(known, text, { details, ...(nextStep === undefined ? {} : { nextStep }) });
 }
 
 /** Refusal codes of the listener and of Symphony's API, as error codes of this program. */

@@ -46,5 +46,5 @@ export function overSocket(socketPath: string, clock: Clock): Send {
 }
 
 function unreachable(cause: unknown): BatonError {
-  return new BatonError('daemon_unreachable', 'No daemon answers on the local socket.', { cause });
+  return new BatonError('daemon_unreachable', 'No daemon answered on its local socket.', { cause });
 }

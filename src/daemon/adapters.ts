@@ -29,7 +29,7 @@ export function findTracker(kind: string, surroundings: Pick<Surroundings, 'adap
   const found = trackers.find((each) => each.kind === kind);
   if (found !== undefined) return found;
   const known = trackers.map((each) => each.kind).join(' or ');
-  throw new BatonError('unsupported_tracker_kind', `There is no tracker "${kind}" in this version; use ${known}.`);
+  throw new BatonError('unsupported_tracker_kind', `This version of Baton has no tracker "${kind}". Use ${known}.`);
 }
 
 export function findBackend(name: string, surroundings: Pick<Surroundings, 'adapters'>): AgentBackend {
@@ -37,7 +37,10 @@ export function findBackend(name: string, surroundings: Pick<Surroundings, 'adap
   const found = backends.find((each) => each.name === name);
   if (found !== undefined) return found;
   const known = backends.map((each) => each.name).join(' or ');
-  throw new BatonError('unsupported_agent_backend', `There is no agent "${name}" in this version; use ${known}.`);
+  throw new BatonError(
+    'unsupported_agent_backend',
+    `This version of Baton has no agent backend "${name}". Use ${known}.`,
+  );
 }
 
 /** Creates the agent that the settings name, using the quota of this account. */

@@ -60,12 +60,12 @@ export function agentEnvironmentText(environment: AgentEnvironment): string {
     ['agent.env', workflow],
     ...accountRows,
     ['from Baton', baton],
-    ['removed, as secrets', removed],
-    ['set just now', set],
+    ['withheld (secrets)', removed],
+    ['set now', set],
   ];
   const width = Math.max(...rows.map(([what]) => what.length));
   const lines = rows.map(([what, names]) => `  ${what.padEnd(width)}  ${names.map(harmlessLine).join(' ') || '-'}\n`);
-  return `\nEnvironment variables of an agent, by name\n${lines.join('')}\n`;
+  return `\nEnvironment variables that an agent gets (names only)\n${lines.join('')}\n`;
 }
 
 /**

@@ -25,7 +25,7 @@ export interface ComposedWorkspaces {
   readonly ground: WorkspaceGround;
   /** Returns the same workspaces for the same settings, so that simultaneous starts share one fetch. */
   readonly workspacesFor: (settings: Settings) => Workspaces;
-  /** Deletes saved work that is older than the settings allow; returns how much. */
+  /** Deletes saved work that is older than the settings allow; returns the number of deleted entries. */
   readonly pruneSalvage: (settings: Settings) => Promise<number>;
 }
 
@@ -35,8 +35,8 @@ export function composeWorkspaces(parts: WorkspaceComposition): ComposedWorkspac
   const ground = createWorkspaceGround(parts);
   const made = new WeakMap<Settings, Workspaces>();
   const workspacesFor = (settings: Settings): Workspaces => {
-    const there = made.get(settings);
-    if (there !== undefined) return there;
+    const known = made.get(settings);
+    if (known !== undefined) return known;
     const { project, workspace, hooks, secretEnvironment } = settings;
     const workspaces = createLocalWorkspaces({
       ...parts,

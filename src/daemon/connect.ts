@@ -20,8 +20,8 @@ export interface Connection extends AsyncDisposable {
 
 /**
  * Connects to the daemon of a workflow file over its local socket. From the first unanswered request on, the same API
- * runs on the store alone; so a command must carry a key, which makes it be written once. The workflow file is read
- * only then: it may be invalid while a daemon keeps running.
+ * runs on the store alone. A command must therefore carry a key, so that it is stored once. The workflow file is read
+ * only when no daemon answers, because it may be invalid while a daemon keeps running.
  */
 export async function connect(
   flags: WorkplaceFlags,

@@ -35,7 +35,7 @@ export interface StateFolder {
    * False once the folder was deleted or replaced: another daemon can then start next to this one, so this one must
    * stop. Cheap enough for every tick.
    */
-  isHeld(): boolean;
+  isStillOurs(): boolean;
   release(): void;
 }
 
@@ -62,7 +62,7 @@ export function takeStateFolder(stateDir: string, parts: StateFolderParts): Stat
     lock = takeInstanceLock(path.join(stateDir, 'daemon'));
     const markerId = markerOf(realpathSync(stateDir), parts.hostName);
     const ownerId = ownerOf(path.join(stateDir, 'daemon-id'), markerId, parts);
-    return { ownerId, markerId, isHeld: watchFile(path.join(stateDir, 'daemon.lock')), release };
+    return { ownerId, markerId, isStillOurs: watchFile(path.join(stateDir, 'daemon.lock')), release };
   } catch (thrown) {
     release();
     const error = sqliteError(thrown, stateDir);
@@ -133,9 +133,9 @@ function replaceFile(file: string, text: string): void {
 
 function inUse(stateDir: string, { details }: BatonError): BatonError {
   const { pid, host } = details;
-  const who = pid === undefined ? 'another daemon that is just starting' : `the daemon with pid ${pid} on ${host}`;
+  const who = pid === undefined ? 'another daemon that is starting' : `the daemon with pid ${pid} on ${host}`;
   return new BatonError('store_in_use', `The state folder ${stateDir} is in use by ${who}.`, {
     details: { ...details, folder: stateDir },
-    nextStep: 'Stop that daemon, or give this one a state folder of its own (`--state-dir`).',
+    nextStep: 'Stop that daemon, or give this one its own state folder (`--state-dir`).',
   });
 }

@@ -26,7 +26,7 @@ import { type StateFolder, takeStateFolder } from './daemon-identity.ts';
 import { workableSource } from './guarded-source.ts';
 import { lastTouch, readHeadroom } from './machine-facts.ts';
 import { Remote } from './remote.ts';
-import { endAllAtOnce, probe, processesOf } from './run-custody.ts';
+import { endAllAtOnce, probeMachine, processesOf } from './run-containment.ts';
 import { createBoardWatch } from './services/board-watch.ts';
 import type { OpenedApi } from './services/open-api.ts';
 import { createRunEvents } from './services/run-events.ts';
@@ -45,7 +45,7 @@ export interface DaemonOptions {
   readonly pool?: SlotPool;
   /** Shared with other projects of this Baton that may use the same credential; absent when there is only one. */
   readonly limiters?: LimiterRegistry;
-  /** Lets the other projects refuse a reading of the workflow file; throws when the first reading is refused. */
+  /** Refuses a workflow file that clashes with another project; throws when its first reading clashes. */
   readonly guard?: (source: WorkflowSource) => WorkflowSource;
   readonly logger: Logger;
   /** The API of this Baton; absent when nothing serves it. */
@@ -80,7 +80,7 @@ export async function createDaemon(options: DaemonOptions, surroundings: Surroun
   const settings = settingsNow();
   const place = statePlace(workflowPath, settings, options.stateDir, surroundings);
   const { stateDir } = place;
-  const { ownerId, markerId, isHeld } = takeIdentity(opened, stateDir, options, surroundings);
+  const { ownerId, markerId, isStillOurs } = takeIdentity(opened, stateDir, options, surroundings);
   const store = opened.use(await openStore({ url: place.storeUrl, clock, logger, mode: options.role }));
   const project = (await store.projects.ensure(settings.project.name, clock.now())).id;
   const remote = opened.use(
@@ -104,7 +104,7 @@ export async function createDaemon(options: DaemonOptions, surroundings: Surroun
     chance,
     onChange: () => {
       orchestrator.refresh();
-      boardWatch.look();
+      boardWatch.check();
     },
   };
   const trackerFor = trackerMaker({ clock, logger, remote, storage }, surroundings);
@@ -118,7 +118,7 @@ export async function createDaemon(options: DaemonOptions, surroundings: Surroun
   trackerFor(settings);
   // Requests of previous daemons, and of other daemons on the store, count before the first request.
   await remote.refresh();
-  const containment = await probe(surroundings, markerId);
+  const containment = await probeMachine(surroundings, markerId);
   const process = { clock, containment: containment.containment, daemonId: markerId, daemonEnv: surroundings.env };
   const workspaceParts = { ...process, workflowPath, stateDir, logger };
   const { ground, workspacesFor, pruneSalvage } = composeWorkspaces(workspaceParts);
@@ -145,7 +145,7 @@ export async function createDaemon(options: DaemonOptions, surroundings: Surroun
       isShared: store.engine === 'postgres',
       owner: ownerId,
       host: surroundings.hostName,
-      onRunEvent: (runId, seq, event) => runEvents.tell(runId, seq, event),
+      onRunEvent: (runId, seq, event) => runEvents.publish(runId, seq, event),
       onRunEnd: ({ usage, ...run }) =>
         options.api?.metrics.runEnded({ project: settings.project.name, ...run, ...usage }),
       processes: processesOf(markerId, ground, { clock, logger }),
@@ -159,8 +159,8 @@ export async function createDaemon(options: DaemonOptions, surroundings: Surroun
         if (!isDaemon) return;
         lastTick = record.tick;
         health.put(presentHealth(record));
-        boardWatch.look();
-        if (isHeld()) return;
+        boardWatch.check();
+        if (isStillOurs()) return;
         logger.error('state_folder_lost');
         void orchestrator.stop();
       },
@@ -218,8 +218,8 @@ function takeIdentity(
   stateDir: string,
   { role, logger }: DaemonOptions,
   { chance, hostName }: Surroundings,
-): Pick<StateFolder, 'ownerId' | 'markerId' | 'isHeld'> {
-  if (role === 'visitor') return { ownerId: 'visitor', markerId: chance.id(), isHeld: () => true };
+): Pick<StateFolder, 'ownerId' | 'markerId' | 'isStillOurs'> {
+  if (role === 'visitor') return { ownerId: 'visitor', markerId: chance.id(), isStillOurs: () => true };
   const folder = takeStateFolder(stateDir, { hostName, chance, logger });
   opened.defer(() => folder.release());
   return folder;

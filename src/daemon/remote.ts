@@ -28,8 +28,8 @@ const lastWriteMs = 2_000;
  * counter names still differ.
  */
 const noIssue = '@requests';
-/** Provider and credential; the value is the time in UTC milliseconds. */
-const doorName = /^closed_until (\S+) (\S+)$/;
+/** The name of a counter, with provider and credential; its value is the time in UTC milliseconds. */
+const counterName = /^closed_until (\S+) (\S+)$/;
 /** This many characters of a digest are enough to distinguish credentials. */
 const digestLength = 16;
 
@@ -39,7 +39,7 @@ export interface RemoteParts {
   /** Where requests are counted and retry-after times are stored. */
   readonly store: {
     readonly requestCounts: Pick<RequestCounts, 'add' | 'series'>;
-    readonly counters?: DoorCounters;
+    readonly counters?: RetryCounters;
   };
   /** Identifies the store within the process; must be equal for the same store. */
   readonly storeKey?: string;
@@ -65,7 +65,7 @@ export interface RemoteView {
   readonly windows: readonly RequestWindow[];
 }
 
-type DoorCounters = Pick<Counters, 'read' | 'set' | 'clear'>;
+type RetryCounters = Pick<Counters, 'read' | 'set' | 'clear'>;
 
 interface Service {
   readonly provider: HttpProvider;
@@ -82,7 +82,7 @@ export class Remote implements AsyncDisposable {
   readonly #parts: RemoteParts;
   readonly #services = new Map<Limiter, Service>();
   readonly #storeKey: string;
-  readonly #doors: SavedRetryAfter | null;
+  readonly #retryAfter: SavedRetryAfter | null;
   #transport: Transport | null = null;
 
   constructor(parts: RemoteParts) {
@@ -90,7 +90,7 @@ export class Remote implements AsyncDisposable {
     this.#storeKey = parts.storeKey ?? '';
     const { project = null, store, clock, logger } = parts;
     const isKept = project !== null && store.counters !== undefined;
-    this.#doors = isKept ? new SavedRetryAfter(doorsIn(store.counters, project, clock), logger) : null;
+    this.#retryAfter = isKept ? new SavedRetryAfter(retryAfterIn(store.counters, project, clock), logger) : null;
   }
 
   /** A client for this credential; the same credential has the same limits. */
@@ -112,22 +112,22 @@ export class Remote implements AsyncDisposable {
       budget: () => this.#budgetOf(provider.name),
       onSent: (sent) => {
         this.#parts.onSent?.(sent);
-        void this.#doors?.keep();
+        void this.#retryAfter?.keep();
         return this.#count(sent);
       },
     });
     this.#services.set(limiter, { provider, limiter, client });
     const digest = credentialDigest(credential).slice(0, digestLength);
-    this.#doors?.watch(limiter, { provider: provider.name, credential: digest });
+    this.#retryAfter?.watch(limiter, { provider: provider.name, credential: digest });
     // A caller that does not await `refresh` still most likely has these times before its first connection.
-    void this.#doors?.recall();
+    void this.#retryAfter?.recall();
     return client;
   }
 
   /** Reads retry-after times and counts of all daemons from the store. Rejects when it cannot read the counts. */
   async refresh(): Promise<void> {
-    await this.#doors?.recall();
-    await this.#doors?.keep();
+    await this.#retryAfter?.recall();
+    await this.#retryAfter?.keep();
     for (const { provider, limiter } of this.#services.values()) {
       await limiter.seed(this.#storeKey, () => this.#history(provider.name));
     }
@@ -142,7 +142,7 @@ export class Remote implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    if (this.#doors !== null) await within(this.#parts.clock, lastWriteMs, this.#doors.keep());
+    if (this.#retryAfter !== null) await within(this.#parts.clock, lastWriteMs, this.#retryAfter.keep());
     await this.#transport?.[Symbol.asyncDispose]();
     this.#transport = null;
   }
@@ -181,19 +181,19 @@ export class Remote implements AsyncDisposable {
 }
 
 /** Retry-after times as counters of the project. Expired ones are removed when another is written. */
-function doorsIn(counters: DoorCounters, project: string, clock: Clock): RefusalMemory {
+function retryAfterIn(counters: RetryCounters, project: string, clock: Clock): RefusalMemory {
   const key = { project, issueId: noIssue };
   return {
     load: async () =>
       Object.entries(await counters.read(key)).flatMap(([name, until]) => {
-        const [, provider, credential] = doorName.exec(name) ?? [];
+        const [, provider, credential] = counterName.exec(name) ?? [];
         return provider === undefined || credential === undefined ? [] : [{ provider, credential, until }];
       }),
     save: async ({ provider, credential, until }) => {
       const name = `closed_until ${provider} ${credential}`;
       await (until === 0 ? counters.clear(key, [name]) : counters.set(key, name, until));
       const rows = Object.entries(await counters.read(key));
-      const over = rows.filter(([each, at]) => doorName.test(each) && at <= clock.now()).map(([each]) => each);
+      const over = rows.filter(([each, at]) => counterName.test(each) && at <= clock.now()).map(([each]) => each);
       if (over.length > 0) await counters.clear(key, over);
     },
   };

@@ -21,7 +21,7 @@ import { Remote } from './remote.ts';
 import { stateFolder } from './state-folder.ts';
 import type { Surroundings } from './surroundings.ts';
 
-/** Names the workflow file and its state folder. */
+/** The flags that name the workflow file and its state folder. */
 export interface WorkplaceFlags {
   readonly workflow?: string;
   readonly stateDir?: string;
@@ -112,7 +112,7 @@ export async function projectOf(workflowPath: string, client: ApiClient): Promis
   const projects = await client.projects();
   const own = projects.find(({ workflow_path: each }) => each === workflowPath) ?? projects[0];
   if (own !== undefined) return own;
-  throw new BatonError('daemon_unreachable', 'The daemon is about to start, or to stop.');
+  throw new BatonError('daemon_unreachable', 'The daemon is starting or stopping.');
 }
 
 export interface StatePlace {
@@ -137,7 +137,7 @@ export function statePlace(
   refuseInside(stateDir, root);
   if (storeUrl.startsWith('sqlite:')) refuseInside(storeUrl.slice('sqlite:'.length), root);
   // An agent that works on Baton must not change the running Baton, nor the repository that its workspaces come from.
-  const elsewhere = 'Choose another `workspace.root`; agents can write below it.';
+  const elsewhere = 'Choose another `workspace.root`, because agents can write below it.';
   refuseInside(fileURLToPath(surroundings.agentProgram(settings.agent.backend)), root, elsewhere);
   if (repo?.isLocal === true) refuseInside(repo.location, root, elsewhere);
   return { stateDir, storeUrl, socket: socketPath(stateDir, surroundings.tmpDir) };

@@ -22,12 +22,12 @@ type Standing = 'known' | 'stranger';
 const standings = new WeakMap<Socket, Standing>();
 
 /** Marks the connection as used by a known caller, so that it is not closed for a new one. */
-export function vouchFor(socket: Socket): void {
+export function markKnown(socket: Socket): void {
   standings.set(socket, 'known');
 }
 
 /** Marks the connection as a stranger's, unless a known caller already uses it. */
-export function mistrust(socket: Socket): void {
+export function markStranger(socket: Socket): void {
   if (!standings.has(socket)) standings.set(socket, 'stranger');
 }
 

@@ -48,19 +48,19 @@ async function callTool(
   if (signal.aborted) return runHasEnded();
   const onLeave = (): void => onLeft?.(mcpReq.id);
   left.addEventListener('abort', onLeave);
-  const heart = beat(clock, mcpReq);
+  const progress = reportProgress(clock, mcpReq);
   try {
     const answer = await Promise.race([door.call(name, input, signal), aborted(signal)]);
     if (answer === null) return runHasEnded();
     return { content: [{ type: 'text', text: answer.output }], isError: !answer.success };
   } finally {
-    heart.stop();
+    progress.stop();
     left.removeEventListener('abort', onLeave);
   }
 }
 
 /** Sends progress notifications to a client that asked for them: some clients give up on a silent call. */
-function beat(clock: Clock, { _meta, notify }: ServerContext['mcpReq']): { stop(): void } {
+function reportProgress(clock: Clock, { _meta, notify }: ServerContext['mcpReq']): { stop(): void } {
   const progressToken = _meta?.progressToken;
   if (progressToken === undefined) return { stop: () => {} };
   let progress = 0;
@@ -82,7 +82,7 @@ function aborted(signal: AbortSignal): Promise<null> {
 }
 
 function runHasEnded(): CallToolResult {
-  const error = new BatonError('run_cancelled', 'The run has ended; nothing more is done for it.', {
+  const error = new BatonError('run_cancelled', 'The run has ended, so Baton did not carry out this call.', {
     nextStep: 'Stop working.',
   });
   return { content: [{ type: 'text', text: JSON.stringify({ error }) }], isError: true };

@@ -29,7 +29,7 @@ export function makeSocketFolder(stateDir: string, tmpDir: string): void {
     mkdirSync(folder, { recursive: !isApart, mode: 0o700 });
   } catch (cause) {
     if (!(cause instanceof Error && 'code' in cause && cause.code === 'EEXIST')) {
-      throw new BatonError('local_socket_failed', `The folder ${folder} for the local socket cannot be made.`, {
+      throw new BatonError('local_socket_failed', `The folder ${folder} for the local socket cannot be created.`, {
         cause,
       });
     }
@@ -59,8 +59,8 @@ function refuseUnlessOurs(folder: string): void {
 const reasons = {
   not_a_folder: 'it is not a folder',
   another_user: 'it belongs to another user',
-  writable_by_others: 'others may write into it',
-  replaceable_by_others: 'others may replace it',
+  writable_by_others: 'other users may write to it',
+  replaceable_by_others: 'other users may replace it',
 } as const;
 
 function whyUnsafe(folder: Stats, parent: Stats): keyof typeof reasons | null {

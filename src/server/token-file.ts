@@ -8,7 +8,7 @@ import { type InstanceLock, takeInstanceLock } from '../store/sqlite/instance-lo
 import { whenFree } from '../store/sqlite/when-free.ts';
 
 /** A stored token of a person or a program. */
-export interface KeptToken {
+export interface StoredToken {
   readonly id: string;
   /** The owner or purpose of the token; its commands carry this name as their author. */
   readonly name: string;
@@ -40,7 +40,7 @@ const mostTokens = 1_000;
 export class TokenFile {
   readonly #file: string;
   readonly #clock: Clock;
-  #read: { readonly stamp: string; readonly tokens: readonly KeptToken[] } | null = null;
+  #read: { readonly stamp: string; readonly tokens: readonly StoredToken[] } | null = null;
 
   constructor(file: string, clock: Clock) {
     this.#file = file;
@@ -51,10 +51,14 @@ export class TokenFile {
    * Returns a new token, which cannot be read again later. Rejects with `store_busy` when another process keeps the
    * file locked.
    */
-  create(wanted: Pick<KeptToken, 'id' | 'name' | 'scope' | 'createdAt'>): Promise<string> {
+  create(wanted: Pick<StoredToken, 'id' | 'name' | 'scope' | 'createdAt'>): Promise<string> {
     return this.#alone(() => {
       const tokens = this.list();
-      if (tokens.length >= mostTokens) throw new BatonError('usage_error', `There are ${mostTokens} tokens already.`);
+      if (tokens.length >= mostTokens)
+        throw new BatonError(
+          'usage_error',
+          `The token file already has ${mostTokens} tokens, the most that it can have.`,
+        );
       // Not from `Chance`, whose simulated version is predictable: no seed may ever lead to a token.
       const token = `baton_${wanted.scope}_${randomBytes(32).toString('base64url')}`;
       this.#write([...tokens, { ...wanted, digest: digestOf(token) }]);
@@ -73,7 +77,7 @@ export class TokenFile {
   }
 
   /** Throws `token_file_invalid` when the file exists and cannot be read. */
-  list(): readonly KeptToken[] {
+  list(): readonly StoredToken[] {
     const stamp = this.#stamp();
     if (stamp === null) return [];
     if (this.#read?.stamp === stamp) return this.#read.tokens;
@@ -82,9 +86,9 @@ export class TokenFile {
     return tokens;
   }
 
-  find(token: string): KeptToken | null {
+  find(token: string): StoredToken | null {
     const digest = Buffer.from(digestOf(token), 'hex');
-    let found: KeptToken | null = null;
+    let found: StoredToken | null = null;
     // Compare all tokens, even after a match, so that the time does not show which one matched.
     for (const each of this.list()) if (timingSafeEqual(Buffer.from(each.digest, 'hex'), digest)) found = each;
     return found;
@@ -94,7 +98,7 @@ export class TokenFile {
     try {
       return kept.parse(JSON.parse(readFileSync(this.#file, 'utf8')));
     } catch (cause) {
-      throw new BatonError('token_file_invalid', `The file of tokens ${this.#file} cannot be read.`, { cause });
+      throw new BatonError('token_file_invalid', `The token file ${this.#file} cannot be read.`, { cause });
     }
   }
 
@@ -115,7 +119,7 @@ export class TokenFile {
     }
   }
 
-  #write(tokens: readonly KeptToken[]): void {
+  #write(tokens: readonly StoredToken[]): void {
     const draft = `${this.#file}.new`;
     writeFileSync(draft, `${JSON.stringify({ tokens }, null, 2)}\n`, { mode: 0o600, flush: true });
     renameSync(draft, this.#file);

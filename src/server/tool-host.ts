@@ -4,7 +4,7 @@ import type { Clock } from '../clock/clock.ts';
 import type { ToolAddress, ToolHost, ToolSet } from '../core/tool-set.ts';
 import type { AccessTokens } from './access-tokens.ts';
 import type { Listener } from './listener.ts';
-import { type McpDoor, openMcpDoor } from './mcp-door.ts';
+import { type McpEndpoint, openMcpEndpoint } from './mcp-endpoint.ts';
 import { readBody } from './read-body.ts';
 import { refuse } from './refusal.ts';
 
@@ -27,35 +27,35 @@ const challenge = { headers: { 'www-authenticate': 'Bearer' } };
  */
 export function createToolHost(options: ToolHostOptions): ToolHost {
   const { listener, tokens } = options;
-  const doors = new Map<string, McpDoor>();
+  const endpoints = new Map<string, McpEndpoint>();
 
   const dismiss = (runId: string): void => {
     tokens.revoke({ scope: 'run', holder: runId });
-    doors.get(runId)?.close();
-    doors.delete(runId);
+    endpoints.get(runId)?.close();
+    endpoints.delete(runId);
   };
 
   const admit = (runId: string, door: ToolSet): ToolAddress => {
     dismiss(runId);
-    doors.set(runId, openMcpDoor({ ...options, door }));
+    endpoints.set(runId, openMcpEndpoint({ ...options, door }));
     return { url: `${listener.address.url}${mcpPath}`, token: tokens.issue({ scope: 'run', holder: runId }) };
   };
 
   /** Returns the endpoint of the caller, or the error response when the caller has none. */
-  const doorOf = (request: Request): McpDoor | Response => {
+  const endpointOf = (request: Request): McpEndpoint | Response => {
     const found = tokens.find(request.headers.get('authorization'));
     if (found !== null && found.scope !== 'run') return refuse('forbidden');
-    const door = found === null ? undefined : doors.get(found.holder);
-    return door ?? refuse('unauthorized', challenge);
+    const endpoint = found === null ? undefined : endpoints.get(found.holder);
+    return endpoint ?? refuse('unauthorized', challenge);
   };
 
   const serve = async (request: Request): Promise<Response> => {
-    const door = doorOf(request);
-    if (door instanceof Response) return door;
+    const endpoint = endpointOf(request);
+    if (endpoint instanceof Response) return endpoint;
     const body = request.method === 'POST' ? await parsedBody(request) : undefined;
     if (body instanceof Response) return body;
     // The run may have ended while the request came in.
-    return doorOf(request) === door ? door.serve(request, body) : refuse('unauthorized', challenge);
+    return endpointOf(request) === endpoint ? endpoint.serve(request, body) : refuse('unauthorized', challenge);
   };
 
   listener.mount(

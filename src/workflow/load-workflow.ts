@@ -89,7 +89,7 @@ function templateIn(body: string, bodyLine: number): { text: string; firstLine: 
 
 /** A user whose file starts with a blank line did write a kind, and needs to know why it is ignored. */
 function withoutFrontMatter(problem: Problem): Problem {
-  const hint = 'the file has no front matter, as its first line is not exactly ---';
+  const hint = 'the file has no front matter, because its first line is not exactly ---';
   if (problem.code !== 'missing_tracker_kind') return problem;
   const details = { ...problem.details, problem: 'no_front_matter' };
   return { ...problem, message: `${problem.message} (${hint})`, details };

@@ -40,19 +40,19 @@ export function parseFrontMatter(text: string | null, path: string): FrontMatter
     // Tags beyond the core schema create values that are not plain data; the library reports them as warnings.
     resolveKnownTags: false,
   });
-  const doubts = [...document.errors, ...document.warnings];
-  if (doubts.length > 0) {
-    const shown = doubts.slice(0, mostErrorsShown);
+  const found = [...document.errors, ...document.warnings];
+  if (found.length > 0) {
+    const shown = found.slice(0, mostErrorsShown);
     const faults = shown.map(({ code, message, pos }) => at(lines, pos[0], code.toLowerCase(), message));
-    throw parseError(path, faults, doubts.length);
+    throw parseError(path, faults, found.length);
   }
   const data = toPlainData(document, (offset, problem, message) =>
     parseError(path, [at(lines, offset, problem, message)], 1),
   );
   if (data === null) return {};
   if (!isMap(data)) {
-    const found = Array.isArray(data) ? 'a list' : 'a single value';
-    throw new BatonError('workflow_front_matter_not_a_map', `${path}: the front matter is ${found}, not a map`, {
+    const form = Array.isArray(data) ? 'a list' : 'a single value';
+    throw new BatonError('workflow_front_matter_not_a_map', `${path}: the front matter is ${form}, not a map`, {
       details: { path },
     });
   }
@@ -134,10 +134,10 @@ function toPlainData(document: Document, refuse: Refuse): unknown {
 function convertMap(pairs: readonly Pair[], convert: (value: unknown) => unknown, refuse: Refuse): unknown {
   const entries = new Map<string, unknown>();
   for (const { key, value } of pairs) {
-    if (!isScalar(key) || key.value === null) throw refuse(offsetOf(key), 'key_not_text', 'a key has to be text');
+    if (!isScalar(key) || key.value === null) throw refuse(offsetOf(key), 'key_not_text', 'a key must be text');
     const name = keyText(key);
     if (entries.has(name)) {
-      throw refuse(offsetOf(key), 'repeated_key', `the key ${JSON.stringify(name)} is there twice`);
+      throw refuse(offsetOf(key), 'repeated_key', `the key ${JSON.stringify(name)} occurs twice`);
     }
     entries.set(name, convert(value));
   }

@@ -14,9 +14,9 @@ const isSpecial: Reason = { problem: 'not_a_regular_file', words: 'it is not a r
 
 /** Causes that concern the path to the file; other causes keep their own message. */
 const reasons: Readonly<Record<string, Reason>> = {
-  ENOENT: { problem: 'not_found', words: 'there is no such file' },
+  ENOENT: { problem: 'not_found', words: 'the file does not exist' },
   ENOTDIR: { problem: 'not_found', words: 'a part of its path is not a directory' },
-  EACCES: { problem: 'not_readable', words: 'it may not be read' },
+  EACCES: { problem: 'not_readable', words: 'you have no permission to read it' },
   EISDIR: isDirectory,
 };
 

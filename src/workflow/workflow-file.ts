@@ -19,7 +19,7 @@ export interface WorkflowFileOptions {
 
 /** Editors write in several steps; a short delay avoids errors about a half-written file. */
 const settleMs = 100;
-/** The coarsest file times have steps of two seconds; older times show every change. */
+/** Some file systems count time in steps of two seconds, so only an older time is sure to show every change. */
 const settledAfterMs = 3_000;
 /** The watcher is only for speed, so the start does not wait for it longer than this. */
 const longestWaitForWatcherMs = 5000;
@@ -48,7 +48,7 @@ export class WorkflowFile implements WorkflowSource, AsyncDisposable {
   readonly #options: WorkflowFileOptions;
   readonly #listeners = new Set<Listener>();
   /** The file and times of the last check; null when they could hide a change. */
-  #mark: string | null = null;
+  #stamp: string | null = null;
   /** The result of the last check: the revision of the content, or why there is none. */
   #seen: string;
   #workflow: LoadedWorkflow;
@@ -68,9 +68,9 @@ export class WorkflowFile implements WorkflowSource, AsyncDisposable {
   read(): WorkflowReading & { readonly workflow: LoadedWorkflow } {
     const { path } = this.#options;
     // Taken before the content is read: the next check finds a change between the two.
-    const mark = this.#markNow();
-    if (mark !== null && mark === this.#mark) return { workflow: this.#workflow, problem: this.#problem };
-    this.#mark = mark;
+    const stamp = this.#readStamp();
+    if (stamp !== null && stamp === this.#stamp) return { workflow: this.#workflow, problem: this.#problem };
+    this.#stamp = stamp;
     let content: Buffer | BatonError;
     try {
       content = readWorkflowBytes(path);
@@ -108,7 +108,7 @@ export class WorkflowFile implements WorkflowSource, AsyncDisposable {
   }
 
   /** File times are as coarse as the file system: a change right after another may not show in them. */
-  #markNow(): string | null {
+  #readStamp(): string | null {
     const found = statSync(this.#options.path, { bigint: true, throwIfNoEntry: false });
     if (found === undefined || !found.isFile()) return null;
     const ageMs = this.#options.clock.now() - Number(found.ctimeMs);

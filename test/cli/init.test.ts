@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { workspaceLines } from '../../src/cli/init/what-workspaces-are.ts';
+import { workspaceLines } from '../../src/cli/init/planned-workspaces.ts';
 import { until } from '../process/real-children.ts';
 import { git, scratchRepository } from '../workspace/git/scratch-repository.ts';
 import { batonHere } from './baton-here.ts';
@@ -103,13 +103,13 @@ describe.concurrent('baton init with options', () => {
     ['board', [], 'review'],
     ['linear', ['--project-slug', 'x-0123'], 'In Review'],
     ['memory', [], 'Done'],
-  ])('tells Codex to commit, and to move its ticket of %s when it is done', async (tracker, more, state) => {
+  ])('tells Codex to commit and then to move its %s issue', async (tracker, more, state) => {
     using place = new Place({ LINEAR_API_KEY: 'canary' });
     const { code, stdout, stderr } = await batonHere(place, 'init', '--agent', 'codex', '--tracker', tracker, ...more);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(writtenIn(place).agent).toEqual({ backend: 'codex', max_concurrent_agents: 2 });
     const [, prompt = ''] = place.read('WORKFLOW.md').split(/^---$/m).slice(1);
-    expect(prompt).toMatch(new RegExp(`\\bcommit\\b[^]*\`${state}\`[^]*\`update_issue_status\``));
+    expect(prompt).toMatch(new RegExp(`\\bcommit\\b[^]*\`${state}\`[^]*\`update_issue_status\``, 'i'));
     expect(prompt).toContain('`ask_person`');
     expect(stdout).toMatch(
       /^ {2}codex login +# .*printenv OPENAI_API_KEY \| codex login --with-api-key\n {2}baton doctor /m,
@@ -121,12 +121,20 @@ describe.concurrent('baton init with options', () => {
     expect(JSON.stringify(active)).not.toContain(state);
   });
 
-  it.each(['rehearsal', 'command'])('tells nothing of tools to %s, which has none', async (agent) => {
-    using place = new Place();
-    const { stdout } = await batonHere(place, 'init', '--agent', agent, '--command', './mine');
-    expect(place.read('WORKFLOW.md')).not.toMatch(/update_issue_status|ask_person/);
-    expect(stdout).not.toContain('codex');
-  });
+  it.each([
+    ['rehearsal', []],
+    ['command', ['BATON_TOOLS_URL', 'BATON_TOOLS_TOKEN']],
+  ])(
+    'tells %s how to finish an issue, and where the tools are unless Baton connects them',
+    async (agent, variables) => {
+      using place = new Place();
+      const { stdout } = await batonHere(place, 'init', '--agent', agent, '--command', './mine');
+      const [, prompt = ''] = place.read('WORKFLOW.md').split(/^---$/m).slice(1);
+      expect(prompt).toMatch(/\bcommit\b[^]*`review`[^]*`update_issue_status`/i);
+      expect(prompt.match(/BATON_\w+/g) ?? []).toEqual(variables);
+      expect(stdout).not.toContain('codex');
+    },
+  );
 
   // @conforms codex.19
   it('keeps the workspaces of Codex out of the folder for temporary files, one root a file', async () => {
@@ -175,7 +183,7 @@ describe.concurrent('baton init with options', () => {
   it('writes a file that fits on a screen', async () => {
     using place = new Place();
     await batonHere(place, 'init', '--label', 'x', '--command', './mine', '--repo', '.');
-    expect(place.read('WORKFLOW.md').split('\n').length).toBeLessThanOrEqual(25);
+    expect(place.read('WORKFLOW.md').split('\n').length).toBeLessThanOrEqual(30);
     await batonHere(place, 'init', 'codex.md', '--label', 'x', '--agent', 'codex', '--repo', '.');
     expect(place.read('codex.md').split('\n').length).toBeLessThanOrEqual(30);
   });

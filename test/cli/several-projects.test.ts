@@ -9,11 +9,11 @@ import { BatonError } from '../../src/core/baton-error.ts';
 import type { Workflow } from '../../src/core/workflow.ts';
 import { guardedSource } from '../../src/daemon/guarded-source.ts';
 import { fairShares } from '../../src/daemon/projects/fair-shares.ts';
-import type { ProjectGround } from '../../src/daemon/projects/find-clash.ts';
+import type { ProjectPlaces } from '../../src/daemon/projects/find-clash.ts';
 import { findClash, findSameFile } from '../../src/daemon/projects/find-clash.ts';
-import { type KeptProject, keepProjects } from '../../src/daemon/projects/keep-projects.ts';
+import { keepProjects, type ProjectToRun } from '../../src/daemon/projects/keep-projects.ts';
+import { logOnce } from '../../src/daemon/projects/log-once.ts';
 import { shareSignals } from '../../src/daemon/projects/shared-signals.ts';
-import { toldOnce } from '../../src/daemon/projects/told-once.ts';
 import type { SignalPlan } from '../../src/daemon/stop-on-signal.ts';
 import { memoryLogger } from '../fake/memory-logger.ts';
 import { SimulatedClock } from '../fake/simulated-clock.ts';
@@ -34,7 +34,7 @@ import { baton, jsonLines, leaveNoPlaces, Place, type RunningBaton, startBaton, 
 leaveNoPlaces();
 
 describe('two projects of one Baton', () => {
-  const ground = (name: string, more: Partial<ProjectGround> = {}): ProjectGround => ({
+  const ground = (name: string, more: Partial<ProjectPlaces> = {}): ProjectPlaces => ({
     workflow: `/${name}/WORKFLOW.md`,
     project: name,
     store: `/state/${name}/baton.db`,
@@ -45,7 +45,7 @@ describe('two projects of one Baton', () => {
   });
   const shared = { store: 'postgres://db:5432/baton', isStoreForOne: false };
 
-  const rows: readonly [what: string, left: ProjectGround, right: ProjectGround, clash: string | null][] = [
+  const rows: readonly [what: string, left: ProjectPlaces, right: ProjectPlaces, clash: string | null][] = [
     ['of different folders', ground('a'), ground('b'), null],
     ['of the same name in different stores', ground('a'), ground('b', { project: 'a' }), null],
     ['of different names in one PostgreSQL', ground('a', shared), ground('b', shared), null],
@@ -167,13 +167,13 @@ describe('keeping projects', () => {
     const projects = names.map((name) => {
       const attempts: { start(): void; end(): void; fail(error: BatonError): void }[] = [];
       const told: string[] = [];
-      const kept: KeptProject = {
+      const kept: ProjectToRun = {
         workflow: name,
         run: (onStarted) =>
           new Promise((resolve, reject) => {
             attempts.push({ start: onStarted, end: () => resolve('in_order'), fail: reject });
           }),
-        tellFailure: ({ message }, when) => told.push(`${when} ${message}`),
+        reportFailure: ({ message }, when) => told.push(`${when} ${message}`),
       };
       return { kept, attempts, told, last: () => attempts.at(-1) };
     });
@@ -293,7 +293,7 @@ describe('signals for several', () => {
 describe('the log of a project that is tried again', () => {
   it('has each line once until it works, and then every line', () => {
     const log = memoryLogger();
-    const { logger, tellAll } = toldOnce(log);
+    const { logger, logAll } = logOnce(log);
     const circle: Record<string, unknown> = {};
     circle.circle = circle;
     for (let attempt = 0; attempt < 3; attempt += 1) {
@@ -302,7 +302,7 @@ describe('the log of a project that is tried again', () => {
       logger.info('agent_progress', circle);
     }
     expect(log.lines).toHaveLength(3);
-    tellAll();
+    logAll();
     for (const _each of [1, 2]) logger.warn('workflow_warning', { key: 'x' });
     expect(log.lines).toHaveLength(5);
   });

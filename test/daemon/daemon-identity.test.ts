@@ -44,7 +44,7 @@ function live(stateDir: string, hostName = 'here', log = logger): { ownerId: str
 }
 
 describe('the identity of a daemon', () => {
-  it('is the same in every life, in a folder that only its user may look into', () => {
+  it('stays the same across restarts, in a folder that only its user can read', () => {
     const stateDir = path.join(scratch(), 'some', 'state');
     const first = live(stateDir);
     expect(first.ownerId).toMatch(/^[A-Za-z0-9-]{8,64}$/);
@@ -65,7 +65,7 @@ describe('the identity of a daemon', () => {
     expect(second.ownerId).not.toBe(first.ownerId);
   });
 
-  it('is the same however the path is written', () => {
+  it('does not depend on how the path is written', () => {
     const folder = scratch();
     const stateDir = path.join(folder, 'state');
     const first = live(stateDir);
@@ -74,7 +74,7 @@ describe('the identity of a daemon', () => {
     expect(live(`${stateDir}/../state/`)).toEqual(first);
   });
 
-  it('is another on another machine and in another folder, the copy of a folder included', () => {
+  it('differs on another machine and in another folder, including a copy of the folder', () => {
     const folder = scratch();
     const stateDir = path.join(folder, 'state');
     const first = live(stateDir);
@@ -87,7 +87,7 @@ describe('the identity of a daemon', () => {
   });
 
   // @conforms claims.28
-  it('is never read out of a file that is torn or foreign: a new one is made, with a warning', () => {
+  it('is replaced with a warning when its file is torn or foreign', () => {
     const stateDir = path.join(scratch(), 'state');
     const file = path.join(stateDir, 'daemon-id');
     live(stateDir);
@@ -110,7 +110,7 @@ describe('the identity of a daemon', () => {
     );
   });
 
-  it('is not read through a link, and what the link leads to is left as it is', () => {
+  it('is not read through a link, and leaves the target of the link unchanged', () => {
     const folder = scratch();
     const stateDir = path.join(folder, 'state');
     const first = live(stateDir);
@@ -123,7 +123,7 @@ describe('the identity of a daemon', () => {
     expect(readFileSync(elsewhere, 'utf8')).toBe(whole);
   });
 
-  it('survives a draft that a daemon left which was killed in the middle of writing it', () => {
+  it('survives the draft of a daemon that was killed while writing', () => {
     const stateDir = path.join(scratch(), 'state');
     const first = live(stateDir);
     writeFileSync(path.join(stateDir, 'daemon-id.new'), 'half');
@@ -136,7 +136,7 @@ describe('the identity of a daemon', () => {
 });
 
 describe('a state folder', () => {
-  it('is for one daemon: a second is refused, told whose it is, and gets it once the first has let go', () => {
+  it('admits one daemon: a second is refused with the name of the first, and gets the folder after its release', () => {
     const stateDir = path.join(scratch(), 'state');
     const first = take(stateDir, 'here');
     expect(() => take(stateDir)).toThrow(
@@ -165,7 +165,7 @@ describe('a state folder', () => {
   });
 
   // @conforms claims.26
-  it('goes to exactly one of several that start at once where there was no folder', async () => {
+  it('goes to exactly one of several daemons that start at the same time without a folder', async () => {
     const stateDir = path.join(scratch(), 'state');
     const others = await Promise.all([1, 2, 3, 4].map(() => startOther(stateDir)));
     const said = await Promise.all(others.map(async (other) => (await other.lines.next()).value?.text));
@@ -175,17 +175,17 @@ describe('a state folder', () => {
     expect(take(stateDir).ownerId).toBe(winner);
   });
 
-  it('is held no more once it was deleted, also when another daemon has made it anew', () => {
+  it('counts as lost once it was deleted, also when another daemon created it again', () => {
     const stateDir = path.join(scratch(), 'state');
     const first = take(stateDir);
-    expect(first.isHeld()).toBe(true);
+    expect(first.isStillOurs()).toBe(true);
     rmSync(stateDir, { recursive: true });
-    expect(first.isHeld()).toBe(false);
+    expect(first.isStillOurs()).toBe(false);
     const second = take(stateDir);
-    expect([first.isHeld(), second.isHeld()]).toEqual([false, true]);
+    expect([first.isStillOurs(), second.isStillOurs()]).toEqual([false, true]);
   });
 
-  it('that cannot be made or written is an error that names it, and nothing stays locked', () => {
+  it('reports an error with its name when it cannot be created or written, and stays unlocked', () => {
     const folder = scratch();
     const file = path.join(folder, 'file');
     writeFileSync(file, '');
@@ -200,7 +200,7 @@ describe('a state folder', () => {
     expect(() => take(stateDir)).toThrow(expect.objectContaining({ code: 'store_not_writable' }));
     expect(readdirSync(stateDir).toSorted()).toEqual(['daemon-id', 'daemon.lock']);
     rmSync(inTheWay, { recursive: true });
-    expect(take(stateDir).isHeld()).toBe(true);
+    expect(take(stateDir).isStillOurs()).toBe(true);
   });
 });
 

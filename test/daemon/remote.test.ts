@@ -89,7 +89,7 @@ function rows(store = stores[0]): Promise<Readonly<Record<string, number>>> {
   return store.counters.read({ project: 'p', issueId: '@requests' });
 }
 
-describe('a budget that projects with a store each share', () => {
+describe('a budget shared by projects with their own stores', () => {
   const budget = (): { requestsPerHour: null; requestsPerDay: number } => ({
     requestsPerHour: null,
     requestsPerDay: 100,
@@ -103,7 +103,7 @@ describe('a budget that projects with a store each share', () => {
   }
 
   // @conforms requests.14
-  it('is not had again by a restart, whoever spent it', async () => {
+  it('stays spent after a restart, whichever project spent it', async () => {
     const lives = await beginBoth(createLimiterRegistry(clock));
     expect(await ask(lives[0], 50)).toBe(50);
     expect(await ask(lives[1], 200)).toBe(40);
@@ -118,7 +118,7 @@ describe('a budget that projects with a store each share', () => {
     expect(sent).toBe(90);
   });
 
-  it('counts nothing twice, however often both take in what their stores have', async () => {
+  it('counts no request twice, however often both projects read their stores', async () => {
     const lives = await beginBoth(createLimiterRegistry(clock));
     for (let round = 1; round <= 5; round += 1) {
       for (const life of lives) await ask(life, 3);
@@ -128,7 +128,7 @@ describe('a budget that projects with a store each share', () => {
     }
   });
 
-  it('is one where the store is one: of two projects on it, and of one that is started again in the process', async () => {
+  it('is shared by two projects on one store, and by one that restarts in the process', async () => {
     const limiters = createLimiterRegistry(clock);
     const lives = [await begin({ budget, limiters }), await begin({ budget, limiters, project: 'q' })];
     for (const life of lives) await ask(life, 10);
@@ -141,9 +141,9 @@ describe('a budget that projects with a store each share', () => {
   });
 });
 
-describe('a door that a service closed', () => {
+describe('a retry-after time', () => {
   // @conforms requests.15
-  it('stays closed over restarts until its very millisecond', async () => {
+  it('lasts across restarts until its exact millisecond', async () => {
     refusesUntil = clock.now() + hourMs;
     expect(await ask(await begin())).toBe(1);
     for (let each = 0; each < 50; each += 1) {
@@ -158,7 +158,7 @@ describe('a door that a service closed', () => {
     expect(await ask(await begin())).toBe(1);
   });
 
-  it('is known to the next life before it takes in anything, as soon as the store has told it', async () => {
+  it('is known to the next daemon before its first request, as soon as the store has loaded it', async () => {
     refusesUntil = clock.now() + hourMs;
     await ask(await begin());
     const life = await begin({ store: { ...stores[0], requestCounts: failing('series') } }).catch(() => null);
@@ -179,7 +179,7 @@ describe('a door that a service closed', () => {
     expect(client.pressure()).toMatchObject({ step: 'closed', until: refusesUntil });
   });
 
-  it('is kept by provider, credential and project, and no credential is', async () => {
+  it('is stored by provider, credential and project, without the credential itself', async () => {
     refusesUntil = clock.now() + hourMs;
     await ask(await begin());
     expect(JSON.stringify(await rows())).not.toContain('canary');
@@ -192,7 +192,7 @@ describe('a door that a service closed', () => {
     expect(await ask(await begin())).toBe(0);
   });
 
-  it('is kept in every store whose project uses the credential', async () => {
+  it('is stored in every store whose project uses the credential', async () => {
     const limiters = createLimiterRegistry(clock);
     const here = await begin({ limiters });
     const there = await begin({ limiters, store: stores[1], storeKey: 'there' });
@@ -202,7 +202,7 @@ describe('a door that a service closed', () => {
     expect(await ask(await begin({ store: stores[1], storeKey: 'there' }))).toBe(0);
   });
 
-  it('is forgotten by the store when it has opened', async () => {
+  it('is removed from the store after it expired', async () => {
     const life = await begin();
     refusesUntil = clock.now() + 10 * minuteMs;
     await ask(life);
@@ -212,7 +212,7 @@ describe('a door that a service closed', () => {
     expect(await rows()).toEqual({});
   });
 
-  it('of a credential that is not used any more is forgotten with the next one', async () => {
+  it('of an unused credential is removed when another one is stored', async () => {
     refusesUntil = clock.now() + 10 * minuteMs;
     await ask(await begin({}, 'old-key'));
     await clock.advance(10 * minuteMs);
@@ -221,7 +221,7 @@ describe('a door that a service closed', () => {
     expect(Object.values(await rows())).toEqual([refusesUntil]);
   });
 
-  it('is written when it closes for longer, and once for each closing', async () => {
+  it('is written when it becomes longer, and once for each refusal', async () => {
     const writes: number[] = [];
     const { counters } = stores[0];
     const set: typeof counters.set = (key, name, value) => {
@@ -241,7 +241,7 @@ describe('a door that a service closed', () => {
     expect(writes).toEqual([refusesUntil - 20 * secondMs, refusesUntil]);
   });
 
-  it('is written before the end, though the end comes at once', async () => {
+  it('is written before the shutdown, even an immediate one', async () => {
     refusesUntil = clock.now() + hourMs;
     const { counters } = stores[0];
     const set: typeof counters.set = async (...row) => {
@@ -259,7 +259,7 @@ describe('a door that a service closed', () => {
     expect(clock.pending).toBe(0);
   });
 
-  it('does not hold up the end when the store is stuck', async () => {
+  it('does not delay the shutdown when the store hangs', async () => {
     refusesUntil = clock.now() + hourMs;
     const set = (): Promise<never> => new Promise(() => {});
     const life = await begin({ store: { ...stores[0], counters: { ...stores[0].counters, set } } });
@@ -269,7 +269,7 @@ describe('a door that a service closed', () => {
     await ended;
   });
 
-  it('is not kept where nobody says for which project', async () => {
+  it('is not stored without a project', async () => {
     refusesUntil = clock.now() + hourMs;
     expect(await ask(await begin({ project: null }))).toBe(1);
     expect(await ask(await begin({ store: { requestCounts: stores[0].requestCounts } }))).toBe(1);
@@ -277,8 +277,8 @@ describe('a door that a service closed', () => {
   });
 });
 
-describe('a door and the clock', () => {
-  it('opens after the wait that was left, though the clock was set back under it, and so it does in later lives', async () => {
+describe('a retry-after time and the clock', () => {
+  it('expires after the remaining wait when the clock is set back, also after later restarts', async () => {
     refusesUntil = clock.now() + hourMs;
     const life = await begin();
     await ask(life);
@@ -294,7 +294,7 @@ describe('a door and the clock', () => {
     expect(await rows()).toEqual({});
   });
 
-  it('set back between two lives is closed for a day at most', async () => {
+  it('lasts at most a day when the clock is set back between two daemons', async () => {
     refusesUntil = clock.now() + hourMs;
     await ask(await begin());
     clock.jumpWall(-30 * dayMs);
@@ -309,7 +309,7 @@ describe('a door and the clock', () => {
     expect(await ask(await begin())).toBe(1);
   });
 
-  it('that runs even, with restarts at any time, lets one request through before the time that was named', async () => {
+  it('allows no request before its time with an even clock and restarts at any time', async () => {
     const waits = fc.array(fc.integer({ min: 1, max: 10 * minuteMs }), { minLength: 1, maxLength: 12 });
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: secondMs, max: hourMs }), waits, async (closedMs, lives) => {
@@ -333,8 +333,8 @@ describe('a door and the clock', () => {
   });
 });
 
-describe('a store that fails', () => {
-  it.each(['read', 'set', 'clear'] as const)('at %s harms nobody, and is told once', async (what) => {
+describe('a failing store', () => {
+  it.each(['read', 'set', 'clear'] as const)('at %s harms no request, and is logged once', async (what) => {
     const counters = { ...stores[0].counters, [what]: () => Promise.reject(new Error('disk full')) };
     const life = await begin({ store: { ...stores[0], counters } });
     expect(await ask(life)).toBe(1);
@@ -349,7 +349,7 @@ describe('a store that fails', () => {
     expect(logger.events().filter((event) => event === 'retry_after_not_saved')).toHaveLength(1);
   });
 
-  it('and works again knows what is closed then', async () => {
+  it('that works again has the current retry-after times', async () => {
     let isBroken = true;
     const { counters } = stores[0];
     const mended: typeof counters = {
@@ -366,7 +366,7 @@ describe('a store that fails', () => {
     expect(Object.values(await rows())).toEqual([refusesUntil]);
   });
 
-  it('at first is not asked for what this life has written to it', async () => {
+  it('that fails at first is not asked for times that this daemon wrote', async () => {
     let isBroken = true;
     const { counters } = stores[0];
     const read: typeof counters.read = (key) => (isBroken ? Promise.reject(new Error('busy')) : counters.read(key));
@@ -380,7 +380,7 @@ describe('a store that fails', () => {
     expect(life.client.pressure()).toMatchObject({ step: 'closed', until: clock.now() + 10 * minuteMs });
   });
 
-  it('or has been written to by a fool closes nothing for longer than a day', async () => {
+  it('with wrong times blocks no request for longer than a day', async () => {
     refusesUntil = clock.now() + hourMs;
     await ask(await begin());
     const [name = ''] = Object.keys(await rows());

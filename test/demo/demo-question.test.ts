@@ -43,9 +43,9 @@ async function stop(demo: RunningBaton): Promise<void> {
 /** Each test carries all issues through. */
 const wholeDemo = { timeout: 180_000 };
 
-describe.concurrent('the question in the demo', wholeDemo, () => {
+describe.concurrent('the question of the demo', wholeDemo, () => {
   // @conforms runs.49
-  it('waits for a person, while the others go on, and is answered by the line that is shown', async () => {
+  it('waits for a person while other agents continue, and is answered by the printed command', async () => {
     using place = new Place(atSpeed);
     const demo = startBaton(place, 'demo', '--dir', folder);
     await soon(() => expect(lineToType(demo.stdout())).not.toBe(''));
@@ -66,7 +66,7 @@ describe.concurrent('the question in the demo', wholeDemo, () => {
   });
 
   // @conforms runs.50
-  it('that gets no answer holds its issue, is shown again, and is answered by the next demo that plays the person', async () => {
+  it('holds its issue without an answer, is shown again, and is answered by the next demo with --once', async () => {
     using place = new Place(atSpeed);
     const demo = startBaton(place, 'demo', '--json', '--dir', 'demo');
     await soon(() => expect(lastWith(demo, { identifier: 'WORDS-2', status: 'running' })).toBeDefined());
@@ -93,11 +93,11 @@ describe.concurrent('the question in the demo', wholeDemo, () => {
     expect(next).toMatchObject({ code: 0, stderr: '' });
     const told = jsonLines(next.stdout);
     expect(told).toContainEqual(expect.objectContaining({ identifier: 'WORDS-10', answer: 'one is enough' }));
-    expect(told.at(-1)).toMatchObject({ summary: { tickets: 10, done: 10 } });
+    expect(told.at(-1)).toMatchObject({ summary: { issues: 10, done: 10 } });
     expect(place.pids()).toEqual([]);
   });
 
-  it('that waits when the demo is stopped is asked again by the next one, and answered there', async () => {
+  it('is asked again by the next demo after a stop, and answered there', async () => {
     using place = new Place(atSpeed);
     const demo = startBaton(place, 'demo');
     await soon(() => expect(lineToType(demo.stdout())).not.toBe(''));

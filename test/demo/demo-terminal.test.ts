@@ -20,7 +20,7 @@ const steering = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e]/;
 leaveNoPlaces();
 
 describe('baton demo on a terminal', () => {
-  it('prints plain lines as in a pipe, and ends with the summary', async ({ skip }) => {
+  it('prints the same lines as in a pipe, and ends with the summary', async ({ skip }) => {
     skip(!existsSync(makeTerminal), 'there is no script(1) here to make a terminal with');
     using place = new Place({ TERM: 'xterm' });
     const command = `stty cols 64 rows 40; ${batonCommand('demo', '--once')}`;
@@ -41,7 +41,7 @@ describe('baton demo on a terminal', () => {
   }, 90_000);
 });
 
-describe('the issues of a demo', () => {
+describe('the issue rows of a demo', () => {
   const hostile = '\u001b[2J\u001b]0;owned\u0007Title\r\nnext\u009b31m\u202e';
   const model = (retryError: string, more: Partial<ReadModel> = {}): ReadModel => ({
     at: 0,
@@ -120,7 +120,7 @@ describe('the issues of a demo', () => {
     return written.join('');
   };
 
-  it('cannot steer a terminal by their words or by those of an agent', async () => {
+  it('cannot control a terminal, neither by issue text nor by agent text', async () => {
     const lines = await printed([rows]);
     expect(lines).toContain('Title next');
     expect(lines).not.toMatch(steering);
@@ -128,7 +128,7 @@ describe('the issues of a demo', () => {
     expect(JSON.parse(await printed([rows], true)).title).not.toMatch(steering);
   });
 
-  it('get a line when their status changes, and as JSON also when their detail does', async () => {
+  it('get a line when their status changes, and with JSON also when their detail changes', async () => {
     const at = (more: Partial<IssueRow>): IssueRow[] => rows.map((row) => ({ ...row, ...more }));
     const shown = [
       at({ status: 'waiting', detail: '', code: null }),
@@ -169,7 +169,7 @@ describe('the issues of a demo', () => {
   });
   const rowFor = (more: Partial<ReadModel>) => issueRows([filed], model('', { retrying: [], ...more }), askHere)[0];
 
-  it('tell that they wait for quota and until when, with the accounts that have none', async () => {
+  it('show that they wait for quota and until when, with the accounts without quota', async () => {
     const accounts = [account('main', 61_000), account('spare', null)];
     expect(rowFor({ waitingQuota: [quotaRetry()], accounts })).toMatchObject({
       status: 'waiting_quota',
@@ -182,7 +182,7 @@ describe('the issues of a demo', () => {
     expect(lines).toContain(' 00:00:05 ');
   });
 
-  it('tell what they wait for when there is quota again', () => {
+  it('show what they wait for when there is quota again', () => {
     const retry = quotaRetry({ waitCode: 'no_slot', waitReason: 'no slot (3 of 3)' });
     expect(rowFor({ waitingQuota: [retry] })).toMatchObject({
       status: 'waiting',
@@ -193,7 +193,7 @@ describe('the issues of a demo', () => {
     expect(rowFor({ waitingQuota: [unpaid] })).toMatchObject({ status: 'waiting_quota' });
   });
 
-  it('that ask a person say what, however hostile, and are not taken for running', async () => {
+  it('show the question of an asking issue, however hostile, and not the status running', async () => {
     const field = { name: 'x', label: '', options: ['red', hostile], allowsOther: false, isSecret: false };
     const asked = {
       id: 'q',
@@ -210,7 +210,7 @@ describe('the issues of a demo', () => {
     expect(lines).not.toMatch(steering);
   });
 
-  it('that are held with a question show it with a command that works in every folder', () => {
+  it('show a held question with a command that works in every folder', () => {
     const held = { code: 'agent_input_required', since: 0, runId: null, issue: issue({ id: 'a' }) };
     const reason = 'The agent asks: Which? To answer: baton ask show WORDS-10';
     const [row] = issueRows(

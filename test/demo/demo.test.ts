@@ -40,16 +40,16 @@ describe('baton demo --once --json', () => {
   const git = (...args: string[]): string => execFileSync('git', ['-C', project, ...args], { encoding: 'utf8' });
   const rowsOf = (identifier: string) => rows.filter((row) => row.identifier === identifier);
 
-  it('carries ten issues through, and leaves nothing running', { tags: ['smoke'] }, () => {
+  it('finishes ten issues and leaves no process running', { tags: ['smoke'] }, () => {
     expect(ended).toMatchObject({ code: 0, stderr: '' });
     expect(rows.at(-1)).toEqual({
-      summary: { tickets: 10, done: 10, runs: 13, failed: 1, out_of_quota: 2, folder: path.dirname(project) },
+      summary: { issues: 10, done: 10, runs: 13, failed: 1, out_of_quota: 2, folder: path.dirname(project) },
     });
     expect(place.pids()).toEqual([]);
     expect(readdirSync(place.temporary)).toEqual([]);
   });
 
-  it('tells each issue from its first poll to its end, one JSON object a line', () => {
+  it('prints each issue from its first poll to its end, one JSON object per line', () => {
     const [answer, ...others] = rows.filter((row) => 'question' in row);
     expect({ answer, others }).toMatchObject({ answer: { identifier: 'WORDS-10' }, others: [] });
     for (const row of rows.slice(0, -1).filter((each) => each !== answer)) {
@@ -73,7 +73,7 @@ describe('baton demo --once --json', () => {
     expect(Math.max(...most)).toBe(3);
   });
 
-  it('fails WORDS-4 once, and brings it through at the second try', () => {
+  it('fails WORDS-4 once and finishes it on the second try', () => {
     const all = rowsOf('WORDS-4');
     const failure = all.findIndex(({ status }) => status === 'retrying');
     expect(all[failure]).toMatchObject({ detail: expect.stringContaining('connection reset') });
@@ -83,7 +83,7 @@ describe('baton demo --once --json', () => {
     expect(log.filter(({ event }) => event === 'run_succeeded')).toHaveLength(1);
   });
 
-  it('starts WORDS-5 only when WORDS-2 is done, and on top of it', () => {
+  it('starts WORDS-5 only after WORDS-2 is done, based on its work', () => {
     expect(rowsOf('WORDS-5')[0]).toMatchObject({
       status: 'waiting',
       code: 'blocked',
@@ -97,7 +97,7 @@ describe('baton demo --once --json', () => {
   });
 
   // @conforms tools.29
-  it('shows WORDS-9 without quota and until when, lets the others go on with the other account, and brings it through', async () => {
+  it('shows WORDS-9 without quota and until when, continues others on the other account, and finishes it', async () => {
     const shown = rowsOf('WORDS-9').filter(({ status }) => status === 'waiting_quota');
     expect(shown[0]).toMatchObject({ code: 'waiting_quota', state: 'in_progress' });
     const { time, until, detail } = shown[0] ?? {};
@@ -124,7 +124,7 @@ describe('baton demo --once --json', () => {
   });
 
   // @conforms tools.28
-  it('answers what WORDS-10 asks in the place of a person, and says so', async () => {
+  it('answers the question of WORDS-10 in place of a person, and says so', async () => {
     const all = rowsOf('WORDS-10');
     const asks = all.findIndex(({ status }) => status === 'asking');
     expect(all[asks]).toMatchObject({ detail: expect.stringMatching(/^Is one exclamation mark enough\? \(one is /) });
@@ -141,7 +141,7 @@ describe('baton demo --once --json', () => {
     ]);
   });
 
-  it('leaves a branch an issue in the repository, with its commit', () => {
+  it('leaves one branch per issue in the repository, with its commit', () => {
     const branches = git('for-each-ref', '--format=%(refname:short)', 'refs/heads').trim().split('\n');
     expect(branches.toSorted()).toEqual(
       [...identifiers.map((identifier) => `baton/${identifier.toLowerCase()}`), 'main'].toSorted(),
@@ -156,7 +156,7 @@ describe('baton demo --once --json', () => {
     );
   });
 
-  it('has made code whose tests pass', () => {
+  it('produces code whose tests pass', () => {
     const checkout = path.join(place.folder, 'checkout');
     git('worktree', 'add', '--quiet', '--detach', checkout, 'main');
     const env = { PATH: process.env.PATH };
@@ -169,7 +169,7 @@ describe('baton demo --once --json', () => {
     expect(report).toMatch(/^# fail 0$/m);
   });
 
-  it('has written down every run and every move, by whom', async () => {
+  it('stores every run and every move with its author', async () => {
     const where = ['--json', '--workflow', 'demo/WORKFLOW.md', '--state-dir', 'demo/state'];
     const { runs } = JSON.parse((await baton(place, 'runs', 'list', ...where)).stdout);
     expect(runs.map(({ outcome }: { outcome: string }) => outcome).toSorted()).toEqual([
@@ -189,7 +189,7 @@ describe('baton demo --once --json', () => {
     );
   });
 
-  it('writes over nothing that is not its own', async () => {
+  it('overwrites no foreign files', async () => {
     place.write('mine/WORKFLOW.md', 'precious');
     const { code, stdout, stderr } = await baton(place, 'demo', '--json', '--dir', 'mine');
     expect({ code, stderr }).toEqual({ code: 1, stderr: '' });
@@ -203,8 +203,8 @@ describe('baton demo --once --json', () => {
 /** As `--once` has it. */
 const atSpeed = { BATON_REHEARSAL_SPEED: '10' };
 
-describe('baton demo in the middle', () => {
-  it('stops in order at Ctrl-C: exit code 0, a summary, nothing left', async () => {
+describe('interrupting baton demo', () => {
+  it('stops in order on Ctrl-C: exit code 0, a summary, no process left', async () => {
     using place = new Place(atSpeed);
     mkdirSync(path.join(place.folder, 'empty'));
     const running = startBaton(place, 'demo', '--dir', 'empty');
@@ -223,7 +223,7 @@ describe('baton demo in the middle', () => {
   });
 
   // @conforms board.23
-  it('goes on where it was killed, twice, with one commit an issue, and starts again when all is done', async () => {
+  it('continues where it was killed, twice, with one commit per issue, and starts again when all is done', async () => {
     using place = new Place(atSpeed);
     const folder = path.join(place.state, 'baton', 'demo');
     // Killed when work was committed and not handed over: a new run that starts over would commit it again.
@@ -231,7 +231,7 @@ describe('baton demo in the middle', () => {
     // And in the middle of everything: some are done, some are at work, some wait.
     await killWhen(place, (stdout) => expect(stdout).toContain('"status":"done"'));
     const last = jsonLines((await baton(place, 'demo', '--once', '--json')).stdout);
-    expect(last.at(-1)?.summary).toMatchObject({ tickets: 10, done: 10 });
+    expect(last.at(-1)?.summary).toMatchObject({ issues: 10, done: 10 });
     expect(place.pids()).toEqual([]);
     const subjects = (branch: string, ...flags: string[]): string[] =>
       execFileSync('git', ['-C', path.join(folder, 'project'), 'log', '--format=%s', ...flags, branch], {
@@ -261,7 +261,7 @@ describe('baton demo in the middle', () => {
     expect(await anew.ended).toMatchObject({ code: 0 });
   }, 120_000);
 
-  it('stops when the reader of its output has gone', async () => {
+  it('stops when the reader of its output is gone', async () => {
     using place = new Place(atSpeed);
     const running = startBaton(place, 'demo');
     await expect.poll(() => running.stdout(), { timeout: 25_000 }).toMatch(/^\d\d:\d\d:\d\d WORDS-2 /m);

@@ -12,7 +12,7 @@ const where = ['--workflow', 'demo/WORKFLOW.md', '--state-dir', 'demo/state'];
 
 describe('a folder with a demo of another version of Baton', () => {
   // @conforms dashboard.43
-  it('is put aside and kept, and a new demo begins, in which an issue that a person files runs through too', async () => {
+  it('is moved aside and kept, and a new demo starts that also runs an issue filed by a person', async () => {
     using place = new Place(atSpeed);
     place.write('demo/.baton-demo', 'A folder of `baton demo`. It may be removed when no demo runs.\n');
     place.write('demo/WORKFLOW.md', 'of another time');

@@ -36,15 +36,15 @@ async function staged() {
     { env: { PATH: process.env.PATH, HOME: tmpdir() } } as unknown as Surroundings,
   );
   const look = async (): Promise<void> => {
-    person.look();
-    await person.rest();
+    person.check();
+    await person.idle();
   };
   return { board, clock, project, person, said, look, id: issue.id, identifier: issue.identifier };
 }
 
-describe('the person whom the demo plays', () => {
+describe('the person that the demo plays', () => {
   // @conforms dashboard.44
-  it('waits a minute for a branch that does not come, then gives it up and says why', async () => {
+  it('waits a minute for a missing branch, then gives up and says why', async () => {
     const { clock, person, said, look, id, identifier } = await staged();
     await look();
     await clock.advance(59_000);
@@ -61,7 +61,7 @@ describe('the person whom the demo plays', () => {
     expect(said).toHaveLength(1);
   });
 
-  it('merges a branch that comes in time', async () => {
+  it('merges a branch that appears in time', async () => {
     const { board, clock, project, person, look, id } = await staged();
     await look();
     await clock.advance(50_000);
@@ -74,7 +74,7 @@ describe('the person whom the demo plays', () => {
     expect((await board.details(id)).issue.status).toBe('done');
   });
 
-  it('gives up at once what git refuses to merge, with the words of git', async () => {
+  it('gives up at once when git refuses the merge, with the message of git', async () => {
     const { project, person, said, look, id, identifier } = await staged();
     git(project, 'checkout', '-q', '-b', 'baton/bat-1');
     commit(project, { 'a.txt': 'two\n' });

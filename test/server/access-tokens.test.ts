@@ -5,7 +5,7 @@ import { createAccessTokens } from '../../src/server/access-tokens.ts';
 const ofRun = { scope: 'run', holder: 'run-1' } as const;
 
 describe('access tokens', () => {
-  it('are known by their header, and by nothing like it', () => {
+  it('are accepted only in the exact header form', () => {
     const tokens = createAccessTokens();
     const token = tokens.issue(ofRun);
     expect(tokens.find(`Bearer ${token}`)).toEqual(ofRun);
@@ -22,14 +22,14 @@ describe('access tokens', () => {
     expect(near.map((header) => tokens.find(header))).toEqual(near.map(() => null));
   });
 
-  it('have 256 bits of chance and never come again', () => {
+  it('have 256 random bits and never repeat', () => {
     const tokens = createAccessTokens();
     const made = Array.from({ length: 500 }, (_, run) => tokens.issue({ scope: 'run', holder: String(run) }));
     expect(new Set(made).size).toBe(500);
     for (const token of made) expect(Buffer.from(token.replace('baton_run_', ''), 'base64url')).toHaveLength(32);
   });
 
-  it('belong to one scope and one holder until they are taken back or followed by another', () => {
+  it('belong to one scope and one holder until they are revoked or replaced', () => {
     const tokens = createAccessTokens();
     const first = tokens.issue(ofRun);
     const other = tokens.issue({ scope: 'run', holder: 'run-2' });
@@ -43,13 +43,13 @@ describe('access tokens', () => {
     expect(tokens.find(`Bearer ${reader}`)).toEqual({ scope: 'read', holder: 'run-1' });
   });
 
-  it('are not found by anything that somebody may make up', () => {
+  it('are not found by made-up values', () => {
     const tokens = createAccessTokens();
     tokens.issue(ofRun);
     fc.assert(fc.property(fc.string(), (made) => tokens.find(`Bearer ${made}`) === null && tokens.find(made) === null));
   });
 
-  it('are good exactly from when they are given until the next one or the end, in any order of things', () => {
+  it('are valid exactly from their creation until replacement or revocation, in any order of events', () => {
     const holders = (['run', 'read', 'operate'] as const).flatMap((scope) =>
       ['a', 'b'].map((holder) => ({ scope, holder })),
     );

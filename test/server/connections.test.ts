@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { sleep } from '../../src/clock/clock.ts';
 import { systemChance } from '../../src/clock/system-chance.ts';
 import { systemClock } from '../../src/clock/system-clock.ts';
-import { type ConnectionLimits, mistrust, vouchFor } from '../../src/server/connections.ts';
+import { type ConnectionLimits, markKnown, markStranger } from '../../src/server/connections.ts';
 import { openListener } from '../../src/server/listener.ts';
 import { memoryLogger } from '../fake/memory-logger.ts';
 
@@ -16,11 +16,11 @@ async function open(connections: Partial<ConnectionLimits>) {
   onTestFinished(() => listener.close());
   const app = new Hono<{ Bindings: HttpBindings }>();
   app.get('/known', (context) => {
-    vouchFor(context.env.incoming.socket);
+    markKnown(context.env.incoming.socket);
     return context.text('you');
   });
   app.get('/stranger', (context) => {
-    mistrust(context.env.incoming.socket);
+    markStranger(context.env.incoming.socket);
     return context.text('somebody');
   });
   app.get('/slow', async (context) => {
@@ -65,7 +65,7 @@ const patient = { timeout: 20_000 };
 
 describe('the connections of a listener', () => {
   // @conforms api.60
-  it('of strangers make room, the oldest first, and those of who is known stay', async () => {
+  it('of strangers are closed for new ones, the oldest first, and those of known callers stay', async () => {
     const port = await open({ most: 6 });
     const mine = await hold(port, '/known');
     const theirs: Held[] = [];
@@ -78,14 +78,14 @@ describe('the connections of a listener', () => {
     expect([mine.isClosed, another.heard.slice(0, 12)]).toEqual([false, 'HTTP/1.1 200']);
   });
 
-  it('are never more than so many, whoever they are of', async () => {
+  it('never exceed their limit, whoever opens them', async () => {
     const port = await open({ most: 3 });
     for (let count = 0; count < 3; count += 1) await hold(port, '/known');
     const late = await hold(port);
     await expect.poll(() => late.isClosed, patient).toBe(true);
   });
 
-  it('of strangers are let go when they are idle, and others are kept', async () => {
+  it('of strangers are closed when idle, and others are kept', async () => {
     const port = await open({ strangerIdleMs: 300 });
     const [known, stranger] = [await hold(port, '/known'), await hold(port, '/stranger')];
     await expect.poll(() => stranger.isClosed, patient).toBe(true);
@@ -98,7 +98,7 @@ describe('the connections of a listener', () => {
     expect(late.isClosed).toBe(false);
   });
 
-  it('are cut when an answer is not taken, and not because it takes its time to be made', async () => {
+  it('are cut when a response is not read, but not because it takes long to make', async () => {
     const port = await open({ unreadMs: 400 });
     const deaf = connect(port, '127.0.0.1');
     onTestFinished(() => void deaf.destroy());

@@ -46,7 +46,7 @@ function codeIn(text: string): unknown {
   return JSON.parse(text).error.code;
 }
 
-describe('who is heard by the listener', () => {
+describe('the callers that the listener accepts', () => {
   const own = (port: number): string[] => [
     `127.0.0.1:${port}`,
     `localhost:${port}`,
@@ -54,7 +54,7 @@ describe('who is heard by the listener', () => {
     `[::1]:${port}`,
   ];
 
-  it('is who asks for one of its own names and its port', async () => {
+  it('use one of its own names and its port', async () => {
     const { listener, port } = await open();
     mountSome(listener);
     for (const host of own(port)) {
@@ -79,7 +79,7 @@ describe('who is heard by the listener', () => {
     '[::ffff:127.0.0.1]:PORT',
     '127.0.0.1:PORT@evil.example',
     '127.0.0.1:PORT, evil.example',
-  ])('is nobody who asks for %s', async (pattern) => {
+  ])('do not use %s as Host', async (pattern) => {
     const { listener, port } = await open();
     mountSome(listener);
     const answer = await send(port, { path: '/api', headers: { host: pattern.replace('PORT', String(port)) } });
@@ -87,7 +87,7 @@ describe('who is heard by the listener', () => {
     expect(['bad_request', 'foreign_host']).toContain(codeIn(answer.text));
   });
 
-  it('is nobody who names two hosts, or one in the line and another in the head', async () => {
+  it('do not name two hosts, or one in the request line and another in the header', async () => {
     const { listener, port } = await open();
     mountSome(listener);
     const good = `127.0.0.1:${port}`;
@@ -110,7 +110,7 @@ describe('who is heard by the listener', () => {
     'http://127.0.0.1',
     'http://127.0.0.1:PORT.evil.example',
     '',
-  ])('is no page of %j', async (pattern) => {
+  ])('do not include a page of %j', async (pattern) => {
     const { listener, port } = await open();
     mountSome(listener);
     const headers = { host: `127.0.0.1:${port}`, origin: pattern.replace('PORT', String(port)) };
@@ -119,7 +119,7 @@ describe('who is heard by the listener', () => {
     expect(codeIn(answer.text)).toBe('foreign_origin');
   });
 
-  it('is nobody else, whatever a name looks like', () => {
+  it('do not include names that only look similar', () => {
     const port = 4_711;
     fc.assert(
       fc.property(fc.oneof(fc.webAuthority({ withPort: true }), fc.ipV4(), fc.string()), (host) => {
@@ -131,7 +131,7 @@ describe('who is heard by the listener', () => {
     );
   });
 
-  it('may leave out the port where it is the usual one', () => {
+  it('may leave out the default port', () => {
     expect(isOwnHost('localhost', 80)).toBe(true);
     expect(isOwnHost('localhost', 81)).toBe(false);
     expect(isOwnOrigin('http://127.0.0.1', 80)).toBe(true);
@@ -139,7 +139,7 @@ describe('who is heard by the listener', () => {
 });
 
 describe('the listener', () => {
-  it('listens on the loopback address alone', async () => {
+  it('listens on the loopback address only', async () => {
     const { listener } = await open();
     expect(listener.address).toMatchObject({ host: '127.0.0.1', url: `http://127.0.0.1:${listener.address.port}` });
     expect(listener.address.port).toBeGreaterThan(0);
@@ -159,7 +159,7 @@ describe('the listener', () => {
     expect((await fetch(`${listener.address.url}/api/echo`)).status).toBe(405);
   });
 
-  it('takes routes also after it has served requests', async () => {
+  it('accepts new routes after it has served requests', async () => {
     const { listener } = await open();
     expect((await fetch(`${listener.address.url}/api`)).status).toBe(404);
     mountSome(listener);
@@ -172,7 +172,7 @@ describe('the listener', () => {
     expect((await fetch(`${listener.address.url}/api`)).status).toBe(200);
   });
 
-  it.each(['boom', 'bang'])('answers a route that throws without telling why, and logs it (%s)', async (route) => {
+  it.each(['boom', 'bang'])('answers a throwing route without the reason, and logs it (%s)', async (route) => {
     const { listener, logger } = await open();
     mountSome(listener);
     const answer = await fetch(`${listener.address.url}/api/${route}`, { headers: { authorization: 'Bearer t0ken' } });
@@ -204,7 +204,7 @@ describe('the listener', () => {
     expect((await fetch(url, init)).status).toBe(413);
   });
 
-  it('sends a slow sender away, with the head or with the body', async () => {
+  it('disconnects a slow sender, in the header or in the body', async () => {
     const { listener, port } = await open({ arrivalLimitMs: 200 });
     mountSome(listener);
     expect(await sendBytes(port, 'GET /api HTTP/1.1\r\nHost: 127')).toMatch(/^HTTP\/1\.1 408 /);
@@ -213,7 +213,7 @@ describe('the listener', () => {
     expect((await fetch(`${listener.address.url}/api`)).status).toBe(200);
   });
 
-  it('gives an answer the time it needs', async () => {
+  it('gives a response the time it needs', async () => {
     const { listener } = await open({ arrivalLimitMs: 100 });
     listener.mount(
       '/slow',
@@ -225,7 +225,7 @@ describe('the listener', () => {
     expect(await (await fetch(`${listener.address.url}/slow`)).text()).toBe('there');
   });
 
-  it('outlives garbage', async () => {
+  it('survives garbage', async () => {
     const { listener, port, logger } = await open();
     mountSome(listener);
     const host = `Host: 127.0.0.1:${port}\r\n`;
@@ -247,7 +247,7 @@ describe('the listener', () => {
     expect(logger.lines.filter(({ level }) => level === 'error')).toEqual([]);
   });
 
-  it('writes down neither path, query nor token of whoever asks', async () => {
+  it('logs neither path, query nor token of a caller', async () => {
     const { listener, logger } = await open();
     mountSome(listener);
     const headers = { authorization: 'Bearer canary-1', cookie: 'canary-2', 'mcp-session-id': 'canary-3' };
@@ -264,12 +264,12 @@ describe('the listener', () => {
     expect(logger.lines.length).toBeGreaterThan(0);
   });
 
-  it('says that it cannot listen', async () => {
+  it('reports that it cannot listen', async () => {
     const { port } = await open();
     await expect(open({ port })).rejects.toMatchObject({ code: 'listener_failed' });
   });
 
-  it('cuts whoever is connected when it closes, and closes once', async () => {
+  it('cuts open connections when it closes, and closes once', async () => {
     const { listener, port } = await open();
     listener.mount(
       '/never',

@@ -68,7 +68,7 @@ function say(file: string, text: string): Promise<string> {
 
 describe('the local socket', () => {
   // @conforms board.9
-  it('hears that the store was changed and tells the status, for its own user only', async () => {
+  it('accepts store changes and returns the status, for its own user only', async () => {
     const heard: string[] = [];
     const { file, project } = await open({ storeChanged: (change) => void heard.push(change) });
     await project.storeChanged('written');
@@ -78,7 +78,7 @@ describe('the local socket', () => {
     expect(statSync(file).mode & 0o777).toBe(0o600);
   });
 
-  it('takes its caller for the user, for whom it acts, or for the run that it says it is', async () => {
+  it('identifies its caller as the user, the named person, or the named run', async () => {
     const authors: unknown[] = [];
     const { file } = await open({
       submit: async (_request, author) => {
@@ -111,7 +111,7 @@ describe('the local socket', () => {
     expect(await project.status()).toMatchObject({ counts: { running: 1 } });
   });
 
-  it('tells why an explanation cannot be given, with the code, and goes on', async () => {
+  it('returns the code when an explanation fails, and keeps serving', async () => {
     const { logger, project } = await open({
       explain: async (issue) => {
         if (issue === 'defect') throw new TypeError('x is not a function');
@@ -143,7 +143,7 @@ describe('the local socket', () => {
     expect(asked).toBe(0);
   });
 
-  it('gives up on an explanation that takes too long, with a code', async () => {
+  it('stops waiting for an explanation that takes too long, with a code', async () => {
     const clock = new SimulatedClock();
     const { promise: asked, resolve } = Promise.withResolvers<void>();
     const explain = (): Promise<never> => {
@@ -158,7 +158,7 @@ describe('the local socket', () => {
     await refused;
   });
 
-  it('is not upset by a caller that leaves before the answer', async () => {
+  it('survives a caller that disconnects before the answer', async () => {
     const { promise: allowed, resolve } = Promise.withResolvers<void>();
     const { promise: asked, resolve: isAsked } = Promise.withResolvers<void>();
     const { file, project } = await open({
@@ -176,14 +176,14 @@ describe('the local socket', () => {
     expect(await project.status()).toMatchObject({ counts: { running: 1 } });
   });
 
-  it('serves many at once', async () => {
+  it('serves many callers at once', async () => {
     const heard: string[] = [];
     const { project } = await open({ storeChanged: (change) => void heard.push(change) });
     await Promise.all(Array.from({ length: 50 }, () => project.storeChanged('written')));
     expect(heard).toHaveLength(50);
   });
 
-  it('is gone after it was closed, also with a caller inside, and then nothing answers', async () => {
+  it('is gone after it was closed, also with a connected caller', async () => {
     const { file, socket, project } = await open();
     const visitor = say(file, 'GET /api');
     await socket.close();
@@ -193,7 +193,7 @@ describe('the local socket', () => {
     await expect(nowhere.projects()).rejects.toMatchObject({ code: 'daemon_unreachable' });
   });
 
-  it('is given up by its client when no answer comes', async () => {
+  it('is abandoned by its client when no answer comes', async () => {
     const clock = new SimulatedClock();
     const { promise: asked, resolve } = Promise.withResolvers<void>();
     const { file } = await open({
@@ -209,7 +209,7 @@ describe('the local socket', () => {
     await refused;
   });
 
-  it('cannot be opened where no folder is, nor where another daemon listens', async () => {
+  it('cannot be opened without a folder, or where another daemon listens', async () => {
     const parts = { clock: systemClock, chance: systemChance, logger: memoryLogger() };
     const opening = openLocalSocket({ path: '/nowhere/baton.sock', ...parts });
     await expect(opening).rejects.toMatchObject({ code: 'local_socket_failed' });

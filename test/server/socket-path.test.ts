@@ -17,7 +17,7 @@ function sharedTmp(): string {
 }
 
 describe('the path of the local socket', () => {
-  it('is in the state folder where the system can take it', () => {
+  it('is in the state folder if the path is short enough', () => {
     const tmp = sharedTmp();
     const stateDir = path.join(tmp, 'some', 'state');
     expect(socketPath(stateDir, '/tmp')).toBe(path.join(stateDir, 'baton.sock'));
@@ -25,7 +25,7 @@ describe('the path of the local socket', () => {
     expect(lstatSync(stateDir).mode & 0o777).toBe(0o700);
   });
 
-  it('is in a private folder of its own where that is too long, another one for each state folder', async () => {
+  it('is otherwise in a separate private folder, one for each state folder', async () => {
     const tmp = sharedTmp();
     const socket = socketPath(far, tmp);
     expect(socket).toMatch(/\/baton-[0-9a-f]{16}\/baton\.sock$/);
@@ -61,7 +61,7 @@ describe('the path of the local socket', () => {
   });
 
   // @conforms claims.29
-  it.skipIf(process.geteuid?.() !== 0)('is refused in a folder that belongs to another user', () => {
+  it.skipIf(process.geteuid?.() !== 0)('is refused in a folder of another user', () => {
     const tmp = sharedTmp();
     const folder = path.dirname(socketPath(far, tmp));
     makeFolder(folder, 0o700);
@@ -69,14 +69,14 @@ describe('the path of the local socket', () => {
     expectRefused(tmp, 'another_user');
   });
 
-  it('is refused where others could put another folder in its place', () => {
+  it('is refused where others could replace the folder', () => {
     const tmp = sharedTmp();
     makeSocketFolder(far, tmp);
     chmodSync(tmp, 0o777);
     expectRefused(tmp, 'replaceable_by_others');
   });
 
-  it('cannot be made below a temporary folder that is missing, and the error names the folder', () => {
+  it('cannot be created below a missing temporary folder, and the error names the folder', () => {
     const missing = path.join(sharedTmp(), 'missing');
     expect(() => makeSocketFolder(far, missing)).toThrow(
       expect.objectContaining({ code: 'local_socket_failed', message: expect.stringContaining(missing) }),

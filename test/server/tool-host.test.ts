@@ -112,7 +112,7 @@ function messagesIn(stream: string): unknown[] {
   return [...stream.matchAll(/^data: (.+)$/gm)].map(([, data]) => JSON.parse(data ?? ''));
 }
 
-describe.each(ages)('the tools of a run over MCP, for a client of the age "%s"', (age) => {
+describe.each(ages)('the tools of a run over MCP, for a "%s" client', (age) => {
   it('are listed and called', async () => {
     const { host, door } = await open();
     const client = await connect(host.admit('run-1', door), age);
@@ -127,7 +127,7 @@ describe.each(ages)('the tools of a run over MCP, for a client of the age "%s"',
     expect(await client.callTool({ name: 'say' })).toMatchObject({ content: [{ text: 'door: {}' }] });
   });
 
-  it('answer a failure as an error of the tool, with its words', async () => {
+  it('return a failure as an error of the tool, with its message', async () => {
     const { host, door } = await open();
     const client = await connect(host.admit('run-1', door), age);
     expect(await client.callTool({ name: 'fail', arguments: {} })).toMatchObject({
@@ -136,7 +136,7 @@ describe.each(ages)('the tools of a run over MCP, for a client of the age "%s"',
     });
   });
 
-  it('leave it to the door to say what there is', async () => {
+  it('leave it to the tool set which tools exist', async () => {
     const { host, door } = await open();
     const client = await connect(host.admit('run-1', door), age);
     await client.callTool({ name: 'no_such_tool', arguments: {} });
@@ -154,7 +154,7 @@ describe.each(ages)('the tools of a run over MCP, for a client of the age "%s"',
     );
   });
 
-  it('are those of the run whose token it is', async () => {
+  it('are those of the run that owns the token', async () => {
     const { host } = await open();
     const doors = [scriptedDoor('one'), scriptedDoor('two')] as const;
     const one = await connect(host.admit('run-1', doors[0]), age);
@@ -167,7 +167,7 @@ describe.each(ages)('the tools of a run over MCP, for a client of the age "%s"',
     expect(doors[0].calls).toHaveLength(1);
   });
 
-  it('end with the run: a call under way is taken back and answered at once', async () => {
+  it('end with the run: a call in progress is aborted and answered at once', async () => {
     const { host, door } = await open();
     const client = await connect(host.admit('run-1', door), age);
     const waiting = client.callTool({ name: 'wait', arguments: {} });
@@ -180,7 +180,7 @@ describe.each(ages)('the tools of a run over MCP, for a client of the age "%s"',
     expect(door.calls[0]?.signal?.aborted).toBe(true);
   });
 
-  it('are taken back when the client gives a call up, or goes away', async () => {
+  it('are aborted when the client cancels a call or disconnects', async () => {
     const { host, door } = await open();
     const client = await connect(host.admit('run-1', door), age);
     const patience = new AbortController();
@@ -198,7 +198,7 @@ describe.each(ages)('the tools of a run over MCP, for a client of the age "%s"',
     await expect.poll(() => door.calls[1]?.signal?.aborted).toBe(true);
   });
 
-  it('keep a client that counts the silence waiting for minutes', async () => {
+  it('keep a client with a silence timeout waiting for minutes', async () => {
     const clock = new SimulatedClock();
     const { host, door } = await open({ clock });
     const client = await connect(host.admit('run-1', door), age);
@@ -222,8 +222,8 @@ describe.each(ages)('the tools of a run over MCP, for a client of the age "%s"',
   });
 });
 
-describe('the door over HTTP', () => {
-  it('is closed to everybody without a good token of the right scope, and repeats none', async () => {
+describe('the MCP endpoint', () => {
+  it('is closed without a valid token of the right scope, and repeats no token', async () => {
     const { host, door, tokens, logger } = await open();
     const address = host.admit('run-1', door);
     const reader = tokens.issue({ scope: 'read', holder: 'somebody' });
@@ -247,7 +247,7 @@ describe('the door over HTTP', () => {
   });
 
   // @conforms tools.4
-  it('knows the token of a run no more when the run has ended', async () => {
+  it('rejects the token of a run after the run has ended', async () => {
     const { host, door } = await open();
     const address = host.admit('run-1', door);
     const session = await openSession(address);
@@ -259,7 +259,7 @@ describe('the door over HTTP', () => {
     expect(door.calls).toEqual([]);
   });
 
-  it('refuses a request that was still coming in when the run ended', async () => {
+  it('refuses a request that was still arriving when the run ended', async () => {
     const { host, door } = await open();
     const address = host.admit('run-1', door);
     const session = await openSession(address);
@@ -285,7 +285,7 @@ describe('the door over HTTP', () => {
     expect(door.calls).toHaveLength(1);
   });
 
-  it('gives a run that is admitted again a new token, and the old one opens nothing', async () => {
+  it('gives a run that is admitted again a new token, and the old one is invalid', async () => {
     const { host, door } = await open();
     const first = host.admit('run-1', door);
     const second = host.admit('run-1', door);
@@ -319,7 +319,7 @@ describe('the door over HTTP', () => {
     expect((await post(address, call('say'), session)).status).toBe(404);
   });
 
-  it('answers who asks for the protocol of 2026 first', async () => {
+  it('answers a client that tries the protocol of 2026 first', async () => {
     const { host, door } = await open();
     const address = host.admit('run-1', door);
     const discover = modern({ jsonrpc: '2.0', id: 1, method: 'server/discover', params: {} });
@@ -334,7 +334,7 @@ describe('the door over HTTP', () => {
     expect(bare.status).toBe(400);
   });
 
-  it('keeps no more sessions than it may, and forgets the one that was not used for longest', async () => {
+  it('limits its sessions, and drops the least recently used one', async () => {
     const { host, door } = await open();
     const address = host.admit('run-1', door);
     const used = await openSession(address);
@@ -347,7 +347,7 @@ describe('the door over HTTP', () => {
     expect((await post(address, call('say'), unused)).status).toBe(404);
   });
 
-  it('forgets no session whose call is under way, as long as there is another', async () => {
+  it('drops no session with a call in progress while another can be dropped', async () => {
     const { host, door } = await open();
     const address = host.admit('run-1', door);
     const answer = await post(address, call('wait'), await openSession(address));
@@ -359,7 +359,7 @@ describe('the door over HTTP', () => {
     await openSession(address);
   });
 
-  it('does not let one run into the session of another', async () => {
+  it('keeps the sessions of runs apart', async () => {
     const { host } = await open();
     const [mine, theirs] = [scriptedDoor('mine'), scriptedDoor('theirs')];
     const session = await openSession(host.admit('run-1', theirs));
@@ -403,7 +403,7 @@ describe('the door over HTTP', () => {
     expect(door.calls).toEqual([]);
   });
 
-  it('knows no other methods and no other paths', async () => {
+  it('rejects other methods and paths', async () => {
     const { host, door } = await open();
     const address = host.admit('run-1', door);
     const authorization = `Bearer ${address.token}`;
@@ -411,7 +411,7 @@ describe('the door over HTTP', () => {
     expect((await fetch(`${address.url}/other`, { headers: { authorization } })).status).toBe(404);
   });
 
-  it('gives signs of life on a connection whose answer takes long', async () => {
+  it('sends keep-alives while an answer takes long', async () => {
     const { host, door } = await open({ keepAliveMs: 20 });
     const address = host.admit('run-1', door);
     const session = await openSession(address);
@@ -432,7 +432,7 @@ describe('the door over HTTP', () => {
     expect(door.calls).toHaveLength(2);
   });
 
-  it('ends the stream of a call that was given up by a message', async () => {
+  it('ends the stream of a call that was cancelled by a message', async () => {
     const { host, door } = await open();
     const address = host.admit('run-1', door);
     const session = await openSession(address);
@@ -444,7 +444,7 @@ describe('the door over HTTP', () => {
     expect(door.calls[0]?.signal?.aborted).toBe(true);
   });
 
-  it('lets go of every stream when the run ends', async () => {
+  it('closes every stream when the run ends', async () => {
     const { host, door } = await open();
     const address = host.admit('run-1', door);
     const session = await openSession(address);

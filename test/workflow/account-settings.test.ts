@@ -10,19 +10,19 @@ const refused = (list: string, more: Record<string, string> = env) =>
   refusal(() => givenMemory(`agent: {accounts: ${list}}`, more));
 
 describe('agent.accounts', () => {
-  it('is one account a backend where nothing is said', () => {
+  it('has one account per backend by default', () => {
     const byDefault = ['codex', 'command', 'rehearsal'].map((name) => ({ name, backend: name, env: {}, home: null }));
     expect(givenMemory('').settings.agent.accounts).toEqual(byDefault);
     expect(accounts('[]').agent.accounts).toEqual(byDefault);
     expect(accounts('null').agent.accounts).toEqual(byDefault);
   });
 
-  it('has the backend of the agent unless it names another, in the order of the file', () => {
+  it('uses the backend of the agent unless an account names another, in the order of the file', () => {
     const found = accounts('[{name: b}, {name: a, backend: command}, {name: a}]').agent.accounts;
     expect(found.map(({ name, backend }) => `${backend} ${name}`)).toEqual(['codex b', 'command a', 'codex a']);
   });
 
-  it('keeps what a variable holds as a secret, and text as it is', () => {
+  it('keeps the value of a variable as a secret, and plain text as it is', () => {
     const { agent } = accounts('[{name: a, env: {OPENAI_API_KEY: $WORK_KEY, LANG: de_DE.UTF-8, EMPTY: ""}}]');
     const own = agent.accounts[0]?.env ?? {};
     expect(own.OPENAI_API_KEY).toBeInstanceOf(Secret);
@@ -35,12 +35,12 @@ describe('agent.accounts', () => {
     ['logins/work', '/repo/logins/work'],
     ['/opt/../srv/login', '/srv/login'],
     ['$HOME_OF_CODEX', '/home/me/c'],
-  ])('takes the home %s for %s', (written, path) => {
+  ])('resolves the home %s to %s', (written, path) => {
     expect(accounts(`[{name: a, home: ${written}}]`).agent.accounts[0]?.home).toBe(path);
   });
 
   // @conforms tools.14
-  it('keeps the variables of its keys from every child, but for names that an account sets itself', () => {
+  it('withholds the variables of account keys from every child process, except names that an account sets itself', () => {
     const list = '[{name: a, env: {OPENAI_API_KEY: $OPENAI_API_KEY}}, {name: b, env: {OPENAI_API_KEY: $WORK_KEY}}]';
     const secret = accounts(list).secretEnvironment;
     expect(secret).toContain('WORK_KEY');
@@ -81,7 +81,7 @@ describe('agent.accounts', () => {
     ['hands on', '{OPENAI_API_KEY: $LINEAR_API_KEY}'],
     ['hands on, in the older spelling,', '{OPENAI_API_KEY: $MY_LINEAR}'],
     ['sets, of the store,', '{BATON_DATABASE_URL: x}'],
-  ])('refuses an account that %s a secret of Baton', (_how, own) => {
+  ])('rejects an account that %s a secret of Baton', (_how, own) => {
     const linear = 'tracker: {kind: linear, api_key: $MY_LINEAR, project_slug: p}';
     const error = refusal(() =>
       given(`${linear}\nagent: {accounts: [{name: a, env: ${own}}]}`, { LINEAR_API_KEY: 'k', MY_LINEAR: 'hunter9' }),
@@ -93,7 +93,7 @@ describe('agent.accounts', () => {
     expect(error.message).not.toContain('hunter');
   });
 
-  it('refuses to hand on the key of an account by its other name', () => {
+  it('rejects passing on the key of an account under its other name', () => {
     const error = refusal(() =>
       givenMemory('agent: {env: [WORK_KEY], accounts: [{name: a, env: {K: $WORK_KEY}}]}', env),
     );
@@ -106,14 +106,14 @@ describe('agent.accounts', () => {
     ['ANYTHING', 'sk-hunter2'],
     ['HTTPS_PROXY', 'http://me:hunter2@proxy.example'],
     ['ANYTHING', 'hunter2abcdefghijklmnopqrstuvwxyz0123'],
-  ])('warns of a key that stands in the file: %s=%s', (name, value) => {
+  ])('warns about a key in plain text: %s=%s', (name, value) => {
     const loaded = givenMemory(`agent: {accounts: [{name: a, env: {${name}: "${value}"}}]}`);
     expect(loaded.warnings).toMatchObject([{ code: 'literal_secret', key: `agent.accounts[0].env.${name}` }]);
     expect(loaded.settings.agent.accounts[0]?.env[name]).toBeInstanceOf(Secret);
     expect(JSON.stringify([loaded.warnings, loaded.described, loaded.settings])).not.toContain('hunter');
   });
 
-  it('does not warn of ordinary text, but of what seems to be a reference', () => {
+  it('does not warn about ordinary text, but about text that resembles a reference', () => {
     expect(givenMemory('agent: {accounts: [{name: a, env: {CODEX_LOG: debug, KEYBOARD: de}}]}').warnings).toEqual([]);
     const doubtful = givenMemory('agent: {accounts: [{name: a, home: $HOME/x, env: {A: $B-x}}]}');
     expect(doubtful.warnings.map(({ code, key }) => [code, key])).toEqual([

@@ -24,7 +24,7 @@ describe('the settings of questions, quota and recovery', () => {
     expect(describedAs(front, 'agent.approvals')).toEqual({ key: 'agent.approvals', value, origin });
   });
 
-  it('take what is in bounds, numbers as text too', () => {
+  it('accept values within bounds, including numbers as text', () => {
     expect(
       agentOf(`agent:
   quota_stop_percent: "100"
@@ -54,25 +54,25 @@ describe('the settings of questions, quota and recovery', () => {
     ['context_recovery: {reduced_budget_tokens: 0}', 'agent.context_recovery.reduced_budget_tokens'],
     ['context_recovery: {compact: maybe}', 'agent.context_recovery.compact'],
     ['context_recovery: {larger_model: " "}', 'agent.context_recovery.larger_model'],
-  ])('refuse %s by its key', (line, key) => {
+  ])('reject %s and name the key', (line, key) => {
     expect(refused(`agent: {${line}}`)).toEqual([key]);
   });
 
-  it('warn of a step of recovery that is none', () => {
+  it('warn about an unknown recovery step', () => {
     const { warnings } = givenMemory('agent: {context_recovery: {compakt: true}}');
     expect(warnings).toMatchObject([
       { code: 'unknown_setting', details: { nearest: 'agent.context_recovery.compact' } },
     ]);
   });
 
-  it('take the tools of Codex, and no other way', () => {
+  it('accept the tool modes of Codex and no others', () => {
     expect(givenMemory('codex: {tools: mcp}').settings.backends.codex?.tools).toBe('mcp');
     expect(refused('codex: {tools: all}')).toEqual(['codex.tools']);
   });
 });
 
 describe('agent.prices', () => {
-  it('are dollars for a million tokens by model', () => {
+  it('are US dollars per million tokens, by model', () => {
     const front =
       'agent: {prices: {gpt-5: {input: 1.25, cached_input: "0.125", output: 10}, "*": {input: 0, output: 3}}}';
     expect(agentOf(front).prices).toEqual({
@@ -93,7 +93,7 @@ describe('agent.prices', () => {
     ['{m: {input: 1, output: .inf}}', 'agent.prices.m.output'],
     ['{m: {input: 1, output: 1, reasoning: 1}}', 'agent.prices.m.reasoning'],
     ['{" ": {input: 1, output: 1}}', 'agent.prices. '],
-  ])('refuse %s by its key', (prices, key) => {
+  ])('reject %s and name the key', (prices, key) => {
     expect(refused(`agent: {prices: ${prices}}`)).toEqual([key]);
   });
 });
@@ -102,7 +102,7 @@ describe('tracker.trusted_authors', () => {
   const linear = (more: string) =>
     given(`tracker: {kind: linear, provider: {api_key: k, project_slug: p}${more}}`).settings.tracker.trustedAuthors;
 
-  it('are nobody at first, and people on this machine where the tracker is there', () => {
+  it('are empty by default; people on this machine count when the tracker is on this machine', () => {
     expect(linear('')).toEqual([]);
     expect(givenMemory('').settings.tracker.trustedAuthors).toEqual(['local']);
     expect(given('tracker: {kind: board, trusted_authors: [ada, local]}').settings.tracker.trustedAuthors).toEqual([
@@ -111,7 +111,7 @@ describe('tracker.trusted_authors', () => {
     ]);
   });
 
-  it('are names, trimmed', () => {
+  it('are trimmed names', () => {
     expect(linear(', trusted_authors: [" ada@example.org ", u-1]')).toEqual(['ada@example.org', 'u-1']);
     for (const bad of ['ada', '[5]', '[" "]', '{ada: true}']) {
       const error = refusal(() => given(`tracker: {kind: memory, trusted_authors: ${bad}}`));

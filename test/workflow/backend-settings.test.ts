@@ -37,7 +37,7 @@ describe('a backend that declares its settings', () => {
     expect(warnings).toEqual([]);
   });
 
-  it('has them checked like any other key, whatever the backend of the file', () => {
+  it('has them checked like any other key, whichever backend the file names', () => {
     expect(problemsIn(refused('mine: {program: " ", effort_level: most, cache: {max_mb: -1}}'))).toMatchObject([
       { code: 'missing_agent_command', key: 'mine.program', details: { problem: 'wrong_value' } },
       { key: 'mine.effort_level', details: { problem: 'wrong_value', allowed: ['low', 'high'] } },
@@ -49,14 +49,14 @@ describe('a backend that declares its settings', () => {
     ]);
   });
 
-  it('needs the required ones only where the file names it', () => {
+  it('requires its required keys only if the file names the backend', () => {
     expect(problemsIn(refused('agent: {backend: mine}'))).toMatchObject([
       { code: 'missing_agent_command', key: 'mine.program', details: { problem: 'missing', backend: 'mine' } },
     ]);
     expect(load('agent: {backend: mine}\nmine: {program: x}').settings.agent.backend).toBe('mine');
   });
 
-  it('may spell a key of agent its own way, and change the default of another', () => {
+  it('may alias a key of agent and change the default of another', () => {
     const { settings, described } = load('mine: {max_turns: 2, effort_level: high}');
     expect(settings.agent).toMatchObject({ maxTurns: 2, approvals: 'deny' });
     const shown = Object.fromEntries(described.map(({ key, value, origin }) => [key, { value, origin }]));
@@ -72,7 +72,7 @@ describe('a backend that declares its settings', () => {
     ).toEqual(expect.objectContaining({ maxTurns: 3, approvals: 'ask' }));
   });
 
-  it('is in the schema that editors get', () => {
+  it('appears in the schema for editors', () => {
     // As an editor gets it: plain JSON.
     const { properties } = JSON.parse(JSON.stringify(workflowSchema(context)));
     expect(Object.keys(properties.mine.properties).sort()).toEqual(['cache', 'effort_level', 'max_turns', 'program']);

@@ -21,9 +21,9 @@ function loading(content: string | Uint8Array) {
   return error;
 }
 
-describe('files that are no workflow', () => {
+describe('files that are not workflow files', () => {
   // @conforms C56
-  it('a missing file', () => {
+  it('rejects a missing file', () => {
     const path = join(directory, 'nowhere', 'WORKFLOW.md');
     const error = refusal(() => loadWorkflow(path, givenContext()));
     expect(error).toMatchObject({ code: 'missing_workflow_file', details: { path, problem: 'not_found' } });
@@ -31,7 +31,7 @@ describe('files that are no workflow', () => {
     expect(error.cause).toMatchObject({ code: 'ENOENT' });
   });
 
-  it('a directory, and a path through a file', () => {
+  it('rejects a directory, and a path that goes through a file', () => {
     mkdirSync(join(directory, 'folder'));
     expect(refusal(() => loadWorkflow(join(directory, 'folder'), givenContext()))).toMatchObject({
       code: 'missing_workflow_file',
@@ -51,11 +51,11 @@ describe('files that are no workflow', () => {
     });
   });
 
-  it('an empty file', () => {
+  it('rejects an empty file', () => {
     expect(loading('').code).toBe('missing_tracker_kind');
   });
 
-  it('binary files, UTF-16, and broken UTF-8', () => {
+  it('rejects binary files, UTF-16 and broken UTF-8', () => {
     const bad: readonly (readonly [content: Uint8Array, problem: string])[] = [
       [Buffer.from([0x7f, 0x45, 0x4c, 0x46, 0, 1]), 'nul_character'],
       [Buffer.from('---\ntracker: {kind: memory}\n---\n', 'utf16le'), 'nul_character'],
@@ -66,7 +66,7 @@ describe('files that are no workflow', () => {
   });
 
   // @conforms workflow.7
-  it('10 MB', () => {
+  it('rejects a file of 10 MB', () => {
     expect(loading(`---\ntracker: {kind: memory}\n---\n${'x'.repeat(10_000_000)}`).code).toBe('workflow_too_large');
     const most = 1024 * 1024;
     const front = '---\ntracker: {kind: memory}\n---\n';
@@ -83,7 +83,7 @@ describe('an inspection', () => {
     return inspectWorkflow(path, givenContext());
   };
 
-  it('lists all errors of a bad file, and throws nothing', () => {
+  it('lists all errors of an invalid file and throws nothing', () => {
     const { workflow, problems } = inspected(
       '---\ntracker: {kind: memory}\nagent: {max_turns: 0}\npolling: {interval_ms: x}\n---\n',
     );
@@ -95,7 +95,7 @@ describe('an inspection', () => {
     });
   });
 
-  it('lists what a good file should be warned of, a template that cannot render first', () => {
+  it('lists the warnings of a valid file, a template that cannot render first', () => {
     const { workflow, problems } = inspected(
       '---\ntracker: {kind: memory}\nobservability: {render_interval_ms: 1}\n---\n{{ nope }}',
     );

@@ -10,27 +10,27 @@ const faultsOf = (frontMatter: string) => reading(frontMatter).details.faults;
 
 describe('YAML', () => {
   // @conforms C25
-  it('a list is not front matter', () => {
+  it('rejects a list', () => {
     const error = refusal(() => givenText('---\n- not-a-map\n---\nPrompt body\n'));
     expect(error).toMatchObject({ code: 'workflow_front_matter_not_a_map' });
     expect(error.message).toContain(path);
     expect(reading('just text').code).toBe('workflow_front_matter_not_a_map');
   });
 
-  it('blank front matter is an empty map', () => {
+  it('reads blank front matter as an empty map', () => {
     for (const blank of ['', '# only a comment', '\n\n', '{}', 'null']) {
       expect(reading(blank).code, JSON.stringify(blank)).toBe('missing_tracker_kind');
     }
   });
 
-  it('an error names the file and the line', () => {
+  it('names the file and the line of an error', () => {
     const error = reading('tracker:\n  kind: memory\n bad: [1');
     expect(error.code).toBe('workflow_parse_error');
     expect(error.message).toContain(path);
     expect(error.details.faults).toContainEqual({ line: 4, column: 1, problem: 'bad_indent' });
   });
 
-  it('refuses a repeated key, at any depth', () => {
+  it('rejects a repeated key at any depth', () => {
     const error = reading('a: 1\nb: 2\na: 3');
     expect(error).toMatchObject({
       code: 'workflow_parse_error',
@@ -42,14 +42,14 @@ describe('YAML', () => {
     ]);
   });
 
-  it('reads keys that are numbers or booleans as text', () => {
+  it('reads numeric and boolean keys as text', () => {
     const policy = 'codex: {turn_sandbox_policy: {1: a, true: b, 0x10: c}}';
     expect(givenMemory(policy).settings.backends.codex?.turnSandboxPolicy).toEqual({ 1: 'a', true: 'b', '0x10': 'c' });
     for (const bad of ['? [x]\n: y', '? {x: 1}\n: y', '~: y'])
       expect(faultsOf(bad), bad).toMatchObject([{ problem: 'key_not_text' }]);
   });
 
-  it('refuses tags that are not plain data, and more than one document', () => {
+  it('rejects tags that are not plain data, and several documents', () => {
     for (const odd of [
       'a: !!js/function x',
       'a: !mine {b: 1}',
@@ -62,7 +62,7 @@ describe('YAML', () => {
   });
 
   // @conforms workflow.6
-  it('follows anchors, and refuses unknown, endless and exploding ones', () => {
+  it('follows anchors, and rejects unknown, endless and exploding ones', () => {
     const shared = 'agent: {max_turns: &few 3, max_concurrent_agents: *few}';
     expect(givenMemory(shared).settings.agent).toMatchObject({ maxTurns: 3, maxConcurrentAgents: 3 });
     expect(reading('a: *nowhere').message).toContain('*nowhere');
@@ -75,7 +75,7 @@ describe('YAML', () => {
     expect(faultsOf(bomb.join('\n'))).toMatchObject([{ problem: 'too_many_aliases' }]);
   });
 
-  it('refuses what is nested too deep or has too many values, without taking for ever', () => {
+  it('rejects deep nesting and too many values quickly', () => {
     expect(faultsOf(`a: ${'['.repeat(200)}${']'.repeat(200)}`)).toMatchObject([{ problem: 'nested_too_deep' }]);
     expect(reading('['.repeat(60_000)).code).toBe('workflow_parse_error');
     expect(faultsOf(`a: [${'1,'.repeat(21_000)}]`)).toMatchObject([{ problem: 'too_many_values' }]);
@@ -86,7 +86,7 @@ describe('YAML', () => {
     expect(reading(`a: ${'x'.repeat(65 * 1024)}`).code).toBe('workflow_too_large');
   });
 
-  it('takes a key __proto__ for an ordinary, unknown key', () => {
+  it('treats the key __proto__ as an ordinary unknown key', () => {
     const workflow = given('__proto__: {polluted: true}\nconstructor: 1\ntracker: {kind: memory, __proto__: {x: 1}}');
     expect(({} as Record<string, unknown>).polluted).toBeUndefined();
     expect(workflow.warnings.map((warning) => warning.key)).toEqual(
@@ -96,7 +96,7 @@ describe('YAML', () => {
   });
 
   // @conforms C26
-  it('null is the same as absent, at every level', () => {
+  it('treats null like an absent value, at every level', () => {
     const { settings } = givenMemory(
       'workspace: {root: null}\nagent: ~\nhooks:\npolling: {interval_ms: ~}\ncodex: {turn_sandbox_policy: {type: x, gone: null, deep: {gone: ~, kept: 1}}}',
     );
@@ -107,7 +107,7 @@ describe('YAML', () => {
   });
 
   // @conforms workflow.9
-  it('throws nothing but a BatonError for arbitrary bytes and arbitrary YAML', () => {
+  it('throws only a BatonError for arbitrary bytes and arbitrary YAML', () => {
     const onlyBatonErrors = (text: string | Uint8Array): void => {
       try {
         givenText(text);

@@ -7,7 +7,7 @@ const refused = (frontMatter: string) => refusal(() => givenMemory(frontMatter))
 
 describe('limits', () => {
   // @conforms limits.1
-  it('are on by default, but for money', () => {
+  it('are on by default, except for money', () => {
     const { limits, agent, polling, store } = givenMemory('').settings;
     expect(limits).toEqual({
       runsPerIssue: 30,
@@ -23,7 +23,7 @@ describe('limits', () => {
     expect(store.leaseMs).toBe(30_000);
   });
 
-  it('of the tests are those of an empty file', () => {
+  it('in the test settings equal those of an empty file', () => {
     const { limits, polling, store, tracker, agent } = givenMemory('').settings;
     const { reviewStates } = tracker;
     const { maxInReview, maxClaimed } = agent;
@@ -72,38 +72,41 @@ store: {lease_ms: 3000}`);
       expect(keysIn(refused(`${section}: {${name}: ${bad}}`)), bad).toEqual([key]);
   });
 
-  it.each(['usd_per_issue', 'usd_per_day'])('limits.%s is an amount, and never one too small to be counted', (name) => {
-    const amountOf = (text: string) => {
-      const { limits } = givenMemory(`limits: {${name}: ${text}}`).settings;
-      return name === 'usd_per_day' ? limits.usdPerDay : limits.usdPerIssue;
-    };
-    expect(['0', '"0"', '12', '0.01', '"2.50"', '0.000001', '"0.000001"', '999999999'].map(amountOf)).toEqual([
-      0, 0, 12, 0.01, 2.5, 0.000_001, 0.000_001, 999_999_999,
-    ]);
-    for (const bad of [
-      '-1',
-      '-0.01',
-      '0.0000001',
-      '"0.0000001"',
-      '"$5"',
-      '"5 USD"',
-      '"1,000"',
-      '"5."',
-      '1000000000',
-      '"999999999.5"',
-      '.nan',
-      '.inf',
-      'true',
-      '[5]',
-    ]) {
-      expect(keysIn(refused(`limits: {${name}: ${bad}}`)), bad).toEqual([`limits.${name}`]);
-    }
-    const error = refused(`limits: {${name}: -1}`);
-    expect(problemsIn(error)).toMatchObject([{ details: { problem: 'wrong_value', expected: 'usd_amount' } }]);
-    expect(error.message).toMatch(/0\.000001.*-1/);
-  });
+  it.each(['usd_per_issue', 'usd_per_day'])(
+    'limits.%s is an amount, and rejects one that is too small to count',
+    (name) => {
+      const amountOf = (text: string) => {
+        const { limits } = givenMemory(`limits: {${name}: ${text}}`).settings;
+        return name === 'usd_per_day' ? limits.usdPerDay : limits.usdPerIssue;
+      };
+      expect(['0', '"0"', '12', '0.01', '"2.50"', '0.000001', '"0.000001"', '999999999'].map(amountOf)).toEqual([
+        0, 0, 12, 0.01, 2.5, 0.000_001, 0.000_001, 999_999_999,
+      ]);
+      for (const bad of [
+        '-1',
+        '-0.01',
+        '0.0000001',
+        '"0.0000001"',
+        '"$5"',
+        '"5 USD"',
+        '"1,000"',
+        '"5."',
+        '1000000000',
+        '"999999999.5"',
+        '.nan',
+        '.inf',
+        'true',
+        '[5]',
+      ]) {
+        expect(keysIn(refused(`limits: {${name}: ${bad}}`)), bad).toEqual([`limits.${name}`]);
+      }
+      const error = refused(`limits: {${name}: -1}`);
+      expect(problemsIn(error)).toMatchObject([{ details: { problem: 'wrong_value', expected: 'usd_amount' } }]);
+      expect(error.message).toMatch(/0\.000001.*-1/);
+    },
+  );
 
-  it('of a lease is three seconds or more', () => {
+  it('of a lease are at least three seconds', () => {
     const error = refused('store: {lease_ms: 2999}');
     expect(problemsIn(error)).toMatchObject([
       { key: 'store.lease_ms', details: { problem: 'wrong_value', expected: 'lease_time' } },
@@ -112,7 +115,7 @@ store: {lease_ms: 3000}`);
     expect(givenMemory('store: {lease_ms: 3000}').settings.store.leaseMs).toBe(3000);
   });
 
-  it('that are misspelt are reported with the key that was meant', () => {
+  it('report a misspelt key together with the nearest known one', () => {
     const { warnings } = givenMemory('limits: {token_per_issue: 5}\nlimit: {runs_per_issue: 5}');
     expect(warnings).toMatchObject([
       { code: 'unknown_setting', key: 'limits.token_per_issue', details: { nearest: 'limits.tokens_per_issue' } },
@@ -121,7 +124,7 @@ store: {lease_ms: 3000}`);
   });
 
   // @conforms limits.2
-  it('that are on by default and set to 0 are all named, and no other', () => {
+  it('that are on by default are all named when set to 0, and no others', () => {
     const described = givenMemory('').described;
     const isLimit = (key: string): boolean => /^limits\.|^agent\.max_(?:retries|stale_runs)$/.test(key);
     const limits = described.filter(({ key }) => isLimit(key));

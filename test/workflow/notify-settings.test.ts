@@ -20,13 +20,13 @@ const targetsOf = (list: string) => loaded(`{targets: ${list}}`).settings.notify
 const refused = (list: string) => refusal(() => loaded(`{targets: ${list}}`));
 
 describe('notify', () => {
-  it('tells nobody anything where nothing is said', () => {
+  it('sends nothing by default', () => {
     const { notify } = givenMemory('').settings;
     expect(notify).toEqual({ targets: [], quietHours: null, timeZone: 'Asia/Tokyo', evenInQuietHours: false });
     expect(loaded('{targets: []}').settings.notify).toEqual(notify);
   });
 
-  it('has webhooks, Slack and commands, each for the events it names, or for all', () => {
+  it('accepts webhooks, Slack and commands, each for the listed events or for all', () => {
     const [webhook, slack, command, script] = targetsOf(
       '[{kind: webhook, url: $HOOK_URL, secret: $HOOK_SECRET, events: [held, held, finished]}, {kind: slack, url: $SLACK_URL}, {kind: command, run: "notify-send $BATON_NOTIFY_EVENT"}, {kind: command, run: $RUN_IT}]',
     );
@@ -40,7 +40,7 @@ describe('notify', () => {
     expect(script?.kind === 'command' && script.run instanceof Secret && script.run.reveal()).toBe(env.RUN_IT);
   });
 
-  it('is quiet in its own time zone, or else in that of polling', () => {
+  it('has quiet hours in its own time zone, or in that of polling', () => {
     const hours = (text: string) => givenMemory(text).settings.notify.quietHours;
     expect(hours('notify: {quiet_hours: "22:00-06:30"}')).toEqual({
       fromMinute: 1320,
@@ -53,7 +53,7 @@ describe('notify', () => {
     expect(givenMemory('notify: {even_in_quiet_hours: true}').settings.notify.evenInQuietHours).toBe(true);
   });
 
-  it('allows plain http on this machine, and beyond it where the file insists', () => {
+  it('allows plain http on this machine, and elsewhere only with allow_insecure_endpoint', () => {
     const url = (text: string) => targetsOf(`[{kind: slack, url: ${text}}]`)[0];
     expect(url('"http://127.0.0.1:9000/x"')).toBeDefined();
     expect(url('$PLAIN, allow_insecure_endpoint: true')).toMatchObject({ allowInsecure: true });
@@ -79,13 +79,13 @@ describe('notify', () => {
     ['a password in the address', '[{kind: slack, url: $USER}]', 'notify.targets[0].url'],
     ['a command with NUL', '[{kind: command, run: "a\\0b"}]', 'notify.targets[0].run'],
     ['the same place twice', '[{kind: slack, url: $SLACK_URL}, {kind: slack, url: $SLACK_URL}]', 'notify.targets[1]'],
-  ])('refuses %s, names the key and shows nothing of it', (_what, list, key) => {
+  ])('rejects %s and names the key without showing the value', (_what, list, key) => {
     const error = refused(list);
     expect(keysIn(error)).toEqual([key]);
     expect(error.message).not.toContain('hunter');
   });
 
-  it('warns of secrets that stand in the file, and shows none', () => {
+  it('warns about secrets in plain text without showing them', () => {
     const list =
       '[{kind: webhook, url: "https://hooks.example/x", secret: hunter2-hunter2-hunter2}, {kind: slack, url: "https://hooks.slack.com/hunter3"}, {kind: slack, url: "https://x.example/$HUNTER"}]';
     const { warnings, described, settings } = loaded(`{targets: ${list}}`);
@@ -98,7 +98,7 @@ describe('notify', () => {
     expect(JSON.stringify([warnings, described, settings])).not.toMatch(/hunter[0-9]/);
   });
 
-  it('is shown without secrets', () => {
+  it('is described without secrets', () => {
     const { described } = loaded(
       '{targets: [{kind: webhook, url: $HOOK_URL, secret: $HOOK_SECRET, events: [held]}, {kind: command, run: $RUN_IT, events: [held]}, {kind: command, run: beep, events: [held]}]}',
     );
@@ -111,7 +111,7 @@ describe('notify', () => {
   });
 
   // @conforms notify.11
-  it('keeps its variables from every agent, as those of the tracker', () => {
+  it('withholds its variables from every agent, like those of the tracker', () => {
     const list = '[{kind: webhook, url: $HOOK_URL, secret: $HOOK_SECRET}, {kind: command, run: $RUN_IT}]';
     const { secretEnvironment } = loaded(`{targets: ${list}}`).settings;
     expect(secretEnvironment).toEqual(expect.arrayContaining(['HOOK_URL', 'HOOK_SECRET', 'RUN_IT']));
@@ -123,7 +123,7 @@ describe('notify', () => {
     ]);
   });
 
-  it('may have a budget of its own', () => {
+  it('may have its own request budget', () => {
     const { settings } = given('tracker: {kind: memory}\npolling: {budget: {requests_per_hour: {notify: 60}}}');
     expect(settings.polling.budget.requestsPerHour).toEqual({ notify: 60 });
   });

@@ -10,9 +10,9 @@ const problemsOf = (text: string) => problemsIn(refused(text));
 const described = (workflow: ReturnType<typeof given>) =>
   Object.fromEntries(workflow.described.map(({ key, value, origin }) => [key, { value, origin }]));
 
-describe('the mode of polling', () => {
+describe('polling.mode', () => {
   // @conforms 1.3
-  it('is fixed when nobody says so: what a Symphony workflow file expects', () => {
+  it('is fixed by default, as a Symphony workflow file expects', () => {
     const { settings, warnings } = polling('{interval_ms: 5000}');
     expect(settings.polling).toEqual({
       mode: 'fixed',
@@ -31,7 +31,7 @@ describe('the mode of polling', () => {
     expect(warnings).toEqual([]);
   });
 
-  it('adaptive has its own numbers, each under its own key', () => {
+  it('reads each number of the mode adaptive from its own key', () => {
     const { settings, warnings } = polling(
       '{mode: adaptive, active_interval_ms: 1, idle_interval_ms: "2", dormant_interval_ms: 3, idle_after_ms: 4, dormant_after_ms: 5}',
     );
@@ -46,7 +46,7 @@ describe('the mode of polling', () => {
     expect(warnings).toEqual([]);
   });
 
-  it('is one of two', () => {
+  it('accepts only the two modes', () => {
     for (const bad of ['Adaptive', 'slow', '""', 'true', '1', '[fixed]'])
       expect(problemsOf(`{mode: ${bad}}`), bad).toMatchObject([
         { key: 'polling.mode', details: { problem: 'wrong_value', allowed: ['fixed', 'adaptive'] } },
@@ -61,7 +61,7 @@ describe('the mode of polling', () => {
     },
   );
 
-  it('is dormant later than idle', () => {
+  it('requires dormant_after_ms to be more than idle_after_ms', () => {
     for (const [idle, dormant] of [
       [600_000, 600_000],
       [700_000, 650_000],
@@ -79,7 +79,7 @@ describe('the mode of polling', () => {
     expect(polling('{mode: adaptive, idle_after_ms: 1, dormant_after_ms: 2}').warnings).toEqual([]);
   });
 
-  it('warns of keys that it does not read', () => {
+  it('warns about keys that the mode does not use', () => {
     const ofAdaptive =
       '{active_interval_ms: 1, idle_interval_ms: 2, dormant_interval_ms: 3, idle_after_ms: 4, dormant_after_ms: 5, quiet_hours: 22:00-06:00, time_zone: UTC}';
     expect(polling(ofAdaptive).warnings.map(({ key }) => key)).toEqual([
@@ -108,7 +108,7 @@ describe('quiet hours', () => {
     ['22:30-24:00', 1350, 1440],
     ["'23:59-00:00'", 1439, 0],
     ['00:00-23:59', 0, 1439],
-  ])('%s is read as it is meant, quoted or not', (text, fromMinute, toMinute) => {
+  ])('%s is read correctly, quoted or not', (text, fromMinute, toMinute) => {
     expect(hours(text).quietHours).toEqual({ fromMinute, toMinute, timeZone: 'UTC' });
   });
 
@@ -136,7 +136,7 @@ describe('quiet hours', () => {
     '[22:00-06:00]',
     '{from: 1}',
     '٢٢:٠٠-٠٦:٠٠',
-  ])('%s is refused with the form that is wanted', (text) => {
+  ])('%s is rejected with the expected form', (text) => {
     const error = refused(`{mode: adaptive, quiet_hours: ${text}}`);
     expect(problemsIn(error)).toMatchObject([
       { key: 'polling.quiet_hours', details: { problem: 'wrong_value', expected: 'quiet_hours' } },
@@ -144,13 +144,13 @@ describe('quiet hours', () => {
     expect(error.message).toContain('22:00-06:00');
   });
 
-  it('are those of the machine where the file names no time zone', () => {
+  it('use the time zone of the machine if the file names none', () => {
     expect(polling('{mode: adaptive, quiet_hours: 22:00-06:00}').settings.polling.quietHours?.timeZone).toBe(
       'Asia/Tokyo',
     );
   });
 
-  it('for any two times are what they say, or refused when they are the same', () => {
+  it('keep any two different times and reject equal ones', () => {
     const time = fc.tuple(fc.integer({ min: 0, max: 23 }), fc.integer({ min: 0, max: 59 }));
     const text = ([h, m]: [number, number]) => `${String(h).padStart(2, '0')}:${String(m).padStart(2, '0')}`;
     fc.assert(
@@ -168,7 +168,7 @@ describe('the time zone', () => {
   const zone = (text: string) => polling(`{mode: adaptive, quiet_hours: 22:00-06:00, time_zone: ${text}}`);
 
   it.each(['Europe/Berlin', 'America/Argentina/Buenos_Aires', 'UTC', 'Etc/GMT+2', 'Asia/Kolkata', 'Asia/Calcutta'])(
-    '%s is kept as it is written',
+    '%s is kept as written',
     (name) => {
       expect(zone(name).settings.polling.quietHours?.timeZone).toBe(name);
     },
@@ -188,7 +188,7 @@ describe('the time zone', () => {
     '[UTC]',
     'Etc/Unknown',
     '"Europe/Berlin\\0"',
-  ])('%s is refused', (name) => {
+  ])('%s is rejected', (name) => {
     const error = refusal(() => zone(name));
     expect(problemsIn(error)).toMatchObject([
       { key: 'polling.time_zone', details: { problem: 'wrong_value', expected: 'time_zone' } },
@@ -198,7 +198,7 @@ describe('the time zone', () => {
 });
 
 describe('intervals of jobs', () => {
-  it('hold for the jobs that are named', () => {
+  it('apply to the named jobs', () => {
     const { settings, warnings } = polling(
       '{jobs: {stall_check: {interval_ms: 1000}, workspace_sweep: {interval_ms: "60000"}, queue_health: {}, usage_rollup: }}',
     );
@@ -207,7 +207,7 @@ describe('intervals of jobs', () => {
     expect(polling('{jobs: }').settings.polling.jobIntervalsMs).toEqual({});
   });
 
-  it('may be set for every job but the poll', () => {
+  it('can be set for every job except the poll', () => {
     for (const job of jobNames.filter((name) => name !== 'tracker_poll'))
       expect(polling(`{jobs: {${job}: {interval_ms: 1234}}}`).settings.polling.jobIntervalsMs).toEqual({ [job]: 1234 });
     const error = refused('{jobs: {tracker_poll: {interval_ms: 5000}}}');
@@ -217,7 +217,7 @@ describe('intervals of jobs', () => {
     expect(error.message).toMatch(/polling\.mode.*polling\.interval_ms/);
   });
 
-  it('are whole numbers, a second or more', () => {
+  it('must be whole numbers of at least a second', () => {
     for (const bad of ['999', '0', '-1', '1000.5', '"1s"', 'true', '[5000]', '.inf'])
       expect(problemsOf(`{jobs: {stall_check: {interval_ms: ${bad}}}}`), bad).toMatchObject([
         {
@@ -228,7 +228,7 @@ describe('intervals of jobs', () => {
   });
 
   // @conforms cadence.24
-  it('of a job that nobody knows are refused with the nearest and with all that there are', () => {
+  it('for an unknown job are rejected with the nearest job and the list of jobs', () => {
     const settable = jobNames.filter((name) => name !== 'tracker_poll');
     expect(problemsOf('{jobs: {stal_look: {interval_ms: 5000}}}')).toMatchObject([
       {
@@ -242,7 +242,7 @@ describe('intervals of jobs', () => {
       ]);
   });
 
-  it('are all that a job has', () => {
+  it('are the only setting of a job', () => {
     const details = { problem: 'unknown_key', allowed: ['interval_ms'] };
     expect(problemsOf('{jobs: {stall_check: {interval_ms: 5000, intervall_ms: 1, "on": true}}}')).toMatchObject([
       { key: 'polling.jobs.stall_check.intervall_ms', details },
@@ -250,7 +250,7 @@ describe('intervals of jobs', () => {
     ]);
   });
 
-  it('that are written without interval_ms, or as no map, are refused by name', () => {
+  it('without interval_ms, or not written as a map, are rejected by name', () => {
     expect(problemsOf('{jobs: {stall_check: 5000}}')).toMatchObject([
       { key: 'polling.jobs.stall_check', details: { problem: 'wrong_value', expected: 'map' } },
     ]);
@@ -260,7 +260,7 @@ describe('intervals of jobs', () => {
 });
 
 describe('an interval below a second', () => {
-  it('is a warning where the tracker is elsewhere: somebody thought in seconds', () => {
+  it('warns for a remote tracker, because the value was probably meant in seconds', () => {
     const linear = (polling: string) =>
       given(`tracker: {kind: linear, api_key: k, project_slug: x}\npolling: ${polling}`).warnings.map(({ key }) => key);
     expect(linear('{interval_ms: 30}')).toContain('polling.interval_ms');
@@ -269,11 +269,11 @@ describe('an interval below a second', () => {
   });
 });
 
-describe('the budget of requests', () => {
+describe('the request budget', () => {
   const budget = (text: string) => polling(`{budget: ${text}}`).settings.polling.budget;
 
   // @conforms requests.17
-  it('is one number for every provider, or numbers by provider', () => {
+  it('is one number for all providers, or one per provider', () => {
     expect(budget('{requests_per_hour: 100}')).toEqual({ requestsPerHour: 100, requestsPerDay: null });
     expect(budget('{requests_per_hour: "100", requests_per_day: {linear: 2500}}')).toEqual({
       requestsPerHour: 100,
@@ -282,7 +282,7 @@ describe('the budget of requests', () => {
     expect(budget('{}')).toEqual({ requestsPerHour: null, requestsPerDay: null });
   });
 
-  it('is above 0: no budget is no key', () => {
+  it('must be above 0', () => {
     for (const name of ['requests_per_hour', 'requests_per_day']) {
       for (const bad of ['0', '-1', '1.5', 'none', '""', '[5]', 'true', '.inf'])
         expect(problemsOf(`{budget: {${name}: ${bad}}}`), bad).toMatchObject([
@@ -299,7 +299,7 @@ describe('the budget of requests', () => {
     }
   });
 
-  it('for a provider that nobody knows is refused, with the nearest: a bound that binds nobody is none', () => {
+  it('for an unknown provider is rejected with the nearest name, because it would limit nothing', () => {
     const allowed = ['memory', 'linear', 'board', 'notify'];
     expect(problemsOf('{budget: {requests_per_day: {linaer: 5, zzzzzzzz: 6, linear: 7}}}')).toMatchObject([
       {
@@ -315,7 +315,7 @@ describe('the budget of requests', () => {
     ]);
   });
 
-  it('has no other keys, and is a map', () => {
+  it('has no other keys, and must be a map', () => {
     expect(problemsOf('{budget: {requests_per_minute: 5, request_per_day: 6}}')).toMatchObject([
       {
         code: 'unknown_setting',
@@ -336,8 +336,8 @@ describe('the budget of requests', () => {
   });
 });
 
-describe('the settings of polling in force', () => {
-  it('tell their values and where each comes from', () => {
+describe('the polling settings in force', () => {
+  it('show their values and where each comes from', () => {
     const found = described(
       polling(
         '{mode: adaptive, quiet_hours: 22:00-24:00, jobs: {stall_check: {interval_ms: 2000}}, budget: {requests_per_day: {linear: 5}}}',
@@ -356,7 +356,7 @@ describe('the settings of polling in force', () => {
     expect(found).not.toHaveProperty(['polling.jobs.tracker_poll.interval_ms']);
   });
 
-  it('show the time zone that is written, whether hours are or not', () => {
+  it('show the configured time zone, with or without quiet hours', () => {
     const found = described(polling('{mode: adaptive, time_zone: Europe/Berlin}'));
     expect(found['polling.time_zone']).toEqual({ value: 'Europe/Berlin', origin: 'file' });
     expect(found['polling.quiet_hours']).toEqual({ value: null, origin: 'default' });

@@ -13,14 +13,14 @@ function prompt(body: string, issue: Partial<Issue> = {}, run: Partial<PromptInp
 
 describe('the prompt', () => {
   // @conforms P1
-  it('shows issue and attempt; a list is joined without a separator', () => {
+  it('renders issue and attempt, and joins a list without a separator', () => {
     const body = 'Ticket {{ issue.identifier }} {{ issue.title }} labels={{ issue.labels }} attempt={{ attempt }}';
     expect(prompt(body, {}, { attempt: 3 })).toBe('Ticket S-1 Refactor backend request path labels=backend attempt=3');
     expect(prompt('{{ issue.labels }}', { labels: ['a', 'b'] })).toBe('ab');
   });
 
   // @conforms P2
-  it('times are ISO 8601, without milliseconds when there are none', () => {
+  it('renders times as ISO 8601, without milliseconds when there are none', () => {
     expect(prompt('{{ issue.created_at }}')).toBe('2026-02-26T18:06:48Z');
     expect(prompt('{{ issue.updated_at }}', { updatedAt: Date.UTC(2026, 0, 1, 0, 0, 0, 7) })).toBe(
       '2026-01-01T00:00:00.007Z',
@@ -29,7 +29,7 @@ describe('the prompt', () => {
   });
 
   // @conforms P4
-  it('an unknown variable fails the rendering', () => {
+  it('fails to render an unknown variable', () => {
     const error = refusal(() => prompt('{{ missing.ticket_id }}'));
     expect(error.code).toBe('template_render_error');
     expect(error.message).toContain(path);
@@ -41,7 +41,7 @@ describe('the prompt', () => {
   });
 
   // @conforms P5
-  it('a template that is no Liquid is refused when it is loaded, and shown', () => {
+  it('rejects a template that is not valid Liquid when it loads, and shows the text', () => {
     const error = refusal(() => workflowWith('{% if issue.identifier %}'));
     expect(error.code).toBe('template_parse_error');
     expect(error.message).toContain('{% if issue.identifier %}');
@@ -50,7 +50,7 @@ describe('the prompt', () => {
     }
   });
 
-  it('names settings and template together when both are bad', () => {
+  it('reports invalid settings and an invalid template together', () => {
     const error = refusal(() => given('tracker: {kind: memory}\nagent: {max_turns: 0}', {}, '{% foo %}'));
     expect(error.code).toBe('invalid_workflow_config');
     expect(problemsIn(error)).toMatchObject([
@@ -60,7 +60,7 @@ describe('the prompt', () => {
   });
 
   // @conforms P7
-  it('an empty body means the default prompt', () => {
+  it('uses the default prompt for an empty body', () => {
     for (const blank of ['', '  \n\n\t']) {
       for (const issue of [{}, { description: null }]) expect(prompt(blank, issue)).toBe(prompt(defaultPrompt, issue));
       expect(prompt(blank)).toMatch(/S-1\n.*Refactor backend request path\n.*Replace transport layer$/s);
@@ -68,14 +68,14 @@ describe('the prompt', () => {
   });
 
   // @conforms P8
-  it('attempt tells a first run from a later one', () => {
+  it('distinguishes a first run from a later one by attempt', () => {
     const body = '{% if attempt %}Retry #{{ attempt }}{% endif %}';
     expect(prompt(body, {}, { attempt: 2 })).toBe('Retry #2');
     expect(prompt(body)).toBe('');
   });
 
   // @conforms P10
-  it('the kind of retry, the state and the address are there', () => {
+  it('provides the kind of retry, the state and the address', () => {
     const body = `{% if attempt %}This is follow-up attempt #{{ attempt }} ({{ retry_kind }}).{% endif %}
 Current status: {{ issue.state }}
 {{ issue.url }}`;
@@ -85,7 +85,7 @@ Current status: {{ issue.state }}
   });
 
   // @conforms P11
-  it('what is absent can be asked for', () => {
+  it('lets a template test for absent values', () => {
     const body = `{% if attempt %}Follow-up context:{% endif %}
 {{ issue.description | default: "No description provided." }}
 {% if issue.nope %}never{% endif %}{% unless issue.branch_name %}no branch{% endunless %}`;
@@ -94,7 +94,7 @@ Current status: {{ issue.state }}
     );
   });
 
-  it('every field of the specification is there', () => {
+  it('provides every field of the specification', () => {
     const full: Partial<Issue> = {
       nativeRef: { number: 7 },
       blockedBy: [{ id: 'b', identifier: 'S-0', state: 'Done' }],
@@ -121,20 +121,20 @@ Current status: {{ issue.state }}
   });
 
   // @conforms workflow.10
-  it('text of the issue is never taken for a template, nor escaped', () => {
+  it('never treats text of an issue as a template, and never escapes it', () => {
     expect(prompt('{{ issue.title }}', { title: '{{ issue.id }} <b> & {% raw %}' })).toBe(
       '{{ issue.id }} <b> & {% raw %}',
     );
   });
 
-  it('no file can be read', () => {
+  it('cannot read files', () => {
     for (const body of ['{% include "package.json" %}', '{% render "/etc/passwd" %}', '{% layout "../x" %}']) {
       expect(refusal(() => prompt(body)).code, body).toBe('template_render_error');
     }
   });
 
   // @conforms workflow.8
-  it('a template that does not end, or grows without end, is ended', () => {
+  it('stops a template that does not end or grows without end', () => {
     const doubling = (times: number) =>
       `{% capture s %}xxxxxxxxxx{% endcapture %}{% for i in (1..${times}) %}{% capture s %}{{ s }}{{ s }}{% endcapture %}{% endfor %}{{ s }}`;
     const range = (body: string) => `{% for a in (1..99999) %}${body}{% endfor %}`;
@@ -154,7 +154,7 @@ Current status: {{ issue.state }}
     }
   });
 
-  it('an ordinary large prompt is far from those limits', () => {
+  it('renders an ordinary large prompt far below those limits', () => {
     const description = 'line of text\n'.repeat(20_000);
     expect(
       prompt('{% for i in (1..500) %}{{ i }}{% endfor %}{{ issue.description | strip | upcase }}', { description }),
@@ -163,7 +163,7 @@ Current status: {{ issue.state }}
 });
 
 describe('the trial of a template', () => {
-  it('finds what only some issues or runs would', () => {
+  it('finds errors that only some issues or runs would cause', () => {
     const problems = tryTemplates(
       workflowWith('{% if attempt %}{{ attemt }}{% endif %}\n{% for b in issue.blocked_by %}{{ b.sate }}{% endfor %}'),
     );
@@ -180,7 +180,7 @@ describe('the trial of a template', () => {
     expect(problems[0]?.message).not.toContain(path);
   });
 
-  it('has nothing to say of a good one', () => {
+  it('finds nothing in a valid template', () => {
     expect(tryTemplates(workflowWith('{{ issue.title }} {{ issue.native_ref.number }}'))).toEqual([]);
     expect(tryTemplates(workflowWith(''))).toEqual([]);
   });

@@ -6,26 +6,26 @@ const rootOf = (root: string, env: Record<string, string> = {}) =>
 
 describe('workspace.root', () => {
   // @conforms C50
-  it('~ is the home directory', () => {
+  it('resolves ~ to the home directory', () => {
     expect(rootOf('~/.symphony-workspaces')).toBe('/home/me/.symphony-workspaces');
     expect(rootOf('"~"')).toBe('/home/me');
     expect(rootOf('"~other/x"')).toBe('/repo/~other/x');
   });
 
   // @conforms C59
-  it('a relative path starts beside the workflow file', () => {
+  it('resolves a relative path from the directory of the workflow file', () => {
     expect(rootOf('relative-workspaces')).toBe('/repo/relative-workspaces');
     expect(rootOf('../up')).toBe('/up');
     expect(rootOf('/a/../b')).toBe('/b');
   });
 
-  it('a whole value $NAME is read from the environment, then treated as a path', () => {
+  it('reads a value that is exactly $NAME from the environment, then treats it as a path', () => {
     expect(rootOf('$WS', { WS: '/data' })).toBe('/data');
     expect(rootOf('$WS', { WS: '~/w' })).toBe('/home/me/w');
     expect(rootOf('$WS', { WS: 'w' })).toBe('/repo/w');
   });
 
-  it('an unset or blank variable means the default, with a warning', () => {
+  it('uses the default for an unset or blank variable, with a warning', () => {
     for (const env of [{}, { WS: '' }, { WS: '  ' }]) {
       const { settings, warnings } = givenMemory('workspace: {root: $WS}', env as Record<string, string>);
       expect(settings.workspace.root).toMatch(/^\/tmp\/baton_workspaces\/repo-[0-9a-f]{12}$/);
@@ -36,7 +36,7 @@ describe('workspace.root', () => {
   });
 
   // @conforms X17
-  it('$HOME/x is taken literally, with a warning', () => {
+  it('uses $HOME/x as written, with a warning', () => {
     for (const literal of ['$HOME/x', '"$'.concat('{HOME}"'), '/data/$USER/x', '$1X']) {
       const { settings, warnings } = givenMemory(`workspace: {root: ${literal}}`, { HOME: '/no', USER: 'no' });
       expect(settings.workspace.root, literal).toContain(literal.replaceAll('"', ''));
@@ -47,7 +47,7 @@ describe('workspace.root', () => {
 });
 
 describe('provider keys', () => {
-  it('resolve $NAME, and only as the whole value', () => {
+  it('resolve $NAME only as the whole value', () => {
     const env = { SLUG: 'from-env', LINEAR_API_KEY: 'k', LINEAR_ASSIGNEE: 'me' };
     const { provider } = givenLinear('{project_slug: $SLUG}', env).settings.tracker;
     expect(provider).toMatchObject({ project_slug: 'from-env', assignee: 'me' });
@@ -70,7 +70,7 @@ describe('provider keys', () => {
     ]);
   });
 
-  it('a secret in plain text is accepted with a warning, and is printed nowhere', () => {
+  it('accept a secret in plain text with a warning, and never print it', () => {
     const workflow = givenLinear('{api_key: lin_api_very_secret, project_slug: p}');
     expect(workflow.warnings).toMatchObject([{ code: 'literal_secret', key: 'tracker.provider.api_key' }]);
     expect(JSON.stringify([workflow.settings, workflow.warnings, workflow.described])).not.toContain('very_secret');
@@ -79,7 +79,7 @@ describe('provider keys', () => {
     expect(givenLinear('{project_slug: p}', { LINEAR_API_KEY: 'k' }).warnings).toEqual([]);
   });
 
-  it('values are trimmed, as a newline at the end of a secret file is no part of the secret', () => {
+  it('are trimmed, so that the newline at the end of a secret file is not part of the secret', () => {
     const { provider } = givenLinear('{project_slug: " p "}', { LINEAR_API_KEY: 'k', LINEAR_ASSIGNEE: ' me\n' })
       .settings.tracker;
     expect(provider).toMatchObject({ project_slug: 'p', assignee: 'me' });

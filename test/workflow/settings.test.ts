@@ -7,7 +7,7 @@ const problemsOf = (frontMatter: string) => problemsIn(refused(frontMatter));
 
 describe('settings', () => {
   // @conforms C1
-  it('kind memory alone has every default', () => {
+  it('have every default with kind memory alone', () => {
     const { settings } = given('tracker: {kind: memory}');
     expect(settings.polling.intervalMs).toBe(30_000);
     expect(settings.tracker.activeStates).toEqual(['Todo', 'In Progress']);
@@ -17,7 +17,7 @@ describe('settings', () => {
   });
 
   // @conforms C2
-  it('polling.interval_ms that is no number is refused by name', () => {
+  it('reject polling.interval_ms that is not a number', () => {
     const error = refused('polling: {interval_ms: invalid}');
     expect(error.code).toBe('invalid_workflow_config');
     expect(problemsIn(error)).toMatchObject([
@@ -27,14 +27,14 @@ describe('settings', () => {
   });
 
   // @conforms C4
-  it('agent.max_turns 0 is refused by name', () => {
+  it('reject agent.max_turns 0', () => {
     expect(problemsOf('agent: {max_turns: 0}')).toMatchObject([
       { key: 'agent.max_turns', details: { problem: 'wrong_value', expected: 'positive_integer' } },
     ]);
   });
 
   // @conforms C5
-  it('states as text with commas are refused by name', () => {
+  it('reject states written as text with commas', () => {
     const error = refusal(() => given('tracker: {kind: memory, active_states: "Todo,  Review,"}'));
     expect(problemsIn(error)).toMatchObject([
       { key: 'tracker.active_states', details: { problem: 'wrong_value', expected: 'text_list' } },
@@ -45,7 +45,7 @@ describe('settings', () => {
   });
 
   // @conforms C10, 1.12
-  it('a blank codex.command is refused', () => {
+  it('reject a blank codex.command', () => {
     const error = refused('codex: {command: ""}');
     expect(error.code).toBe('missing_agent_command');
     expect(problemsIn(error)).toMatchObject([
@@ -54,28 +54,28 @@ describe('settings', () => {
   });
 
   // @conforms C11
-  it('so is one of spaces, whatever the backend', () => {
+  it('reject a codex.command of spaces, whatever the backend', () => {
     expect(problemsOf('agent: {backend: rehearsal}\ncodex: {command: "   "}')).toMatchObject([
       { key: 'codex.command', details: { problem: 'wrong_value', expected: 'non_blank_text' } },
     ]);
   });
 
   // @conforms C13
-  it('any text is an approval policy', () => {
+  it('accept any text as an approval policy', () => {
     const { codex } = givenMemory('codex: {approval_policy: definitely-not-valid}').settings.backends;
     expect(codex?.approvalPolicy).toBe('definitely-not-valid');
     expect(givenMemory('codex: {approval_policy: ""}').settings.backends.codex?.approvalPolicy).toBe('');
   });
 
   // @conforms C14
-  it('a number is not', () => {
+  it('reject a number as an approval policy', () => {
     expect(problemsOf('codex: {approval_policy: 123}')).toMatchObject([
       { key: 'codex.approval_policy', details: { problem: 'wrong_value', expected: 'text_or_map' } },
     ]);
   });
 
   // @conforms C16
-  it('any text is a thread sandbox, a number is not', () => {
+  it('accept any text as a thread sandbox, and reject a number', () => {
     expect(givenMemory('codex: {thread_sandbox: unsafe-ish}').settings.backends.codex?.threadSandbox).toBe(
       'unsafe-ish',
     );
@@ -84,7 +84,7 @@ describe('settings', () => {
   });
 
   // @conforms C17
-  it('a turn sandbox policy is handed on unchanged', () => {
+  it('pass a turn sandbox policy on unchanged', () => {
     const { codex } = givenMemory(
       'codex: {turn_sandbox_policy: {type: workspaceWrite, writableRoots: [relative/path]}}',
     ).settings.backends;
@@ -93,7 +93,7 @@ describe('settings', () => {
   });
 
   // @conforms C26
-  it('what is not given has its default', () => {
+  it('use the default of every key that is not set', () => {
     const { agent, backends, tracker, workspace, hooks } = givenMemory('').settings;
     expect(workspace.root).toMatch(/^\/tmp\/baton_workspaces\/repo-[0-9a-f]{12}$/);
     expect(agent).toEqual({
@@ -139,7 +139,7 @@ describe('settings', () => {
   });
 
   // @conforms C28
-  it('required labels are trimmed, lower-case and without repeats', () => {
+  it('trim required labels, lower their case and drop repeats', () => {
     const { tracker } = given(
       'tracker: {kind: memory, required_labels: [" Symphony ", SYMPHONY, JavaScript]}',
     ).settings;
@@ -147,17 +147,17 @@ describe('settings', () => {
   });
 
   // @conforms C29
-  it('a blank required label stays, so that it matches no issue', () => {
+  it('keep a blank required label, so that it matches no issue', () => {
     expect(given('tracker: {kind: memory, required_labels: [" "]}').settings.tracker.requiredLabels).toEqual(['']);
   });
 
   // @conforms C31
-  it('agent.max_concurrent_agents that is no number is refused by name', () => {
+  it('reject agent.max_concurrent_agents that is not a number', () => {
     expect(keysIn(refused('agent: {max_concurrent_agents: bad}'))).toEqual(['agent.max_concurrent_agents']);
   });
 
   // @conforms C34
-  it('everything wrong is told in one error', () => {
+  it('report everything that is wrong in one error', () => {
     const error = refusal(() =>
       given(`
 tracker: {kind: memory, active_states: {todo: true}}
@@ -186,7 +186,7 @@ server: {port: -1, host: 123}`),
   });
 
   // @conforms C35
-  it('settings of a future Codex pass through', () => {
+  it('pass on settings of a future Codex', () => {
     const { codex } = givenMemory(
       'codex: {approval_policy: future-policy, thread_sandbox: future-sandbox, turn_sandbox_policy: {type: futureSandbox, nested: {flag: true}}}',
     ).settings.backends;
@@ -198,7 +198,7 @@ server: {port: -1, host: 123}`),
   });
 
   // @conforms C43
-  it('limits by state hold for their states', () => {
+  it('apply limits by state to their states', () => {
     const { agent } = givenMemory(
       'agent: {max_concurrent_agents: 10, max_concurrent_agents_by_state: {todo: 1, "In Progress": 4, "In Review": 2}}',
     ).settings;
@@ -206,7 +206,7 @@ server: {port: -1, host: 123}`),
   });
 
   // @conforms C44
-  it('their names are normalised, and each state has one limit', () => {
+  it('normalise state names, and accept one limit per state', () => {
     const limits = 'agent: {max_concurrent_agents_by_state: {" In Progress ": 2, todo: 1}}';
     expect(givenMemory(limits).settings.agent.maxConcurrentAgentsByState).toEqual({ 'in progress': 2, todo: 1 });
     expect(problemsOf('agent: {max_concurrent_agents_by_state: {Todo: 1, " todo ": 2}}')).toMatchObject([
@@ -221,12 +221,12 @@ server: {port: -1, host: 123}`),
   });
 
   // @conforms C49
-  it('an approval policy replaces the default as a whole', () => {
+  it('replace the default approval policy as a whole', () => {
     const { codex } = givenMemory('codex: {approval_policy: {reject: {sandbox_approval: true}}}').settings.backends;
     expect(codex?.approvalPolicy).toEqual({ reject: { sandbox_approval: true } });
   });
 
-  it('reads whole numbers and booleans that are written as text', () => {
+  it('read whole numbers and booleans that are written as text', () => {
     const { settings, warnings } = givenMemory(
       'polling: {interval_ms: "5000"}\nobservability: {dashboard_enabled: "0"}',
     );
@@ -250,7 +250,7 @@ server: {port: -1, host: 123}`),
     }
   });
 
-  it('refuses a section that is no map', () => {
+  it('reject a section that is not a map', () => {
     const details = { problem: 'wrong_value', expected: 'map' };
     expect(problemsOf('agent: 5\nhooks: [a]')).toMatchObject([
       { key: 'hooks', details },
@@ -259,13 +259,13 @@ server: {port: -1, host: 123}`),
     expect(problemsIn(refusal(() => given('tracker: memory')))[0]).toMatchObject({ key: 'tracker', details });
   });
 
-  it('shows a long value cut short', () => {
+  it('shorten a long value in a message', () => {
     expect(refused(`polling: {interval_ms: ${'x'.repeat(500)}}`).message.length).toBeLessThan(250);
   });
 });
 
-describe('the message', () => {
-  it('stays readable when a hostile file has thousands of faults', () => {
+describe('the error message', () => {
+  it('stays readable when a hostile file has thousands of errors', () => {
     const env = Array(5000).fill('A-B').join(',');
     const error = refused(`agent: {env: [${env}]}`);
     expect(problemsIn(error)).toHaveLength(100);
@@ -274,13 +274,13 @@ describe('the message', () => {
 });
 
 describe('the agent section', () => {
-  it('names the backends there are when the one asked for is unknown', () => {
+  it('lists the known backends when the named one is unknown', () => {
     const error = refused('agent: {backend: cobol}');
     expect(error).toMatchObject({ code: 'unsupported_agent_backend' });
     expect(problemsIn(error)).toMatchObject([{ details: { allowed: ['codex', 'command', 'rehearsal'] } }]);
   });
 
-  it('wants the settings a backend needs', () => {
+  it('requires the settings that a backend needs', () => {
     const code = 'missing_agent_command';
     expect(problemsOf('agent: {backend: command}')).toMatchObject([
       { code, key: 'agent.command', details: { problem: 'missing', backend: 'command' } },
@@ -300,12 +300,12 @@ describe('the agent section', () => {
     expect(refused('codex: {turn_timeout_ms: 0}').message).toContain('codex.turn_timeout_ms');
   });
 
-  it('lets a stall timeout of zero or less switch the check off', () => {
+  it('switches the stall check off with a timeout of zero or less', () => {
     expect(givenMemory('codex: {stall_timeout_ms: 0}').settings.agent.stallTimeoutMs).toBe(0);
     expect(givenMemory('codex: {stall_timeout_ms: "-1"}').settings.agent.stallTimeoutMs).toBe(-1);
   });
 
-  it('hands on named variables, but never a secret of the tracker', () => {
+  it('passes on named variables, but never a secret of the tracker', () => {
     expect(givenMemory('agent: {env: [FOO, BAR_2]}').settings.agent.env).toEqual(['FOO', 'BAR_2']);
     expect(keysIn(refused('agent: {env: [FOO, "A=B"]}'))).toEqual(['agent.env[1]']);
     const linear = 'tracker: {kind: linear, project_slug: p, api_key: $MY_KEY}\nagent: {env: [MY_KEY]}';
@@ -314,7 +314,7 @@ describe('the agent section', () => {
     ]);
   });
 
-  it('has no hook where the script is blank', () => {
+  it('has no hook when the script is blank', () => {
     const { hooks } = givenMemory('hooks: {before_run: "  ", after_run: "echo done\\n"}').settings;
     expect(hooks).toMatchObject({ beforeRun: null, afterRun: 'echo done\n' });
   });

@@ -3,15 +3,15 @@ import { describe, expect, it } from 'vitest';
 import { splitFrontMatter } from '../../src/workflow/split-front-matter.ts';
 import { defaultPrompt, given, givenIssue, givenText, problemsIn, refusal } from './given.ts';
 
-describe('the cut between front matter and body', () => {
+describe('splitting front matter and body', () => {
   // @conforms C23
-  it('a file without front matter is all body', () => {
+  it('treats a file without front matter as body', () => {
     expect(splitFrontMatter('Prompt only\n')).toEqual({ frontMatter: null, body: 'Prompt only\n', bodyLine: 1 });
     expect(refusal(() => givenText('Prompt only\n'))).toMatchObject({ code: 'missing_tracker_kind' });
   });
 
   // @conforms X10
-  it('LF and CRLF both end a line', () => {
+  it('accepts LF and CRLF', () => {
     expect(splitFrontMatter('---\na: 1\n---\nbody\n')).toEqual({ frontMatter: 'a: 1\n', body: 'body\n', bodyLine: 4 });
     expect(splitFrontMatter('---\r\na: 1\r\n---\r\nbody\r\n')).toMatchObject({
       frontMatter: 'a: 1\r\n',
@@ -24,21 +24,21 @@ describe('the cut between front matter and body', () => {
   });
 
   // @conforms X10
-  it('a byte order mark is dropped, and front matter works behind it', () => {
+  it('drops a byte order mark and reads the front matter after it', () => {
     expect(splitFrontMatter('\uFEFF---\na: 1\n---\nbody')).toMatchObject({ frontMatter: 'a: 1\n', body: 'body' });
     expect(givenText('\uFEFF---\ntracker: {kind: memory}\n---\n').settings.tracker.kind).toBe('memory');
     expect(splitFrontMatter('\uFEFFbody')).toMatchObject({ frontMatter: null, body: 'body' });
   });
 
   // @conforms X10
-  it('a line of dashes inside the body stays there', () => {
+  it('keeps a line of dashes inside the body', () => {
     const body = 'one\n---\ntwo\n---\n';
     expect(splitFrontMatter(`---\na: 1\n---\n${body}`).body).toBe(body);
     expect(splitFrontMatter(`no front matter\n---\nx\n---\n`).frontMatter).toBeNull();
   });
 
   // @conforms ref-1.4
-  it('takes everything as front matter when it is not closed, and the prompt is the default one', () => {
+  it('treats everything as front matter when it is not closed, and uses the default prompt', () => {
     expect(splitFrontMatter('---\ntracker: {kind: memory}\n')).toMatchObject({
       frontMatter: 'tracker: {kind: memory}\n',
       body: '',
@@ -51,7 +51,7 @@ describe('the cut between front matter and body', () => {
     );
   });
 
-  it('knows only lines that are exactly three dashes', () => {
+  it('recognises only lines that are exactly three dashes', () => {
     for (const almost of ['--- ', ' ---', '----', '--', '---#', '---\r', '...']) {
       expect(splitFrontMatter(`${almost}\na: 1\n---\nbody`).frontMatter, JSON.stringify(almost)).toBe(
         almost === '---\r' ? 'a: 1\n' : null,
@@ -63,7 +63,7 @@ describe('the cut between front matter and body', () => {
     expect(splitFrontMatter('---\n---')).toMatchObject({ frontMatter: '', body: '' });
   });
 
-  it('tells a file whose first line is blank from one that names no kind', () => {
+  it('distinguishes a file with a blank first line from one without a tracker kind', () => {
     const problemOf = (read: () => unknown) => problemsIn(refusal(read))[0]?.details?.problem;
     expect(problemOf(() => givenText('\n---\ntracker: {kind: memory}\n---\n'))).toBe('no_front_matter');
     expect(problemOf(() => given('polling: {interval_ms: 5}'))).toBeUndefined();
@@ -91,7 +91,7 @@ describe('the cut between front matter and body', () => {
     );
   });
 
-  it('counts the lines before the body, so that messages point at the right one', () => {
+  it('counts the lines before the body, so that messages point at the right line', () => {
     expect(splitFrontMatter('---\na: 1\nb: 2\n---\nbody').bodyLine).toBe(5);
     const error = refusal(() => given('tracker: {kind: memory}', {}, '\nfine\n{% if issue.identifier %}'));
     expect(problemsIn(error)).toMatchObject([{ details: { line: 6, column: 1 } }]);

@@ -5,13 +5,13 @@ const shownUrl = (workflow: ReturnType<typeof givenMemory>) =>
   workflow.described.find(({ key }) => key === 'store.url');
 
 describe('store and project', () => {
-  it('have their defaults: the folder names the project, the state folder holds the store', () => {
+  it('have defaults: the folder names the project, and the state folder contains the store', () => {
     const { settings } = givenMemory('');
     expect(settings.project.name).toBe('repo');
     expect(settings.store).toEqual({ url: null, retentionDays: 90, leaseMs: 30_000 });
   });
 
-  it('a store comes from the file, from a variable it names, or from BATON_DATABASE_URL', () => {
+  it('take the store from the file, from a variable in the file, or from BATON_DATABASE_URL', () => {
     const env = { BATON_DATABASE_URL: 'postgres://u:outside@h/d', DB: 'postgres://u:named@h/d' };
     const urlOf = (text: string) => givenMemory(text, env).settings.store.url?.reveal();
     expect(urlOf('')).toBe('postgres://u:outside@h/d');
@@ -19,14 +19,14 @@ describe('store and project', () => {
     expect(urlOf('store: {url: "sqlite:/var/baton.db"}')).toBe('sqlite:/var/baton.db');
   });
 
-  it('its address is never shown, and a password in plain text is warned of', () => {
+  it('never show the store address, and warn about a password in plain text', () => {
     const workflow = givenMemory('store: {url: "postgres://u:hunter2@h/d"}');
     expect(shownUrl(workflow)).toEqual({ key: 'store.url', value: '[secret]', origin: 'file' });
     expect(JSON.stringify(workflow)).not.toContain('hunter2');
     expect(workflow.warnings.map(({ code }) => code)).toEqual(['literal_secret']);
   });
 
-  it('no agent may have the variables that hold it', () => {
+  it('withhold the variables of the store address from every agent', () => {
     const workflow = givenMemory('store: {url: $DB}', { DB: 'postgres://h/d' });
     expect(workflow.settings.secretEnvironment).toEqual(['BATON_DATABASE_URL', 'DB']);
     expect(keysIn(refusal(() => givenMemory('agent: {env: [BATON_DATABASE_URL]}')))).toEqual(['agent.env']);
@@ -38,7 +38,7 @@ describe('store and project', () => {
     ['a retention below zero', 'store: {retention_days: -1}', 'store.retention_days', 'wrong_value'],
     ['a lease too short to be renewed in time', 'store: {lease_ms: 2999}', 'store.lease_ms', 'wrong_value'],
     ['a blank project', 'project: {name: " "}', 'project.name', 'wrong_value'],
-  ])('%s is refused', (_what, text, key, problem) => {
+  ])('reject %s', (_what, text, key, problem) => {
     const error = refusal(() => givenMemory(text));
     expect(error.code).toBe('invalid_workflow_config');
     expect(problemsIn(error)).toMatchObject([{ key, details: { problem } }]);

@@ -11,8 +11,8 @@ const keyOf = (workflow: ReturnType<typeof given>): string | null => {
 
 const kinds = ['memory', 'linear', 'board'];
 
-describe('the kind', () => {
-  it('has to be there', () => {
+describe('tracker.kind', () => {
+  it('is required', () => {
     const error = refusal(() => given('polling: {interval_ms: 5}'));
     expect(error.code).toBe('missing_tracker_kind');
     expect(problemsIn(error)).toMatchObject([{ key: 'tracker.kind', details: { allowed: kinds } }]);
@@ -20,7 +20,7 @@ describe('the kind', () => {
   });
 
   // @conforms C19
-  it('an unknown one is refused, and the known ones are named', () => {
+  it('rejects an unknown kind and lists the known ones', () => {
     const error = refusal(() => given('tracker: {kind: "123"}'));
     expect(error.code).toBe('unsupported_tracker_kind');
     expect(error.message).toContain('"123"');
@@ -30,7 +30,7 @@ describe('the kind', () => {
   });
 
   // @conforms C41
-  it('another kind inherits nothing from Linear', () => {
+  it('inherits nothing from Linear for another kind', () => {
     const env = { LINEAR_API_KEY: 'k' };
     const unknown = refusal(() => given('tracker: {kind: future-tracker}', env));
     expect(keysIn(unknown)).toEqual(['tracker.kind']);
@@ -60,14 +60,14 @@ describe('the kind', () => {
 
 describe('linear', () => {
   // @conforms C7
-  it('without project_slug is refused', () => {
+  it('rejects a missing project_slug', () => {
     const error = refusal(() => givenLinear('{api_key: token}'));
     expect(error.code).toBe('missing_linear_project_slug');
     expect(keysIn(error)).toEqual(['tracker.provider.project_slug']);
   });
 
   // @conforms C8
-  it('with a blank project_slug is refused', () => {
+  it('rejects a blank project_slug', () => {
     expect(refusal(() => givenLinear('{api_key: token, project_slug: ""}')).code).toBe('missing_linear_project_slug');
   });
 
@@ -79,7 +79,7 @@ describe('linear', () => {
   });
 
   // @conforms C37
-  it('uses every key of the provider, and keeps those it does not know', () => {
+  it('uses every provider key, and keeps unknown ones', () => {
     const workflow = givenLinear(
       '{endpoint: "https://linear.example/graphql", api_key: token, project_slug: p, extra: {team: platform}}',
     );
@@ -95,19 +95,19 @@ describe('linear', () => {
   });
 
   // @conforms C38
-  it('a key that is a number counts as missing', () => {
+  it('treats a numeric key as missing', () => {
     expect(refusal(() => givenLinear('{api_key: 123, project_slug: p}')).code).toBe('missing_linear_api_token');
   });
 
   // @conforms C40
-  it('an assignee that is a number is refused', () => {
+  it('rejects a numeric assignee', () => {
     expect(refusal(() => givenLinear('{api_key: t, project_slug: p, assignee: 123}')).code).toBe(
       'invalid_linear_assignee',
     );
   });
 
   // @conforms C46
-  it('a key that names a blank variable is missing, without a fallback', () => {
+  it('treats a key that names a blank variable as missing, without a fallback', () => {
     const error = refusal(() => givenLinear('{api_key: $E, project_slug: p}', { E: '', LINEAR_API_KEY: 'fallback' }));
     expect(error.code).toBe('missing_linear_api_token');
     expect(problemsIn(error)).toMatchObject([{ details: { problem: 'blank', variables: ['E'] } }]);
@@ -115,7 +115,7 @@ describe('linear', () => {
   });
 
   // @conforms C47
-  it('a key that names an unset variable falls back', () => {
+  it('falls back when the key names an unset variable', () => {
     const workflow = givenLinear('{api_key: $M, project_slug: p}', { LINEAR_API_KEY: 'fallback-linear-token' });
     expect(keyOf(workflow)).toBe('fallback-linear-token');
     expect(workflow.settings.tracker.secretEnvironment).toEqual(['LINEAR_API_KEY', 'M']);
@@ -124,14 +124,14 @@ describe('linear', () => {
     expect(error.message).toMatch(/\$M\b.*\$LINEAR_API_KEY/);
   });
 
-  it('refuses an endpoint that is no web address', () => {
+  it('rejects an endpoint that is not a web address', () => {
     for (const endpoint of ['linear', '""', '"file:///etc/passwd"', '5']) {
       const error = refusal(() => givenLinear(`{api_key: t, project_slug: p, endpoint: ${endpoint}}`));
       expect(error, endpoint).toMatchObject({ code: 'invalid_tracker_config' });
     }
   });
 
-  it('sends its key over http to this machine alone, unless the file insists', () => {
+  it('sends its key over http only to this machine, unless the file allows more', () => {
     const linear = (more: string) => givenLinear(`{api_key: $K, project_slug: p, ${more}}`, { K: 'k' });
     const far = 'endpoint: "http://linear.example/graphql"';
     expect(refusal(() => linear(far))).toMatchObject({ code: 'insecure_endpoint' });
@@ -142,7 +142,7 @@ describe('linear', () => {
     ]);
   });
 
-  it('several faults are one error that names each', () => {
+  it('reports several problems in one error', () => {
     const error = refusal(() => givenLinear('{assignee: 1}'));
     expect(error.code).toBe('invalid_workflow_config');
     expect(keysIn(error)).toEqual([
@@ -153,7 +153,7 @@ describe('linear', () => {
   });
 
   // @conforms history-3
-  it('the older spelling directly under tracker is read, and the provider wins over it', () => {
+  it('reads the older spelling directly under tracker, and prefers the provider section', () => {
     const legacy = given(
       'tracker: {kind: linear, endpoint: "http://127.0.0.1:1/graphql", api_key: $K, project_slug: old, assignee: me}',
       { K: 'key' },
@@ -178,7 +178,7 @@ describe('linear', () => {
   });
 
   // @conforms history-readme
-  it('the legacy file of the first README loads unchanged', () => {
+  it('loads the legacy file of the first README unchanged', () => {
     const workflow = given(
       `tracker:
   kind: linear
@@ -210,7 +210,7 @@ codex:
 });
 
 describe('board', () => {
-  it('has its own usual states, and refuses states it does not have', () => {
+  it('has its own default states, and rejects unknown states', () => {
     expect(given('tracker: {kind: board}').settings.tracker).toMatchObject({
       activeStates: ['todo', 'in_progress'],
       terminalStates: ['done', 'cancelled'],
@@ -229,7 +229,7 @@ describe('board', () => {
     ]);
   });
 
-  it('has its own state of review, and refuses others', () => {
+  it('has its own review state, and rejects others', () => {
     expect(given('tracker: {kind: board}\nagent: {max_in_review: 3}').settings).toMatchObject({
       tracker: { reviewStates: ['review'] },
       agent: { maxInReview: 3 },
@@ -241,15 +241,15 @@ describe('board', () => {
     ]);
   });
 
-  it('refuses active states without the one that a start moves to', () => {
+  it('rejects active states without the state that a start moves to', () => {
     expect(problemsIn(refusal(() => given('tracker: {kind: board, active_states: [todo]}')))).toMatchObject([
       { key: 'tracker.active_states', details: { problem: 'no_start_state', state: 'in_progress' } },
     ]);
   });
 });
 
-describe('states of review', () => {
-  it('are those of the file, else those of the kind, else none', () => {
+describe('tracker.review_states', () => {
+  it('come from the file, else from the kind, else are empty', () => {
     const states = (tracker: string) => given(`tracker: ${tracker}`).settings.tracker.reviewStates;
     expect(states('{kind: memory}')).toEqual([]);
     expect(states('{kind: memory, review_states: [In Review, QA]}')).toEqual(['In Review', 'QA']);
@@ -258,7 +258,7 @@ describe('states of review', () => {
     expect(linear.settings.tracker.reviewStates).toEqual(['In Review']);
   });
 
-  it('have to be named where a limit counts them', () => {
+  it('are required when a limit counts them', () => {
     for (const tracker of ['{kind: memory}', '{kind: memory, review_states: []}', '{kind: board, review_states: []}']) {
       const error = refusal(() => given(`tracker: ${tracker}\nagent: {max_in_review: 2}`));
       expect(error).toMatchObject({ code: 'invalid_tracker_config' });
@@ -273,7 +273,7 @@ describe('states of review', () => {
     expect(named.settings).toMatchObject({ agent: { maxInReview: 2 }, tracker: { reviewStates: ['QA'] } });
   });
 
-  it('are neither worked on nor over: otherwise a limit would hold everything back for ever', () => {
+  it('must be neither active nor terminal, or a limit would block everything', () => {
     for (const state of ['todo', 'DONE', ' ']) {
       const error = refusal(() => given(`tracker: {kind: memory, review_states: ["${state}", QA]}`));
       expect(error).toMatchObject({ code: 'invalid_tracker_config' });
@@ -283,7 +283,7 @@ describe('states of review', () => {
     }
   });
 
-  it('that are bad are told once', () => {
+  it('report an invalid value once', () => {
     const bad = 'tracker: {kind: memory, review_states: QA}\nagent: {max_in_review: 2}';
     expect(keysIn(refusal(() => given(bad)))).toEqual(['tracker.review_states']);
   });

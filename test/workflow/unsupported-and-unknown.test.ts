@@ -5,7 +5,7 @@ const warnings = (frontMatter: string) => givenMemory(frontMatter).warnings;
 
 describe('settings of features that do not exist yet', () => {
   // @conforms workflow.2
-  it('worker.ssh_hosts is an error, unless it is empty', () => {
+  it('reject worker.ssh_hosts unless it is empty', () => {
     const error = refusal(() => givenMemory('worker: {ssh_hosts: [one.example]}'));
     expect(error.code).toBe('unsupported_setting');
     expect(keysIn(error)).toEqual(['worker.ssh_hosts']);
@@ -13,7 +13,7 @@ describe('settings of features that do not exist yet', () => {
   });
 
   // @conforms C32
-  it('worker.max_concurrent_agents_per_host is checked, and said to have no effect', () => {
+  it('check worker.max_concurrent_agents_per_host and warn that it has no effect', () => {
     const error = refusal(() => givenMemory('worker: {max_concurrent_agents_per_host: 0}'));
     expect(keysIn(error)).toEqual(['worker.max_concurrent_agents_per_host']);
     expect(warnings('worker: {max_concurrent_agents_per_host: 2}')).toMatchObject([
@@ -21,7 +21,7 @@ describe('settings of features that do not exist yet', () => {
     ]);
   });
 
-  it('observability.render_interval_ms loads with a warning, the rest of it without', () => {
+  it('accept observability.render_interval_ms with a warning, and the rest of the section without', () => {
     const found = warnings(
       'server: {port: 4000, host: 127.0.0.1}\nobservability: {dashboard_enabled: false, refresh_ms: 5, render_interval_ms: 16}',
     );
@@ -34,7 +34,7 @@ describe('settings of features that do not exist yet', () => {
 
 describe('unknown keys', () => {
   // @conforms workflow.3
-  it('are reported with the nearest known one', () => {
+  it('are reported with the nearest known key', () => {
     const found = warnings(
       'poling: {interval_ms: 5}\nagent: {max_turn: 3, interval_ms: 5}\nzzz: 1\nhooks: {qqqqqqq: 1}',
     );

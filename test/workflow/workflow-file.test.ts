@@ -70,7 +70,7 @@ function replace(text: string): void {
 
 describe('reading before each use', () => {
   // @conforms C56
-  it('the start wants a good file', async () => {
+  it('requires a valid file at the start', async () => {
     unlinkSync(path);
     await expect(started()).rejects.toMatchObject({ code: 'missing_workflow_file' });
     writeFileSync(path, content(0));
@@ -78,7 +78,7 @@ describe('reading before each use', () => {
   });
 
   // @conforms C55
-  it('a change is seen at the next use, without any event of the file system', async () => {
+  it('sees a change at the next use, without any file system event', async () => {
     const file = await started(new SimulatedClock());
     const first = file.read();
     expect(file.read().workflow).toBe(first.workflow);
@@ -89,7 +89,7 @@ describe('reading before each use', () => {
   });
 
   // @conforms C52
-  it('an invalid edit keeps the last good reading until it is mended', async () => {
+  it('keeps the last good reading after an invalid edit until it is fixed', async () => {
     const file = await started(new SimulatedClock());
     const good = file.read().workflow;
     writeFileSync(path, content('nope'));
@@ -104,7 +104,7 @@ describe('reading before each use', () => {
   });
 
   // @conforms C53
-  it('so does an edit that is wrong only in its meaning', async () => {
+  it('keeps the last good reading when only the meaning of an edit is wrong', async () => {
     const file = await started(new SimulatedClock());
     writeFileSync(path, '---\ntracker: {kind: linear, api_key: token}\n---\n');
     const { workflow, problem } = file.read();
@@ -113,7 +113,7 @@ describe('reading before each use', () => {
   });
 
   // @conforms limits.3
-  it('an edited limit is in force at the next use, and a bad edit never lifts it', async () => {
+  it('applies an edited limit at the next use, and a bad edit never removes it', async () => {
     const file = await started();
     const inForce = () => {
       const { limits, agent, store } = file.read().workflow.settings;
@@ -130,7 +130,7 @@ describe('reading before each use', () => {
   });
 
   // @conforms C58
-  it('whoever reads later, after a restart of its own, still gets the last good reading', async () => {
+  it('still returns the last good reading to a reader that starts later', async () => {
     const file = await started(new SimulatedClock());
     writeFileSync(path, '---\n- no\n');
     file.read();
@@ -160,7 +160,7 @@ describe('reading before each use', () => {
   });
 
   // @conforms workflow.4
-  it('tells of a problem once when it appears and once when it is mended', async () => {
+  it('reports a problem once when it appears and once when it is fixed', async () => {
     const file = await started(new SimulatedClock());
     const told: WorkflowReading[] = [];
     file.onChange((reading) => void told.push(reading));
@@ -175,7 +175,7 @@ describe('reading before each use', () => {
     expect(lines[0]?.fields).toMatchObject({ path, code: 'invalid_workflow_config' });
   });
 
-  it('tells of a warning once, not again with every edit', async () => {
+  it('logs a warning once, not with every edit', async () => {
     writeFileSync(path, content(1, 'observability: {render_interval_ms: 1}'));
     const file = await started(new SimulatedClock());
     writeFileSync(path, content(2, 'observability: {render_interval_ms: 1}\nzzz: 1'));
@@ -187,7 +187,7 @@ describe('reading before each use', () => {
     expect(warned).toEqual(['observability.render_interval_ms', 'zzz']);
   });
 
-  it('a listener that fails harms nobody, and one that left hears nothing', async () => {
+  it('survives a failing listener, and calls no listener after it unsubscribed', async () => {
     const file = await started(new SimulatedClock());
     const heard = vi.fn();
     const gone = vi.fn();
@@ -204,8 +204,8 @@ describe('reading before each use', () => {
   });
 });
 
-describe('the watch', () => {
-  it('tells of edits that nobody asked for: write, rename, deletion, re-creation, invalid, mended', async () => {
+describe('the watcher', () => {
+  it('reports edits without a read: write, rename, deletion, re-creation, invalid and fixed content', async () => {
     const file = await started();
     let last: string | number | null = null;
     file.onChange((reading) => {
@@ -230,7 +230,7 @@ describe('the watch', () => {
     await expectSoon(6);
   });
 
-  it('ends with the file', async () => {
+  it('stops with the file', async () => {
     const heard = vi.fn();
     {
       await using file = await WorkflowFile.start({ path, context: givenContext(), clock: systemClock, logger });

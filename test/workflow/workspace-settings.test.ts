@@ -37,7 +37,7 @@ describe('the workspace section', () => {
     expect(fakeSettings().agent.minFreeMemoryMb).toBe(givenMemory('').settings.agent.minFreeMemoryMb);
   });
 
-  it('takes every key from the file', () => {
+  it('reads every key from the file', () => {
     const { settings, warnings } = givenMemory(`workspace:
   repo: ../project
   strategy: clone
@@ -79,7 +79,7 @@ agent: {min_free_memory_mb: 0}`);
     'copy: [1]',
     'setup: [a]',
     'branch: " "',
-  ])('refuses %s by name', (line) => {
+  ])('rejects %s by name', (line) => {
     const [key] = line.split(':');
     const [named] = keysIn(refused(line));
     expect(named?.startsWith(`workspace.${key}`), named ?? '').toBe(true);
@@ -87,13 +87,13 @@ agent: {min_free_memory_mb: 0}`);
 });
 
 describe('workspace.strategy', () => {
-  it('is worktree where there is a repository, and none where there is not', () => {
+  it('is worktree with a repository, and none without', () => {
     expect(workspaceOf('repo: /r').strategy).toBe('worktree');
     expect(workspaceOf('').strategy).toBe('none');
     expect(workspaceOf('repo: /r, strategy: none')).toMatchObject({ strategy: 'none', repo: { location: '/r' } });
   });
 
-  it.each(['worktree', 'clone'])('%s without a repository is refused, and both keys are named', (strategy) => {
+  it.each(['worktree', 'clone'])('rejects %s without a repository, and names both keys', (strategy) => {
     const error = refused(`strategy: ${strategy}`);
     expect(problemsIn(error)).toMatchObject([
       { key: 'workspace.strategy', details: { problem: 'needs_other', other: 'workspace.repo' } },
@@ -102,7 +102,7 @@ describe('workspace.strategy', () => {
     expect(keysIn(refused(`strategy: ${strategy}, repo: " "`))).toEqual(['workspace.strategy']);
   });
 
-  it('is not asked for a second time where the repository is refused', () => {
+  it('is not reported again when the repository is rejected', () => {
     expect(keysIn(refused('strategy: clone, repo: "ext::sh -c x"'))).toEqual(['workspace.repo']);
     expect(keysIn(refused('strategy: clone, repo: $NOT_SET'))).toEqual(['workspace.repo']);
   });
@@ -132,7 +132,7 @@ describe('workspace.repo', () => {
     ['ssh://git:pw@[::1]:22/a', 'ssh://git@[::1]:22/a'],
     ['git@git.example:a/b.git', 'git@git.example:a/b.git'],
     ['git.example:a', 'git.example:a'],
-  ])('takes the URL %s as it is and shows it as %s', (location, shown) => {
+  ])('accepts the URL %s unchanged and shows it as %s', (location, shown) => {
     expect(repoOf(location)).toEqual({ location, shown, isLocal: false });
     expect(workspaceOf(`repo: ${JSON.stringify(location)}`).copyFrom).toBe('/repo');
   });
@@ -156,7 +156,7 @@ describe('workspace.repo', () => {
     ['file:///%ff', { problem: 'not_a_path' }],
     ['file:///a%00b', { problem: 'not_a_path' }],
     ['/a\nb', { problem: 'control_character' }],
-  ])('refuses %j with the reason', (repo, details) => {
+  ])('rejects %j with a reason', (repo, details) => {
     const problems = refusedRepo(repo);
     expect(problems).toMatchObject([
       { key: 'workspace.repo', message: expect.stringContaining('workspace.repo'), details },
@@ -164,7 +164,7 @@ describe('workspace.repo', () => {
     expect(JSON.stringify(problems)).not.toContain('hunter');
   });
 
-  it('may be a variable as a whole, and one that is not set is an error', () => {
+  it('may be exactly one variable, and an unset variable is an error', () => {
     expect(repoOf('$REPO', { REPO: ' ../x ' })?.location).toBe('/x');
     expect(repoOf('$REPO', { REPO: 'https://h/x' })?.isLocal).toBe(false);
     for (const env of [{}, { REPO: ' ' }])
@@ -178,7 +178,7 @@ describe('workspace.repo', () => {
   });
 
   // @conforms limits.21
-  it('never shows its password, and warns of one that stands in the file', () => {
+  it('never shows its password, and warns about one in plain text', () => {
     const url = 'https://me:hunter2@git.example/a';
     const literal = givenMemory(`workspace: {repo: "${url}"}`);
     expect(literal.warnings).toMatchObject([{ code: 'literal_secret', key: 'workspace.repo' }]);
@@ -196,7 +196,7 @@ describe('workspace.repo', () => {
       expect(refusal(() => givenMemory(misplaced)).message).not.toContain('hunter2');
   });
 
-  it('with a password in a variable keeps that variable from every agent, and leaves others alone', () => {
+  it('withholds a variable with a password from every agent, and no other variable', () => {
     const env = { REPO: 'https://me:pw@h/x' };
     const wanted = 'workspace: {repo: $REPO}\nagent: {env: [REPO]}';
     expect(problemsIn(refusal(() => givenMemory(wanted, env)))).toMatchObject([
@@ -207,7 +207,7 @@ describe('workspace.repo', () => {
 });
 
 describe('workspace.base', () => {
-  it('is a possible name of a branch', () => {
+  it('must be a possible branch name', () => {
     expect(workspaceOf('base: " develop "').base).toBe('develop');
     expect(workspaceOf('base: ""').base).toBeNull();
     for (const bad of ['a..b', '-x', 'a b', 'x.lock', 'HEAD~1', '@{u}', '/a'])
@@ -216,7 +216,7 @@ describe('workspace.base', () => {
 });
 
 describe('workspace.copy', () => {
-  it('stays inside the folder', () => {
+  it('must stay inside the folder', () => {
     const good = ['.env', '.env.*', 'a/**/b', '.env{,.local}', '..env', 'a..b'];
     expect(workspaceOf(`copy: ${JSON.stringify(good)}`).copy).toEqual(good);
     const bad = ['/etc/passwd', '../x', 'a/../../b', '..', '{..,a}/x', '@(..|a)/x', '~/x', '~', ' ', ''];
@@ -225,7 +225,7 @@ describe('workspace.copy', () => {
 });
 
 describe('workspace.branch', () => {
-  it('that is no Liquid is refused, with its text and without a line that is not its own', () => {
+  it('rejects invalid Liquid with its text, and without a line number', () => {
     const error = refused('branch: "b/{{ issue.identifier"');
     expect(problemsIn(error)).toEqual([
       expect.objectContaining({ key: 'workspace.branch', details: { problem: 'not_liquid' } }),
@@ -239,7 +239,7 @@ describe('workspace.branch', () => {
     ['"b/{{ attempt }}"', 'template_render_error', 'attempt', {}],
     ['"b/{{ issue.nope }}"', 'template_render_error', 'issue.nope', {}],
     ['work', 'invalid_workflow_config', '"work"', { problem: 'shared_branch', branch: 'work' }],
-  ])('%s is found by a look at the file', (branch, code, named, details) => {
+  ])('%s is found by validation', (branch, code, named, details) => {
     const folder = mkdtempSync(join(tmpdir(), 'baton-branch-'));
     try {
       const file = join(folder, 'WORKFLOW.md');

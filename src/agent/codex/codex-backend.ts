@@ -21,7 +21,6 @@ export const codexBackend: AgentBackend = {
         'Codex never asks for permission: actions outside its sandbox fail. To let it ask, set codex.approval_policy: on-request.',
     },
     firstSteps: [`${codexLoginCommand(null)}     # with a key: ${codexKeyLoginCommand(null)}`],
-    usesTools: true,
     writesTemporaryFiles: true,
     notes: [
       'Codex may write in its workspace and in the folder for temporary files, and has no network. It never asks for permission:',

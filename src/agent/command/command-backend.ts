@@ -48,7 +48,8 @@ export const commandBackend: AgentBackend = {
       },
     ],
     settings: ({ command }) => (command === undefined ? {} : { command }),
-    usesTools: false,
+    toolsNote:
+      'The tools are on the MCP server at the address in BATON_TOOLS_URL; the bearer token is in BATON_TOOLS_TOKEN.',
     writesTemporaryFiles: false,
   },
   needs: null,

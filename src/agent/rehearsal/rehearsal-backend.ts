@@ -16,7 +16,6 @@ export const rehearsalBackend: AgentBackend = {
     about: 'scripted stand-in',
     questions: [],
     settings: () => ({}),
-    usesTools: false,
     writesTemporaryFiles: false,
   },
   needs: { paths: [], hosts: [] },

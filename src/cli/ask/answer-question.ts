@@ -41,7 +41,7 @@ export async function answerQuestion(
   const checked = checkAnswer(askedIn(question), await wantedAnswer(words, flags, surroundings));
   if ('problem' in checked) {
     throw new BatonError('command_refused', `The answer does not fit the question: ${checked.problem}.`, {
-      nextStep: `See \`baton ask show ${question.id}\`.`,
+      nextStep: `Run \`baton ask show ${question.id}\` to see which answers are possible.`,
       details: {
         question: question.id,
         code: 'invalid_answer',
@@ -96,10 +96,10 @@ function askedIn({ kind, text, detail, fields }: Question): AgentQuestion {
 function tooLate({ id, answer, closed_at }: Question): BatonError {
   const why =
     answer === null
-      ? `was closed ${timeWords(closed_at ?? 0)}: no agent waits for an answer any more`
+      ? `was closed ${timeWords(closed_at ?? 0)}: no agent is waiting for an answer any more`
       : `was answered ${timeWords(answer.at)} by ${authorWords(answer.author)}`;
   return new BatonError('command_refused', `The question ${why}.`, {
-    nextStep: 'See `baton ask list` for those that are open.',
+    nextStep: 'Run `baton ask list` to see the open questions.',
     details: { question: id, code: answer === null ? 'question_closed' : 'question_answered' },
   });
 }

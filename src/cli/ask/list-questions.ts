@@ -20,9 +20,9 @@ const shortestId = 8;
 const longestText = 100;
 
 const stateWords: Readonly<Record<Question['standing'], string>> = {
-  agent_waits: 'its agent waits',
+  agent_waits: 'its agent is waiting',
   run_ended: 'its run has ended',
-  unattended: 'no agent waits just now',
+  unattended: 'no agent is waiting now',
   answered: 'answered',
   closed: 'closed',
 };
@@ -47,7 +47,7 @@ export function asJson({ standing, ...question }: Question): Omit<Question, 'sta
 }
 
 function table(questions: readonly Question[], now: number): string {
-  if (questions.length === 0) return 'No agent asks anything.\n';
+  if (questions.length === 0) return 'No questions are open.\n';
   const ids = questions.map(({ id }) => id);
   const rows = questions.map((question) =>
     [
@@ -60,7 +60,7 @@ function table(questions: readonly Question[], now: number): string {
     ].map(harmlessLine),
   );
   const lines = columns(['ID', 'ISSUE', 'KIND', 'AGE>', 'STATE', 'QUESTION'], rows);
-  return `${[...lines, '', 'Each in full, with the ways to answer: baton ask show ID'].join('\n')}\n`;
+  return `${[...lines, '', 'To read one in full and see how to answer it: baton ask show ID'].join('\n')}\n`;
 }
 
 function stateText({ standing, waits_until }: Question): string {

@@ -45,30 +45,30 @@ function stateSentence(question: Question, now: number): string {
   const issue = harmlessLine(question.issue_identifier);
   switch (standing) {
     case 'agent_waits':
-      return `its agent waits for the answer ${waitText(question.waits_until ?? '', now)}; then its run ends and ${issue} is held`;
+      return `its agent waits for an answer ${waitText(question.waits_until ?? '', now)}; without one, the run ends and ${issue} is held`;
     case 'run_ended':
-      return `its run has ended; an answer lets ${issue} go on where it stopped${meaningLater(question)}`;
+      return `its run has ended; after an answer, the next run of ${issue} continues where it stopped${meaningLater(question)}`;
     case 'unattended':
-      return `no agent waits for it just now; an answer is kept for the next run${meaningLater(question)}`;
+      return `no agent is waiting now; the next run gets your answer${meaningLater(question)}`;
     case 'answered': {
       const run = answer?.delivered_to ?? null;
-      const heard = run === null ? 'no run has heard of it yet' : `run ${harmlessLine(run)} has heard of it`;
-      return `answered ${timeWords(answer?.at ?? 0)}; ${heard}`;
+      const received = run === null ? 'no run has received it yet' : `run ${harmlessLine(run)} received it`;
+      return `answered ${timeWords(answer?.at ?? 0)}; ${received}`;
     }
     case 'closed':
-      return `closed ${timeWords(closed_at ?? 0)}: no agent waits for an answer any more`;
+      return `closed ${timeWords(closed_at ?? 0)}: no agent is waiting for an answer any more`;
   }
 }
 
-/** What a yes means when its session has ended. */
+/** What a yes means after the session has ended. */
 function meaningLater({ kind, fields }: Question): string {
   if (kind === 'input' || fields.length > 0) return '';
-  return '; a yes is for the same request of the next run, once, and anything else is asked again';
+  return '; a yes allows the same request once in the next run, and any other request is asked again';
 }
 
 function waitText(until: string, now: number): string {
   const left = Date.parse(until) - now;
-  return `until ${timeWords(until)}${left > 0 ? ` (${durationText(left)})` : ''}`;
+  return `until ${timeWords(until)}${left > 0 ? ` (${durationText(left)} left)` : ''}`;
 }
 
 function fieldLines({ name, label, options, allows_other: allowsOther, is_secret: isSecret }: Field): string[] {
@@ -101,12 +101,12 @@ function ways({ id, issue_identifier: identifier, fields, standing }: Question):
   const secret = fields.find(({ is_secret }) => is_secret);
   if (secret !== undefined) {
     return [
-      `baton takeover ${shellArgument(harmlessLine(identifier))}    (a secret is entered by hand, never here)`,
+      `baton takeover ${shellArgument(harmlessLine(identifier))}    (enter a secret by hand, never in an answer)`,
       no,
     ];
   }
   if (fields.length === 0) {
-    const always = `${answer} --always    (and the same again without asking in this session)`;
+    const always = `${answer} --always    (also allows the same request again in this session)`;
     return [`${answer} --yes`, ...(standing === 'agent_waits' ? [always] : []), no];
   }
   return [`${answer} ${placeholders(fields)}`, no];

@@ -4,22 +4,22 @@ import type { CommandFlags } from './submit-command.ts';
 
 /** Adds `pause`, `resume`, `drain`, and the commands to steer an agent, take over an issue and hand it back. */
 export function registerControlCommands(program: Command, parts: CommandParts): void {
-  const { surroundings, finish, addBeside } = parts;
+  const { surroundings, finish, addProjectCommand } = parts;
   const add = (kind: 'pause' | 'resume' | 'drain', description: string): void => {
-    withCommandFlags(addBeside(program, kind, description)).action(async (flags: CommandFlags) => {
+    withCommandFlags(addProjectCommand(program, kind, description)).action(async (flags: CommandFlags) => {
       const { submitCommand } = await import('./submit-command.ts');
       finish(await submitCommand({ kind }, flags, surroundings));
     });
   };
-  add('pause', 'start nothing new; runs in progress go on');
-  add('resume', 'start new work again');
-  add('drain', 'start nothing new, and end the daemon when the last run has ended');
-  registerHandCommands(program, parts);
+  add('pause', 'start nothing new; running agents continue');
+  add('resume', 'start new runs again');
+  add('drain', 'start nothing new, and stop the daemon after running agents finish');
+  registerTakeoverCommands(program, parts);
 }
 
-function registerHandCommands(program: Command, { surroundings, finish, addBeside }: CommandParts): void {
-  const steering = addBeside(program, 'steer <issue>', 'say something to the agent in the middle of its run');
-  withCommandFlags(steering.argument('<text...>', 'what to say; - reads it from stdin')).action(
+function registerTakeoverCommands(program: Command, { surroundings, finish, addProjectCommand }: CommandParts): void {
+  const steering = addProjectCommand(program, 'steer <issue>', 'send a message to the agent that works on an issue');
+  withCommandFlags(steering.argument('<text...>', 'the message; - reads it from stdin')).action(
     async (issue: string, words: string[], flags: CommandFlags) => {
       const { steer } = await import('./steer.ts');
       finish(await steer(issue, words, flags, surroundings));
@@ -27,14 +27,20 @@ function registerHandCommands(program: Command, { surroundings, finish, addBesid
   );
 
   withCommandFlags(
-    addBeside(program, 'takeover <issue>', 'end the agent of an issue and go on by hand: tells where and how'),
+    addProjectCommand(
+      program,
+      'takeover <issue>',
+      'stop the agent of an issue and continue by hand; prints where and how',
+    ),
   ).action(async (issue: string, flags: CommandFlags) => {
     const { takeOver } = await import('./takeover.ts');
     finish(await takeOver(issue, flags, surroundings));
   });
 
-  withCommandFlags(addBeside(program, 'handback <issue>', 'let an agent go on from what is there after a takeover'))
-    .option('--note <text>', 'what the agent is told of the work done by hand')
+  withCommandFlags(
+    addProjectCommand(program, 'handback <issue>', 'let an agent continue an issue after you took it over'),
+  )
+    .option('--note <text>', 'a note to the agent about your work')
     .action(async (issue: string, { note, ...flags }: CommandFlags & { readonly note?: string }) => {
       const { submitCommand } = await import('./submit-command.ts');
       const request = { kind: 'issue_handback', issue, ...(note === undefined ? {} : { note }) } as const;
@@ -43,31 +49,34 @@ function registerHandCommands(program: Command, { surroundings, finish, addBesid
 }
 
 /** Adds `retry`, `hold`, `release` and `stop` to the command `issue`. */
-export function registerIssueControlCommands(issue: Command, { surroundings, finish, addBeside }: CommandParts): void {
+export function registerIssueControlCommands(
+  issue: Command,
+  { surroundings, finish, addProjectCommand }: CommandParts,
+): void {
   const add = (name: 'hold' | 'release' | 'stop', description: string): void => {
-    withCommandFlags(addBeside(issue, `${name} <issue>`, description)).action(
+    withCommandFlags(addProjectCommand(issue, `${name} <issue>`, description)).action(
       async (id: string, flags: CommandFlags) => {
         const { submitCommand } = await import('./submit-command.ts');
         finish(await submitCommand({ kind: `issue_${name}`, issue: id }, flags, surroundings));
       },
     );
   };
-  withCommandFlags(addBeside(issue, 'retry <issue>', 'look at an issue now: lifts a hold, cuts a wait short'))
-    .option('--note <text>', 'what its agent is told')
+  withCommandFlags(addProjectCommand(issue, 'retry <issue>', 'start an issue now, also if it is held or waiting'))
+    .option('--note <text>', 'a note to the agent')
     .action(async (id: string, { note, ...flags }: CommandFlags & { readonly note?: string }) => {
       const { submitCommand } = await import('./submit-command.ts');
       const request = { kind: 'issue_retry', issue: id, ...(note === undefined ? {} : { note }) } as const;
       finish(await submitCommand(request, flags, surroundings));
     });
-  add('hold', 'start no new run on an issue; one in progress goes on to its end');
-  add('release', 'lift a hold');
-  add('stop', 'end the run of an issue, and hold the issue');
+  add('hold', 'start no new run of an issue; a run in progress continues to its end');
+  add('release', 'lift a hold; the issue starts when its turn comes');
+  add('stop', 'stop the run of an issue, and hold the issue');
 }
 
 /** The flags of every command that is written into the store. */
 export function withCommandFlags(command: Command): Command {
   return command
-    .option('--reason <text>', 'why; it is kept')
-    .option('--key <key>', 'a key of your own: asking twice with it is asking once')
-    .option('--as <name>', 'in whose name (default: your login name)');
+    .option('--reason <text>', 'why; stored with the command')
+    .option('--key <key>', 'your own key: a repeated command with the same key counts once')
+    .option('--as <name>', 'the name of the author (default: your login name)');
 }

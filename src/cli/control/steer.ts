@@ -19,15 +19,19 @@ export async function steer(
   surroundings: Surroundings,
 ): Promise<number> {
   const text = (await textOrStdin(words.join(' '), surroundings, mostBytes)).trim();
-  if (text === '') throw new BatonError('usage_error', 'There is nothing to say to the agent.');
+  if (text === '') throw new BatonError('usage_error', 'The message to the agent is empty.');
   if (Buffer.byteLength(text) > mostBytes)
-    throw new BatonError('usage_error', `The text is longer than ${mostBytes} bytes.`);
+    throw new BatonError('usage_error', `The message is longer than ${mostBytes} bytes.`);
   await using connection = await connectAs(flags, surroundings);
   if (!connection.isDaemon())
-    throw new BatonError('command_refused', 'No daemon answers, so no agent is at work that could be told.', {
-      nextStep: 'Start one with `baton start`, or say it in a comment on the issue: that reaches the next agent.',
-      details: { code: 'no_daemon' },
-    });
+    throw new BatonError(
+      'command_refused',
+      'No daemon is running, so no agent is working that could receive the message.',
+      {
+        nextStep: 'Start a daemon with `baton start`, or write a comment on the issue, which the next agent can read.',
+        details: { code: 'no_daemon' },
+      },
+    );
   const command = await sendCommand(connection, { kind: 'issue_steer', issue, text }, flags, surroundings);
   surroundings.stdout.write(flags.json ? jsonLine({ command }) : `${command.text}\n`);
   return exitCodes.ok;

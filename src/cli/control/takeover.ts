@@ -12,7 +12,7 @@ import { type CommandFlags, connectAs, sendCommand } from './submit-command.ts';
 
 /** How long to wait for the end of the run: the agent gets time to end by itself, and is then killed. */
 const endMs = 60_000;
-const lookEveryMs = 100;
+const checkEveryMs = 100;
 
 /**
  * `baton takeover ISSUE`: ends the agent and holds the issue for the person who asked. Once the run has ended, it
@@ -39,7 +39,7 @@ export async function takeOver(issue: string, flags: CommandFlags, surroundings:
   return isFree || !isDone ? exitCodes.ok : exitCodes.error;
 }
 
-/** The newest run of the issue, as soon as it has ended; after `endMs` in whatever state it is. */
+/** The newest run of the issue, as soon as it has ended; after `endMs` also one that has not. */
 async function endedRunOf({ project }: Connection, issue: string, { clock }: Surroundings): Promise<Run | null> {
   const deadline = clock.monotonic() + endMs;
   for (;;) {
@@ -49,7 +49,7 @@ async function endedRunOf({ project }: Connection, issue: string, { clock }: Sur
     });
     if (run === undefined) return null;
     if (run.ended_at !== null || clock.monotonic() > deadline) return run;
-    await sleep(clock, lookEveryMs);
+    await sleep(clock, checkEveryMs);
   }
 }
 
@@ -60,27 +60,24 @@ function handoverLines(
   { has_board: hasBoard }: Connection['described'],
 ): string[] {
   const named = shellArgument(run?.issue_identifier ?? issue);
-  const back = `give it back  baton handback ${named}`;
-  if (run === null || run.workspace_path === null) return ['workspace     none yet: no agent has worked on it', back];
+  const back = `hand back     baton handback ${named}`;
+  if (run === null || run.workspace_path === null)
+    return ['workspace     none yet: no agent has worked on this issue', back];
   const place = `workspace     ${run.workspace_path}`;
   if (run.ended_at === null)
-    return [place, 'Its run has not ended yet: do not work there before `baton runs show` tells an end.'];
+    return [place, 'The run has not ended yet. Do not work there until `baton runs show` shows that it has.'];
   if (run.error_code === 'agent_survives')
     return [
       place,
-      survivesReason('Its agent could not be ended and may still be at work there.', run.issue_identifier),
+      survivesReason('Baton could not stop the agent, which may still be working there.', run.issue_identifier),
     ];
   if (command === null)
-    return [
-      place,
-      `conversation  no command opens the conversation (backend ${run.backend}); open the workspace itself`,
-      back,
-    ];
+    return [place, `conversation  cannot be opened by hand (backend ${run.backend}); work in the workspace`, back];
   const move = hasBoard ? `with baton issue move ${named} STATE` : 'in the tracker';
   return [
     place,
     `conversation  ${command}`,
-    `mind          Baton's tools do not work in it: move the issue ${move}. Close it before you give it back.`,
+    `note          Baton's tools do not work in this conversation: move the issue ${move}. Close the conversation before you hand back.`,
     back,
   ];
 }

@@ -3,7 +3,7 @@ import { systemClock } from '../../clock/system-clock.ts';
 import type { Surroundings } from '../../daemon/surroundings.ts';
 import { createGit, type Git, type GitCall } from '../../workspace/git/git.ts';
 
-/** The longest time that a person waits at the terminal, however many calls it takes. */
+/** The longest time that a person waits at the terminal for all calls together. */
 const limitMs = 10_000;
 
 /** Git as the daemon calls it, for a short check: all calls share one time limit. */

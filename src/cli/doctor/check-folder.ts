@@ -4,7 +4,7 @@ import { toBatonError } from '../../core/baton-error.ts';
 import { type Finding, failed, passed } from '../../core/finding.ts';
 import { freeDiskMb, nearestFolder } from '../../workspace/free-disk.ts';
 
-/** Below this much free space a checkout or a build can fail halfway. */
+/** With less free space a checkout or a build can fail halfway. */
 const leastFreeMegabytes = 1_024;
 
 /**
@@ -17,11 +17,11 @@ export async function checkFolder(check: string, folder: string, floorMb = 0): P
     await rm(await mkdtemp(path.join(existing, '.baton-doctor-')), { recursive: true });
     const free = await freeDiskMb(existing);
     const floor = floorMb === 0 ? '' : `; nothing starts below ${megabytes(floorMb)} (workspace.min_free_disk_mb)`;
-    const message = `${folder} can be written, ${free === null ? 'free space unknown' : `${megabytes(free)} free`}${floor}`;
+    const message = `${folder} is writable, ${free === null ? 'free space unknown' : `${megabytes(free)} free`}${floor}`;
     const least = Math.max(leastFreeMegabytes, floorMb);
     const facts = { path: folder, free_mb: free, least_mb: least };
     if (free === null || free >= least) return passed(check, message, facts);
-    return failed(check, message, `free space there: at least ${megabytes(least)}`, { code: 'low_disk', ...facts });
+    return failed(check, message, `free at least ${megabytes(least)} there`, { code: 'low_disk', ...facts });
   } catch (error) {
     const message = `${folder} cannot be written: ${toBatonError(error).message}`;
     return failed(check, message, `make it writable: chmod u+rwx '${folder}'`, { code: 'not_writable', path: folder });

@@ -3,7 +3,7 @@ import { systemClock } from '../../clock/system-clock.ts';
 import { toBatonError } from '../../core/baton-error.ts';
 import { type Finding, failed, passed, warned } from '../../core/finding.ts';
 import { harmlessLine } from '../../core/text/harmless-line.ts';
-import { probe } from '../../daemon/run-custody.ts';
+import { probeMachine } from '../../daemon/run-containment.ts';
 import type { Surroundings } from '../../daemon/surroundings.ts';
 import { childEnvironment, usualVariables } from '../../process/child-environment.ts';
 import type { Containment } from '../../process/containment/containment.ts';
@@ -69,14 +69,14 @@ async function checkGit(surroundings: Surroundings): Promise<Finding> {
 }
 
 const containmentMeaning: Record<Containment, string> = {
-  user_pid_namespace: 'each agent in a user and pid namespace of its own: nothing it starts can outlive it',
-  marker_sweep: 'process groups, and a sweep by run marker for what leaves them',
-  group_only: 'process groups only: what leaves its group is not found',
+  user_pid_namespace: 'each agent has its own user and pid namespace, so no process that it starts can outlive it',
+  marker_sweep: 'process groups; processes that leave their group are found by their run marker',
+  group_only: 'process groups only: Baton cannot find processes that leave their group',
 };
 
 /** Every containment but the last is sound; the line says why the strongest is not available. */
 async function checkContainment(surroundings: Surroundings): Promise<Finding> {
-  const { containment, checks } = await probe(surroundings, systemChance.id());
+  const { containment, checks } = await probeMachine(surroundings, systemChance.id());
   const missing = checks.find(({ ok }) => !ok);
   const why = missing === undefined ? '' : ` (no pid namespace: ${missing.name}: ${missing.detail})`;
   const message = `${containment}: ${containmentMeaning[containment]}${why}`;

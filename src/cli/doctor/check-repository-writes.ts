@@ -32,16 +32,19 @@ export async function checkRepositoryWrites(
     for (const folder of [...writtenFolders, ...below]) {
       const reason = await whyNotWritable(path.join(common, folder));
       if (reason === null) continue;
-      const fix = `let the user that runs Baton write in ${harmlessLine(common)} and all that is in it`;
-      const closed = path.join(common, folder);
-      const facts = { code: 'not_writable', path: closed };
-      return failed(check, harmlessLine(`${closed} cannot be written: ${reason}`), fix, facts);
+      const fix = `give the user that runs Baton write access to ${harmlessLine(common)} and everything in it`;
+      const unwritable = path.join(common, folder);
+      const facts = { code: 'not_writable', path: unwritable };
+      return failed(check, harmlessLine(`${unwritable} is not writable: ${reason}`), fix, facts);
     }
     const wanted = ['refs/baton', 'refs/baton/salvage', ...branchFolders.map((each) => `refs/heads/${each}`)];
-    const inTheWay = await firstThere(git, common, wanted);
-    if (inTheWay !== null) return whatIsInTheWay(harmlessLine(inTheWay));
+    const taken = await firstExisting(git, common, wanted);
+    if (taken !== null) return nameTaken(harmlessLine(taken));
     const what = branchTemplate === null ? 'saved work (refs/baton)' : 'branches and saved work (refs/baton)';
-    return passed(check, harmlessLine(`${common} takes ${what}`), { path: common, branches: branchTemplate !== null });
+    return passed(check, harmlessLine(`Baton can write ${what} to ${common}`), {
+      path: common,
+      branches: branchTemplate !== null,
+    });
   } catch (error) {
     return failedBy(check, error);
   }
@@ -65,19 +68,19 @@ async function whyNotWritable(folder: string): Promise<string | null> {
   }
 }
 
-async function firstThere(git: Git, common: string, wanted: readonly string[]): Promise<string | null> {
+async function firstExisting(git: Git, common: string, wanted: readonly string[]): Promise<string | null> {
   const listed = await git.run({ args: ['for-each-ref', '--format=%(refname)', ...wanted], gitDir: common });
   const names = Buffer.from(listed, 'latin1').toString('utf8').split('\n');
   return wanted.find((each) => names.includes(each)) ?? null;
 }
 
-function whatIsInTheWay(reference: string): Finding {
+function nameTaken(reference: string): Finding {
   const branch = /^refs\/heads\/(.+)$/.exec(reference)?.[1];
   const facts = { code: 'name_taken', reference };
   if (branch === undefined) {
-    const message = `the reference ${reference} is in the way of saved work`;
-    return failed(check, message, 'give that reference another name', facts);
+    const message = `the reference ${reference} exists, so git cannot create ${reference}/… for saved work`;
+    return failed(check, message, 'rename that reference', facts);
   }
-  const message = `the branch ${branch} is in the way: git takes no branch ${branch}/… beside it`;
+  const message = `the branch ${branch} exists, so git cannot create branches named ${branch}/…`;
   return failed(check, message, 'rename that branch (git branch -m), or change workspace.branch', facts);
 }

@@ -26,7 +26,7 @@ export async function checkRepository(workflow: LoadedWorkflow, surroundings: Su
   if (repo === null) return [withoutRepository(workflow.settings, surroundings)];
   const readable =
     strategy === 'none'
-      ? passed(check, `${harmlessLine(repo.shown)}: workspaces begin empty (workspace.strategy is none)`, empty)
+      ? passed(check, `${harmlessLine(repo.shown)}: workspaces start empty (workspace.strategy is none)`, empty)
       : await checkBase(git, repo, workspace);
   if (readable.status === 'failed' || !repo.isLocal) return [readable];
   const branches = strategy === 'none' ? null : branchTemplateOf(workflow);
@@ -37,11 +37,11 @@ const empty = { code: 'empty_workspaces' };
 
 /** Plain folders may be intended, and hooks may clone; but an agent that must commit probably needs a repository. */
 function withoutRepository({ agent, hooks }: Settings, surroundings: Surroundings): Finding {
-  const message = 'none: workspaces begin empty';
+  const message = 'no repository is set, so workspaces start empty';
   const { commitsWork } = findBackend(agent.backend, surroundings);
   if (!commitsWork || hooks.afterCreate !== null || hooks.beforeRun !== null) return passed(check, message, empty);
-  const fix = 'set workspace.repo to a git repository with a first commit';
-  return warned(check, `${message}, so what the agent makes is in no branch`, fix, { code: 'no_branch' });
+  const fix = 'set workspace.repo to a git repository with at least one commit';
+  return warned(check, `${message}, so the agent's work is not in a branch`, fix, { code: 'no_branch' });
 }
 
 async function checkBase(git: Git, repo: RepositorySettings, { base, strategy }: WorkspaceSettings): Promise<Finding> {
@@ -51,7 +51,7 @@ async function checkBase(git: Git, repo: RepositorySettings, { base, strategy }:
     if (repo.isLocal) await refuseUnusable(git, repo, commit);
     const from = base === null ? 'its HEAD' : 'workspace.base';
     const at = `${source.base} (${from}) at ${commit.slice(0, 12)}`;
-    const message = harmlessLine(`${repo.shown}: each ticket gets ${whatIsMade(strategy)} that begins at ${at}`);
+    const message = harmlessLine(`${repo.shown}: each issue gets ${checkoutText(strategy)} that starts at ${at}`);
     return passed(check, message, { repository: repo.shown, base: source.base, commit, strategy });
   } catch (error) {
     const isNamed = toBatonError(error).code === 'repository_unavailable';
@@ -59,21 +59,22 @@ async function checkBase(git: Git, repo: RepositorySettings, { base, strategy }:
   }
 }
 
-/** Its references can be read; only this shows whether their objects can be fetched. */
+/** The references of the repository can be read. This checks whether the objects behind them can be fetched. */
 async function refuseUnusable(git: Git, repo: RepositorySettings, commit: string): Promise<void> {
   const common = await findCommonDirectory(git, repo.location);
   if ((await lookAt(`${common}/shallow`)) !== null) {
-    const nextStep = 'Run `git fetch --unshallow` in it, or name the repository that it came from.';
-    throw unusableSource(repo, { problem: 'shallow', what: 'is shallow: its history is cut off', nextStep });
+    const nextStep =
+      'Run `git fetch --unshallow` in it, or set workspace.repo to the repository that it was cloned from.';
+    throw unusableSource(repo, { problem: 'shallow', what: 'is a shallow clone without its full history', nextStep });
   }
   const { code, stderr } = await git.ask({ args: ['cat-file', '-e', `${commit}^{tree}`], gitDir: common });
   if (code === 0) return;
   const said = harmlessLine(stderr) || 'nothing';
   throw new BatonError(
     'repository_unavailable',
-    `The repository ${repo.shown} cannot show ${commit}. git said: ${said}`,
+    `The repository ${repo.shown} lacks objects of the commit ${commit}. git said: ${said}`,
     {
-      nextStep: 'Run `git fsck` in it.',
+      nextStep: 'Run `git fsck` in the repository.',
       details: { repository: repo.shown, problem: 'damaged' },
     },
   );
@@ -84,6 +85,6 @@ function branchTemplateOf({ described }: LoadedWorkflow): string {
 }
 
 /** What an issue gets from the repository, as text. Not called a worktree: `git worktree list` would not show it. */
-export function whatIsMade(strategy: WorkspaceSettings['strategy']): string {
-  return strategy === 'clone' ? 'a clone of its own' : 'a checkout of its own';
+export function checkoutText(strategy: WorkspaceSettings['strategy']): string {
+  return strategy === 'clone' ? 'its own clone' : 'its own checkout';
 }

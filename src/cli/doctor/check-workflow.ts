@@ -6,7 +6,7 @@ import type { Settings } from '../../core/settings.ts';
 import { agentVariables, findBackend, findTracker, hostOf, workflowContext } from '../../daemon/adapters.ts';
 import { quietLogger } from '../../daemon/quiet-logger.ts';
 import { Remote } from '../../daemon/remote.ts';
-import { probe } from '../../daemon/run-custody.ts';
+import { probeMachine } from '../../daemon/run-containment.ts';
 import { stateFolder } from '../../daemon/state-folder.ts';
 import type { Surroundings } from '../../daemon/surroundings.ts';
 import { createLimiterRegistry } from '../../http/limiter-registry.ts';
@@ -59,7 +59,7 @@ async function checkMemory(floorMb: number): Promise<Finding> {
   const message = `${megabytes(free)} free${floor}`;
   const facts = { free_mb: free, least_mb: floorMb };
   if (free >= floorMb) return passed('memory', message, facts);
-  const nextStep = 'end other programs, or lower agent.min_free_memory_mb';
+  const nextStep = 'close other programs, or lower agent.min_free_memory_mb';
   return failed('memory', message, nextStep, { code: 'low_memory', ...facts });
 }
 
@@ -67,7 +67,7 @@ async function checkAgent(settings: Settings, surroundings: Surroundings): Promi
   const backend = findBackend(settings.agent.backend, surroundings);
   const { env, cwd, homeDir, tmpDir } = surroundings;
   const daemonId = systemChance.id();
-  const { containment } = await probe(surroundings, daemonId);
+  const { containment } = await probeMachine(surroundings, daemonId);
   const process = { clock: systemClock, containment, daemonId };
   const near = await nearestFolder(settings.workspace.root).catch(() => null);
   return backend.doctor({

@@ -48,9 +48,9 @@ export async function askPerson(flags: InitFlags, target: string, surroundings: 
     // Ctrl-C and Ctrl-D end the question.
     const answer = await terminal.question(prompt).catch((cause: unknown) => {
       stderr.write('\n');
-      throw new BatonError('init_refused', 'The questions were not answered; nothing is written.', {
+      throw new BatonError('init_refused', 'You left the questions unanswered, so no file was written.', {
         cause,
-        nextStep: 'Run it again, or answer with options (`baton init --help`).',
+        nextStep: 'Run `baton init` again, or answer with options (`baton init --help`).',
         details: { problem: 'not_answered' },
       });
     });
@@ -68,7 +68,7 @@ export async function askPerson(flags: InitFlags, target: string, surroundings: 
     const ofTracker = await askAll(tracker.init);
     // In a shared tracker, an issue that was filed for a person must not start an agent.
     const labelByDefault = tracker.init.isShared ? 'baton' : '-';
-    const label = await ask(flags.label, 'Only issues with this label (- for all)?', labelByDefault);
+    const label = await ask(flags.label, 'Work only on issues with this label (- for all)?', labelByDefault);
     // An option of one backend selects that backend.
     const isMeant = ({ init }: AgentBackend): boolean =>
       init.questions.some((each) => flags[flagOf(each)] !== undefined);

@@ -27,8 +27,8 @@ export function workflowText(chosen: Chosen, timeZone: string, root: string | nu
 }
 
 const comments: Readonly<Record<string, string>> = {
-  quiet_hours: 'When nobody files tickets a tracker elsewhere is asked rarely; what runs goes on.',
-  root: 'Not in the folder for temporary files: there every agent may write.',
+  quiet_hours: 'In these hours Baton polls a remote tracker rarely. Running agents continue.',
+  root: 'Outside the folder for temporary files, because every agent may write there.',
 };
 
 /** Puts a comment above a key, if the key is there. */
@@ -41,21 +41,20 @@ function explain(settings: Document, name: string, comment: string): void {
 }
 
 function prompt({ agent, tracker }: Chosen): string {
+  const { toolsNote } = agent.init;
   return `You are working on {{ issue.identifier }}: {{ issue.title }}
 
 {{ issue.description | default: "No description provided." }}
 {% if retry_kind %}
-An earlier run ended before the ticket did. Look first at what is already there, and go on from it.
+An earlier run did not finish this issue. Check what is already done in this directory, and continue from there.
 {% endif %}
-${agent.init.usesTools ? withTools(stateAfterWork(tracker)) : plainEnd}`;
+${howToFinish(stateAfterWork(tracker))}${toolsNote === undefined ? '' : `${toolsNote}\n`}`;
 }
 
-const plainEnd = 'Work only in this directory. When you are done, leave the work committed.\n';
-
-/** For an agent with Baton's tools. An issue that stays in an active state is worked on again and again. */
-function withTools(state: string): string {
-  return `Work only in this directory. When you are done, commit the work, and then move the ticket to \`${state}\` with the tool
-\`update_issue_status\`. If you cannot go on without knowing something, ask with the tool \`ask_person\`.
+/** Every agent has to move its issue: Baton runs an issue that stays in an active state again. */
+function howToFinish(state: string): string {
+  return `Work only in this directory. When the work is done, commit it, and then move the issue to \`${state}\` with the tool
+\`update_issue_status\`. Until you move it, Baton runs this issue again. To ask a person, use the tool \`ask_person\`.
 `;
 }
 

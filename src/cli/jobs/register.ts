@@ -3,11 +3,11 @@ import type { CommandParts } from '../command-parts.ts';
 import type { JobsFlags } from './show-jobs.ts';
 
 /** Adds `jobs`. */
-export function registerJobCommands(program: Command, { surroundings, finish, addBeside }: CommandParts): void {
-  addBeside(
+export function registerJobCommands(program: Command, { surroundings, finish, addProjectCommand }: CommandParts): void {
+  addProjectCommand(
     program,
     'jobs',
-    'what the daemon does again and again: how often, when last, how it went, when next',
+    'show the recurring jobs of the daemon: interval, last run, result, next run',
   ).action(async (flags: JobsFlags) => {
     const { showJobs } = await import('./show-jobs.ts');
     finish(await showJobs(flags, surroundings));

@@ -37,7 +37,7 @@ export async function showJobs(flags: JobsFlags, surroundings: Surroundings): Pr
   return exitCodes.ok;
 }
 
-const noDaemon = 'No daemon answers; this is what was written down last, of frequent jobs once a minute.';
+const noDaemon = 'No daemon is running. The rows are the last stored state; frequent jobs are stored once a minute.';
 
 function tableLines(rows: readonly JobRow[], mode: string, now: number): string[] {
   const isShared = rows.some(({ is_own }) => !is_own);
@@ -84,10 +84,10 @@ function agoText(ms: number): string {
   return ms < 1_000 ? 'just now' : `${durationText(wholeSeconds(ms))} ago`;
 }
 
-/** A late job waits for its daemon: there is none, or it is busy with the job. */
+/** An overdue job waits for its daemon: none is running, or it is busy with the job. */
 function dueText(ms: number): string {
   if (Math.abs(ms) < 1_000) return 'now';
-  return ms > 0 ? `in ${durationText(wholeSeconds(ms))}` : `due for ${durationText(wholeSeconds(-ms))}`;
+  return ms > 0 ? `in ${durationText(wholeSeconds(ms))}` : `overdue for ${durationText(wholeSeconds(-ms))}`;
 }
 
 function wholeSeconds(ms: number): number {

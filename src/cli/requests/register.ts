@@ -6,9 +6,12 @@ import type { RequestsFlags } from './show-requests.ts';
 const mostHours = 168;
 
 /** Adds `requests`. */
-export function registerRequestCommands(program: Command, { surroundings, finish, addBeside }: CommandParts): void {
-  addBeside(program, 'requests', 'who spent how many requests to remote services, of every daemon on the store')
-    .option('--hours <number>', 'how far back to look for who spent them', hours, 24)
+export function registerRequestCommands(
+  program: Command,
+  { surroundings, finish, addProjectCommand }: CommandParts,
+): void {
+  addProjectCommand(program, 'requests', 'count the requests to remote services, by all daemons on the store')
+    .option('--hours <number>', 'count the last hours', hours, 24)
     .action(async (flags: RequestsFlags) => {
       const { showRequests } = await import('./show-requests.ts');
       finish(await showRequests(flags, surroundings));

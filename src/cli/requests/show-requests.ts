@@ -15,7 +15,7 @@ export interface RequestsFlags extends WorkplaceFlags {
   readonly hours: number;
 }
 
-/** `baton requests`: who spent what, from the store; and the state of the daemon's limiter, if one runs. */
+/** `baton requests`: the counted requests, from the store; and the state of the limiter, if a daemon runs. */
 export async function showRequests(flags: RequestsFlags, surroundings: Surroundings): Promise<number> {
   await using connection = await connect(flags, surroundings);
   const report = await connection.project.requests(flags.hours);
@@ -44,9 +44,9 @@ function nothingSent({ requests_per_hour, requests_per_day }: RequestReport['bud
     ...(typeof requests_per_day === 'number' ? [`${countText(requests_per_day)} a day`] : []),
   ];
   return [
-    `Nothing was sent to a remote service today or in the last ${hours === 1 ? 'hour' : `${hours} hours`}.`,
-    'Counted is each request of a tracker that is elsewhere, failed ones too: by provider, route, method, status class, job',
-    'and cause, with bytes and latency.',
+    `Baton sent no request to a remote service today or in the last ${hours === 1 ? 'hour' : `${hours} hours`}.`,
+    'Baton counts each request to a remote tracker, also failed ones, by provider, route, method, status class, job and',
+    'cause, with bytes and latency.',
     ...(bounds.length === 0 ? [] : [`The budget of each provider: ${bounds.join(', ')}.`]),
   ];
 }
@@ -58,8 +58,8 @@ const stepWords: Readonly<Record<string, string>> = {
   free: 'free',
   warned: 'warned: 70 % or more',
   stretched: 'stretched: polls are further apart, no background reads',
-  essential_only: 'custody only: nothing but what live runs need',
-  closed: 'closed: nothing is sent',
+  essential_only: 'essential only: just the requests that live runs need',
+  closed: 'closed: no request is sent',
 };
 
 type Provider = RequestReport['providers'][number];
@@ -96,7 +96,7 @@ function daemonLines(found: readonly Provider[]): string[] {
     `The daemon on ${harmlessLine(provider)}: ${text === '' ? (stepWords[step] ?? harmlessLine(step)) : harmlessLine(text)}${until === null ? '' : `, until ${harmlessLine(until)}`}`,
     ...windows.map(
       ({ name, source, used, limit, reset_at }) =>
-        `  ${harmlessLine(name)} (${harmlessLine(source)}): ${countText(used)} of ${countText(limit)}${reset_at === null ? '' : `, again at ${harmlessLine(reset_at)}`}`,
+        `  ${harmlessLine(name)} (${harmlessLine(source)}): ${countText(used)} of ${countText(limit)}${reset_at === null ? '' : `, resets at ${harmlessLine(reset_at)}`}`,
     ),
   ]);
 }
@@ -115,7 +115,7 @@ function spenderLines(all: readonly Spender[], hours: number): string[] {
   const more = all.length - rows.length;
   return [
     '',
-    `Who spent it, in the last ${hours === 1 ? 'hour' : `${hours} hours`}:`,
+    `Requests by job, in the last ${hours === 1 ? 'hour' : `${hours} hours`}:`,
     ...columns(['PROVIDER', 'JOB', 'CAUSE', 'ROUTE', 'REQUESTS>', 'SHARE>', ...amountTitles], rows),
     ...(more === 0 ? [] : [`and ${countText(more)} more; --json has them all`]),
   ];

@@ -8,7 +8,7 @@ import { exitCodes } from '../exit-codes.ts';
 import { jsonLine } from '../json-line.ts';
 import type { RunsFlags } from './show-runs.ts';
 
-const lookEveryMs = 300;
+const readEveryMs = 300;
 
 /** `baton runs log`: the events of a run; with `-f` also new ones, until the run has ended. */
 export async function logRun(
@@ -19,7 +19,7 @@ export async function logRun(
   await using connection = await connect(flags, surroundings);
   const { project } = connection;
   const { clock, stdout } = surroundings;
-  // A name means the newest run now: a later run must not continue this log.
+  // An issue's name stands for its newest run at this moment: a later run must not continue this log.
   const { run_id: runId } = await project.run(id);
   const stop = new AbortController();
   using signals = listenForStop(surroundings);
@@ -33,7 +33,7 @@ export async function logRun(
     after = page.after;
     if (page.has_more) continue;
     if (!flags.follow || page.run_ended) break;
-    await sleep(clock, lookEveryMs, stop.signal).catch(() => {
+    await sleep(clock, readEveryMs, stop.signal).catch(() => {
       // Aborted by a stop; the loop checks it.
     });
   }

@@ -24,20 +24,20 @@ export async function listRuns(flags: RunsFlags, surroundings: Surroundings): Pr
     throw thrown;
   });
   const now = surroundings.clock.now();
-  const told = { runs: runs.map((run) => facts(run, now)) };
-  surroundings.stdout.write(flags.json ? jsonLine(told) : runs.map((run) => line(run, now)).join(''));
+  const report = { runs: runs.map((run) => facts(run, now)) };
+  surroundings.stdout.write(flags.json ? jsonLine(report) : runs.map((run) => line(run, now)).join(''));
   return exitCodes.ok;
 }
 
-/** `baton runs show`: everything that is known of one run. */
+/** `baton runs show`: everything that Baton knows about one run. */
 export async function showRun(id: string, flags: RunsFlags, surroundings: Surroundings): Promise<number> {
   await using connection = await connect(flags, surroundings);
   const run = await connection.project.run(id);
   const now = surroundings.clock.now();
   const { evidence, removal } = run;
   if (flags.json) {
-    const told = { ...facts(run, now), workspace_evidence: evidence, workspace_removal: removal };
-    surroundings.stdout.write(jsonLine({ run: told }));
+    const report = { ...facts(run, now), workspace_evidence: evidence, workspace_removal: removal };
+    surroundings.stdout.write(jsonLine({ run: report }));
     return exitCodes.ok;
   }
   // The agent reports no cost and its model has no price: then the cost is unknown.

@@ -23,7 +23,7 @@ export class LogTail {
   get stream(): TerminalStream {
     const write: TerminalStream['write'] = (text, done) => {
       if (this.#isShown) return this.#stream.write(text, done);
-      // Call back only after the caller has continued, as a stream does.
+      // A stream calls back only after `write` has returned.
       queueMicrotask(() => done());
       const lines = text.split('\n').filter(Boolean);
       this.#lines = [...this.#lines, ...lines].slice(-mostKept);

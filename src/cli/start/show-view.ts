@@ -14,7 +14,7 @@ export interface ViewParts {
 }
 
 /**
- * Shows the view on the terminal of a daemon. After the user leaves the view, the terminal shows the log. Ctrl-C ends
+ * Shows the view on the terminal of a daemon. After the user leaves the view, the terminal shows the log. Ctrl-C stops
  * Baton in order, as without the view. Disposing restores the terminal.
  */
 export function showView({ api, tail, refreshMs, placeFlags }: ViewParts, surroundings: Surroundings): AsyncDisposable {
@@ -25,7 +25,7 @@ export function showView({ api, tail, refreshMs, placeFlags }: ViewParts, surrou
   const again = [surroundings.batonPath, 'top', ...placeFlags].map(shellArgument).join(' ');
   const leftWords = [
     '',
-    `Baton goes on, and its log is shown here. Ctrl-C ends it in order; \`${again}\` shows the view again.`,
+    `Baton keeps running and shows its log here. Ctrl-C stops it in order; \`${again}\` shows the view again.`,
     `Dashboard: ${dashboard}`,
     '',
   ];
@@ -36,7 +36,7 @@ export function showView({ api, tail, refreshMs, placeFlags }: ViewParts, surrou
       if (how === 'interrupted') surroundings.interrupt();
     })
     .catch((error: unknown) => {
-      tail.show([`The view ended: ${error instanceof Error ? error.message : String(error)}`]);
+      tail.show([`The live view failed: ${error instanceof Error ? error.message : String(error)}`]);
     });
   return {
     [Symbol.asyncDispose]: async () => {

@@ -2,14 +2,16 @@ import type { Command } from 'commander';
 import type { CommandParts } from '../command-parts.ts';
 
 /** Adds `backup`, `restore` and `store copy`. */
-export function registerStoreCommands(program: Command, { run, addBeside }: CommandParts): void {
+export function registerStoreCommands(program: Command, { run, addProjectCommand }: CommandParts): void {
   const load = () => import('./move-store.ts');
-  addBeside(program, 'backup <file>', 'write everything that Baton keeps to a new file').action(run(load, 'backup'));
-  addBeside(program, 'restore <file>', 'put a backup in the place of what Baton keeps')
+  addProjectCommand(program, 'backup <file>', 'write everything that Baton keeps to a new file').action(
+    run(load, 'backup'),
+  );
+  addProjectCommand(program, 'restore <file>', 'put a backup in the place of what Baton keeps')
     .option('--replace', 'although there is something already; that is kept next to it')
     .action(run(load, 'restore'));
   const store = program.command('store').description('move what Baton keeps');
-  addBeside(store, 'copy', 'copy everything into an empty store, from SQLite to PostgreSQL or back')
+  addProjectCommand(store, 'copy', 'copy everything into an empty store, from SQLite to PostgreSQL or back')
     .requiredOption('--to <url>', 'sqlite:/path/file.db or postgres://…')
     .action(run(load, 'copy'));
 }

@@ -5,7 +5,7 @@ import { harmlessLine } from '../../core/text/harmless-line.ts';
 import { tokenFile } from '../../daemon/state-folder.ts';
 import type { Surroundings } from '../../daemon/surroundings.ts';
 import { isInsideRun } from '../../process/containment/inside-run.ts';
-import { type KeptToken, TokenFile } from '../../server/token-file.ts';
+import { type StoredToken, TokenFile } from '../../server/token-file.ts';
 import { columns } from '../columns.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { jsonLine } from '../json-line.ts';
@@ -63,7 +63,7 @@ function tokensOf(surroundings: Surroundings): TokenFile {
   return new TokenFile(tokenFile(surroundings), systemClock);
 }
 
-function presentToken({ id, name, scope, createdAt }: Omit<KeptToken, 'digest'>): {
+function presentToken({ id, name, scope, createdAt }: Omit<StoredToken, 'digest'>): {
   readonly id: string;
   readonly name: string;
   readonly scope: string;

@@ -2,13 +2,13 @@ import type { Command } from 'commander';
 import type { CommandParts } from '../command-parts.ts';
 
 /** Adds `workspace list|prune|pin|unpin`. */
-export function registerWorkspaceCommands(program: Command, { run, addBeside }: CommandParts): void {
+export function registerWorkspaceCommands(program: Command, { run, addProjectCommand }: CommandParts): void {
   const workspace = program.command('workspace').description('look at the folders that agents work in, and tidy up');
   const as = ['--as <name>', 'in whose name (default: your login name)'] as const;
-  addBeside(workspace, 'list', 'what is there, how large it is, and why').action(
+  addProjectCommand(workspace, 'list', 'what is there, how large it is, and why').action(
     run(() => import('./list.ts'), 'listAll'),
   );
-  addBeside(
+  addProjectCommand(
     workspace,
     'prune [issues...]',
     'remove workspaces of finished issues whose time is over; work is saved first',
@@ -18,10 +18,10 @@ export function registerWorkspaceCommands(program: Command, { run, addBeside }: 
     .option(...as)
     .action(run(() => import('./prune.ts'), 'prune'));
   const pin = () => import('./pin.ts');
-  addBeside(workspace, 'pin <issue>', 'keep the workspace of an issue until it is unpinned')
+  addProjectCommand(workspace, 'pin <issue>', 'keep the workspace of an issue until it is unpinned')
     .option(...as)
     .action(run(pin, 'pin'));
-  addBeside(workspace, 'unpin <issue>', 'let it go like any other')
+  addProjectCommand(workspace, 'unpin <issue>', 'let it go like any other')
     .option(...as)
     .action(run(pin, 'unpin'));
 }

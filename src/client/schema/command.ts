@@ -25,7 +25,7 @@ export const commandForAll = z.strictObject({ kind: z.enum(['pause', 'resume', '
 const kinds = [
   commandForAll,
   z.strictObject({ kind: z.enum(['issue_hold', 'issue_release', 'issue_takeover']), issue, ...envelope }),
-  /** With `run`, stops only that run, not one that began meanwhile. */
+  /** With `run`, stops only that run, not a newer one. */
   z.strictObject({ kind: z.literal('issue_stop'), issue, run: text.min(1).max(200).optional(), ...envelope }),
   z.strictObject({ kind: z.literal('issue_retry'), issue, note: words.optional(), ...envelope }),
   z.strictObject({ kind: z.literal('issue_handback'), issue, note: words.optional(), ...envelope }),
@@ -43,7 +43,7 @@ const kinds = [
   z.strictObject({ kind: z.literal('issue_file'), title, ...z.object(optional).partial().shape, ...envelope }),
   z
     .strictObject({ kind: z.literal('issue_edit'), issue, ...z.object(fields).partial().shape, ...envelope })
-    .refine((edit) => Object.keys(fields).some((name) => name in edit), 'name at least one field that is to change'),
+    .refine((edit) => Object.keys(fields).some((name) => name in edit), 'name at least one field to change'),
 ] as const;
 
 /** The commands that a person may send; the orchestrator carries out each once, in order. */

@@ -20,7 +20,7 @@ export const needsYou = row.extend({
   since: timeOrNone,
   run_id: textOrNone,
   question_id: textOrNone,
-  /** Until when an agent waits for it; null when none does. */
+  /** Until when an agent waits for the person; null when no agent waits. */
   waits_until: timeOrNone,
   /** The names of the useful commands, the best one first; `resume` applies to the whole project. */
   actions: z.array(text),
@@ -73,7 +73,7 @@ export const accountRow = z.object({
   ),
 });
 
-/** The summary above everything: whether Baton is well, and how much of its limits is left. */
+/** The summary at the top: the problems of Baton, and how much of its limits is left. */
 export const vitals = z.object({
   started_at: timeOrNone,
   paused: z.object({ kind: z.enum(['pause', 'drain']), since: timeOrNone, reason: textOrNone }).nullable(),

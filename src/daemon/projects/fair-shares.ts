@@ -1,5 +1,5 @@
 /** The slots that a project has, and how many more it would take if it were alone. */
-export interface ShareWish {
+export interface ShareRequest {
   readonly held: number;
   readonly wanted: number;
 }
@@ -8,11 +8,11 @@ export interface ShareWish {
  * How many more of the shared slots each project would get. The pool assigns them one at a time, to the project that
  * has the fewest and still wants one; among equals to the first.
  */
-export function fairShares(wishes: readonly ShareWish[], limit: number): number[] {
-  const shares = wishes.map(() => 0);
-  let free = limit - wishes.reduce((sum, { held }) => sum + held, 0);
+export function fairShares(requests: readonly ShareRequest[], limit: number): number[] {
+  const shares = requests.map(() => 0);
+  let free = limit - requests.reduce((sum, { held }) => sum + held, 0);
   for (; free > 0; free -= 1) {
-    const [next] = wishes
+    const [next] = requests
       .map(({ held, wanted }, index) => ({
         index,
         has: held + (shares[index] ?? 0),

@@ -13,9 +13,9 @@ import { statePlace } from '../workplace.ts';
  * store, they are not the same project of one store, and no agent of one ever writes into a workspace, a state folder
  * or a store of the other.
  */
-export function findClash(left: ProjectGround, right: ProjectGround): BatonError | null {
+export function findClash(left: ProjectPlaces, right: ProjectPlaces): BatonError | null {
   if (left.store === right.store && left.isStoreForOne) {
-    return clash('same_store', ['store.url'], left, right, 'use the same SQLite store, which is for one of them');
+    return clash('same_store', ['store.url'], left, right, 'use the same SQLite store, which only one project can use');
   }
   if (left.store === right.store && left.project === right.project) {
     return clash('same_project', ['project.name'], left, right, `are the same project "${left.project}" in one store`);
@@ -23,7 +23,7 @@ export function findClash(left: ProjectGround, right: ProjectGround): BatonError
   for (const [root, other] of pairs(left.roots, right.roots)) {
     if (!isWithin(root, other) && !isWithin(other, root)) continue;
     const text =
-      root === other ? `have the same workspaces, ${root}` : `have workspaces in each other: ${root}, ${other}`;
+      root === other ? `have the same workspace root, ${root}` : `have nested workspace roots, ${root} and ${other}`;
     return clash('shared_workspaces', ['workspace.root'], left, right, text);
   }
   return stateIn(left, right) ?? stateIn(right, left);
@@ -37,7 +37,7 @@ export function findSameFile(
     const first = files.slice(0, index).find(({ real }) => real === file.real);
     if (first === undefined) continue;
     const names = first.workflow === file.workflow ? file.workflow : `${first.workflow} and ${file.workflow}`;
-    return new BatonError('projects_clash', `The same workflow file is named twice: ${names}.`, {
+    return new BatonError('projects_clash', `You named the same workflow file twice: ${names}.`, {
       details: { clash: 'same_file', workflows: [first.workflow, file.workflow] },
       nextStep: 'Name each workflow file once.',
     });
@@ -45,7 +45,7 @@ export function findSameFile(
   return null;
 }
 
-function stateIn(keeper: ProjectGround, writer: ProjectGround): BatonError | null {
+function stateIn(keeper: ProjectPlaces, writer: ProjectPlaces): BatonError | null {
   for (const [kept, root] of pairs(keeper.kept, writer.roots)) {
     if (!isWithin(kept, root)) continue;
     const message = `${kept} of ${keeper.workflow} is inside ${root}, where the agents of ${writer.workflow} write.`;
@@ -57,17 +57,17 @@ function stateIn(keeper: ProjectGround, writer: ProjectGround): BatonError | nul
 function clash(
   kind: string,
   keys: readonly string[],
-  left: ProjectGround,
-  right: ProjectGround,
+  left: ProjectPlaces,
+  right: ProjectPlaces,
   text: string,
 ): BatonError {
   return new BatonError('projects_clash', `${left.workflow} and ${right.workflow} ${text}.`, {
     details: { ...details(kind, left, right), keys },
-    nextStep: `Give each of them a \`${keys.join('` and a `')}\` of its own, or start them one by one in turn.`,
+    nextStep: `Give each project its own \`${keys.join('` and its own `')}\`, or run them one at a time.`,
   });
 }
 
-function details(kind: string, left: ProjectGround, right: ProjectGround): Record<string, unknown> {
+function details(kind: string, left: ProjectPlaces, right: ProjectPlaces): Record<string, unknown> {
   return { clash: kind, workflows: [left.workflow, right.workflow] };
 }
 
@@ -82,7 +82,7 @@ function isWithin(inner: string, folder: string): boolean {
 }
 
 /** The places of a project, as real paths, that no other project of the same Baton may touch. */
-export interface ProjectGround {
+export interface ProjectPlaces {
   /** The workflow file as it was named. */
   readonly workflow: string;
   readonly project: string;
@@ -97,7 +97,7 @@ export interface ProjectGround {
 }
 
 /** Throws when the settings name a place that cannot be used. */
-export function groundOf(workflow: string, settings: Settings, surroundings: Surroundings): ProjectGround {
+export function placesOf(workflow: string, settings: Settings, surroundings: Surroundings): ProjectPlaces {
   const { stateDir, storeUrl } = statePlace(workflow, settings, undefined, surroundings);
   const location = parseStoreUrl(storeUrl);
   const isFile = location.engine === 'sqlite';
@@ -129,10 +129,10 @@ function storeIdentity(location: StoreLocation): string {
 export function refuseClashes(workflows: readonly string[], surroundings: Surroundings): void {
   const same = findSameFile(workflows.map((workflow) => ({ workflow, real: realFile(workflow) })));
   if (same !== null) throw same;
-  const grounds = workflows.flatMap((workflow) => groundIfReadable(workflow, surroundings));
-  for (const [index, ground] of grounds.entries()) {
-    for (const other of grounds.slice(0, index)) {
-      const clash = findClash(other, ground);
+  const all = workflows.flatMap((workflow) => placesIfReadable(workflow, surroundings));
+  for (const [index, places] of all.entries()) {
+    for (const other of all.slice(0, index)) {
+      const clash = findClash(other, places);
       if (clash !== null) throw clash;
     }
   }
@@ -146,10 +146,10 @@ function realFile(workflow: string): string {
   }
 }
 
-function groundIfReadable(workflow: string, surroundings: Surroundings): ProjectGround[] {
+function placesIfReadable(workflow: string, surroundings: Surroundings): ProjectPlaces[] {
   try {
     const { settings } = loadWorkflow(workflow, workflowContext(surroundings));
-    return [groundOf(workflow, settings, surroundings)];
+    return [placesOf(workflow, settings, surroundings)];
   } catch (thrown) {
     if (thrown instanceof BatonError) return [];
     throw thrown;

@@ -10,10 +10,10 @@ import { runDaemon } from '../run-daemon.ts';
 import type { OpenedApi } from '../services/open-api.ts';
 import type { StopSignals } from '../stop-on-signal.ts';
 import type { Surroundings } from '../surroundings.ts';
-import { type KeptProject, keepProjects, type ProjectsEnd } from './keep-projects.ts';
-import { createNeighbours } from './neighbours.ts';
+import { keepProjects, type ProjectsEnd, type ProjectToRun } from './keep-projects.ts';
+import { logOnce } from './log-once.ts';
+import { createRunningProjects } from './running-projects.ts';
 import { shareSignals } from './shared-signals.ts';
-import { toldOnce } from './told-once.ts';
 
 export interface SeveralParts {
   /** Absolute paths, none of which clashes with another. */
@@ -37,24 +37,24 @@ const failureEvents = { start: 'project_waiting', end: 'project_close_failed' } 
 export function startSeveral(parts: SeveralParts, surroundings: Surroundings): Promise<ProjectsEnd> {
   const { logger, trial } = parts;
   const signals = shareSignals(parts.signals);
-  const neighbours = createNeighbours(surroundings);
-  const pool = createSlotPool(() => parts.maxAgents ?? neighbours.largestLimit());
+  const running = createRunningProjects(surroundings);
+  const pool = createSlotPool(() => parts.maxAgents ?? running.largestLimit());
   const limiters = createLimiterRegistry(surroundings.clock);
   const failures = afterFirst(parts);
   const names = new Map<string, string>();
   parts.api.projects.expect(parts.workflows.length);
 
-  const projectOf = (workflow: string): KeptProject => {
-    const once = toldOnce(logger);
+  const projectOf = (workflow: string): ProjectToRun => {
+    const once = logOnce(logger);
     return {
       workflow,
-      tellFailure: (error, when) => {
-        if (when === 'start') parts.api.projects.cannotCome();
-        failures.tell(failureEvents[when], { workflow, error });
+      reportFailure: (error, when) => {
+        if (when === 'start') parts.api.projects.startFailed();
+        failures.log(failureEvents[when], { workflow, error });
       },
       run: async (onStarted) => {
         using own = signals.share();
-        using neighbour = neighbours.join(workflow);
+        using joined = running.join(workflow);
         const { settings } = loadWorkflow(workflow, workflowContext(surroundings));
         const { name } = settings.project;
         names.set(workflow, name);
@@ -70,7 +70,7 @@ export function startSeveral(parts: SeveralParts, surroundings: Surroundings): P
             pool,
             limiters,
             api: parts.api,
-            guard: (source) => neighbour.guard(source, named),
+            guard: (source) => joined.guard(source, named),
             logger: named,
           },
           surroundings,
@@ -78,7 +78,7 @@ export function startSeveral(parts: SeveralParts, surroundings: Surroundings): P
         failures.first();
         named.info('project_starting', { workflow, containment: daemon.containment.containment });
         const how = await runDaemon(daemon, own, () => {
-          once.tellAll();
+          once.logAll();
           onStarted();
         });
         named.info('project_stopped', { workflow });
@@ -96,7 +96,7 @@ export function startSeveral(parts: SeveralParts, surroundings: Surroundings): P
  */
 function afterFirst({ logger, onFirst }: SeveralParts): {
   first(): void;
-  tell(event: LogEvent, fields: LogFields): void;
+  log(event: LogEvent, fields: LogFields): void;
 } {
   let waiting: (() => void)[] | null = [];
   return {
@@ -105,12 +105,12 @@ function afterFirst({ logger, onFirst }: SeveralParts): {
       const before = waiting;
       waiting = null;
       onFirst();
-      for (const tell of before) tell();
+      for (const write of before) write();
     },
-    tell: (event, fields) => {
-      const tell = (): void => logger.error(event, fields);
-      if (waiting === null) tell();
-      else waiting.push(tell);
+    log: (event, fields) => {
+      const write = (): void => logger.error(event, fields);
+      if (waiting === null) write();
+      else waiting.push(write);
     },
   };
 }

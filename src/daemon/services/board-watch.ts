@@ -3,11 +3,11 @@ import type { BoardNews, BoardNewsPlace, ChangedIssue } from '../../store/tables
 
 /**
  * Reports changed issues of the board to watchers, including changes by an agent or by another process, which send no
- * event. It reads only when `look` is called and only while there are watchers; calls during a read cause one more read
+ * event. It reads only when `check` is called and only while there are watchers; calls during a read cause one more read
  * after it.
  */
 export interface BoardWatch {
-  look(): void;
+  check(): void;
   watch(watcher: (issue: ChangedIssue) => void): () => void;
 }
 
@@ -23,7 +23,7 @@ const mostAtOnce = 500;
 export function createBoardWatch({ news, project, logger }: BoardWatchParts): BoardWatch {
   const watchers = new Set<(issue: ChangedIssue) => void>();
   let place: Promise<BoardNewsPlace> | null = null;
-  let isLooking = false;
+  let isReading = false;
   let isWanted = false;
 
   const begin = (): Promise<BoardNewsPlace> => {
@@ -32,7 +32,7 @@ export function createBoardWatch({ news, project, logger }: BoardWatchParts): Bo
     return begun;
   };
 
-  const lookNow = async (): Promise<void> => {
+  const readChanges = async (): Promise<void> => {
     for (let isAll = false; !isAll && watchers.size > 0; ) {
       const found = await news.after(project, await (place ?? begin()), mostAtOnce);
       place = Promise.resolve(found.place);
@@ -41,26 +41,26 @@ export function createBoardWatch({ news, project, logger }: BoardWatchParts): Bo
     }
   };
 
-  const lookOn = async (): Promise<void> => {
+  const readWhileWanted = async (): Promise<void> => {
     try {
       while (isWanted) {
         isWanted = false;
-        await lookNow();
+        await readChanges();
       }
     } catch (error) {
       place = null;
       logger.warn('board_changes_unreadable', { error });
     }
-    isLooking = false;
+    isReading = false;
   };
 
   return {
-    look: () => {
+    check: () => {
       if (watchers.size === 0) return;
       isWanted = true;
-      if (isLooking) return;
-      isLooking = true;
-      void lookOn();
+      if (isReading) return;
+      isReading = true;
+      void readWhileWanted();
     },
     watch: (watcher) => {
       watchers.add(watcher);

@@ -19,7 +19,7 @@ import { healthReport } from './health-report.ts';
 import type { RunEvents } from './run-events.ts';
 import { salvageReport } from './salvage-report.ts';
 import { storedPart } from './stored-part.ts';
-import { createDeliveredDiff, createWorkspaceDiff, diffOfIssue } from './workspace-diff.ts';
+import { createPublishedDiff, createWorkspaceDiff, diffOfIssue } from './workspace-diff.ts';
 
 export interface ApiProjectParts {
   readonly clock: Clock;
@@ -60,7 +60,7 @@ export function composeApiProject(parts: ApiProjectParts): ApiProject {
     clock,
     findCheckout: (workspace) => parts.findCheckout(settings())(workspace),
   });
-  const deliveredDiff = createDeliveredDiff({
+  const publishedDiff = createPublishedDiff({
     git: ground.git,
     places: ground.places,
     clock,
@@ -94,9 +94,9 @@ export function composeApiProject(parts: ApiProjectParts): ApiProject {
     storeChanged: (change) => {
       if (change === 'restored') orchestrator.reload();
       else orchestrator.wake();
-      parts.boardWatch.look();
+      parts.boardWatch.check();
     },
-    diff: (issueId) => diffOfIssue({ runs: store.runs, project }, issueId, diffOf, deliveredDiff),
+    diff: (issueId) => diffOfIssue({ runs: store.runs, project }, issueId, diffOf, publishedDiff),
     health: () =>
       healthReport({
         version,

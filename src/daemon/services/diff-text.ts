@@ -70,7 +70,7 @@ function countLines(patch: string): readonly [added: number, removed: number] {
 }
 
 /** The most that a diff shows of one file. */
-export const bytesAFile = 256 * 1024;
+export const bytesPerFile = 256 * 1024;
 
 /** Git runs no program that a repository names, and no setting of the machine changes the output. */
 export const diffArguments = [
@@ -82,8 +82,8 @@ export const diffArguments = [
 export const mostFiles = 300;
 const bytesInAll = 2 * 1024 * 1024;
 
-/** Lets patches through until their total reaches `bytesInAll`. */
-export function patchRoom(): (patch: string | null) => string | null {
+/** Returns patches until their total size reaches `bytesInAll`, then null. */
+export function patchBudget(): (patch: string | null) => string | null {
   let left = bytesInAll;
   return (patch) => {
     left -= patch === null ? 0 : Buffer.byteLength(patch);

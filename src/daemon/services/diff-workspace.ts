@@ -13,12 +13,12 @@ import { refuseTreeBomb } from '../../workspace/git/shadow/refuse-tree-bomb.ts';
 import { type Look, withShadow } from '../../workspace/git/shadow/with-shadow.ts';
 import { readPlainFile } from '../../workspace/read-small-file.ts';
 import {
-  bytesAFile,
+  bytesPerFile,
   type ChangedFile,
   changedRows,
   diffArguments,
   mostFiles,
-  patchRoom,
+  patchBudget,
   readRaw,
 } from './diff-text.ts';
 import { newFilePatch } from './new-file-patch.ts';
@@ -38,12 +38,12 @@ const mostIndexBytes = 64 * 1024 * 1024;
 /**
  * The changes in a workspace against its base, committed or not. It reads through a shadow git directory
  * (`with-shadow.ts`), which ignores the settings and attributes that an agent wrote. The base is the one that the
- * evidence of a run uses. Rejects for what cannot be read or understood.
+ * evidence of a run uses. Rejects when the workspace cannot be read.
  */
 export async function diffWorkspace(workspace: string, parts: DiffParts): Promise<Diff> {
-  if (!(await lookAt(workspace))?.isDirectory()) return noDiff('The workspace is not there.');
+  if (!(await lookAt(workspace))?.isDirectory()) return noDiff('The workspace does not exist.');
   const directory = await readGitDirectory(path.join(workspace, '.git'));
-  if (directory === null) return noDiff('The workspace is no git repository.');
+  if (directory === null) return noDiff('The workspace is not a git repository.');
   const { git, places, checkout } = parts;
   return withShadow(workspace, directory, { git, places, checkout, timeoutMs: callMs }, async (look) => {
     const watched = { ...look, call: { ...look.call, signal: parts.signal } };
@@ -64,12 +64,12 @@ async function diffThrough(workspace: string, directory: GitDirectory, look: Loo
   const shownFresh = fresh.slice(0, mostFiles - shown.length);
   const patches = base === null ? [] : await trackedPatches(base, tracked, shown, look, parts.git);
   const conflicts = new Set(index.filter(({ stage }) => stage > 0).map((entry) => entry.path));
-  const fits = patchRoom();
+  const fits = patchBudget();
   const files = changedRows(shown, patches, fits, (file) => conflicts.has(file));
   const root = toBytePath(workspace);
   for (const file of shownFresh) {
     parts.signal.throwIfAborted();
-    const facts = await newFilePatch(root, file, bytesAFile);
+    const facts = await newFilePatch(root, file, bytesPerFile);
     files.push({ path: nameText(file), old_path: null, status: 'untracked', ...facts, patch: fits(facts.patch) });
   }
   return {

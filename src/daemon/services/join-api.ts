@@ -31,7 +31,7 @@ export interface NotifyParts extends Pick<ApiProjectParts, 'orchestrator' | 'sto
   readonly dashboardUrl: () => string | null;
 }
 
-const lookEveryMs = 1_000;
+const checkEveryMs = 1_000;
 
 /** Sends notifications to people until it is disposed. */
 export function startNotifying(parts: NotifyParts, surroundings: Surroundings): AsyncDisposable {
@@ -50,14 +50,14 @@ export function startNotifying(parts: NotifyParts, surroundings: Surroundings): 
     http: (url, allowInsecure) => remote.client(notifyProvider, url, allowInsecure),
   });
   let timer: Timer | null = null;
-  const look = (): void => {
+  const check = (): void => {
     timer = null;
     if (settings().notify.targets.length === 0) return;
     notifier.update(notifyFacts(settings().project.name, orchestrator.read()));
   };
   const unwatch = orchestrator.onChange(() => {
     // Agents cause changes hundreds of times a second, so check at intervals.
-    timer ??= clock.schedule(lookEveryMs, look);
+    timer ??= clock.schedule(checkEveryMs, check);
   });
   return {
     [Symbol.asyncDispose]: async () => {

@@ -14,7 +14,7 @@ import { createApi } from '../../server/api/create-api.ts';
 import { createIdentify } from '../../server/api/identify.ts';
 import { createMetrics, type Metrics } from '../../server/api/metrics.ts';
 import { type Listener, type ListenerAddress, openListener } from '../../server/listener.ts';
-import { type KeptToken, TokenFile } from '../../server/token-file.ts';
+import { type StoredToken, TokenFile } from '../../server/token-file.ts';
 import { tokenFile } from '../state-folder.ts';
 import type { Surroundings } from '../surroundings.ts';
 
@@ -32,7 +32,7 @@ export interface OpenedApi extends AsyncDisposable {
   knowDaemon(daemonId: string): void;
 }
 
-export interface ApiWish {
+export interface ApiOptions {
   readonly server: Settings['server'];
   /** As given on the command line; it takes precedence. */
   readonly port: number | undefined;
@@ -42,7 +42,7 @@ export interface ApiWish {
 
 /** Opens the API. Rejects with `listener_failed` when the requested port is not available. */
 export async function openApi(
-  { server, port, stateDir }: ApiWish,
+  { server, port, stateDir }: ApiOptions,
   logger: Logger,
   surroundings: Surroundings,
 ): Promise<OpenedApi> {
@@ -56,7 +56,7 @@ export async function openApi(
   const listener = opened.use(await listen({ server, port, stateDir }, logger, surroundings));
   const { isLoopback } = listener.address;
   if (!isLoopback && tokens.list().length === 0) {
-    throw new BatonError('token_needed', `Baton would listen on ${server.host}, and nobody has a token.`);
+    throw new BatonError('token_needed', `Baton would listen on ${server.host}, but no access token exists.`);
   }
   const { userName, uid } = surroundings;
   const findPeer = createPeerFinder({ daemonIds, uid, clock });
@@ -93,7 +93,7 @@ export async function openApi(
 
 /** A requested port must be available; the port of the last start is only preferred, and any other will do. */
 async function listen(
-  { server, port, stateDir }: ApiWish,
+  { server, port, stateDir }: ApiOptions,
   logger: Logger,
   { clock, chance }: Surroundings,
 ): Promise<Listener> {
@@ -132,7 +132,7 @@ function keepPort(file: string, port: number, logger: Logger): void {
 }
 
 /** A token that only this process knows, wherever the API listens. */
-function makeOwnToken(name: string, clock: Clock): { readonly token: string; find(shown: string): KeptToken | null } {
+function makeOwnToken(name: string, clock: Clock): { readonly token: string; find(shown: string): StoredToken | null } {
   // Not from `Chance`, as with any other token.
   const token = `baton_own_${randomBytes(32).toString('base64url')}`;
   const digest = (text: string): Buffer => createHash('sha256').update(text).digest();

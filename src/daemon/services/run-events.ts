@@ -4,14 +4,14 @@ import { certainTime } from '../../core/text/time-text.ts';
 
 /** Publishes the events of agents to watchers as they are recorded. */
 export interface RunEvents {
-  tell(runId: string, seq: number, event: AgentEvent): void;
+  publish(runId: string, seq: number, event: AgentEvent): void;
   watch(watcher: (runId: string, event: () => RunEvent) => void): () => void;
 }
 
 export function createRunEvents(): RunEvents {
   const watchers = new Set<(runId: string, event: () => RunEvent) => void>();
   return {
-    tell: (runId, seq, event) => {
+    publish: (runId, seq, event) => {
       if (watchers.size === 0) return;
       let made: RunEvent | null = null;
       const make = (): RunEvent => {

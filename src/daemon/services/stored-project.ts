@@ -120,12 +120,12 @@ export async function openStoredApi(
 }
 
 function needsDaemon(): never {
-  throw new BatonError('daemon_unreachable', 'No daemon runs that could tell this.');
+  throw new BatonError('daemon_unreachable', 'Only a running daemon can answer this, and none is running.');
 }
 
 /**
  * The id under which the daemon of a state folder stores its jobs, read without locking the folder (see
- * daemon-identity.ts); null when no daemon ever ran. The reader owns nothing by it.
+ * daemon-identity.ts); null when no daemon ever ran. Reading it gives the reader no claims.
  */
 function readOwner(stateDir: string): string | null {
   try {

@@ -72,7 +72,7 @@ async function issueOfQuestion(
   return stored === null || stored.project !== project ? {} : { issue: stored.issueId };
 }
 
-/** The reason as one sentence; the code, and the program that shows it, say that the command was refused. */
+/** The reason as one sentence. It need not say "refused": the error code does. */
 function commandRefused(why: string, details: Readonly<Record<string, unknown>>): BatonError {
   const sentence = `${why.charAt(0).toUpperCase()}${why.slice(1)}`;
   return new BatonError('command_refused', /[.!?]$/.test(sentence) ? sentence : `${sentence}.`, { details });
@@ -80,7 +80,7 @@ function commandRefused(why: string, details: Readonly<Record<string, unknown>>)
 
 /** Refuses a key that another command used: the caller would take that command's answer for its own. */
 function refuseOther({ id, key, ...earlier }: Command, kind: string, payload: object): void {
-  // The reason does not make it another command.
+  // A different reason is still the same command.
   const { reason: _reason, ...asked } = earlier.payload;
   if (earlier.kind === kind && isDeepStrictEqual(asked, payload)) return;
   throw new BatonError('command_refused', `The key "${key}" was used for another command (${earlier.kind}).`, {

@@ -3,7 +3,7 @@ import { type BytePath, fromBytePath } from '../../workspace/folders-of.ts';
 import type { Git } from '../../workspace/git/git.ts';
 import type { Look } from '../../workspace/git/shadow/with-shadow.ts';
 import {
-  bytesAFile,
+  bytesPerFile,
   type ChangedFile,
   diffArguments,
   noPatch,
@@ -36,12 +36,12 @@ export async function trackedPatches(
     );
   const together = await patchOf([], bytesAtOnce);
   const parts = together === null ? null : splitPatch(together, all);
-  if (parts !== null) return shown.map((_, at) => patchFacts(parts[at] ?? '', bytesAFile));
+  if (parts !== null) return shown.map((_, at) => patchFacts(parts[at] ?? '', bytesPerFile));
   const found: PatchFacts[] = [];
   for (const file of shown.slice(0, filesOneByOne)) {
     const paths = [file.path, ...(file.oldPath === null ? [] : [file.oldPath])].map(asArgument);
-    const patch = paths.every((each) => each !== null) ? await patchOf(paths, 2 * bytesAFile) : null;
-    found.push(patch === null ? noPatch : patchFacts(patch, bytesAFile));
+    const patch = paths.every((each) => each !== null) ? await patchOf(paths, 2 * bytesPerFile) : null;
+    found.push(patch === null ? noPatch : patchFacts(patch, bytesPerFile));
   }
   return found;
 }

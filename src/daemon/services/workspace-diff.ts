@@ -8,7 +8,7 @@ import type { Checkout } from '../../workspace/git/checkout/checkout.ts';
 import type { Git } from '../../workspace/git/git.ts';
 import type { GitPlaces } from '../../workspace/git/git-places.ts';
 import { turns } from '../../workspace/turns.ts';
-import { deliveredIn, diffDelivered, whereDelivered } from './diff-delivered.ts';
+import { diffPublished, publishedIn, wherePublished } from './diff-published.ts';
 import { diffWorkspace, noDiff } from './diff-workspace.ts';
 
 export interface WorkspaceDiffParts {
@@ -18,11 +18,11 @@ export interface WorkspaceDiffParts {
   readonly clock: Clock;
 }
 
-/** An agent can make git wait; a person must not wait with it. */
+/** An agent can make git hang; a person must not wait for that. */
 const longestMs = 30_000;
 
 /** Some runs end before they have a workspace; then the workspace of an earlier run counts. */
-const runsLookedAt = 10;
+const runsSearched = 10;
 
 /**
  * Diffs of workspaces for people. What must hold: it never rejects; diffs wait for their turn, so that no number of
@@ -38,25 +38,25 @@ export function createWorkspaceDiff(parts: WorkspaceDiffParts): (workspace: stri
     });
 }
 
-export interface DeliveredDiffParts extends Pick<WorkspaceDiffParts, 'git' | 'places' | 'clock'> {
+export interface PublishedDiffParts extends Pick<WorkspaceDiffParts, 'git' | 'places' | 'clock'> {
   /** Where workspaces currently come from; null when they are plain folders. */
   readonly repo: () => RepositorySettings | null;
 }
 
 /** The same for a workspace that is gone: the diff of the commits published to the repository. */
-export function createDeliveredDiff(parts: DeliveredDiffParts): (evidence: RunEvidence) => Promise<Diff> {
+export function createPublishedDiff(parts: PublishedDiffParts): (evidence: RunEvidence) => Promise<Diff> {
   const { git, places } = parts;
   const inTurn = takingTurns(parts.clock);
   return async (evidence) => {
     const repo = parts.repo();
     if (repo === null) return noDiff(nothingLeft);
-    const delivered = deliveredIn(evidence);
-    const branch = delivered?.branch ?? evidence.publication?.branch ?? evidence.git?.branch ?? null;
-    const elsewhere = noDiff(branch === null ? nothingLeft : whereDelivered(branch, repo));
-    if (delivered === null) return elsewhere;
+    const published = publishedIn(evidence);
+    const branch = published?.branch ?? evidence.publication?.branch ?? evidence.git?.branch ?? null;
+    const elsewhere = noDiff(branch === null ? nothingLeft : wherePublished(branch, repo));
+    if (published === null) return elsewhere;
     return inTurn(
-      `${delivered.commit} ${delivered.ahead}`,
-      async (signal) => (await diffDelivered(delivered, { git, places, repo, signal })) ?? elsewhere,
+      `${published.commit} ${published.ahead}`,
+      async (signal) => (await diffPublished(published, { git, places, repo, signal })) ?? elsewhere,
     );
   };
 }
@@ -66,45 +66,44 @@ export async function diffOfIssue(
   { runs, project }: { readonly runs: Pick<Runs, 'list'>; readonly project: string },
   issueId: string,
   diffOf: (workspace: string) => Promise<Diff>,
-  deliveredDiff: (evidence: RunEvidence) => Promise<Diff>,
+  publishedDiff: (evidence: RunEvidence) => Promise<Diff>,
 ): Promise<Diff> {
-  const latest = await runs.list(project, { issueId, limit: runsLookedAt });
+  const latest = await runs.list(project, { issueId, limit: runsSearched });
   const run = latest.find(({ workspace }) => workspace !== null);
-  if (run?.workspace == null) return noDiff('No run of it has had a workspace yet.');
+  if (run?.workspace == null) return noDiff('No run of this issue has had a workspace yet.');
   const { workspace, removal } = run;
   if (removal === null || removal.keptBecause !== null) return diffOf(workspace);
   const saved = removal.saved.map(({ restore }) => restore);
   if (saved.length > 0)
-    return noDiff(`The workspace was removed, and its work was saved; it is brought back by: ${saved.join('; ')}`);
+    return noDiff(`The workspace was removed and its work was saved. To restore it: ${saved.join('; ')}`);
   // A killed run has no evidence; then that of an earlier run is used.
   const seen = latest.find((each) => each.workspace === workspace && each.evidence?.git?.head != null)?.evidence;
-  return seen == null ? noDiff(nothingLeft) : deliveredDiff(seen);
+  return seen == null ? noDiff(nothingLeft) : publishedDiff(seen);
 }
 
-const nothingLeft = 'The workspace was removed; nothing in it was nowhere else.';
+const nothingLeft = 'The workspace was removed. It had no work that exists nowhere else.';
 
-type Looking = (key: string, work: (signal: AbortSignal) => Promise<Diff>) => Promise<Diff>;
+type InTurn = (key: string, work: (signal: AbortSignal) => Promise<Diff>) => Promise<Diff>;
 
-function takingTurns(clock: Clock): Looking {
+function takingTurns(clock: Clock): InTurn {
   const inTurn = turns(1);
   const underWay = new Map<string, Promise<Diff>>();
   return (key, work) => {
     const there = underWay.get(key);
     if (there !== undefined) return there;
-    const made = inTurn(() => inTime(clock, work)).finally(() => underWay.delete(key));
+    const made = inTurn(() => withTimeLimit(clock, work)).finally(() => underWay.delete(key));
     underWay.set(key, made);
     return made;
   };
 }
 
-async function inTime(clock: Clock, work: (signal: AbortSignal) => Promise<Diff>): Promise<Diff> {
+async function withTimeLimit(clock: Clock, work: (signal: AbortSignal) => Promise<Diff>): Promise<Diff> {
   const over = new AbortController();
   const timer = clock.schedule(longestMs, () => over.abort());
   try {
     return await work(over.signal);
   } catch (thrown) {
-    if (over.signal.aborted)
-      return noDiff(`It took longer than ${longestMs / 1_000} seconds to look at the workspace.`);
+    if (over.signal.aborted) return noDiff(`Reading the workspace took longer than ${longestMs / 1_000} seconds.`);
     return noDiff(toBatonError(thrown).message);
   } finally {
     timer.cancel();

@@ -1,6 +1,6 @@
 import { isIPv4, type Socket } from 'node:net';
 import { type Clock, sleep } from '../../clock/clock.ts';
-import { vouchFor } from '../connections.ts';
+import { markKnown } from '../connections.ts';
 import { refuse } from '../refusal.ts';
 import type { ApiBindings, Caller } from './caller.ts';
 import { type RateLimit, RequestRate } from './request-rate.ts';
@@ -13,13 +13,13 @@ export type Identify = (request: Request, bindings: ApiBindings | undefined) => 
  * loop.
  */
 const ratePerson: RateLimit = { burst: 600, perSecond: 100 };
-/** An agent has its own tools; it uses the API only to look something up or to stop work. */
+/** An agent has its own tools; it uses the API only to read something or to stop work. */
 const rateRun: RateLimit = { burst: 60, perSecond: 10 };
 /** To refuse an unidentified caller, Baton must read the machine's connections, which is costly. */
 const rateRefused: RateLimit = { burst: 200, perSecond: 100 };
 /** At most this many new connections wait, one after the other, while the rate is used up: about a second. */
 const mostInLine = 100;
-const lookAgainMs = 10;
+const checkEveryMs = 10;
 
 /**
  * Identifies a caller and limits requests per caller. What must hold: no caller uses up the limit of another, however
@@ -28,17 +28,17 @@ const lookAgainMs = 10;
 export function createAdmit(identify: Identify, clock: Clock): Identify {
   const people = new RequestRate(clock, ratePerson);
   const runs = new RequestRate(clock, rateRun);
-  const looks = createLooks(clock);
+  const admitUnidentified = limitUnidentified(clock);
   /** Connections whose caller was found before. */
   const seen = new WeakSet<Socket>();
 
   const find: Identify = async (request, bindings) => {
     const socket = bindings?.incoming?.socket;
     if (socket !== undefined && seen.has(socket)) return identify(request, bindings);
-    const look = await looks(socket?.remoteAddress);
-    if (look === null) return tooMany({ connection: 'close' });
+    const admitted = await admitUnidentified(socket?.remoteAddress);
+    if (admitted === null) return tooMany({ connection: 'close' });
     const caller = await identify(request, bindings);
-    if (!(caller instanceof Response)) look.giveBack();
+    if (!(caller instanceof Response)) admitted.giveBack();
     return caller;
   };
 
@@ -49,9 +49,9 @@ export function createAdmit(identify: Identify, clock: Clock): Identify {
     const socket = bindings?.incoming?.socket;
     if (socket !== undefined) seen.add(socket);
     // The connections of agents stay replaceable, so agents cannot keep people out.
-    if (socket !== undefined && author.kind !== 'run') vouchFor(socket);
-    const isHeard = author.kind === 'run' ? runs.take(author.runId) : people.take(JSON.stringify(author));
-    return isHeard ? caller : tooMany();
+    if (socket !== undefined && author.kind !== 'run') markKnown(socket);
+    const isAllowed = author.kind === 'run' ? runs.take(author.runId) : people.take(JSON.stringify(author));
+    return isAllowed ? caller : tooMany();
   };
 }
 
@@ -60,16 +60,16 @@ export function tooMany(headers: Readonly<Record<string, string>> = {}): Respons
 }
 
 /** Allows a new connection to be identified; null when too many before it were refused. */
-function createLooks(clock: Clock) {
+function limitUnidentified(clock: Clock) {
   const refused = new RequestRate(clock, rateRefused);
   const inLine = createLine(clock);
-  return async (address = 'nobody'): Promise<{ giveBack(): void } | null> => {
+  return async (address = 'unknown'): Promise<{ giveBack(): void } | null> => {
     const isHere = isOfThisMachine(address);
     const place = isHere ? 'here' : address;
-    const may = (): boolean => refused.take(place);
+    const isWithinRate = (): boolean => refused.take(place);
     // On this machine all callers share an address or choose one freely, so the address does not show who sends too
     // much.
-    if (may() || (isHere && (await inLine(may)))) return { giveBack: () => refused.give(place) };
+    if (isWithinRate() || (isHere && (await inLine(isWithinRate)))) return { giveBack: () => refused.give(place) };
     return null;
   };
 }
@@ -82,7 +82,7 @@ function createLine(clock: Clock): (mayGo: () => boolean) => Promise<boolean> {
     if (length >= mostInLine) return false;
     length += 1;
     last = last.then(async () => {
-      while (!mayGo()) await sleep(clock, lookAgainMs);
+      while (!mayGo()) await sleep(clock, checkEveryMs);
       length -= 1;
     });
     await last;
@@ -92,5 +92,5 @@ function createLine(clock: Clock): (mayGo: () => boolean) => Promise<boolean> {
 
 export function isOfThisMachine(address: string): boolean {
   const plain = address.replace(/^::ffff:/i, '');
-  return plain === '::1' || plain === 'nobody' || (isIPv4(plain) && plain.startsWith('127.'));
+  return plain === '::1' || plain === 'unknown' || (isIPv4(plain) && plain.startsWith('127.'));
 }

@@ -89,14 +89,14 @@ export interface ApiProjects {
   /** Sets how many projects will be added; 1 by default. */
   expect(count: number): void;
   /** One of the expected projects cannot start for now. */
-  cannotCome(): void;
+  startFailed(): void;
 }
 
 export function createApiProjects(): ApiProjects {
   let awaited = 1;
   const projects = new Set<ApiProject>();
   const watchers = new Set<() => void>();
-  const tell = (): void => {
+  const notify = (): void => {
     for (const watcher of watchers) watcher();
   };
   return {
@@ -105,10 +105,10 @@ export function createApiProjects(): ApiProjects {
     add: (project) => {
       projects.add(project);
       awaited = Math.max(0, awaited - 1);
-      tell();
+      notify();
       return () => {
         projects.delete(project);
-        tell();
+        notify();
       };
     },
     onChange: (watcher) => {
@@ -121,7 +121,7 @@ export function createApiProjects(): ApiProjects {
     expect: (count) => {
       awaited = count;
     },
-    cannotCome: () => {
+    startFailed: () => {
       awaited = Math.max(0, awaited - 1);
     },
   };

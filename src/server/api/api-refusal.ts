@@ -36,7 +36,7 @@ export function apiRefusal(thrown: unknown): Response | null {
   );
 }
 
-/** In the words of Symphony's API. */
+/** With the text of Symphony's API. */
 export function issueNotFound(): Response {
   return Response.json({ error: { code: 'issue_not_found', message: symphonyTexts.issueNotFound } }, { status: 404 });
 }
@@ -48,16 +48,16 @@ export function unavailable(): Response {
 
 /** Without this response, a page that was open before the restart would take every project for removed. */
 export function starting(): Response {
-  const error = { code: 'starting', message: 'Baton is starting; its projects are not all there yet.' };
+  const error = { code: 'starting', message: 'Baton is starting; some of its projects are not ready yet.' };
   return Response.json({ error }, { status: 503, headers: { 'cache-control': 'no-store', 'retry-after': '1' } });
 }
 
-/** The response when a requested project is not there. */
+/** The response when a requested project does not exist, or has not started yet. */
 export function noProject({ isStarting }: { readonly isStarting: boolean }): Response {
   return isStarting ? starting() : projectNotFound();
 }
 
 function projectNotFound(): Response {
-  const message = 'There is no such project in this Baton; `GET /api/v1/projects` lists them.';
+  const message = 'This Baton has no project of that name; `GET /api/v1/projects` lists its projects.';
   return Response.json({ error: { code: 'project_not_found', message } }, { status: 404 });
 }

@@ -1,7 +1,7 @@
 import type { HttpBindings } from '@hono/node-server';
 import type { Author } from '../../core/issue/author.ts';
 
-/** What is known of a request besides its content; empty when the request is made in this process. */
+/** Facts about the connection of a request; empty when the request is made in this process. */
 export interface ApiBindings extends Partial<HttpBindings> {
   /** The request came over the local socket, which only this user may open, or from this process. */
   readonly isLocal?: boolean;
@@ -10,8 +10,8 @@ export interface ApiBindings extends Partial<HttpBindings> {
 /**
  * The sender of a request. On the loopback address a program of the same user needs no token: it could read Baton's
  * files anyway. Two callers never count as that user: another user of the machine, and an agent of any Baton, which
- * must not answer its own questions, with or without a token. Any other caller that is not seen to be this user must
- * show a token.
+ * must not answer its own questions, with or without a token. Any other caller must show a token, unless Baton sees
+ * that it is this user.
  */
 export interface Caller {
   readonly scopes: ReadonlySet<'read' | 'operate'>;

@@ -2,7 +2,7 @@ import { Hono } from 'hono';
 import type { Chance } from '../../clock/chance.ts';
 import type { Clock } from '../../clock/clock.ts';
 import type { Logger } from '../../core/logger.ts';
-import { mistrust } from '../connections.ts';
+import { markStranger } from '../connections.ts';
 import { createAdmit, type Identify, isOfThisMachine, tooMany } from './admit.ts';
 import type { ApiProjects } from './api-project.ts';
 import type { ApiBindings } from './caller.ts';
@@ -61,11 +61,11 @@ export function createApi(parts: ApiParts): Api {
   app.use(async ({ env }, next) => {
     const socket = env.incoming?.socket;
     if (socket === undefined || env.isLocal === true) return next();
-    mistrust(socket);
-    const address = socket.remoteAddress ?? 'nobody';
+    markStranger(socket);
+    const address = socket.remoteAddress ?? 'unknown';
     return isOfThisMachine(address) || fromAfar.take(address) ? next() : tooMany({ connection: 'close' });
   });
-  if (dashboard !== null) app.use(dashboard.lostPage);
+  if (dashboard !== null) app.use(dashboard.notFoundPage);
   app.get('/healthz', () => Response.json({ status: 'ok' }));
   app.get('/readyz', () => readiness(projects));
   app.get('/metrics', async (context) => {

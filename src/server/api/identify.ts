@@ -3,12 +3,12 @@ import { actingAs, actingRun } from '../../client/api-client.ts';
 import type { Author } from '../../core/issue/author.ts';
 import type { Logger } from '../../core/logger.ts';
 import { refuse } from '../refusal.ts';
-import type { KeptToken, TokenFile } from '../token-file.ts';
+import type { StoredToken, TokenFile } from '../token-file.ts';
 import type { ApiBindings, Caller } from './caller.ts';
 
 /**
- * Who is at the other end of a connection, as far as this machine can say. `user`: a program of this user. `run`: the
- * agent of a run. `other`: anyone else, who needs a token. `unidentified`: the peer has gone or hides what it is.
+ * Who is at the other end of a connection, as far as this machine can see. `user`: a program of this user. `run`: the
+ * agent of a run. `other`: anyone else, who needs a token. `unidentified`: the peer is gone or hides what it is.
  * `unsupported`: this machine cannot identify peers.
  */
 export type LocalPeer =
@@ -105,7 +105,7 @@ async function findPeerOf(socket: Socket, findPeer: IdentifyParts['findPeer']): 
 }
 
 /** An unreadable token file counts as empty. The failure is logged once, until the file can be read again. */
-function findCarefully({ tokens, logger }: IdentifyParts): (token: string) => KeptToken | null {
+function findCarefully({ tokens, logger }: IdentifyParts): (token: string) => StoredToken | null {
   let isBroken = false;
   return (token) => {
     try {

@@ -73,7 +73,7 @@ export function createMetrics(projects: ApiProjects, delay: LoopDelay): Metrics 
   });
   const latencies = new Histogram({
     name: 'baton_request_duration_seconds',
-    help: 'How long they took.',
+    help: 'How long requests to remote services took.',
     registers,
     buckets: requestSeconds,
     labelNames: ['provider'],
@@ -95,7 +95,7 @@ export function createMetrics(projects: ApiProjects, delay: LoopDelay): Metrics 
   }
   new Gauge({
     name: 'baton_loop_delay_seconds',
-    help: 'How late the event loop is, since the start.',
+    help: 'Delay of the event loop since the start.',
     registers,
     labelNames: ['quantile'],
     collect() {
@@ -137,7 +137,7 @@ interface Figure {
 /** The gauges: values at the time of the scrape. */
 const figures: readonly Figure[] = [
   { name: 'baton_slots', help: 'How many agents may run at once.', of: ({ slots }) => [[{}, slots.limit]] },
-  { name: 'baton_slots_used', help: 'How many agents run.', of: ({ slots }) => [[{}, slots.used]] },
+  { name: 'baton_slots_used', help: 'How many agents are running.', of: ({ slots }) => [[{}, slots.used]] },
   {
     name: 'baton_issues',
     help: 'Issues by what Baton does with them.',
@@ -153,7 +153,7 @@ const figures: readonly Figure[] = [
   },
   {
     name: 'baton_paused',
-    help: '1 while nothing new starts because a person said so.',
+    help: '1 while Baton is paused or draining.',
     of: ({ paused }) => [[{}, paused === null ? 0 : 1]],
   },
   { name: 'baton_tokens_today', help: 'Tokens of this UTC day.', of: ({ today }) => [[{}, today.tokens]] },
@@ -163,15 +163,15 @@ const figures: readonly Figure[] = [
     of: ({ today }) => [[{}, today.microUsd / 1_000_000]],
   },
   {
-    name: 'baton_account_parked',
-    help: '1 while nothing starts on an account.',
+    name: 'baton_account_waiting',
+    help: '1 while an account waits for quota or a login, so that nothing starts on it.',
     labels: ['account'],
     of: ({ accounts }) =>
       accounts.map(({ backend, name, waitsFor }) => [{ account: `${backend}/${name}` }, waitsFor === null ? 0 : 1]),
   },
   {
     name: 'baton_quota_used_ratio',
-    help: 'How much of a quota window is used, as the agent last told.',
+    help: 'How much of a quota window is used, as the agent last reported.',
     labels: ['account', 'window'],
     of: ({ accounts }) =>
       accounts.flatMap(({ backend, name, windows }) =>
@@ -194,7 +194,7 @@ const figures: readonly Figure[] = [
   },
   {
     name: 'baton_poll_failures',
-    help: 'Polls of the tracker in a row that failed.',
+    help: 'Failed polls of the tracker in a row.',
     of: ({ polling }) => [[{}, polling.failures]],
   },
 ];

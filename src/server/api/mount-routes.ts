@@ -8,7 +8,7 @@ import { apiRefusal } from './api-refusal.ts';
 import type { ApiBindings, Caller } from './caller.ts';
 import { callerKey } from './caller.ts';
 import type { CostlyReads } from './costly-reads.ts';
-import type { Asked, Route } from './route.ts';
+import type { ParsedRequest, Route } from './route.ts';
 
 export interface MountParts {
   readonly identify: Identify;
@@ -30,7 +30,7 @@ export function mountRoutes(routes: readonly Route[], parts: MountParts): Hono {
       const caller = await parts.identify(raw, context.env);
       if (caller instanceof Response) return caller;
       if (!caller.scopes.has(route.scope)) return refuse('forbidden');
-      const asked = await readAsked(route, raw, context.req.param() as Record<string, string>, caller);
+      const asked = await parseRequest(route, raw, context.req.param() as Record<string, string>, caller);
       if (asked instanceof Response) return asked;
       if (route.isCostly?.(asked) !== true) return answerOf(route, asked);
       return inTurn(parts.costly, asked, context.env ?? {}, () => answerOf(route, asked));
@@ -39,7 +39,7 @@ export function mountRoutes(routes: readonly Route[], parts: MountParts): Hono {
   return app as unknown as Hono;
 }
 
-async function answerOf(route: Route, asked: Asked): Promise<Response> {
+async function answerOf(route: Route, asked: ParsedRequest): Promise<Response> {
   try {
     const answer = await route.handle(asked);
     if (answer instanceof Response) return answer;
@@ -53,7 +53,7 @@ async function answerOf(route: Route, asked: Asked): Promise<Response> {
 
 async function inTurn(
   costly: CostlyReads,
-  { caller, signal }: Asked,
+  { caller, signal }: ParsedRequest,
   { outgoing }: ApiBindings,
   answer: () => Promise<Response>,
 ): Promise<Response> {
@@ -72,12 +72,12 @@ async function inTurn(
   }
 }
 
-async function readAsked(
+async function parseRequest(
   route: Route,
   request: Request,
   params: Record<string, string>,
   caller: Caller,
-): Promise<Asked | Response> {
+): Promise<ParsedRequest | Response> {
   const query = queryOf(new URL(request.url));
   const body = route.body === undefined ? undefined : await bodyOf(request);
   if (body instanceof Response) return body;

@@ -16,7 +16,7 @@ export function openApiDocument(routes: readonly Route[], version: string): Reco
     info: {
       title: 'Baton',
       version,
-      description: 'What Baton does, why, and what a person may ask of it. `GET` changes nothing.',
+      description: 'Read what Baton does and why, and send it commands. `GET` changes nothing.',
     },
     paths,
     components: {
@@ -39,7 +39,7 @@ function operation({ summary, scope, params, query, body, answer, status }: Rout
     responses: {
       [status]: { description: summary, content: { 'application/json': { schema: schemaOf(answer, 'output') } } },
       default: {
-        description: 'It is refused, or failed; `code` says why.',
+        description: 'The request was refused or failed; `code` says why.',
         content: { 'application/json': { schema: { $ref: '#/components/schemas/Refusal' } } },
       },
     },
@@ -66,7 +66,7 @@ function schemaOf(schema: z.ZodType, io: 'input' | 'output'): Record<string, unk
 }
 
 const eventsOperation = {
-  summary: 'What is going on, as it changes: server-sent events, replayed from `Last-Event-ID`.',
+  summary: 'The state of all projects as it changes: server-sent events, continued from `Last-Event-ID`.',
   description: `Needs the scope \`read\`. Events: ${Object.keys(streamEvents).join(', ')}; \`x-events\` has the data of each.`,
   parameters: [
     { name: 'run', in: 'query', required: false, schema: { type: 'array', items: { type: 'string' } } },

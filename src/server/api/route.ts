@@ -23,12 +23,12 @@ export interface Route {
   readonly status: 200 | 202;
   readonly answer: z.ZodType;
   /** Whether it takes long or returns much: then it waits for its turn among other such reads (`costly-reads.ts`). */
-  isCostly?(asked: Asked): boolean;
-  handle(asked: Asked): unknown;
+  isCostly?(asked: ParsedRequest): boolean;
+  handle(asked: ParsedRequest): unknown;
 }
 
 /** A parsed request. */
-export interface Asked<P = unknown, Q = unknown, B = unknown> {
+export interface ParsedRequest<P = unknown, Q = unknown, B = unknown> {
   readonly params: P;
   readonly query: Q;
   readonly body: B;
@@ -45,9 +45,9 @@ interface TypedRoute<P extends z.ZodObject, Q extends z.ZodObject, B extends z.Z
   readonly answer: A;
   readonly status?: Route['status'];
   readonly scope?: Route['scope'];
-  isCostly?(asked: Asked<z.output<P>, z.output<Q>, z.output<B>>): boolean;
+  isCostly?(asked: ParsedRequest<z.output<P>, z.output<Q>, z.output<B>>): boolean;
   /** A `Response` is a refusal with its own text. */
-  handle(asked: Asked<z.output<P>, z.output<Q>, z.output<B>>): Answer<A> | Promise<Answer<A>>;
+  handle(asked: ParsedRequest<z.output<P>, z.output<Q>, z.output<B>>): Answer<A> | Promise<Answer<A>>;
 }
 
 type Answer<A extends z.ZodType> = z.input<A> | Response;
@@ -64,8 +64,10 @@ export function route<P extends z.ZodObject, Q extends z.ZodObject, B extends z.
     ...rest,
     ...(isCostly === undefined
       ? {}
-      : { isCostly: (asked: Asked) => isCostly(asked as Asked<z.output<P>, z.output<Q>, z.output<B>>) }),
+      : {
+          isCostly: (asked: ParsedRequest) => isCostly(asked as ParsedRequest<z.output<P>, z.output<Q>, z.output<B>>),
+        }),
     // `mountRoutes` passes exactly what the schemas returned.
-    handle: (asked) => handle(asked as Asked<z.output<P>, z.output<Q>, z.output<B>>),
+    handle: (asked) => handle(asked as ParsedRequest<z.output<P>, z.output<Q>, z.output<B>>),
   };
 }

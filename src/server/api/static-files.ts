@@ -4,7 +4,7 @@ import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { Hono, type MiddlewareHandler } from 'hono';
 
-interface KeptFile {
+interface ServedFile {
   readonly type: string;
   readonly etag: string;
   readonly plain: Uint8Array<ArrayBuffer>;
@@ -28,7 +28,7 @@ const pages = ['/', '/board', '/queue', '/costs', '/system', '/search', '/issue/
 export interface StaticFiles {
   readonly files: Hono;
   /** For an unknown address, a person gets the page, which shows the way back; a program gets the listener's 404. */
-  readonly lostPage: MiddlewareHandler;
+  readonly notFoundPage: MiddlewareHandler;
 }
 
 /**
@@ -42,14 +42,14 @@ export function staticFiles(folder: string): StaticFiles | null {
   const app = new Hono();
   for (const page of pages) app.get(page, (context) => answer(context.req.raw, index));
   for (const [name, file] of files) app.get(name, (context) => answer(context.req.raw, file));
-  const lostPage: MiddlewareHandler = async (context, next) => {
+  const notFoundPage: MiddlewareHandler = async (context, next) => {
     await next();
     if (context.res.status !== 404 || !isForPerson(context.req.raw)) return;
     // Clear the old response first: its headers would stay on the new one.
     context.res = undefined;
     context.res = answer(context.req.raw, index, 404);
   };
-  return { files: app, lostPage };
+  return { files: app, notFoundPage };
 }
 
 function isForPerson(request: Request): boolean {
@@ -62,7 +62,7 @@ function isForPerson(request: Request): boolean {
 
 function answer(
   request: Request,
-  { type, etag, plain, packed, isHashed }: KeptFile,
+  { type, etag, plain, packed, isHashed }: ServedFile,
   status: 200 | 404 = 200,
 ): Response {
   const headers = {
@@ -79,7 +79,7 @@ function answer(
     : new Response(plain, { status, headers });
 }
 
-function readAll(folder: string): ReadonlyMap<string, KeptFile> {
+function readAll(folder: string): ReadonlyMap<string, ServedFile> {
   let entries: string[];
   try {
     entries = readdirSync(folder, { recursive: true, encoding: 'utf8' });
@@ -93,7 +93,7 @@ function readAll(folder: string): ReadonlyMap<string, KeptFile> {
     const plain = Uint8Array.from(readFileSync(path.join(folder, entry)));
     const etag = `"${createHash('sha256').update(plain).digest('base64url').slice(0, 22)}"`;
     const isHashed = /-[\w-]{8,}\.\w+$/.test(entry);
-    const file: KeptFile = { type, etag, plain, packed: Uint8Array.from(gzipSync(plain)), isHashed };
+    const file: ServedFile = { type, etag, plain, packed: Uint8Array.from(gzipSync(plain)), isHashed };
     return [[`/${entry.split(path.sep).join('/')}`, file] as const];
   });
   return new Map(files);

@@ -30,12 +30,12 @@ export function notSet(key: string, variable: string | null): Problem {
 }
 
 export function takenLiterally(key: string): Problem {
-  const message = `${key} is taken literally: a variable is only read when it is the whole value, as in $NAME`;
+  const message = `${key} is used as written: Baton reads a variable only if it is the whole value, as in $NAME`;
   return warningAt(key, message, { code: 'doubtful_reference' });
 }
 
 export function literalSecret(key: string, what: 'password' | 'secret' = 'secret'): Problem {
-  const message = `${key} holds a ${what} in plain text; write $NAME and export NAME instead`;
+  const message = `${key} contains a ${what} in plain text; write $NAME and export NAME instead`;
   return warningAt(key, message, { code: 'literal_secret' });
 }
 

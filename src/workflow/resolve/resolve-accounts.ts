@@ -47,7 +47,7 @@ export function resolveAccounts(
     return { accounts, secretVariables: [] };
   }
   const accounts = written.map((account, index) => resolveAccount(account, `${list}[${index}]`, place, report));
-  reportTwins(accounts, report);
+  reportRepeats(accounts, report);
   if (!accounts.some(({ backend }) => backend === place.backend)) {
     const message = `${list} has no account for the backend ${place.backend}, which agent.backend names`;
     report(errorAt(list, message, { problem: 'no_account', backend: place.backend }));
@@ -73,7 +73,7 @@ function resolveAccount(written: WrittenAccount, key: string, place: AccountPlac
     const at = `${key}.env.${name}`;
     reportReserved(name, at, place.secrets, report);
     if (written.home !== undefined && name === homeVariable) {
-      const message = `${at} is set by ${key}.home already; write one of them`;
+      const message = `${at} is already set by ${key}.home; keep only one of them`;
       report(errorAt(at, message, { problem: 'repeated', other: `${key}.home` }));
     }
     const resolved = resolveVariable(name, value, at, place, report);
@@ -81,7 +81,7 @@ function resolveAccount(written: WrittenAccount, key: string, place: AccountPlac
   }
   if (written.home === undefined) return { name: written.name, backend, env, home: null };
   if (profile !== undefined && homeVariable === null) {
-    const message = `${key}.home has no effect: the backend ${backend} keeps no folder for an account`;
+    const message = `${key}.home has no effect: the backend ${backend} has no folder for an account`;
     report(errorAt(`${key}.home`, message, { problem: 'without_effect', backend }));
   }
   return { name: written.name, backend, env, home: resolveHome(written.home, `${key}.home`, place, report) };
@@ -90,10 +90,11 @@ function resolveAccount(written: WrittenAccount, key: string, place: AccountPlac
 /** An account cannot set a variable that Baton denies to every child process or sets itself. */
 function reportReserved(name: string, at: string, secrets: readonly string[], report: Report): void {
   if (secrets.includes(name)) {
-    const message = `${at} has the name of a secret of Baton's own, which goes to no agent`;
+    const message = `${at} is the name of one of Baton's own secrets, which no agent gets`;
     report(errorAt(at, message, { problem: 'secret_of_baton', variable: name }));
   }
-  if (name.startsWith('BATON_')) report(errorAt(at, `${at} is a name of Baton's own`, { problem: 'reserved_name' }));
+  if (name.startsWith('BATON_'))
+    report(errorAt(at, `${at} is a name that Baton reserves for itself`, { problem: 'reserved_name' }));
 }
 
 function resolveVariable(
@@ -115,7 +116,7 @@ function resolveVariable(
     return new Secret(value);
   }
   if (secrets.includes(variable)) {
-    const message = `${at} names $${variable}, which holds a secret of Baton's own and goes to no agent`;
+    const message = `${at} names $${variable}, which contains one of Baton's own secrets, and no agent gets those`;
     report(errorAt(at, message, { problem: 'secret_of_baton', variable }));
     return null;
   }
@@ -127,25 +128,25 @@ function resolveVariable(
 function resolveHome(written: string, at: string, place: AccountPlace, report: Report): string | null {
   const { text, variable } = dereference(written, place.surroundings);
   if (text === '') {
-    const blank = errorAt(at, `${at} must be a path, found a blank`, { problem: 'blank' });
+    const blank = errorAt(at, `${at} must be a path, but it is blank`, { problem: 'blank' });
     report(variable === null ? blank : notSet(at, variable));
     return null;
   }
   if (text.includes('\0')) {
-    report(errorAt(at, `${at} must be a path, found a NUL character in it`, { problem: 'nul_character' }));
+    report(errorAt(at, `${at} must be a path without a NUL character`, { problem: 'nul_character' }));
   }
   if (variable === null && resemblesReference(text)) report(takenLiterally(at));
   return resolvePath(text, place.workflowDir, place.surroundings);
 }
 
 /** The store identifies an account by backend and name. */
-function reportTwins(accounts: readonly AccountSettings[], report: Report): void {
+function reportRepeats(accounts: readonly AccountSettings[], report: Report): void {
   const seen = new Set<string>();
   for (const [index, { name, backend }] of accounts.entries()) {
     const id = `${backend} ${name}`;
     const key = `${list}[${index}].name`;
     if (seen.has(id)) {
-      const message = `${key} is ${JSON.stringify(name)}, which the backend ${backend} has already`;
+      const message = `${key} is ${JSON.stringify(name)}, but another account of the backend ${backend} has that name`;
       report(errorAt(key, message, { problem: 'repeated', backend }));
     }
     seen.add(id);

@@ -54,10 +54,10 @@ function reportSecretsHandedOn(
 ): void {
   for (const name of names) {
     if (secrets.includes(name)) {
-      const message = `agent.env names ${name}, which holds a secret of Baton's own and goes to no agent`;
+      const message = `agent.env names ${name}, which contains one of Baton's own secrets, and no agent gets those`;
       report(errorAt('agent.env', message, { problem: 'secret_of_baton', variable: name }));
     } else if (ofAccounts.includes(name)) {
-      const message = `agent.env names ${name}, which holds a secret of an account and goes to no other agent`;
+      const message = `agent.env names ${name}, which contains the secret of one account, so that agents of other accounts must not get it`;
       report(errorAt('agent.env', message, { problem: 'secret_of_account', variable: name }));
     }
   }

@@ -31,7 +31,7 @@ export function resolveNotify(plain: PlainSettings['notify'], place: NotifyPlace
     const resolved = resolveTarget(target, `${list}[${index}]`, place.surroundings, report);
     return resolved === null ? [] : [resolved];
   });
-  reportTwins(written, report);
+  reportRepeats(written, report);
   const { quietHours } = plain;
   const timeZone = plain.timeZone ?? place.timeZone;
   return {
@@ -86,10 +86,10 @@ function resolve(key: string, written: string, surroundings: Surroundings, repor
 function checkAddress(key: string, address: string, allowInsecure: boolean, report: Report): void {
   const url = URL.parse(address);
   if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:')) {
-    const message = `${key} must be an address that begins with https://`;
+    const message = `${key} must be an address that starts with https://`;
     report(errorAt(key, message, { problem: 'unsupported_scheme', allowed: ['https', 'http'] }));
   } else if (url.username !== '' || url.password !== '') {
-    const message = `${key} must be an address without a user and a password, which would not be sent`;
+    const message = `${key} must be an address without a user and password, because Baton would not send them`;
     report(errorAt(key, message, { problem: 'password_in_address' }));
   } else if (!isSecureEnough(address, allowInsecure)) {
     const message = `${key} must be an https address, or http on this machine, unless allow_insecure_endpoint is true`;
@@ -98,12 +98,13 @@ function checkAddress(key: string, address: string, allowInsecure: boolean, repo
 }
 
 /** A target gets each message once, so a second entry for it would have no effect. */
-function reportTwins(written: readonly WrittenTarget[], report: Report): void {
+function reportRepeats(written: readonly WrittenTarget[], report: Report): void {
   const seen = new Set<string>();
   for (const [index, target] of written.entries()) {
     const place = `${target.kind} ${target.kind === 'command' ? target.run.trim() : target.url.trim()}`;
     const key = `${list}[${index}]`;
-    if (seen.has(place)) report(errorAt(key, `${key} is in the list already; name it once`, { problem: 'repeated' }));
+    if (seen.has(place))
+      report(errorAt(key, `${key} repeats an earlier target; keep only one of them`, { problem: 'repeated' }));
     seen.add(place);
   }
 }

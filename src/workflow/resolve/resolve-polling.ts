@@ -42,9 +42,9 @@ export function resolvePolling(
   const { polling } = read.plain;
   const timeZone = polling.timeZone ?? place.timeZone;
   reportWithoutEffect(read, report);
-  if (place.isRemote) reportHasty(read, report);
+  if (place.isRemote) reportShortIntervals(read, report);
   checkOrder(polling, report);
-  reportJobsThatAreNone(sectionOf(frontMatter, 'polling.jobs'), report);
+  reportUnknownJobs(sectionOf(frontMatter, 'polling.jobs'), report);
   const { requestsPerHour, requestsPerDay } = polling.budget;
   reportUnknownProviders('polling.budget.requests_per_hour', requestsPerHour, place.providers, report);
   reportUnknownProviders('polling.budget.requests_per_day', requestsPerDay, place.providers, report);
@@ -57,7 +57,7 @@ export function resolvePolling(
 }
 
 /** A user who thinks in seconds writes 30 and gets thirty-three polls a second. */
-function reportHasty({ plain: { polling }, given }: ReadSettings, report: Report): void {
+function reportShortIntervals({ plain: { polling }, given }: ReadSettings, report: Report): void {
   const intervals = {
     'polling.interval_ms': polling.intervalMs,
     'polling.active_interval_ms': polling.activeIntervalMs,
@@ -65,7 +65,7 @@ function reportHasty({ plain: { polling }, given }: ReadSettings, report: Report
   };
   for (const [key, intervalMs] of Object.entries(intervals)) {
     if (!given.has(key) || intervalMs >= leastIntervalMs) continue;
-    const message = `${key} is ${intervalMs} milliseconds: no tracker likes that many requests; 1000 is a second`;
+    const message = `${key} is ${intervalMs} milliseconds, which is too often for a remote tracker; write 1000 for one second`;
     report(warningAt(key, message, { problem: 'too_short', least: leastIntervalMs }));
   }
 }
@@ -77,7 +77,7 @@ function reportWithoutEffect({ plain, given }: ReadSettings, report: Report): vo
   const { mode } = plain.polling;
   const other = mode === 'fixed' ? 'adaptive' : 'fixed';
   for (const key of keysOfMode[other].filter((candidate) => given.has(candidate))) {
-    const message = `${key} has no effect while polling.mode is ${mode}; it is for the mode ${other}`;
+    const message = `${key} has no effect while polling.mode is ${mode}; only the mode ${other} uses it`;
     report(warningAt(key, message, { code: 'setting_without_effect', mode: other }));
   }
 }
@@ -89,7 +89,7 @@ function checkOrder({ idleAfterMs, dormantAfterMs }: PlainSettings['polling'], r
   report(errorAt(dormant, message, { problem: 'not_more_than', other: idle }));
 }
 
-/** Only what the file sets: what a job does by default may change with it. */
+/** Only the intervals that the file sets, so that every other job keeps its default. */
 function readJobIntervals({ plain: { polling }, given }: ReadSettings): PollingSettings['jobIntervalsMs'] {
   const written = timedJobs.filter((job) => given.has(`polling.jobs.${job}.interval_ms`));
   return Object.fromEntries(written.map((job) => [job, polling.jobIntervalsMs[job]]));
@@ -107,7 +107,7 @@ function reportUnknownProviders(
     const nearest = nearestKey(name, providers);
     const hint = nearest === null ? `known: ${providers.join(', ')}` : `did you mean ${nearest}?`;
     // An error, not a warning: a limit for an unknown provider limits nothing.
-    const message = `${key}.${name} is not a provider Baton knows; ${hint}`;
+    const message = `${key}.${name} is not a provider that Baton knows; ${hint}`;
     report(errorAt(`${key}.${name}`, message, { code: 'unknown_setting', nearest, allowed: providers }));
   }
 }
@@ -116,16 +116,16 @@ function reportUnknownProviders(
  * Reports keys under `polling.jobs` that are not jobs. An error, not a warning as elsewhere: the map holds only
  * intervals of jobs, so any other key was meant to change one.
  */
-function reportJobsThatAreNone(jobs: FrontMatter, report: Report): void {
+function reportUnknownJobs(jobs: FrontMatter, report: Report): void {
   for (const [name, value] of Object.entries(jobs)) {
     const key = `polling.jobs.${name}`;
     if (name === 'tracker_poll') {
-      const instead = 'polling.mode and polling.interval_ms say how often the tracker is asked';
+      const instead = 'polling.mode and polling.interval_ms set how often Baton polls the tracker';
       report(errorAt(key, `${key} cannot be set: ${instead}`, { problem: 'not_settable' }));
     } else if (!timedJobs.some((job) => job === name)) {
       const nearest = nearestKey(name, timedJobs);
       const hint = nearest === null ? '' : `; did you mean ${nearest}?`;
-      const message = `${key} is no job${hint} (jobs: ${timedJobs.join(', ')})`;
+      const message = `${key} is not a job${hint} (jobs: ${timedJobs.join(', ')})`;
       report(errorAt(key, message, { problem: 'unknown_job', nearest, allowed: timedJobs }));
     } else if (isMap(value)) {
       for (const other of Object.keys(value).filter((each) => each !== 'interval_ms')) {

@@ -58,9 +58,10 @@ export function resolveRepository(
 
 function readAddress(address: string, workflowDir: string, surroundings: Surroundings): Reading {
   if (/\p{Cc}/u.test(address)) {
-    return refuse('must be a path or a URL, found a control character in it', 'control_character');
+    return refuse('must be a path or a URL without control characters', 'control_character');
   }
-  if (address.startsWith('-')) return refuse('must not begin with "-": git would read it as an option', 'option');
+  if (address.startsWith('-'))
+    return refuse('must not start with "-", because git would read it as an option', 'option');
   const helper = /^([A-Za-z0-9+.-]+)::/.exec(address)?.[1];
   if (helper !== undefined) {
     return refuse(`must not use the transport ${helper}::, which runs a program`, 'runs_program', {
@@ -94,7 +95,8 @@ function readUrl(scheme: string, rest: string): Reading {
   };
 }
 
-const noHost = 'must name a host after ://; "/", "?", "#" and "@" in a user or password are written %2F, %3F, %23, %40';
+const noHost =
+  'must name a host after ://; "/", "?", "#" and "@" in a user or password must be written as %2F, %3F, %23 and %40';
 
 /** Some hosts accept a token in place of the user; names of people are shorter than this. */
 const leastTokenChars = 20;
@@ -108,7 +110,7 @@ function readFileUrl(rest: string): Reading {
   } catch {
     // The percent-encoded bytes are not UTF-8, so this is not a path either.
   }
-  return refuse('has a file:// URL that is no path', 'not_a_path');
+  return refuse('has a file:// URL that is not a valid path', 'not_a_path');
 }
 
 function readScpLike(address: string): Reading {

@@ -24,7 +24,7 @@ export function resolveStoreUrl(value: string | null, surroundings: Surroundings
     return { url: found, origin: found === null ? 'default' : `environment $${fallback}`, variables };
   }
   if (!/^(?:sqlite|postgres|postgresql):/.test(text)) {
-    const message = `${key} must begin with sqlite: or postgres:`;
+    const message = `${key} must start with sqlite: or postgres:`;
     report(errorAt(key, message, { problem: 'unsupported_scheme', allowed: ['sqlite', 'postgres'] }));
   }
   if (variable === null && /:\/\/[^/@]*:[^/@]*@/.test(text)) report(literalSecret(key, 'password'));

@@ -122,7 +122,7 @@ function checkApart(review: readonly string[], others: readonly string[], report
   const taken = new Set(others.map(normalizeState));
   const key = 'tracker.review_states';
   for (const state of review.filter((name) => taken.has(normalizeState(name)) || name.trim() === '')) {
-    const message = `${key} names ${JSON.stringify(state)}, which must be a state that is neither active nor terminal`;
+    const message = `${key} names ${JSON.stringify(state)}, but a review state must be neither active nor terminal`;
     report(errorAt(key, message, { code: 'invalid_tracker_config', problem: 'state_taken', state }));
   }
 }
@@ -131,7 +131,7 @@ function checkApart(review: readonly string[], others: readonly string[], report
 function checkStartState({ kind, startState }: TrackerProfile, active: readonly string[], report: Report): void {
   if (startState === undefined || active.some((name) => normalizeState(name) === startState)) return;
   const key = 'tracker.active_states';
-  const message = `${key} must have ${startState}, to which trackers of the kind ${kind} move an issue when work on it starts`;
+  const message = `${key} must contain ${startState}: trackers of the kind ${kind} move an issue there when a run starts`;
   report(errorAt(key, message, { code: 'invalid_tracker_config', problem: 'no_start_state', state: startState }));
 }
 
@@ -146,7 +146,7 @@ function checkReviewStates(
   // A present but invalid value was already reported.
   const isBad = tracker.reviewStates === null && Object.hasOwn(section, 'review_states');
   if (most === 0 || states.length > 0 || isBad) return;
-  const message = `${key} is empty, so agent.max_in_review: ${most} would count nothing; name the states of review, such as [In Review]`;
+  const message = `${key} is empty, so agent.max_in_review: ${most} counts nothing; list the review states, such as [In Review]`;
   const facts = { code: 'invalid_tracker_config', problem: 'nothing_counted', other: 'agent.max_in_review' } as const;
   report(errorAt(key, message, facts));
 }
@@ -155,7 +155,7 @@ function withLack(problem: Problem, resolved: ReadonlyMap<string, ResolvedKey>):
   const lack = resolved.get(problem.key?.replace('tracker.provider.', '') ?? '')?.lack ?? null;
   if (lack === null) return problem;
   const names = lack.variables.map((name) => `$${name}`).join(' and ') || 'it';
-  const note = lack.problem === 'blank' ? `${names} is blank` : `${names} not set`;
+  const note = lack.problem === 'blank' ? `${names} is blank` : `${names} is not set`;
   return { ...problem, message: `${problem.message} (${note})`, details: { ...problem.details, ...lack } };
 }
 
@@ -171,7 +171,7 @@ function defaultStates(
   const key = `tracker.${name}`;
   // A present but invalid value was already reported.
   if (!Object.hasOwn(section, name)) {
-    const message = `${key} is missing: trackers of the kind ${profile.kind} have no usual states`;
+    const message = `${key} is missing: trackers of the kind ${profile.kind} have no default states`;
     report(errorAt(key, message, { code: 'invalid_tracker_config', problem: 'missing' }));
   }
   return [];

@@ -97,12 +97,12 @@ function resolveWorkspaceRoot(
   const variable = variableNamed(value);
   const path = variable === null ? value : (lookUp(surroundings.env, variable)?.trim() ?? '');
   if (path === '') {
-    const message = `${rootKey} names $${variable}, which is not set; ${byDefault.root} is used`;
+    const message = `${rootKey} names $${variable}, which is not set, so Baton uses ${byDefault.root}`;
     report(warningAt(rootKey, message, { code: 'doubtful_reference', problem: 'not_set', variable }));
     return byDefault;
   }
   if (path.includes('\0')) {
-    report(errorAt(rootKey, `${rootKey} must be a path, found a NUL character in it`, { problem: 'nul_character' }));
+    report(errorAt(rootKey, `${rootKey} must be a path without a NUL character`, { problem: 'nul_character' }));
   }
   if (variable === null && resemblesReference(value)) report(takenLiterally(rootKey));
   const origin = variable === null ? 'file' : `file, via $${variable}`;

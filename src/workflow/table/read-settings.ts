@@ -20,7 +20,7 @@ export function readSettings(frontMatter: FrontMatter, rows: readonly SettingRow
     if (raw === undefined) return 'nothing';
     return mayHoldSecret.has(key) && typeof raw !== 'object' ? `a ${typeof raw}, not shown` : shown(raw);
   };
-  reportSectionsThatAreNoMaps(frontMatter, rows, found, report);
+  reportSectionsNotMaps(frontMatter, rows, found, report);
   const values = new Map<string, unknown>();
   const given = new Set<string>();
   for (const row of rows) {
@@ -95,7 +95,7 @@ export function sectionOf(frontMatter: FrontMatter, section: string): FrontMatte
 /** Formats a value of the file for a message about a key, without possible secrets. */
 type Found = (key: string, raw: unknown) => string;
 
-function reportSectionsThatAreNoMaps(
+function reportSectionsNotMaps(
   frontMatter: FrontMatter,
   rows: readonly SettingRow[],
   found: Found,

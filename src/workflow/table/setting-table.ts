@@ -79,7 +79,7 @@ function backendRows({ name, settings }: BackendProfile, own: readonly SettingRo
   const { section, keys, aliases = {} } = settings;
   const spellings = Object.entries(aliases).flatMap(([key, aliasOf]) => {
     const meant = own.filter((row) => row.key === aliasOf);
-    const description = `Other spelling of \`${aliasOf}\`, which wins.`;
+    const description = `Another spelling of \`${aliasOf}\`, which wins if both are set.`;
     return meant.map((row) => ({ ...row, key, aliasOf, default: null, description }));
   });
   return [...rowsOf(keys, `${section}.`, ['backends', name]), ...spellings];

@@ -159,7 +159,7 @@ const types: { readonly [N in keyof SettingTypes]: Omit<SettingType<SettingTypes
   },
   quiet_hours: {
     schema: quietHours,
-    allowed: 'two times of a 24-hour day that are not the same, such as `22:00-06:00`',
+    allowed: 'two different times of day, such as `22:00-06:00`',
   },
   time_zone: {
     schema: z.string().refine(isTimeZone),

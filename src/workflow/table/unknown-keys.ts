@@ -21,9 +21,9 @@ export function reportUnknownKeys(
     if (known.has(key) || sections.has(key)) continue;
     const nearest = nearestKey(key, [...known, ...sections]);
     const hint = nearest === null ? '' : `; did you mean ${nearest}?`;
-    // A misspelt cost limit would limit nothing, so it is an error.
+    // A misspelt budget would limit nothing, so it is an error.
     const problem = key.startsWith('polling.budget.') ? errorAt : warningAt;
-    report(problem(key, `${key} is not a setting Baton knows${hint}`, { code: 'unknown_setting', nearest }));
+    report(problem(key, `${key} is not a setting that Baton knows${hint}`, { code: 'unknown_setting', nearest }));
   }
 }
 

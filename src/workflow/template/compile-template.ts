@@ -69,10 +69,10 @@ function render(template: Template[], variables: Variables, mark: string | null,
     if (mark !== null) marks.set(context, mark);
     const text = String(liquid.renderSync(template, context));
     if (text.length > longestTextChars) {
-      throw new TemplateLimit('too_long', `it becomes longer than ${longestTextChars} characters`);
+      throw new TemplateLimit('too_long', `its result is longer than ${longestTextChars} characters`);
     }
     if (mark !== null && fenceState(text, mark) === 'broken') {
-      throw new TemplateLimit('broken_fence', 'it cuts a fence around text of a stranger');
+      throw new TemplateLimit('broken_fence', 'it cuts the fence around text of an untrusted author');
     }
     return text;
   } catch (cause) {

@@ -2,7 +2,7 @@ import { Drop, type FilterImplOptions, type Liquid } from 'liquidjs';
 import { fence, fenceState, withoutFence } from '../../core/text/fence.ts';
 
 /**
- * Text of a stranger inside a template. What must hold: every conversion to text returns it fenced, and the result of a
+ * Text of an untrusted author inside a template. What must hold: every conversion to text returns it fenced, and the result of a
  * filter is fenced text again. A template may compare it and read its size as if it were plain.
  */
 export class FencedText {

@@ -38,7 +38,7 @@ export function issueVariables(issue: Issue, isTrusted: boolean): Record<string,
 }
 
 /**
- * Fences what a stranger wrote. Names are not fenced, because templates compare them: labels, branch and address may
+ * Fences text of an untrusted author. Names are not fenced, because templates compare them: labels, branch and address may
  * contain the author's words, so each is one line, without invisible characters and without the mark.
  */
 function fencedVariables(variables: Record<string, unknown>, issue: Issue, mark: string): Record<string, unknown> {

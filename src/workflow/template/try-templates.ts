@@ -95,6 +95,6 @@ function problemOf({ code, message, details: { path, ...details } }: BatonError,
 function sharedBranch({ renderBranch, settings }: Workflow): Problem[] {
   if (settings.workspace.strategy === 'none' || renderBranch(fullIssue) !== renderBranch(otherIssue)) return [];
   const branch = renderBranch(fullIssue);
-  const message = `${branchKey} gives every issue the branch ${JSON.stringify(branch)}`;
+  const message = `${branchKey} gives every issue the same branch, ${JSON.stringify(branch)}`;
   return [errorAt(branchKey, `${message}; put {{ issue.identifier }} into it`, { problem: 'shared_branch', branch })];
 }

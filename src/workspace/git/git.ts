@@ -158,7 +158,12 @@ async function callGit(call: GitCall, parts: GitParts): Promise<GitAnswer> {
   const { network = false, args, signal } = call;
   const timeoutMs = call.timeoutMs ?? (network ? networkTimeoutMs : usualTimeoutMs);
   const cwd = call.workTree ?? call.gitDir ?? '/';
-  const own = [...settings, ...(network ? [] : local), ...(call.borrowed?.length ? wary : []), ...(call.settings ?? [])];
+  const own = [
+    ...settings,
+    ...(network ? [] : local),
+    ...(call.borrowed?.length ? wary : []),
+    ...(call.settings ?? []),
+  ];
   let result: RunResult;
   try {
     result = await runToEnd(

@@ -19,7 +19,7 @@ describe('approval_policy never', liveTest, () => {
   }));
 
   // @conforms A10
-  it('lets a command run for the session without asking anybody, and the turn completes', async () => {
+  it('allows a command for the session without asking a person, and the turn completes', async () => {
     expect(await daemon().endedRuns('approvals')).toMatchObject([{ outcome: 'succeeded', turns: 1 }]);
     expect(daemon().fake('approvals').answerTo(99)).toEqual({ id: 99, result: { decision: 'acceptForSession' } });
     expect(daemon().fake('approvals').sent('turn/start')).toMatchObject([{ approvalPolicy: 'never' }]);
@@ -27,7 +27,7 @@ describe('approval_policy never', liveTest, () => {
   });
 
   // @conforms A13
-  it('approves the call of a tool for the session in the words that were offered', async () => {
+  it('approves a tool call for the session with the offered option', async () => {
     await daemon().untilEnded('approvals');
     expect(daemon().fake('approvals').answerTo(110)).toEqual({
       id: 110,
@@ -42,7 +42,7 @@ describe('approval_policy never', liveTest, () => {
   });
 
   // @conforms A14
-  it('does not answer a real question: the run ends at once and the issue is held with it', async () => {
+  it('does not answer a real question: the run ends at once and the issue is held with the question', async () => {
     expect(await daemon().held('freeform')).toMatchObject({
       code: 'agent_input_required',
       reason: expect.stringContaining('Which colour?'),

@@ -227,7 +227,7 @@ describe('secrets', longTest, () => {
   it.each([
     ['named by a variable', true],
     ['written into the workflow file', false],
-  ])('a key of the tracker that is %s is seen by no agent, hook or tool and written nowhere', async (_how, isNamed) => {
+  ])('a tracker key that is %s reaches no agent, hook or tool, and is written nowhere', async (_how, isNamed) => {
     const drawn = draw({ isNamed });
     const { own, accounts, allowed } = drawn;
     await using linear = await startFakeLinear({ apiKey: own.underOtherName });

@@ -18,7 +18,7 @@ const chatter = (ms: number): Step[] => [
 ];
 
 // Long enough that a busy machine is not taken for a silent agent.
-describe('the time of a turn', liveTest, () => {
+describe('the time limit of a turn', liveTest, () => {
   const daemon = useDaemon(() => ({
     settings: [`agent: {${patientAgent}, turn_timeout_ms: 8000, turn_wall_time_ms: 20000}`],
     tickets: {
@@ -29,12 +29,12 @@ describe('the time of a turn', liveTest, () => {
   }));
 
   // @conforms A4
-  it('may take longer than turn_timeout_ms as long as something is heard', async () => {
+  it('allows a turn longer than turn_timeout_ms while events arrive', async () => {
     expect(await daemon().endedRuns('chatty')).toMatchObject([{ outcome: 'succeeded', turns: 1 }]);
   });
 
   // @conforms A5
-  it('ends after a silence of turn_timeout_ms, and is interrupted', async () => {
+  it('interrupts a turn after a silence of turn_timeout_ms', async () => {
     expect(await daemon().endedRuns('silent')).toMatchObject([
       { outcome: 'timed_out', error_code: 'agent_turn_timeout', error_message: expect.stringContaining('8000 ms') },
     ]);
@@ -42,7 +42,7 @@ describe('the time of a turn', liveTest, () => {
   });
 
   // @conforms daemon.6
-  it('that is never silent ends after turn_wall_time_ms all the same', async () => {
+  it('ends a turn that is never silent after turn_wall_time_ms', async () => {
     expect(await daemon().endedRuns('endless')).toMatchObject([
       {
         outcome: 'timed_out',
@@ -65,7 +65,7 @@ describe('a turn', liveTest, () => {
   }));
 
   // @conforms X4
-  it('that completes as failed, or as interrupted, fails its attempt: a backoff follows and no further turn', async () => {
+  it('that completes as failed or interrupted fails its attempt: a backoff follows and no further turn', async () => {
     expect(await daemon().endedRuns('failed')).toMatchObject([
       {
         outcome: 'failed',
@@ -87,7 +87,7 @@ describe('a turn', liveTest, () => {
   });
 
   // @conforms X16
-  it('that sends 20 MB without an end of line fails cleanly, and the daemon is none the larger', async () => {
+  it('that sends 20 MB without a line end fails cleanly, and the daemon does not grow', async () => {
     expect(await daemon().endedRuns('flood')).toMatchObject([
       { outcome: 'failed', error_code: 'agent_protocol_error' },
     ]);
@@ -95,7 +95,7 @@ describe('a turn', liveTest, () => {
   });
 
   // @conforms daemon.5
-  it('that changes nothing and says the same, three times over, is a stalemate: the issue is held', async () => {
+  it('that changes nothing and says the same three times holds the issue', async () => {
     expect(await daemon().held('idle')).toMatchObject({
       code: 'run_stalemate',
       reason: expect.stringContaining('I wait for instructions.'),
@@ -105,7 +105,7 @@ describe('a turn', liveTest, () => {
   });
 });
 
-describe('an agent without a word', liveTest, () => {
+describe('a silent agent', liveTest, () => {
   const daemon = useDaemon(() => ({
     settings: ['agent: {read_timeout_ms: 7000, stall_timeout_ms: 12000, max_retry_backoff_ms: 600000}'],
     tickets: {
@@ -115,14 +115,14 @@ describe('an agent without a word', liveTest, () => {
   }));
 
   // @conforms daemon.7
-  it('that never answers the first request is caught by read_timeout_ms', async () => {
+  it('that never answers the first request is stopped by read_timeout_ms', async () => {
     expect(await daemon().endedRuns('mute')).toMatchObject([
       { outcome: 'failed', error_code: 'agent_launch_failed', error_message: expect.stringContaining('initialize') },
     ]);
   });
 
   // @conforms daemon.8
-  it('that falls silent after its session began is stalled', async () => {
+  it('that falls silent after its session started counts as stalled', async () => {
     expect(await daemon().endedRuns('begun')).toMatchObject([
       { outcome: 'stalled', error_code: 'run_stalled', session_id: expect.stringMatching(/^thread-/) },
     ]);
@@ -162,27 +162,27 @@ describe('the end of a run', liveTest, () => {
       .filter((pid) => givenTo(pid).includes(text));
 
   // @conforms A1
-  it('a workspace that leads to the root is refused, and nothing is started', async () => {
+  it('refuses a workspace that is a link to the root, and starts nothing', async () => {
     expect(await refusedRuns('root')).toMatchObject([
       { outcome: 'failed', error_code: 'workspace_symlink_escape', turns: 0 },
     ]);
   });
 
   // @conforms A2
-  it('a workspace that leads out of the root is refused, and nothing is started', async () => {
+  it('refuses a workspace that is a link out of the root, and starts nothing', async () => {
     expect(await refusedRuns('outside')).toMatchObject([
       { outcome: 'failed', error_code: 'workspace_symlink_escape', turns: 0 },
     ]);
   });
 
   // @conforms X5
-  it('a hook that takes too long is ended with all that it started', async () => {
+  it('ends a hook that takes too long, with all its processes', async () => {
     expect(await refusedRuns('slowHook')).toMatchObject([{ outcome: 'failed', error_code: 'workspace_hook_timeout' }]);
     expect(processesWith('sleep\x0299')).toEqual([]);
   });
 
   // @conforms X6
-  it('an issue that is cancelled ends its run: the turn is interrupted, after_run runs, the slot is free when all is gone', async () => {
+  it('of a cancelled issue interrupts the turn, runs after_run, and frees the slot when all processes are gone', async () => {
     const id = daemon().idOf('canceled');
     await soon(async () => {
       const { running } = await daemon().status();
@@ -198,7 +198,7 @@ describe('the end of a run', liveTest, () => {
   });
 
   // @conforms X5
-  it('an agent that hears neither its input close nor a signal is ended with its grandchild', async () => {
+  it('ends an agent that ignores closed input and signals, with its grandchild', async () => {
     const id = daemon().idOf('stubborn');
     await soon(async () => {
       const { running } = await daemon().status();

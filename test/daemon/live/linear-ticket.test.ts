@@ -10,7 +10,7 @@ leaveNoPlaces();
 /** An agent that would go on for ever. */
 const gated = { turns: [{ steps: [{ say: 'one more thing' }, untilLet] }] };
 
-describe('a ticket on Linear that changes in the middle of a turn', liveTest, () => {
+describe('a Linear issue that changes during a turn', liveTest, () => {
   let linear: FakeLinear;
   let daemon: CodexDaemon;
   beforeAll(async () => {
@@ -39,7 +39,7 @@ describe('a ticket on Linear that changes in the middle of a turn', liveTest, ()
     });
 
   // @conforms T5
-  it('has no further turn when its required label is gone, and the run ends well', async () => {
+  it('gets no further turn when its required label is gone, and the run succeeds', async () => {
     await isAtWork('unlabelled');
     linear.updateIssue(daemon.idOf('unlabelled'), { labels: [] });
     daemon.letGoOn('unlabelled');
@@ -48,7 +48,7 @@ describe('a ticket on Linear that changes in the middle of a turn', liveTest, ()
   });
 
   // @conforms T2
-  it('has no further turn when somebody has moved it to Done, and the run ends well', async () => {
+  it('gets no further turn when a person moved it to Done, and the run succeeds', async () => {
     await isAtWork('done');
     linear.updateIssue(daemon.idOf('done'), { state: 'Done' });
     daemon.letGoOn('done');

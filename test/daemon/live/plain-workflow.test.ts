@@ -16,7 +16,7 @@ const call = (id: number, params: Readonly<Record<string, unknown>>) => ({
 
 const reviewByTool = call(900, { tool: 'update_issue_status', arguments: { status: 'In Review' } });
 
-describe('a workflow that says nothing of Codex but its command', liveTest, () => {
+describe('a workflow that sets only the Codex command', liveTest, () => {
   const daemon = useDaemon(() => ({
     codex: { args: `--config 'model="gpt-5.5"' app-server` },
     tickets: {
@@ -43,7 +43,7 @@ describe('a workflow that says nothing of Codex but its command', liveTest, () =
   }));
 
   // @conforms T2
-  it('a turn that hands the ticket over is the only one, and the run ends well', async () => {
+  it('ends after one turn when the turn hands the issue over, and the run succeeds', async () => {
     expect(await daemon().endedRuns('plain')).toMatchObject([
       { outcome: 'succeeded', error_code: null, turns: 1, retry_kind: null },
     ]);
@@ -57,7 +57,7 @@ describe('a workflow that says nothing of Codex but its command', liveTest, () =
   });
 
   // @conforms A11
-  it('initialize asks for the experimental protocol, and initialized follows it', () => {
+  it('sends initialize with the experimental protocol, then initialized', () => {
     const [started, first, second, third] = daemon().fake('plain').trace();
     expect(started).toHaveProperty('started');
     expect(first).toMatchObject({
@@ -69,7 +69,7 @@ describe('a workflow that says nothing of Codex but its command', liveTest, () =
   });
 
   // @conforms T7
-  it('the default policies go to Codex in its words of today, with the workspace and its git directory writable', () => {
+  it('sends the default policies in the current words of Codex, with the workspace and its git directory writable', () => {
     const workspace = path.join(daemon().place.folder, 'workspaces', daemon().idOf('plain'));
     // Of the reject map of the reference nothing is asked for.
     const approvalPolicy = {
@@ -93,7 +93,7 @@ describe('a workflow that says nothing of Codex but its command', liveTest, () =
   });
 
   // @conforms T8
-  it('the command of the workflow is run with its words as they are, and no flag is added', async () => {
+  it('runs the command of the workflow as written, without added flags', async () => {
     for (const name of ['plain', 'tools']) {
       await daemon().endedRuns(name);
       const [first] = daemon().fake(name).trace();
@@ -102,7 +102,7 @@ describe('a workflow that says nothing of Codex but its command', liveTest, () =
   });
 
   // @conforms T10
-  it('the agent works in the workspace of its ticket', () => {
+  it('runs the agent in the workspace of its issue', () => {
     const id = daemon().idOf('plain');
     const [first] = daemon().fake('plain').trace();
     expect(path.basename(first?.started?.cwd ?? '')).toBe(id);
@@ -110,7 +110,7 @@ describe('a workflow that says nothing of Codex but its command', liveTest, () =
   });
 
   // @conforms A16
-  it('a tool that is not there is refused in words, and the turn goes on and completes', async () => {
+  it('refuses an unknown tool with a message, and the turn continues and completes', async () => {
     expect(await daemon().endedRuns('tools')).toMatchObject([{ outcome: 'succeeded', turns: 1 }]);
     const { result } = daemon().fake('tools').answerTo(101) as unknown as Answer;
     expect(result.success).toBe(false);
@@ -123,7 +123,7 @@ describe('a workflow that says nothing of Codex but its command', liveTest, () =
   });
 
   // @conforms A17
-  it('a tool is called by either name of the field with its arguments, and its text comes back', async () => {
+  it('calls a tool by either field name with its arguments, and returns its text', async () => {
     await daemon().untilEnded('tools');
     const { result } = daemon().fake('tools').answerTo(102) as unknown as Answer;
     expect(result).toMatchObject({ success: true, contentItems: [{ type: 'inputText' }] });
@@ -137,7 +137,7 @@ describe('a workflow that says nothing of Codex but its command', liveTest, () =
   });
 
   // @conforms A20
-  it('noise on both streams costs nothing; it is kept as another message, never as a malformed one', async () => {
+  it('stores noise on both streams as another message, never as a malformed one', async () => {
     expect(await daemon().endedRuns('noise')).toMatchObject([{ outcome: 'succeeded', turns: 1 }]);
     const events = await daemon().events('noise');
     expect(events).toContainEqual(
@@ -147,14 +147,14 @@ describe('a workflow that says nothing of Codex but its command', liveTest, () =
   });
 
   // @conforms X7
-  it('a request that nobody knows is answered with an error of the protocol, and the turn goes on', async () => {
+  it('answers an unknown request with a protocol error, and the turn continues', async () => {
     await daemon().untilEnded('noise');
     expect(daemon().fake('noise').answerTo('strange')).toMatchObject({ error: { code: -32_601 } });
     expect(daemon().fake('noise').answerTo(900)).toMatchObject({ result: { success: true } });
   });
 
   // @conforms X3
-  it('quota in camel case is shown with its account', async () => {
+  it('shows a quota in camel case with its account', async () => {
     await daemon().untilEnded('quota');
     expect((await daemon().tell('status')).status.accounts).toMatchObject([
       {
@@ -190,14 +190,14 @@ describe('a memory tracker and an app-server', liveTest, () => {
   }));
 
   // @conforms T1
-  it('after one turn the workspace stays, named by the identifier of an issue without an id of its own', async () => {
+  it('keep the workspace after one turn, named by the identifier of an issue without its own id', async () => {
     expect(await daemon().endedRuns('once')).toMatchObject([{ outcome: 'succeeded', turns: 1 }]);
     const file = path.join(daemon().place.folder, 'workspaces', 'BAT-1', 'work.txt');
     expect(existsSync(file) && readFileSync(file, 'utf8')).toBe('kept\n');
   });
 
   // @conforms T4
-  it('with an issue that stays active a run has max_turns turns on one thread in one process, and ends well', async () => {
+  it('run max_turns turns on one thread in one process for an issue that stays active, and succeed', async () => {
     const [first] = await daemon().endedRuns('long');
     expect(first).toMatchObject({ outcome: 'succeeded', turns: 2, retry_kind: null });
     const trace = daemon().fake('long').trace();
@@ -208,7 +208,7 @@ describe('a memory tracker and an app-server', liveTest, () => {
   });
 
   // @conforms T4
-  it('and the issue that is still active goes on in another run, which begins a thread of its own', async () => {
+  it('continue a still active issue in another run, which starts its own thread', async () => {
     await soon(() => expect(daemon().fake('long').sent('thread/start').length).toBeGreaterThan(1));
     const runs = await daemon().runs('long');
     expect(runs[1]).toMatchObject({ retry_kind: 'continuation' });
@@ -216,7 +216,7 @@ describe('a memory tracker and an app-server', liveTest, () => {
   });
 
   // @conforms A19
-  it('a first answer of more than a megabyte in one line is read whole', async () => {
+  it('read a first answer of more than a megabyte in one line completely', async () => {
     expect(await daemon().endedRuns('heavy')).toMatchObject([{ outcome: 'succeeded', turns: 1 }]);
   });
 });

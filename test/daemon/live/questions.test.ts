@@ -21,7 +21,7 @@ describe('an agent that needs a person', liveTest, () => {
   }));
 
   // @conforms A7
-  it('a turn that says it needs input asks a person first, then its run ends and the issue is held', async () => {
+  it('asks a person when a turn reports that it needs input, then ends the run and holds the issue', async () => {
     expect(await daemon().held('needed')).toMatchObject({
       code: 'agent_input_required',
       reason: expect.stringContaining('Which door?'),
@@ -32,7 +32,7 @@ describe('an agent that needs a person', liveTest, () => {
   });
 
   // @conforms A8
-  it('an elicitation without an id asks a person first, then its run ends and the issue is held', async () => {
+  it('asks a person about an elicitation without an id, then ends the run and holds the issue', async () => {
     expect(await daemon().held('elicited')).toMatchObject({
       code: 'agent_input_required',
       reason: expect.stringContaining('Which size?'),
@@ -41,7 +41,7 @@ describe('an agent that needs a person', liveTest, () => {
   });
 
   // @conforms X2
-  it('an issue with an open question stays held through polls, and is freed when it moves away', async () => {
+  it('keeps an issue with an open question held across polls, and releases it when it moves away', async () => {
     const id = daemon().idOf('moved');
     await daemon().held('moved');
     const lastPoll = async (): Promise<string> => (await daemon().status()).jobs.find(isPoll).last_run_at;
@@ -59,7 +59,7 @@ describe('an agent that needs a person', liveTest, () => {
   });
 
   // @conforms daemon.2
-  it('goes on with an answer that comes after its run: the thread is resumed, and told the answer', async () => {
+  it('resumes the thread with an answer that comes after its run', async () => {
     await daemon().held('later');
     const id = daemon().idOf('later');
     const [first] = await daemon().runs('later');
@@ -117,7 +117,7 @@ describe('a person and a live agent', liveTest, () => {
   }));
 
   // @conforms daemon.1
-  it('answers in words, and Codex is told in the words of its schema: the turn goes on and completes', async () => {
+  it('lets the turn continue when the person answers in words, sent to Codex in its schema', async () => {
     expect(await daemon().answer('asks', 'gh pr view', 'yes')).toMatchObject({ state: 'agent_waits', kind: 'command' });
     expect(await daemon().answer('asks', 'Which colour?', 'dark green')).toMatchObject({ kind: 'input' });
     expect(await daemon().answer('asks', 'How many?', '3')).toMatchObject({ fields: [{ name: 'count' }] });
@@ -136,7 +136,7 @@ describe('a person and a live agent', liveTest, () => {
   });
 
   // @conforms A7
-  it('answers what a turn needs while its agent lives, which goes on with it in the next turn of the same thread', async () => {
+  it('answers a turn that needs input while its agent lives, which continues in the next turn of the same thread', async () => {
     await daemon().answer('needs', 'Which door?', 'the blue one');
     expect(await daemon().endedRuns('needs')).toMatchObject([{ outcome: 'succeeded', turns: 2, retry_kind: null }]);
     const fake = daemon().fake('needs');
@@ -148,7 +148,7 @@ describe('a person and a live agent', liveTest, () => {
   });
 
   // @conforms daemon.3
-  it('says something to the turn, takes the thread over and gives it back', async () => {
+  it('lets the person steer a turn, take the thread over and hand it back', async () => {
     const id = daemon().idOf('steered');
     const fake = daemon().fake('steered');
     await soon(async () => {

@@ -12,7 +12,7 @@ const failed = (codexErrorInfo: unknown, message: string): Step => ({
   error: { message, codexErrorInfo, additionalDetails: null },
 });
 
-describe('an account whose quota is used up', liveTest, () => {
+describe('an account without quota', liveTest, () => {
   let resetsAt = 0;
   const daemon = useDaemon(() => {
     // Far enough that the wait can be seen on a busy machine.
@@ -37,7 +37,7 @@ describe('an account whose quota is used up', liveTest, () => {
   });
 
   // @conforms X4
-  it('is parked until its reset: no attempt is spent, nothing else starts on it, and then all goes on', async () => {
+  it('waits until its reset: no attempt is spent, nothing else starts on it, and then all work continues', async () => {
     await daemon().until('waiting_quota', 'limited');
     const { accounts, running, waiting_quota: waiting, skipped } = (await daemon().tell('status')).status;
     expect(accounts).toMatchObject([{ name: 'codex', parked_for: 'quota', windows: [{ used_percent: 100 }] }]);
@@ -60,7 +60,7 @@ describe('an account whose quota is used up', liveTest, () => {
   });
 });
 
-describe('an account that nobody is logged in to', liveTest, () => {
+describe('an account without a login', liveTest, () => {
   const daemon = useDaemon(() => ({
     settings: [`agent: {${patientAgent}, max_concurrent_agents: 1}`],
     tickets: {
@@ -76,7 +76,7 @@ describe('an account that nobody is logged in to', liveTest, () => {
   }));
 
   // @conforms daemon.4
-  it('holds its issue with the command that logs in, and goes on when a person says so', async () => {
+  it('holds its issue with the login command, and continues after a retry', async () => {
     const { code, reason } = await daemon().held('refused');
     expect(code).toBe('agent_auth_failed');
     expect(reason).toContain('`codex login`');
@@ -113,7 +113,7 @@ describe('a conversation that became too long', liveTest, () => {
   }));
 
   // @conforms 4.87
-  it('is made shorter before the next attempt goes on with it', async () => {
+  it('is shortened before the next attempt continues it', async () => {
     const fake = daemon().fake('long');
     await soon(() => expect(fake.answerTo(900)).toBeDefined());
     const runs = await daemon().endedRuns('long');

@@ -31,7 +31,7 @@ describe('a limit of the day', () => {
     await stage.clock.advance(minute);
   }
 
-  it('that stops all work is one cause, also after a restart, and is over with the day', async () => {
+  it('that stops all work is one cause, also after a restart, until the day ends', async () => {
     const stage = await begun({ settings: limited, clock: lateInTheDay() });
     spend(stage.runs[0], 800);
     expect(keys(stage)).toEqual([]);
@@ -75,7 +75,7 @@ describe('a limit of the day', () => {
     expect(new Set([...first, ...second, ...third]).size).toBe(3);
   });
 
-  it('that is one of tokens and one of money is told as both', async () => {
+  it('on tokens and on money is reported as two causes', async () => {
     const stage = await begun({ settings: limited, clock: lateInTheDay() });
     await useUp(stage, 1_000, 5_000_000);
     expect(causes(stage).map(({ code }) => code)).toEqual(['tokens_per_day', 'usd_per_day']);
@@ -109,7 +109,7 @@ describe('a question', () => {
 
   // @conforms notify.17
   it.each(['killed', 'stopped'] as const)(
-    'that each life asks once more is one cause when Baton is %s',
+    'that every daemon asks again is one cause when Baton is %s',
     async (ends) => {
       let stage = await begun({ settings: usual });
       const first = await ask(stage);
@@ -124,7 +124,7 @@ describe('a question', () => {
     },
   );
 
-  it('is the same cause when a life in between asked nothing, and each of several keeps its own', async () => {
+  it('is the same cause when a daemon in between did not ask it, and each of several questions keeps its own', async () => {
     const other = { ...mayI, detail: 'make clean' };
     let stage = await begun({ settings: usual });
     const before = [await ask(stage), await ask(stage, other)].map((id) => `question:${id}`);
@@ -134,7 +134,7 @@ describe('a question', () => {
     expect(keys(stage)).toEqual(before.toReversed());
   });
 
-  it('is a new one when a person answered it, whatever the agent asks then', async () => {
+  it('is a new cause after a person answered it, whatever the agent asks next', async () => {
     const stage = await begun({ settings: usual });
     const first = await ask(stage);
     expect(await stage.command('question_answer', { question: first, decision: 'decline' })).toMatchObject({
@@ -150,7 +150,7 @@ describe('a question', () => {
     expect(keys(next)).toEqual([`question:${second}`, `question:${third}`]);
   });
 
-  it('is a new one to the next life when a person answered it in this one', async () => {
+  it('is a new cause for the next daemon after a person answered it', async () => {
     const stage = await begun({ settings: usual });
     const first = await ask(stage);
     await stage.command('question_answer', { question: first, decision: 'decline' });
@@ -160,7 +160,7 @@ describe('a question', () => {
     expect(keys(next)).toEqual([`question:${second}`]);
   });
 
-  it('is a new one after a hold that a person ended', async () => {
+  it('is a new cause after a hold that a person lifted', async () => {
     const stage = await begun({ settings: settings({ intervalMs: 10_000, agent: { askTimeoutMs: minute } }) });
     const first = await ask(stage);
     await stage.clock.advance(minute);
@@ -175,7 +175,7 @@ describe('a question', () => {
     expect(keys(stage)).toEqual([`question:${second}`]);
   });
 
-  it('is a new one when the agent took the first back, or a whole run went by without it', async () => {
+  it('is a new cause when the agent withdrew the first one, or a whole run passed without it', async () => {
     const stage = await begun({ settings: usual });
     const aborted = new AbortController();
     await ask(stage, mayI, aborted.signal);
@@ -194,7 +194,7 @@ describe('a question', () => {
 });
 
 // @conforms notify.22
-it('a person is not told of what he held, stopped or took over himself', async () => {
+it('does not notify a person about their own hold, stop or takeover', async () => {
   for (const kind of ['issue_hold', 'issue_stop', 'issue_takeover']) {
     const stage = await begun({ settings: usual });
     await stage.command(kind, { issue: 'T-1' });

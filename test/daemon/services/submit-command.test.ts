@@ -33,7 +33,7 @@ describe('a command over the API', () => {
 
   // @conforms api.55
   it.each(commandKinds.filter((kind) => !stopping.includes(kind)))(
-    'of a run that asks for %s is refused before anything of it is written',
+    'from a run that asks for %s is refused before anything is stored',
     async (kind) => {
       const { store, project, parts } = await staged('no');
       // More than the store should have to keep of it.
@@ -46,7 +46,7 @@ describe('a command over the API', () => {
     },
   );
 
-  it.each(stopping)('of a run that asks for %s is given', async (kind) => {
+  it.each(stopping)('from a run that asks for %s is accepted', async (kind) => {
     const { store, project, parts } = await staged('no');
     const request = { kind, issue: '1' } as unknown as CommandRequest;
     await expect(submitCommand(parts, request, run)).rejects.toMatchObject({
@@ -55,7 +55,7 @@ describe('a command over the API', () => {
     expect(await store.commands.list(project, 9)).toMatchObject([{ kind, author: run }]);
   });
 
-  it('waits in the store where nothing answers it in time, and with its key is the same command afterwards', async () => {
+  it('waits in the store when no answer comes in time, and repeats as the same command with its key', async () => {
     const { store, project, parts, clock } = await staged('no');
     const never = { ...parts, carryOut: () => new Promise<null>(() => {}) };
     const given = submitCommand(never, { kind: 'pause', key: 'k' }, person);
@@ -78,7 +78,7 @@ describe('a command over the API', () => {
     ['There is no such issue.', 'There is no such issue.'],
     ['really?', 'Really?'],
   ])(
-    'that is refused with "%s" is one sentence with one mark at its end, and does not say twice that it is refused',
+    'that is refused with "%s" has one sentence with one final mark, and does not say twice that it is refused',
     async (text, message) => {
       const { parts } = await staged(text);
       await expect(submitCommand(parts, { kind: 'resume' }, person)).rejects.toMatchObject({ message });

@@ -23,7 +23,7 @@ const shown = ({ files }: Diff) =>
   files.map(({ path: file, status, added, removed }) => [file, status, added, removed]);
 
 describe('the diff of a workspace', () => {
-  it('has what was committed since the base, what was not, and what is new, each with its patch', async () => {
+  it('shows committed, uncommitted and new files since the base, each with its patch', async () => {
     const scene = lookScene();
     const checkout = await scene.asCheckout();
     scene.agent(`echo more >> file; git mv dir/other dir/moved; git commit -qam two
@@ -48,7 +48,7 @@ describe('the diff of a workspace', () => {
     );
   });
 
-  it('compares with what was committed last where no base is known, and leaves out what is ignored', async () => {
+  it('compares with the last commit when no base is known, and leaves out ignored files', async () => {
     const scene = lookScene();
     scene.agent(
       'echo more >> file; git commit -qam two; echo x > ignored; echo y > a.log; mkdir sub; echo z > sub/new',
@@ -58,12 +58,12 @@ describe('the diff of a workspace', () => {
     expect(shown(found)).toEqual([['sub/new', 'untracked', 1, 0]]);
   });
 
-  it('knows files that are new to a repository without a commit', async () => {
+  it('shows new files in a repository without a commit', async () => {
     const scene = lookScene('git init -q .; echo one > file');
     expect(await diffOf(scene)).toMatchObject({ base: null, head: null, branch: 'main', files: [{ path: 'file' }] });
   });
 
-  it('tells binary files, links, modes and names that are no text as they are', async () => {
+  it('shows binary files, links, modes and names that are not valid text', async () => {
     const scene = lookScene();
     scene.agent(`printf 'a\\0b' > binary; ln -s /etc/passwd link; chmod +x file; printf x > "$(printf 'na\\377me')"
       echo 'ü' > 'mit leer "zeichen"'; mkdir real; echo secret > real/f; rm dir/other; ln -s file dir/other`);
@@ -78,14 +78,14 @@ describe('the diff of a workspace', () => {
     expect(byPath.get('mit leer "zeichen"')?.patch).toContain('+ü\n');
   });
 
-  it('marks what is in conflict', async () => {
+  it('marks conflicts', async () => {
     const scene = lookScene();
     scene.agent(`git checkout -q -b side; echo side > file; git commit -qam side; git checkout -q main
       echo main > file; git commit -qam main; git merge side > /dev/null 2>&1 || :`);
     expect((await diffOf(scene)).files).toMatchObject([{ path: 'file', status: 'conflict' }]);
   });
 
-  it('is not fooled by a file that looks like a diff', async () => {
+  it('is not misled by a file that looks like a diff', async () => {
     const scene = lookScene();
     scene.agent(`printf 'diff --git a/x b/x\\n--- a/x\\n+++ b/x\\n@@ -1 +1 @@\\n' >> file; echo y >> dir/other`);
     expect(shown(await diffOf(scene))).toEqual([
@@ -108,7 +108,7 @@ describe('the diff of a workspace', () => {
   });
 
   // @conforms api.17
-  it('leaves out patches that are too large, of a file and of all, and still shows the small ones', async () => {
+  it('leaves out patches that are too large, per file and in total, and still shows small ones', async () => {
     const scene = lookScene();
     const checkout = await scene.asCheckout();
     const lines = (count: number): string => `${'x'.repeat(99)}\n`.repeat(count);
@@ -127,7 +127,7 @@ describe('the diff of a workspace', () => {
     expect(all).toBeLessThanOrEqual(2 * 1024 * 1024);
   });
 
-  it('shows a small change of a large file', async () => {
+  it('shows a small change in a large file', async () => {
     const scene = lookScene();
     writeFileSync(
       path.join(scene.workspace, 'lock'),
@@ -155,7 +155,7 @@ describe('the diff of a workspace', () => {
     expect((await diffOf(bomb)).why_none).toContain('.gitignore');
   });
 
-  it('reads nothing through a link that leads out of the workspace', async () => {
+  it('reads nothing through a link out of the workspace', async () => {
     const scene = lookScene();
     writeFileSync(path.join(scene.folder, 'outside'), 'canary');
     symlinkSync(scene.folder, path.join(scene.workspace, 'way'));
@@ -164,7 +164,7 @@ describe('the diff of a workspace', () => {
     expect(JSON.stringify(found)).not.toContain('canary');
   });
 
-  it('is made once for all who ask at the same time', async () => {
+  it('is built once for all callers that ask at the same time', async () => {
     const { workspace, places } = lookScene();
     const { git, calls } = watchedGit();
     const once = createWorkspaceDiff({ git, places, findCheckout: async () => null, clock: systemClock });
@@ -185,14 +185,14 @@ describe('a hostile repository', () => {
   };
 
   // @conforms api.16
-  it('runs nothing when its diff is made, with every trap at once', async () => {
+  it('runs no program during a diff, with every trap at once', async () => {
     const scene = trapped();
     await diffOf(scene);
     expect(scene.canary.sang()).toEqual([]);
   });
 
   it.each(traps.filter(({ name }) => /diff|conver|filter|fsmonitor|\.git|promisor/.test(name)))(
-    'runs nothing and shows what is there, with $name',
+    'runs no program and shows the changes, with $name',
     async (trap) => {
       const scene = trapped([trap]);
       const found = await diffOf(scene);
@@ -208,7 +208,7 @@ describe('the diff of an issue', () => {
   const none = { base: null, head: null, branch: null, files: [], is_cut: false, why_none: null };
   const diffAt = async (workspace: string): Promise<Diff> => ({ ...none, why_none: `looked at ${workspace}` });
 
-  it('is that of the workspace which its latest run with one had, as long as it is there', async () => {
+  it('is that of the workspace of its latest run that had one, while the workspace exists', async () => {
     const { runs } = await scratchStore(systemClock);
     const why = async () => (await diffOfIssue({ runs, project: 'alpha' }, 'i1', diffAt, async () => none)).why_none;
     expect(await why()).toEqual(expect.any(String));

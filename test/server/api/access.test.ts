@@ -35,9 +35,9 @@ function scratchFile(): string {
   return path.join(folder, 'deep', 'tokens.json');
 }
 
-describe('the file of tokens', () => {
+describe('the token file', () => {
   // @conforms api.8
-  it('tells a token once and keeps only its digest, for its owner alone', async () => {
+  it('returns a token once and stores only its digest, readable by its owner alone', async () => {
     const file = scratchFile();
     const tokens = new TokenFile(file, systemClock);
     const token = await tokens.create({ id: 't1', name: 'ci', scope: 'read', createdAt: 5 });
@@ -48,7 +48,7 @@ describe('the file of tokens', () => {
     expect(tokens.find(`${token}x`)).toBeNull();
   });
 
-  it('refuses a revoked token at once, also where it was read before', async () => {
+  it('refuses a revoked token at once, also after it was read before', async () => {
     const file = scratchFile();
     const [ours, theirs] = [new TokenFile(file, systemClock), new TokenFile(file, systemClock)];
     const token = await ours.create({ id: 't1', name: 'ci', scope: 'operate', createdAt: 5 });
@@ -64,7 +64,7 @@ describe('the file of tokens', () => {
     '[]',
     '{"tokens":[{"id":1}]}',
     '{"tokens":[{"id":"a","name":"b","scope":"all","createdAt":1,"digest":"00"}]}',
-  ])('opens nothing when it holds %j', async (content) => {
+  ])('grants no access when it contains %j', async (content) => {
     const file = scratchFile();
     await new TokenFile(file, systemClock).create({ id: 't1', name: 'ci', scope: 'read', createdAt: 5 });
     writeFileSync(file, content);
@@ -74,7 +74,7 @@ describe('the file of tokens', () => {
   });
 
   // @conforms api.53
-  it('keeps every token when several processes make and revoke some at once, and leaves no draft behind', async () => {
+  it('loses no change when several processes create and revoke tokens at once, and leaves no draft', async () => {
     const file = scratchFile();
     const [processes, each] = [4, 15];
     const script = path.join(import.meta.dirname, 'fixtures', 'make-tokens.mjs');
@@ -90,7 +90,7 @@ describe('the file of tokens', () => {
     expect(readdirSync(path.dirname(file)).filter((name) => !name.endsWith('.lock'))).toEqual(['tokens.json']);
   }, 60_000);
 
-  it('can be changed after one who was changing it was killed', async () => {
+  it('can be changed after another process was killed during a change', async () => {
     const file = scratchFile();
     const tokens = new TokenFile(file, systemClock);
     await tokens.create({ id: 't1', name: 'ci', scope: 'read', createdAt: 5 });
@@ -108,7 +108,7 @@ describe('the file of tokens', () => {
   });
 });
 
-describe('who sends a request', () => {
+describe('the caller of a request', () => {
   const ends = { localAddress: '127.0.0.1', localPort: 1, remoteAddress: '127.0.0.1', remotePort: 2 };
   const peer = (found: LocalPeer): Pick<IdentifyParts, 'findPeer'> => ({ findPeer: async () => found });
   const mine = peer({ kind: 'user' });
@@ -138,16 +138,16 @@ describe('who sends a request', () => {
     return { tokens, read, operate };
   }
 
-  it('is the user of this machine, on the loopback address and without a token', async () => {
+  it('is the user of this machine on the loopback address without a token', async () => {
     expect(await who({})).toEqual({ scopes: new Set(['read', 'operate']), author: { kind: 'person', name: 'ada' } });
   });
 
   // @conforms api.6
-  it('is a run, when the program came out of one: an agent cannot pass for a person', async () => {
+  it('is a run when the program belongs to one: an agent cannot pass for a person', async () => {
     expect(await who(peer({ kind: 'run', runId: 'r1' }))).toMatchObject({ author: { kind: 'run', runId: 'r1' } });
   });
 
-  it('stays a run when it shows a token, with no more than that allows', async () => {
+  it('stays a run when it shows a token, with no more scope than the token', async () => {
     const { tokens, read, operate } = await twoTokens();
     const run = { author: { kind: 'run', runId: 'r1' } };
     for (const isLoopback of [true, false]) {
@@ -158,13 +158,13 @@ describe('who sends a request', () => {
     }
   });
 
-  it('is nobody without a token, when it is another user or cannot be looked into; a token tells who it is', async () => {
+  it('is refused without a token when it is another user or cannot be inspected; a token identifies it', async () => {
     const { tokens, operate } = await twoTokens();
     expect(await who({ tokens, ...peer({ kind: 'other' }) })).toBe(401);
     expect(await who({ tokens, ...peer({ kind: 'other' }) }, `Bearer ${operate}`)).toMatchObject(person('phone'));
   });
 
-  it('is nobody, with a token too, when it has gone or hides', async () => {
+  it('is refused, even with a token, when it is gone or hides', async () => {
     const { tokens, operate } = await twoTokens();
     for (const authorization of [undefined, `Bearer ${operate}`]) {
       expect(await who({ tokens, ...peer({ kind: 'unidentified' }) }, authorization)).toBe(401);
@@ -173,7 +173,7 @@ describe('who sends a request', () => {
     }
   });
 
-  it('is looked up once for a connection, by both ends of it; not kept is only that nobody was found', async () => {
+  it('is identified once per connection by both of its ends; only a failed identification is repeated', async () => {
     const looks: ConnectionEnds[] = [];
     const kinds = ['unidentified', 'user', 'other'] as const;
     const findPeer = async (connection: ConnectionEnds): Promise<LocalPeer> => {
@@ -190,16 +190,16 @@ describe('who sends a request', () => {
     expect(await ask(undefined, { ...ends })).toBe(401);
   });
 
-  it('is the user where the machine tells nobody apart', async () => {
+  it('is the user when the machine cannot distinguish callers', async () => {
     expect(await who(peer({ kind: 'unsupported' }))).toMatchObject(person('ada'));
   });
 
   // @conforms api.7
-  it('is nobody without a token where others reach the listener', async () => {
+  it('is refused without a token when other machines reach the listener', async () => {
     expect(await who({ isLoopback: false })).toBe(401);
   });
 
-  it('is whom the token belongs to, with what it allows, until it is revoked', async () => {
+  it('is the owner of the token, with its scope, until the token is revoked', async () => {
     const { tokens, read, operate } = await twoTokens();
     for (const isLoopback of [true, false]) {
       expect(await who({ tokens, isLoopback }, `Bearer ${read}`)).toEqual({
@@ -216,14 +216,14 @@ describe('who sends a request', () => {
   });
 
   it.each(['Bearer', 'Bearer x', 'Basic eDp5', 'Bearer baton_read_AAAA', `Bearer ${'x'.repeat(5_000)}`])(
-    'is nobody with a bad token, also on the loopback address: %.30s',
+    'is refused with a bad token, also on the loopback address: %.30s',
     async (authorization) => {
       expect(await who({}, authorization)).toBe(401);
     },
   );
 
   // @conforms api.54
-  it('is nobody with any token while the file of tokens is broken, which the log tells once', async () => {
+  it('is refused with any token while the token file is broken, which is logged once', async () => {
     const file = scratchFile();
     const tokens = new TokenFile(file, systemClock);
     const token = await tokens.create({ id: '1', name: 'phone', scope: 'operate', createdAt: 0 });
@@ -243,7 +243,7 @@ describe('who sends a request', () => {
 
 describe('the event stream', () => {
   // @conforms api.51
-  it('ends at the next sign of life for whoever has a token that was revoked, and for no other', async () => {
+  it('ends at the next keep-alive for a caller with a revoked token, and for no other', async () => {
     const tokens = new TokenFile(scratchFile(), systemClock);
     const [clock, logger] = [new SimulatedClock(), memoryLogger()];
     const made = ['lost', 'kept'].map((id) => tokens.create({ id, name: id, scope: 'read', createdAt: 0 }));
@@ -288,8 +288,8 @@ describe('the event stream', () => {
   });
 });
 
-describe('a listener on an address that only this machine reaches', () => {
-  it.runIf(process.platform === 'linux')('answers under the address it was told', async () => {
+describe('a listener that only this machine reaches', () => {
+  it.runIf(process.platform === 'linux')('answers on its configured address', async () => {
     const parts = { logger: memoryLogger(), clock: systemClock, chance: systemChance };
     const listener = await openListener({ ...parts, host: '127.0.0.2', port: 0 });
     onTestFinished(() => listener.close());
@@ -312,7 +312,7 @@ describe('a listener on an address that only this machine reaches', () => {
 
 describe('the API', () => {
   // @conforms api.5
-  it('does not answer pages of other sites, nor names of others that lead here', async () => {
+  it('refuses pages of other sites, and foreign names that point here', async () => {
     const { listener } = await apiOf([projectOf(await begun())]);
     const { port } = listener.address;
     for (const [headers, status] of [
@@ -327,7 +327,7 @@ describe('the API', () => {
     }
   });
 
-  it('lets nobody change anything who may only read', async () => {
+  it('refuses every change by a caller with the scope read', async () => {
     const reader: Caller = { scopes: new Set(['read']), author: { kind: 'person', name: 'r' } };
     const { ask } = await apiOf([projectOf(await begun())], reader);
     expect((await ask('GET', '/api/v1/state')).status).toBe(200);
@@ -337,7 +337,7 @@ describe('the API', () => {
     });
   });
 
-  it('takes nothing but JSON that fits, and says where it does not', async () => {
+  it('accepts only valid JSON, and says where it is invalid', async () => {
     const { ask, url } = await apiOf([projectOf(await begun())]);
     const address = '/api/v1/projects/test/commands';
     const form = await fetch(`${url}${address}`, { method: 'POST', body: new URLSearchParams({ kind: 'pause' }) });
@@ -364,7 +364,7 @@ describe('the API', () => {
     expect((await ask('POST', address, { kind: 'pause', reason: 'x'.repeat(2_000_000) })).status).toBe(413);
   });
 
-  it('has headers on every answer that keep a page to itself', async () => {
+  it('sends headers on every answer that isolate the page', async () => {
     const { ask } = await apiOf([projectOf(await begun())]);
     for (const path of ['/api/v1/state', '/healthz', '/metrics', '/api/v1/openapi.json']) {
       const { headers } = await ask('GET', path);
@@ -376,8 +376,8 @@ describe('the API', () => {
   });
 });
 
-describe('how often a visitor may ask', () => {
-  it('is bounded, and the bound is given back with time; others are not touched', async () => {
+describe('the request rate of a caller', () => {
+  it('is limited and recovers with time, without affecting other callers', async () => {
     const clock = new SimulatedClock();
     const rate = new RequestRate(clock, { burst: 10, perSecond: 2 });
     const heard = (visitor: string, times: number): number =>

@@ -8,7 +8,7 @@ import { apiOf, projectOf } from './api-scene.ts';
 const address = '/api/v1/projects/test/commands';
 
 describe('a command over the API', () => {
-  it('is carried out by the orchestrator, with its author, and answered', async () => {
+  it('is carried out by the orchestrator with its author, and answered', async () => {
     const stage = await begun();
     const { ask } = await apiOf([projectOf(stage)]);
     const { status, json } = await ask('POST', address, { kind: 'issue_steer', issue: '1', text: 'mind the step' });
@@ -23,7 +23,7 @@ describe('a command over the API', () => {
   });
 
   // @conforms api.23
-  it('that is asked for twice with one key is carried out once, and answered alike', async () => {
+  it('is carried out once when sent twice with one key, with the same answer', async () => {
     const stage = await begun();
     const { ask } = await apiOf([projectOf(stage)]);
     const body = { kind: 'issue_steer', issue: '1', text: 'once', key: 'mine' };
@@ -32,7 +32,7 @@ describe('a command over the API', () => {
     expect(stage.runs[0]?.heard).toEqual(['once']);
   });
 
-  it('that is refused says why, and what to do', async () => {
+  it('that is refused has a reason and a next step', async () => {
     const { ask } = await apiOf([projectOf(await begun())]);
     expect(await ask('POST', address, { kind: 'issue_handback', issue: '1' })).toMatchObject({
       status: 409,
@@ -48,7 +48,7 @@ describe('a command over the API', () => {
   });
 
   // @conforms api.39
-  it('with a field that there is not, or an edit of nothing, is refused: it may have been meant otherwise', async () => {
+  it('is rejected with an unknown field or an empty edit', async () => {
     const stage = await begun();
     const { ask } = await apiOf([projectOf(stage)]);
     for (const body of [
@@ -61,7 +61,7 @@ describe('a command over the API', () => {
   });
 
   // @conforms api.40
-  it('to stop a run leaves the one alone that began meanwhile', async () => {
+  it('that stops a run does not stop a newer run', async () => {
     const stage = await begun();
     const { ask } = await apiOf([projectOf(stage)]);
     expect(await ask('POST', address, { kind: 'issue_stop', issue: '1', run: 'one-before' })).toMatchObject({
@@ -73,7 +73,7 @@ describe('a command over the API', () => {
   });
 
   // @conforms api.41
-  it('may be asked of all projects at once, where it is about nothing in them', async () => {
+  it('can be sent to all projects at once if it is not about an issue', async () => {
     const [one, two] = [await begun(), await begun()];
     const { ask } = await apiOf([projectOf(one, 'one'), projectOf(two, 'two')]);
     const { status, json } = await ask('POST', '/api/v1/commands', { kind: 'pause', key: 'night' });
@@ -87,7 +87,7 @@ describe('a command over the API', () => {
     expect((await ask('POST', '/api/v1/commands', { kind: 'issue_stop', issue: '1' })).status).toBe(422);
   });
 
-  it('for a project that there is not is 404', async () => {
+  it('returns 404 for an unknown project', async () => {
     const { ask } = await apiOf([projectOf(await begun())]);
     expect(await ask('POST', '/api/v1/projects/nowhere/commands', { kind: 'pause' })).toMatchObject({
       status: 404,
@@ -96,7 +96,7 @@ describe('a command over the API', () => {
   });
 
   // @conforms api.24
-  it('of an agent may stop work, and nothing else', async () => {
+  it('from an agent may stop work and nothing else', async () => {
     const agent: Caller = { scopes: new Set(['read', 'operate']), author: { kind: 'run', runId: 'r1' } };
     const stage = await begun();
     const { ask } = await apiOf([projectOf(stage)], agent);
@@ -114,7 +114,7 @@ describe('a command over the API', () => {
     expect((await ask('POST', address, { kind: 'pause' })).status).toBe(200);
   });
 
-  it('about an issue that is kept elsewhere is refused: it is changed there', async () => {
+  it('is refused for an issue of an external tracker, where it must be changed', async () => {
     const { ask } = await apiOf([projectOf(await begun())]);
     for (const body of [
       { kind: 'issue_move', issue: '1', to: 'done' },
@@ -130,7 +130,7 @@ describe('a command over the API', () => {
   });
 
   // @conforms api.30
-  it('with a note has the next run told, also after a hold, once', async () => {
+  it('passes its note to the next run once, also after a hold', async () => {
     const stage = await begun({ issues: [issue({ id: '1' })] });
     const { ask } = await apiOf([projectOf(stage)]);
     await ask('POST', address, { kind: 'issue_stop', issue: '1' });
@@ -142,7 +142,7 @@ describe('a command over the API', () => {
     expect(stage.runs[1]?.request.note).toBe('use the other flag');
   });
 
-  it('with a note for an issue that never ran is refused: nobody would be told', async () => {
+  it('with a note is refused for an issue that never ran, because no run would get the note', async () => {
     const blocked = issue({ id: '2', blockedBy: [{ id: '1', identifier: 'T-1', state: 'Todo' }] });
     const { ask } = await apiOf([projectOf(await begun({ issues: [issue({ id: '1' }), blocked] }))]);
     expect(await ask('POST', address, { kind: 'issue_retry', issue: '2', note: 'x' })).toMatchObject({

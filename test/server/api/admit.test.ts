@@ -46,9 +46,9 @@ async function counted(times: number, ask: () => Promise<number>): Promise<Recor
   return found;
 }
 
-describe('how often somebody is heard', () => {
+describe('the request rate', () => {
   // @conforms api.59
-  it('is counted by who he is, wherever he comes from: nobody uses up what another has', async () => {
+  it('is counted per caller, whatever the address: no caller uses up the rate of another', async () => {
     const { ask, clock } = asker();
     expect(await counted(1_000, () => ask('ada'))).toEqual({ 200: 600, 429: 400 });
     expect(await ask('ada', connection('127.9.9.9'))).toBe(429);
@@ -57,14 +57,14 @@ describe('how often somebody is heard', () => {
     expect(await counted(1_000, () => ask('ada'))).toEqual({ 200: 100, 429: 900 });
   });
 
-  it('is less for an agent, and each of them has its own', async () => {
+  it('is lower for agents, and counted per agent', async () => {
     const { ask } = asker();
     expect(await counted(500, () => ask('run-1'))).toEqual({ 200: 60, 429: 440 });
     expect(await counted(50, () => ask('run-2'))).toEqual({ 200: 50 });
     expect(await ask('ada')).toBe(200);
   });
 
-  it('does not depend on strangers of this machine: who is known is heard at once, and who is new after his turn', async () => {
+  it('does not depend on strangers of this machine: known callers proceed at once, new ones wait for their turn', async () => {
     const { ask, clock, looks } = asker();
     const mine = connection();
     expect(await ask('ada', mine)).toBe(200);
@@ -83,14 +83,14 @@ describe('how often somebody is heard', () => {
     expect(looks()).toBeLessThan(320);
   });
 
-  it('is up to each address where others reach it', async () => {
+  it('is counted per address when other machines reach the listener', async () => {
     const { ask } = asker();
     expect(await counted(500, () => ask(null, connection('10.0.0.1')))).toEqual({ 401: 200, 429: 300 });
     expect(await ask(null, connection('10.0.0.2'))).toBe(401);
     expect(await ask('ada', connection('10.0.0.2'))).toBe(200);
   });
 
-  it('ends the connection of whoever is refused', async () => {
+  it('closes the connection of a refused caller', async () => {
     const { listener } = await apiOf([projectOf(await begun())], refuse('unauthorized'));
     const { port } = listener.address;
     const own = { host: `127.0.0.1:${port}`, connection: 'keep-alive' };
@@ -113,7 +113,7 @@ describe('event streams', () => {
   };
 
   // @conforms api.61
-  it('are bounded for each caller and in all, and one that ends makes room', { timeout: 30_000 }, async () => {
+  it('are limited per caller and in total, and an ended stream frees its place', { timeout: 30_000 }, async () => {
     const limits = { streams: { most: 6, mostOfOne: 4, mostOfRuns: 1 } };
     const { url, ask } = await apiOf([projectOf(await begun())], undefined, { identify: byHeader, limits });
     const ada = [];

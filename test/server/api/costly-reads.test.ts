@@ -8,8 +8,8 @@ import { apiOf, projectOf } from './api-scene.ts';
 
 const limits = { atOnce: 3, atOnceOfOne: 2, most: 9, mostOfOne: 5 };
 
-describe('reads that are costly', () => {
-  it('are worked on a few at a time, never all for one, and all of them in the end', async () => {
+describe('costly reads', () => {
+  it('run a few at a time, never all for one caller, and all of them in the end', async () => {
     const step = fc.record({ caller: fc.constantFrom('a', 'b', 'c'), act: fc.constantFrom('enter', 'done', 'leave') });
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
@@ -61,7 +61,7 @@ describe('reads that are costly', () => {
   const address = '/api/v1/projects/test/issues/1/diff';
 
   // @conforms api.57
-  it('wait for their turn or are refused, and everything else is answered meanwhile', { timeout: 30_000 }, async () => {
+  it('wait for their turn or are refused, while other requests are answered', { timeout: 30_000 }, async () => {
     const door = gate();
     const at = { once: 0, most: 0 };
     const project = projectOf(await begun(), 'test', {
@@ -96,7 +96,9 @@ describe('reads that are costly', () => {
   });
 
   // @conforms api.58
-  it('count until their answers were taken, and who does not take them is let go', { timeout: 90_000 }, async () => {
+  it('count until their responses are received, and a client that does not read is disconnected', {
+    timeout: 90_000,
+  }, async () => {
     let made = 0;
     const files = [
       { path: 'a', old_path: null, status: 'added' as const, added: 1, removed: 0, patch: 'x'.repeat(2 ** 23) },

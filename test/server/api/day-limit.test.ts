@@ -7,7 +7,7 @@ import { telling } from '../../telling.ts';
 import { apiOf, projectOf } from './api-scene.ts';
 
 // @conforms notify.13
-it('a limit of the day that stops all work needs a person, says what was spent, and `resume` allows more', async () => {
+it('a reached limit of the day needs a person, says what was spent, and `resume` allows more', async () => {
   const stage = await begun({
     clock: new SimulatedClock({ startAt: Date.UTC(2026, 0, 5, 12) }),
     settings: settings({ intervalMs: 100, limits: { tokensPerDay: 1_000 } }),

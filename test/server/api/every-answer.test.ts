@@ -16,7 +16,7 @@ function dashboard(): string {
 
 describe('every answer', () => {
   // @conforms api.63
-  it('has headers that keep a page to itself, also a refusal and the event stream', async () => {
+  it('has headers that isolate the page, also on a refusal and the event stream', async () => {
     const { listener, url } = await apiOf([projectOf(await begun())], undefined, { dashboardFolder: dashboard() });
     const { port } = listener.address;
     const host = `127.0.0.1:${port}`;
@@ -45,7 +45,7 @@ describe('every answer', () => {
     }
   });
 
-  it('to an address that there is not is 404 whatever the method; a person is told by the page', async () => {
+  it('to an unknown address is 404 for any method; a person gets the page', async () => {
     const { listener } = await apiOf([projectOf(await begun())], undefined, { dashboardFolder: dashboard() });
     const { port } = listener.address;
     for (const method of ['GET', 'POST', 'PUT', 'DELETE', 'PATCH'])
@@ -63,8 +63,8 @@ describe('every answer', () => {
   });
 });
 
-describe('a look at the trackers', () => {
-  it('may be asked for by those who may change something, as it spends requests', async () => {
+describe('POST /api/v1/refresh', () => {
+  it('requires the scope operate, because it spends requests', async () => {
     const reader: Caller = { scopes: new Set(['read']), author: { kind: 'person', name: 'r' } };
     const { ask } = await apiOf([projectOf(await begun())], reader);
     expect((await ask('POST', '/api/v1/refresh')).status).toBe(403);

@@ -39,8 +39,8 @@ async function walk(
   return seen;
 }
 
-describe('the list of issues of our own board', () => {
-  it('comes from the store, filtered, and knows what Baton does with each', async () => {
+describe('the issue list of the board', () => {
+  it('comes from the store, filtered, with the activity of Baton for each issue', async () => {
     const stage = await begun({ issues: [issue({ id: 'run', identifier: 'BAT-9' })] });
     await onBoard(stage, 'run', { status: 'in_progress', title: 'Mend the door', labels: ['ui'], priority: 1 }, 5);
     await onBoard(stage, 'old', { status: 'done', title: '100% done', description: 'A door too' }, 9);
@@ -63,7 +63,7 @@ describe('the list of issues of our own board', () => {
   });
 
   // @conforms api.9
-  it('gives each issue once over all its pages, and nothing twice while issues come and change', async () => {
+  it('returns each issue once over all pages, while issues are added and changed', async () => {
     const stage = await begun({ issues: [] });
     for (let n = 0; n < 23; n += 1) await onBoard(stage, `i${n}`, { status: n % 3 === 0 ? 'done' : 'todo' }, n % 4);
     const { get } = readsOf([boardProject(stage)]);
@@ -80,7 +80,7 @@ describe('the list of issues of our own board', () => {
     expect(seen).toEqual(all);
   });
 
-  it('asks the store one question for a page of a column, and never for a board as a whole', async () => {
+  it('sends the store one query per page of a column, never one for the whole board', async () => {
     const stage = await begun({ issues: [] });
     await onBoard(stage, 'first');
     const asked: Parameters<Scene['store']['boardIssues']['list']>[1][] = [];
@@ -111,8 +111,8 @@ function tablesOf({ store }: Scene) {
   return { runs, runEvents, questions, retries, boardIssues, boardHistory, boardComments, commands, usage, jobTimers };
 }
 
-describe('the list of issues of another tracker', () => {
-  it('is what Baton sees: what runs, waits, is held or is over, each once', async () => {
+describe('the issue list of an external tracker', () => {
+  it('has the running, waiting, held and finished issues that Baton sees, each once', async () => {
     const issues = ['1', '2', '3'].map((id) => issue({ id, title: `Title ${id}`, updatedAt: Number(id) }));
     const stage = await begun({ issues, settings: settings({ intervalMs: 100, agent: { maxConcurrentAgents: 2 } }) });
     await stage.command('issue_hold', { issue: 'T-3', reason: 'not yet' });
@@ -131,7 +131,7 @@ describe('the list of issues of another tracker', () => {
     expect(idsOf(await get(`${at}?state=nowhere`))).toEqual([]);
   });
 
-  it('walks over each issue once, in the order of changes, whatever their times are', async () => {
+  it('pages through each issue once, in the order of changes, whatever their times are', async () => {
     const stage = await begun({ issues: [] });
     const anIssue = fc.record({ updatedAt: fc.option(fc.nat(3), { nil: null }) });
     const walked = fc.asyncProperty(
@@ -152,7 +152,7 @@ describe('the list of issues of another tracker', () => {
 });
 
 describe('one issue', () => {
-  it('is found by its id, and by its identifier in any case; nobody else is', async () => {
+  it('is found by its id, and by its identifier in any case, and by nothing else', async () => {
     const stage = await begun({ issues: [issue({ id: 'x1', identifier: 'Abc-7', title: 'Seen' })] });
     const { get, refused } = readsOf([projectOf(stage)]);
     for (const name of ['x1', 'Abc-7', 'ABC-7', 'abc-7']) expect((await get(`${at}/${name}`)).id).toBe('x1');
@@ -162,7 +162,7 @@ describe('one issue', () => {
     expect(await refused(`/api/v1/projects/other/issues/x1`)).toEqual([404, 'project_not_found']);
   });
 
-  it('tells why it is where it is, gate by gate, with its run, its usage and what can be done', async () => {
+  it('has its explanation gate by gate, its run, its usage and the useful commands', async () => {
     const stage = await begun({ issues: [issue({ id: '1', title: 'The door' })] });
     const { get } = readsOf([projectOf(stage)]);
     const found = await get(`${at}/T-1`);
@@ -178,7 +178,7 @@ describe('one issue', () => {
   });
 
   // @conforms api.11
-  it('is told although nobody could explain it, with the reason', async () => {
+  it('is returned with the reason when it cannot be explained', async () => {
     const stage = await begun();
     const explain = async (): Promise<never> => {
       throw new BatonError('tracker_issue_not_found', 'Linear does not answer.');
@@ -187,7 +187,7 @@ describe('one issue', () => {
     expect(await get(`${at}/T-1`)).toMatchObject({ explanation: null, why_unknown: 'Linear does not answer.' });
   });
 
-  it('does not wait for a tracker that is silent', async () => {
+  it('does not wait for a silent tracker', async () => {
     const stage = await begun();
     const project = projectOf(stage, 'test', { explain: () => new Promise(() => {}) });
     const { get } = readsOf([project], stage.clock);
@@ -197,7 +197,7 @@ describe('one issue', () => {
     expect(await answer).toMatchObject({ explanation: null, why_unknown: expect.any(String) });
   });
 
-  it('that waits for its retry tells when, why and what a person noted', async () => {
+  it('that waits for its retry has the time, the reason and the note of a person', async () => {
     const stage = await begun();
     stage.runs[0]?.fail('agent_exited');
     await stage.clock.advance(10);
@@ -212,7 +212,7 @@ describe('one issue', () => {
     expect(found.actions[0]).toBe('issue_retry');
   });
 
-  it('that is held tells why, since when, and what to do about it', async () => {
+  it('that is held has the reason, the time and the useful commands', async () => {
     const stage = await begun();
     await stage.command('issue_stop', { issue: 't-1', reason: 'look at it first' });
     stage.runs[0]?.end();
@@ -227,7 +227,7 @@ describe('one issue', () => {
   });
 
   // @conforms api.68
-  it('offers to say something only to an agent that can hear it', async () => {
+  it('offers steering only when the agent can receive messages', async () => {
     const stage = await begun();
     const project = projectOf(stage);
     const hearing = (canHear: boolean) =>
@@ -244,7 +244,7 @@ describe('one issue', () => {
     expect((await hearing(false)).actions).toEqual(['issue_stop', 'issue_takeover', 'issue_hold']);
   });
 
-  it('of which only its runs are left is found by them, and its words come from the explanation', async () => {
+  it('that is known only from its runs is found by them, with its title from the explanation', async () => {
     const stage = await begun();
     const base = { project: stage.project, generation: 1, role: 'worker', attempt: null, retryKind: null };
     await stage.store.runs.start({
@@ -278,7 +278,7 @@ describe('one issue', () => {
 });
 
 describe('an issue of the board', () => {
-  it('tells the moves that a person may make, and why not the others', async () => {
+  it('lists the moves that a person may make, and why others are refused', async () => {
     const stage = await begun({ issues: [] });
     await onBoard(stage, 'a', { status: 'review' as BoardStatus });
     const { get } = readsOf([boardProject(stage)]);
@@ -293,7 +293,7 @@ describe('an issue of the board', () => {
     expect(found.actions).toEqual(['issue_hold', 'issue_takeover', 'issue_move', 'issue_comment', 'issue_edit']);
   });
 
-  it('has its comments, and a history of changes and commands by time, none told twice', async () => {
+  it('has its comments, and a history of changes and commands by time without repeats', async () => {
     const stage = await begun({ issues: [] });
     await onBoard(stage, 'a');
     const key = { project: stage.project, issueId: 'a' };
@@ -321,7 +321,7 @@ describe('an issue of the board', () => {
     expect(found.comments).toEqual([{ at: '1970-01-01T00:00:00.015Z', author: me, body: 'Hello </script>' }]);
   });
 
-  it('keeps its history, however much others asked for and were refused', async () => {
+  it('keeps its history, however many other commands were refused', async () => {
     const stage = await begun({ issues: [] });
     await onBoard(stage, 'a');
     const { commands } = stage.store;
@@ -340,7 +340,7 @@ describe('an issue of the board', () => {
     expect((await get(`${at}/a`)).history).toMatchObject([{ what: 'issue_hold', reason: 'wait' }]);
   });
 
-  it('has what was asked about it, and the answer is part of its history', async () => {
+  it('has its questions, and their answers in its history', async () => {
     const stage = await begun({ issues: [] });
     await onBoard(stage, 'a');
     const { questions, commands } = stage.store;
@@ -374,7 +374,7 @@ describe('an issue of the board', () => {
   });
 
   // @conforms api.65
-  it('has what a person said in its history, harmless and cut, and nothing secret', async () => {
+  it("has a person's words in its history, harmless and shortened, without secrets", async () => {
     const stage = await begun({ issues: [] });
     await onBoard(stage, 'a');
     const { questions, commands } = stage.store;

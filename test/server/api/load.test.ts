@@ -24,7 +24,7 @@ async function medianDecision(scene: LoadScene): Promise<number> {
 
 describe('the event stream under load', () => {
   // @conforms api.31
-  it('tells a hundred listeners of forty streaming runs the same, lets the deaf go and holds up no decision', {
+  it('sends a hundred listeners of forty streaming runs the same events, disconnects those that do not read, and delays no decision', {
     timeout: 120_000,
   }, async () => {
     const folder = mkdtempSync(path.join(tmpdir(), 'baton-load-'));

@@ -6,7 +6,7 @@ import { apiOf, projectOf } from './api-scene.ts';
 
 describe('GET /metrics', () => {
   // @conforms api.29
-  it('tells slots, issues, runs, tokens, cost, requests, loop delay and the lateness of jobs', async () => {
+  it('has slots, issues, runs, tokens, cost, requests, loop delay and the lateness of jobs', async () => {
     const stage = await begun({ issues: [issue({ id: '1' }), issue({ id: '2' })] });
     const { ask, metrics } = await apiOf([projectOf(stage)]);
     metrics.runEnded({
@@ -37,14 +37,14 @@ describe('GET /metrics', () => {
     expect(text).not.toContain('T-1');
   });
 
-  it('asks for a token where one is needed', async () => {
+  it('requires a token where one is needed', async () => {
     const { ask } = await apiOf([], new Response(null, { status: 401 }));
     expect((await ask('GET', '/metrics')).status).toBe(401);
   });
 });
 
-describe('whether Baton is well', () => {
-  it('is told to anybody, in codes alone', async () => {
+describe('GET /readyz', () => {
+  it('answers every caller, with codes only', async () => {
     const stage = await begun();
     const { ask } = await apiOf([projectOf(stage)], new Response(null, { status: 401 }));
     expect(await ask('GET', '/healthz')).toMatchObject({ status: 200, json: { status: 'ok' } });
@@ -56,7 +56,7 @@ describe('whether Baton is well', () => {
     expect(text).not.toContain('/home/ada');
   });
 
-  it('is not, without a project', async () => {
+  it('is not ready without a project', async () => {
     const { ask } = await apiOf([]);
     expect(await ask('GET', '/readyz')).toMatchObject({ status: 503, json: { status: 'not_ready', projects: 0 } });
   });

@@ -6,7 +6,7 @@ import { apiOf, projectOf } from './api-scene.ts';
 
 describe('the OpenAPI document', () => {
   // @conforms api.28, api.42
-  it('names every address once, and answers fit what it says of them', async () => {
+  it('lists every address once, and the answers fit its schemas', async () => {
     const stage = await begun({ issues: [issue({ id: '1' }), issue({ id: '2' })] });
     const { ask, api } = await apiOf([projectOf(stage)]);
     const { json: document } = await ask('GET', '/api/v1/openapi.json');

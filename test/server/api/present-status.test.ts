@@ -5,7 +5,7 @@ import { begun } from '../../orchestrator/scene.ts';
 
 describe('the status of the daemon', () => {
   // @conforms tools.19
-  it('is told whatever times are known of an account: one that is no date is none', async () => {
+  it('is presented when an account has an invalid time, which becomes null', async () => {
     const { orchestrator } = await begun();
     const model = orchestrator.read();
     const window = { name: 'primary', usedPercent: 50, windowMinutes: 300 };

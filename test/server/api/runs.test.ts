@@ -43,7 +43,7 @@ const some = (count: number, payload?: (n: number) => unknown): ToldEvent[] =>
 const seqsOf = (page: { events: { seq: number }[] }): number[] => page.events.map(({ seq }) => seq);
 
 describe('the list of runs', () => {
-  it('has the newest first, of all or of one issue by any of its names', async () => {
+  it('returns the newest first, of all issues or of one issue by any of its names', async () => {
     const stage = await begun({ issues: [] });
     await started(stage, 'r1', { startedAt: 5 });
     await started(stage, 'r2', { startedAt: 7, issueId: 'i2', identifier: 'Bat-2' });
@@ -57,7 +57,7 @@ describe('the list of runs', () => {
   });
 
   // @conforms api.12
-  it('gives each run once over all its pages, however many started at the same time, while others start', async () => {
+  it('returns each run once over all pages, also when many started at the same time and others start', async () => {
     const stage = await begun({ issues: [] });
     const { get } = readsOf([projectOf(stage)]);
     let [late, round] = [0, 0];
@@ -86,7 +86,7 @@ describe('the list of runs', () => {
   });
 
   it.each(['cursor=x', 'cursor=e30', 'limit=0', 'limit=501', 'limit=many', 'cursor=%00'])(
-    'refuses %s as a request that does not fit',
+    'rejects %s with 422',
     async (query) => {
       const { refused } = readsOf([projectOf(await begun())]);
       expect(await refused(`${at}?${query}`)).toEqual([422, 'invalid_request']);
@@ -96,7 +96,7 @@ describe('the list of runs', () => {
 });
 
 describe('one run', () => {
-  it('is found in its own project alone', async () => {
+  it('is found only in its own project', async () => {
     const stage = await begun({ issues: [] });
     await started(stage, 'theirs', { project: 'another' });
     const { refused } = readsOf([projectOf(stage)]);
@@ -107,7 +107,7 @@ describe('one run', () => {
     }
   });
 
-  it('tells what it left, how it ended and the command that opens it', async () => {
+  it('has its evidence, its end and the command that opens its conversation', async () => {
     const stage = await begun({ issues: [] });
     await started(stage, 'r1', { startedAt: 1_000, attempt: 2, retryKind: 'failure', account: 'main' });
     const git = { head: 'abcdef0123', branch: 'baton/t-1', ahead: 2, changed: 1, untracked: 0, conflicts: 0 };
@@ -150,7 +150,7 @@ describe('one run', () => {
     });
   });
 
-  it('has its stages, turns, tools and questions as spans, in their order, with their ends', async () => {
+  it('has its stages, turns, tools and questions as spans, in order, with their ends', async () => {
     const stage = await begun({ issues: [] });
     const item = (method: string, more: object) => ({
       method,
@@ -199,7 +199,7 @@ describe('one run', () => {
     ]);
   });
 
-  it('of very many spans shows the first and the last, and says so', async () => {
+  it('with very many spans returns the first and the last, and says so', async () => {
     const stage = await begun({ issues: [] });
     const calls = Array.from({ length: 1_200 }, (_, n) => ({
       at: n * 10,
@@ -215,7 +215,7 @@ describe('one run', () => {
     expect(spans[0].name).toBe('tool 0');
   });
 
-  it('draws its spans whatever an agent wrote into its events', async () => {
+  it('builds its spans whatever an agent wrote into its events', async () => {
     const stage = await begun({ issues: [] });
     const garbage = fc.array(
       fc.record({
@@ -250,7 +250,7 @@ describe('one run', () => {
     await fc.assert(drawn, { numRuns: runs(40) });
   });
 
-  it('shows the diff of its issue while it is the last one there', async () => {
+  it('returns the diff of its issue while it is the latest run', async () => {
     const stage = await begun({ issues: [] });
     await started(stage, 'r1', { startedAt: 1 });
     await started(stage, 'r2', { startedAt: 2 });
@@ -266,7 +266,7 @@ describe('one run', () => {
 });
 
 describe('the events of a run', () => {
-  it('are read on from any number, and back from the end', async () => {
+  it('are read forwards from any number, and backwards from the end', async () => {
     const stage = await begun({ issues: [] });
     const { get } = await withEvents(stage, 'r1', some(10));
     const first = await get(`${at}/r1/events?limit=4`);
@@ -280,7 +280,7 @@ describe('the events of a run', () => {
     expect([seqsOf(before), before.after, before.has_more]).toEqual([[1, 2, 3, 4, 5, 6], 1, false]);
   });
 
-  it('come whole when asked for, also those that were cut, and without where the transcript has none', async () => {
+  it('include payloads on request, also shortened ones, and none where the transcript has none', async () => {
     const stage = await begun({ issues: [] });
     const { get } = await withEvents(stage, 'r1', [
       { at: 1, name: 'notification', summary: 'a', payload: { text: '</script>' } },
@@ -296,7 +296,7 @@ describe('the events of a run', () => {
   });
 
   // @conforms api.13
-  it('are never more at once than an answer should hold, and reading on finds each once, in both directions', async () => {
+  it('never exceed the size of an answer, and each is found once in both directions', async () => {
     const stage = await begun({ issues: [] });
     const { get } = await withEvents(
       stage,
@@ -322,7 +322,7 @@ describe('the events of a run', () => {
   });
 
   it.each(['limit=1001', 'limit=0', 'after=-1', 'after=x', 'whole=2', 'direction=up'])(
-    'are refused for %s, which does not fit',
+    'reject %s with 422',
     async (query) => {
       const stage = await begun({ issues: [] });
       await started(stage, 'r1');
@@ -333,7 +333,7 @@ describe('the events of a run', () => {
 
 describe('the prompt of a run', () => {
   // @conforms api.14
-  it('is told turn by turn, in its parts, also where it took several events', async () => {
+  it('is returned turn by turn in its parts, also when it took several events', async () => {
     const stage = await begun({ issues: [] });
     const piece = (when: number, turn: number, ...parts: [string, boolean][]): ToldEvent => ({
       at: when,
@@ -365,7 +365,7 @@ describe('the prompt of a run', () => {
     });
   });
 
-  it('is empty for a run that has not written one', async () => {
+  it('is empty for a run that has not recorded one', async () => {
     const stage = await begun({ issues: [] });
     const { get } = await withEvents(stage, 'r1', some(2));
     expect(await get(`${at}/r1/prompt`)).toEqual({ turns: [] });

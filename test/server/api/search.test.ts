@@ -18,7 +18,7 @@ async function ran(stage: Scene, runId: string, summaries: readonly string[]): P
 }
 
 describe('a search', () => {
-  it('finds issues of the board by identifier, title and description, then events, the latest run first', async () => {
+  it('finds issues of the board by identifier, title and description, then events of the latest runs', async () => {
     const stage = await begun({ issues: [] });
     const { boardIssues } = stage.store;
     await boardIssues.create(stage.project, draft('a', { title: 'The DOOR' }), 1);
@@ -49,7 +49,7 @@ describe('a search', () => {
     expect(results[2]).toMatchObject({ excerpt: 'a Door again', title: null, at: '1970-01-01T00:00:00.001Z' });
   });
 
-  it('finds issues of another tracker among what Baton sees', async () => {
+  it('finds issues of an external tracker among those that Baton sees', async () => {
     const stage = await begun({ issues: [issue({ id: '1', title: 'A 100% door' }), issue({ id: '2' })] });
     const { get } = readsOf([projectOf(stage)]);
     expect((await get(`${at}?q=0%25%20D`)).results).toMatchObject([{ issue_id: '1', excerpt: 'A 100% door' }]);
@@ -57,14 +57,14 @@ describe('a search', () => {
     expect(await get(`${at}?q=%25`)).toMatchObject({ results: [{ issue_id: '1' }], is_cut: false });
   });
 
-  it('finds no event of another project', async () => {
+  it('finds no events of another project', async () => {
     const stage = await begun({ issues: [] });
     await stage.store.runs.start(runStart('theirs', { project: 'another' }));
     await stage.store.runEvents.append('theirs', [{ at: 1, name: 'n', summary: 'the door' }]);
     expect(await readsOf([projectOf(stage)]).get(`${at}?q=door`)).toEqual({ results: [], is_cut: false });
   });
 
-  it('gives no more than asked for of each, and says that there is more', async () => {
+  it('returns at most the requested number of each, and says that there are more', async () => {
     const stage = await begun({ issues: [] });
     for (let n = 0; n < 5; n += 1)
       await stage.store.boardIssues.create(stage.project, draft(`d${n}`, { title: 'door' }), n);
@@ -83,7 +83,7 @@ describe('a search', () => {
   });
 
   // @conforms api.19
-  it('ends when its time is over, with what it has found by then', async () => {
+  it('ends when its time is over, with the results so far', async () => {
     const stage = await begun({ issues: [] });
     await ran(stage, 'old', ['the door']);
     await ran(stage, 'r1', ['the door', ...Array.from({ length: 5_000 }, () => 'else')]);
@@ -103,7 +103,7 @@ describe('a search', () => {
     expect(results.map(({ run_id }: { run_id: string }) => run_id)).toEqual(['r1']);
   });
 
-  it.each(['', 'q=', 'q=%20', `q=${'x'.repeat(201)}`, 'q=x&limit=101', 'q=x&q=y'])('refuses "%s"', async (query) => {
+  it.each(['', 'q=', 'q=%20', `q=${'x'.repeat(201)}`, 'q=x&limit=101', 'q=x&q=y'])('rejects "%s"', async (query) => {
     const { refused } = readsOf([projectOf(await begun())]);
     expect(await refused(`${at}?${query}`)).toEqual([422, 'invalid_request']);
   });

@@ -111,7 +111,7 @@ function listener(isSlow = false) {
 const fresh = { lastId: null, runs: new Set<string>() };
 
 describe('the event stream', () => {
-  it('tells everything first, then only what changed', async () => {
+  it('sends a snapshot first, then only changes', async () => {
     const { stream, clock, change, model, now } = await staged();
     const one = listener();
     stream.listen(one, fresh);
@@ -130,7 +130,7 @@ describe('the event stream', () => {
     expect(sorted(stateOf(one.events()).get('test'))).toEqual(sorted(now()));
   });
 
-  it('says nothing when nothing changed, but for a sign of life', async () => {
+  it('sends nothing but keep-alives when nothing changes', async () => {
     const { stream, clock, change } = await staged();
     const one = listener();
     stream.listen(one, fresh);
@@ -143,7 +143,7 @@ describe('the event stream', () => {
   });
 
   // @conforms api.1
-  it('gives each listener, whenever it came and however often it was cut off, what all others know', async () => {
+  it('gives each listener the same state, whenever it connected and however often it was cut off', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(
@@ -187,7 +187,7 @@ describe('the event stream', () => {
     );
   });
 
-  it('begins anew with a snapshot for whoever comes from another life, or from too long ago', async () => {
+  it('starts again with a snapshot for a listener of a previous daemon, or of too long ago', async () => {
     const { stream } = await staged();
     for (const lastId of ['other-1', '', 'x', '-5', '99999999999999999999-1']) {
       const one = listener();
@@ -197,7 +197,7 @@ describe('the event stream', () => {
   });
 
   // @conforms api.4
-  it('lets a listener go that does not read, and the others hear on', async () => {
+  it('disconnects a listener that does not read, and the others continue', async () => {
     const { stream, clock, change, model } = await staged();
     const [slow, quick] = [listener(true), listener()];
     stream.listen(slow, fresh);
@@ -209,7 +209,7 @@ describe('the event stream', () => {
     expect(stream.listeners).toBe(1);
   });
 
-  it('tells little often and much seldom: no listener gets more than it can read', async () => {
+  it('sends small changes often and large ones rarely: no listener gets more than it can read', async () => {
     const { stream, clock, change, model } = await staged();
     const one = listener();
     stream.listen(one, fresh);
@@ -225,7 +225,7 @@ describe('the event stream', () => {
     expect(one.events().length).toBeGreaterThan(3);
   });
 
-  it('tells at once how far a wanted run has come, and nothing of a run that is not in progress', async () => {
+  it('sends the last event number of a wanted run at once, and nothing for a run that is not in progress', async () => {
     const { stream, model, stage } = await staged();
     const runId = model().running[0]?.runId ?? expect.fail('a run is there');
     const one = listener();
@@ -237,7 +237,7 @@ describe('the event stream', () => {
     expect(after).toEqual(expect.any(Number));
   });
 
-  it('tells of a project that comes or goes with a new snapshot', async () => {
+  it('sends a new snapshot when a project is added or removed', async () => {
     const { stream, projects, stage } = await staged();
     const one = listener();
     stream.listen(one, fresh);
@@ -248,8 +248,8 @@ describe('the event stream', () => {
   });
 });
 
-describe('the last events', () => {
-  it('are kept up to a number and a size, and what is gone is known to be gone', () => {
+describe('the stored events', () => {
+  it('are limited by number and size, and report missing ones', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(50), { maxLength: 60 }), fc.integer({ min: 1, max: 20 }), (sizes, mostFrames) => {
         const ring = new FrameRing({ mostFrames, mostChars: 200 });

@@ -23,7 +23,7 @@ const tokens = {
   total_tokens: expect.any(Number),
 };
 
-describe('the addresses of Symphony', () => {
+describe("the addresses of Symphony's API", () => {
   // @conforms H1
   it('GET /api/v1/state has exactly the keys of the reference, and the counts', async () => {
     const stage = await threeOfAKind();
@@ -63,7 +63,7 @@ describe('the addresses of Symphony', () => {
   });
 
   // @conforms H2
-  it('GET of an issue that runs', async () => {
+  it('GET returns a running issue', async () => {
     const { ask } = await apiOf([projectOf(await threeOfAKind())]);
     const { status, json } = await ask('GET', '/api/v1/mt-run');
     expect(status).toBe(200);
@@ -81,7 +81,7 @@ describe('the addresses of Symphony', () => {
   });
 
   // @conforms H3
-  it('GET of an issue that is retried', async () => {
+  it('GET returns a retrying issue', async () => {
     const { ask } = await apiOf([projectOf(await threeOfAKind())]);
     const { json } = await ask('GET', '/api/v1/MT-RETRY');
     expect(json).toMatchObject({
@@ -93,14 +93,14 @@ describe('the addresses of Symphony', () => {
   });
 
   // @conforms H4
-  it('GET of an issue that is held tells why', async () => {
+  it('GET returns a held issue with the reason', async () => {
     const { ask } = await apiOf([projectOf(await threeOfAKind())]);
     const { json } = await ask('GET', '/api/v1/MT-BLOCKED');
     expect(json).toMatchObject({ status: 'blocked', last_error: expect.stringContaining('look at it first') });
   });
 
   // @conforms H5
-  it('GET of an issue that nobody knows', async () => {
+  it('GET returns 404 for an unknown issue', async () => {
     const { ask } = await apiOf([projectOf(await threeOfAKind())]);
     expect(await ask('GET', '/api/v1/MT-MISSING')).toMatchObject({
       status: 404,
@@ -109,7 +109,7 @@ describe('the addresses of Symphony', () => {
   });
 
   // @conforms H6
-  it('POST /api/v1/refresh looks at the tracker', async () => {
+  it('POST /api/v1/refresh polls the tracker', async () => {
     const stage = await threeOfAKind();
     const { ask } = await apiOf([projectOf(stage)]);
     const before = stage.calls.length;
@@ -136,7 +136,7 @@ describe('the addresses of Symphony', () => {
   });
 
   // @conforms H8
-  it('an address that there is not', async () => {
+  it('return 404 for an unknown address', async () => {
     const { ask } = await apiOf([projectOf(await begun())]);
     expect(await ask('GET', '/unknown')).toMatchObject({
       status: 404,
@@ -145,7 +145,7 @@ describe('the addresses of Symphony', () => {
   });
 
   // @conforms H14
-  it('without a project it says so, and is not broken', async () => {
+  it('report that there is no project, without failing', async () => {
     const { ask } = await apiOf([]);
     expect(await ask('GET', '/api/v1/state')).toMatchObject({
       status: 200,
@@ -161,7 +161,7 @@ describe('the addresses of Symphony', () => {
   });
 
   // @conforms api.71
-  it('asks whoever comes before its projects to come again: nothing is gone that is on its way', async () => {
+  it('ask clients to come back while projects are starting', async () => {
     const { ask, registry } = await apiOf([]);
     registry.expect(2);
     const again = { status: 503, json: { error: { code: 'starting' } } };
@@ -171,12 +171,12 @@ describe('the addresses of Symphony', () => {
     registry.add(projectOf(await begun()));
     expect((await ask('GET', '/api/v1/projects/test/queue')).status).toBe(200);
     expect(await ask('GET', '/api/v1/events')).toMatchObject(again);
-    registry.cannotCome();
+    registry.startFailed();
     expect((await ask('GET', '/api/v1/projects/other/queue')).json.error.code).toBe('project_not_found');
   });
 
   // @conforms ref-1.15
-  it('tells of what waits where its last run worked, in which session, and what that said last', async () => {
+  it('show the workspace, session and last message of the last run of a waiting issue', async () => {
     const issues = ['MT-RETRY', 'MT-BLOCKED'].map((identifier, at) => issue({ id: `${at + 1}`, identifier }));
     const stage = await begun({ issues, settings: settings({ intervalMs: 100 }) });
     for (const {
@@ -203,7 +203,7 @@ describe('the addresses of Symphony', () => {
     expect(held.recent_events).toHaveLength(1);
   });
 
-  it('counts the seconds of runs that ended and of those that go on', async () => {
+  it('count the seconds of finished and running runs', async () => {
     const stage = await begun({ issues: [issue({ id: '1' })] });
     const { ask } = await apiOf([projectOf(stage)]);
     await stage.clock.advance(30_000);
@@ -214,7 +214,7 @@ describe('the addresses of Symphony', () => {
   });
 
   // @conforms X15
-  it('answers while the tracker does not', async () => {
+  it('answer while the tracker does not', async () => {
     const stage = await begun();
     stage.tracker.fetchByStates = () => new Promise(() => {});
     stage.orchestrator.refresh();

@@ -12,7 +12,7 @@ const at = '/api/v1/projects/test';
 const amount = { inputTokens: 1, cachedInputTokens: 2, outputTokens: 3, reasoningTokens: 4, totalTokens: 10, runs: 1 };
 
 describe('every address of a project', () => {
-  it('is 404 for a project that is not there, and none changes anything', async () => {
+  it('returns 404 for an unknown project, and changes nothing', async () => {
     const stage = await begun();
     const { routes, refused } = readsOf([projectOf(stage)]);
     const below = routes.map(({ path }) => path).filter((path) => path.includes(':project'));
@@ -27,7 +27,7 @@ describe('every address of a project', () => {
 });
 
 describe('the projects', () => {
-  it('are listed, and what is going on in one is told', async () => {
+  it('are listed, and the current state of one is returned', async () => {
     const stage = await begun();
     const { get, ask } = readsOf([projectOf(stage), projectOf(stage, 'another one')]);
     expect((await get('/api/v1/projects')).projects.map(({ name }: { name: string }) => name)).toEqual([
@@ -43,7 +43,7 @@ describe('the projects', () => {
 });
 
 describe('the queue', () => {
-  it('has every candidate that has not started, in the order of starts, with the reason', async () => {
+  it('has every candidate that has not started, in start order, with the reason', async () => {
     const issues = [
       issue({ id: 'late', priority: 4, createdAt: 1 }),
       issue({ id: 'runs', priority: 1, createdAt: 1 }),
@@ -65,7 +65,7 @@ describe('the queue', () => {
     expect(candidates[1]).toMatchObject({ next_look_at: null, reason: { text: expect.stringContaining('not yet') } });
   });
 
-  it('of what waits for its retry tells when it is looked at', async () => {
+  it('shows when a waiting retry is checked next', async () => {
     const stage = await begun();
     stage.runs[0]?.fail('agent_exited');
     await stage.clock.advance(150);
@@ -75,7 +75,7 @@ describe('the queue', () => {
   });
 });
 
-describe('the queue with all slots taken', () => {
+describe('the queue without a free slot', () => {
   const full = () =>
     begun({
       issues: [issue({ id: '1', createdAt: 1 }), issue({ id: '2', createdAt: 2 })],
@@ -83,7 +83,7 @@ describe('the queue with all slots taken', () => {
     });
 
   // @conforms api.70
-  it('says of a retry that is due that it waits for a slot', async () => {
+  it('says that a due retry waits for a slot', async () => {
     const stage = await full();
     stage.runs[0]?.fail('agent_exited');
     await stage.clock.advance(60_000);
@@ -92,7 +92,7 @@ describe('the queue with all slots taken', () => {
     expect(candidates).toMatchObject([{ issue_id: '1', reason: { code: 'no_slot', text: telling(1) } }]);
   });
 
-  it('says it also of what nobody has looked at yet, and of nothing that waits for its time', async () => {
+  it('says the same for an unchecked issue, but not for one that waits for its time', async () => {
     const stage = await full();
     const model = stage.orchestrator.read();
     const queue = async (more: Partial<typeof model>) =>
@@ -111,7 +111,7 @@ describe('the queue with all slots taken', () => {
 });
 
 describe('the questions', () => {
-  it('that are open come first, the oldest first, then the latest of the others, each once', async () => {
+  it('lists open ones first, oldest first, then the latest of the others, each once', async () => {
     const stage = await begun({ issues: [] });
     const { questions } = stage.store;
     const field = { name: 'a', label: 'A', options: ['x'], allowsOther: false, isSecret: true };
@@ -148,7 +148,7 @@ describe('the questions', () => {
     expect(await refused(`${at}/questions?limit=0`)).toEqual([422, 'invalid_request']);
   });
 
-  it('of a live agent tell until when it waits', async () => {
+  it('of a live agent say until when it waits', async () => {
     const stage = await begun({
       settings: settings({ intervalMs: 100, agent: { approvals: 'ask', askTimeoutMs: 60_000 } }),
     });
@@ -162,8 +162,8 @@ describe('the questions', () => {
   });
 });
 
-describe('the commands', () => {
-  it('are told with their author and what came of them, the newest first', async () => {
+describe('the latest commands', () => {
+  it('have their author and answer, newest first', async () => {
     const stage = await begun();
     await stage.command('pause', { reason: 'lunch' });
     await stage.command('pause');
@@ -184,7 +184,7 @@ describe('the commands', () => {
 
 describe('the commands of issues', () => {
   // @conforms api.69
-  it('name them by their identifiers where those are known, and otherwise as they were asked', async () => {
+  it('name issues by identifier if it is known, otherwise as requested', async () => {
     const stage = await begun({ issues: [issue({ id: '1' })] });
     await stage.store.runs.start(runStart('r-old', { project: stage.project, issueId: 'gone', identifier: 'OLD-1' }));
     for (const name of ['1', 'gone', 'nobody', 't-1']) await stage.command('issue_hold', { issue: name });
@@ -195,7 +195,7 @@ describe('the commands of issues', () => {
 });
 
 describe('the system', () => {
-  it('tells its jobs', async () => {
+  it('lists its jobs', async () => {
     const stage = await begun();
     const { jobs } = await readsOf([projectOf(stage)]).get(`${at}/jobs`);
     expect(jobs.find(({ name }: { name: string }) => name === 'tracker_poll')).toMatchObject({
@@ -204,7 +204,7 @@ describe('the system', () => {
     });
   });
 
-  it('asks for as many hours of requests as are kept, and no more', async () => {
+  it('reports at most as many hours of requests as are stored', async () => {
     const stage = await begun();
     const asked: number[] = [];
     const requests = async (hours: number) => {
@@ -221,7 +221,7 @@ describe('the system', () => {
 });
 
 describe('the usage', () => {
-  it('is summed by day, by role and by issue, of the days asked for', async () => {
+  it('is summed by day, role and issue for the requested days', async () => {
     const stage = await begun({ issues: [issue({ id: 'seen', identifier: 'T-seen' })] });
     const { usage, runs } = stage.store;
     const of = { project: stage.project, costMicroUsd: 250_000, ...amount };
@@ -249,7 +249,7 @@ describe('the usage', () => {
     ]);
   });
 
-  it('is that of the last thirty days without a word, by the clock', async () => {
+  it('covers the last thirty days by default', async () => {
     const stage = await begun();
     const { get } = readsOf([projectOf(stage)], {
       now: () => Date.UTC(2026, 10, 15, 23, 59),
@@ -266,12 +266,12 @@ describe('the usage', () => {
     'from=yesterday',
     'from=2026-02-30',
     'to=2026-13-01',
-  ])('is refused for %s', async (query) => {
+  ])('rejects %s', async (query) => {
     const { refused } = readsOf([projectOf(await begun())]);
     expect(await refused(`${at}/usage?${query}`)).toEqual([422, 'invalid_request']);
   });
 
-  it('covers as much as a leap year', async () => {
+  it('covers up to a leap year', async () => {
     const { get } = readsOf([projectOf(await begun())]);
     await get(`${at}/usage?from=2024-01-01&to=2024-12-31`);
   });

@@ -8,7 +8,7 @@ const valuesIn = (workflow: ReturnType<typeof given>) =>
 
 describe('the settings in force', () => {
   // @conforms workflow.5
-  it('tell where each comes from', () => {
+  it('show where each comes from', () => {
     const origins = originsIn(
       given(
         `tracker: {kind: linear, project_slug: p, provider: {api_key: $KEY}}
@@ -32,7 +32,7 @@ codex: {turn_timeout_ms: 7}`,
     });
   });
 
-  it('show the value that is used, and no secret', () => {
+  it('show the effective value and no secret', () => {
     const workflow = given('tracker: {kind: linear, api_key: $K, project_slug: p, provider: {api_kye: hidden}}', {
       K: 'hidden',
     });
@@ -46,7 +46,7 @@ codex: {turn_timeout_ms: 7}`,
     expect(JSON.stringify(workflow.described)).not.toContain('hidden');
   });
 
-  it('name each setting once, and only those in force', () => {
+  it('list each setting once, and only those in force', () => {
     const keys = givenMemory('').described.map(({ key }) => key);
     expect(new Set(keys).size).toBe(keys.length);
     expect(keys).not.toContain('codex.turn_timeout_ms');
@@ -54,7 +54,7 @@ codex: {turn_timeout_ms: 7}`,
     expect(keys).toContain('tracker.provider.issues_file');
   });
 
-  it('show no credentials in an address, and no secret that was put in the wrong place', () => {
+  it('show no credentials in an address, and no misplaced secret', () => {
     const { described } = givenLinear(
       '{api_key: k, project_slug: p, endpoint: "https://me:hunter2@proxy.example/graphql"}',
     );

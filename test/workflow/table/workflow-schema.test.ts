@@ -32,7 +32,7 @@ describe('the JSON Schema of the front matter', () => {
     expect(JSON.parse(JSON.stringify(schema))).toEqual(schema);
   });
 
-  it('offers the kinds and backends there are', () => {
+  it('lists the available tracker kinds and backends', () => {
     expect(section('tracker').kind?.enum).toEqual(['memory', 'linear', 'board']);
     expect(section('agent').backend?.enum).toEqual(['codex', 'command', 'rehearsal']);
   });
@@ -46,14 +46,14 @@ describe('the JSON Schema of the front matter', () => {
     expect(linear.provider?.properties?.endpoint?.default).toBe('https://api.linear.app/graphql');
   });
 
-  it('has sections in sections', () => {
+  it('has nested sections', () => {
     expect(section('polling').budget?.properties).toHaveProperty('requests_per_day');
     expect(section('polling').jobs?.properties?.stall_check?.properties?.interval_ms).toMatchObject({ default: 5000 });
     expect(section('polling').jobs?.properties).not.toHaveProperty('tracker_poll');
     expect(Object.keys(schema.properties ?? {})).not.toContain('polling.budget');
   });
 
-  it('knows the form of accounts, prices and choices', () => {
+  it('describes accounts, prices and choices', () => {
     const inner = (name: string): string => JSON.stringify(section('agent')[name]);
     expect(inner('accounts')).toMatch(/"items":.*"name".*"backend".*"env".*"home".*"additionalProperties":false/);
     expect(inner('accounts')).not.toContain('"default"');
@@ -63,7 +63,7 @@ describe('the JSON Schema of the front matter', () => {
     expect(section('codex').tools).toMatchObject({ default: 'dynamic' });
   });
 
-  it('knows the form of quiet hours', () => {
+  it('describes quiet hours', () => {
     const [form] = section('polling').quiet_hours?.anyOf ?? [];
     const pattern = new RegExp(form?.pattern ?? '');
     expect(['22:00-06:00', '22:00-24:00', '24:00-06:00', '9:00-10:00'].map((text) => pattern.test(text))).toEqual([
@@ -97,7 +97,7 @@ describe('docs/configuration.md', () => {
   ];
   const providerKeys = (profile: TrackerProfile) => profile.keys.map((key) => `tracker.provider.${key.name}`);
 
-  it('has a row for every key of the schema, and no other', () => {
+  it('has exactly one row for each key of the schema', () => {
     const keys = keysIn(schema).map(([key]) => key);
     expect([...rows.keys()].sort()).toEqual([...keys, ...trackers.flatMap(providerKeys)].sort());
   });
@@ -110,7 +110,7 @@ describe('docs/configuration.md', () => {
     }
   });
 
-  it('has the template of a branch that no row can hold', () => {
+  it('has the branch template, which no table row can hold', () => {
     const branch = givenMemory('').described.find(({ key }) => key === 'workspace.branch');
     expect(doc).toContain(`\`\`\`liquid\n${branch?.value}\n\`\`\``);
   });

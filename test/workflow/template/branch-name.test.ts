@@ -44,7 +44,7 @@ const text = fc.array(fc.constantFrom(...pieces), { maxLength: 8 }).map((parts) 
 const sampled = (count: number) => fc.sample(text, { numRuns: count, seed: 5 });
 
 describe('the branch of an issue', () => {
-  it('is the rendered text where that is a name, without the blanks around it', () => {
+  it('is the rendered text without surrounding blanks, if that is a valid name', () => {
     for (const name of ['baton/abc-1', 'a', 'feature/x.y_z', 'owner/repo#12', 'ü/日本', 'a.locks', 'HEADS', 'x@y'])
       expect(named(`  ${name}\n`), name).toBe(name);
   });
@@ -63,12 +63,12 @@ describe('the branch of an issue', () => {
     ['$(rm -rf x)`id`', 'rm -rf x-id'.replaceAll(' ', '-')],
     ['a\nb\tc', 'a-b-c'],
     ['x'.repeat(300), 'x'.repeat(191)],
-  ])('mends %j and marks it', (rendered, stem) => {
+  ])('makes %j valid and appends a hash', (rendered, stem) => {
     expect(named(rendered).replace(/-[0-9a-f]{8}$/, '')).toBe(stem);
     expect(named(rendered)).toMatch(/-[0-9a-f]{8}$/);
   });
 
-  it('falls back to the identifier when nothing is rendered, or nothing is left of it', () => {
+  it('falls back to the identifier when the rendered or cleaned text is empty', () => {
     expect(named('  \n ')).toBe('baton/ABC-1');
     expect(named('???')).toMatch(/^baton\/ABC-1-[0-9a-f]{8}$/);
     expect(named('???', 'id', '???')).toMatch(/^baton\/issue-[0-9a-f]{8}$/);
@@ -76,7 +76,7 @@ describe('the branch of an issue', () => {
   });
 
   // @conforms limits.18
-  it('is a name that git takes, whatever the ticket says', () => {
+  it('is always a name that git accepts, whatever the issue contains', () => {
     const names = sampled(400).map((rendered) => named(rendered, 'id', rendered));
     const taken = takenByGit(names);
     expect(names.filter((_, index) => taken[index] !== true)).toEqual([]);
@@ -85,7 +85,7 @@ describe('the branch of an issue', () => {
   });
 
   // @conforms limits.19
-  it('is never shared by two issues because of the mending', () => {
+  it('is never shared by two issues because of a changed name', () => {
     fc.assert(
       fc.property(text, text, (one, other) => {
         const first = named(one, 'id-1', 'ABC-1');
@@ -102,8 +102,8 @@ describe('the branch of an issue', () => {
   });
 });
 
-describe('the name of a branch', () => {
-  it('is judged as git judges it', () => {
+describe('isBranchName', () => {
+  it('agrees with git', () => {
     // A NUL cannot be handed to a program, a lone surrogate would reach it as another character, and @ is HEAD elsewhere.
     const names = [
       ...sampled(400),
@@ -119,16 +119,16 @@ describe('the name of a branch', () => {
 });
 
 describe('workspace.branch', () => {
-  it('is by default baton/ and the identifier in lower case', () => {
+  it('is baton/ and the lower-case identifier by default', () => {
     expect(givenMemory('').renderBranch(givenIssue({ identifier: 'ABC-12' }))).toBe('baton/abc-12');
   });
 
-  it('may use the issue, and what it makes is mended', () => {
+  it('may use the issue, and its result is made valid', () => {
     const { renderBranch } = givenMemory('workspace: {branch: "{{ issue.title }}"}');
     expect(renderBranch(givenIssue({ title: 'Fix $(it): now!' }))).toMatch(/^Fix-it-now-[0-9a-f]{8}$/);
   });
 
-  it('sees neither the attempt nor anything else', () => {
+  it('sees neither the attempt nor any other variable', () => {
     const { renderBranch } = givenMemory('workspace: {branch: "b/{{ attempt }}"}');
     const error = refusal(() => renderBranch(givenIssue()));
     expect(error.code).toBe('template_render_error');

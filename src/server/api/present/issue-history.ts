@@ -20,7 +20,7 @@ export interface HistoryFacts {
 const mostEntries = 500;
 
 /** The board records these commands itself. */
-const ofTheBoard: ReadonlySet<string> = new Set(['issue_move', 'issue_comment', 'issue_file', 'issue_edit']);
+const boardCommands: ReadonlySet<string> = new Set(['issue_move', 'issue_comment', 'issue_file', 'issue_edit']);
 
 /** The history of an issue with its authors: changes on the board and completed commands, by time. */
 export function issueHistory({ issue, board, commands, questions }: HistoryFacts): HistoryEntry[] {
@@ -32,14 +32,14 @@ export function issueHistory({ issue, board, commands, questions }: HistoryFacts
     asked(command) !== undefined;
   const changes = board.map((entry) => ({
     at: entry.at,
-    told: { author: entry.author, what: entry.field, from: entry.from, to: entry.to, reason: entry.reason },
+    entry: { author: entry.author, what: entry.field, from: entry.from, to: entry.to, reason: entry.reason },
   }));
   const acts = commands
-    .filter((command) => !ofTheBoard.has(command.kind) && command.result?.status === 'done' && isAbout(command))
+    .filter((command) => !boardCommands.has(command.kind) && command.result?.status === 'done' && isAbout(command))
     .toSorted((left, right) => left.seq - right.seq)
     .map((command) => ({
       at: command.at,
-      told: {
+      entry: {
         author: command.author,
         what: command.kind,
         from: null,
@@ -50,7 +50,7 @@ export function issueHistory({ issue, board, commands, questions }: HistoryFacts
   return [...changes, ...acts]
     .toSorted((left, right) => left.at - right.at)
     .slice(-mostEntries)
-    .map(({ at, told }) => ({ ...told, at: certainTime(at), author: presentAuthor(told.author) }));
+    .map(({ at, entry }) => ({ ...entry, at: certainTime(at), author: presentAuthor(entry.author) }));
 }
 
 /** The result of the command, with the person's own words. */

@@ -15,8 +15,8 @@ import { rowName } from './row-name.ts';
 export function needsYou(model: ReadModel, known: ReadonlyMap<string, Issue>): NeedsYou[] {
   return [
     ...questions(model, known),
-    ...troubles(model),
-    ...daysOver(model),
+    ...problems(model),
+    ...dayLimits(model),
     ...accounts(model),
     ...holds(model, known),
     ...reviews(model),
@@ -83,7 +83,7 @@ function accounts({ accounts: all }: ReadModel): NeedsYou[] {
       ? []
       : [
           {
-            ...aboutNone,
+            ...noIssue,
             key: `account:${backend}/${name}`,
             kind: 'account' as const,
             code: 'agent_auth_failed',
@@ -94,9 +94,9 @@ function accounts({ accounts: all }: ReadModel): NeedsYou[] {
   );
 }
 
-function troubles(model: ReadModel): NeedsYou[] {
+function problems(model: ReadModel): NeedsYou[] {
   return problemsOf(model).map(({ code, text }) => ({
-    ...aboutNone,
+    ...noIssue,
     key: `daemon:${code}`,
     kind: 'daemon' as const,
     code,
@@ -109,9 +109,9 @@ function troubles(model: ReadModel): NeedsYou[] {
  * A limit of the day is reached: nothing runs, and nothing starts before the next day unless a person allows more. The
  * key contains the day and where the allowance began, so that reaching the limit again makes a new row.
  */
-function daysOver({ at, today }: ReadModel): NeedsYou[] {
+function dayLimits({ at, today }: ReadModel): NeedsYou[] {
   return (today.reached ?? []).map((finding) => ({
-    ...aboutNone,
+    ...noIssue,
     key: `limit:${finding.limit}:${utcDay(at)}:${finding.allowedAfter}`,
     kind: 'limit' as const,
     code: finding.limit,
@@ -130,12 +130,12 @@ export function problemsOf({ workflowProblem, noHeadroom, errors, jobs }: ReadMo
     ...new Map(errors.map(({ error }) => [error.code, { code: error.code, text: error.message }])).values(),
     ...failing.map(({ name, failures, error }) => ({
       code: `job_${name}`,
-      text: `the job ${name} failed ${failures} times in a row: ${error ?? 'no reason told'}`,
+      text: `the job ${name} failed ${failures} times in a row: ${error ?? 'no reason given'}`,
     })),
   ];
 }
 
-const aboutNone = {
+const noIssue = {
   issue_id: null,
   issue_identifier: null,
   title: null,

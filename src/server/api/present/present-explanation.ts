@@ -11,7 +11,7 @@ const explainMs = 5_000;
 const explainAloneMs = 15_000;
 
 export interface Explained {
-  readonly told: Pick<IssueDetail, 'explanation' | 'why_unknown'>;
+  readonly detail: Pick<IssueDetail, 'explanation' | 'why_unknown'>;
   /** The issue as the explanation found it. */
   readonly issue: { readonly title: string; readonly state: string } | null;
 }
@@ -21,7 +21,7 @@ export async function explainIssue(project: ApiProject, issueId: string, clock: 
   try {
     const found = await within(clock, explainMs, project.explain(issueId));
     if (found === timedOut) return unknown(`The tracker did not answer within ${explainMs / 1_000} seconds.`);
-    return { told: { explanation: presentExplanation(found), why_unknown: null }, issue: found.issue };
+    return { detail: { explanation: presentExplanation(found), why_unknown: null }, issue: found.issue };
   } catch (thrown) {
     return unknown(toBatonError(thrown).message);
   }
@@ -30,7 +30,7 @@ export async function explainIssue(project: ApiProject, issueId: string, clock: 
 /** The explanation together with its issue. Rejects when there is no explanation. */
 export async function explained(project: ApiProject, reference: string, clock: Clock): Promise<ExplainedIssue> {
   const found = await within(clock, explainAloneMs, project.explain(reference));
-  if (found === timedOut) throw new BatonError('tracker_request', 'The daemon still waits for its tracker.');
+  if (found === timedOut) throw new BatonError('tracker_request', 'The tracker has not answered the daemon yet.');
   const { id, identifier, title, state } = found.issue;
   return { issue_id: id, issue_identifier: identifier, title, state, ...presentExplanation(found) };
 }
@@ -53,5 +53,5 @@ function presentExplanation({ gates, reason, startsBefore, nextCode, next }: Fou
 type Found = Awaited<ReturnType<ApiProject['explain']>>;
 
 function unknown(why: string): Explained {
-  return { told: { explanation: null, why_unknown: why }, issue: null };
+  return { detail: { explanation: null, why_unknown: why }, issue: null };
 }

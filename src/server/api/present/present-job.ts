@@ -39,18 +39,18 @@ export async function presentJobs(project: JobsProject): Promise<{
 }> {
   const { owner } = project;
   const timers = await project.tables.jobTimers.list(project.id);
-  const { jobs: told, polling } = project.read();
+  const { jobs: live, polling } = project.read();
   const others = timers.filter((timer) => timer.owner !== '' && timer.owner !== owner);
   return {
     // Only a running daemon knows which mode an adaptive poll is in.
-    polling_mode: told.length === 0 ? project.polling().mode : polling.mode,
+    polling_mode: live.length === 0 ? project.polling().mode : polling.mode,
     jobs: jobNames.map((name) => {
       const ofJob = timers.filter(({ job }) => job === name);
       const own = ofJob.find((timer) => timer.owner === owner) ?? ofJob.find((timer) => timer.owner === '');
-      const live = told.find((job) => job.name === name);
+      const found = live.find((job) => job.name === name);
       return {
         ...fromStore(name, own, project.polling()),
-        ...(live === undefined ? {} : presentJob(live)),
+        ...(found === undefined ? {} : presentJob(found)),
         owner: own?.owner ?? null,
       };
     }),

@@ -52,14 +52,14 @@ export function runningRow({ issue, usage, warnings, ...run }: RunningView): Run
 
 /** Issues that wait for a retry, for a quota or in the queue; claimed issues are already in another list. */
 function waitingRows(model: ReadModel, known: ReadonlyMap<string, Issue>): WaitingRow[] {
-  const looks = (kind: 'retry' | 'quota', views: ReadModel['retrying']): WaitingRow[] =>
-    views.map(({ issue, attempt, dueAt, error, waitReason, waitCode, ...look }) => ({
+  const retryRows = (kind: 'retry' | 'quota', views: ReadModel['retrying']): WaitingRow[] =>
+    views.map(({ issue, attempt, dueAt, error, waitReason, waitCode, ...retry }) => ({
       ...rowName(issue, known),
       key: `${kind}:${issue.id}`,
       kind,
       state: known.get(issue.id)?.state ?? null,
       attempt,
-      reason: waitReason ?? error ?? retryWords[look.kind],
+      reason: waitReason ?? error ?? retryWords[retry.kind],
       code: waitCode,
       next_look_at: timeText(waitCode === 'day_limit' ? nextUtcMidnight(model.at) : dueAt),
     }));
@@ -76,16 +76,16 @@ function waitingRows(model: ReadModel, known: ReadonlyMap<string, Issue>): Waiti
       code: reason.code,
       next_look_at: reason.code === 'day_limit' ? timeText(nextUtcMidnight(model.at)) : nextPoll,
     }));
-  return [...looks('retry', model.retrying), ...looks('quota', model.waitingQuota), ...queue];
+  return [...retryRows('retry', model.retrying), ...retryRows('quota', model.waitingQuota), ...queue];
 }
 
 const retryWords: Readonly<Record<ReadModel['retrying'][number]['kind'], string>> = {
-  continuation: 'its last run ended well and the issue is still open: the work goes on',
+  continuation: 'its last run succeeded and the issue is still open, so the work continues',
   failure: 'its last run failed',
   interrupted: 'its last run was interrupted',
   quota: 'the quota of its account was used up',
   answered: 'a person answered',
-  handed_back: 'a person gave it back',
+  handed_back: 'a person handed it back',
 };
 
 /** The issues finished at that time or later, the latest first. */

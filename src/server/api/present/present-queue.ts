@@ -13,7 +13,7 @@ const mostCandidates = 10_000;
 export function presentQueue(model: ReadModel): Queue {
   const nextPoll = timeText(model.jobs.find(({ name }) => name === 'tracker_poll')?.nextDueAt ?? null);
   const started = new Set(model.running.map(({ issue }) => issue.id));
-  const looks = new Map([...model.retrying, ...model.waitingQuota].map((look) => [look.issue.id, look]));
+  const retries = new Map([...model.retrying, ...model.waitingQuota].map((retry) => [retry.issue.id, retry]));
   const held = new Map(model.held.map((entry) => [entry.issue.id, entry]));
   const activities = activitiesOf(model);
   return {
@@ -22,8 +22,8 @@ export function presentQueue(model: ReadModel): Queue {
       .map((issue) => {
         const { id, identifier, title, state, priority, skipped } = presentTrackerIssue(issue, activities);
         const hold = held.get(id);
-        const look = looks.get(id);
-        const reason = hold === undefined ? whyWaits(model, look, skipped) : { code: hold.code, text: hold.reason };
+        const retry = retries.get(id);
+        const reason = hold === undefined ? whyWaits(model, retry, skipped) : { code: hold.code, text: hold.reason };
         return {
           issue_id: id,
           issue_identifier: identifier,
@@ -32,7 +32,7 @@ export function presentQueue(model: ReadModel): Queue {
           priority,
           reason,
           // A held issue waits for a person, not for a time.
-          next_look_at: hold !== undefined ? null : look === undefined ? nextPoll : timeText(look.dueAt),
+          next_look_at: hold !== undefined ? null : retry === undefined ? nextPoll : timeText(retry.dueAt),
         };
       }),
     next_poll_at: nextPoll,
@@ -44,13 +44,13 @@ export function presentQueue(model: ReadModel): Queue {
  */
 function whyWaits(
   { at, slots }: ReadModel,
-  look: RetryingView | undefined,
+  retry: RetryingView | undefined,
   skipped: IssueSummary['skipped'],
 ): IssueSummary['skipped'] {
-  if (look?.waitReason != null) return { code: look.waitCode ?? 'claimed', text: look.waitReason };
+  if (retry?.waitReason != null) return { code: retry.waitCode ?? 'claimed', text: retry.waitReason };
   // The claim is not the reason: it belongs to this very retry.
-  const other = look !== undefined && skipped?.code === 'claimed' ? null : skipped;
-  if (look !== undefined && look.dueAt > at) return skipped;
+  const other = retry !== undefined && skipped?.code === 'claimed' ? null : skipped;
+  if (retry !== undefined && retry.dueAt > at) return skipped;
   if (other !== null || slots.used < slots.limit) return other;
   return { code: 'no_slot', text: `no slot (${slots.used} of ${slots.limit})` };
 }

@@ -25,7 +25,7 @@ export interface SymphonyFacts extends ReadModel {
 /** The read models of all projects in the format of Symphony's API. */
 export function presentState(models: readonly SymphonyFacts[], at: number): SymphonyState {
   const running = models.flatMap((model) => model.running.map(presentRunning));
-  const retrying = models.flatMap((model) => looksOf(model).map((look) => presentRetrying(model, look)));
+  const retrying = models.flatMap((model) => retriesOf(model).map((retry) => presentRetrying(model, retry)));
   const blocked = models.flatMap((model) => model.held.map((entry) => presentBlocked(model, entry)));
   return {
     generated_at: timeText(at),
@@ -51,7 +51,7 @@ export function presentIssue(model: SymphonyFacts, identifier: string): Symphony
   const isIt = ({ issue }: { readonly issue: { readonly identifier: string } }): boolean =>
     issue.identifier.toLowerCase() === identifier.toLowerCase();
   const running = model.running.find(isIt);
-  const retry = looksOf(model).find(isIt);
+  const retry = retriesOf(model).find(isIt);
   const held = model.held.find(isIt);
   const found = running ?? retry ?? held;
   if (found === undefined) return null;
@@ -131,7 +131,7 @@ function presentBlocked(
 }
 
 /** Issues that wait for a quota count as retrying. */
-export function looksOf({
+export function retriesOf({
   retrying,
   waitingQuota,
 }: Pick<ReadModel, 'retrying' | 'waitingQuota'>): readonly RetryingView[] {
@@ -152,10 +152,10 @@ function totalsOf(models: readonly ReadModel[], at: number): SymphonyState['code
 
 /** The last known limits, by account. */
 function rateLimits(models: readonly ReadModel[]): SymphonyState['rate_limits'] {
-  const told = models.flatMap(({ accounts }) => accounts).filter(({ windows }) => windows.length > 0);
-  if (told.length === 0) return null;
+  const known = models.flatMap(({ accounts }) => accounts).filter(({ windows }) => windows.length > 0);
+  if (known.length === 0) return null;
   return Object.fromEntries(
-    told.map(({ backend, name, windows }) => [
+    known.map(({ backend, name, windows }) => [
       `${backend}/${name}`,
       Object.fromEntries(
         windows.map((window) => [

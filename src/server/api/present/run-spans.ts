@@ -52,16 +52,16 @@ export function runSpans(facts: SpanFacts): Span[] {
 
 /** The recorded stages. A run from before stages were recorded gets one span, up to its first event. */
 function stages({ run, events }: SpanFacts): Span[] {
-  const told = events.filter(({ name }) => name === 'stage_changed');
+  const recorded = events.filter(({ name }) => name === 'stage_changed');
   const endedAt = run.finish?.endedAt ?? null;
-  if (told.length === 0) {
+  if (recorded.length === 0) {
     const first = events[0]?.at ?? endedAt;
     const isOk = first === null ? null : events.length > 0 || run.finish?.outcome === 'succeeded';
     return [spanOf('stage', 'preparing_workspace', run.startedAt, first, isOk)];
   }
-  return told.flatMap(({ summary, at }, index) => {
+  return recorded.flatMap(({ summary, at }, index) => {
     if (lastStages.has(summary)) return [];
-    const next = told[index + 1];
+    const next = recorded[index + 1];
     const isOk = next === undefined ? endedWell(run) : next.summary === 'succeeded' || !lastStages.has(next.summary);
     return [spanOf('stage', summary, at, next?.at ?? endedAt, isOk)];
   });

@@ -38,8 +38,8 @@ function isOk({ exitCode, status }: Fields): boolean | null {
 
 function nameOf({ type, command, server, tool, query }: Fields): string {
   const words = { commandExecution: [command], mcpToolCall: [server, tool], webSearch: ['web search', query] };
-  const told = words[type as keyof typeof words] ?? [];
-  const name = told.filter((word) => typeof word === 'string' && word !== '').join(' ');
+  const parts = words[type as keyof typeof words] ?? [];
+  const name = parts.filter((word) => typeof word === 'string' && word !== '').join(' ');
   return (name === '' ? String(type) : name).slice(0, longestName);
 }
 

@@ -24,7 +24,7 @@ export interface TranscriptPart {
   readonly isCut: boolean;
 }
 
-const linesAPage = 500;
+const linesPerPage = 500;
 
 /**
  * The events of a transcript from one number to another, in order. What must hold: at most about `mostBytes` are in
@@ -59,7 +59,7 @@ interface PlacedEvent {
 async function* eventsFrom(transcripts: TranscriptReader, runId: string, from: number): AsyncGenerator<PlacedEvent> {
   let cursor = await transcripts.seek(runId, from);
   for (;;) {
-    const { lines, next } = await transcripts.read(runId, { cursor, limit: linesAPage });
+    const { lines, next } = await transcripts.read(runId, { cursor, limit: linesPerPage });
     if (lines.length === 0) return;
     for (const line of lines) {
       const event = eventIn(line);

@@ -25,7 +25,7 @@ export function actionRoutes({ projects, stream }: ActionParts): Route[] {
       method: 'POST',
       path: '/api/v1/projects/:project/commands',
       scope: 'operate',
-      summary: 'Asks for a change, and tells what came of it.',
+      summary: 'Sends a command and returns its answer.',
       params: z.object({ project: z.string() }),
       body: commandRequest,
       answer: commandAnswer,
@@ -33,7 +33,7 @@ export function actionRoutes({ projects, stream }: ActionParts): Route[] {
         const project = projects.find(params.project);
         if (project === null) return noProject(projects);
         const { command, facts } = await project.submit(body, caller.author);
-        await tellIssue(stream, project, command, facts);
+        await publishIssue(stream, project, command, facts);
         return { command: presentCommand(command, facts) };
       },
     }),
@@ -42,7 +42,7 @@ export function actionRoutes({ projects, stream }: ActionParts): Route[] {
       path: '/api/v1/projects/:project/store-changes',
       scope: 'operate',
       summary:
-        'Says that another program wrote to the store, or restored a backup into it: the daemon reads it again now.',
+        'Says that another program wrote to the store or restored a backup into it, so that the daemon reads it again.',
       params: z.object({ project: z.string() }),
       body: storeChange,
       answer: storeChangeAnswer,
@@ -57,7 +57,7 @@ export function actionRoutes({ projects, stream }: ActionParts): Route[] {
       method: 'POST',
       path: '/api/v1/commands',
       scope: 'operate',
-      summary: 'Asks the same of all projects: to pause, to go on, or to end with the last run.',
+      summary: 'Sends one command to all projects: pause, resume or drain.',
       body: commandForAll,
       answer: commandsOfAll,
       handle: async ({ body, caller }) => ({
@@ -72,8 +72,8 @@ export function actionRoutes({ projects, stream }: ActionParts): Route[] {
   ];
 }
 
-/** A change of an issue may appear in no row, so its listeners are asked to read the issue again. */
-async function tellIssue(
+/** No row may show a change of an issue, so this asks listeners to read the issue again. */
+async function publishIssue(
   stream: ActionParts['stream'],
   project: ApiProject,
   { payload, result }: Command,

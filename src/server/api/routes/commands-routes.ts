@@ -11,19 +11,19 @@ export function commandsRoutes(parts: ReadParts): Route[] {
   return [
     inProject(parts, {
       path: '/commands',
-      summary: 'What people asked for last, and what came of it; the newest first.',
+      summary: 'The latest commands with their answers, newest first.',
       query,
       answer: commandList,
       isCostly: true,
       handle: async (project, { query: { limit } }) => {
-        const told = (await project.tables.commands.outlines(project.id, { limit })).map((each) =>
+        const presented = (await project.tables.commands.outlines(project.id, { limit })).map((each) =>
           presentCommand(each),
         );
         const names = await namesOf(
           project,
-          told.flatMap(({ issue }) => issue ?? []),
+          presented.flatMap(({ issue }) => issue ?? []),
         );
-        return { commands: told.map((each) => ({ ...each, issue: names.get(each.issue ?? '') ?? each.issue })) };
+        return { commands: presented.map((each) => ({ ...each, issue: names.get(each.issue ?? '') ?? each.issue })) };
       },
     }),
   ];

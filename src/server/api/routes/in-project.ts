@@ -52,6 +52,6 @@ export function inProject<P extends z.ZodRawShape, Q extends z.ZodObject, A exte
 }
 
 /** The request is well-formed, but does not fit the project. */
-export function unfit(at: string, problem: string): Response {
+export function invalidRequest(at: string, problem: string): Response {
   return refuse('invalid_request', { facts: { problems: [{ at, problem }] } });
 }

@@ -25,12 +25,12 @@ const commentsShown = 500;
  * kinds.
  */
 const commandsSearched = 1_000;
-const toldOfIssue: readonly CommandKind[] = [
+const issueCommands: readonly CommandKind[] = [
   ...(['issue_retry', 'issue_hold', 'issue_release', 'issue_stop'] as const),
   ...(['issue_steer', 'issue_takeover', 'issue_handback', 'question_answer'] as const),
 ];
 
-/** Everything that is known of one issue; null when Baton does not know it. */
+/** Everything that Baton knows about one issue; null when it does not know the issue. */
 export async function issueDetail(project: ApiProject, reference: string, clock: Clock): Promise<IssueDetail | null> {
   const model = project.read();
   const found = await findIssue(project, reference, model, activitiesOf(model));
@@ -46,14 +46,14 @@ export async function issueDetail(project: ApiProject, reference: string, clock:
     tables.usage.sumOfIssue(key),
     described.has_board ? tables.boardComments.list(key) : [],
     described.has_board ? tables.boardHistory.list(key) : [],
-    tables.commands.outlines(projectId, { doneKinds: toldOfIssue, limit: commandsSearched }),
+    tables.commands.outlines(projectId, { doneKinds: issueCommands, limit: commandsSearched }),
     retryOf(project, model, id),
   ]);
   const facts =
     found.isSeen || explained.issue === null ? found.facts : { ...found.facts, ...wordsOf(explained.issue) };
   return {
     ...facts,
-    ...explained.told,
+    ...explained.detail,
     moves: project
       .movesFrom(facts.state)
       .map(({ to, whyNot }) => ({ to, is_allowed: whyNot === null, why_not: whyNot })),
@@ -96,9 +96,9 @@ async function retryOf(
   { retrying, waitingQuota }: ReadModel,
   issueId: string,
 ): Promise<IssueDetail['retry']> {
-  const look = [...retrying, ...waitingQuota].find(({ issue }) => issue.id === issueId);
-  if (look === undefined) return null;
-  const { kind, attempt, dueAt, error } = look;
+  const retry = [...retrying, ...waitingQuota].find(({ issue }) => issue.id === issueId);
+  if (retry === undefined) return null;
+  const { kind, attempt, dueAt, error } = retry;
   const stored = await tables.retries.read({ project: id, issueId });
   return { kind, attempt, due_at: certainTime(dueAt), error, note: stored?.note ?? null };
 }

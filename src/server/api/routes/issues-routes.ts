@@ -4,17 +4,17 @@ import { diff } from '../../../client/schema/run.ts';
 import { normalizeLabels } from '../../../core/issue/issue.ts';
 import { issueNotFound } from '../api-refusal.ts';
 import type { IssueFilter } from '../present/issue-filter.ts';
-import { pageMark } from '../present/page-mark.ts';
+import { pageCursor } from '../present/page-cursor.ts';
 import { explained } from '../present/present-explanation.ts';
 import { summaryOf } from '../present/present-issue.ts';
 import type { Route } from '../route.ts';
 import { findIssueId } from './find-issue.ts';
-import { inProject, type ReadParts, unfit } from './in-project.ts';
+import { inProject, invalidRequest, type ReadParts } from './in-project.ts';
 import { issueDetail } from './issue-detail.ts';
 import { boardStatusesOf, listIssues } from './list-issues.ts';
 
 const words = z.string().trim().min(1).max(200);
-const mark = pageMark(z.object({ updatedAt: z.int().min(-1), id: z.string() }));
+const mark = pageCursor(z.object({ updatedAt: z.int().min(-1), id: z.string() }));
 
 /** The filters of the list. Only `state` may occur several times and then matches any of its values. */
 const listQuery = mark.query.extend({
@@ -32,7 +32,7 @@ export function issuesRoutes(parts: ReadParts): Route[] {
   return [
     inProject(parts, {
       path: '/issues',
-      summary: 'Issues, the newest change first. A page may be short, or empty, and still have a next one.',
+      summary: 'Issues, latest change first. A page may be short or empty although another page follows.',
       query: listQuery,
       answer: issueList,
       // A text search reads all issues.
@@ -40,14 +40,15 @@ export function issuesRoutes(parts: ReadParts): Route[] {
       handle: async (project, { query }) => {
         const filter = filterOf(query);
         if (project.describe().has_board && boardStatusesOf(filter.states) === null)
-          return unfit('query.state', 'It has to be a status of the board.');
+          return invalidRequest('query.state', 'It must be a status of the board.');
         const page = await listIssues(project, { filter, limit: query.limit, after: mark.read(query.cursor) }, clock);
         return { issues: page.issues.map(summaryOf), next: page.next === null ? null : mark.write(page.next) };
       },
     }),
     inProject(parts, {
       path: '/issues/:issue',
-      summary: 'Everything about an issue, by its id or its identifier: why it is where it is, and what can be done.',
+      summary:
+        'Everything about an issue, by its id or identifier: its state, why it waits, and the commands that apply.',
       params,
       answer: issueDetailSchema,
       isCostly: true,
@@ -55,7 +56,7 @@ export function issuesRoutes(parts: ReadParts): Route[] {
     }),
     inProject(parts, {
       path: '/issues/:issue/explanation',
-      summary: 'Why an issue starts or does not, gate by gate, as the next decision would find it.',
+      summary: 'Why an issue would start now or not: each start condition and its result.',
       params: { issue: z.string().trim().min(1).max(500) },
       answer: explainedIssue,
       isCostly: true,
@@ -63,7 +64,7 @@ export function issuesRoutes(parts: ReadParts): Route[] {
     }),
     inProject(parts, {
       path: '/issues/:issue/diff',
-      summary: 'What the workspace of an issue has beyond its base.',
+      summary: 'The changes in the workspace of an issue, compared with its base.',
       params,
       answer: diff,
       isCostly: true,

@@ -7,12 +7,12 @@ import { fitsFilter, type IssueFilter, type IssuePlace, newestFirst, placeOf } f
 import { type IssueFacts, presentBoardIssue, seenIssues } from '../present/present-issue.ts';
 
 /** How many issues of each column one query reads: a few milliseconds. */
-const rowsAQuestion = 500;
+const rowsPerQuery = 500;
 /** When few issues match, a page is searched for at most this time and this many queries; the next page continues. */
-const lookForMs = 250;
-const mostQuestions = 100;
+const searchMs = 250;
+const mostQueries = 100;
 /** Ids in one query to the store. */
-const idsAQuestion = 500;
+const idsPerQuery = 500;
 
 export interface IssuePageQuery {
   readonly filter: IssueFilter;
@@ -34,8 +34,8 @@ export async function listIssues(project: ApiProject, query: IssuePageQuery, clo
   // Baton is active on few issues, whatever the size of the board.
   if (query.filter.activity === undefined) return pageOfBoard(project, query, clock);
   const issues: IssueFacts[] = [];
-  for (let from = 0; from < activities.ids.length; from += idsAQuestion) {
-    const ids = activities.ids.slice(from, from + idsAQuestion);
+  for (let from = 0; from < activities.ids.length; from += idsPerQuery) {
+    const ids = activities.ids.slice(from, from + idsPerQuery);
     const found = await project.tables.boardIssues.readMany(project.id, ids);
     issues.push(...found.map((issue) => presentBoardIssue(issue, activities)));
   }
@@ -63,15 +63,15 @@ async function pageOfBoard(project: ApiProject, query: IssuePageQuery, clock: Cl
   const { boardIssues } = project.tables;
   const activities = activitiesOf(project.read());
   const statuses = boardStatusesOf(filter.states) ?? [];
-  const until = clock.monotonic() + lookForMs;
+  const until = clock.monotonic() + searchMs;
   const issues: IssueFacts[] = [];
   let after = query.after === null ? null : `${query.after.updatedAt}:${query.after.id}`;
-  for (let questions = 0; questions < mostQuestions; questions += 1) {
+  for (let queries = 0; queries < mostQueries; queries += 1) {
     const page = await boardIssues.list(project.id, {
       statuses,
       match: matchOf(filter),
       limit: limit - issues.length,
-      scan: rowsAQuestion,
+      scan: rowsPerQuery,
       after,
     });
     issues.push(...page.issues.map((issue) => presentBoardIssue(issue, activities)));

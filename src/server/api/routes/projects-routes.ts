@@ -22,13 +22,13 @@ export function projectsRoutes(parts: ReadParts): Route[] {
     }),
     inProject(parts, {
       path: '',
-      summary: 'What is going on in a project at this instant.',
+      summary: 'The current state of a project, as the screen Now shows it.',
       answer: now,
       handle: (project) => presentNow(project.name, project.read()),
     }),
     inProject(parts, {
       path: '/status',
-      summary: 'The same for programs: everything that the daemon knows of a project at this instant.',
+      summary: 'The complete current state of a project, for programs.',
       answer: status,
       handle: async (project) => {
         const waiting = await project.tables.commands.waiting(project.id, mostCounted);
@@ -37,7 +37,7 @@ export function projectsRoutes(parts: ReadParts): Route[] {
     }),
     inProject(parts, {
       path: '/queue',
-      summary: 'Every candidate that has not started, in the order of starts, with the reason it waits.',
+      summary: 'All candidates that have not started, in start order, each with the reason why it waits.',
       answer: queue,
       handle: (project) => presentQueue(project.read()),
     }),

@@ -16,7 +16,7 @@ export function questionsRoutes(parts: ReadParts): Route[] {
   return [
     inProject(parts, {
       path: '/questions',
-      summary: 'What agents ask: all that is open, the oldest first, then the latest that are answered or closed.',
+      summary: 'The questions of agents: the open ones, oldest first, then the latest answered or closed ones.',
       query,
       answer: questionList,
       handle: async (project, { query: { limit, which } }) => {
@@ -30,7 +30,7 @@ export function questionsRoutes(parts: ReadParts): Route[] {
     }),
     inProject(parts, {
       path: '/questions/:question',
-      summary: 'One question: by its id, the beginning of it, or the issue that asks it.',
+      summary: 'One question, by its id, the start of its id, or its issue.',
       params: { question: z.string().max(500) },
       answer: questionAnswer,
       handle: async (project, { params: { question } }) => {

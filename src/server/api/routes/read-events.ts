@@ -28,12 +28,12 @@ export async function readEvents(project: ApiProject, runId: string, query: Even
   const lines = await linesOf(project, runId, query, limit + 1);
   const hasMore = lines.length > limit;
   const shown = query.isBackwards ? lines.slice(-limit) : lines.slice(0, limit);
-  const told = query.isWhole ? await whole(project, runId, shown, query.isBackwards) : shown.map(presentRunEvent);
-  const end = query.isBackwards ? told.at(0) : told.at(-1);
+  const events = query.isWhole ? await whole(project, runId, shown, query.isBackwards) : shown.map(presentRunEvent);
+  const end = query.isBackwards ? events.at(0) : events.at(-1);
   return {
-    events: told,
+    events: events,
     after: end?.seq ?? query.after ?? 0,
-    has_more: hasMore || told.length < shown.length,
+    has_more: hasMore || events.length < shown.length,
   };
 }
 

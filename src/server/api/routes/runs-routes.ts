@@ -6,7 +6,7 @@ import { certainTime } from '../../../core/text/time-text.ts';
 import type { RunRecord } from '../../../store/tables/runs.ts';
 import type { ApiProject } from '../api-project.ts';
 import { issueNotFound } from '../api-refusal.ts';
-import { pageMark } from '../present/page-mark.ts';
+import { pageCursor } from '../present/page-cursor.ts';
 import { presentRun } from '../present/present-run.ts';
 import { type TranscriptEvent, transcriptEvents } from '../present/transcript-payloads.ts';
 import type { Route } from '../route.ts';
@@ -18,7 +18,7 @@ import { readSpans } from './read-spans.ts';
 /** How many of the newest runs are searched for the beginning of an id. */
 const runsSearched = 1_000;
 
-const mark = pageMark(z.object({ seq: z.int(), runId: z.string() }));
+const mark = pageCursor(z.object({ seq: z.int(), runId: z.string() }));
 
 const eventsQuery = z.object({
   /** The number to continue from, as the previous page returned it. */
@@ -38,7 +38,7 @@ export function runsRoutes(parts: ReadParts): Route[] {
   return [
     inProject(parts, {
       path: '/runs',
-      summary: 'Runs, the newest first; of one issue, or of all.',
+      summary: 'Runs of one issue or of all issues, newest first.',
       query: mark.query.extend({ issue: z.string().max(500).optional() }),
       answer: runList,
       handle: async (project, { query: { issue, cursor, limit } }) => {
@@ -57,7 +57,7 @@ export function runsRoutes(parts: ReadParts): Route[] {
     }),
     inProject(parts, {
       path: '/runs/:run',
-      summary: 'One run, with what it did when.',
+      summary: 'One run, with a timeline of its stages, turns, tool calls and questions.',
       params,
       answer: runDetail,
       isCostly: true,
@@ -83,7 +83,7 @@ export function runsRoutes(parts: ReadParts): Route[] {
     }),
     inProject(parts, {
       path: '/runs/:run/prompt',
-      summary: 'What the agent of a run was told; the text of strangers is marked.',
+      summary: 'The prompts that the agent of a run received; text of untrusted authors is marked.',
       params,
       answer: prompt,
       isCostly: true,
@@ -91,26 +91,26 @@ export function runsRoutes(parts: ReadParts): Route[] {
     }),
     inProject(parts, {
       path: '/runs/:run/diff',
-      summary: 'What the workspace of a run has beyond its base, as long as no later run has worked there.',
+      summary: 'The changes in the workspace of a run, compared with its base, until a later run works there.',
       params,
       answer: diff,
       isCostly: true,
       handle: async (project, asked) => {
         const run = await findRun(project, asked.params.run);
         const latest = await project.tables.runs.latestOfIssue(run);
-        return latest?.runId === run.runId ? project.diff(run.issueId) : goneOn;
+        return latest?.runId === run.runId ? project.diff(run.issueId) : laterRunWorked;
       },
     }),
   ];
 }
 
-const goneOn: Diff = {
+const laterRunWorked: Diff = {
   base: null,
   head: null,
   branch: null,
   files: [],
   is_cut: false,
-  why_none: 'A later run has worked in this workspace; what is there now is in the diff of the issue.',
+  why_none: 'A later run has worked in this workspace. The diff of the issue shows the current changes.',
 };
 
 /** Finds a run by its id, the newest run of an issue by the issue's name, or the only run whose id begins like this. */
@@ -123,24 +123,24 @@ async function findRun({ tables: { runs }, id }: ApiProject, reference: string):
   const begun = recent.filter(({ runId }) => runId.startsWith(reference.toLowerCase()));
   const [found] = begun;
   if (begun.length > 1) {
-    throw new BatonError('run_not_found', `${begun.length} runs begin with "${reference}".`, {
-      nextStep: 'Write more of the id.',
+    throw new BatonError('run_not_found', `"${reference}" matches ${begun.length} runs.`, {
+      nextStep: 'Write more characters of the id.',
       details: { runs: begun.map(({ runId }) => runId) },
     });
   }
   if (found !== undefined) return found;
-  throw new BatonError('run_not_found', `There is no run "${reference}", and no run of an issue of that name.`);
+  throw new BatonError('run_not_found', `No run has the id "${reference}", and no issue of that name has a run.`);
 }
 
 function placeOf({ seq, runId }: RunRecord): { seq: number; runId: string } {
   return { seq, runId };
 }
 
-/** How many pieces of prompts are read: the first one says most, and each costs a search in a file. */
+/** How many pieces of prompts are read. The first ones matter most, and each costs a search in a file. */
 const mostPieces = 40;
-const bytesAPiece = 1024 * 1024;
+const bytesPerPiece = 1024 * 1024;
 
-const told = z.object({
+const promptPiece = z.object({
   turn: z.int().nonnegative(),
   parts: z.array(z.object({ text: z.string(), is_untrusted: z.boolean() })),
 });
@@ -150,7 +150,7 @@ async function readPrompt({ tables, transcripts }: ApiProject, runId: string): P
   const lines = await tables.runEvents.named(runId, ['turn_prompt'], { from: 'first', limit: mostPieces });
   const turns: Prompt['turns'] = [];
   for (const { seq } of lines) {
-    const span = { from: seq, to: seq, mostBytes: bytesAPiece, keeps: 'first' } as const;
+    const span = { from: seq, to: seq, mostBytes: bytesPerPiece, keeps: 'first' } as const;
     const [event] = (await transcriptEvents(transcripts, runId, span)).events;
     if (event !== undefined) addPiece(turns, event);
   }
@@ -159,7 +159,7 @@ async function readPrompt({ tables, transcripts }: ApiProject, runId: string): P
 
 /** A long prompt is split over several consecutive events. */
 function addPiece(turns: Prompt['turns'], { at, payload }: TranscriptEvent): void {
-  const piece = told.safeParse(payload);
+  const piece = promptPiece.safeParse(payload);
   if (!piece.success) return;
   const { turn, parts } = piece.data;
   const last = turns.at(-1);

@@ -15,7 +15,7 @@ const searchMs = 2_000;
 /** How many of the latest runs, and of their events, are searched. */
 const runsSearched = 200;
 const eventsSearched = 200_000;
-const eventsAStep = 2_000;
+const eventsPerStep = 2_000;
 
 const query = z.object({
   q: z.string().trim().min(1).max(200),
@@ -27,7 +27,7 @@ export function searchRoutes(parts: ReadParts): Route[] {
   return [
     inProject(parts, {
       path: '/search',
-      summary: 'Where a text stands: in issues, then in the events of the latest runs. At most so many of each.',
+      summary: 'Finds a text in issues and in the events of the latest runs; `limit` applies to each of the two.',
       query,
       answer: found,
       isCostly: true,
@@ -90,9 +90,9 @@ async function searchEvents(project: ApiProject, search: Search, { clock }: Read
   for (const { runId, issueId, identifier } of latest.slice(0, runsSearched)) {
     for (let afterSeq: number | null = 0; afterSeq !== null; ) {
       if (results.length >= limit || left <= 0 || isOver(search, clock)) return { results, is_cut: true };
-      const page = await runEvents.search(runId, { text, afterSeq, scan: eventsAStep });
-      const room = limit - results.length;
-      for (const { seq, at, summary } of page.events.slice(0, room)) {
+      const page = await runEvents.search(runId, { text, afterSeq, scan: eventsPerStep });
+      const space = limit - results.length;
+      for (const { seq, at, summary } of page.events.slice(0, space)) {
         results.push({
           kind: 'transcript',
           issue_id: issueId,
@@ -104,9 +104,9 @@ async function searchEvents(project: ApiProject, search: Search, { clock }: Read
           at: certainTime(at),
         });
       }
-      if (page.events.length > room) return { results, is_cut: true };
+      if (page.events.length > space) return { results, is_cut: true };
       afterSeq = page.next;
-      left -= eventsAStep;
+      left -= eventsPerStep;
       await sleep(clock, 0, signal);
     }
   }

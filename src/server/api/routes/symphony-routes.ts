@@ -9,9 +9,9 @@ import type { ApiProject, ApiProjects } from '../api-project.ts';
 import { issueNotFound, unavailable } from '../api-refusal.ts';
 import {
   type LastEvent,
-  looksOf,
   presentIssue,
   presentState,
+  retriesOf,
   type SymphonyFacts,
 } from '../present/present-symphony.ts';
 import { type Route, route } from '../route.ts';
@@ -40,7 +40,7 @@ export function symphonyRoutes({
     route({
       method: 'GET',
       path: '/api/v1/state',
-      summary: 'What is running, retrying and held, in the words of Symphony.',
+      summary: "The running, retrying and held issues, in the format of Symphony's API.",
       answer: z.union([symphonyState, symphonyNoState]),
       handle: async () => {
         const generated_at = timeText(clock.now());
@@ -53,7 +53,7 @@ export function symphonyRoutes({
       path: '/api/v1/refresh',
       // It changes no state, but it spends requests to the trackers.
       scope: 'operate',
-      summary: 'Looks at the trackers as soon as may be.',
+      summary: 'Polls the trackers as soon as possible.',
       status: 202,
       answer: symphonyRefresh,
       handle: () => {
@@ -70,7 +70,7 @@ export function symphonyRoutes({
     route({
       method: 'GET',
       path: '/api/v1/:issue_identifier',
-      summary: 'One issue that is running, retrying or held, in the words of Symphony.',
+      summary: "One running, retrying or held issue, in the format of Symphony's API.",
       params: z.object({ issue_identifier: z.string() }),
       answer: symphonyIssue,
       handle: async ({ params: { issue_identifier: identifier } }) => {
@@ -86,16 +86,16 @@ export function symphonyRoutes({
 }
 
 /** For how many issues the last event is read. */
-const mostLooked = 100;
+const mostRead = 100;
 
 /** A waiting issue has no run now; the workspace and the last event of its last run come from the store. */
 async function lastRunsOf({ tables, id }: ApiProject, model: ReadModel): Promise<SymphonyFacts['lastRuns']> {
-  const waiting = [...model.held, ...looksOf(model)].map(({ issue }) => issue.id);
+  const waiting = [...model.held, ...retriesOf(model)].map(({ issue }) => issue.id);
   if (waiting.length === 0) return new Map();
   const runs = await tables.runs.latestOfIssues(id, waiting);
   const found = new Map<string, { workspace: string | null; threadId: string | null; lastEvent: LastEvent | null }>();
   for (const [at, { issueId, runId, workspace, threadId }] of runs.entries()) {
-    const [last] = at < mostLooked ? await tables.runEvents.listLast(runId, { limit: 1 }) : [];
+    const [last] = at < mostRead ? await tables.runEvents.listLast(runId, { limit: 1 }) : [];
     found.set(issueId, { workspace, threadId, lastEvent: last ?? null });
   }
   return found;

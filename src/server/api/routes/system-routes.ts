@@ -12,32 +12,32 @@ export function systemRoutes(parts: ReadParts): Route[] {
   return [
     inProject(parts, {
       path: '/jobs',
-      summary: 'The jobs of the daemon: when each ran, what came of it, and when it is due.',
+      summary: 'The recurring jobs of the daemon: the last run, its result, and the next run.',
       answer: jobList,
       handle: presentJobs,
     }),
     inProject(parts, {
       path: '/requests',
-      summary: 'Who spent how many requests to remote services, and what is left.',
+      summary: 'Requests to remote services by job, and how many are left.',
       query: z.object({ hours: z.coerce.number().int().min(1).max(mostHours).default(24) }),
       answer: requestReport,
       handle: (project, { query: { hours } }) => project.requests(hours),
     }),
     inProject(parts, {
       path: '/configuration',
-      summary: 'The settings in force, each with where it comes from; secrets are not shown.',
+      summary: 'The settings in force, each with its origin; secrets are hidden.',
       answer: configuration,
       handle: (project) => project.configuration(),
     }),
     inProject(parts, {
       path: '/health',
-      summary: 'How the daemon is: its last tick, its event loop, its memory, and what it found.',
+      summary: 'The health of the daemon: its last tick, event loop, memory and findings.',
       answer: health,
       handle: (project) => project.health(),
     }),
     inProject(parts, {
       path: '/salvage',
-      summary: 'Work that was saved before its workspace was removed; the newest first.',
+      summary: 'Work that Baton saved before it removed a workspace, newest first.',
       answer: salvage,
       handle: (project) => project.salvage(),
     }),

@@ -7,7 +7,7 @@ import { activitiesOf } from '../present/issue-activity.ts';
 import { seenIssues } from '../present/present-issue.ts';
 import { presentUsage } from '../present/present-usage.ts';
 import type { Route } from '../route.ts';
-import { inProject, type ReadParts, unfit } from './in-project.ts';
+import { inProject, invalidRequest, type ReadParts } from './in-project.ts';
 
 const dayMs = 24 * 3_600_000;
 /** The default number of days, including today. */
@@ -22,15 +22,16 @@ export function usageRoutes(parts: ReadParts): Route[] {
   return [
     inProject(parts, {
       path: '/usage',
-      summary: 'Tokens and cost by day, by role and by issue; the last 30 days unless told otherwise.',
+      summary: 'Tokens and cost by day, role and issue; the last 30 days by default.',
       query,
       answer: usageReport,
       handle: async (project, { query: { from, to } }) => {
         const toDay = to ?? utcDay(parts.clock.now());
         const fromDay = from ?? utcDay(Date.parse(toDay) - (usualDays - 1) * dayMs);
         const days = (Date.parse(toDay) - Date.parse(fromDay)) / dayMs + 1;
-        if (days < 1) return unfit('query.from', 'It has to be no later than `to`.');
-        if (days > mostDays) return unfit('query.from', `There have to be at most ${mostDays} days up to \`to\`.`);
+        if (days < 1) return invalidRequest('query.from', 'It must not be later than `to`.');
+        if (days > mostDays)
+          return invalidRequest('query.from', `The range up to \`to\` must not exceed ${mostDays} days.`);
         const { usage } = project.tables;
         const wanted = { fromDay, toDay };
         const byDay = await usage.sumByDay(project.id, wanted);

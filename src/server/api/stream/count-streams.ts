@@ -16,8 +16,8 @@ export interface StreamLimits {
 const usualLimits: StreamLimits = { most: 600, mostOfOne: 500, mostOfRuns: 20 };
 
 /** Identifies callers that open a stream, and counts open streams per caller. */
-export function countStreams(identify: Identify, wished: Partial<StreamLimits> = {}): Identify {
-  const { most, mostOfOne, mostOfRuns } = { ...usualLimits, ...wished };
+export function countStreams(identify: Identify, given: Partial<StreamLimits> = {}): Identify {
+  const { most, mostOfOne, mostOfRuns } = { ...usualLimits, ...given };
   const open = new Map<ServerResponse, string>();
   return async (request, bindings) => {
     const caller = await identify(request, bindings);

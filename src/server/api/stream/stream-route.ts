@@ -42,7 +42,7 @@ export function streamRoute(
       {
         send: (text) => {
           // The token of a listener is checked again at each keep-alive.
-          if (isSignOfLife(text) && caller.isRevoked?.()) return false;
+          if (isKeepAlive(text) && caller.isRevoked?.()) return false;
           if (outgoing.destroyed || outgoing.writableLength > mostWaitingBytes) return false;
           outgoing.write(inBytes(text));
           return true;
@@ -58,7 +58,7 @@ export function streamRoute(
 }
 
 /** A keep-alive is a comment, not an event. */
-function isSignOfLife(text: string): boolean {
+function isKeepAlive(text: string): boolean {
   return text.startsWith(':');
 }
 

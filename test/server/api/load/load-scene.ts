@@ -318,7 +318,7 @@ function orchestratorOf(
     readHeadroom: async () => ({ disk: [{ folder: '/nowhere', freeMb: 1_000_000 }], memoryMb: 1_000_000 }),
     touchedAt: () => null,
     onHealth: () => {},
-    onRunEvent: (runId, seq, event) => runEvents.tell(runId, seq, event),
+    onRunEvent: (runId, seq, event) => runEvents.publish(runId, seq, event),
     transcripts: transcriptFiles(path.join(folder, 'transcripts')),
     processes: {
       endLeftovers: async () => ({ ended: 0, left: [] }),

@@ -12,11 +12,11 @@ import { refuseTreeBomb } from '../../workspace/git/shadow/refuse-tree-bomb.ts';
 import { setShadow, through } from '../../workspace/git/shadow/shadow-git.ts';
 import type { Look } from '../../workspace/git/shadow/with-shadow.ts';
 import { findCommonDirectory } from '../../workspace/git/source/source-repository.ts';
-import { changedRows, diffArguments, mostFiles, patchRoom, readRaw } from './diff-text.ts';
+import { changedRows, diffArguments, mostFiles, patchBudget, readRaw } from './diff-text.ts';
 import { trackedPatches } from './tracked-patches.ts';
 
-/** What is known of the work of a run whose workspace is gone. */
-export interface Delivered {
+/** The work of a run whose workspace is gone, as far as Baton knows it. */
+export interface PublishedWork {
   /** Null for work that was on no branch. */
   readonly branch: string | null;
   readonly commit: string;
@@ -24,7 +24,7 @@ export interface Delivered {
   readonly ahead: number;
 }
 
-export interface DeliveredParts {
+export interface PublishedParts {
   readonly git: Git;
   readonly places: GitPlaces;
   readonly repo: RepositorySettings;
@@ -37,7 +37,7 @@ const listBytes = 16 * 1024 * 1024;
 const mostCommits = 10_000;
 
 /** Reads it from the evidence of a run; null when the evidence is not sufficient. */
-export function deliveredIn({ git, publication }: RunEvidence): Delivered | null {
+export function publishedIn({ git, publication }: RunEvidence): PublishedWork | null {
   if (git?.head == null || git.ahead === null) return null;
   // The published commit differs from the one whose commits were counted.
   if (publication?.commit != null && publication.commit !== git.head) return null;
@@ -47,9 +47,9 @@ export function deliveredIn({ git, publication }: RunEvidence): Delivered | null
 /**
  * The changes of a run's commits, read from the repository that they were published to, or from Baton's copy of it. An
  * agent wrote those commits, so they are read through a separate shadow git directory, which ignores the settings and
- * attributes of the repository. Null when the commits are not there. Rejects for what cannot be read or understood.
+ * attributes of the repository. Null when the commits are not there. Rejects when they cannot be read.
  */
-export async function diffDelivered(delivered: Delivered, parts: DeliveredParts): Promise<Diff | null> {
+export async function diffPublished(published: PublishedWork, parts: PublishedParts): Promise<Diff | null> {
   const { git, places, repo, signal } = parts;
   const source = await objectsOf(repo, git, places);
   if (source === null) return null;
@@ -57,22 +57,22 @@ export async function diffDelivered(delivered: Delivered, parts: DeliveredParts)
   await mkdir(places.scratch, { recursive: true });
   const folder = await mkdtemp(path.join(places.scratch, 'diff-'));
   try {
-    const shadow = await setShadow({ folder, head: delivered.commit, objectFormat, shallow });
+    const shadow = await setShadow({ folder, head: published.commit, objectFormat, shallow });
     const call = { ...through(shadow, folder), borrowed, settings: ['core.fsync=none'], timeoutMs: callMs, signal };
-    const { code } = await git.ask({ ...call, args: ['cat-file', '-e', `${delivered.commit}^{commit}`] });
-    return code === 0 ? await diffThrough(delivered, { shadow, call }, git) : null;
+    const { code } = await git.ask({ ...call, args: ['cat-file', '-e', `${published.commit}^{commit}`] });
+    return code === 0 ? await diffThrough(published, { shadow, call }, git) : null;
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
 }
 
-/** Where work is that cannot be shown here, and how to see it. */
-export function whereDelivered(branch: string, { isLocal, location }: RepositorySettings): string {
+/** Says where the work is when it cannot be shown here, and how to see it. */
+export function wherePublished(branch: string, { isLocal, location }: RepositorySettings): string {
   const name = shellArgument(branch);
   const command = isLocal
     ? `git -C ${shellArgument(location)} log --patch ${name}`
     : `git fetch origin ${name} && git log --patch FETCH_HEAD`;
-  return `It is all in \`${branch}\`. To see it: ${command}`;
+  return `The work is in the branch \`${branch}\`. To see it: ${command}`;
 }
 
 async function objectsOf(repo: RepositorySettings, git: Git, places: GitPlaces) {
@@ -81,7 +81,7 @@ async function objectsOf(repo: RepositorySettings, git: Git, places: GitPlaces) 
   return (await lookAt(cache)) === null ? null : readGitDirectory(cache);
 }
 
-async function diffThrough({ branch, commit, ahead }: Delivered, look: Look, git: Git): Promise<Diff | null> {
+async function diffThrough({ branch, commit, ahead }: PublishedWork, look: Look, git: Git): Promise<Diff | null> {
   const base = await baseOf(commit, ahead, look.call, git);
   if (base === null) return null;
   for (const each of [base, commit]) await refuseTreeBomb(git, look.call, each);
@@ -89,7 +89,7 @@ async function diffThrough({ branch, commit, ahead }: Delivered, look: Look, git
   const args = ['diff', '--raw', '-z', ...diffArguments, span, '--'];
   const all = readRaw(await git.run({ ...look.call, args, maxOutputBytes: listBytes }));
   const shown = all.slice(0, mostFiles);
-  const files = changedRows(shown, await trackedPatches(span, all, shown, look, git), patchRoom());
+  const files = changedRows(shown, await trackedPatches(span, all, shown, look, git), patchBudget());
   return { base, head: commit, branch, files, is_cut: all.length > shown.length, why_none: null };
 }
 

@@ -9,7 +9,7 @@ import type { Clock } from '../clock/clock.ts';
 import type { ToolSet } from '../core/tool-set.ts';
 import { createMcpTools } from './mcp-tools.ts';
 
-export interface McpDoorOptions {
+export interface McpEndpointOptions {
   readonly door: ToolSet;
   readonly clock: Clock;
   readonly chance: Chance;
@@ -26,7 +26,7 @@ export interface McpDoorOptions {
  * - A response that takes minutes is a stream with a keep-alive every few seconds, so that no proxy cuts it.
  * - After `close` no call starts. Calls in progress are aborted and get their response; then everything is released.
  */
-export interface McpDoor {
+export interface McpEndpoint {
   /** `body` is the parsed body of a POST. */
   serve(request: Request, body: unknown): Promise<Response>;
   close(): void;
@@ -43,7 +43,7 @@ interface McpSession {
   calls: number;
 }
 
-export function openMcpDoor(options: McpDoorOptions): McpDoor {
+export function openMcpEndpoint(options: McpEndpointOptions): McpEndpoint {
   const { door, clock, chance, keepAliveMs = usualKeepAliveMs } = options;
   const end = new AbortController();
   /** The most recently used session is last. */
@@ -54,7 +54,7 @@ export function openMcpDoor(options: McpDoorOptions): McpDoor {
     keepAliveMs,
   });
 
-  const letGo = (id: string): void => {
+  const closeSession = (id: string): void => {
     const session = sessions.get(id);
     sessions.delete(id);
     // Closing cuts streams that have no reader. A failure to close needs no handling.
@@ -65,7 +65,7 @@ export function openMcpDoor(options: McpDoorOptions): McpDoor {
     if (sessions.size >= mostSessions) {
       const known = [...sessions];
       const [unused] = known.find(([, { calls }]) => calls === 0) ?? known[0] ?? [];
-      if (unused !== undefined) letGo(unused);
+      if (unused !== undefined) closeSession(unused);
     }
     sessions.set(id, session);
   };
@@ -122,7 +122,7 @@ export function openMcpDoor(options: McpDoorOptions): McpDoor {
       end.abort();
       // Responses to calls in progress go out first.
       clock.schedule(0, () => {
-        for (const id of [...sessions.keys()]) letGo(id);
+        for (const id of [...sessions.keys()]) closeSession(id);
         modern.close().catch(() => {});
       });
     },

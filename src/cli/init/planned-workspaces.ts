@@ -4,28 +4,28 @@ import { harmlessLine } from '../../core/text/harmless-line.ts';
 import type { Surroundings } from '../../daemon/surroundings.ts';
 import { readSource } from '../../workspace/git/source/read-source.ts';
 import { boundedGit } from '../doctor/bounded-git.ts';
-import { whatIsMade } from '../doctor/check-repository.ts';
+import { checkoutText } from '../doctor/check-repository.ts';
 import { repositoryAround } from './repository-around.ts';
 
-/** What the workspace of an issue will be. */
-interface WorkspacesToCome {
+/** What the workspaces will be filled with. */
+interface PlannedWorkspaces {
   readonly strategy: WorkspaceStrategy;
-  /** The repository that fills them, without a password; null when they begin empty. */
+  /** The repository that fills them, without a password; null when they start empty. */
   readonly repository: string | null;
   /** Whether the current folder or the workflow file is inside a repository. */
   readonly isInRepository: boolean;
-  /** What a repository on this machine still lacks. */
+  /** Why a repository on this machine cannot be used yet. */
   readonly problem: BatonError | null;
 }
 
 /**
  * `target` is the workflow file. A repository on another machine is not contacted, because the user did not ask for it.
  */
-export async function whatWorkspacesAre(
+export async function planWorkspaces(
   { workspace: { repo, base, strategy } }: Settings,
   target: string,
   surroundings: Surroundings,
-): Promise<WorkspacesToCome> {
+): Promise<PlannedWorkspaces> {
   const isInRepository = (await repositoryAround(target, surroundings)) !== null;
   if (repo === null || strategy === 'none') return { strategy, repository: null, isInRepository, problem: null };
   const known = { strategy, repository: harmlessLine(repo.shown), isInRepository };
@@ -38,22 +38,22 @@ export async function whatWorkspacesAre(
   }
 }
 
-/** For programs. */
-export function workspacesReport({ isInRepository, ...rest }: WorkspacesToCome): Record<string, unknown> {
+/** For `--json`. */
+export function workspacesReport({ isInRepository, ...rest }: PlannedWorkspaces): Record<string, unknown> {
   return { ...rest, is_in_repository: isInRepository };
 }
 
 /** For people. */
-export function workspaceLines(workspaces: WorkspacesToCome, commitsWork: boolean): string[] {
+export function workspaceLines(workspaces: PlannedWorkspaces, commitsWork: boolean): string[] {
   const { strategy, repository, isInRepository, problem } = workspaces;
   if (repository === null) {
-    const empty = 'Workspaces begin empty; set workspace.repo to work on a repository.';
+    const empty = 'Workspaces start empty. To work on a repository, set workspace.repo.';
     if (!commitsWork) return [empty];
-    // Only a branch makes the work available to a person.
-    const why = isInRepository ? 'No repository is named' : 'This is no git repository';
-    return [`${why}: what the agent makes is in no branch.`, empty];
+    // A person finds the work only in a branch.
+    const why = isInRepository ? 'No repository is set' : 'This folder is not in a git repository';
+    return [`${why}, so the agent's work is not in a branch.`, empty];
   }
-  const first = `Each ticket gets ${whatIsMade(strategy)}, from ${repository}.`;
+  const first = `Each issue gets ${checkoutText(strategy)} of ${repository}.`;
   if (problem === null) return [first];
-  return [first, `But not yet: ${harmlessLine(problem.message)}`, `  ${harmlessLine(problem.nextStep)}`];
+  return [first, `That does not work yet: ${harmlessLine(problem.message)}`, `  ${harmlessLine(problem.nextStep)}`];
 }

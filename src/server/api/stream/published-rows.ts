@@ -1,12 +1,12 @@
 import { type Now, type RowList, rowLists } from '../../../client/schema/now.ts';
 
 /** The last published state of a project: each row as the text that was sent. */
-export interface ToldProject {
+export interface PublishedProject {
   readonly vitals: string;
   readonly lists: Readonly<Record<RowList, ReadonlyMap<string, string>>>;
 }
 
-export function toldOf(now: Now): ToldProject {
+export function publishedOf(now: Now): PublishedProject {
   const listOf = (list: RowList): ReadonlyMap<string, string> =>
     new Map(now[list].map((row) => [row.key, JSON.stringify(row)]));
   return {
@@ -25,7 +25,12 @@ export function toldOf(now: Now): ToldProject {
  * The JSON text of the patch from `before` to `after`; null when nothing changed. A patch has no order within a list:
  * the client sorts it.
  */
-export function patchText(project: string, at: string, before: ToldProject, after: ToldProject): string | null {
+export function patchText(
+  project: string,
+  at: string,
+  before: PublishedProject,
+  after: PublishedProject,
+): string | null {
   const set: string[] = [];
   const drop: string[] = [];
   for (const list of rowLists) {
@@ -43,7 +48,7 @@ export function patchText(project: string, at: string, before: ToldProject, afte
 }
 
 /** The published state of a project as the JSON text of a `Now`. */
-export function snapshotText(project: string, at: string, { vitals, lists }: ToldProject): string {
+export function snapshotText(project: string, at: string, { vitals, lists }: PublishedProject): string {
   const rows = rowLists.map((list) => `"${list}":[${[...lists[list].values()].join(',')}]`);
   const head = `"project":${JSON.stringify(project)},"generated_at":${JSON.stringify(at)}`;
   return `{${head},"vitals":${vitals},${rows.join(',')}}`;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Clock } from '../../../src/clock/clock.ts';
-import { Rounds } from '../../../src/server/api/stream/rounds.ts';
+import { FanOut } from '../../../src/server/api/stream/fan-out.ts';
 import { SimulatedClock } from '../../fake/simulated-clock.ts';
 import { runs } from '../../property-runs.ts';
 
@@ -15,7 +15,7 @@ function slowHand(clock: SimulatedClock, handMs: number) {
     schedule: (delayMs, action) => clock.schedule(delayMs, action),
   };
   let handed = 0;
-  const rounds = new Rounds<number>(working, (taker, text) => {
+  const rounds = new FanOut<number>(working, (taker, text) => {
     spentMs += handMs;
     handed += 1;
     heard.set(taker, [...(heard.get(taker) ?? []), text]);
@@ -23,8 +23,8 @@ function slowHand(clock: SimulatedClock, handMs: number) {
   return { rounds, heard, handed: () => handed };
 }
 
-describe('rounds', () => {
-  it('give each taker its texts in the order in which they were added, whatever came between', async () => {
+describe('FanOut', () => {
+  it('sends each receiver its texts in the order in which they were added', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.record({ takers: fc.uniqueArray(fc.nat(20)), waitMs: fc.nat(10) }), { maxLength: 15 }),
@@ -48,7 +48,7 @@ describe('rounds', () => {
   });
 
   // @conforms api.32
-  it('leave the thread to others after a slice, however many takers there are', async () => {
+  it('yields to other work after a slice, however many receivers there are', async () => {
     const clock = new SimulatedClock();
     const { rounds, handed } = slowHand(clock, 1);
     rounds.add(
@@ -60,7 +60,7 @@ describe('rounds', () => {
     expect(rounds.isBusy).toBe(true);
   });
 
-  it('hand out nothing more once they are closed', async () => {
+  it('sends nothing after it is closed', async () => {
     const clock = new SimulatedClock();
     const { rounds, handed } = slowHand(clock, 1);
     rounds.add(

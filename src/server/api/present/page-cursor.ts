@@ -5,7 +5,7 @@ import { pageQuery } from '../../../client/schema/common.ts';
  * The cursor between two pages. It stores the position in the order where the next page begins, not a count, so that
  * new rows neither remove rows from later pages nor repeat them. Its content is private to this module.
  */
-export interface PageMark<T> {
+export interface PageCursor<T> {
   write(place: T): string;
   /** Null on the first page. */
   read(cursor: string | undefined): T | null;
@@ -13,7 +13,7 @@ export interface PageMark<T> {
   readonly query: typeof pageQuery;
 }
 
-export function pageMark<T>(shape: z.ZodType<T>): PageMark<T> {
+export function pageCursor<T>(shape: z.ZodType<T>): PageCursor<T> {
   const read = (cursor: string): T | null => {
     try {
       const found = shape.safeParse(JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8')));
@@ -29,7 +29,7 @@ export function pageMark<T>(shape: z.ZodType<T>): PageMark<T> {
       cursor: z
         .string()
         .max(500)
-        .refine((cursor) => read(cursor) !== null, 'It has to be one that a page before gave.')
+        .refine((cursor) => read(cursor) !== null, 'It must be the cursor of an earlier page.')
         .optional(),
     }),
   };

@@ -1,28 +1,28 @@
 import type { LogEvent } from '../../core/log-events.ts';
 import type { LogFields, Logger } from '../../core/logger.ts';
 
-/** More different lines than any start logs; beyond this, lines are logged again. */
+/** The most different lines to remember, more than any start logs. After that, lines are logged again. */
 const mostRemembered = 200;
 
-export interface ToldOnce {
+export interface OnceLogger {
   readonly logger: Logger;
-  /** From now on every line is logged, however often it comes. */
-  tellAll(): void;
+  /** From now on it logs every line, also repeated ones. */
+  logAll(): void;
 }
 
-/** The logger of a project that is started again and again: it logs each line once. */
-export function toldOnce(logger: Logger): ToldOnce {
-  const told = new Set<string>();
+/** The logger of a project whose start is retried: it logs each line once. */
+export function logOnce(logger: Logger): OnceLogger {
+  const logged = new Set<string>();
   let isOpen = false;
   const isNew = (level: string, event: LogEvent, fields: LogFields | undefined): boolean => {
     if (isOpen) return true;
     const line = textOf([level, event, fields]);
-    if (told.has(line)) return false;
-    if (told.size >= mostRemembered) told.clear();
-    told.add(line);
+    if (logged.has(line)) return false;
+    if (logged.size >= mostRemembered) logged.clear();
+    logged.add(line);
     return true;
   };
-  const over = (inner: Logger): Logger => {
+  const wrap = (inner: Logger): Logger => {
     const write =
       (level: 'debug' | 'info' | 'warn' | 'error') =>
       (event: LogEvent, fields?: LogFields): void => {
@@ -33,12 +33,12 @@ export function toldOnce(logger: Logger): ToldOnce {
       info: write('info'),
       warn: write('warn'),
       error: write('error'),
-      child: (fields) => over(inner.child(fields)),
+      child: (fields) => wrap(inner.child(fields)),
     };
   };
   return {
-    logger: over(logger),
-    tellAll: () => {
+    logger: wrap(logger),
+    logAll: () => {
       isOpen = true;
     },
   };

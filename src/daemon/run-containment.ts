@@ -14,7 +14,7 @@ import type { Surroundings } from './surroundings.ts';
 const sweepAgainMs = 20;
 
 /** Finds out which containment of child processes this machine supports. */
-export function probe(surroundings: Surroundings, daemonId: string): Promise<ContainmentReport> {
+export function probeMachine(surroundings: Surroundings, daemonId: string): Promise<ContainmentReport> {
   const env = childEnvironment({ from: surroundings.env, allow: usualVariables, deny: [] });
   const { clock, chance } = surroundings;
   return probeContainment({ env, clock, chance, daemonId });
