@@ -60,7 +60,7 @@ export async function openBenchDaemon(options: BenchDaemonOptions): Promise<Benc
   const { logger, close } = createLogger({ clock, file: { logsRoot: folder }, terminal: null });
   opened.defer(close);
   const source = opened.use(
-    await WorkflowFile.start({ path: workflowPath, context: workflowContext(surroundings), clock, logger }),
+    await WorkflowFile.start({ path: workflowPath, context: workflowContext(surroundings, folder), clock, logger }),
   );
   const workable = workableSource(source, logger);
   const store = opened.use(

@@ -39,7 +39,7 @@ export async function demo(flags: DemoFlags, given: Surroundings): Promise<numbe
     surroundings.stdout.write(`The demo in this folder was from another version of Baton. It is now in ${keptOther}\n`);
   const { logger, close } = createLogger({ clock: systemClock, file: { logsRoot: folder.root }, terminal: null });
   try {
-    const { server } = loadWorkflow(folder.workflow, workflowContext(surroundings)).settings;
+    const { server } = loadWorkflow(folder.workflow, workflowContext(surroundings, folder.stateDir)).settings;
     await using api = await openApi({ server, port: undefined, stateDir: folder.stateDir }, logger, surroundings);
     const { workflow: workflowPath, stateDir } = folder;
     await using daemon = await createDaemon(

@@ -60,7 +60,7 @@ async function planOf(workflow: string, flags: StartFlags, surroundings: Surroun
   const { stateDir } = flags;
   const options = { workflowPath, stateDir, trial: trialOf(flags), role: 'visitor', logger: quietLogger } as const;
   try {
-    const { settings } = loadWorkflow(workflowPath, workflowContext(surroundings));
+    const { settings } = loadWorkflow(workflowPath, workflowContext(surroundings, stateDir));
     await using visitor = await createDaemon(options, surroundings);
     const status = await daemonStatus({ workflow, ...(stateDir === undefined ? {} : { stateDir }) }, surroundings);
     const claims = claimsIn(status);

@@ -106,7 +106,7 @@ function alreadyExists(target: string): BatonError {
 /** The user may export the secret of a tracker later. Any other problem throws, so that no bad file is written. */
 function check(text: string, target: string, { tracker }: Chosen, surroundings: Surroundings): Settings {
   const assumed = Object.fromEntries(secretVariables(tracker).map((name) => [name, 'to be exported']));
-  const context = workflowContext({ ...surroundings, env: { ...assumed, ...surroundings.env } });
+  const context = workflowContext({ ...surroundings, env: { ...assumed, ...surroundings.env } }, undefined);
   return parseWorkflow(Buffer.from(text), target, context).settings;
 }
 

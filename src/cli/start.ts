@@ -82,7 +82,7 @@ export async function start(
 /** The server and view settings of the first file. If it cannot be read, its start reports the error. */
 function viewSettingsOf(workflow: string, surroundings: Surroundings): Pick<Settings, 'server' | 'observability'> {
   try {
-    return loadWorkflow(workflow, workflowContext(surroundings)).settings;
+    return loadWorkflow(workflow, workflowContext(surroundings, undefined)).settings;
   } catch {
     return {
       server: { port: null, host: '127.0.0.1', allowedHosts: [] },

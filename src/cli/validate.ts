@@ -15,7 +15,7 @@ import { exitCodes } from './exit-codes.ts';
  */
 export function validate(workflow: string, flags: { readonly json?: boolean }, surroundings: Surroundings): number {
   const file = path.resolve(surroundings.cwd, workflow);
-  const context = workflowContext(surroundings);
+  const context = workflowContext(surroundings, undefined);
   const { workflow: loaded, problems } = inspectWorkflow(file, context);
   const errors = problems.filter(({ severity }) => severity === 'error');
   const warnings = problems.filter(({ severity }) => severity === 'warning');
@@ -47,7 +47,7 @@ export function validate(workflow: string, flags: { readonly json?: boolean }, s
 
 /** `baton schema`: the JSON Schema of the front matter. It is JSON with and without `--json`. */
 export function schema(_flags: unknown, surroundings: Surroundings): number {
-  surroundings.stdout.write(`${JSON.stringify(workflowSchema(workflowContext(surroundings)), null, 2)}\n`);
+  surroundings.stdout.write(`${JSON.stringify(workflowSchema(workflowContext(surroundings, undefined)), null, 2)}\n`);
   return exitCodes.ok;
 }
 

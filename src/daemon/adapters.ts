@@ -11,6 +11,7 @@ import type { TrackerAdapter } from '../tracker/adapter.ts';
 import { trackerAdapters } from '../tracker/adapters.ts';
 import type { WorkflowContext } from '../workflow/workflow-context.ts';
 import { secretsAmong } from './agent-environment.ts';
+import { defaultWorkspaceRoot } from './state-folder.ts';
 import type { Adapters, Surroundings } from './surroundings.ts';
 
 const ownAdapters: Adapters = { trackers: trackerAdapters, backends: agentBackends };
@@ -19,9 +20,11 @@ export function adaptersIn({ adapters = ownAdapters }: Pick<Surroundings, 'adapt
   return adapters;
 }
 
-/** What `workflow` needs to know of this machine and of the adapters. */
-export function workflowContext(surroundings: Surroundings): WorkflowContext {
-  return { surroundings, ...adaptersIn(surroundings) };
+/** What `workflow` needs to know of this machine and of the adapters. `stateDir` is the flag of the command line. */
+export function workflowContext(surroundings: Surroundings, stateDir: string | undefined): WorkflowContext {
+  const { env, homeDir, timeZone } = surroundings;
+  const defaultRoot = (workflowPath: string): string => defaultWorkspaceRoot(workflowPath, stateDir, surroundings);
+  return { surroundings: { env, homeDir, timeZone, defaultRoot }, ...adaptersIn(surroundings) };
 }
 
 export function findTracker(kind: string, surroundings: Pick<Surroundings, 'adapters'>): TrackerAdapter {

@@ -72,7 +72,12 @@ export async function createDaemon(options: DaemonOptions, surroundings: Surroun
   // Everything opened is closed in reverse order, also when a later part fails to open.
   await using opened = new AsyncDisposableStack();
   const source = opened.use(
-    await WorkflowFile.start({ path: workflowPath, context: workflowContext(surroundings), clock, logger }),
+    await WorkflowFile.start({
+      path: workflowPath,
+      context: workflowContext(surroundings, options.stateDir),
+      clock,
+      logger,
+    }),
   );
   const possible = workableSource(source, logger);
   const workable = options.guard?.(possible) ?? possible;

@@ -15,6 +15,7 @@ import { describeLocation, parseStoreUrl } from '../store/store-url.ts';
 import type { Project as StoredProject } from '../store/tables/projects.ts';
 import { type LoadedWorkflow, loadWorkflow } from '../workflow/load-workflow.ts';
 import { canonicalPath } from '../workspace/canonical-path.ts';
+import { refuseUnsafeRoot } from '../workspace/safe-root.ts';
 import { workflowContext } from './adapters.ts';
 import { quietLogger } from './quiet-logger.ts';
 import { Remote } from './remote.ts';
@@ -45,7 +46,7 @@ export interface Workplace extends AsyncDisposable {
 /** Opens the store of the workflow file's daemon as a visitor, while the daemon may run. */
 export async function openWorkplace(flags: WorkplaceFlags, surroundings: Surroundings): Promise<Workplace> {
   const workflowPath = path.resolve(surroundings.cwd, flags.workflow ?? 'WORKFLOW.md');
-  const workflow = loadWorkflow(workflowPath, workflowContext(surroundings));
+  const workflow = loadWorkflow(workflowPath, workflowContext(surroundings, flags.stateDir));
   const { settings } = workflow;
   const place = statePlace(workflowPath, settings, flags.stateDir, surroundings);
   const store = await openStore({ url: place.storeUrl, clock: systemClock, mode: 'visitor' });
@@ -134,6 +135,7 @@ export function statePlace(
   const stateDir = stateFolder(workflowPath, flag, surroundings);
   const storeUrl = settings.store.url?.reveal() ?? `sqlite:${path.join(stateDir, 'baton.db')}`;
   const { root, repo } = settings.workspace;
+  refuseUnsafeRoot(root);
   refuseInside(stateDir, root);
   if (storeUrl.startsWith('sqlite:')) refuseInside(storeUrl.slice('sqlite:'.length), root);
   // An agent that works on Baton must not change the running Baton, nor the repository that its workspaces come from.

@@ -2,13 +2,10 @@ import { createHash } from 'node:crypto';
 import { lstatSync, mkdirSync, type Stats, statSync } from 'node:fs';
 import path from 'node:path';
 import { BatonError } from '../core/baton-error.ts';
+import { type FolderFacts, unsafeFolderReasons, whyFolderUnsafe } from '../core/safe-folder.ts';
 
 /** The longest path of a socket: 104 bytes on macOS, 108 on Linux, including the terminating zero byte. */
 const longestSocketPath = 103;
-
-/** Permission bits. `sticky`: in a folder that others may write to, only the owner of an entry may remove it. */
-const writableByOthers = 0o022;
-const sticky = 0o1000;
 
 /**
  * Where the daemon of a state folder listens: in that folder or, when its path is too long for a socket, in a separate
@@ -48,28 +45,18 @@ function choosePlace(stateDir: string, tmpDir: string): { readonly socket: strin
 /** A missing folder is harmless, because no process listens there. */
 function refuseUnlessOurs(folder: string): void {
   const found = lstatSync(folder, { throwIfNoEntry: false });
-  const problem = found === undefined ? null : whyUnsafe(found, statSync(path.dirname(folder)));
+  const uid = process.geteuid?.();
+  if (found === undefined || uid === undefined) return;
+  // Baton makes this folder without rights for any group.
+  const user = { uid, gid: null };
+  const problem = whyFolderUnsafe(factsOf(found), [factsOf(statSync(path.dirname(folder)))], user);
   if (problem === null) return;
-  const why = reasons[problem];
+  const why = unsafeFolderReasons[problem];
   throw new BatonError('socket_folder_unsafe', `The folder ${folder} cannot be used for the local socket: ${why}.`, {
     details: { folder, problem },
   });
 }
 
-const reasons = {
-  not_a_folder: 'it is not a folder',
-  another_user: 'it belongs to another user',
-  writable_by_others: 'other users may write to it',
-  replaceable_by_others: 'other users may replace it',
-} as const;
-
-function whyUnsafe(folder: Stats, parent: Stats): keyof typeof reasons | null {
-  // A symbolic link is refused as well: it may point elsewhere at any time.
-  if (!folder.isDirectory()) return 'not_a_folder';
-  const user = process.geteuid?.();
-  if (user === undefined) return null;
-  if (folder.uid !== user) return 'another_user';
-  if ((folder.mode & writableByOthers) !== 0) return 'writable_by_others';
-  const isOpen = (parent.mode & writableByOthers) !== 0 && (parent.mode & sticky) === 0;
-  return isOpen ? 'replaceable_by_others' : null;
+function factsOf(stats: Stats): FolderFacts {
+  return { isFolder: stats.isDirectory(), uid: stats.uid, gid: stats.gid, mode: stats.mode };
 }

@@ -4,9 +4,10 @@ import type { Adapters } from './table/setting-table.ts';
 export interface Surroundings {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly homeDir: string;
-  readonly tmpDir: string;
   /** IANA name of the machine's time zone. */
   readonly timeZone: string;
+  /** The root of the workspaces of a workflow file that names none. */
+  readonly defaultRoot: (workflowPath: string) => string;
 }
 
 /** Everything that the meaning of a workflow file depends on, apart from its text. */

@@ -8,6 +8,7 @@ import type { Checkout } from './git/checkout/checkout.ts';
 import { runHook } from './hooks.ts';
 import { refuseOneOfAnother } from './refuse-one-of-another.ts';
 import { finishLeftovers } from './removal/finish-removals.ts';
+import { refuseUnsafeRoot } from './safe-root.ts';
 import type { Workspace, WorkspaceVisit } from './workspace.ts';
 import { creationMark } from './workspace-marks.ts';
 import type { WorkspaceParts } from './workspace-parts.ts';
@@ -22,6 +23,7 @@ import { rememberRoot } from './workspace-root.ts';
  */
 export async function prepareWorkspace(visit: WorkspaceVisit, parts: WorkspaceParts): Promise<Workspace> {
   const path = workspacePath(parts.settings.root, visit.issue.identifier);
+  refuseUnsafeRoot(dirname(path));
   const created = await parts.ground.oneAtATime(path, () => makeDirectory(path, visit, parts));
   if (created) await fill(path, visit, parts);
   const checkout = await findReadable(path, parts);
@@ -40,14 +42,17 @@ async function makeDirectory(path: string, visit: WorkspaceVisit, parts: Workspa
   } else if (await isDirectory(path)) return false;
   await finishEarlierRemoval(path, parts);
   try {
-    await mkdir(dirname(path), { recursive: true });
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    // Again: another user may have made it first.
+    refuseUnsafeRoot(dirname(path));
     await writeFile(mark, visit.runId);
     // Not recursive: a directory that exists after all is foreign, and must not be taken for one just made.
-    await mkdir(path);
+    await mkdir(path, { mode: 0o700 });
     return true;
   } catch (cause) {
     await rm(mark, { force: true });
     if (hasCode(cause, 'EEXIST') && (await isDirectory(path))) return false;
+    if (cause instanceof BatonError) throw cause;
     throw new BatonError('workspace_unavailable', `The workspace ${path} could not be made.`, { cause });
   }
 }

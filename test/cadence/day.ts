@@ -231,7 +231,7 @@ async function countedBy(store: Store, label: 'cause' | 'provider'): Promise<Rea
 function readFile(file: FileSections | string): LoadedWorkflow {
   const text = typeof file === 'string' ? file : `---\n${stringify(sectionsOf(file))}---\nWork.\n`;
   // A workflow file has to do with no more of the surroundings than this.
-  const context = workflowContext(surroundings as unknown as Surroundings);
+  const context = workflowContext(surroundings as unknown as Surroundings, '/state');
   return parseWorkflow(Buffer.from(text), '/w/WORKFLOW.md', context);
 }
 

@@ -145,7 +145,7 @@ describe.concurrent('baton doctor', () => {
     });
   });
 
-  it('fails for a workspace root that cannot be written', async () => {
+  it('fails for a workspace root that is a file', async () => {
     using place = new Place();
     place.write('workspaces', 'a file where a folder should be');
     place.write('WORKFLOW.md', workflowText('sh'));
@@ -153,8 +153,8 @@ describe.concurrent('baton doctor', () => {
     expect(code).toBe(1);
     expect(findings.workspace_root).toMatchObject({
       status: 'failed',
-      code: 'not_writable',
-      next_step: expect.stringContaining(`chmod u+rwx '${place.folder}/workspaces'`),
+      code: 'workspace_root_unsafe',
+      details: { root: path.join(place.folder, 'workspaces'), problem: 'not_a_folder' },
     });
   });
 });

@@ -15,7 +15,7 @@ export const path = '/repo/WORKFLOW.md';
 
 export function givenContext(env: Record<string, string> = {}): WorkflowContext {
   return {
-    surroundings: { env, homeDir: '/home/me', tmpDir: '/tmp', timeZone: 'Asia/Tokyo' },
+    surroundings: { env, homeDir: '/home/me', timeZone: 'Asia/Tokyo', defaultRoot: () => '/state/workspaces' },
     trackers: [memoryProfile, linearProfile, boardProfile],
     backends: [codexProfile, commandBackend, { name: 'rehearsal', environment: [], homeVariable: null }],
   };

@@ -28,11 +28,11 @@ describe('workspace.root', () => {
   it('uses the default for an unset or blank variable, with a warning', () => {
     for (const env of [{}, { WS: '' }, { WS: '  ' }]) {
       const { settings, warnings } = givenMemory('workspace: {root: $WS}', env as Record<string, string>);
-      expect(settings.workspace.root).toMatch(/^\/tmp\/baton_workspaces\/repo-[0-9a-f]{12}$/);
+      expect(settings.workspace.root).toBe('/state/workspaces');
       expect(warnings).toMatchObject([{ code: 'doubtful_reference', key: 'workspace.root' }]);
     }
-    expect(rootOf('""')).toMatch(/^\/tmp\/baton_workspaces\/repo-[0-9a-f]{12}$/);
-    expect(rootOf('$constructor')).toMatch(/^\/tmp\/baton_workspaces\/repo-[0-9a-f]{12}$/);
+    expect(rootOf('""')).toBe('/state/workspaces');
+    expect(rootOf('$constructor')).toBe('/state/workspaces');
   });
 
   // @conforms X17

@@ -95,7 +95,7 @@ describe('settings', () => {
   // @conforms C26
   it('use the default of every key that is not set', () => {
     const { agent, backends, tracker, workspace, hooks } = givenMemory('').settings;
-    expect(workspace.root).toMatch(/^\/tmp\/baton_workspaces\/repo-[0-9a-f]{12}$/);
+    expect(workspace.root).toBe('/state/workspaces');
     expect(agent).toEqual({
       backend: 'codex',
       env: [],

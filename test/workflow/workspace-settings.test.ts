@@ -18,7 +18,7 @@ const refusedRepo = (repo: string, env: Record<string, string> = {}) =>
 describe('the workspace section', () => {
   it('has a default for every key', () => {
     const { root, ...rest } = givenMemory('').settings.workspace;
-    expect(root).toMatch(/^\/tmp\/baton_workspaces\//);
+    expect(root).toBe('/state/workspaces');
     expect(rest).toEqual({
       repo: null,
       strategy: 'none',

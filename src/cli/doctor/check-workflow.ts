@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { systemChance } from '../../clock/system-chance.ts';
 import { systemClock } from '../../clock/system-clock.ts';
-import { type Finding, failed, passed } from '../../core/finding.ts';
+import { type Finding, failed, failedBy, passed } from '../../core/finding.ts';
 import type { Settings } from '../../core/settings.ts';
 import { agentVariables, findBackend, findTracker, hostOf, workflowContext } from '../../daemon/adapters.ts';
 import { quietLogger } from '../../daemon/quiet-logger.ts';
@@ -13,13 +13,14 @@ import { createLimiterRegistry } from '../../http/limiter-registry.ts';
 import { freeMemoryMb } from '../../process/free-memory.ts';
 import { inspectWorkflow } from '../../workflow/inspect-workflow.ts';
 import { nearestFolder } from '../../workspace/free-disk.ts';
+import { refuseUnsafeRoot } from '../../workspace/safe-root.ts';
 import { checkFolder, megabytes } from './check-folder.ts';
 import { checkRepository } from './check-repository.ts';
 
 /** What one workflow file needs: a usable file, its folders, its repository, its tracker, its agent. */
 export async function checkWorkflow(workflow: string, surroundings: Surroundings): Promise<Finding[]> {
   const file = path.resolve(surroundings.cwd, workflow);
-  const { workflow: loaded, problems } = inspectWorkflow(file, workflowContext(surroundings));
+  const { workflow: loaded, problems } = inspectWorkflow(file, workflowContext(surroundings, undefined));
   const errors = problems.filter(({ severity }) => severity === 'error');
   const nextStep = `baton validate '${file}'`;
   if (loaded === null || errors.length > 0) {
@@ -29,13 +30,22 @@ export async function checkWorkflow(workflow: string, surroundings: Surroundings
   const { workspace, agent } = loaded.settings;
   return [
     passed('workflow_file', file),
-    await checkFolder('workspace_root', workspace.root, workspace.minFreeDiskMb),
+    await checkWorkspaceRoot(workspace),
     await checkFolder('state_folder', stateFolder(file, undefined, surroundings), workspace.minFreeDiskMb),
     ...(await checkRepository(loaded, surroundings)),
     ...(await checkTracker(loaded.settings, surroundings)),
     await checkMemory(agent.minFreeMemoryMb),
     ...(await checkAgent(loaded.settings, surroundings)),
   ];
+}
+
+async function checkWorkspaceRoot({ root, minFreeDiskMb }: Settings['workspace']): Promise<Finding> {
+  try {
+    refuseUnsafeRoot(root);
+  } catch (error) {
+    return failedBy('workspace_root', error);
+  }
+  return await checkFolder('workspace_root', root, minFreeDiskMb);
 }
 
 /** No store counts these requests, because the doctor creates no store. */

@@ -35,7 +35,7 @@ export function reachOf({ allProjects }: ReachFlags): SalvageReach {
 /** The saved work of a workflow file, with or without a daemon: it needs no store and takes no lock. */
 export function openSalvage(flags: SalvageFlags, surroundings: Surroundings): SalvagePlace {
   const workflowPath = path.resolve(surroundings.cwd, flags.workflow ?? 'WORKFLOW.md');
-  const { settings } = loadWorkflow(workflowPath, workflowContext(surroundings));
+  const { settings } = loadWorkflow(workflowPath, workflowContext(surroundings, flags.stateDir));
   const { stateDir } = statePlace(workflowPath, settings, flags.stateDir, surroundings);
   const parts = {
     clock: systemClock,

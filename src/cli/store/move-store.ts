@@ -63,7 +63,7 @@ export async function copy(flags: StoreFlags & { readonly to: string }, surround
 
 function placeOf(flags: StoreFlags, surroundings: Surroundings): StatePlace & { readonly workflowPath: string } {
   const workflowPath = path.resolve(surroundings.cwd, flags.workflow ?? 'WORKFLOW.md');
-  const { settings } = loadWorkflow(workflowPath, workflowContext(surroundings));
+  const { settings } = loadWorkflow(workflowPath, workflowContext(surroundings, flags.stateDir));
   return { ...statePlace(workflowPath, settings, flags.stateDir, surroundings), workflowPath };
 }
 

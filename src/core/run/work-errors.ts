@@ -16,6 +16,10 @@ export const workErrors = {
     retryable: false,
     nextStep: 'Give the issue an identifier that is a usable directory name.',
   },
+  workspace_root_unsafe: {
+    retryable: false,
+    nextStep: 'Set `workspace.root` to a folder that only you can write, and whose parents only you or root can write.',
+  },
   workspace_symlink_escape: { retryable: false, nextStep: 'Remove the symbolic link below `workspace.root`.' },
   path_canonicalize_failed: {
     retryable: false,

@@ -4,8 +4,7 @@ import { choice, setting } from './setting.ts';
 export const workspaceKeys = {
   root: setting('text', null, 'next run', 'guarded', {
     description: 'Path of the directory for the workspaces, one for each issue.',
-    defaultText:
-      "`baton_workspaces/<folder>-<hash of the path>` in the system's directory for temporary files: each workflow file has its own root",
+    defaultText: '`workspaces` in the state folder: each workflow file has its own root',
   }),
   repo: setting('text', null, 'next run', 'guarded', {
     description: 'The git repository to work on: a path or a URL.',

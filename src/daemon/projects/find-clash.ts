@@ -148,7 +148,7 @@ function realFile(workflow: string): string {
 
 function placesIfReadable(workflow: string, surroundings: Surroundings): ProjectPlaces[] {
   try {
-    const { settings } = loadWorkflow(workflow, workflowContext(surroundings));
+    const { settings } = loadWorkflow(workflow, workflowContext(surroundings, undefined));
     return [placesOf(workflow, settings, surroundings)];
   } catch (thrown) {
     if (thrown instanceof BatonError) return [];

@@ -55,7 +55,7 @@ export function startSeveral(parts: SeveralParts, surroundings: Surroundings): P
       run: async (onStarted) => {
         using own = signals.share();
         using joined = running.join(workflow);
-        const { settings } = loadWorkflow(workflow, workflowContext(surroundings));
+        const { settings } = loadWorkflow(workflow, workflowContext(surroundings, undefined));
         const { name } = settings.project;
         names.set(workflow, name);
         // Two stores may each have a project of the same name.

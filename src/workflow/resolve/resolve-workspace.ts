@@ -1,5 +1,4 @@
-import { createHash } from 'node:crypto';
-import { basename, dirname, isAbsolute, join } from 'node:path';
+import { dirname, isAbsolute } from 'node:path';
 import type { WorkspaceSettings } from '../../core/settings.ts';
 import type { PlainSettings } from '../table/setting-table.ts';
 import { isBranchName } from '../template/branch-name.ts';
@@ -91,7 +90,7 @@ function resolveWorkspaceRoot(
   report: Report,
 ): ResolvedRoot {
   const workflowDir = dirname(workflowPath);
-  const byDefault = { root: defaultRoot(workflowPath, surroundings), origin: 'default' };
+  const byDefault = { root: surroundings.defaultRoot(workflowPath), origin: 'default' };
   if (value === null || value.trim() === '') return byDefault;
 
   const variable = variableNamed(value);
@@ -107,13 +106,4 @@ function resolveWorkspaceRoot(
   if (variable === null && resemblesReference(value)) report(takenLiterally(rootKey));
   const origin = variable === null ? 'file' : `file, via $${variable}`;
   return { root: resolvePath(path, workflowDir, surroundings), origin };
-}
-
-/**
- * Each workflow file has its own root: two projects may both have a BAT-1, and their agents must not share a workspace.
- */
-function defaultRoot(workflowPath: string, { tmpDir }: Surroundings): string {
-  const name = basename(dirname(workflowPath)).replaceAll(/[^A-Za-z0-9._-]/g, '_');
-  const hash = createHash('sha256').update(workflowPath).digest('hex').slice(0, 12);
-  return join(tmpDir, 'baton_workspaces', `${name}-${hash}`);
 }

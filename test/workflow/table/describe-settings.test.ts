@@ -41,7 +41,7 @@ codex: {turn_timeout_ms: 7}`,
       'tracker.provider.api_kye': expect.stringMatching(/^\[.*\]$/),
       'tracker.provider.assignee': null,
       'agent.max_turns': 20,
-      'workspace.root': expect.stringMatching(/^\/tmp\/baton_workspaces\/repo-/),
+      'workspace.root': '/state/workspaces',
     });
     expect(JSON.stringify(workflow.described)).not.toContain('hidden');
   });
