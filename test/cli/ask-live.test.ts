@@ -27,9 +27,9 @@ function askingPlace(more = ''): Place {
   return place;
 }
 
-describe.concurrent('an agent that asks, and a daemon', liveTest, () => {
+describe.concurrent('an agent that asks a running daemon', liveTest, () => {
   // @conforms runs.21
-  it('goes on with the answer in the same run, can be told more, and is taken over and given back', async () => {
+  it('continues with the answer in the same run, can be steered, taken over and handed back', async () => {
     using place = askingPlace();
     await addIssue(place, asking);
     const daemon = await startDaemon(place);
@@ -90,7 +90,7 @@ describe.concurrent('an agent that asks, and a daemon', liveTest, () => {
     expect(place.pids()).toEqual([]);
   });
 
-  it('that nobody answered in time is held with its question, and goes on when it is answered', async () => {
+  it('is held with its question without an answer in time, and continues when it is answered', async () => {
     using place = askingPlace(', ask_timeout_ms: 300');
     await addIssue(place, asking);
     const daemon = await daemonHere(place);

@@ -45,8 +45,8 @@ const checkout = {
   excludes: [],
 };
 
-describe.concurrent('a person who goes on by hand', liveTest, () => {
-  it('is told to wait when no daemon runs, and not where to work', async () => {
+describe.concurrent('baton takeover', liveTest, () => {
+  it('says that the command waits when no daemon runs, and not where to work', async () => {
     using place = await placeWithStore();
     await ask(place, { id: 'aaaaaaaa-1' });
     expect(await answer(place, 'takeover', 'BAT-1')).toMatchObject({
@@ -66,7 +66,7 @@ describe.concurrent('a person who goes on by hand', liveTest, () => {
   });
 
   // @conforms runs.22
-  it('is told where and how only when the run has ended', async () => {
+  it('prints where and how to continue only after the run has ended', async () => {
     const accounts = 'agent: {backend: codex, accounts: [{name: spare, backend: codex, home: "/homes/spare  one"}]}';
     using place = await placeWithStore(boardWorkflow().replace(/^agent: .*$/m, accounts));
     await ask(place, { id: 'aaaaaaaa-1', account: 'spare', workspace: "/ws/it's", threadId: 'thread-1' });
@@ -101,7 +101,7 @@ describe.concurrent('a person who goes on by hand', liveTest, () => {
   });
 
   // @conforms runs.68
-  it('may write to the git directory that Baton knows of, never to one that an agent names', async () => {
+  it('allows writing only to the git directory that Baton recorded, never to one that an agent names', async () => {
     using place = await placeWithStore();
     const [known, own, named] = ['known', 'own', 'named'].map((name) => path.join(place.folder, name));
     const gitDir = path.join(place.folder, 'git of known');
@@ -120,7 +120,7 @@ describe.concurrent('a person who goes on by hand', liveTest, () => {
     }
   });
 
-  it('is told the conversation of the run before, where the last one never had a session', async () => {
+  it('prints the conversation of the previous run if the last one never had a session', async () => {
     using place = await placeWithStore();
     await ask(place, { id: 'aaaaaaaa-1', threadId: 'thread-old', hasEnded: true });
     await inStore(place, async (store, project) => {
@@ -143,7 +143,7 @@ describe.concurrent('a person who goes on by hand', liveTest, () => {
     expect(takeover).toMatchObject({ run_id: 'run-2', resume_command: expect.stringMatching(/ thread-old$/) });
   });
 
-  it('is told that only the workspace can be opened where the agent has no conversation', async () => {
+  it('says that only the workspace can be opened when the agent has no conversation', async () => {
     using place = await placeWithStore();
     await ask(place, { id: 'aaaaaaaa-1', backend: 'command', hasEnded: true });
     const sent = await answer(place, 'takeover', 'BAT-1', '--key', 'k');
@@ -155,7 +155,7 @@ describe.concurrent('a person who goes on by hand', liveTest, () => {
     for (const words of [' /ws/BAT-1\n', ' baton handback BAT-1\n']) expect(stdout).toContain(words);
   });
 
-  it('is told when no agent has worked on it yet', async () => {
+  it('says when no agent has worked on the issue yet', async () => {
     using place = await placeWithStore();
     const sent = await answer(place, 'takeover', 'BAT-7', '--key', 'k');
     await carryOut(place, sent.command.id);
@@ -166,7 +166,7 @@ describe.concurrent('a person who goes on by hand', liveTest, () => {
     expect(stdout).toContain(' baton handback BAT-7\n');
   });
 
-  it('is warned, with an exit code, of an agent that could not be ended', async () => {
+  it('warns with an exit code about an agent that could not be stopped', async () => {
     using place = await placeWithStore();
     await ask(place, { id: 'aaaaaaaa-1' });
     await inStore(place, (store) => endRun(store, 'run-aaaaaaaa-1', 'agent_survives'));
@@ -180,7 +180,7 @@ describe.concurrent('a person who goes on by hand', liveTest, () => {
     expect(JSON.parse(told.stdout)).toMatchObject({ takeover: { run_ended: true, workspace_free: false } });
   });
 
-  it('is shown text of agents that cannot steer a terminal', async () => {
+  it('prints text of agents that cannot control a terminal', async () => {
     using place = await placeWithStore();
     await ask(place, { id: 'aaaaaaaa-1', threadId: '\u001b[2J\u202ethread\nrm -rf', hasEnded: true });
     const sent = await answer(place, 'takeover', 'BAT-1', '--key', 'k');
@@ -193,7 +193,7 @@ describe.concurrent('a person who goes on by hand', liveTest, () => {
     }
   });
 
-  it('gives the work back, with or without a word about it', async () => {
+  it('hands the work back, with or without a note', async () => {
     using place = await placeWithStore();
     await answer(place, 'handback', 'BAT-1', '--note', 'the door is mended', '--reason', 'done');
     await answer(place, 'handback', 'BAT-1');
@@ -204,9 +204,9 @@ describe.concurrent('a person who goes on by hand', liveTest, () => {
   });
 });
 
-describe.concurrent('a word to an agent at work', liveTest, () => {
+describe.concurrent('baton steer', liveTest, () => {
   // @conforms runs.80
-  it('is refused at once where no daemon answers, with the next step, and nothing is written', async () => {
+  it('is refused at once without a daemon, with the next step, and stores nothing', async () => {
     using place = await placeWithStore();
     const refused = await refusal(place, 'steer', 'BAT-1', 'mind', 'the  step');
     expect(refused).toMatchObject({ code: 'command_refused', details: { code: 'no_daemon' } });
@@ -214,7 +214,7 @@ describe.concurrent('a word to an agent at work', liveTest, () => {
     expect(await payloads(place)).toEqual([]);
   });
 
-  it('is refused when it is none, or a book', async () => {
+  it('is refused with an empty or too long message', async () => {
     using place = await placeWithStore();
     expect(await refusal(place, 'steer', 'BAT-1', ' ')).toMatchObject({ code: 'usage_error' });
     expect(await refusal(place, 'steer', 'BAT-1', 'x'.repeat(102_401))).toMatchObject({ code: 'usage_error' });

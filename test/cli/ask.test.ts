@@ -22,7 +22,7 @@ async function waiting(place: Place): Promise<readonly Record<string, unknown>[]
 }
 
 describe.concurrent('the questions of agents', liveTest, () => {
-  it('are listed while they are open, the oldest first, and all of them on request', async () => {
+  it('are listed while they are open, oldest first, and all of them on request', async () => {
     using place = await placeWithStore();
     expect((await batonHere(place, 'ask', 'list')).stdout).toMatch(/^.+\n$/);
     expect(await answer(place, 'ask', 'list')).toEqual({ questions: [] });
@@ -72,7 +72,7 @@ describe.concurrent('the questions of agents', liveTest, () => {
     expect((await answer(place, 'ask', 'list', '--all', '--limit', '1')).questions).toHaveLength(1);
   });
 
-  it('whose ids begin alike are shown with as much of the id as tells them apart', async () => {
+  it('with similar ids are shown with enough of the id to distinguish them', async () => {
     using place = await placeWithStore();
     await ask(place, { id: 'aaaaaaaa-bbb1', identifier: 'BAT-1' });
     await ask(place, { id: 'aaaaaaaa-bbb2', identifier: 'BAT-2' });
@@ -81,7 +81,7 @@ describe.concurrent('the questions of agents', liveTest, () => {
     expect(stdout).toMatch(/^aaaaaaaa-bbb2 /m);
   });
 
-  it('are found by id, by the beginning of it, and by their issue; not when several are meant', async () => {
+  it('are found by id, by the start of the id, and by their issue, unless several match', async () => {
     using place = await placeWithStore();
     await ask(place, { id: 'aaaaaaaa1-1' });
     await ask(place, { id: 'aaaaaaaa2-2', identifier: 'BAT-2' });
@@ -113,7 +113,7 @@ describe.concurrent('the questions of agents', liveTest, () => {
     });
   });
 
-  it('of another project in the same store are not there', async () => {
+  it('of another project in the same store are not found', async () => {
     using place = await placeWithStore();
     await inStore(place, async (store) => {
       const { id: project } = await store.projects.ensure('other', 0);
@@ -155,7 +155,7 @@ describe.concurrent('the questions of agents', liveTest, () => {
     expect(state(fifth)).not.toBe(state(second));
   });
 
-  it('that are answered tell by whom, what, and whether an agent was told', async () => {
+  it('that are answered show the author, the answer, and whether an agent received it', async () => {
     using place = await placeWithStore();
     await ask(place, { id: 'aaaaaaaa-1', question: whichColour });
     const given = {
@@ -189,7 +189,7 @@ describe.concurrent('the questions of agents', liveTest, () => {
   });
 
   // @conforms runs.24
-  it('cannot steer the terminal of whoever reads them, whatever is in them', async () => {
+  it('cannot control the terminal of the reader, whatever they contain', async () => {
     using place = await placeWithStore();
     const hostile = {
       ...({ kind: 'input', text: `May I ${evil}?`, detail: `one\n${evil}\n  two ${'x'.repeat(100_000)}` } as const),
@@ -274,7 +274,7 @@ describe.concurrent('an answer', liveTest, () => {
     expect((await answer(place, 'ask', 'list')).questions).toHaveLength(3);
   });
 
-  it('that does not fit is told at once, with what would, and nothing is written', async () => {
+  it('that does not fit is refused at once with the allowed answers, and nothing is stored', async () => {
     using place = await placeWithStore();
     await ask(place, { id: 'aaaaaaaa-1' });
     await ask(place, { id: 'bbbbbbbb-2', identifier: 'BAT-2', question: whichColour });
@@ -307,7 +307,7 @@ describe.concurrent('an answer', liveTest, () => {
     expect(await waiting(place)).toEqual([]);
   });
 
-  it('comes from stdin with a dash, line feeds and all', async () => {
+  it('is read from stdin with a dash, including line feeds', async () => {
     using place = await placeWithStore();
     await ask(place, { id: 'aaaaaaaa-1', question: { ...whichColour, fields: [field('text')] } });
     const script = `printf 'one\\n--two\\n' | ${batonCommand('ask', 'answer', 'BAT-1', '-', '--json')}`;
@@ -316,7 +316,7 @@ describe.concurrent('an answer', liveTest, () => {
     expect(JSON.parse(stdout).answer).toEqual({ decision: 'accept', values: { text: 'one\n--two' } });
   });
 
-  it('that is given twice with the same key is given once, also after it was carried out', async () => {
+  it('that is sent twice with the same key counts once, also after it was carried out', async () => {
     using place = await placeWithStore();
     await ask(place, { id: 'aaaaaaaa-1', question: whichColour });
     const first = await answer(place, 'ask', 'answer', 'BAT-1', 'red', '--key', 'k');

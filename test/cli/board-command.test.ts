@@ -24,7 +24,7 @@ async function filled(): Promise<BoardProgram> {
 }
 
 describe('baton board', () => {
-  it('stands in columns where the terminal is wide enough', async () => {
+  it('is shown in columns if the terminal is wide enough', async () => {
     const program = await filled();
     program.terminal = { isTTY: true, columns: 50 };
     expect((await program.run('board', '--limit', '2')).out.split('\n')).toEqual([
@@ -42,7 +42,7 @@ describe('baton board', () => {
     ]);
   });
 
-  it('keeps every line inside the terminal, whatever its width', async () => {
+  it('keeps every line within the width of the terminal', async () => {
     const program = await filled();
     for (let columns = 38; columns <= 200; columns += 9) {
       program.terminal = { isTTY: true, columns };
@@ -66,12 +66,12 @@ describe('baton board', () => {
     ]);
   });
 
-  it('says how to begin when it is empty', async () => {
+  it('says how to start when it is empty', async () => {
     const { run } = await boardProgram();
     expect((await run('board')).out).toContain('baton issue add');
   });
 
-  it('has every column in JSON, with its count', async () => {
+  it('has every column with its count in JSON', async () => {
     const { run } = await filled();
     const { columns } = JSON.parse((await run('board', '--limit', '1', '--json')).out);
     expect(

@@ -35,8 +35,8 @@ const runningOnly = (...identifiers: string[]) => ({
   running: identifiers.map((issue_identifier) => ({ issue_identifier })),
 });
 
-describe.concurrent('a daemon that is told what to do from another process', liveTest, () => {
-  it('starts nothing while it is paused, says why, and starts when it is resumed', async () => {
+describe.concurrent('commands of another process to a daemon', liveTest, () => {
+  it('pause it with a reason shown, and resume it', async () => {
     using place = givenPlace();
     const daemon = await daemonHere(place);
     const paused = await answer(place, 'pause', '--reason', 'lunch\u001b[2J\u202e');
@@ -77,7 +77,7 @@ describe.concurrent('a daemon that is told what to do from another process', liv
     await daemon.stop();
   });
 
-  it('ends by itself when it was told to drain and its last run has ended', async () => {
+  it('drain it: it stops by itself after its last run', async () => {
     using place = givenPlace();
     await addIssue(place, untilDone);
     const daemon = await startDaemon(place);
@@ -99,7 +99,7 @@ describe.concurrent('a daemon that is told what to do from another process', liv
     expect(existsSync(path.join(stateFolderOf(place), 'baton.sock'))).toBe(false);
   });
 
-  it('holds, releases, stops and retries issues', async () => {
+  it('hold, release, stop and retry issues', async () => {
     using place = givenPlace();
     const daemon = await daemonHere(place);
     await answer(place, 'pause');
@@ -165,7 +165,7 @@ describe.concurrent('a daemon that is told what to do from another process', liv
     await daemon.stop();
   });
 
-  it('looks at a failed issue at once when it is told to retry', async () => {
+  it('retry a failed issue at once', async () => {
     using place = givenPlace();
     await addIssue(place, failsWhenDone);
     const daemon = await startDaemon(place);
@@ -182,7 +182,7 @@ describe.concurrent('a daemon that is told what to do from another process', liv
     await stopDaemon(daemon);
   });
 
-  it('carries out once what was asked for twice with the same key, and gives the same answer', async () => {
+  it('are carried out once when sent twice with the same key, with the same answer', async () => {
     using place = givenPlace();
     const daemon = await startDaemon(place);
     const first = await answer(place, 'pause', '--key', 'k');
@@ -203,7 +203,7 @@ describe.concurrent('a daemon that is told what to do from another process', liv
     await stopDaemon(daemon);
   });
 
-  it('carries out commands that come at the same time one after the other', async () => {
+  it('that arrive at the same time are carried out one after the other', async () => {
     using place = givenPlace();
     const daemon = await daemonHere(place);
     const ended = await Promise.all(Array.from({ length: 4 }, () => baton(place, 'pause', '--json')));
@@ -254,8 +254,8 @@ describe.concurrent('a command without a daemon', liveTest, () => {
   });
 });
 
-describe.concurrent('a daemon and those that come beside it', liveTest, () => {
-  it('refuses a second one on the same state and goes on; killed, it leaves pauses and holds behind and no hindrance', async () => {
+describe.concurrent('a daemon next to other processes', liveTest, () => {
+  it('refuses a second daemon on the same state; when killed, it leaves pauses and holds, and no lock', async () => {
     using place = givenPlace();
     await addIssue(place, untilDone);
     const first = await startDaemon(place);
@@ -288,7 +288,7 @@ describe.concurrent('a daemon and those that come beside it', liveTest, () => {
     await stopDaemon(next);
   });
 
-  it("refuses a second one with another store in the same state folder, which is one daemon's", async () => {
+  it('refuses a second daemon with another store in the same state folder', async () => {
     using place = givenPlace();
     place.write('OTHER.md', boardWorkflow(`store: {url: "sqlite:${place.folder}/other.db"}`));
     const first = await startDaemon(place, '--state-dir', 'own');
@@ -299,7 +299,7 @@ describe.concurrent('a daemon and those that come beside it', liveTest, () => {
     await stopDaemon(first);
   });
 
-  it('is not harmed by garbage on its socket, nor by visitors that leave while they are answered', async () => {
+  it('survives garbage on its socket, and callers that disconnect before the answer', async () => {
     using place = givenPlace();
     const daemon = await startDaemon(place);
     const socket = path.join(stateFolderOf(place), 'baton.sock');

@@ -18,7 +18,7 @@ describe('docs/agents/codex.md', () => {
   });
 
   // @conforms codex.23
-  it('says of every value in it that is not the default what the default is', () => {
+  it('states the default of every value in it that is not the default', () => {
     const [front = ''] = /^---$.*?^---$/ms.exec(examples[0] ?? '') ?? [];
     const byDefault = givenText('---\ntracker: {kind: board}\n---\nWork.\n', {}).described;
     const inExample = givenText(examples[0] ?? '', {}).described;
@@ -40,7 +40,7 @@ describe('docs/agents/codex.md', () => {
     for (const key of Object.keys(codex.properties)) expect(text).toContain(`\`codex.${key}\``);
   });
 
-  it.each(['docs/agents/codex.md', 'README.md'])('installs, as %s does, the version that is tested', (name) => {
+  it.each(['docs/agents/codex.md', 'README.md'])('installs the tested version, as %s does', (name) => {
     expect(page(name).match(/@openai\/codex@\S+/g)).toEqual([`@openai/codex@${pinnedCodexVersion}`]);
   });
 });

@@ -85,7 +85,7 @@ function withAnswers(answers: NonNullable<Scenario['answers']>): Scenario {
   return { ...good, answers: { ...good.answers, ...answers } };
 }
 
-describe.concurrent('baton doctor on Codex', () => {
+describe.concurrent('baton doctor with Codex', () => {
   it('has a line for the program, the policies, the login and a commit', async () => {
     using place = new Place();
     const codex = fake(place, good);
@@ -106,7 +106,7 @@ describe.concurrent('baton doctor on Codex', () => {
     expect(codex.sent('account/read')).toEqual([{ refreshToken: false }]);
   });
 
-  it('says the same to people, with the command that mends it', async () => {
+  it('prints the same for people, with the command that fixes it', async () => {
     using place = new Place();
     const out = { account: null, requiresOpenaiAuth: true };
     place.write('WORKFLOW.md', workflow(fake(place, withAnswers({ 'account/read': { result: out } })).command));
@@ -120,7 +120,7 @@ describe.concurrent('baton doctor on Codex', () => {
     ['a version that is newer', 'baton/9.9.9 (Linux)', '9.9.9'],
     ['no version', '', null],
     ['nonsense', 'x/\u001b[31mred y', 'red'],
-  ])('notes %s, and does not fail for it', async (_what, userAgent, version) => {
+  ])('warns about %s without failing', async (_what, userAgent, version) => {
     using place = new Place();
     const { isHealthy, lines } = await examine(
       place,
@@ -174,7 +174,7 @@ describe.concurrent('baton doctor on Codex', () => {
       1_000,
     ],
   ])(
-    'has one line for a command that %s, and tells what mends it',
+    'has one line for a command that %s, with the fix',
     async (_what, command, { code, message, nextStep }, details, readMs) => {
       using place = new Place();
       const { isHealthy, lines } = await examine(place, command, `agent: {read_timeout_ms: ${readMs}}`);
@@ -193,7 +193,7 @@ describe.concurrent('baton doctor on Codex', () => {
     60_000,
   );
 
-  it('ends a Codex that does not want to end, and what it has started', async () => {
+  it('ends a Codex that does not stop, and its processes', async () => {
     using place = new Place();
     const codex = fake(place, {
       ...good,
@@ -216,7 +216,7 @@ describe.concurrent('baton doctor on Codex', () => {
     ]);
   });
 
-  it('answers what Codex asks meanwhile, so that it does not hang', async () => {
+  it('answers requests of Codex meanwhile, so that it does not hang', async () => {
     using place = new Place();
     const asked = { ask: { id: 0, method: 'account/chatgptAuthTokens/refresh', params: {} } };
     const codex = fake(place, { ...good, before: { ...good.before, 'account/read': [asked] } });
@@ -228,7 +228,7 @@ describe.concurrent('baton doctor on Codex', () => {
   it.each([
     { code: -32_601, message: 'method not found' },
     { code: -32_600, message: 'Invalid request: unknown variant `account/read`, expected one of `initialize`' },
-  ])('does not blame an older Codex for what it cannot be asked: %j', async (error) => {
+  ])('does not blame an older Codex for missing requests: %j', async (error) => {
     using place = new Place();
     const older = withAnswers({ 'account/read': { error }, 'command/exec': { error } });
     const { isHealthy, lines } = await examine(place, fake(place, older).command);
@@ -239,7 +239,7 @@ describe.concurrent('baton doctor on Codex', () => {
     expect(isHealthy).toBe(true);
   });
 
-  it('tells what Codex says instead of who is logged in', async () => {
+  it('shows what Codex says instead of the login', async () => {
     using place = new Place();
     const error = { code: -32_603, message: 'the login file cannot be read' };
     const { lines } = await examine(place, fake(place, withAnswers({ 'account/read': { error } })).command);
@@ -252,7 +252,7 @@ describe.concurrent('baton doctor on Codex', () => {
     });
   });
 
-  it('tells a broken configuration of Codex, and nothing of a login that Codex only guesses then', async () => {
+  it('reports a broken Codex configuration, and no guessed login', async () => {
     using place = new Place();
     const error = { code: -32_600, message: 'failed to load configuration: config.toml:1:10: unclosed array' };
     const { isHealthy, lines } = await examine(place, fake(place, withAnswers({ 'thread/start': { error } })).command);
@@ -268,7 +268,7 @@ describe.concurrent('baton doctor on Codex', () => {
   });
 });
 
-describe.concurrent('an account that baton doctor looks at', () => {
+describe.concurrent('an account that baton doctor checks', () => {
   const keyLogin = 'printenv OPENAI_API_KEY | CODEX_HOME=/nowhere codex login --with-api-key';
 
   it.each([
@@ -278,7 +278,7 @@ describe.concurrent('an account that baton doctor looks at', () => {
     [{ account: null, requiresOpenaiAuth: true }, 'logged_out', {}, ''],
     [{ account: 7 }, 'logged_out', {}, ''],
     [{}, 'logged_out', {}, ''],
-  ])('that answers %j is told apart', async (result, code, facts, told) => {
+  ])('is reported by its answer %j', async (result, code, facts, told) => {
     using place = new Place();
     const { lines } = await examine(place, fake(place, withAnswers({ 'account/read': { result } })).command);
     expect(lines[2]).toMatchObject({
@@ -290,7 +290,7 @@ describe.concurrent('an account that baton doctor looks at', () => {
     });
   });
 
-  it('gets its own home and variables, and its line the command with that home', async () => {
+  it('gets its own home and variables, and its login command names that home', async () => {
     using place = new Place({ SPARE: 'canary-secret', OPENAI_API_KEY: 'canary-of-nobody' });
     mkdirSync(path.join(place.folder, "it's here"));
     const out = { account: null, requiresOpenaiAuth: true };
@@ -324,7 +324,7 @@ describe.concurrent('an account that baton doctor looks at', () => {
   });
 
   it.each([{}, { CODEX_HOME: '/nowhere' }])(
-    'in the home that Codex takes anyway needs no home in its command',
+    'in the default home of Codex needs no home in its command',
     async (env) => {
       using place = new Place(env);
       const home = 'CODEX_HOME' in env ? '/nowhere' : `${place.home}/.codex`;
@@ -349,13 +349,13 @@ describe.concurrent('an account that baton doctor looks at', () => {
   });
 });
 
-describe.concurrent('a project of Codex without a repository', () => {
+describe.concurrent('a Codex project without a repository', () => {
   // @conforms codex.22
   it.each([
     ['', true],
     ['hooks: {after_create: "git clone -q elsewhere ."}', false],
     ['hooks: {before_run: "git pull -q"}', false],
-  ])('is warned of by baton doctor, and does not fail for it, with %j: %s', async (more, isWarned) => {
+  ])('gets a warning from baton doctor, without failing, with %j: %s', async (more, isWarned) => {
     using place = new Place();
     place.write('WORKFLOW.md', workflow(fake(place, good).command, more));
     const { code, stdout } = await baton(place, 'doctor', 'WORKFLOW.md');
@@ -366,7 +366,7 @@ describe.concurrent('a project of Codex without a repository', () => {
   });
 });
 
-describe.concurrent('a commit that baton doctor tries', () => {
+describe.concurrent('the trial commit of baton doctor', () => {
   const ended = (stderr: string, exitCode: unknown = 128): Scenario =>
     withAnswers({ 'command/exec': { result: { exitCode, stdout: '', stderr } } });
 
@@ -386,7 +386,7 @@ describe.concurrent('a commit that baton doctor tries', () => {
     ],
     ['', 'commit_failed', '128', 'codex.turn_sandbox_policy'],
     ['\u001b[31mred\u001b[0m\u202e', 'commit_failed', 'red', 'codex.turn_sandbox_policy'],
-  ])('and that ends with %j is explained', async (stderr, code, told, nextStep) => {
+  ])('is explained when it ends with %j', async (stderr, code, told, nextStep) => {
     using place = new Place();
     const { isHealthy, lines } = await examine(place, fake(place, ended(stderr)).command);
     expect(isHealthy).toBe(false);
@@ -400,7 +400,7 @@ describe.concurrent('a commit that baton doctor tries', () => {
     expect(lines[3]?.message).not.toMatch(/\p{Cc}|\u202e/u);
   });
 
-  it('is not believed when there is none', async () => {
+  it('is not trusted when no commit exists', async () => {
     using place = new Place();
     const { isHealthy, lines } = await examine(place, fake(place, { ...good, before: {} }).command);
     expect(isHealthy).toBe(false);
@@ -408,7 +408,7 @@ describe.concurrent('a commit that baton doctor tries', () => {
   });
 
   it.each(['{}', '{hooks: {after_create: "git config user.name A; git config user.email a@example.org"}}'])(
-    'without a name is told apart from a broken sandbox, with %s',
+    'without a name is distinguished from a broken sandbox, with %s',
     async (more) => {
       using place = new Place();
       const result = { exitCode: 128, stdout: '', stderr: '*** Please tell me who you are.' };
@@ -429,7 +429,7 @@ describe.concurrent('a commit that baton doctor tries', () => {
     ['thread_sandbox: read-only', 'read_only', {}],
     ['thread_sandbox: danger-full-access', 'ok', { sandbox: 'dangerFullAccess' }],
     ['turn_sandbox_policy: {type: externalSandbox, networkAccess: restricted}', 'ok', { sandbox: 'externalSandbox' }],
-  ])('with %s is told for what it is', async (policy, code, details) => {
+  ])('with %s is reported precisely', async (policy, code, details) => {
     using place = new Place();
     const { isHealthy, lines } = await examine(place, fake(place, good).command, '', policy);
     expect(lines[3]).toMatchObject({ check: 'codex_commit', status: 'ok', code, details });

@@ -50,7 +50,7 @@ await describeWithCodex('baton doctor', (codex) => {
   }
 
   // @conforms tools.26
-  it('tells one that works, and asks no model for it', async () => {
+  it('reports a working one, and asks no model', async () => {
     await using model = await startFakeOpenAi();
     using place = new Place({}, folderOnDisk());
     place.write('home/.gitconfig', known);
@@ -70,7 +70,7 @@ await describeWithCodex('baton doctor', (codex) => {
   });
 
   // @conforms tools.26
-  it('tells one that nobody is logged in to, and one with a key', async () => {
+  it('reports one without a login, and one with a key', async () => {
     await using model = await startFakeOpenAi();
     using place = new Place({ OPENAI_API_KEY: 'sk-canary' }, folderOnDisk());
     place.write('home/.gitconfig', known);
@@ -96,7 +96,7 @@ await describeWithCodex('baton doctor', (codex) => {
     expect(model.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
   });
 
-  it('tells settings that Codex cannot read', async () => {
+  it('reports settings that Codex cannot read', async () => {
     using place = new Place({}, folderOnDisk());
     const { codex_policies: policies } = await examine(place, `${quiet}model = [`);
     expect(policies).toMatchObject({
@@ -112,7 +112,7 @@ await describeWithCodex('baton doctor', (codex) => {
     ['{approval_policy: {granular: {rules: perhaps}}}', 'codex_policies', 'codex.approval_policy'],
     ['{thread_sandbox: sandy}', 'codex_policies', 'codex.thread_sandbox'],
     ['{turn_sandbox_policy: {type: sandy}}', 'codex_commit', 'codex.turn_sandbox_policy'],
-  ])('tells a policy that Codex refuses: %s', async (settings, check, key) => {
+  ])('reports a policy that Codex refuses: %s', async (settings, check, key) => {
     using place = new Place({}, folderOnDisk());
     const seen = await examine(place, quiet, settings);
     expect(seen[check]).toMatchObject({
@@ -122,7 +122,7 @@ await describeWithCodex('baton doctor', (codex) => {
     });
   });
 
-  it('takes the policy that a file without any has, and lets git tell that it knows no name', async () => {
+  it('accepts the default policy, and reports that git has no name', async () => {
     using place = new Place({}, folderOnDisk());
     expect(await examine(place, quiet)).toMatchObject({
       codex_policies: { status: 'ok', code: 'ok' },
@@ -135,7 +135,7 @@ await describeWithCodex('baton doctor', (codex) => {
     });
   });
 
-  it('tells a sandbox that cannot be had here', async () => {
+  it('reports a sandbox that is not available here', async () => {
     using place = new Place({}, folderOnDisk());
     const poor = `echo 0 > /proc/sys/user/max_mnt_namespaces; exec codex app-server`;
     expect(await examine(place, quiet, '{}', `unshare --user --map-root-user sh -c '${poor}'`)).toMatchObject({
@@ -149,7 +149,7 @@ await describeWithCodex('baton doctor', (codex) => {
     });
   });
 
-  it('tells that a commit cannot be signed', async () => {
+  it('reports that a commit cannot be signed', async () => {
     using place = new Place({}, folderOnDisk());
     place.write('home/.gitconfig', `${known}[commit]\n\tgpgsign = true\n[gpg]\n\tprogram = false\n`);
     expect((await examine(place, quiet)).codex_commit).toMatchObject({

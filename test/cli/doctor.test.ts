@@ -20,7 +20,7 @@ import { baton, batonCommand, type Ended, leaveNoPlaces, Place, startProgram, wo
 leaveNoPlaces();
 
 describe.concurrent('baton doctor', () => {
-  it('tells of the machine, one line a thing', async () => {
+  it('checks the machine, one line per check', async () => {
     using place = new Place();
     const { code, stdout, stderr } = await baton(place, 'doctor');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -29,7 +29,7 @@ describe.concurrent('baton doctor', () => {
     expect(place.pids()).toEqual([]);
   });
 
-  it('tells of a workflow file too, as JSON', async () => {
+  it('also checks a workflow file, and prints JSON', async () => {
     using place = new Place();
     place.write('WORKFLOW.md', workflowText('exec sh'));
     const { code, stdout, stderr } = await baton(place, 'doctor', 'WORKFLOW.md', '--json');
@@ -51,7 +51,7 @@ describe.concurrent('baton doctor', () => {
       });
   });
 
-  it('fails for an agent program that is not there, and says what mends it', async () => {
+  it('fails for a missing agent program, with the fix', async () => {
     using place = new Place();
     place.write('WORKFLOW.md', workflowText('KEY=1 no-such-agent --flag'));
     const { code, stdout } = await batonHere(place, 'doctor', 'WORKFLOW.md');
@@ -75,7 +75,7 @@ describe.concurrent('baton doctor', () => {
   });
 
   it.each(['cd . && sh', '"sh" -c true', '$HOME/bin/agent', 'if true; then sh; fi'])(
-    'does not call the shell text %j missing',
+    'does not report the shell text %j as missing',
     async (command) => {
       using place = new Place();
       place.write('WORKFLOW.md', workflowText(command));
@@ -85,7 +85,7 @@ describe.concurrent('baton doctor', () => {
     },
   );
 
-  it('fails for a bad or missing workflow file and names the command that tells more', async () => {
+  it('fails for an invalid or missing workflow file and names the command that shows more', async () => {
     using place = new Place();
     const { code, stdout } = await batonHere(place, 'doctor', 'nowhere.md');
     expect(code).toBe(1);
@@ -98,7 +98,7 @@ describe.concurrent('baton doctor', () => {
     });
   });
 
-  it('fails for a machine without git, and says what mends it', async () => {
+  it('fails for a machine without git, with the fix', async () => {
     using place = new Place();
     place.write('bin/keep', '');
     for (const program of ['sh', 'node'])
@@ -132,7 +132,7 @@ describe.concurrent('baton doctor', () => {
     ['git version 2.100.0 (a vendor 7)', 'ok'],
     ['git version 3.0.rc1', 'ok'],
     ['nonsense', 'unknown_version'],
-  ])('judges the git that calls itself %j', async (version, judged) => {
+  ])('accepts or rejects the git version %j', async (version, judged) => {
     using place = new Place();
     chmodSync(place.write('bin/git', `#!/bin/sh\necho '${version}'\n`), 0o755);
     using other = new Place({ PATH: `${place.folder}/bin:${process.env.PATH}` });
@@ -204,8 +204,8 @@ function everything(folder: string): string[] {
     });
 }
 
-describe.concurrent('baton doctor on a repository', () => {
-  it('is content without one, and tells that workspaces begin empty', async () => {
+describe.concurrent('baton doctor with a repository', () => {
+  it('passes without one, and says that workspaces start empty', async () => {
     using place = new Place();
     const { code, findings } = await examine(place, 'strategy: none');
     expect(code).toBe(0);
@@ -213,7 +213,7 @@ describe.concurrent('baton doctor on a repository', () => {
     expect(findings.repository_write).toBeUndefined();
   });
 
-  it('tells what a ticket begins at, and changes nothing', async () => {
+  it('shows the commit that an issue starts at, and changes nothing', async () => {
     using place = new Place();
     const source = scratchRepository(path.join(place.folder, 'source'));
     git(source, 'checkout', '-q', '-b', 'topic/one');
@@ -323,7 +323,7 @@ describe.concurrent('baton doctor on a repository', () => {
     expect(findings.repository_write).toBeUndefined();
   });
 
-  it('fails for a port that is closed, and keeps the password to itself', async () => {
+  it('fails for a closed port, without showing the password', async () => {
     using place = new Place({ SOURCE: 'http://me:hunter2@127.0.0.1:1/x.git' });
     const { code, findings, text } = await examine(place, 'repo: $SOURCE');
     expect(code).toBe(1);
@@ -336,7 +336,7 @@ describe.concurrent('baton doctor on a repository', () => {
     expect(text).not.toContain('hunter2');
   });
 
-  it('does not wait for ever for a host that never answers', async () => {
+  it('does not wait forever for a silent host', async () => {
     const server = createServer(() => {});
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const address = server.address();
@@ -354,7 +354,7 @@ describe.concurrent('baton doctor on a repository', () => {
     expect(place.pids()).toEqual([]);
   });
 
-  it('fails when there is no git at all', async () => {
+  it('fails without git', async () => {
     using tools = new Place();
     mkdirSync(path.join(tools.folder, 'bin'));
     symlinkSync('/bin/sh', path.join(tools.folder, 'bin/sh'));
@@ -369,7 +369,7 @@ describe.concurrent('baton doctor on a repository', () => {
     ['the branch baton', ['branch', 'baton'], '', 'refs/heads/baton', /git branch -m/],
     ['the branch a/b', ['branch', 'a/b'], ', branch: "a/b/c-{{ issue.id }}"', 'refs/heads/a/b', /branch -m/],
     ['refs/baton', ['update-ref', 'refs/baton', 'HEAD'], '', 'refs/baton', /\S/],
-  ])('fails where %s is in the way, packed or not', async (_what, args, settings, reference, nextStep) => {
+  ])('fails when %s takes a needed name, packed or not', async (_what, args, settings, reference, nextStep) => {
     using place = new Place();
     const source = scratchRepository(path.join(place.folder, 'source'));
     git(source, ...args);
@@ -387,7 +387,7 @@ describe.concurrent('baton doctor on a repository', () => {
     }
   });
 
-  it('finds nothing in the way of branches that were made already', async () => {
+  it('accepts branches that Baton created before', async () => {
     using place = new Place();
     const source = scratchRepository(path.join(place.folder, 'source'));
     git(source, 'branch', 'baton/t-1');
@@ -397,7 +397,7 @@ describe.concurrent('baton doctor on a repository', () => {
   });
 
   it.each(['objects', 'refs/heads', 'refs/heads/baton', 'refs/baton', ''])(
-    'fails for one whose .git/%s cannot be written',
+    'fails when .git/%s is not writable',
     async (folder) => {
       using place = new Place();
       const source = scratchRepository(path.join(place.folder, 'source'));
@@ -419,7 +419,7 @@ describe.concurrent('baton doctor on a repository', () => {
     },
   );
 
-  it('of strategy none needs no base in it, only room for saved work', async () => {
+  it('needs no base with strategy none, only write access for saved work', async () => {
     using place = new Place();
     const source = path.join(place.folder, 'source');
     execFileSync('git', ['init', '-q', source]);

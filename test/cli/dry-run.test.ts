@@ -40,7 +40,7 @@ const short = (plan: readonly Planned[]): string[] =>
   plan.map(({ issue_identifier, code }) => `${issue_identifier} ${code ?? 'starts'}`);
 
 describe.concurrent('baton start --dry-run', liveTest, () => {
-  it('tells what would start and why not the rest, and starts nothing', async () => {
+  it('prints what would start and why the rest would not, and starts nothing', async () => {
     using place = givenPlace();
     const empty = await baton(place, 'start', '--dry-run');
     expect(empty).toMatchObject({ code: 0, stderr: '', stdout: expect.stringMatching(/^.+\n$/) });
@@ -88,7 +88,7 @@ describe.concurrent('baton start --dry-run', liveTest, () => {
     expect(place.pids()).toEqual([]);
   });
 
-  it('works beside a running daemon: what runs, waits or is held there would not start', async () => {
+  it('works next to a running daemon, whose running, waiting and held issues would not start', async () => {
     using place = givenPlace();
     for (const script of [untilDone, 'exit 1', untilDone, untilDone]) await addIssue(place, script, ...labelled);
     const daemon = await daemonHere(place);
@@ -130,7 +130,7 @@ describe.concurrent('baton start --dry-run', liveTest, () => {
 });
 
 describe.concurrent('a trial', liveTest, () => {
-  it('is only for the issues it names, and for so many runs', async () => {
+  it('is limited to the named issues and to the number of runs', async () => {
     using place = givenPlace();
     for (const _each of [1, 2, 3]) await addIssue(place, untilDone, ...labelled);
     const daemon = await daemonHere(place, '--only', 'bat-2', '--only', 'BAT-3', '--max-runs', '1');

@@ -67,7 +67,7 @@ const dayOfCommands: readonly (readonly (readonly string[])[])[] = [
 
 // @conforms toolchain.12
 it(
-  'every command that works beside a daemon ends by itself, with exit code 0 and nothing on stderr',
+  'every command that works next to a daemon ends by itself, with exit code 0 and an empty stderr',
   liveTest,
   async () => {
     using place = new Place();

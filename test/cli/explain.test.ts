@@ -37,8 +37,8 @@ interface Told {
 
 const refusedBy = ({ gates }: Told): string[] => gates.filter(({ ok }) => !ok).map(({ gate }) => gate);
 
-describe.concurrent('baton explain, without a daemon', liveTest, () => {
-  it('tells every gate from the store and the tracker, and starts nothing', async () => {
+describe.concurrent('baton explain without a daemon', liveTest, () => {
+  it('shows every gate from the store and the tracker, and starts nothing', async () => {
     using place = givenPlace();
     for (const more of [labelled, labelled, [], ['--blocked-by', 'BAT-1', ...labelled]])
       await addIssue(place, untilDone, ...more);
@@ -80,7 +80,7 @@ describe.concurrent('baton explain, without a daemon', liveTest, () => {
   });
 
   // @conforms tick.15
-  it('explains what is no candidate, and refuses what is not there', async () => {
+  it('explains issues that are not candidates, and refuses unknown ones', async () => {
     using place = givenPlace();
     await addIssue(place, untilDone, '--status', 'backlog', ...labelled);
     await addIssue(place, untilDone, ...labelled);
@@ -96,7 +96,7 @@ describe.concurrent('baton explain, without a daemon', liveTest, () => {
     });
   });
 
-  it('knows the holds and the pause that were left', async () => {
+  it('shows the stored holds and the pause', async () => {
     using place = givenPlace();
     await addIssue(place, untilDone, ...labelled);
     const daemon = await daemonHere(place, '--only', 'none');
@@ -108,7 +108,7 @@ describe.concurrent('baton explain, without a daemon', liveTest, () => {
     expect(told).toMatchObject({ code: 'claimed', next: expect.stringMatching(/not yet.*baton issue retry BAT-1/) });
   });
 
-  it('does not take the daemon that was killed here for another one', async () => {
+  it('does not treat the daemon that was killed here as another one', async () => {
     using place = givenPlace();
     await addIssue(place, untilDone, ...labelled);
     const { issue_id: issueId } = await answer(place, 'explain', 'BAT-1');
@@ -125,8 +125,8 @@ describe.concurrent('baton explain, without a daemon', liveTest, () => {
   });
 });
 
-describe.concurrent('baton explain, beside a daemon', liveTest, () => {
-  it('tells what the daemon knows: runs, waits, holds, slots', async () => {
+describe.concurrent('baton explain next to a daemon', liveTest, () => {
+  it('shows what the daemon knows: runs, waits, holds, slots', async () => {
     using place = givenPlace();
     await addIssue(place, untilDone, ...labelled);
     const daemon = await daemonHere(place);
@@ -155,7 +155,7 @@ describe.concurrent('baton explain, beside a daemon', liveTest, () => {
     await daemon.stop();
   });
 
-  it('works while the workflow file is bad, and says so', async () => {
+  it('works while the workflow file is invalid, and says so', async () => {
     using place = givenPlace();
     await addIssue(place, untilDone, ...labelled);
     const daemon = await daemonHere(place, '--only', 'none');
@@ -179,9 +179,9 @@ async function listen(place: Place, explain: ApiProject['explain']): Promise<str
   return ['--state-dir', folder];
 }
 
-describe('baton explain, as it is printed', liveTest, () => {
+describe('the output of baton explain', liveTest, () => {
   // @conforms tick.16
-  it('lets nobody steer the terminal with the words of a ticket', async () => {
+  it('cannot control the terminal, whatever the issue contains', async () => {
     using place = new Place();
     const refused = { code: 'blocked' as const, text: 'it waits for \u001b[2JX\n  ok  forged' };
     const where = await listen(place, async (issue) => ({
@@ -213,7 +213,7 @@ it waits: it waits for X ok forged
   it.each([
     ['an error of the daemon with its code', new BatonError('tracker_status', 'It said 500.'), 'tracker_status'],
     ['a defect of the daemon', new TypeError('x'), 'internal_error'],
-  ])('tells %s', async (_what, error, code) => {
+  ])('shows %s', async (_what, error, code) => {
     using place = new Place();
     const where = await listen(place, async () => {
       throw error;
@@ -221,7 +221,7 @@ it waits: it waits for X ok forged
     expect(await refusal(place, 'explain', 'BAT-1', ...where)).toMatchObject({ code });
   });
 
-  it('refuses a name that is too long or blank, and asks for one', async () => {
+  it('rejects a name that is too long or blank, and a missing one', async () => {
     using place = new Place();
     const where = await listen(place, async () => {
       throw new Error('it is not asked');

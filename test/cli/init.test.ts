@@ -45,7 +45,7 @@ describe.concurrent('baton init with options', () => {
       tracker: { kind: 'board', required_labels: ['baton'] },
       agent: { backend: 'rehearsal' },
     },
-  ])('$args writes a file that is valid', async ({ args, tracker, agent }) => {
+  ])('$args writes a valid file', async ({ args, tracker, agent }) => {
     using place = new Place();
     const { code, stdout, stderr } = await baton(place, 'init', ...args);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -57,7 +57,7 @@ describe.concurrent('baton init with options', () => {
   });
 
   // @conforms cadence.25
-  it.each(['board', 'memory'])('writes the pace and the quiet hours of this machine for %s', async (tracker) => {
+  it.each(['board', 'memory'])('writes the polling mode and quiet hours of this machine for %s', async (tracker) => {
     using place = new Place({ TZ: 'America/New_York' });
     expect((await baton(place, 'init', '--tracker', tracker)).code).toBe(0);
     expect(writtenIn(place).polling).toEqual({
@@ -71,7 +71,7 @@ describe.concurrent('baton init with options', () => {
   });
 
   it.each([{}, { LINEAR_API_KEY: 'canary' }])(
-    'writes a file for Linear that names its key and does not hold it',
+    'writes a file for Linear that names its key without its value',
     async (env) => {
       using place = new Place({ TZ: 'Europe/Berlin', ...env });
       const { code, stdout } = await baton(place, 'init', '--tracker', 'linear', '--project-slug', 'x-0123');
@@ -92,7 +92,7 @@ describe.concurrent('baton init with options', () => {
     },
   );
 
-  it.each(['', 'Nonsense/Zone', ':/etc/nowhere'])('writes UTC where TZ=%j names no time zone', async (zone) => {
+  it.each(['', 'Nonsense/Zone', ':/etc/nowhere'])('writes UTC when TZ=%j names no time zone', async (zone) => {
     using place = new Place({ TZ: zone });
     expect((await batonHere(place, 'init')).code).toBe(0);
     expect(writtenIn(place).polling.time_zone).toBe('UTC');
@@ -137,7 +137,7 @@ describe.concurrent('baton init with options', () => {
   );
 
   // @conforms codex.19
-  it('keeps the workspaces of Codex out of the folder for temporary files, one root a file', async () => {
+  it('keeps the workspaces of Codex out of the temporary folder, one root per file', async () => {
     using place = new Place();
     mkdirSync(path.join(place.folder, "it's"));
     const roots: string[] = [];
@@ -156,7 +156,7 @@ describe.concurrent('baton init with options', () => {
   });
 
   // @conforms codex.20
-  it('says what Codex may do without being asked, and what it says is in force', async () => {
+  it('prints what Codex may do without asking, matching the settings in force', async () => {
     using place = new Place();
     const { stdout } = await batonHere(place, 'init', '--agent', 'codex');
     for (const told of ['codex.approval_policy: on-request', '`baton ask list`']) expect(stdout).toContain(told);
@@ -188,7 +188,7 @@ describe.concurrent('baton init with options', () => {
     expect(place.read('codex.md').split('\n').length).toBeLessThanOrEqual(30);
   });
 
-  it('tells programs what it wrote', async () => {
+  it('prints what it wrote as JSON', async () => {
     using place = new Place();
     expect(await answer(place, 'init', 'flow.md', '--label', 'x', '--repo', 'https://example.invalid/r.git')).toEqual({
       path: `${place.folder}/flow.md`,
@@ -208,7 +208,7 @@ describe.concurrent('baton init with options', () => {
     expect(readdirSync(place.folder).sort()).toEqual(['flow.md', 'home', 'tmp']);
   });
 
-  it('says next steps that a shell understands, whatever the folder is called', async () => {
+  it('prints next steps that a shell accepts, whatever the folder name', async () => {
     using place = new Place();
     const name = `it's $(touch owned) "here".md`;
     const { stdout } = await batonHere(place, 'init', name);
@@ -231,7 +231,7 @@ describe.concurrent('baton init with options', () => {
     expect(existsSync(path.join(place.folder, 'WORKFLOW.md'))).toBe(false);
   });
 
-  it('never replaces what is there, not even a link that leads nowhere', async () => {
+  it('never replaces an existing file, not even a dangling link', async () => {
     using place = new Place();
     place.write('WORKFLOW.md', 'mine');
     symlinkSync('nowhere', path.join(place.folder, 'link.md'));
@@ -245,16 +245,19 @@ describe.concurrent('baton init with options', () => {
     expect(existsSync(path.join(place.folder, 'nowhere'))).toBe(false);
   });
 
-  it.each(['no/such/folder.md', 'file/below.md', '/proc/workflow.md'])('cannot write %s, and says so', async (name) => {
-    using place = new Place();
-    place.write('file', '');
-    const { code, stdout, stderr } = await batonHere(place, 'init', name);
-    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-    expect(stderr).toContain('code: init_refused\n');
-    expect(stderr).not.toContain('    at ');
-    const file = path.resolve(place.folder, name);
-    expect(await refusal(place, 'init', name)).toMatchObject({ details: { path: file, problem: 'not_writable' } });
-  });
+  it.each(['no/such/folder.md', 'file/below.md', '/proc/workflow.md'])(
+    'reports that it cannot write %s',
+    async (name) => {
+      using place = new Place();
+      place.write('file', '');
+      const { code, stdout, stderr } = await batonHere(place, 'init', name);
+      expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+      expect(stderr).toContain('code: init_refused\n');
+      expect(stderr).not.toContain('    at ');
+      const file = path.resolve(place.folder, name);
+      expect(await refusal(place, 'init', name)).toMatchObject({ details: { path: file, problem: 'not_writable' } });
+    },
+  );
 });
 
 describe.concurrent('an answer', () => {
@@ -268,7 +271,7 @@ describe.concurrent('an answer', () => {
     '\u202e\u2028日本',
   ];
 
-  it.each(nasty)('%j is one word and cannot break the file', async (text) => {
+  it.each(nasty)('%j stays one value and cannot break the file', async (text) => {
     using place = new Place();
     expect((await batonHere(place, 'init', '--label', text, '--command', text)).code).toBe(0);
     const { tracker, agent } = writtenIn(place);
@@ -299,7 +302,7 @@ function initIn(place: Place, folder: string, ...args: string[]): Promise<Ended>
   return startProgram(place, 'sh', ['-c', `cd '${folder}' && exec ${batonCommand('init', ...args)}`]).ended;
 }
 
-describe.concurrent('the repository that baton init proposes', () => {
+describe.concurrent('the repository that baton init suggests', () => {
   it.each([
     ['at its top', '.', 'WORKFLOW.md', '.'],
     ['below it', 'src', 'WORKFLOW.md', '..'],
@@ -307,7 +310,7 @@ describe.concurrent('the repository that baton init proposes', () => {
     ['at its top, for a file below', '.', 'src/deep/flow.md', '../..'],
     ['below it, for a file at the top', 'src', '../flow.md', '.'],
     ['below it, for a file beside', 'src', '../docs/flow.md', '..'],
-  ])('is the one around the person %s', async (_where, folder, file, repo) => {
+  ])('is the one around the current folder %s', async (_where, folder, file, repo) => {
     using place = new Place();
     const source = scratchRepository(path.join(place.folder, 'source'));
     for (const each of ['src/deep/er', 'docs']) mkdirSync(path.join(source, each), { recursive: true });
@@ -320,14 +323,14 @@ describe.concurrent('the repository that baton init proposes', () => {
     expect(settings).toContainEqual(expect.objectContaining({ key: 'workspace.repo', value: source }));
   });
 
-  it('is named by its whole path in a file outside of it', async () => {
+  it('is named by its full path in a file outside it', async () => {
     using place = new Place();
     const source = scratchRepository(path.join(place.folder, 'source'));
     expect((await initIn(place, `${source}/src`, '../../flow.md', '--yes')).code).toBe(0);
     expect(writtenIn(place, 'flow.md').workspace).toEqual({ repo: source });
   });
 
-  it('is the one around the file where there is none around the person', async () => {
+  it('is the one around the file when there is none around the current folder', async () => {
     using place = new Place();
     const source = scratchRepository(path.join(place.folder, 'source'));
     const { stdout } = await batonHere(place, 'init', 'source/src/flow.md');
@@ -345,7 +348,7 @@ describe.concurrent('the repository that baton init proposes', () => {
     expect(JSON.parse(stdout).workspaces).toMatchObject({ repository: `${source}/linked`, problem: null });
   });
 
-  it('is not there where nobody is in one, and that is said', async () => {
+  it('is empty outside any repository, and init says so', async () => {
     using place = new Place();
     const { stdout } = await batonHere(place, 'init');
     expect(writtenIn(place).workspace).toBeUndefined();
@@ -356,7 +359,7 @@ describe.concurrent('the repository that baton init proposes', () => {
   it.each([
     ['in a folder without one', [], false],
     ['where it was not wanted', ['--repo', '-'], true],
-  ])('that is missing %s is told to whoever waits for a branch', async (_where, more, isInRepository) => {
+  ])('that is missing %s gets a warning when the agent commits its work', async (_where, more, isInRepository) => {
     using place = new Place();
     if (isInRepository) scratchRepository(place.folder);
     const { workspaces } = await answer(place, 'init', 'codex.md', '--agent', 'codex', ...more);
@@ -377,7 +380,7 @@ describe.concurrent('the repository that baton init proposes', () => {
   it.each([
     ['without a commit', 'source', 'no_commit', 'git commit --allow-empty'],
     ['that is not there', 'elsewhere', 'path_not_found', '`workspace.repo`'],
-  ])('needs more where it is one %s, and that is said', async (_what, repo, problem, nextStep) => {
+  ])('gets a hint when it is one %s', async (_what, repo, problem, nextStep) => {
     using place = new Place();
     execFileSync('git', ['init', '-q', path.join(place.folder, 'source')]);
     const { code, stdout } = await batonHere(place, 'init', '--repo', repo);
@@ -392,7 +395,7 @@ describe.concurrent('the repository that baton init proposes', () => {
     });
   });
 
-  it('is not asked over the network, nor shown with its password', async () => {
+  it('is not contacted over the network, and shown without its password', async () => {
     using place = new Place();
     const repo = 'http://me:hunter2@127.0.0.1:1/x.git';
     const { code, stdout } = await batonHere(place, 'init', '--repo', repo);
@@ -403,7 +406,7 @@ describe.concurrent('the repository that baton init proposes', () => {
     expect(workspaces).toMatchObject({ repository: 'http://127.0.0.1:1/x.git', problem: null });
   });
 
-  it('is proposed even where git cannot read it', async () => {
+  it('is suggested even when git cannot read it', async () => {
     using place = new Place();
     place.write('.git/HEAD', '');
     const { workspaces } = await answer(place, 'init', '--yes');
@@ -415,7 +418,7 @@ describe.concurrent('the repository that baton init proposes', () => {
 const makeTerminal = '/usr/bin/script';
 
 describe.skipIf(!existsSync(makeTerminal))('baton init on a terminal', { concurrent: true }, () => {
-  it('asks, and takes the default for Enter', async () => {
+  it('asks, and takes the default on Enter', async () => {
     using place = new Place({ TERM: 'xterm' });
     const { code } = await typed(
       place,
@@ -436,7 +439,7 @@ describe.skipIf(!existsSync(makeTerminal))('baton init on a terminal', { concurr
     expect(await answer(place, 'validate')).toMatchObject({ valid: true });
   });
 
-  it('does not ask what an option answers, and nothing at all with --yes', async () => {
+  it('does not ask what an option answers, and nothing with --yes', async () => {
     using place = new Place({ TERM: 'xterm' });
     const asked = await typed(
       place,
@@ -450,7 +453,7 @@ describe.skipIf(!existsSync(makeTerminal))('baton init on a terminal', { concurr
     expect(quiet).toMatchObject({ code: 0, stdout: expect.not.stringContaining('?') });
   });
 
-  it('proposes a label for a tracker that others use too', async () => {
+  it('suggests a label for a shared tracker', async () => {
     using place = new Place({ TERM: 'xterm' });
     const { code } = await typed(
       place,

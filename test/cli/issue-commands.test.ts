@@ -4,7 +4,7 @@ import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { boardProgram } from './board-program.ts';
 
-it('acts in the name of the run that it is called in, except for moves', async () => {
+it('records the run in which it is called as the author, except for moves', async () => {
   const program = await boardProgram();
   program.env = { BATON_RUN_ID: 'run-7' };
   await program.run('issue', 'add', 'By an agent', '--as', 'somebody');
@@ -15,7 +15,7 @@ it('acts in the name of the run that it is called in, except for moves', async (
 });
 
 // @conforms runs.79
-it('shows what agents did on an issue: what it asks, its last run, and where the work is', async () => {
+it('shows the question, the last run and the place of the work of an issue', async () => {
   const { run, board, scene } = await boardProgram();
   await run('issue', 'add', 'First');
   await run('issue', 'add', 'Second');
@@ -48,7 +48,7 @@ it('shows what agents did on an issue: what it asks, its last run, and where the
 });
 
 describe('baton issue add', () => {
-  it('prints the identifier, and keeps everything its flags say', async () => {
+  it('prints the identifier, and stores every flag', async () => {
     const { run, board, opened } = await boardProgram();
     expect(await run('issue', 'add', 'First')).toMatchObject({ exitCode: 0, out: 'BAT-1\n', err: '' });
     const flags = [
@@ -92,7 +92,7 @@ describe('baton issue add', () => {
     expect((await program.board.find('1')).description).toBe('two\nlines');
   });
 
-  it('makes one issue a key, and says that it was there', async () => {
+  it('creates one issue per key, and says when it already existed', async () => {
     const { run } = await boardProgram();
     await run('issue', 'add', 'First', '--key', 'k');
     const again = await run('issue', 'add', 'First', '--key', 'k');
@@ -104,7 +104,7 @@ describe('baton issue add', () => {
   it.each([
     [['--priority', '7'], '1, 2, 3, 4 or none'],
     [['--status', 'nirvana'], 'backlog, todo'],
-  ])('refuses %j as a usage error', async (flags, hint) => {
+  ])('rejects %j as a usage error', async (flags, hint) => {
     const { run, opened } = await boardProgram();
     const { error } = await run('issue', 'add', 'x', ...flags);
     expect(error).toMatchObject({ code: 'commander.invalidArgument', message: expect.stringContaining(hint) });
@@ -119,7 +119,7 @@ describe('baton issue add', () => {
 });
 
 describe('baton issue list', () => {
-  it('is a table of what was asked for', async () => {
+  it('prints a table of the requested issues', async () => {
     const { run, scene } = await boardProgram();
     await run('issue', 'add', 'One', '--label', 'bug', '--priority', '1');
     await scene.clock.advance(1);
@@ -149,7 +149,7 @@ describe('baton issue show', () => {
   const lines = (...each: readonly RegExp[]): RegExp =>
     new RegExp(`^${each.map(({ source }) => `${source}\\n`).join('')}$`);
 
-  it('tells everything, also to people', async () => {
+  it('prints everything for people', async () => {
     const { run, board } = await boardProgram();
     await run('issue', 'add', 'First');
     await run('issue', 'add', 'Second', '--blocked-by', '1', '--parent', '1', '--description', 'one\n\u001b[2Jtwo');
@@ -194,7 +194,7 @@ describe('baton issue show', () => {
     expect(json.history).toHaveLength(5);
   });
 
-  it('escapes in JSON what would steer a terminal', async () => {
+  it('escapes terminal control characters in JSON', async () => {
     const { run } = await boardProgram();
     await run('issue', 'add', 'x', '--description', 'a\u009b31m\u202e');
     const { out } = await run('issue', 'show', '1', '--json');
@@ -202,7 +202,7 @@ describe('baton issue show', () => {
     expect(JSON.parse(out).issue.description).toBe('a\u009b31m\u202e');
   });
 
-  it('proposes the nearest for one that is not there', async () => {
+  it('suggests the nearest identifier for an unknown one', async () => {
     const { run } = await boardProgram();
     await run('issue', 'add', 'x');
     expect((await run('issue', 'show', 'BAT-11')).error).toMatchObject({
@@ -213,7 +213,7 @@ describe('baton issue show', () => {
 });
 
 describe('baton issue edit, move, comment, block and unblock', () => {
-  it('changes only what the flags name; none takes away', async () => {
+  it('changes only the named fields; none clears a field', async () => {
     const { run, board } = await boardProgram();
     await run('issue', 'add', 'First');
     await run('issue', 'add', 'Old', '--priority', '1', '--parent', '1', '--branch', 'b', '--label', 'x');
@@ -226,7 +226,7 @@ describe('baton issue edit, move, comment, block and unblock', () => {
     expect((await run('issue', 'edit', '2')).error?.code).toBe('usage_error');
   });
 
-  it('moves along the map and names the allowed moves', async () => {
+  it('allows the moves of the board, and names them in a refusal', async () => {
     const { run } = await boardProgram();
     await run('issue', 'add', 'x');
     const json = async (to: string) => JSON.parse((await run('issue', 'move', 'BAT-1', to, '--json')).out);
@@ -252,7 +252,7 @@ describe('baton issue edit, move, comment, block and unblock', () => {
     expect((await run('issue', 'block', '3')).error?.code).toBe('commander.missingMandatoryOptionValue');
   });
 
-  it('takes a comment from stdin', async () => {
+  it('reads a comment from stdin', async () => {
     const program = await boardProgram();
     await program.run('issue', 'add', 'x');
     program.stdin = 'from a pipe\n';
@@ -268,7 +268,7 @@ describe('baton issue import', () => {
     return made;
   };
 
-  it('takes the format from the name, prints what is new, and makes nothing new the second time', async () => {
+  it('detects the format from the name, prints new issues, and creates nothing the second time', async () => {
     const program = await boardProgram();
     program.cwd = folder();
     writeFileSync(path.join(program.cwd, 'plan.md'), '- [ ] One\n- [x] Two\n');
@@ -287,7 +287,7 @@ describe('baton issue import', () => {
     expect(JSON.parse(out).created).toHaveLength(2);
   });
 
-  it('refuses a file that is missing, too large, of unknown format, or wrong in its lines', async () => {
+  it('rejects a file that is missing, too large, of unknown format, or has wrong lines', async () => {
     const program = await boardProgram();
     program.cwd = folder();
     writeFileSync(path.join(program.cwd, 'bad.jsonl'), '{"title": "ok"}\n{"title": 7}\n');

@@ -30,7 +30,7 @@ const timer: JobTimer = {
   error: null,
 };
 
-describe('the rows of jobs', () => {
+describe('the job rows', () => {
   const { polling } = settings();
   interface Facts {
     readonly timers: readonly JobTimer[];
@@ -54,14 +54,14 @@ describe('the rows of jobs', () => {
     return [...jobs, ...other_daemons].filter((row) => row.name === name);
   };
 
-  it('are one for each job, in the order of the catalogue, though none has ever run', async () => {
+  it('have one row for each job in catalogue order, even if none has run', async () => {
     const { jobs } = await rowsFor({ timers: [{ ...timer, job: 'of_an_older_baton' }] });
     expect(jobs.map(({ name }) => name)).toEqual(jobNames);
     for (const row of jobs)
       expect(row).toMatchObject({ last_run_at: null, next_due_at: null, outcome: null, failures: 0 });
   });
 
-  it('have the interval of the file, else that of the catalogue, and a poll that of its mode', async () => {
+  it('show the interval of the file, else of the catalogue, and for a poll that of its mode', async () => {
     const set = { ...polling, jobIntervalsMs: { stall_check: 777 } };
     expect(await rowsOf('stall_check', { polling: set })).toMatchObject([{ interval_ms: 777 }]);
     expect(await rowsOf('stall_check', {})).toMatchObject([{ interval_ms: 5_000 }]);
@@ -70,7 +70,7 @@ describe('the rows of jobs', () => {
     expect(await rowsOf('tracker_poll', { polling: adaptive })).toMatchObject([{ interval_ms: null }]);
   });
 
-  it('are of this daemon or of all, and one more for each other daemon', async () => {
+  it('belong to this daemon or to all, with one more row for each other daemon', async () => {
     const [shared, other] = [
       { ...timer, owner: '' },
       { ...timer, owner: 'other', failures: 3 },
@@ -89,7 +89,7 @@ describe('the rows of jobs', () => {
     ]);
   });
 
-  it('believe the daemon more than what it wrote down', async () => {
+  it('prefer the answer of the daemon to the store', async () => {
     const told: ReadModel['jobs'][number] = {
       name: 'stall_check',
       kind: 'local',
@@ -164,7 +164,7 @@ describe.concurrent('baton jobs', liveTest, () => {
   });
 
   // @conforms cadence.8
-  it('tells how each went and when it is due, from the store alone, and below a failed one why', async () => {
+  it('shows the results and due times from the store alone, and the reason below a failed job', async () => {
     using place = await workplace();
     const now = systemClock.now();
     const error = 'the tracker is down\u001b[2J\u202e';
@@ -201,7 +201,7 @@ describe.concurrent('baton jobs', liveTest, () => {
     expect(stdout).not.toContain(me.slice(0, 8));
   });
 
-  it('tells apart the daemons on one store', async () => {
+  it('distinguishes the daemons on one store', async () => {
     using place = await workplace();
     const other = '22222222-2222-theirs';
     await remember(place, timer, { ...timer, owner: other }, { ...timer, job: 'queue_health', owner: '' });
@@ -215,7 +215,7 @@ describe.concurrent('baton jobs', liveTest, () => {
     expect(stdout).toMatch(/^stall_check .* 22222222$/m);
   });
 
-  it('believes a daemon that answers, also where the workflow file is bad by now', async () => {
+  it('prefers a running daemon, also when the workflow file is invalid by now', async () => {
     using place = await workplace();
     const job: ReadModel['jobs'][number] = {
       name: 'tracker_poll',
@@ -248,7 +248,7 @@ describe.concurrent('baton jobs', liveTest, () => {
     }
   });
 
-  it('is refused where the workflow file is bad and no daemon tells', async () => {
+  it('fails when the workflow file is invalid and no daemon answers', async () => {
     using place = await workplace();
     place.replace('WORKFLOW.md', '---\npolling: {interval_ms: never}\n---\n');
     const { code, stdout } = await batonHere(place, 'jobs', '--json');
@@ -256,7 +256,7 @@ describe.concurrent('baton jobs', liveTest, () => {
     expect(JSON.parse(stdout).error).toMatchObject({ code: 'invalid_workflow_config' });
   });
 
-  it('answers beside a real daemon, with every job', async () => {
+  it('works next to a running daemon, with every job', async () => {
     using place = new Place();
     place.write('WORKFLOW.md', boardWorkflow());
     const daemon = await daemonHere(place);

@@ -29,7 +29,7 @@ async function promptly({ place }: LinearScene, ...args: string[]): Promise<any>
 const withoutDaemon = (scene: LinearScene): void => expect(scene.place.pids()).toEqual([]);
 
 describe.concurrent('commands about a project on Linear', liveTest, () => {
-  it('tell, without a daemon, what would start and why not, and end promptly', async () => {
+  it('without a daemon show what would start and why not, and end promptly', async () => {
     await using scene = await linearScene({ tracker: 'required_labels: [baton]' });
     const { linear } = scene;
     const labels = ['baton'];
@@ -64,7 +64,7 @@ describe.concurrent('commands about a project on Linear', liveTest, () => {
     );
   });
 
-  it('tell, beside a daemon, what runs, who asked how often and when which job is due, and end promptly', async () => {
+  it('next to a daemon show runs, requests and due jobs, and end promptly', async () => {
     await using scene = await linearScene();
     const { linear } = scene;
     const atWork = scene.file(atWorkUntilLet);
@@ -116,7 +116,7 @@ describe.concurrent('commands about a project on Linear', liveTest, () => {
     await stopDaemon(daemon);
   });
 
-  it('check it, and say where something is missing', async () => {
+  it('check the project and say what is missing', async () => {
     await using scene = await linearScene({ apiKey: '$GOOD_KEY' }, { LINEAR_API_KEY: '', GOOD_KEY: secretKey });
     const { code, stdout } = await baton(scene.place, 'doctor', 'WORKFLOW.md', '--json');
     const about = JSON.parse(stdout).findings.filter(({ check }: { check: string }) => check.startsWith('linear'));
@@ -134,7 +134,7 @@ describe.concurrent('commands about a project on Linear', liveTest, () => {
     expect(scene.linear.requests.every(({ status }) => status === 200)).toBe(true);
   });
 
-  it('--dry-run against a Linear that is down says so, and ends', async () => {
+  it('--dry-run reports that Linear is down, and ends', async () => {
     await using scene = await linearScene();
     await scene.linear.goDown();
     const { code, stdout } = await baton(scene.place, 'start', '--dry-run', '--json');

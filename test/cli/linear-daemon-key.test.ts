@@ -21,9 +21,9 @@ function givenTo(pid: number): string {
   }
 }
 
-describe.concurrent('the key of Linear', liveTest, () => {
+describe.concurrent('the Linear key', liveTest, () => {
   // @conforms linear.21
-  it('appears nowhere but in the environment of the daemon, also when Linear repeats it in its errors', async () => {
+  it('appears only in the environment of the daemon, also when Linear repeats it in errors', async () => {
     await using scene = await linearScene(
       { apiKey: '$OTHER_NAME', agent: 'backend: rehearsal' },
       { OTHER_NAME: secretKey },
@@ -72,7 +72,7 @@ describe.concurrent('the key of Linear', liveTest, () => {
     expect(filesWith(place.folder, secretKey)).toEqual([]);
   });
 
-  it('is wrong: it is said with the next step, Linear is not hammered, and the mended file is taken up at once', async () => {
+  it('that is wrong is reported with the next step and few requests, and a fixed file applies at once', async () => {
     await using scene = await linearScene(
       { polling: 'interval_ms: 400' },
       { LINEAR_API_KEY: wrongKey, GOOD_KEY: secretKey },
@@ -108,7 +108,7 @@ describe.concurrent('the key of Linear', liveTest, () => {
   });
 
   // @conforms linear.22
-  it('is replaced in the workflow file under a running daemon, which goes on with the new one and restarts nothing', async () => {
+  it('that is replaced in the workflow file is used by the running daemon, without restarting runs', async () => {
     await using scene = await linearScene({ apiKey: secretKey }, { LINEAR_API_KEY: wrongKey });
     const { linear, place } = scene;
     const atWork = scene.file([...atWorkUntilLet, 'comment With which key?', 'move Done']);

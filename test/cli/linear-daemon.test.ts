@@ -13,9 +13,9 @@ const old = { createdAt: Date.now() - 3_600_000 };
 const isRunning = async (scene: LinearScene, identifiers: readonly string[]): Promise<void> =>
   expect(await scene.running()).toEqual([...identifiers].sort());
 
-describe.concurrent('the daemon on Linear', liveTest, () => {
+describe.concurrent('a daemon on Linear', liveTest, () => {
   // @conforms linear.15
-  it('carries a ticket that appears to its end: it runs, comments, moves, is closed, and its workspace goes', async () => {
+  it('finishes an issue that appears: it runs, comments, moves, is closed, and its workspace is removed', async () => {
     await using scene = await linearScene();
     const { linear } = scene;
     const daemon = await daemonHere(scene.place);
@@ -50,7 +50,7 @@ describe.concurrent('the daemon on Linear', liveTest, () => {
   });
 
   // @conforms linear.16
-  it('leaves a blocked ticket alone until its blocker is done, also one elsewhere, or is none any more', async () => {
+  it('does not start a blocked issue until its blocker is done, also in another project, or removed', async () => {
     await using scene = await linearScene();
     const { linear } = scene;
     linear.addProject({ slugId: 'elsewhere' });
@@ -94,7 +94,7 @@ describe.concurrent('the daemon on Linear', liveTest, () => {
   });
 
   // @conforms linear.17
-  it('stops a run whose ticket lost its label, was moved, left the project, was archived or deleted, and no other', async () => {
+  it('stops exactly the runs whose issue lost its label, was moved, left the project, was archived or deleted', async () => {
     await using scene = await linearScene({
       tracker: 'required_labels: [Baton]',
       agent: 'backend: rehearsal, max_concurrent_agents: 8',

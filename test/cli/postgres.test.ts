@@ -11,7 +11,7 @@ const postgres = engines.find(({ name }) => name === 'postgres') ?? expect.fail(
 
 describe.skipIf(postgres.missing !== null)('a daemon on PostgreSQL', liveTest, () => {
   // @conforms board.19
-  it('works a ticket of the board, and agents see nothing of the address', async () => {
+  it('works on an issue of the board, and agents do not see the database address', async () => {
     const database = await postgres.place();
     using place = new Place({ BATON_DATABASE_URL: database.url });
     place.write('WORKFLOW.md', boardWorkflow());

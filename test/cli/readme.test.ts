@@ -21,7 +21,7 @@ function fiveCommands(): string[][] {
 }
 
 // @conforms board.22
-it("README's first project works word for word", async () => {
+it('the first project of the README works word for word', async () => {
   using place = new Place();
   const [init, add, dryRun, start, list] = fiveCommands().map(([program, ...args]) => {
     expect(program).toBe('baton');

@@ -29,7 +29,7 @@ function sum(count: number, changes: Partial<RequestSum> = {}): RequestSum {
 }
 
 describe('the report of requests', () => {
-  it('projects the last hour over what is left of the UTC day', () => {
+  it('projects the last hour onto the rest of the UTC day', () => {
     const [report] = providerReports(facts({ hour: [bucket(10)], today: [bucket(100)] }));
     expect(report).toMatchObject({ last_hour: 10, today: 100, projected_today: 100 + 18 * 10 });
     const [late] = providerReports(
@@ -38,7 +38,7 @@ describe('the report of requests', () => {
     expect(late?.projected_today).toBe(101);
   });
 
-  it('tells the rate of the last ten minutes, whatever came before', () => {
+  it('reports the rate of the last ten minutes, whatever came before', () => {
     const hour = [
       bucket(50, { beginsAt: six - 30 * minuteMs }),
       bucket(7, { beginsAt: six - 10 * minuteMs }),
@@ -48,7 +48,7 @@ describe('the report of requests', () => {
     expect(providerReports(facts({ hour }))).toMatchObject([{ last_hour: 60, rate_per_hour: 18 }]);
   });
 
-  it('keeps providers apart, and names those that a budget or a daemon names though nothing was sent', () => {
+  it('keeps providers apart, and lists those of a budget or a daemon without requests', () => {
     const budget = { requestsPerHour: { github: 100 }, requestsPerDay: null };
     const reports = providerReports(
       facts({ hour: [bucket(5), bucket(3, { provider: 'other' })], budget, alsoProviders: ['linear', 'asked'] }),
@@ -81,7 +81,7 @@ describe('the report of requests', () => {
     expect(report?.budgets).toEqual(names.map((name) => ({ name, limit: 100, used, per_cent: used, step })));
   });
 
-  it('lets custody go on where all others have used their nine tenths', () => {
+  it('keeps essential requests going when others have used nine tenths', () => {
     const budget = { requestsPerHour: 100, requestsPerDay: null };
     const step = (others: number, custody: number) =>
       providerReports(facts({ hour: [bucket(others), bucket(custody, { cause: 'running' })], budget }))[0]?.budgets[0]
@@ -92,13 +92,13 @@ describe('the report of requests', () => {
     expect(step(90, 0)).toBe('essential_only');
   });
 
-  it.each(['constructor', '__proto__', 'toString'])('has no budget for a provider that is called %s', (provider) => {
+  it.each(['constructor', '__proto__', 'toString'])('has no budget for a provider named %s', (provider) => {
     const budget = { requestsPerHour: { linear: 1 }, requestsPerDay: {} };
     const reports = providerReports(facts({ hour: [bucket(5, { provider })], budget }));
     expect(reports.find((each) => each.provider === provider)).toMatchObject({ last_hour: 5, budgets: [] });
   });
 
-  it('counts as failed what was refused or had no whole answer, and not what was unchanged', () => {
+  it('counts refused and incomplete answers as failed, but not unchanged ones', () => {
     const classes = ['1xx', '2xx', '3xx', '4xx', '5xx', 'error'];
     const window = classes.map((statusClass) => sum(1, { statusClass }));
     expect(providerReports(facts({ window }))).toMatchObject([
@@ -106,7 +106,7 @@ describe('the report of requests', () => {
     ]);
   });
 
-  it('puts who spent most first, one row for job, cause and route, and loses nothing', () => {
+  it('lists the largest spender first, one row per job, cause and route, and loses nothing', () => {
     const name = fc.constantFrom('a', 'b', 'a","b', '');
     const sums = fc.array(
       fc
@@ -132,7 +132,7 @@ describe('the report of requests', () => {
   });
 });
 
-it('sets numbers to the right and words to the left, as wide as they are on a screen', () => {
+it('aligns numbers right and words left, by their width on a screen', () => {
   expect(
     columns(
       ['NAME', 'N>', 'END'],

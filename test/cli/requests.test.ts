@@ -69,7 +69,7 @@ describe.concurrent('baton requests', liveTest, () => {
   });
 
   // @conforms octo-6.7
-  it('tells who spent what, the rate, the projection and how near a budget is, without a daemon', async () => {
+  it('shows spenders, rate, projection and budget use without a daemon', async () => {
     using place = await workplace(', budget: {requests_per_hour: 50, requests_per_day: {linear: 100000}}');
     await spend(place, 0, 30);
     await spend(place, 0, 6, { job: 'runner', cause: 'turn', route: 'ById', bytes: 10_000, latencyMs: 1_000 });
@@ -110,7 +110,7 @@ describe.concurrent('baton requests', liveTest, () => {
     expect(stdout).toMatch(/^linear +tracker_poll +poll +Candidates +34 +30 % +4 +15\.0 kB +40 ms$/m);
   });
 
-  it('shows the most of many spenders, and steers no terminal by what they are called', async () => {
+  it('shows only the largest of many spenders, and their names cannot control a terminal', async () => {
     using place = await workplace();
     for (let index = 1; index <= 20; index++) await spend(place, 0, index, { route: `/r${index}/\u001b[2J\u202eevil` });
     const { stdout } = await batonHere(place, 'requests');
@@ -122,7 +122,7 @@ describe.concurrent('baton requests', liveTest, () => {
     expect((await answer(place, 'requests')).spenders).toHaveLength(20);
   });
 
-  it('shows what the limiter of a daemon says, and leaves out what one does not say', async () => {
+  it("shows the state of a daemon's limiter, and leaves out missing facts", async () => {
     using place = await workplace();
     const at = Date.UTC(2026, 10, 15, 13);
     const text = 'requests: 1,300 of 1,500 are used';
@@ -147,7 +147,7 @@ describe.concurrent('baton requests', liveTest, () => {
     expect(await answer(place, 'requests')).toMatchObject({ daemon: true, providers: [] });
   });
 
-  it.each(['0', '-1', '1.5', '169', 'all', ''])('refuses %j hours', async (hours) => {
+  it.each(['0', '-1', '1.5', '169', 'all', ''])('rejects %j hours', async (hours) => {
     using place = new Place();
     place.write('WORKFLOW.md', boardWorkflow());
     const { code, stdout } = await batonHere(place, 'requests', `--hours=${hours}`, '--json');
@@ -155,12 +155,12 @@ describe.concurrent('baton requests', liveTest, () => {
     expect(JSON.parse(stdout).error.code).toBe('usage_error');
   });
 
-  it('is refused where there is no workflow file, and makes nothing', async () => {
+  it('fails without a workflow file, and creates nothing', async () => {
     using place = new Place();
     expect(await refusal(place, 'requests')).toMatchObject({ code: 'missing_workflow_file' });
   });
 
-  it('answers beside a real daemon', async () => {
+  it('works next to a running daemon', async () => {
     using place = await workplace();
     const daemon = await daemonHere(place);
     expect(await answer(place, 'requests')).toMatchObject({ daemon: true, spenders: [] });

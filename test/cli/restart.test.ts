@@ -19,7 +19,7 @@ leaveNoPlaces();
 
 describe.concurrent('a restart', liveTest, () => {
   // @conforms board.13
-  it('after kill -9 ends the agent of the earlier life before it starts another, and writes that down', async () => {
+  it('after kill -9 ends the agent of the previous daemon before it starts another, and records that', async () => {
     using place = new Place(withoutNamespaces);
     place.write('WORKFLOW.md', boardWorkflow());
     await addIssue(place, 'echo at work; setsid sleep 600 & exec sleep 600');
@@ -43,9 +43,7 @@ describe.concurrent('a restart', liveTest, () => {
   });
 
   // @conforms claims.18
-  it('finds nothing to end where agents live in pid namespaces: they die with their daemon, whatever they did', async ({
-    skip,
-  }) => {
+  it('finds nothing to end with pid namespaces: agents die with their daemon, whatever they did', async ({ skip }) => {
     using place = new Place();
     place.write('WORKFLOW.md', boardWorkflow());
     await addIssue(place, 'echo at work; setsid sleep 600 & exec sleep 600');
@@ -59,7 +57,7 @@ describe.concurrent('a restart', liveTest, () => {
   });
 
   // @conforms board.21
-  it('is asked for when project or store are edited under a running daemon, which goes on with the old ones', async () => {
+  it('is required after an edit of project or store under a running daemon, which keeps the old ones', async () => {
     using place = new Place();
     place.write('WORKFLOW.md', boardWorkflow());
     const daemon = await startDaemon(place);
@@ -80,7 +78,7 @@ async function refusedStart(place: Place, ...args: string[]): Promise<unknown> {
   return JSON.parse(stdout).error;
 }
 
-it('a state folder that a symbolic link leads into the workspaces is refused', async () => {
+it('is refused with a state folder that a symbolic link puts inside the workspaces', async () => {
   using place = new Place();
   mkdirSync(path.join(place.folder, 'inside'));
   symlinkSync(place.folder, path.join(place.folder, 'link'));
@@ -92,7 +90,7 @@ it('a state folder that a symbolic link leads into the workspaces is refused', a
 });
 
 // @conforms F079
-it('a workspace root that holds Baton itself, or the repository that everything comes from, is refused', async () => {
+it('is refused with a workspace root that contains Baton itself or the source repository', async () => {
   using place = new Place();
   const above = path.resolve(import.meta.dirname, '../..');
   place.write('WORKFLOW.md', boardWorkflow().replace('{root: workspaces}', `{root: '${above}'}`));

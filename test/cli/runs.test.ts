@@ -60,7 +60,7 @@ describe('the runs of a daemon', liveTest, () => {
     place[Symbol.dispose]();
   }, liveTest.timeout);
 
-  it('are found by id, by the beginning of it, and by their issue', async () => {
+  it('are found by id, by the start of the id, and by their issue', async () => {
     const [first] = (await runsOf(place)).filter((run) => run.issue_identifier === 'BAT-1');
     const id = String(first?.run_id);
     for (const name of [id, id.slice(0, 8), id.slice(0, 8).toUpperCase(), 'BAT-1', 'bat-1', String(first?.issue_id)]) {
@@ -88,7 +88,7 @@ describe('the runs of a daemon', liveTest, () => {
     }
   });
 
-  it('are listed, of one issue or of all, so many as are wanted', async () => {
+  it('are listed for one issue or all, up to the limit', async () => {
     const { runs } = await answer(place, 'runs', 'list', '--issue', 'bat-3');
     expect(runs).toMatchObject([{ issue_identifier: 'BAT-3' }]);
     expect((await answer(place, 'runs', 'list', '--limit', '2')).runs).toHaveLength(2);
@@ -98,7 +98,7 @@ describe('the runs of a daemon', liveTest, () => {
     );
   });
 
-  it('cannot steer a terminal by what an agent prints, and stay JSON', async () => {
+  it('cannot control a terminal by agent output, and stay valid JSON', async () => {
     // The agent prints line by line, and may still be at it.
     await soon(async () => expect((await batonHere(place, 'runs', 'log', 'BAT-2')).stdout).toMatch(/x{100}/));
     const log = await batonHere(place, 'runs', 'log', 'BAT-2');
@@ -135,7 +135,7 @@ describe('the runs of a daemon', liveTest, () => {
     expect(jsonLines(stdout).at(-1)).toMatchObject({ event: 'notification', message: 'tick', seq: expect.any(Number) });
   });
 
-  it('are not followed for a reader that has gone', async () => {
+  it('are not followed for a reader that is gone', async () => {
     const follow = startBaton(place, 'runs', 'log', '--follow', 'BAT-3');
     await until(() => follow.stdout().includes('tick'), 'the first events are there');
     follow.child.stdout?.destroy();
@@ -156,7 +156,7 @@ describe('the runs of a daemon', liveTest, () => {
 });
 
 describe('runs in the store', liveTest, () => {
-  it('are told apart where two ids begin alike, and harmless whatever is in them', async () => {
+  it('are distinguished when two ids start alike, and are harmless whatever they contain', async () => {
     using place = new Place();
     place.write('WORKFLOW.md', boardWorkflow());
     expect(await answer(place, 'runs', 'list')).toEqual({ runs: [] });

@@ -72,7 +72,7 @@ async function givenSaved(given: Given = {}): Promise<{ place: Place; files: Map
 
 describe.concurrent('baton salvage', liveTest, () => {
   // @conforms git.25
-  it('lists, shows and compares without a daemon and without a store, and nothing in it steers a terminal', async () => {
+  it('lists, shows and compares without a daemon or a store, and cannot control a terminal', async () => {
     const { place } = await givenSaved();
     using _ = place;
     const { saved } = await answer(place, 'salvage', 'list');
@@ -88,7 +88,7 @@ describe.concurrent('baton salvage', liveTest, () => {
     expect(existsSync(path.join(stateOf(place), 'baton.db'))).toBe(false);
   });
 
-  it('restores by the name of the issue, never over anything', async () => {
+  it('restores by the name of the issue, and never overwrites anything', async () => {
     const { place, files } = await givenSaved();
     using _ = place;
     const folder = path.join(place.folder, 'BAT-1-salvaged');
@@ -106,7 +106,7 @@ describe.concurrent('baton salvage', liveTest, () => {
     expect(readFileSync(path.join(place.folder, 'else where', 'a.txt'), 'utf8')).toBe('two\n');
   });
 
-  it('tells what was staged with another content, and stages it again', async () => {
+  it('shows content that was staged differently, and stages it again', async () => {
     const { place } = await givenSaved({ staged: true });
     using _ = place;
     expect((await answer(place, 'salvage', 'show', 'BAT-1')).saved).toMatchObject({
@@ -120,7 +120,7 @@ describe.concurrent('baton salvage', liveTest, () => {
     expect(status.split('\n')).toContain('AM new.txt');
   });
 
-  it('prunes only what is old enough, and nothing when nothing says how old', async () => {
+  it('prunes only entries that are old enough, and none without an age', async () => {
     const { place } = await givenSaved();
     using _ = place;
     expect(await answer(place, 'salvage', 'prune')).toEqual({ dropped: [], dry_run: false, days: null });
@@ -139,7 +139,7 @@ describe.concurrent('baton salvage', liveTest, () => {
 const dayMs = 24 * 3_600_000;
 
 describe.concurrent('two projects on one repository', liveTest, () => {
-  it('show, restore and prune each their own, and say where the rest is', async () => {
+  it('show, restore and prune only their own entries, and say where the rest is', async () => {
     using home = new Place();
     const source = path.join(home.folder, 'source');
     makeRepository(source, { 'z.txt': 'z' });
@@ -179,8 +179,8 @@ describe.concurrent('an archive', liveTest, () => {
   });
 });
 
-describe('the command that a log names', () => {
-  it('is one that any shell takes, whatever is in the names', () => {
+describe('the restore command in the log', () => {
+  it('works in any shell, whatever the names contain', () => {
     const place = { workflowPath: "/a b/it's $(touch x)/WORKFLOW.md", stateDir: '-state `id`\n' };
     const printed = execFileSync('sh', ['-c', `baton() { printf '%s\\0' "$@"; }; ${restoreCommand('K;x/run', place)}`]);
     expect(printed.toString().split('\0')).toEqual([

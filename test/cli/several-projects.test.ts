@@ -76,7 +76,7 @@ describe('two projects of one Baton', () => {
     ],
   ];
 
-  it.each(rows)('%s: whether they clash, whoever is named first', (_what, left, right, clash) => {
+  it.each(rows)('%s: whether they clash, in either order', (_what, left, right, clash) => {
     for (const error of [findClash(left, right), findClash(right, left)]) {
       expect(error?.details.clash ?? null).toBe(clash);
       if (error === null) continue;
@@ -85,7 +85,7 @@ describe('two projects of one Baton', () => {
     }
   });
 
-  it('are told apart by the real file', () => {
+  it('are distinguished by the real file', () => {
     const file = (workflow: string, real = workflow) => ({ workflow, real });
     expect(findSameFile([file('/a'), file('/b'), file('/c')])).toBeNull();
     expect(findSameFile([file('/a'), file('/b'), file('/c', '/a')])).toMatchObject({
@@ -94,7 +94,7 @@ describe('two projects of one Baton', () => {
     });
   });
 
-  it('share slots so that nobody has two more than another who wants one, and none is left over', () => {
+  it('share slots evenly, and leave none unused', () => {
     const wish = fc.record({ held: fc.nat(4), wanted: fc.nat(6) });
     fc.assert(
       fc.property(fc.array(wish, { minLength: 1, maxLength: 5 }), fc.nat(20), (wishes, limit) => {
@@ -123,7 +123,7 @@ describe('two projects of one Baton', () => {
 });
 
 describe('an edit that clashes with another project', () => {
-  it('is told once and changes nothing; mended, it is in force', () => {
+  it('is reported once and changes nothing; after a fix it is in force', () => {
     let revision = 'good';
     const log = memoryLogger();
     const source = { read: () => ({ workflow: { revision } as Workflow, problem: null }) };
@@ -192,7 +192,7 @@ describe('keeping projects', () => {
     return found;
   };
 
-  it('tries a broken one every ten seconds, one attempt at a time, tells each error once, and takes it when it is mended', async () => {
+  it('retries a broken one every ten seconds, one attempt at a time, reports each error once, and runs it when it is fixed', async () => {
     const { clock, projects, ended, signal } = given('good', 'bad');
     const [good, bad] = [at(projects, 0), at(projects, 1)];
     good.last()?.start();
@@ -232,7 +232,7 @@ describe('keeping projects', () => {
     ]);
   });
 
-  it('ends when the last that worked has ended, though one waits to be mended', async () => {
+  it('ends when the last running one has ended, even if one waits to be fixed', async () => {
     const { projects, ended } = given('a', 'b');
     at(projects, 0).last()?.fail(broken('a is bad'));
     at(projects, 1).last()?.start();
@@ -241,7 +241,7 @@ describe('keeping projects', () => {
     expect(await ended).toMatchObject({ hasWorked: true, broken: [{ workflow: 'a' }] });
   });
 
-  it('does not begin one anew whose end went wrong', async () => {
+  it('does not restart one whose end failed', async () => {
     const { clock, projects, ended } = given('a', 'b');
     for (const { last } of projects) last()?.start();
     at(projects, 0).last()?.fail(broken('cannot be closed'));
@@ -253,7 +253,7 @@ describe('keeping projects', () => {
     expect(await ended).toMatchObject({ hasWorked: true, broken: [] });
   });
 
-  it('a signal ends the waits at once', async () => {
+  it('ends the waits at once on a signal', async () => {
     const { projects, ended, signal } = given('a', 'b');
     at(projects, 0).last()?.fail(broken('a is bad'));
     at(projects, 1).last()?.start();
@@ -265,8 +265,8 @@ describe('keeping projects', () => {
   });
 });
 
-describe('signals for several', () => {
-  it('reach everybody, also who comes late, and nobody who has gone', () => {
+describe('signals for several projects', () => {
+  it('reach every project, also a late one, and none that has ended', () => {
     let plan: SignalPlan | undefined;
     const keep = (wanted: SignalPlan): void => {
       plan = wanted;
@@ -290,8 +290,8 @@ describe('signals for several', () => {
   });
 });
 
-describe('the log of a project that is tried again', () => {
-  it('has each line once until it works, and then every line', () => {
+describe('the log of a retried project', () => {
+  it('has each line once until the project runs, and then every line', () => {
     const log = memoryLogger();
     const { logger, logAll } = logOnce(log);
     const circle: Record<string, unknown> = {};
@@ -346,7 +346,7 @@ async function untilLogged(running: RunningBaton, event: string, times = 1): Pro
 
 describe.concurrent('baton start with several files', liveTest, () => {
   // @conforms projects.2
-  it('a project without tickets leaves its slots to the other, and gets the next one when it has some', async () => {
+  it('gives the slots of a project without issues to the other, and the next one back when it has some', async () => {
     using place = new Place();
     for (const name of ['a', 'b']) place.write(`${name}/WORKFLOW.md`, named(boardWorkflow(), name));
     for (const _each of [1, 2, 3]) await addIssue(place, untilDone, ...of(a));
@@ -384,7 +384,7 @@ describe.concurrent('baton start with several files', liveTest, () => {
   });
 
   // @conforms projects.1
-  it('two projects with many tickets work at the same time, and never on more than the limit', async () => {
+  it('runs two projects with many issues at the same time, never above the limit', async () => {
     using place = new Place();
     const many = Array.from({ length: 5 }, (_each, index) => ({
       identifier: `T-${index}`,
@@ -417,7 +417,7 @@ describe.concurrent('baton start with several files', liveTest, () => {
   });
 
   // @conforms projects.3
-  it('one that is broken is told with its code and path, the others work, and it joins when it is mended', async () => {
+  it('reports a broken one with code and path while others work, and adds it when it is fixed', async () => {
     using place = new Place();
     place.write(a, named(boardWorkflow(), 'a'));
     place.write(b, '---\ntracker: [}\n---\n');
@@ -445,7 +445,7 @@ describe.concurrent('baton start with several files', liveTest, () => {
   });
 
   // @conforms projects.4
-  it('one that another daemon has joins when it is free; one whose state is taken away ends alone; the last one ends Baton', async () => {
+  it('adds a project that another daemon had when it is free, and ends one alone whose state folder is deleted', async () => {
     using place = new Place();
     for (const name of ['a', 'b']) place.write(`${name}/WORKFLOW.md`, named(boardWorkflow(), name));
     const other = await startDaemon(place, b);
@@ -469,7 +469,7 @@ describe.concurrent('baton start with several files', liveTest, () => {
   });
 
   // @conforms projects.6
-  it('a second signal ends the agents of all of them at once, with exit code 1', async () => {
+  it('ends the agents of all projects at once on a second signal, with exit code 1', async () => {
     using place = new Place();
     for (const name of ['a', 'b']) {
       place.write(`${name}/issues.json`, JSON.stringify([{ identifier: 'T-1', title: 'T', id: 'id-1' }]));
@@ -486,7 +486,7 @@ describe.concurrent('baton start with several files', liveTest, () => {
     expect(place.pids()).toEqual([]);
   });
 
-  it('none that can start: each error, exit code 1, and nothing is left behind', async () => {
+  it('reports each error with exit code 1 when none can start, and leaves nothing behind', async () => {
     using place = new Place();
     place.write(b, '---\ntracker: {kind: nothing}\n---\n');
     const { code, stdout, stderr } = await baton(place, 'nowhere/WORKFLOW.md', b);
@@ -508,7 +508,7 @@ describe.concurrent('baton start with several files', liveTest, () => {
   });
 
   // @conforms projects.5
-  it('files that clash are refused before anything starts', async () => {
+  it('refuses clashing files before anything starts', async () => {
     using place = new Place();
     for (const name of ['a', 'b']) place.write(`${name}/WORKFLOW.md`, named(boardWorkflow(), name));
     mkdirSync(path.join(place.folder, 'c'));
@@ -531,7 +531,7 @@ describe.concurrent('baton start with several files', liveTest, () => {
     expect(readdirSync(place.folder).sort()).toEqual(['a', 'b', 'c', 'home', 'tmp']);
   });
 
-  it('a mistyped command before a file starts nothing', async () => {
+  it('starts nothing after a mistyped command before a file', async () => {
     using place = new Place();
     place.write(a, named(boardWorkflow(), 'a'));
     const { code, stdout, stderr } = await baton(place, 'docter', a);
@@ -540,7 +540,7 @@ describe.concurrent('baton start with several files', liveTest, () => {
     expect(readdirSync(place.folder).sort()).toEqual(['a', 'home', 'tmp']);
   });
 
-  it('--dry-run tells of each in turn what would start under the limit, and what is wrong with the rest', async () => {
+  it('prints with --dry-run for each what would start under the limit, and the errors of the rest', async () => {
     using place = new Place();
     for (const name of ['a', 'b']) place.write(`${name}/WORKFLOW.md`, named(boardWorkflow(), name));
     for (const workflow of [a, a, a, b]) await addIssue(place, untilDone, ...of(workflow));
@@ -567,7 +567,7 @@ describe.concurrent('baton start with several files', liveTest, () => {
     expect(place.pids()).toEqual([]);
   });
 
-  it('--max-agents bounds a single project too', async () => {
+  it('limits a single project too with --max-agents', async () => {
     using place = new Place();
     place.write(a, named(boardWorkflow(), 'a'));
     for (const _each of [1, 2]) await addIssue(place, untilDone, ...of(a));

@@ -26,7 +26,7 @@ leaveNoPlaces();
 
 describe.concurrent('baton start', () => {
   // @conforms I5
-  it('names a workflow file that is not there, and leaves nothing behind', async () => {
+  it('names a missing workflow file, and leaves nothing behind', async () => {
     using place = new Place();
     const { code, stdout, stderr } = await baton(place, 'nowhere.md');
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
@@ -51,7 +51,7 @@ describe.concurrent('baton start', () => {
   });
 
   // @conforms I4
-  it('runs a ticket until TERM: exit code 0, nothing left, a log with the names of things', async () => {
+  it('runs an issue until TERM: exit code 0, no process left, a log with identifiers', async () => {
     using place = new Place();
     const orphan = 'setsid sleep 600 > /dev/null 2>&1 &';
     givenWorkflow(place, `${orphan} ${patient}`, 'hooks: {after_run: "touch ended"}');
@@ -81,7 +81,7 @@ describe.concurrent('baton start', () => {
     });
   });
 
-  it('keeps its log below the state folder of the user when no other is named', async () => {
+  it("writes its log below the user's state folder by default", async () => {
     using place = new Place();
     givenWorkflow(place, patient);
     const running = startBaton(place);
@@ -100,7 +100,7 @@ describe.concurrent('baton start', () => {
     ]);
   });
 
-  it('goes on when its log cannot be written', async () => {
+  it('continues when its log cannot be written', async () => {
     using place = new Place();
     givenWorkflow(place, patient);
     place.write('blocked', 'a file where a folder should be');
@@ -111,7 +111,7 @@ describe.concurrent('baton start', () => {
     expect(logged(running)).toContain('log_sink_failed');
   });
 
-  it('a second signal ends at once, with exit code 1, an agent and a hook that would not end', async () => {
+  it('ends a stubborn agent and hook at once on a second signal, with exit code 1', async () => {
     using place = new Place();
     const stubborn = `trap '' TERM; touch started; while :; do sleep 1; done`;
     const hook = `hooks: {after_run: "trap '' TERM; while :; do sleep 1; done", timeout_ms: 600000}`;
@@ -129,7 +129,7 @@ describe.concurrent('baton start', () => {
     expect(logged(running).at(-1)).toBe('baton_killed_by_signal');
   });
 
-  it('a signal while it is still starting stops it in order', async () => {
+  it('stops in order on a signal while it is still starting', async () => {
     using place = new Place();
     givenWorkflow(place, patient);
     const running = startBaton(place);
@@ -147,7 +147,7 @@ describe.concurrent('an edit of the workflow file while Baton runs', () => {
   const notUsable = 'workflow_invalid';
 
   it.each([['is bad', 'interval_ms: 100', 'interval_ms: never', notUsable]])(
-    'that %s is told once and changes nothing; mended, it is in force',
+    'that %s is reported once and changes nothing; after a fix it is in force',
     async (_what, from, to, message) => {
       using place = new Place();
       // Each run is over at once, so that the next one shows which file is in force.

@@ -18,7 +18,7 @@ import { leaveNoPlaces, Place } from './run-baton.ts';
 leaveNoPlaces();
 
 describe.concurrent('baton status', liveTest, () => {
-  it('says that no daemon answers when it is frozen, and a command waits for it to thaw', async () => {
+  it('says that no daemon answers when it is frozen, and a command waits for it', async () => {
     using place = new Place();
     place.write('WORKFLOW.md', boardWorkflow());
     const daemon = await startDaemon(place);
@@ -39,7 +39,7 @@ describe.concurrent('baton status', liveTest, () => {
     await stopDaemon(daemon);
   });
 
-  it('shows a bad edit of the workflow file, and what goes on in spite of it', async () => {
+  it('shows an invalid edit of the workflow file, and the work that continues', async () => {
     using place = new Place();
     const good = boardWorkflow();
     place.write('WORKFLOW.md', good);
@@ -68,7 +68,7 @@ describe.concurrent('baton status', liveTest, () => {
     expect(JSON.parse(alone.stdout).error).toMatchObject({ code: 'invalid_workflow_config' });
   });
 
-  it('tells programs everything, in the names of the specification', async () => {
+  it('prints everything as JSON, in the names of the specification', async () => {
     using place = new Place();
     place.write('WORKFLOW.md', boardWorkflow('hooks: {before_run: "exit 3"}'));
     await addIssue(place, untilDone);

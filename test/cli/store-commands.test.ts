@@ -35,7 +35,7 @@ const kept = (place: Place): string[] =>
   readdirSync(stateFolderOf(place)).filter((name) => /before-restore-\d+T\d+Z$/.test(name));
 
 describe.concurrent('baton backup and restore', liveTest, () => {
-  it('back up what a daemon is writing, and restore it into an empty state', async () => {
+  it('back up the store of a running daemon, and restore it into an empty state', async () => {
     using place = givenPlace();
     await addIssue(place, 'while :; do echo word; done');
     await addIssue(place, untilDone);
@@ -69,7 +69,7 @@ describe.concurrent('baton backup and restore', liveTest, () => {
     expect(await addIssue(place, untilDone, '--state-dir', 'fresh')).toBe('BAT-3');
   });
 
-  it('leave a store alone that has something in it, unless it may be replaced; then it is kept beside', async () => {
+  it('refuse a store with content unless --replace is given, and then keep the old one next to it', async () => {
     using place = givenPlace();
     await addIssue(place, untilDone);
     await answer(place, 'backup', 'one.backup');
@@ -95,7 +95,7 @@ describe.concurrent('baton backup and restore', liveTest, () => {
     expect(again.stdout).toContain(` ${path.join(stateFolderOf(place), fresh)}\n`);
   });
 
-  it('say that there is nothing to back up, and make nothing', async () => {
+  it('report that there is nothing to back up, and create nothing', async () => {
     using place = givenPlace();
     expect(await refusal(place, 'backup', 'one.backup')).toMatchObject({
       code: 'store_backup_failed',
@@ -107,7 +107,7 @@ describe.concurrent('baton backup and restore', liveTest, () => {
 });
 
 describe.concurrent('baton store copy', liveTest, () => {
-  it('copies everything to a new file and back, and never into a store that has something', async () => {
+  it('copies everything to a new file and back, and never into a store with content', async () => {
     using place = givenPlace();
     await addIssue(place, untilDone, '--label', 'x');
     await addIssue(place, untilDone, '--blocked-by', 'BAT-1');
@@ -134,7 +134,7 @@ describe.concurrent('baton store copy', liveTest, () => {
     expect(await runsOf(place)).toEqual([]);
   });
 
-  it('refuses a store in use, an address it does not know, and itself, and prints no password', async () => {
+  it('rejects a store in use, an unknown address, and itself, and prints no password', async () => {
     using place = givenPlace();
     const daemon = await startDaemon(place);
     expect(await refusal(place, 'store', 'copy', '--to', `sqlite:${place.folder}/x.db`)).toMatchObject({
@@ -156,9 +156,9 @@ describe.concurrent('baton store copy', liveTest, () => {
   });
 });
 
-describe.concurrent('a store that is in use, or that is none', liveTest, () => {
+describe.concurrent('a store that is in use, or is not a store', liveTest, () => {
   // @conforms board.18
-  it('is restored under a running daemon, which goes on with what the backup says', async () => {
+  it('is restored under a running daemon, which continues with the backup', async () => {
     using place = givenPlace();
     const held = await addIssue(place, untilDone);
     await answer(place, 'issue', 'hold', held);
@@ -183,7 +183,7 @@ describe.concurrent('a store that is in use, or that is none', liveTest, () => {
     expect(place.pids()).toEqual([]);
   });
 
-  it('is left as it was when it is no store, and nothing starts', async () => {
+  it('is left unchanged when it is not a store, and nothing starts', async () => {
     using place = givenPlace();
     await addIssue(place, untilDone);
     const file = path.join(stateFolderOf(place), 'baton.db');

@@ -4,7 +4,7 @@ import { baton, batonCommand, type Ended, leaveNoPlaces, Place, startProgram } f
 leaveNoPlaces();
 
 describe('baton token', () => {
-  it('makes, lists and revokes; the token is shown once and is in no file', async () => {
+  it('creates, lists and revokes; the token is shown once and is in no file', async () => {
     using place = new Place();
     const made = await baton(place, 'token', 'create', '--scope', 'read', '--name', 'grafana', '--json');
     const { token, id } = JSON.parse(made.stdout);
@@ -21,13 +21,13 @@ describe('baton token', () => {
     expect((await baton(place, 'token', 'list')).stdout).not.toContain(id);
   });
 
-  it('needs a scope that there is', async () => {
+  it('requires a valid scope', async () => {
     using place = new Place();
     expect(await baton(place, 'token', 'create')).toMatchObject({ code: 2 });
     expect(await baton(place, 'token', 'create', '--scope', 'all')).toMatchObject({ code: 2 });
   });
 
-  it('is not for agents', async () => {
+  it('refuses agents', async () => {
     using place = new Place({ BATON_RUN_ID: 'r1' });
     expectRefused(await baton(place, 'token', 'create', '--scope', 'operate', '--json'));
   });

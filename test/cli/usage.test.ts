@@ -46,12 +46,12 @@ const beside: readonly (readonly [command: string, ...args: string[]])[] = [
 ];
 
 describe.concurrent('the command line', () => {
-  it('tells its version', async () => {
+  it('prints its version', async () => {
     const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
     expect(await baton(place, '--version')).toEqual({ code: 0, signal: null, stdout: `${version}\n`, stderr: '' });
   });
 
-  it('tells its commands', async () => {
+  it('lists its commands', async () => {
     const { code, stdout, stderr } = await baton(place, '--help');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     for (const command of commands) expect(stdout).toMatch(new RegExp(`^ {2}${command} `, 'm'));
@@ -64,38 +64,32 @@ describe.concurrent('the command line', () => {
     expect(stdout).toContain('--json');
   });
 
-  it.each(beside)(
-    'explains %s, and refuses what it does not know and a file that is not there',
-    async (name, ...args) => {
-      using own = new Place();
-      const words = name.split(' ');
-      const help = await baton(own, ...words, '--help');
-      expect({ code: help.code, stderr: help.stderr }).toEqual({ code: 0, stderr: '' });
-      expect(help.stdout).toContain(`Usage: baton ${name} [options]`);
-      for (const option of ['--json', '--workflow <file>', '--state-dir <dir>']) expect(help.stdout).toContain(option);
+  it.each(beside)('explains %s, and rejects unknown options and a missing file', async (name, ...args) => {
+    using own = new Place();
+    const words = name.split(' ');
+    const help = await baton(own, ...words, '--help');
+    expect({ code: help.code, stderr: help.stderr }).toEqual({ code: 0, stderr: '' });
+    expect(help.stdout).toContain(`Usage: baton ${name} [options]`);
+    for (const option of ['--json', '--workflow <file>', '--state-dir <dir>']) expect(help.stdout).toContain(option);
 
-      const misused = await baton(own, ...words, ...args, '--no-such-flag');
-      expect(misused).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining("'--no-such-flag'") });
+    const misused = await baton(own, ...words, ...args, '--no-such-flag');
+    expect(misused).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining("'--no-such-flag'") });
 
-      const alone = await batonHere(own, ...words, ...args, '--json');
-      expect({ code: alone.code, stderr: alone.stderr }).toEqual({ code: 1, stderr: '' });
-      expect(JSON.parse(alone.stdout).error).toMatchObject({
-        code: 'missing_workflow_file',
-        message: expect.stringContaining(`${own.folder}/WORKFLOW.md`),
-      });
-      expect(readdirSync(own.folder).sort()).toEqual(['home', 'tmp']);
-    },
-  );
+    const alone = await batonHere(own, ...words, ...args, '--json');
+    expect({ code: alone.code, stderr: alone.stderr }).toEqual({ code: 1, stderr: '' });
+    expect(JSON.parse(alone.stdout).error).toMatchObject({
+      code: 'missing_workflow_file',
+      message: expect.stringContaining(`${own.folder}/WORKFLOW.md`),
+    });
+    expect(readdirSync(own.folder).sort()).toEqual(['home', 'tmp']);
+  });
 
-  it.each(['issue', 'runs', 'store'])(
-    'tells the commands of %s to whoever names none, with exit code 2',
-    async (name) => {
-      const { code, stdout, stderr } = await baton(place, name);
-      expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-      for (const [command] of beside.filter(([each]) => each.startsWith(`${name} `)))
-        expect(stderr).toMatch(new RegExp(`^ {2}${command.split(' ')[1]} `, 'm'));
-    },
-  );
+  it.each(['issue', 'runs', 'store'])('lists the commands of %s when none is named, with exit code 2', async (name) => {
+    const { code, stdout, stderr } = await baton(place, name);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    for (const [command] of beside.filter(([each]) => each.startsWith(`${name} `)))
+      expect(stderr).toMatch(new RegExp(`^ {2}${command.split(' ')[1]} `, 'm'));
+  });
 
   const misuses = [
     ['--no-such-flag'],
@@ -128,7 +122,7 @@ describe.concurrent('the command line', () => {
     ['start', '--only', ','],
   ];
 
-  it.each(misuses.map((args) => ({ args })))('refuses $args with exit code 2, on stderr alone', async ({ args }) => {
+  it.each(misuses.map((args) => ({ args })))('rejects $args with exit code 2, on stderr alone', async ({ args }) => {
     using own = new Place();
     const { code, stdout, stderr } = await baton(own, ...args);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
@@ -140,7 +134,7 @@ describe.concurrent('the command line', () => {
     { args: ['validate', '--no-such-flag', '--json'], what: '--no-such-flag' },
     { args: ['--json', '--port', 'abc'], what: 'abc' },
     { args: ['demo', '--json', 'one'], what: 'one' },
-  ])('refuses $args as JSON on stdout alone', async ({ args, what }) => {
+  ])('rejects $args as JSON on stdout alone', async ({ args, what }) => {
     const { code, stdout, stderr } = await baton(place, ...args);
     expect({ code, stderr }).toEqual({ code: 2, stderr: '' });
     const { error } = JSON.parse(stdout);
@@ -157,14 +151,14 @@ describe.concurrent('the command line', () => {
     ['validat', 'validate'],
     ['sart', 'start'],
     ['docter', 'doctor'],
-  ])('understands that %s was meant to be %s', async (typed, meant) => {
+  ])('suggests for %s the command %s', async (typed, meant) => {
     const { code, stdout, stderr } = await baton(place, typed);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toContain('missing_workflow_file');
     expect(stderr).toContain(`\`baton ${meant}\``);
   });
 
-  it('does not guess at a command for a path', async () => {
+  it('does not suggest a command for a path', async () => {
     const { code, stdout } = await baton(place, 'flows/somewhere.md', '--json');
     expect(code).toBe(1);
     const { error } = JSON.parse(stdout);
@@ -172,7 +166,7 @@ describe.concurrent('the command line', () => {
     expect(error.next_step).not.toContain('`baton ');
   });
 
-  it('is not upset by a reader that has gone', async () => {
+  it('survives a reader that is gone', async () => {
     const running = startBaton(place, 'schema');
     running.child.stdout?.destroy();
     const { code, stderr } = await running.ended;

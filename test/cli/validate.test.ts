@@ -12,7 +12,7 @@ leaveNoPlaces();
 const good = '---\ntracker: {kind: memory}\nagent: {backend: rehearsal, max_turns: 7}\n---\nDo {{ issue.title }}.\n';
 
 describe.concurrent('baton validate', () => {
-  it('prints the settings of a good file and where each comes from', async () => {
+  it('prints the settings of a valid file and where each comes from', async () => {
     const file = place.write('good/WORKFLOW.md', good);
     const { code, stdout, stderr } = await baton(place, 'validate', 'good/WORKFLOW.md');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -21,7 +21,7 @@ describe.concurrent('baton validate', () => {
     expect(stdout).toContain(file);
   });
 
-  it('reads ./WORKFLOW.md when no file is named, and answers as JSON', async () => {
+  it('reads ./WORKFLOW.md by default, and prints JSON', async () => {
     place.write('WORKFLOW.md', good);
     const { code, stdout, stderr } = await baton(place, 'validate', '--json');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -36,7 +36,7 @@ describe.concurrent('baton validate', () => {
   });
 
   // @conforms tools.15
-  it('shows which environment variables an agent gets, by name, and what is kept from it', async () => {
+  it('shows which environment variables an agent gets, by name, and which are withheld', async () => {
     using own = new Place({
       LINEAR_API_KEY: 'canary-linear',
       LC_KEY: 'canary-other',
@@ -75,7 +75,7 @@ agent:
     expect(text.stdout).not.toContain('UNRELATED');
   });
 
-  it('tells all errors at once', async () => {
+  it('reports all errors at once', async () => {
     place.write('bad.md', '---\ntracker: {kind: memory}\nagent: {max_turns: 0}\npolling: {interval_ms: x}\n---\n');
     const plain = await batonHere(place, 'validate', 'bad.md');
     expect({ code: plain.code, stdout: plain.stdout }).toEqual({ code: 1, stdout: '' });
@@ -101,7 +101,7 @@ agent:
     expect(stderr).toMatch(/^warning: .*max_turn.*max_turns/m);
   });
 
-  it('takes Codex with nothing else configured', async () => {
+  it('accepts Codex with no other setting', async () => {
     using own = new Place({ LINEAR_API_KEY: 'canary' });
     own.write('codex.md', '---\ntracker: {kind: linear, provider: {project_slug: x}}\n---\n');
     const { code, stdout } = await batonHere(own, 'validate', 'codex.md', '--json');
@@ -165,7 +165,7 @@ agent:
 });
 
 describe.concurrent('baton schema', () => {
-  it('prints a JSON Schema that takes a good front matter and refuses a bad one', async () => {
+  it('prints a JSON Schema that accepts valid front matter and rejects invalid', async () => {
     const { code, stdout, stderr } = await baton(place, 'schema');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     // Zod does not know conditional schemas; test/workflow looks at those.

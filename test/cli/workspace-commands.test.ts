@@ -53,7 +53,7 @@ async function finished(place: Place, count: number): Promise<RunningBaton> {
   return daemon;
 }
 
-describe('the workspaces of finished issues beside a daemon', liveTest, () => {
+describe('the workspaces of finished issues next to a daemon', liveTest, () => {
   let place: Place;
   let daemon: RunningBaton;
   beforeAll(async () => {
@@ -66,7 +66,7 @@ describe('the workspaces of finished issues beside a daemon', liveTest, () => {
     place[Symbol.dispose]();
   }, liveTest.timeout);
 
-  it('are listed with size, last run, what is in them and why they are there', async () => {
+  it('are listed with size, last run, content and the reason why they are kept', async () => {
     const outside = path.join(place.folder, 'outside');
     mkdirSync(outside, { recursive: true });
     symlinkSync(outside, folderOf(place, 'link'));
@@ -103,7 +103,7 @@ describe('the workspaces of finished issues beside a daemon', liveTest, () => {
     for (const key of ['BAT-1', 'BAT-2', 'BAT-3', 'BAT-4', 'nobodys', 'plain']) expect(isThere(place, key)).toBe(true);
   });
 
-  it('are refused by a name that no workspace has, and nothing is removed', async () => {
+  it('are refused by an unknown name, and nothing is removed', async () => {
     for (const name of ['BAT-404', '../outside', 'plain', 'link', '']) {
       const refused = await refusal(place, 'workspace', 'prune', '--all-finished', 'BAT-1', name);
       expect(refused).toMatchObject({ code: 'command_refused' });
@@ -114,7 +114,7 @@ describe('the workspaces of finished issues beside a daemon', liveTest, () => {
   });
 
   // @conforms F081
-  it('stay while they are pinned, whatever is asked for', async () => {
+  it('stay while they are pinned, whatever the command', async () => {
     const pinned = { issue_identifier: 'BAT-1', pinned: true };
     expect(await answer(place, 'workspace', 'pin', 'bat-1')).toMatchObject(pinned);
     expect(await answer(place, 'workspace', 'pin', 'BAT-1')).toMatchObject(pinned);
@@ -128,7 +128,7 @@ describe('the workspaces of finished issues beside a daemon', liveTest, () => {
   });
 
   // @conforms F083
-  it('are removed by the daemon, all that may go, and the run tells what became of its workspace', async () => {
+  it('are removed by the daemon where allowed, and the run shows what happened to its workspace', async () => {
     const done = await answer(place, 'workspace', 'prune', '--all-finished');
     expect(done.removed.map(({ key }: ListedRow) => key)).toEqual(['BAT-2', 'BAT-3', 'BAT-4']);
     expect(done.stays).toEqual([]);
@@ -149,7 +149,7 @@ describe('the workspaces of finished issues beside a daemon', liveTest, () => {
     expect(shown).toMatch(/^workspace_fate .*\d{4}-\d\d-\d\dT/m);
   });
 
-  it('go when they are unpinned', async () => {
+  it('are removed after they are unpinned', async () => {
     expect(await answer(place, 'workspace', 'unpin', 'BAT-1')).toMatchObject({ pinned: false });
     const { code, stdout } = await batonHere(place, 'workspace', 'prune', '--all-finished', 'BAT-1');
     expect(code).toBe(0);
@@ -158,8 +158,8 @@ describe('the workspaces of finished issues beside a daemon', liveTest, () => {
   });
 });
 
-describe('work that is nowhere else', liveTest, () => {
-  it('is saved before its workspace goes, and both the command and the run name what brings it back', async () => {
+describe('work that exists nowhere else', liveTest, () => {
+  it('is saved before its workspace is removed, and both the command and the run name the restore command', async () => {
     using place = new Place();
     const git = 'git init -q . && git -c user.name=T -c user.email=t@example.com commit -q --allow-empty -m first';
     place.write(
@@ -192,7 +192,7 @@ describe('work that is nowhere else', liveTest, () => {
 });
 
 describe('without a daemon', liveTest, () => {
-  it('the command prunes by itself, and leaves the place to the next daemon', async () => {
+  it('the command prunes by itself, and leaves the folder to the next daemon', async () => {
     using place = new Place();
     place.write('WORKFLOW.md', keepsAnHour);
     await stopDaemon(await finished(place, 1));
@@ -222,7 +222,7 @@ describe('without a daemon', liveTest, () => {
     expect(isThere(place, 'BAT-1')).toBe(true);
   });
 
-  it('beside a daemon that does not answer nothing is removed, and that is told', async () => {
+  it('removes nothing next to a daemon that does not answer, and says so', async () => {
     using place = new Place();
     place.write('WORKFLOW.md', keepsAnHour);
     const daemon = await finished(place, 1);
@@ -234,7 +234,7 @@ describe('without a daemon', liveTest, () => {
     await stopDaemon(daemon);
   });
 
-  it('an empty place is no problem', async () => {
+  it('accepts an empty folder', async () => {
     using place = new Place();
     place.write('WORKFLOW.md', keepsAnHour);
     expect(await answer(place, 'workspace', 'list')).toMatchObject({ workspaces: [], problem: null });

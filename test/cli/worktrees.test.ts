@@ -34,9 +34,9 @@ const messyWork = [
   'sleep 600',
 ].join('\n');
 
-describe.concurrent('a ticket with a worktree', worktreeTest, () => {
+describe.concurrent('an issue with a worktree', worktreeTest, () => {
   // @conforms F078
-  it('leaves its commits on its branch in the repository, and the files, index and HEAD of the person as they were', async () => {
+  it("leaves its commits on its branch, and the person's files, index and HEAD unchanged", async () => {
     using scene = new WorktreeScene();
     const { source } = scene;
     writeFileSync(path.join(source, 'README.md'), 'the person is at work\n');
@@ -65,7 +65,7 @@ describe.concurrent('a ticket with a worktree', worktreeTest, () => {
     expect(stdout).toMatch(new RegExp(`^workspace_branch +baton/bat-1 .* ${work.slice(0, 7)} `, 'm'));
   });
 
-  it('begins at the base as it is when it begins, and goes on with its branch when it is opened again', async () => {
+  it('starts at the current base, and continues its branch when it is reopened', async () => {
     using scene = new WorktreeScene();
     const { source, place } = scene;
     const work = 'echo "$BATON_RUN_ID" >> runs.txt; git add -A; git commit --quiet --message "$BATON_RUN_ID"';
@@ -92,7 +92,7 @@ describe.concurrent('a ticket with a worktree', worktreeTest, () => {
     expect(scene.salvaged()).toEqual([]);
   });
 
-  it('of ten at once on one repository has its own branch, and none waits for the lock of another for ever', async () => {
+  it('has its own branch among ten at once on one repository, and none waits for a lock forever', async () => {
     using scene = new WorktreeScene({ agent: ['max_concurrent_agents: 10'] });
     const { source } = scene;
     const work = 'echo "$BATON_ISSUE_IDENTIFIER" > mine.txt; git add -A; git commit --quiet --message Mine';
@@ -111,7 +111,7 @@ describe.concurrent('a ticket with a worktree', worktreeTest, () => {
   });
 
   // @conforms 4.31
-  it('whose runs only write the same again, or what git ignores, is held; one whose runs commit is not', async () => {
+  it('is held when its runs write the same again or only ignored files, and not when they commit', async () => {
     using scene = new WorktreeScene({ agent: ['max_stale_runs: 2', 'max_concurrent_agents: 2', 'max_turns: 1'] });
     commit(scene.source, { '.gitignore': 'out/\n' });
     await scene.fileForEver(
@@ -129,7 +129,7 @@ describe.concurrent('a ticket with a worktree', worktreeTest, () => {
     expect(scene.query("select run_id from runs where identifier = 'BAT-1'")).toHaveLength(2);
   });
 
-  it('that a person closes while its agent works has after_run run, its branch in the repository and its files saved', async () => {
+  it('that a person closes while its agent works has after_run run, its branch published and its files saved', async () => {
     using scene = new WorktreeScene({ hooks: ['after_run: "echo after >> ../../after-run.txt"'] });
     const { place, source } = scene;
     await scene.file(
@@ -160,10 +160,10 @@ const strategies = {
   },
 };
 
-describe.concurrent('the work behind a closed ticket', worktreeTest, () => {
+describe.concurrent('the work of a closed issue', worktreeTest, () => {
   for (const [strategy, options] of Object.entries(strategies)) {
     // @conforms git.26
-    it(`of the strategy ${strategy} is brought back, every byte of it, by the command that the log named`, async () => {
+    it(`of the strategy ${strategy} is restored completely by the command in the log`, async () => {
       using scene = new WorktreeScene(options);
       const { place, source } = scene;
       await scene.file(messyWork);
@@ -186,7 +186,7 @@ describe.concurrent('the work behind a closed ticket', worktreeTest, () => {
     });
   }
 
-  it('on a branch that the person has checked out is not brought under them, and comes back from what was saved', async () => {
+  it('on a branch that the person has checked out is not changed under them, and is restored from salvage', async () => {
     using scene = new WorktreeScene();
     const { place, source } = scene;
     git(source, 'switch', '--quiet', '--create', 'baton/bat-1');
@@ -213,7 +213,7 @@ describe.concurrent('the work behind a closed ticket', worktreeTest, () => {
     expect({ files: filesIn(folder), ...gitView(folder) }).toEqual(before);
   });
 
-  it('that was never in any repository is kept where that is wanted, and comes back too', async () => {
+  it('that was never in a repository is archived if configured, and restored too', async () => {
     using scene = new WorktreeScene({ workspace: ['strategy: none', 'archive: true'] });
     const { place } = scene;
     await scene.file(
@@ -229,7 +229,7 @@ describe.concurrent('the work behind a closed ticket', worktreeTest, () => {
     expect(filesIn(await restored(command, scene))).toEqual(before);
   });
 
-  it('of a repository that was moved away meanwhile is saved in the state folder, and comes back from there', async () => {
+  it('of a repository that was moved away is saved in the state folder, and restored from there', async () => {
     using scene = new WorktreeScene();
     const { place, source } = scene;
     await scene.file(messyWork);

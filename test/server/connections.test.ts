@@ -78,7 +78,7 @@ describe('the connections of a listener', () => {
     expect([mine.isClosed, another.heard.slice(0, 12)]).toEqual([false, 'HTTP/1.1 200']);
   });
 
-  it('never exceed their limit, whoever opens them', async () => {
+  it('never exceed their limit for any caller', async () => {
     const port = await open({ most: 3 });
     for (let count = 0; count < 3; count += 1) await hold(port, '/known');
     const late = await hold(port);

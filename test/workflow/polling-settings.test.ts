@@ -230,9 +230,9 @@ describe('intervals of jobs', () => {
   // @conforms cadence.24
   it('for an unknown job are rejected with the nearest job and the list of jobs', () => {
     const settable = jobNames.filter((name) => name !== 'tracker_poll');
-    expect(problemsOf('{jobs: {stal_look: {interval_ms: 5000}}}')).toMatchObject([
+    expect(problemsOf('{jobs: {stall_chek: {interval_ms: 5000}}}')).toMatchObject([
       {
-        key: 'polling.jobs.stal_look',
+        key: 'polling.jobs.stall_chek',
         details: { problem: 'unknown_job', nearest: 'stall_check', allowed: settable },
       },
     ]);

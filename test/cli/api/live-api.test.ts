@@ -74,9 +74,9 @@ async function askAs(url: string, uid?: number): Promise<string> {
   return text.trim();
 }
 
-describe.concurrent('the API of a real daemon', liveTest, () => {
+describe.concurrent('the API of a running daemon', liveTest, () => {
   // @conforms api.27
-  it('files, answers, steers, retries with a note; and is at the same address after a kill', async () => {
+  it('files, answers, steers and retries with a note, and keeps its address after a kill', async () => {
     using place = livePlace();
     const daemon = await startDaemon(place);
     const url: string = (await statusOf(place)).api;
@@ -128,7 +128,7 @@ describe.concurrent('the API of a real daemon', liveTest, () => {
   });
 
   // @conforms api.25
-  it('knows its own agent: it may stop its work, and cannot answer its own question', async () => {
+  it('identifies its own agent, which may stop its work but cannot answer its own question', async () => {
     using place = livePlace();
     place.write(
       'call.mjs',
@@ -157,7 +157,7 @@ describe.concurrent('the API of a real daemon', liveTest, () => {
   });
 
   // @conforms api.48
-  it('takes an agent for a run also when it shows the token of a person', async () => {
+  it('treats an agent as a run even when it shows the token of a person', async () => {
     using place = livePlace();
     const made = await baton(place, 'token', 'create', '--scope', 'operate', '--name', 'phone', '--json');
     const authorization = `Bearer ${JSON.parse(made.stdout).token}`;
@@ -205,7 +205,7 @@ describe.concurrent('the API of a real daemon', liveTest, () => {
   });
 
   // @conforms api.52
-  it.runIf(process.platform === 'linux')('is at the address it was told, as its own user sees it', async () => {
+  it.runIf(process.platform === 'linux')('listens on the configured address, as its own user sees it', async () => {
     using place = livePlace('server: {host: 127.0.0.2}');
     const daemon = await startDaemon(place);
     const url: string = (await statusOf(place)).api;
@@ -215,7 +215,7 @@ describe.concurrent('the API of a real daemon', liveTest, () => {
   });
 
   // @conforms api.26
-  it.runIf(process.getuid?.() === 0 && process.platform === 'linux')('answers its own user, and no other', async () => {
+  it.runIf(process.getuid?.() === 0 && process.platform === 'linux')('answers its own user and no other', async () => {
     using place = livePlace();
     const daemon = await startDaemon(place);
     const url: string = (await statusOf(place)).api;
@@ -225,7 +225,7 @@ describe.concurrent('the API of a real daemon', liveTest, () => {
   });
 
   // @conforms api.2
-  it('tells whoever looks of each issue that another process or an agent changed', async () => {
+  it('reports each issue that another process or an agent changed', async () => {
     using place = livePlace();
     const daemon = await startDaemon(place);
     const url: string = (await statusOf(place)).api;
@@ -243,7 +243,7 @@ describe.concurrent('the API of a real daemon', liveTest, () => {
     await stopDaemon(daemon);
   });
 
-  it('on another address asks everybody for a token, and does not start without one', async () => {
+  it('requires a token on a public address, and does not start without one', async () => {
     using place = livePlace('server: {host: 0.0.0.0, port: 0}');
     const refused = await baton(place, 'start');
     expect(refused.code).toBe(1);
@@ -260,7 +260,7 @@ describe.concurrent('the API of a real daemon', liveTest, () => {
     await stopDaemon(daemon);
   });
 
-  it('is what `baton top` shows, line by line where there is no terminal', async () => {
+  it('is what `baton top` shows, line by line without a terminal', async () => {
     using place = livePlace();
     const daemon = await startDaemon(place);
     const top = startBaton(place, 'top');

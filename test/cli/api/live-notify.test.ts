@@ -21,9 +21,9 @@ function told(place: Place): any[] {
   return lines.filter((line) => line !== '').map((line) => JSON.parse(line));
 }
 
-describe('notifications of a real daemon', liveTest, () => {
+describe('notifications of a running daemon', liveTest, () => {
   // @conforms notify.18
-  it('tell each reached limit of the day and its address, and a question once over a kill', async () => {
+  it('report each reached limit of the day with its address, and a question once across a kill', async () => {
     using place = new Place();
     const more = ['limits: {tokens_per_day: 1000}', 'notify: {targets: [{kind: command, run: cat >> told.jsonl}]}'];
     const agent = 'agent: {backend: rehearsal, approvals: ask}';

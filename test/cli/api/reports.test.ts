@@ -15,9 +15,9 @@ import { begun } from '../../orchestrator/scene.ts';
 /** As it goes over the wire. */
 const sent = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
-describe('the configuration that is told', () => {
+describe('the configuration report', () => {
   // @conforms api.18
-  it('has no secret in it, however deep, and no password of an address', () => {
+  it('contains no secret at any depth, and no password of an address', () => {
     const described = [
       { key: 'tracker.provider.api_key', value: new Secret('canary-1'), origin: 'file, via $KEY' },
       {
@@ -44,8 +44,8 @@ describe('the configuration that is told', () => {
   });
 });
 
-describe('the health that is told', () => {
-  it('has the last tick, in words where a step failed, and fits its schema', async () => {
+describe('the health report', () => {
+  it('has the last tick, with the message of a failed step, and fits its schema', async () => {
     const stage = await begun();
     const record = stage.health.at(-1);
     if (record === undefined) throw new Error('there was no tick');
@@ -67,7 +67,7 @@ describe('the health that is told', () => {
     expect(healthReport({ ...parts, tick: null, delay }).tick).toBeNull();
   });
 
-  it('is not healthy while something is wrong, and says what', async () => {
+  it('is not healthy while there is a problem, and names it', async () => {
     const stage = await begun();
     stage.file.problem = new BatonError('invalid_workflow_config', 'the file is bad');
     const delay = { read: () => ({ p50: 1, p99: 2, max: 3 }) };
@@ -79,8 +79,8 @@ describe('the health that is told', () => {
   });
 });
 
-describe('the report of requests', () => {
-  it('tells who spent what, with what the limiter says, and fits its schema', async () => {
+describe('the request report', () => {
+  it('shows the spenders and the state of the limiter, and fits its schema', async () => {
     const { requestCounts } = await scratchStore(systemClock);
     const now = Date.UTC(2026, 10, 15, 12, 30);
     const sentOne = {
@@ -110,8 +110,8 @@ describe('the report of requests', () => {
   });
 });
 
-describe('the saved work', () => {
-  it('is told with the command that brings it back', async () => {
+describe('the salvage report', () => {
+  it('has the command that restores each entry', async () => {
     const work = { name: 'T-1/r1', issueIdentifier: 'T-1', savedAt: 0, files: 2, commits: 1 } as SavedWork;
     const list = async (): Promise<readonly SavedWork[]> => Array.from({ length: 600 }, () => work);
     const report = await salvageReport({ list }, { workflowPath: '/w/WORKFLOW.md', stateDir: '/my state' });

@@ -45,7 +45,7 @@ async function isAlive(port: number): Promise<boolean> {
 
 describe.skipIf(!existsSync(makeTerminal))('baton start on a terminal', () => {
   // @conforms S2
-  it('shows what is going on and where the dashboard is, and ends in order by Ctrl-C', patient, async () => {
+  it('shows the live view and the dashboard address, and ends in order on Ctrl-C', patient, async () => {
     using place = givenProject(working);
     const port = await freePort();
     await using terminal = new PseudoTerminal(place, size, leavingPid('start', '--port', `${port}`));
@@ -61,7 +61,7 @@ describe.skipIf(!existsSync(makeTerminal))('baton start on a terminal', () => {
     expect(place.pids()).toEqual([]);
   });
 
-  it('says after q that it goes on, how to end it and how to look again', patient, async () => {
+  it('prints after q that it continues, how to end it and how to show the view again', patient, async () => {
     using place = givenProject(working);
     await using terminal = new PseudoTerminal(place, size, leavingPid('start', '--port', '0'));
     await terminal.sees(/● T-1 .*at work/);
@@ -83,7 +83,7 @@ describe.skipIf(!existsSync(makeTerminal))('baton start on a terminal', () => {
     ['the view', ['--port']],
     ['the log', ['--no-view', '--port']],
     ['the log as JSON', ['--json', '--port']],
-  ])('goes on, and ends by SIGTERM, when nobody reads %s any more', patient, async (_, args) => {
+  ])('continues, and ends on SIGTERM, when %s is no longer read', patient, async (_, args) => {
     // One run after the other, and each of them is told.
     using place = givenProject('true');
     const port = await freePort();
@@ -100,7 +100,7 @@ describe.skipIf(!existsSync(makeTerminal))('baton start on a terminal', () => {
     expect(place.pids().filter((pid) => pid === Number(place.read('pid')))).toEqual([]);
   });
 
-  it('shows the view again when somebody reads again', patient, async () => {
+  it('shows the view again when the terminal is read again', patient, async () => {
     using place = givenProject(working);
     await using terminal = new PseudoTerminal(place, size, leavingPid('start', '--port', '0'));
     await terminal.sees(/● T-1 .*at work/);
@@ -116,7 +116,7 @@ describe.skipIf(!existsSync(makeTerminal))('baton start on a terminal', () => {
   });
 
   // @conforms top.7
-  it('shows it also where everybody else needs a token, and top names the one it lacks', patient, async () => {
+  it('shows it also where other callers need a token, and top names the missing token', patient, async () => {
     using place = givenProject(working, 'server: {host: 0.0.0.0}');
     const { code, stdout } = await baton(place, 'token', 'create', '--scope', 'read', '--json');
     expect(code).toBe(0);
@@ -146,9 +146,9 @@ function inPlace({ home, state, temporary }: Place): Record<string, string> {
   return { TERM: 'xterm-256color', HOME: home, XDG_STATE_HOME: state, TMPDIR: temporary };
 }
 
-describe.skipIf(!existsSync(makeTerminal))('baton top beside a daemon', () => {
+describe.skipIf(!existsSync(makeTerminal))('baton top next to a daemon', () => {
   // @conforms S2
-  it('shows over its API what goes on and where the dashboard is, and filters it', patient, async () => {
+  it('shows the state and the dashboard address over the API, and filters it', patient, async () => {
     using place = givenProject(working);
     await using daemon = new PseudoTerminal(place, size, leavingPid('start', '--no-view', '--port', '0'));
     await daemon.sees(' issue_identifier=T-1 ');

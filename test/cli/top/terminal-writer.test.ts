@@ -46,8 +46,8 @@ function opened(pipe: Pipe) {
   return writer;
 }
 
-describe('the writer to a terminal', () => {
-  it('keeps what there is no room for, and loses and mixes nothing of it', async () => {
+describe('the terminal writer', () => {
+  it('buffers text that does not fit, and neither loses nor mixes any', async () => {
     using pipe = new Pipe();
     await using writer = opened(pipe);
     for (const line of much) writer.stream.write(line);
@@ -60,7 +60,7 @@ describe('the writer to a terminal', () => {
     expect(got + pipe.read()).toBe(much.join(''));
   });
 
-  it('gives up at the end when nobody reads, soon, and lets go of everything', async () => {
+  it('gives up soon at the end when the terminal is not read, and releases everything', async () => {
     using pipe = new Pipe();
     const before = performance.now();
     {
@@ -74,7 +74,7 @@ describe('the writer to a terminal', () => {
   });
 
   // @conforms top.5
-  it('lets the log drop and count what nobody reads', async () => {
+  it('lets the log drop and count unread lines', async () => {
     using pipe = new Pipe();
     await using writer = opened(pipe);
     const { logger, close } = createLogger({
@@ -102,7 +102,7 @@ describe('the writer to a terminal', () => {
     await close();
   });
 
-  it('is none where there is no terminal', () => {
+  it('is absent without a terminal', () => {
     expect(openTerminalWriter({ isTTY: false, fd: 1 }, systemClock)).toBeNull();
     expect(openTerminalWriter({ isTTY: true }, systemClock)).toBeNull();
   });

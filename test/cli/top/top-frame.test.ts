@@ -115,12 +115,12 @@ describe('a cell', () => {
   });
 
   // @conforms S5
-  it('takes a line break that was written out for one, in reasons alone (S5)', () => {
+  it('treats a written-out line break as one, in reasons only (S5)', () => {
     expect(reasonText('worker crashed\\nrestarting cleanly')).toBe('worker crashed restarting cleanly');
     expect(cellText('C:\\new')).toBe('C:\\new');
   });
 
-  it('is exactly as wide as it is asked to be, whatever it says', () => {
+  it('has exactly the requested width, whatever it contains', () => {
     fc.assert(
       fc.property(hostile, fc.nat(60), (text, width) => {
         const shown = cellText(text);
@@ -137,17 +137,17 @@ describe('a cell', () => {
 });
 
 describe('a painted line', () => {
-  it('puts what comes after a character of doubtful width at its column', () => {
+  it('places text after a character of uncertain width at its column', () => {
     const line = [cell('漢字'), cell('  '), cell('next', 'good'), cell('   ')];
     expect(paintLine(line, colours)).toBe('漢字\u001b[5G  \u001b[32mnext\u001b[m');
     expect(paintLine([cell('plain '), cell('next')], colours)).toBe('plain next');
   });
 
-  it('lets no control character through, even where a cell was not cleaned', () => {
+  it('passes no control character, even from an uncleaned cell', () => {
     expect(paintLine([cell('a\u001b[2J\u202e\n')], noColours)).toBe('a\ufffd[2J\ufffd');
   });
 
-  it('shows by more than colour what is selected', () => {
+  it('marks the selection by more than colour', () => {
     expect(paintLine([cell('▸x  ', 'selected')], noColours)).toBe('\u001b[7m▸x  \u001b[m');
   });
 });
@@ -165,7 +165,7 @@ describe('times and rates', () => {
     expect(shortDuration(ms)).toBe(text);
   });
 
-  it('count down to nothing only when the time has come', () => {
+  it('count down to zero only when the time has come', () => {
     expect([2_000, 1_999, 1, 0, -3_000].map(countdown)).toEqual(['2s', '2s', '1s', '0s', '0s']);
   });
 
@@ -199,7 +199,7 @@ describe('times and rates', () => {
 
 describe('a frame', () => {
   // @conforms S4
-  it('has what needs a person first, then what runs, waits and finished', () => {
+  it('lists what needs a person first, then running, waiting and finished issues', () => {
     const lines = seen([busy()]);
     const lists = [
       ['▸? WORDS-7 ', 2],
@@ -238,12 +238,12 @@ describe('a frame', () => {
     },
   );
 
-  it('says when nothing is there', () => {
+  it('says when there is nothing', () => {
     expect(emptyLists(seen([now()]))).toHaveLength(4);
   });
 
   // @conforms top.9
-  it('says with a filter how much it hides, and never that nothing is there', () => {
+  it('says with a filter how much it hides, and never that there is nothing', () => {
     const lines = seen([busy(), now({ project: 'numbers' })], { filter: 'words-12' }).map((line) => line.trimEnd());
     const counts = lines.flatMap((line) => {
       const [, shown, all] = /^ [A-Z]\D+ (\d+) \D+ (\d+)\b/.exec(line) ?? [];
@@ -267,7 +267,7 @@ describe('a frame', () => {
     expect(seen([busy()], { filter: 'words-12' }).at(-1)).toMatch(/\/ .*words-12 {2}Esc .* {2}q \S/);
   });
 
-  it('tells every key on 80 columns and 24 rows, also with a log, and on less that there are more', () => {
+  it('lists every key on 80 columns and 24 rows, also with a log, and on less that there are more', () => {
     const log = ['one', 'two', 'three', 'four', 'five'];
     const vitals = { paused: { kind: 'drain' as const, since: ago(3), reason: null } };
     const help = seen([now({}, vitals)], { screen: 'help', log });
@@ -293,14 +293,14 @@ describe('a frame', () => {
     expect(drain).not.toBe(pause);
   });
 
-  it('says nothing of the kind before the daemon has answered', () => {
+  it('says nothing of that before the daemon has answered', () => {
     const lines = textOf(drawFrame(startState(), usual, sceneAt));
     expect(lines[0]).toMatch(/^ Baton +○ \S+ $/);
     expect(emptyLists(lines)).toEqual([]);
   });
 
   // @conforms S7
-  it('tells when the tracker is polled next, that it is polled now, or that nothing is planned (S7)', () => {
+  it('shows when the tracker is polled next, that it is polled now, or that nothing is planned (S7)', () => {
     const { polling } = now().vitals;
     const right = (more: Partial<typeof polling>): string =>
       seen([now({}, { polling: { ...polling, ...more } })])[0]
@@ -319,13 +319,13 @@ describe('a frame', () => {
     [120, 0],
     [80, 0],
     [50, 3],
-  ])('tells where the dashboard is on %d columns (S2)', (columns, row) => {
+  ])('shows where the dashboard is on %d columns (S2)', (columns, row) => {
     const lines = seen([now()], { address: 'http://127.0.0.1:4000/' }, { columns, rows: 24 });
     expect(lines[row]).toContain('http://127.0.0.1:4000/');
     expect(seen([now()]).join('')).not.toContain('http');
   });
 
-  it('tells what is wrong, whether it is paused, and what is short', () => {
+  it('shows problems, a pause, and what is short', () => {
     const vitals = {
       problems: [{ code: 'x', text: 'The tracker does not\nanswer.' }],
       paused: { kind: 'pause' as const, since: ago(300), reason: 'lunch' },
@@ -350,13 +350,13 @@ describe('a frame', () => {
     ]);
   });
 
-  it('never tells more money than was spent', () => {
+  it('never shows more money than was spent', () => {
     const today = { tokens: 1, cost_usd: 19.999_9, token_limit: 5_000_000, cost_limit_usd: 20 };
     expect(seen([now({}, { today })])[1]).toMatch(/ 1 [^·]* 5,000,000 · \$19\.99 [^·]*\$20\.00 /);
     expect(seen([now({}, { today: { ...today, cost_usd: 0.29 } })])[1]).toContain('$0.29');
   });
 
-  it('stands still while the daemon is gone, and says since when', () => {
+  it('keeps its content while the daemon is gone, and says since when', () => {
     const state = stateOf([busy()], { gone: { since: sceneAt + 1_000, text: 'connect ENOENT', isRefusal: false } });
     const lines = textOf(drawFrame(state, usual, sceneAt + 61_000));
     expect(lines[0]).toMatch(/ ○ \S/);

@@ -34,7 +34,7 @@ function press(start: TopState, sent: string): { readonly state: TopState; reado
 const wishes = (effects: readonly Effect[]) =>
   effects.flatMap((effect) => (effect.do === 'submit' ? [effect.wish.request] : []));
 
-describe('what a terminal sends', () => {
+describe('keys that a terminal sends', () => {
   it.each([
     ['jK?', ['text j', 'text K', 'text ?']],
     ['\u001b[A\u001bOB\u001b[1;5C\u001b[5~\u001b[3;2~', ['up', 'down', 'right', 'page_up', 'delete']],
@@ -50,7 +50,7 @@ describe('what a terminal sends', () => {
     expect(keysOf(sent)).toEqual(names);
   });
 
-  it('is the same however it is cut into pieces', () => {
+  it('are the same however the input is split', () => {
     const parts = fc.constantFrom('\u001b[A', '\u001bOB', 'q', '漢', '\u001b[5~', '\u001b[200~x\ry\u001b[201~', '\r');
     fc.assert(
       fc.property(fc.array(parts, { maxLength: 8 }), fc.nat(40), (sequences, at) => {
@@ -65,7 +65,7 @@ describe('what a terminal sends', () => {
     );
   });
 
-  it('never hangs and never throws, whatever it is', () => {
+  it('never hang and never throw, whatever the input', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 60 }), (sent) => {
         expect(decodeKeys(sent, true).rest).toBe('');
@@ -116,7 +116,7 @@ describe('the input line', () => {
 });
 
 describe('keys', () => {
-  it('go through the rows of all lists, and no further', () => {
+  it('move through the rows of all lists, and no further', () => {
     const start = stateOf([busy()]);
     const selected = (sent: string): string => rowOf(press(start, sent).state)?.key.replaceAll('\n', ' ') ?? '';
     expect(selected('')).toBe('words needs_you WORDS-7');
@@ -130,7 +130,7 @@ describe('keys', () => {
     expect(selected('\t\t\t\t')).toBe('words needs_you WORDS-7');
   });
 
-  it('stay with an issue when it goes to another list', () => {
+  it('stay with an issue when it moves to another list', () => {
     const { state } = press(stateOf([busy()]), 'jj');
     expect(rowOf(state)?.identifier).toBe('WORDS-1');
     const after = withRows({ ...state, nows: [now({ running: [running('WORDS-8')], waiting: [waiting('WORDS-1')] })] });
@@ -172,14 +172,14 @@ describe('keys', () => {
     expect(wishes(press(stateOf([busy()]), sent).effects)).toEqual([]);
   });
 
-  it('resume what is paused, and drained too', () => {
+  it('resume a paused or draining project', () => {
     for (const kind of ['pause', 'drain'] as const) {
       const paused = now({}, { paused: { kind, since: null, reason: null } });
       expect(wishes(press(stateOf([paused]), 'p').effects)).toEqual([{ kind: 'resume' }]);
     }
   });
 
-  it('resume what the limit of the day stops', () => {
+  it('resume after the limit of the day', () => {
     const about = { issue_id: null, issue_identifier: null, kind: 'limit' as const, actions: ['resume'] };
     const stopped = now({ needs_you: [needsYou('day', about)] });
     expect(wishes(press(stateOf([stopped]), 'p').effects)).toEqual([{ kind: 'resume' }]);
@@ -213,7 +213,7 @@ describe('keys', () => {
     );
   });
 
-  it('are about the project of the selected row when there are several', () => {
+  it('apply to the project of the selected row when there are several', () => {
     const nows = [now({ running: [running('A-1')] }), now({ project: 'numbers', running: [running('B-1')] })];
     const { effects } = press(stateOf(nows), 'jp');
     expect(effects).toMatchObject([{ do: 'submit', wish: { project: 'numbers', request: { kind: 'pause' } } }]);
@@ -222,13 +222,13 @@ describe('keys', () => {
     expect(empty.state.message).toMatchObject({ tone: 'warn' });
   });
 
-  it('ask about the issue that was selected when they were pressed, wherever the selection has gone since', () => {
+  it('ask about the issue that was selected when they were pressed', () => {
     const { state } = press(stateOf([busy()]), 'jjs');
     const after = withRows({ ...state, nows: [now({ running: [running('WORDS-66')] })] });
     expect(wishes(press(after, 'y').effects)).toEqual([{ kind: 'issue_stop', issue: 'id-WORDS-1' }]);
   });
 
-  it('do nothing to what is about no issue, and say so', () => {
+  it('do nothing to a row without an issue, and say so', () => {
     const about = { issue_id: null, issue_identifier: null, kind: 'daemon' as const };
     const { state, effects } = press(stateOf([now({ needs_you: [needsYou('x', about)] })]), 'r');
     expect(effects).toEqual([]);
@@ -237,7 +237,7 @@ describe('keys', () => {
     expect(unselected.message?.text).not.toBe(state.message?.text);
   });
 
-  it('filter as they are typed, over everything that a row says', () => {
+  it('filter while typing, over the whole text of a row', () => {
     const { state } = press(stateOf([busy()]), '/QUOTA');
     expect(state.rows.map(({ identifier }) => identifier)).toEqual(['WORDS-10']);
     expect(press(state, '\r').state).toMatchObject({ filter: 'QUOTA', prompt: null });
@@ -249,12 +249,12 @@ describe('keys', () => {
     expect(press(stateOf([now({ finished: [finished('L-1')] })]), '/todo\r').state.rows).toEqual([]);
   });
 
-  it('take the answer of the daemon away', () => {
+  it('dismiss the answer of the daemon', () => {
     const told = stateOf([busy()], { message: { text: 'done', tone: 'good' } });
     expect(press(told, 'j').state.message).toBeNull();
   });
 
-  it('leave', () => {
+  it('quit', () => {
     expect(press(stateOf([busy()]), 'q').effects).toEqual([{ do: 'quit' }]);
     expect(press(stateOf([busy()]), '/q\u0003').effects).toEqual([{ do: 'interrupt' }]);
   });
@@ -296,7 +296,7 @@ describe('an answer', () => {
     expect(wishes(press(asked(), '\rn').effects)).toEqual([]);
   });
 
-  it('never is a secret', () => {
+  it('is never a secret', () => {
     const fields = colourQuestion.fields.map((field) => ({ ...field, is_secret: field.name === 'why' }));
     const state = asked({ ...colourQuestion, fields });
     const decline = { kind: 'question_answer', question: 'q-7', decision: 'decline' };

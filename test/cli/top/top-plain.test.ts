@@ -8,7 +8,7 @@ const steering = /[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u200b]/;
 const line = (pattern: RegExp) => expect.stringMatching(pattern);
 
 describe('plain lines', () => {
-  it('tell what starts, what ends and what needs a person, each once', () => {
+  it('report each start, end and need for a person once', () => {
     const tell = plainLines();
     const one = running('W-1');
     expect(tell([now({ running: [one] })], sceneAt)).toEqual([line(/^12:00:00 W-1 .*: The work of W-1$/)]);
@@ -29,7 +29,7 @@ describe('plain lines', () => {
     expect(tell([now()], sceneAt)).toEqual([]);
   });
 
-  it('tell of a run that follows another on the same issue', () => {
+  it('report a run that follows another on the same issue', () => {
     const tell = plainLines();
     tell([now({ running: [running('W-1')] })], sceneAt);
     expect(tell([now({ running: [running('W-1', { run_id: 'another' })] })], sceneAt)).toEqual([
@@ -38,7 +38,7 @@ describe('plain lines', () => {
     ]);
   });
 
-  it('name the project when there are several, and nothing where there is no issue', () => {
+  it('name the project when there are several, and nothing without an issue', () => {
     const about = needsYou('x', {
       issue_id: null,
       issue_identifier: null,
@@ -53,7 +53,7 @@ describe('plain lines', () => {
     ).toEqual([line(/^12:00:00 words A-1 \S+$/)]);
   });
 
-  it('tell that a project is paused, drains, is stopped by a limit, and goes on', () => {
+  it('report that a project is paused, drains, is stopped by a limit, and continues', () => {
     const tell = plainLines();
     const paused = (kind: 'pause' | 'drain', reason: string | null) =>
       now({}, { paused: { kind, since: null, reason } });
@@ -75,7 +75,7 @@ describe('plain lines', () => {
     ]);
   });
 
-  it('are lines without escapes, whoever wrote the words', () => {
+  it('contain no escapes from any author', () => {
     const hostile = '\u001b[2Jwords\r\n\u202emore\u009b31m\u200b';
     const scene = now({
       project: hostile,

@@ -134,7 +134,7 @@ describe('the terminal view', () => {
     [0, 4, 16],
     [250, 4, 16],
     [2_000, 4, 5],
-  ])('draws every %d ms, where that is no more than four times a second', async (refreshMs, least, most) => {
+  ])('draws every %d ms, up to four times a second', async (refreshMs, least, most) => {
     const view = new View();
     view.refreshMs = refreshMs;
     let asked = 0;
@@ -154,7 +154,7 @@ describe('the terminal view', () => {
     expect(await view.after(20)).toMatch(/: wor ?$/m);
   });
 
-  it('leaves out frames while the terminal has not taken the last one, and then shows what is so', async () => {
+  it('skips frames while the terminal has not taken the last one, and then shows the current state', async () => {
     const view = new View().start();
     await view.clock.advance(1_000);
     Object.assign(view.stdout, { writableLength: 5 });
@@ -169,7 +169,7 @@ describe('the terminal view', () => {
     expect(seen).not.toMatch(/W-1|WORDS-7/);
   });
 
-  it('tells where the dashboard is as soon as somebody answers, and when it is elsewhere', async () => {
+  it('shows where the dashboard is as soon as a daemon answers, and when it moves', async () => {
     const view = new View().start();
     view.address = 'http://127.0.0.1:1111';
     expect(await view.after(1_000)).toContain('http://127.0.0.1:1111');
@@ -183,7 +183,7 @@ describe('the terminal view', () => {
     expect(await view.after(1_000)).toContain('http://127.0.0.1:2222');
   });
 
-  it('says that it is refused, and not that nobody answers', async () => {
+  it('says that it is refused, and not that no daemon answers', async () => {
     const view = new View();
     view.nows = async () => {
       throw new BatonError('token_needed', 'It wants a token in BATON_TOKEN.');
@@ -195,14 +195,14 @@ describe('the terminal view', () => {
     expect(seen).not.toMatch(silentSince);
   });
 
-  it('shows what is typed at once', async () => {
+  it('shows typed text at once', async () => {
     const view = new View().start();
     await view.clock.advance(1_000);
     view.type('/wor');
     expect(await view.after(20)).toMatch(/: wor ?$/m);
   });
 
-  it('is drawn anew in a window of another size before anything else happens', async () => {
+  it('is drawn again at once after a change of the window size', async () => {
     const view = new View().start();
     await view.clock.advance(1_000);
     const before = view.writes.length;
@@ -211,7 +211,7 @@ describe('the terminal view', () => {
     expect(view.writes.slice(before).join('')).toContain('\u001b[2J');
   });
 
-  it('says after a while that the daemon does not answer when it only hangs, and asks again', async () => {
+  it('says after a while that a hanging daemon does not answer, and asks again', async () => {
     const view = new View().start();
     await view.clock.advance(1_000);
     view.nows = () => new Promise(() => {});
@@ -225,7 +225,7 @@ describe('the terminal view', () => {
     expect(back).not.toMatch(silentSince);
   });
 
-  it('gives each command a key of its own, and shows what came of it until the next key', async () => {
+  it('gives each command its own key, and shows its answer until the next key', async () => {
     const view = new View().start();
     await view.clock.advance(1_000);
     view.answer = async () => {
@@ -244,7 +244,7 @@ describe('the terminal view', () => {
     expect(keys).not.toContain(undefined);
   });
 
-  it('tells the whole of an answer, also a path that is longer than a line', async () => {
+  it('shows a whole answer, also a path that is longer than a line', async () => {
     const view = new View().start();
     view.stdout.columns = 40;
     await view.clock.advance(1_000);
@@ -255,7 +255,7 @@ describe('the terminal view', () => {
     expect(lines.join('')).toContain(path);
   });
 
-  it('tells only of the issue that is looked at, whichever answer comes last', async () => {
+  it('shows only the details of the opened issue, whichever answer comes last', async () => {
     const view = new View();
     const waits = new Map<string, (issue: IssueDetail) => void>();
     view.issue = (id) => new Promise((resolve) => waits.set(id, resolve));
@@ -270,7 +270,7 @@ describe('the terminal view', () => {
     expect(await view.seen()).not.toContain('The wrong one?');
   });
 
-  it('opens no answer to a question that is not there, and says so', async () => {
+  it('opens no answer to a missing question, and says so', async () => {
     const view = new View().start();
     await view.clock.advance(1_000);
     view.type('a');
@@ -282,7 +282,7 @@ describe('the terminal view', () => {
     expect(await view.after(300)).toMatch(/^ WORDS-7 .*: Which colour/m);
   });
 
-  it('goes back to the list when what is looked at is there no more', async () => {
+  it('returns to the list when the opened row is gone', async () => {
     const view = new View().start();
     await view.clock.advance(1_000);
     view.type('\r');
@@ -297,7 +297,7 @@ describe('the terminal view', () => {
   it.each([
     ['q', 'quit'],
     ['\u0003', 'interrupted'],
-  ])('ends by %j and leaves the terminal as it was, with nothing left to run', async (key, how) => {
+  ])('ends by %j and restores the terminal, with nothing left running', async (key, how) => {
     const view = new View().start();
     await view.clock.advance(1_000);
     expect(view.stdin.isRaw).toBe(true);
@@ -317,7 +317,7 @@ describe('the terminal view', () => {
     ['an answer that is none', (view: View) => Object.assign(view, { nows: async () => [null] })],
     ['a stream that fails', (view: View) => view.stdout.emit('error', new Error('EIO'))],
     ['whoever started it', (view: View) => view.stop.abort()],
-  ])('is ended by %s, and leaves the terminal as it was', async (_, end) => {
+  ])('is ended by %s, and restores the terminal', async (_, end) => {
     const view = new View().start();
     await view.clock.advance(1_000);
     end(view);
@@ -328,7 +328,7 @@ describe('the terminal view', () => {
     expect(view.clock.pending).toBe(0);
   });
 
-  it('does nothing that was typed after the end', async () => {
+  it('ignores input after the end', async () => {
     const view = new View().start();
     await view.clock.advance(1_000);
     view.type('qrp');
@@ -341,7 +341,7 @@ describe('the terminal view', () => {
   it.each([
     ['there is no terminal', (view: View) => Object.assign(view.stdout, { isTTY: false })],
     ['the terminal takes no escapes', (view: View) => Object.assign(view.env, { TERM: 'dumb' })],
-  ])('is lines where %s, also about the daemon itself', async (_, prepare) => {
+  ])('prints lines where %s, also about the daemon itself', async (_, prepare) => {
     const view = new View();
     prepare(view);
     view.start();

@@ -52,31 +52,28 @@ async function openTerminal(place: Place, size: TerminalSize, first: Scene): Pro
 
 describe.skipIf(!existsSync(makeTerminal))('baton top on a terminal', () => {
   // @conforms top.1
-  it.each(sizes)(
-    'shows everything on $columns columns and $rows rows, and leaves the screen as it was',
-    async (size) => {
-      using place = new Place({ TERM: 'xterm-256color' });
-      await using terminal = await openTerminal(place, size, scene([busy()]));
-      expect(terminal.isAlternate()).toBe(true);
-      const lines = terminal.lines();
-      expect(lines[0]).toMatch(/^ Baton · words · http:\/\/127\.0\.0\.1:4000\/ +● \S+ · .* \d+s$/);
-      expect(lines[1]).toMatch(/ 3\/3 · 3 \S+ · 20,200 [^·]* · \$2\.50 [^·]*\$20\.00/);
-      // Each list has a title with its count.
-      const counts = lines.flatMap((line) => /^ [A-Z]\D+ (\d+) {2}/.exec(line)?.[1] ?? []);
-      expect(counts).toEqual(['2', '3', '3', '2']);
-      expect(lines.join('\n')).toContain('worker crashed restarting cleanly');
-      expect(lines.at(-1)).toMatch(/ {2}q \S+ .* 1 \D+ 10$/);
-      // The columns of a list stand below one another.
-      const running = lines.filter((line) => /^ [●?] WORDS-(?:1|7) /.test(line) && line.includes('14,200'));
-      expect(new Set(running.map((line) => line.indexOf('14,200'))).size).toBe(1);
-      terminal.type('q');
-      expect(await terminal.ended()).toBe(0);
-      expect(terminal.isAlternate()).toBe(false);
-      expect(terminal.lines().slice(0, 2)).toEqual(['before', 'ended: quit']);
-      expect(terminal.raw()).toContain('\u001b[?2004l\u001b[?7h\u001b[?25h\u001b[?1049l');
-      expect(place.read('after')).toMatch(/ icanon .* echo /s);
-    },
-  );
+  it.each(sizes)('shows everything on $columns columns and $rows rows, and restores the screen', async (size) => {
+    using place = new Place({ TERM: 'xterm-256color' });
+    await using terminal = await openTerminal(place, size, scene([busy()]));
+    expect(terminal.isAlternate()).toBe(true);
+    const lines = terminal.lines();
+    expect(lines[0]).toMatch(/^ Baton · words · http:\/\/127\.0\.0\.1:4000\/ +● \S+ · .* \d+s$/);
+    expect(lines[1]).toMatch(/ 3\/3 · 3 \S+ · 20,200 [^·]* · \$2\.50 [^·]*\$20\.00/);
+    // Each list has a title with its count.
+    const counts = lines.flatMap((line) => /^ [A-Z]\D+ (\d+) {2}/.exec(line)?.[1] ?? []);
+    expect(counts).toEqual(['2', '3', '3', '2']);
+    expect(lines.join('\n')).toContain('worker crashed restarting cleanly');
+    expect(lines.at(-1)).toMatch(/ {2}q \S+ .* 1 \D+ 10$/);
+    // The columns of a list stand below one another.
+    const running = lines.filter((line) => /^ [●?] WORDS-(?:1|7) /.test(line) && line.includes('14,200'));
+    expect(new Set(running.map((line) => line.indexOf('14,200'))).size).toBe(1);
+    terminal.type('q');
+    expect(await terminal.ended()).toBe(0);
+    expect(terminal.isAlternate()).toBe(false);
+    expect(terminal.lines().slice(0, 2)).toEqual(['before', 'ended: quit']);
+    expect(terminal.raw()).toContain('\u001b[?2004l\u001b[?7h\u001b[?25h\u001b[?1049l');
+    expect(place.read('after')).toMatch(/ icanon .* echo /s);
+  });
 
   // @conforms S14
   it.each([
@@ -87,7 +84,7 @@ describe.skipIf(!existsSync(makeTerminal))('baton top on a terminal', () => {
       (terminal: PseudoTerminal) => terminal.play(scene([busy()], { isBroken: true })),
       'error nobody expected this',
     ],
-  ])('leaves the screen as it was after %s', async (_, end, how) => {
+  ])('restores the screen after %s', async (_, end, how) => {
     using place = new Place({ TERM: 'xterm-256color' });
     await using terminal = await openTerminal(place, usual, scene([busy()]));
     end(terminal);
@@ -98,7 +95,7 @@ describe.skipIf(!existsSync(makeTerminal))('baton top on a terminal', () => {
     expect(place.read('after')).toMatch(/ icanon .* echo /s);
   });
 
-  it('fits a window that gets another size at once', async () => {
+  it('adapts to a new window size at once', async () => {
     using place = new Place({ TERM: 'xterm-256color' });
     await using terminal = await openTerminal(place, usual, scene([busy()]));
     for (const size of [{ columns: 120, rows: 40 }, { columns: 40, rows: 12 }, usual]) {
@@ -113,7 +110,7 @@ describe.skipIf(!existsSync(makeTerminal))('baton top on a terminal', () => {
     }
   });
 
-  it('is steered by keys, and tells what the daemon said until the next one', async () => {
+  it('is controlled by keys, and shows the answer of the daemon until the next key', async () => {
     using place = new Place({ TERM: 'xterm-256color' });
     const issue = { ...scene(null).issue, questions: [colourQuestion] };
     await using terminal = await openTerminal(place, usual, scene([busy()], { issue }));
@@ -152,7 +149,7 @@ describe.skipIf(!existsSync(makeTerminal))('baton top on a terminal', () => {
     expect(new Set(asked.map(({ request }) => request.key)).size).toBe(2);
   });
 
-  it('never takes what was pasted for keys', async () => {
+  it('never treats pasted text as keys', async () => {
     using place = new Place({ TERM: 'xterm-256color' });
     await using terminal = await openTerminal(place, usual, scene([busy()]));
     terminal.type('\u001b[200~dy\rsyq\u001b[201~');
@@ -163,7 +160,7 @@ describe.skipIf(!existsSync(makeTerminal))('baton top on a terminal', () => {
     expect(terminal.asked()).toEqual([]);
   });
 
-  it('keeps what it knew while the daemon is gone, says since when, and comes back by itself', async () => {
+  it('keeps its content while the daemon is gone, says since when, and comes back by itself', async () => {
     using place = new Place({ TERM: 'xterm-256color' });
     await using terminal = await openTerminal(place, usual, scene([busy()]));
     terminal.play(scene(null));
@@ -177,7 +174,7 @@ describe.skipIf(!existsSync(makeTerminal))('baton top on a terminal', () => {
     expect(terminal.lines().join('\n')).not.toContain('WORDS-10');
   });
 
-  it('shows hostile text as text, in its place, and nothing else moves', async () => {
+  it('shows hostile text as text in its place, and nothing else moves', async () => {
     using place = new Place({ TERM: 'xterm-256color' });
     const row = running('X-1', { title: hostile, last_message: hostile, stage: hostile, issue_identifier: hostile });
     const scenes = now({ running: [row, running('X-2')], waiting: [waiting('X-3', { reason: hostile })] });
@@ -200,7 +197,7 @@ describe.skipIf(!existsSync(makeTerminal))('baton top on a terminal', () => {
     expect(await terminal.ended()).toBe(0);
   });
 
-  it('writes nothing while nothing changes, and one frame for all that does', async () => {
+  it('writes nothing while nothing changes, and one frame for all changes', async () => {
     using place = new Place({ TERM: 'xterm-256color' });
     const still = now({ waiting: [waiting('WORDS-1', { next_look_at: null })] });
     const polling = { ...still.vitals.polling, next_poll_at: null };
@@ -220,7 +217,7 @@ describe.skipIf(!existsSync(makeTerminal))('baton top on a terminal', () => {
     expect(frames[0]).not.toContain('Baton');
   });
 
-  it('uses no colour where NO_COLOR is set', async () => {
+  it('uses no colour with NO_COLOR', async () => {
     using place = new Place({ TERM: 'xterm-256color', NO_COLOR: '1' });
     await using terminal = await openTerminal(place, usual, scene([busy()]));
     await terminal.sees('▸? WORDS-7');

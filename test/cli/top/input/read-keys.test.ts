@@ -26,18 +26,18 @@ async function heard(pieces: readonly string[], apartMs: number): Promise<Key[]>
 const named = (keys: readonly Key[]): string[] =>
   keys.map((key) => ('text' in key ? `${key.name} ${key.text}` : key.name));
 
-describe('what is read from a terminal', () => {
+describe('terminal input', () => {
   it.each([
     ['pauses', [begins, 'dy', '\rp', `q${ends}j`], ['paste dy\rpq', 'text j']],
     ['pauses in its end mark', [`${begins}dy`, '\u001b[20', '1~j'], ['paste dy', 'text j']],
     ['pauses in its first mark', ['\u001b[20', `0~dyq${ends}j`], ['paste dyq', 'text j']],
     ['pauses after the escape of its first mark', ['\u001b', `[200~dyq${ends}j`], ['escape', 'paste dyq', 'text j']],
     ['never ends', [`${begins}dy`, 'p', 'q', '\r', '\u001b'], []],
-  ])('a paste that %s is no key', async (_, pieces, names) => {
+  ])('does not treat a paste that %s as keys', async (_, pieces, names) => {
     expect(named(await heard(pieces, 10_000))).toEqual(names);
   });
 
-  it('a paste that is too long is dropped whole, and what follows it is heard', async () => {
+  it('drops a paste that is too long, and reads what follows it', async () => {
     const pieces = [begins, ...Array.from({ length: 30 }, () => 'pdyq\r'.repeat(10_000)), `p${ends}j`];
     expect(named(await heard(pieces, 1))).toEqual(['text j']);
     const inOne = [`${begins}${'pq'.repeat(600_000)}\u001b[20`, '1~j'];
@@ -45,7 +45,7 @@ describe('what is read from a terminal', () => {
   });
 
   // @conforms top.6
-  it('a paste is one, however it is cut and however long each piece takes', async () => {
+  it('keeps a paste together, however it is split and however slow it is', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.string({ unit: fc.constantFrom('p', 'q', 'd', 'y', '\r', '[', '~', '2', '0') }),
@@ -61,7 +61,7 @@ describe('what is read from a terminal', () => {
     );
   });
 
-  it('an escape that nothing follows is the key', async () => {
+  it('treats a lone escape as the key', async () => {
     expect(named(await heard(['\u001b', 'j', '\u001b[', 'A', '\u001bO', 'k'], 100))).toEqual([
       ...['escape', 'text j', 'up', 'escape', 'text O', 'text k'],
     ]);

@@ -64,9 +64,9 @@ function mergedBranch(scene: LookScene): { base: string; head: string } {
   return { base, head: scene.agent('git rev-parse baton/t-1').trim() };
 }
 
-describe('the diff of what was brought to the repository', () => {
+describe('the diff of published work', () => {
   // @conforms api.64
-  it('is that of its commits against their base, also when they are merged and the branch is gone', async () => {
+  it('shows its commits against their base, also when they are merged and the branch is gone', async () => {
     const scene = lookScene();
     const { base, head } = mergedBranch(scene);
     scene.agent('git branch -qD baton/t-1; echo dirty >> file');
@@ -101,7 +101,7 @@ describe('the diff of what was brought to the repository', () => {
     expect((await diffOf(scene, evidenceOf(head, 4))).why_none).toContain(' log --patch baton/t-1');
   });
 
-  it('is empty for a branch without commits of its own, and of a repository without a work tree', async () => {
+  it('is empty for a branch without its own commits, and for a bare repository', async () => {
     const scene = lookScene();
     const { head } = mergedBranch(scene);
     shell(`git clone -q --bare workspace bare.git`, scene.folder);
@@ -111,7 +111,7 @@ describe('the diff of what was brought to the repository', () => {
     expect((await diffOf(scene, evidenceOf(head, 2), repo)).files).toHaveLength(3);
   });
 
-  it('comes out of the copy of a repository elsewhere', async () => {
+  it('reads the local copy of a remote repository', async () => {
     const scene = lookScene();
     const { head } = mergedBranch(scene);
     const repo = { location: 'https://example.com/r.git', shown: 'https://example.com/r.git', isLocal: false };
@@ -124,7 +124,7 @@ describe('the diff of what was brought to the repository', () => {
     expect((await diffOf(scene, evidence, repo)).files).toHaveLength(3);
   });
 
-  it('says where the work is when its commits are not there any more, and what it cannot know', async () => {
+  it('says where the work is when its commits are gone, and what cannot be known', async () => {
     const scene = lookScene();
     const gone = 'a'.repeat(40);
     const where = `git -C ${scene.workspace} log --patch baton/t-1`;
@@ -154,7 +154,7 @@ describe('the diff of what was brought to the repository', () => {
   }, 60_000);
 
   // @conforms api.64
-  it('runs nothing that the repository or its commits name, with every trap at once', async () => {
+  it('runs no program that the repository or its commits name, with every trap at once', async () => {
     const scene = lookScene(trapGround);
     const canary = hatchCanary(path.join(scene.folder, 'cage'));
     scene.agent("echo '* diff=evil filter=evil' > .gitattributes; git add -A; git commit -qm attributes");
@@ -167,7 +167,7 @@ describe('the diff of what was brought to the repository', () => {
 });
 
 describe('the diff of an issue whose workspace was removed', () => {
-  it('is that of the last run that was seen in it', async () => {
+  it('is that of the last run in that workspace', async () => {
     const { runs } = await scratchStore(systemClock);
     const none = { base: null, head: null, branch: null, files: [], is_cut: false };
     const why = async () => {

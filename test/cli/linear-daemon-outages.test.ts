@@ -16,9 +16,9 @@ const refusedMs = 12_000;
 /** How late a busy machine may be with what it is told. */
 const lateMs = 5_000;
 
-describe.concurrent('the daemon while Linear', liveTest, () => {
+describe.concurrent('a daemon on an unreliable Linear', liveTest, () => {
   // @conforms linear.18
-  it('is down: the run goes on, nothing restarts, little is asked and told, and what was filed meanwhile starts afterwards', async () => {
+  it('continues the run while Linear is down, with few requests and log lines, and starts new issues afterwards', async () => {
     await using scene = await linearScene({ polling });
     const { linear, place } = scene;
     const atWork = scene.file([...atWorkUntilLet, 'comment Still here.', 'move Done']);
@@ -74,7 +74,7 @@ describe.concurrent('the daemon while Linear', liveTest, () => {
   ];
   // @conforms linear.19
   it.each(refusals)(
-    'refuses %s: nothing arrives before, it is said until when, and the run goes on',
+    'waits as long as Linear asks after %s, says until when, and continues the run',
     async (_, fault) => {
       await using scene = await linearScene();
       const { linear } = scene;
@@ -110,7 +110,7 @@ describe.concurrent('the daemon while Linear', liveTest, () => {
   );
 
   // @conforms linear.20
-  it('refuses one of two projects with the same key: the other stops asking too', async () => {
+  it('stops polling for a second project with the same key when Linear refuses the first', async () => {
     await using scene = await linearScene();
     const { linear, place } = scene;
     linear.addProject({ slugId: 'second' });
