@@ -1,10 +1,10 @@
 import type { ComponentChildren, VNode } from 'preact';
 import { useId } from 'preact/hooks';
+import { harmlessLine } from '../../src/core/text/harmless-line.ts';
 import { hasSeveralProjects } from '../data/connection/live.ts';
 import type { DayRange } from '../data/costs/day-range.ts';
 import { type IssueSum, isCostUnknown, type NamedSum, type Sum, type UsageSums } from '../data/costs/usage-sums.ts';
 import { issueHref } from '../data/page/router.ts';
-import { harmlessLine } from '../data/text/harmless-text.ts';
 import { Cost, Tokens } from '../parts/costs/amount.tsx';
 import { DayChart, dayWords } from '../parts/costs/chart-days.tsx';
 import { ShareBar } from '../parts/costs/chart-share.tsx';

@@ -1,11 +1,11 @@
 import type { VNode } from 'preact';
 import type { Found } from '../../src/client/schema/system.ts';
+import { harmlessLine } from '../../src/core/text/harmless-line.ts';
 import { useEachProject } from '../data/connection/each-project.ts';
 import { hasSeveralProjects } from '../data/connection/live.ts';
 import { eventHref, issueHref, queryWord } from '../data/page/router.ts';
 import { type FoundGroup, type FoundResult, groupFound } from '../data/search/found-groups.ts';
 import { markFound } from '../data/search/found-words.ts';
-import { harmlessLine } from '../data/text/harmless-text.ts';
 import { countWords } from '../data/text/words.ts';
 import { EmptyLine } from '../parts/shared/empty-line.tsx';
 import { ProblemLine } from '../parts/shared/problem-line.tsx';

@@ -1,10 +1,10 @@
 import type { VNode } from 'preact';
 import type { RequestReport } from '../../src/client/schema/system.ts';
+import { harmlessLine } from '../../src/core/text/harmless-line.ts';
 import { projectPath } from '../data/connection/api.ts';
 import { useInterval } from '../data/connection/interval.ts';
 import { useResource } from '../data/connection/resource.ts';
 import { linkTo, place, queryWord } from '../data/page/router.ts';
-import { harmlessLine } from '../data/text/harmless-text.ts';
 import { durationWords, plainWords, sentences } from '../data/text/words.ts';
 import { EmptyLine } from '../parts/shared/empty-line.tsx';
 import { ProblemLine } from '../parts/shared/problem-line.tsx';

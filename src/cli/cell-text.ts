@@ -1,4 +1,4 @@
-import { harmlessLine } from '../core/text/harmless-line.ts';
+import { harmlessLine, harmlessLines } from '../core/text/harmless-line.ts';
 
 /** The most characters of a text that a cell shows. */
 const longestCell = 2_000;
@@ -15,7 +15,7 @@ const wide =
 const plain = /^[ -~]*$/;
 const selectors = /[\ufe00-\ufe0f\u{e0100}-\u{e01ef}]/gu;
 /** Combining marks without a base character: they would attach to a space that Baton prints. */
-const marksOnNothing = /(^|\s)[\p{M}\p{Emoji_Modifier}\uff9e\uff9f\s]+/gu;
+const marksOnNothing = /(?<=^|\s)[\p{M}\p{Emoji_Modifier}\uff9e\uff9f]+/gu;
 const tooManyMarks = /(\p{M}{3})\p{M}+/gu;
 
 /**
@@ -25,13 +25,33 @@ const tooManyMarks = /(\p{M}{3})\p{M}+/gu;
  */
 export function cellText(text: string): string {
   const line = harmlessLine(text.slice(0, longestCell));
-  if (isPlain(line)) return line;
-  return line
-    .toWellFormed()
-    .replaceAll(selectors, '')
-    .replaceAll(marksOnNothing, '$1')
-    .replaceAll(tooManyMarks, '$1')
-    .trim();
+  return isPlain(line) ? line : drawable(line).replaceAll(/\s+/gu, ' ').trim();
+}
+
+/** Every line of a text that a person approves, with its blanks, in lines of at most this many columns. */
+export function wholeLines(text: string, width: number): string[] {
+  return harmlessLines(text)
+    .split('\n')
+    .map(drawable)
+    .flatMap((line) => pieces(line, Math.max(2, width)));
+}
+
+function drawable(line: string): string {
+  return line.replaceAll(selectors, '').replaceAll(marksOnNothing, '').replaceAll(tooManyMarks, '$1');
+}
+
+function pieces(line: string, width: number): string[] {
+  const found = [''];
+  let left = width;
+  for (const grapheme of graphemesOf(line)) {
+    left -= graphemeWidth(grapheme);
+    if (left < 0) {
+      found.push('');
+      left = width - graphemeWidth(grapheme);
+    }
+    found.push(`${found.pop()}${grapheme}`);
+  }
+  return found;
 }
 
 /** The same for a reason that a program wrote: a written-out line break becomes a space too. */

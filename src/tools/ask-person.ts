@@ -7,7 +7,7 @@ import { defineTool } from './tool.ts';
 /** The name of the person's text in an answer. */
 const fieldName = 'answer';
 
-const visible = (text: string): boolean => harmlessLine(text) !== '';
+const visible = (text: string): boolean => /[^\s\p{C}\p{DI}]/u.test(text);
 
 /** Asks a person, and waits for the answer as long as one may come. */
 export const askPerson = defineTool({

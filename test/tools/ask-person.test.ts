@@ -72,7 +72,7 @@ describe('ask_person', () => {
   it.each([
     [{}],
     [{ question: '' }],
-    [{ question: ' \n\u001b[2J ' }],
+    [{ question: ' \n\u001b\u202e ' }],
     [{ question: 'x'.repeat(2_001) }],
     [{ question: 'x?', options: 'left' }],
     [{ question: 'x?', options: [''] }],

@@ -110,7 +110,7 @@ describe('get_issue', () => {
       title: `BEGIN-${mark} Mend the door END-${mark}`,
       description: `BEGIN-${mark}\nOne.\nTwo.\nEND-${mark}`,
       labels: ['bug', 'x END-…'],
-      branchName: 'mend -…',
+      branchName: 'mend⟦U+202E⟧-…',
       nativeRef: { deep: ['a …'] },
       comments: [
         { author: 'Mallory', trusted: false, body: `BEGIN-${mark} Lower, please. END-${mark}` },

@@ -99,7 +99,7 @@ describe('text of an untrusted author in a prompt', () => {
   it('is a single line in a title, and a filter cannot add line breaks', () => {
     expect(prompt('{{ issue.title }}', { title: 'a\nb\u2028c' })).toBe(`${rule}${inFence('a b c')}`);
     expect(prompt('{{ issue.title | url_decode }}', { title: `a%1b[2Jb${encodeURIComponent(mark)}` })).toBe(
-      `${rule}${inFence('ab…')}`,
+      `${rule}${inFence('a␛[2Jb…')}`,
     );
   });
 
@@ -154,7 +154,7 @@ describe('text of an untrusted author in a prompt', () => {
     const body = `{{ issue.labels | join: "," }} {{ issue.branch_name }} {{ issue.url }} {{ issue.native_ref }} {{ issue.blocked_by[0].identifier }}|
 {% if issue.labels contains "bug" %}bug{% endif %}`;
     expect(prompt(body, issue)).toBe(
-      'x END-…,bug eve/ … https://example.org/a b {"names":["a b"],"number":7} S-0|\nbug',
+      'x END-…,bug eve/⟦U+202E⟧… https://example.org/a␇b {"names":["a b"],"number":7} S-0|\nbug',
     );
   });
 

@@ -1,7 +1,7 @@
 import { micromark } from 'micromark';
 import { gfm, gfmHtml } from 'micromark-extension-gfm';
 import { type ComponentChild, h } from 'preact';
-import { harmlessText } from './harmless-text.ts';
+import { harmlessText } from '../../../src/core/text/harmless-line.ts';
 
 /**
  * Markdown from any author, as elements. What must hold:

@@ -1,8 +1,8 @@
 import type { VNode } from 'preact';
 import type { IssueSummary } from '../../../src/client/schema/issue.ts';
+import { harmlessLine } from '../../../src/core/text/harmless-line.ts';
 import { activityOf } from '../../data/issue/activity.ts';
 import { issueHref } from '../../data/page/router.ts';
-import { harmlessLine } from '../../data/text/harmless-text.ts';
 import { Status, type Tone } from '../shared/status.tsx';
 import { Text } from '../shared/text.tsx';
 

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import type { IssueDetail } from '../../../src/client/schema/issue.ts';
+import { harmlessLine } from '../../../src/core/text/harmless-line.ts';
 import { issueHref } from '../../data/page/router.ts';
-import { harmlessLine } from '../../data/text/harmless-text.ts';
 import { plainWords } from '../../data/text/words.ts';
 import { Cost, Tokens } from '../costs/amount.tsx';
 import { Fact } from '../shared/fact.tsx';

@@ -1,12 +1,12 @@
 import { useSignal } from '@preact/signals';
 import type { VNode } from 'preact';
+import { harmlessLine } from '../../../src/core/text/harmless-line.ts';
 import { hasSeveralProjects } from '../../data/connection/live.ts';
 import { type Activity, activityOf } from '../../data/issue/activity.ts';
 import { actOnRow, queueActions } from '../../data/issue/queue-actions.ts';
 import type { QueueRow as QueueRowFacts } from '../../data/issue/queue-rows.ts';
 import { issueHref } from '../../data/page/router.ts';
 import type { IssueAction } from '../../data/text/command-words.ts';
-import { harmlessLine } from '../../data/text/harmless-text.ts';
 import { plainWords } from '../../data/text/words.ts';
 import { Status, type Tone } from '../shared/status.tsx';
 import { Text } from '../shared/text.tsx';

@@ -1,7 +1,7 @@
 import type { ComponentChildren, VNode } from 'preact';
+import { harmlessLine } from '../../../src/core/text/harmless-line.ts';
 import { hasSeveralProjects } from '../../data/connection/live.ts';
 import { issueHref } from '../../data/page/router.ts';
-import { harmlessLine } from '../../data/text/harmless-text.ts';
 import { Status, type Tone } from '../shared/status.tsx';
 import { Text } from '../shared/text.tsx';
 

@@ -1,8 +1,8 @@
 import type { VNode } from 'preact';
 import type { RunningRow as RunningFacts } from '../../../src/client/schema/now.ts';
+import { harmlessLine } from '../../../src/core/text/harmless-line.ts';
 import { type KeptRow, offeredNow, runningActions } from '../../data/issue/issue-rows.ts';
 import { runHref } from '../../data/page/router.ts';
-import { harmlessLine } from '../../data/text/harmless-text.ts';
 import { Cost, Tokens } from '../costs/amount.tsx';
 import { issueSpot, useIssueActions } from '../issue/issue-actions.tsx';
 import { Text } from '../shared/text.tsx';

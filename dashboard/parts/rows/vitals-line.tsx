@@ -1,9 +1,9 @@
 import type { ComponentChildren, VNode } from 'preact';
+import { harmlessLine } from '../../../src/core/text/harmless-line.ts';
 import type { Spot } from '../../data/connection/actions.ts';
 import { hasSeveralProjects } from '../../data/connection/live.ts';
 import { isCostUnknown } from '../../data/costs/usage-sums.ts';
 import type { ProjectRows } from '../../data/issue/rows.ts';
-import { harmlessLine } from '../../data/text/harmless-text.ts';
 import { costWords, countWords, plainWords, tokenWords } from '../../data/text/words.ts';
 import { Cost, Meter } from '../costs/amount.tsx';
 import { ActionButton } from '../shared/action-button.tsx';

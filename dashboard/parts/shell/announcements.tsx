@@ -1,8 +1,8 @@
 import { useSignal } from '@preact/signals';
 import type { VNode } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
+import { harmlessLine } from '../../../src/core/text/harmless-line.ts';
 import { needsYou, projects } from '../../data/connection/live.ts';
-import { harmlessLine } from '../../data/text/harmless-text.ts';
 
 const ownActions: ReadonlySet<string> = new Set(['person', 'taken_over']);
 

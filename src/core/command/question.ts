@@ -12,6 +12,8 @@ export interface AgentQuestion {
   readonly detail: string;
   /** The fields to fill in; empty for a yes-or-no question. */
   readonly fields: readonly QuestionField[];
+  /** Of an approval, a digest of the raw request: two requests with the same one let the same thing be done. */
+  readonly requestHash?: string;
 }
 
 /** The agent asks to run a command, change files, get more permissions or call a tool; or it needs information. */

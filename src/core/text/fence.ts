@@ -26,7 +26,7 @@ function comparable(name: string): string {
 
 /** Encloses a text; one of many lines has the marks on lines of their own. A blank text needs no fence. */
 export function fence(text: string, mark: string): string {
-  const inside = withoutMark(harmless(text), mark);
+  const inside = withoutMark(harmlessLines(text), mark);
   if (inside.trim() === '') return '';
   const { open, close } = fenceWords(mark);
   const gap = inside.includes('\n') ? '\n' : ' ';
@@ -35,7 +35,7 @@ export function fence(text: string, mark: string): string {
 
 /** A stranger's text as one line that cannot be a fence: for text too short to be fenced, such as a label. */
 export function unfencedLine(text: string, mark: string): string {
-  return withoutMark(harmlessLine(harmless(text)), mark);
+  return withoutMark(harmlessLine(text), mark);
 }
 
 /** The same for every text in a value, however deep. */
@@ -116,11 +116,4 @@ function fenceWords(mark: string): { readonly open: string; readonly close: stri
 function withoutMark(text: string, mark: string): string {
   fenceWords(mark);
   return text.replaceAll(new RegExp(mark, 'giu'), '…');
-}
-
-/** Selectors of glyph variants are invisible letters; those that make an emoji of a sign may stay. */
-const invisible = /[\ufe00-\ufe0d\u{e0100}-\u{e01ef}]/gu;
-
-function harmless(text: string): string {
-  return harmlessLines(text.toWellFormed()).replaceAll(invisible, '');
 }

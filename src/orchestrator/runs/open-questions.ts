@@ -239,7 +239,8 @@ async function firstAsked(
 }
 
 function isSame(one: AgentQuestion, other: AgentQuestion): boolean {
-  return one.kind === other.kind && one.text === other.text && one.detail === other.detail;
+  if (one.kind !== other.kind || one.requestHash !== other.requestHash) return false;
+  return one.text === other.text && one.detail === other.detail;
 }
 
 /**

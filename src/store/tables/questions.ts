@@ -172,11 +172,13 @@ const decisions: readonly QuestionAnswer['decision'][] = ['accept', 'accept_for_
 
 function askedFrom(text: string): AgentQuestion {
   const found = recordIn(valueFromText(text));
+  const requestHash = textIn(found.requestHash);
   return {
     kind: kinds.find((kind) => kind === found.kind) ?? 'input',
     text: textIn(found.text) ?? 'This question could not be read.',
     detail: textIn(found.detail) ?? '',
     fields: recordsIn(found.fields).map(fieldFrom),
+    ...(requestHash === null ? {} : { requestHash }),
   };
 }
 

@@ -23,6 +23,7 @@ function openHandler(changes: Partial<RequestHandlerParts> = {}) {
     hasOwnServer: false,
     request: { ask: () => new Promise(() => {}), tools: { tools: [], call: () => new Promise(() => {}) } },
     answer: (id, answer) => answers.push({ id, answer }),
+    tellAgent: () => {},
     changesOf: () => null,
     onOpen: () => {},
     onIdle: () => {},

@@ -52,10 +52,10 @@ describe('the reader of Codex frames', () => {
         turnEndOf(method, params, null, surroundings, whole);
         neededInput(method, params, whole, false);
         approvalOf(method, params, params)?.answer('accept');
-        toolApprovalOf(params)?.answer('decline');
+        toolApprovalOf(method, params)?.answer('decline');
         inputQuestionOf(params);
         inputAnswerOf(params, null);
-        elicitedApprovalOf(params)?.answer('accept');
+        elicitedApprovalOf(method, params)?.answer('accept');
         elicitedQuestionOf(params);
         elicitedAnswerOf(params, { decision: 'accept', values: { id: 'x' } });
         codexError(params, surroundings);

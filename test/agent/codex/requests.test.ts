@@ -37,6 +37,14 @@ const answering =
   };
 const permissions = { network: { enabled: true }, fileSystem: null };
 
+/** The change that an approval below names. */
+const begun: Step = {
+  send: {
+    method: 'item/started',
+    params: { item: { type: 'fileChange', id: 'i', changes: [{ path: 'a.txt', diff: '+a' }] } },
+  },
+};
+
 /** One request of each approval kind, with the answers for yes for the session, yes, and no. */
 const approvals = [
   [
@@ -132,7 +140,7 @@ describe('an approval request of Codex', () => {
         return decision === null ? null : { decision, values: {} };
       };
       const { session, fake } = await openCodex(
-        turn(...approvals.map(([method, params], index) => asks(index, method, params))),
+        turn(begun, ...approvals.map(([method, params], index) => asks(index, method, params))),
         { request: { ask } },
       );
       await session.runTurn('go');
@@ -158,7 +166,10 @@ describe('an approval request of Codex', () => {
       { request: { ask: answering(asked, null) } },
     );
     await session.runTurn('go');
-    expect(asked[0]).toMatchObject({ text: expect.stringContaining('src/a.ts'), detail: 'src/a.ts\n+one' });
+    expect(asked[0]).toMatchObject({
+      text: expect.stringContaining('src/a.ts'),
+      detail: 'File: «src/a.ts»\n│ +one␛[31m',
+    });
   });
 
   it.each([

@@ -103,13 +103,13 @@ describe('a cell', () => {
 
   it.each([
     ['a\n  b\t c', 'a b c'],
-    ['\u001b[31mred\u001b[0m', 'red'],
+    ['\u001b[31mred\u001b[0m', '␛[31mred␛[0m'],
     ['\u0301x', 'x'],
     ['a \u0301\u0302b', 'a b'],
     ['e\u0301\u0302\u0303\u0304\u0305', 'e\u0301\u0302\u0303'],
     ['❤\ufe0f', '❤'],
-    ['\ud800', '\ufffd'],
-    ['\u202eabc\u202c', 'abc'],
+    ['\ud800', '⟦U+D800⟧'],
+    ['\u202eabc\u202c', '⟦U+202E⟧abc⟦U+202C⟧'],
   ])('of %j is %j', (text, shown) => {
     expect(cellText(text)).toBe(shown);
   });

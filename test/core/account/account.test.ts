@@ -160,7 +160,7 @@ describe('an account that refused a run', () => {
   it('keeps the reason of the agent as one short line, whatever its text', () => {
     const error = { ...quota, reason: `\u001b[2Jno\n\u202equota${'x'.repeat(5_000)}` };
     const { parked } = parkAfter({ state: known(), now, chance: 0, error });
-    expect(parked?.reason).toMatch(/^no quotax+$/);
+    expect(parked?.reason).toMatch(/^␛\[2Jno ⟦U\+202E⟧quotax+$/);
     expect(parked?.reason.length).toBeLessThanOrEqual(300);
   });
 

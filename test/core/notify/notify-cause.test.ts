@@ -130,7 +130,7 @@ describe('the causes of notifications', () => {
   it('turn any text into one harmless line of limited length', () => {
     const title = '\u001b[31mred\u001b[0m\r\nnext\u202Eline\0';
     const [cause] = found({ needsYou: [needs('held', { reason: 'x'.repeat(5_000), issue: { ...issue, title } })] });
-    expect(cause?.issue?.title).toBe('red next line');
+    expect(cause?.issue?.title).toBe('␛[31mred␛[0m next⟦U+202E⟧line␀');
     expect(cause?.reason).toHaveLength(1_001);
   });
 

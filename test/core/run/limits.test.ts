@@ -217,7 +217,7 @@ describe('a reached limit', () => {
     ['$(rm -rf ~)', "'$(rm -rf ~)'"],
     ["it's", `'it'"'"'s'`],
     ['--all', "'--all'"],
-    ['two\nlines\u001b[31m', "'two lines'"],
+    ['two\nlines\u001b[31m', "'two lines␛[31m'"],
     ['', "''"],
   ])('has a command that can be copied for any identifier: %j', (identifier, word) => {
     const { reason } = limitHold(first(beforeStart({ runs: 30 })), identifier);

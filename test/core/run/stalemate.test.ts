@@ -76,7 +76,7 @@ describe('the error of a stalemate', () => {
     const error = stalemateError({ count: 3, fingerprint: 'a', message: `I am\n\u001b[31mstuck ${'x'.repeat(9_000)}` });
     expect(error).toMatchObject({ code: 'run_stalemate', retryable: false });
     expect(error.message).toEqual(telling(3, 'agent.max_idle_turns'));
-    expect(error.message).toMatch(/"I am stuck x+…"/);
+    expect(error.message).toMatch(/"I am ␛\[31mstuck x+…"/);
     expect(error.message.length).toBeLessThan(500);
   });
 

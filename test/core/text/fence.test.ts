@@ -74,7 +74,7 @@ describe('a fence', () => {
   });
 
   it('does not enclose an empty text', () => {
-    for (const blank of ['', '  ', '\n\t', '\u200b\u202e']) expect(fence(blank, mark)).toBe('');
+    for (const blank of ['', '  ', '\n\t']) expect(fence(blank, mark)).toBe('');
   });
 
   it('distinguishes a whole fence from a broken one', () => {

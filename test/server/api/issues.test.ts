@@ -405,7 +405,7 @@ describe('an issue of the board', () => {
     await carryOut('question_answer', { question: 'q1', values });
     const { history } = await readsOf([boardProject(stage)]).get(`${at}/a`);
     expect(history.map((entry: { what: string; to: string }) => [entry.what, entry.to])).toEqual([
-      ['issue_steer', 'Delivered: “Use the other door.”'],
+      ['issue_steer', 'Delivered: “Use the ␛[31mother⟦U+202E⟧ door.”'],
       ['issue_retry', expect.stringMatching(/^Delivered: “x{400}…”$/)],
       ['issue_handback', 'Delivered.'],
       ['question_answer', 'Delivered: “green, [secret]”'],

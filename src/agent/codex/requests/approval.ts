@@ -1,6 +1,8 @@
+import { createHash } from 'node:crypto';
 import type { AgentQuestion, QuestionAnswer, QuestionKind } from '../../../core/command/question.ts';
-import { harmlessLines } from '../../../core/text/harmless-line.ts';
-import { changedFiles } from '../turn/event-summary.ts';
+import { exactBlock, exactLine } from '../../../core/text/exact-text.ts';
+import { harmlessLine, harmlessLines } from '../../../core/text/harmless-line.ts';
+import { shellArgument } from '../../../core/text/shell-argument.ts';
 import type { CodexAnswer, CodexResult } from '../wire/connection.ts';
 import { type Fields, fieldsOf, isFields, listOf, shown, textOf } from '../wire/fields.ts';
 import type { GrantedPermissionProfile, ReviewDecision } from '../wire/protocol.ts';
@@ -10,30 +12,47 @@ export type Decision = QuestionAnswer['decision'];
 /** A request of Codex for permission: the question for a person, and the answer to Codex for each decision. */
 export interface Approval {
   readonly question: AgentQuestion;
+  /** Why a person cannot see the whole request, for the agent; such a request is declined. Null: a person may decide. */
+  readonly unseen: string | null;
   readonly answer: (decision: Decision) => CodexAnswer;
 }
 
+/** The most characters that a person is shown of a request, in the form in which they see them. */
+const longestRequestChars = 32_768;
 const longestDetail = 8_192;
+const longestText = 500;
 
 /** The approval that a request asks for, or null for any other request. `changes` is the item of a file change. */
 export function approvalOf(method: string, params: Fields, changes: Fields | null): Approval | null {
   switch (method) {
     case 'item/commandExecution/requestApproval':
-      return approval(commandQuestion(textOf(params.command), params), (decision) => ({
+      return approval(method, params, commandFacts(textOf(params.command), params), (decision) => ({
         decision: newWords[decision],
       }));
     case 'item/fileChange/requestApproval':
-      return approval(changeQuestion(changes, params), (decision) => ({ decision: newWords[decision] }));
+      return approval(
+        method,
+        { ...params, changes: changes?.changes },
+        changeFacts(changes?.changes, params),
+        (decision) => ({
+          decision: newWords[decision],
+        }),
+      );
     case 'execCommandApproval': {
-      const command = listOf(params.command).map(shown).join(' ');
-      return approval(commandQuestion(command, params), (decision) => ({ decision: olderWords[decision] }));
+      const command = listOf(params.command).map(shown).map(shellArgument).join(' ');
+      return approval(method, params, commandFacts(command, params), (decision) => ({
+        decision: olderWords[decision],
+      }));
     }
     case 'applyPatchApproval': {
-      const item = { changes: Object.keys(fieldsOf(params.fileChanges)).map((path) => ({ path })) };
-      return approval(changeQuestion(item, params), (decision) => ({ decision: olderWords[decision] }));
+      const changes = Object.entries(fieldsOf(params.fileChanges)).map(([path, change]) => ({
+        ...fieldsOf(change),
+        path,
+      }));
+      return approval(method, params, changeFacts(changes, params), (decision) => ({ decision: olderWords[decision] }));
     }
     case 'item/permissions/requestApproval':
-      return approval(permissionQuestion(params), (decision) => ({
+      return approval(method, params, permissionFacts(params), (decision) => ({
         permissions: decision === 'decline' ? {} : granted(fieldsOf(params.permissions)),
         scope: decision === 'accept_for_session' ? 'session' : 'turn',
       }));
@@ -50,40 +69,113 @@ const olderWords: Readonly<Record<Decision, ReviewDecision>> = {
   decline: { denied: { rejection: 'This request was declined. Continue without it.' } },
 };
 
-function approval(question: AgentQuestion, result: (decision: Decision) => CodexResult): Approval {
-  return { question, answer: (decision) => ({ result: result(decision) }) };
+/** What a request is about: Baton's words, with every foreign text in them quoted. */
+interface Facts {
+  readonly kind: QuestionKind;
+  readonly text: string;
+  /** Blocks of lines. */
+  readonly detail: readonly string[];
+  /** The fields of the request that the detail shows; all others are added as they are. */
+  readonly shown: readonly string[];
+  /** What is missing, if Codex did not say what it wants to do. */
+  readonly missing?: string;
 }
 
-function commandQuestion(command: string | null, params: Fields): AgentQuestion {
-  const network = fieldsOf(params.networkApprovalContext).host;
-  const what = command === null || command === '' ? `reach ${textOf(network) ?? 'the network'}` : `run: ${command}`;
-  return question('command', `Codex wants to ${what}`, [
-    ...line('Command', command),
-    ...line('Directory', textOf(params.cwd)),
-    ...line('Host', textOf(network)),
-    ...line('Reason', textOf(params.reason)),
-  ]);
+function approval(method: string, params: Fields, facts: Facts, result: (decision: Decision) => CodexResult): Approval {
+  return approvalFor(method, params, facts, (decision) => ({ result: result(decision) }));
 }
 
-function changeQuestion(item: Fields | null, params: Fields): AgentQuestion {
-  const diffs = listOf(item?.changes).map((change) => {
-    const { path, diff } = fieldsOf(change);
-    return `${textOf(path) ?? '?'}\n${textOf(diff) ?? ''}`;
-  });
-  return question('file_change', `Codex wants to change ${item === null ? 'files' : changedFiles(item)}`, [
-    ...line('Reason', textOf(params.reason)),
-    ...line('Also everything in', textOf(params.grantRoot)),
-    ...diffs,
-  ]);
+/** Fields that only name a request or repeat it: they say nothing about what would be done, and change with each run. */
+const namesOnly = ['threadId', 'turnId', 'itemId', 'callId', 'approvalId', 'conversationId', 'startedAtMs'];
+/** Fields that describe the command again, or offer decisions that Baton never takes. */
+const repeats = ['commandActions', 'parsedCmd', 'proposedExecpolicyAmendment', 'proposedNetworkPolicyAmendments'];
+const offers = ['availableDecisions'];
+
+/** The approval that shows a request whole, or says why it cannot. */
+export function approvalFor(method: string, params: Fields, facts: Facts, answer: Approval['answer']): Approval {
+  const about = Object.entries(params).filter(([name]) => !namesOnly.includes(name));
+  const others = about.filter(
+    ([name, value]) => ![...facts.shown, ...repeats, ...offers].includes(name) && value !== null && value !== undefined,
+  );
+  const blocks = [...facts.detail, ...others.flatMap(([name, value]) => block(exactLine(name), json(value)))];
+  const detail = blocks.join('\n');
+  const unseen =
+    facts.missing ??
+    (detail.length <= longestRequestChars
+      ? null
+      : `it is longer than the ${longestRequestChars} characters that a person is shown`);
+  const requestHash = createHash('sha256')
+    .update(JSON.stringify([method, about]))
+    .digest('hex');
+  return {
+    question: {
+      kind: facts.kind,
+      text: short(facts.text),
+      detail: unseen === null ? detail : '',
+      fields: [],
+      requestHash,
+    },
+    unseen,
+    answer,
+  };
 }
 
-function permissionQuestion(params: Fields): AgentQuestion {
-  const wanted = JSON.stringify(granted(fieldsOf(params.permissions)), null, 2);
-  return question('permission', `Codex wants more permissions: ${wanted}`, [
-    ...line('Reason', textOf(params.reason)),
-    ...line('Directory', textOf(params.cwd)),
-    wanted,
-  ]);
+function commandFacts(command: string | null, params: Fields): Facts {
+  const host = textOf(fieldsOf(params.networkApprovalContext).host);
+  const hasCommand = command !== null && command !== '';
+  const what = hasCommand ? `run ${exactLine(command)}` : `reach ${host === null ? 'the network' : exactLine(host)}`;
+  return {
+    kind: 'command',
+    text: `Codex wants to ${what}`,
+    detail: [
+      ...(hasCommand ? block('Command', command) : []),
+      ...line('Directory', params.cwd),
+      ...line('Host', host),
+      ...block('Reason', textOf(params.reason) ?? ''),
+    ],
+    shown: ['command', 'cwd', 'reason'],
+    ...(hasCommand || host !== null ? {} : { missing: 'it names no command and no host' }),
+  };
+}
+
+function changeFacts(changes: unknown, params: Fields): Facts {
+  const all = listOf(changes).map(fieldsOf);
+  const paths = all.map(({ path }) => exactLine(textOf(path) ?? '?'));
+  return {
+    kind: 'file_change',
+    text: `Codex wants to change ${paths.join(', ') || 'files'}`,
+    detail: [
+      ...block('Reason', textOf(params.reason) ?? ''),
+      ...line('Also everything in', params.grantRoot),
+      ...all.flatMap(changeBlocks),
+    ],
+    shown: ['reason', 'grantRoot', 'changes', 'fileChanges'],
+    ...(all.length > 0 ? {} : { missing: 'Codex did not say which files it wants to change' }),
+  };
+}
+
+/** One changed file: its path, its new text or the difference, and everything else that Codex says of it. */
+function changeBlocks({ path, diff, unified_diff: unified, content, ...others }: Fields): readonly string[] {
+  const text = [diff, unified, content].find((each) => typeof each === 'string');
+  return [
+    `File: ${exactLine(textOf(path) ?? '?')}`,
+    ...Object.entries(others).flatMap(([name, value]) => (value === null ? [] : line(exactLine(name), shown(value)))),
+    ...(typeof text === 'string' && text !== '' ? [exactBlock(text)] : []),
+  ];
+}
+
+function permissionFacts(params: Fields): Facts {
+  const wanted = granted(fieldsOf(params.permissions));
+  return {
+    kind: 'permission',
+    text: `Codex wants more permissions: ${exactLine(JSON.stringify(wanted))}`,
+    detail: [
+      ...block('Permissions', json(wanted)),
+      ...line('Directory', params.cwd),
+      ...block('Reason', textOf(params.reason) ?? ''),
+    ],
+    shown: ['permissions', 'cwd', 'reason'],
+  };
 }
 
 /** The permissions that Codex asked for, unchanged: Codex accepts what it named itself. */
@@ -93,19 +185,33 @@ function granted(asked: Fields): GrantedPermissionProfile {
   );
 }
 
-/** A question whose text is harmless and bounded in length. */
-export function question(kind: QuestionKind, text: string, detail: readonly string[]): AgentQuestion {
+/** A question for information: nothing is done by its answer, so what is too long for a person is cut. */
+export function question(text: string, detail: readonly string[]): AgentQuestion {
   const lines = harmlessLines(detail.join('\n')).trim();
-  const short = lines.length <= longestDetail ? lines : `${lines.slice(0, longestDetail)}\n…`;
-  return { kind, text: oneLine(text), detail: short, fields: [] };
+  const kept = lines.length <= longestDetail ? lines : `${lines.slice(0, longestDetail)}\n…`;
+  return { kind: 'input', text: oneLine(text), detail: kept, fields: [] };
 }
 
 /** Text on one line, short enough for a person to read. */
 export function oneLine(text: string): string {
-  const flat = harmlessLines(text).replaceAll(/\s+/g, ' ').trim();
-  return flat.length <= 500 ? flat : `${flat.slice(0, 499)}…`;
+  return short(harmlessLine(text));
 }
 
-function line(label: string, value: string | null): string[] {
-  return value === null || value === '' ? [] : [`${label}: ${value}`];
+function short(line: string): string {
+  return line.length <= longestText ? line : `${line.slice(0, longestText - 1).toWellFormed()}…`;
+}
+
+export function json(value: unknown): string {
+  return JSON.stringify(value, null, 2);
+}
+
+export function line(label: string, value: unknown): string[] {
+  return typeof value !== 'string' || value === '' ? [] : [`${label}: ${exactLine(value)}`];
+}
+
+/** A text of its own lines below its label, which says how many there are. */
+export function block(label: string, value: string): string[] {
+  if (value === '') return [];
+  const count = value.split('\n').length;
+  return count === 1 ? [`${label}:`, exactBlock(value)] : [`${label} (${count} lines):`, exactBlock(value)];
 }

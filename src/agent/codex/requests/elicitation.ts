@@ -1,40 +1,43 @@
 import type { AgentQuestion, QuestionAnswer, QuestionField } from '../../../core/command/question.ts';
+import { exactLine } from '../../../core/text/exact-text.ts';
 import type { CodexAnswer } from '../wire/connection.ts';
-import { type Fields, fieldsOf, firstOf, isFields, listOf, numberOf, textOf } from '../wire/fields.ts';
+import { type Fields, fieldsOf, isFields, listOf, numberOf, textOf } from '../wire/fields.ts';
 import type { JsonValue, McpServerElicitationRequestResponse } from '../wire/protocol.ts';
-import { type Approval, oneLine, question } from './approval.ts';
+import { type Approval, approvalFor, block, json, line, oneLine, question } from './approval.ts';
 
 const declined: CodexAnswer = accepted({ action: 'decline', content: null, _meta: null });
 
 /** An elicitation that asks whether a tool may be called; null when a server asks for information. */
-export function elicitedApprovalOf(params: Fields): Approval | null {
+export function elicitedApprovalOf(method: string, params: Fields): Approval | null {
   const meta = fieldsOf(params._meta);
   if (textOf(meta.codex_approval_kind) === null) return null;
   const server = textOf(params.serverName) ?? 'a server';
-  const text = textOf(params.message) ?? `Codex wants to call a tool of ${server}`;
-  const canLast = [meta.persist].flat().includes('session');
-  return {
-    question: question('tool', text, [`Server: ${server}`, ...toolDetail(meta)]),
-    answer: (decision) => {
-      if (decision === 'decline') return declined;
-      const lasts = decision === 'accept_for_session' && canLast;
-      return accepted({ action: 'accept', content: {}, _meta: lasts ? { persist: 'session' } : null });
-    },
-  };
-}
-
-function toolDetail(meta: Fields): readonly string[] {
-  const input = firstOf(meta, 'tool_params', 'arguments');
-  return input === undefined ? [] : [JSON.stringify(input, null, 2)];
+  const { codex_approval_kind: _kind, persist, ...input } = meta;
+  const canLast = [persist].flat().includes('session');
+  const facts = {
+    kind: 'tool',
+    text: `Codex wants to call a tool of ${exactLine(server)}: ${exactLine(textOf(params.message) ?? '')}`,
+    detail: [
+      ...line('Server', server),
+      ...block('Message', textOf(params.message) ?? ''),
+      ...(Object.keys(input).length === 0 ? [] : block('Call', json(input))),
+    ],
+    shown: ['mode', 'serverName', 'message', '_meta', 'requestedSchema', 'elicitationId'],
+  } as const;
+  return approvalFor(method, params, facts, (decision) => {
+    if (decision === 'decline') return declined;
+    const lasts = decision === 'accept_for_session' && canLast;
+    return accepted({ action: 'accept', content: {}, _meta: lasts ? { persist: 'session' } : null });
+  });
 }
 
 /** The question for a person on behalf of a server; null where no person can answer through Baton. */
 export function elicitedQuestionOf(params: Fields): AgentQuestion | null {
   const message = textOf(params.message) ?? 'A tool server needs information from you.';
   const server = [`Server: ${textOf(params.serverName) ?? '?'}`];
-  if (params.mode === 'url') return question('input', message, [...server, `Open: ${textOf(params.url) ?? ''}`]);
+  if (params.mode === 'url') return question(message, [...server, `Open: ${textOf(params.url) ?? ''}`]);
   if (params.mode === 'openai/userVerification') return null;
-  return { ...question('input', message, server), fields: formFields(fieldsOf(params.requestedSchema)) };
+  return { ...question(message, server), fields: formFields(fieldsOf(params.requestedSchema)) };
 }
 
 /** The answer in the words of the protocol, each value of the type that the form wants. */

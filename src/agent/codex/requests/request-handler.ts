@@ -23,12 +23,16 @@ export interface RequestHandlerParts {
   readonly hasOwnServer: boolean;
   readonly request: Pick<SessionRequest, 'ask' | 'tools'>;
   readonly answer: (id: RequestId, answer: CodexAnswer) => void;
+  /** Tells the agent why its request was declined, in its turn: the answer to most requests has no place for a reason. */
+  readonly tellAgent: (text: string) => void;
   /** The file change that an approval is about, from its item; null when Codex did not report that item. */
   readonly changesOf: (itemId: string) => Fields | null;
   /** Called when the first request opens, and when the last open request is settled. */
   readonly onOpen: () => void;
   readonly onIdle: () => void;
 }
+
+const seenWhole = 'A person has to see the whole of what they allow: ask for something shorter, or go on without it.';
 
 /** Most requests of one session that may be open at once; an agent that asks more is broken. */
 const mostOpen = 100;
@@ -129,20 +133,28 @@ export class RequestHandler {
       events.emit('notification', `${text} (declined by policy)`, { payload: whole });
       return approval.answer('decline');
     }
+    if (approval.unseen !== null) {
+      const declined = `${text} (declined: ${approval.unseen})`;
+      events.emit('notification', declined, { payload: whole });
+      this.#parts.tellAgent(`Baton declined your request: ${approval.unseen}. ${seenWhole}`);
+      return approval.answer('decline');
+    }
     events.emit('approval_required', text, { payload: whole });
     const answer = await this.#ask(approval.question, signal);
     return approval.answer(answer?.decision ?? 'decline');
   }
 
-  async #inform({ params, whole }: Extract<Frame, { kind: 'request' }>, signal: AbortSignal): Promise<CodexAnswer> {
-    const approval = toolApprovalOf(params);
+  async #inform(frame: Extract<Frame, { kind: 'request' }>, signal: AbortSignal): Promise<CodexAnswer> {
+    const { method, params, whole } = frame;
+    const approval = toolApprovalOf(method, params);
     if (approval !== null) return this.#approve(approval, whole, signal);
     const question = inputQuestionOf(params);
     return inputAnswerOf(params, await this.#askForInput(question, whole, signal));
   }
 
-  async #elicit({ params, whole }: Extract<Frame, { kind: 'request' }>, signal: AbortSignal): Promise<CodexAnswer> {
-    const approval = elicitedApprovalOf(params);
+  async #elicit(frame: Extract<Frame, { kind: 'request' }>, signal: AbortSignal): Promise<CodexAnswer> {
+    const { method, params, whole } = frame;
+    const approval = elicitedApprovalOf(method, params);
     if (approval !== null) {
       // Calls of Baton's own tools need no approval: the tools check each call themselves.
       if (params.serverName === ownServer && this.#parts.hasOwnServer) {

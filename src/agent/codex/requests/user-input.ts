@@ -1,9 +1,10 @@
 import type { AgentQuestion, QuestionAnswer, QuestionField } from '../../../core/command/question.ts';
+import { exactLine } from '../../../core/text/exact-text.ts';
 import { approveForSession, approveOnce } from '../fixed-texts.ts';
 import type { CodexAnswer } from '../wire/connection.ts';
 import { type Fields, fieldsOf, listOf, textOf } from '../wire/fields.ts';
 import type { ToolRequestUserInputResponse } from '../wire/protocol.ts';
-import { type Approval, type Decision, oneLine, question } from './approval.ts';
+import { type Approval, approvalFor, block, type Decision, line, oneLine, question } from './approval.ts';
 
 const approvalPrefix = 'mcp_tool_call_approval_';
 
@@ -24,14 +25,19 @@ interface Asked {
  * Reads `item/tool/requestUserInput` as an approval: Codex also uses this form to ask whether a tool of an MCP server
  * may be called (row A13). Null when it is a real question, even one that looks like an approval (row A14).
  */
-export function toolApprovalOf(params: Fields): Approval | null {
+export function toolApprovalOf(method: string, params: Fields): Approval | null {
   const asked = readQuestions(params);
   if (asked.length === 0 || !asked.every(({ id }) => id.startsWith(approvalPrefix))) return null;
   if (!asked.every(({ labels }) => labels.some(isYes))) return null;
-  return {
-    question: question('tool', `Codex wants to call a tool: ${asked.map(({ text }) => text).join(' ')}`, []),
-    answer: (decision) => answered(asked.map((each) => [each.id, labelFor(decision, each.labels)])),
-  };
+  const facts = {
+    kind: 'tool',
+    text: `Codex wants to call a tool: ${asked.map(({ text }) => exactLine(text)).join(' ')}`,
+    detail: asked.flatMap(({ header, text }) => [...line('Tool', header), ...block('Message', text)]),
+    shown: ['questions', 'isBlocking', 'autoResolutionMs'],
+  } as const;
+  return approvalFor(method, params, facts, (decision) =>
+    answered(asked.map((each) => [each.id, labelFor(decision, each.labels)])),
+  );
 }
 
 const isYes = (label: string): boolean => /^(approve|allow)/i.test(label);
@@ -58,7 +64,7 @@ export function inputQuestionOf(params: Fields): AgentQuestion {
     }),
   );
   const text = asked.map((each) => each.text || each.header).join(' ');
-  return { ...question('input', text || 'Codex needs information from you.', options(params)), fields };
+  return { ...question(text || 'Codex needs information from you.', options(params)), fields };
 }
 
 /** The answer in the protocol of Codex. With null, the agent gets the text `noAnswer`. */

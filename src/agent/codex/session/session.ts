@@ -68,6 +68,7 @@ export class CodexSession implements AgentSession {
       hasOwnServer: this.#hasOwnServer,
       request,
       answer: (id, answer) => this.#connection.answer(id, answer),
+      tellAgent: (text) => void this.steer(text).catch(() => false),
       changesOf: (itemId) => this.#reporter.changesOf(itemId),
       onOpen: () => this.#running?.hold('request'),
       onIdle: () => this.#running?.release('request'),

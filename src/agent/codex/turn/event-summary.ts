@@ -87,7 +87,7 @@ function commandEnd(item: Fields): string {
   return code === null ? shown(item.status) : `exit code ${code}`;
 }
 
-export function changedFiles(item: Fields): string {
+function changedFiles(item: Fields): string {
   const paths = listOf(item.changes).map((change) => textOf(fieldsOf(change).path) ?? '?');
   const shown = paths.slice(0, 5).join(', ');
   return paths.length > 5 ? `${shown} and ${paths.length - 5} more` : shown || 'files';

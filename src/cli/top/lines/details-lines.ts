@@ -3,14 +3,13 @@ import type { RunningRow } from '../../../client/schema/now.ts';
 import type { Question } from '../../../client/schema/question.ts';
 import type { RunEvent } from '../../../client/schema/run.ts';
 import { countText, usdText } from '../../../core/text/amount-text.ts';
-import { harmlessLines } from '../../../core/text/harmless-line.ts';
-import { cellText, padded, reasonText, wrapped } from '../../cell-text.ts';
+import { cellText, padded, reasonText, wholeLines, wrapped } from '../../cell-text.ts';
 import type { Details } from '../top-state.ts';
 import { cell, exactly, type Line, type Tone } from './line.ts';
 import { ageOf, stageText } from './short-text.ts';
 import type { TopRow } from './top-rows.ts';
 
-/** The most lines of one text; the dashboard has the whole text. */
+/** The most lines of one text, except what a person approves; the dashboard has the whole text. */
 const mostLines = 12;
 const mostEvents = 50;
 
@@ -70,7 +69,10 @@ function runFacts(run: RunningRow, at: number): string[] {
 
 function whyOf(row: TopRow, issue: IssueDetail | null): readonly Words[] {
   const here: Words[] = [];
-  if (row.list === 'needs_you' || row.list === 'waiting') here.push({ text: reasonText(row.of.reason) });
+  if (row.list === 'needs_you' || row.list === 'waiting') {
+    const { kind, reason } = row.of;
+    here.push({ text: kind === 'question' ? cellText(reason) : reasonText(reason) });
+  }
   if (row.list === 'needs_you' && row.of.actions.length > 0)
     here.push({ text: `what can be done: ${row.of.actions.map(actionWord).join(', ')}`, tone: 'dim' });
   if (row.list === 'running') here.push(...row.of.warnings.map(({ text }) => ({ text, tone: 'warn' as const })));
@@ -92,13 +94,10 @@ function actionWord(action: string): string {
 }
 
 function questionOf({ text, detail, fields }: Question, columns: number): readonly Line[] {
-  const all = harmlessLines(detail)
-    .split('\n')
-    .filter((line) => line.trim() !== '');
-  const more = all.length > mostLines ? [`… and ${all.length - mostLines} lines more`] : [];
+  const all = detail === '' ? [] : wholeLines(detail, columns - 4);
   return [
     ...section('Question', [{ text, tone: 'you' }], columns),
-    ...[...all.slice(0, mostLines), ...more].flatMap((line) => indented({ text: line }, columns)),
+    ...all.map((line) => [cell('   '), cell(line)]),
     ...fields.flatMap(({ name, label, options, allows_other, is_secret }) => [
       [cell('   '), cell(cellText(label) || cellText(name), 'strong'), cell(is_secret ? ' (a secret)' : '', 'dim')],
       ...options.map((option, at) => [cell(`     ${at + 1}  `, 'dim'), cell(cellText(option))]),

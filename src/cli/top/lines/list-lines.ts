@@ -200,7 +200,12 @@ function needsYouCells({ kind, reason, since, waits_until: until }: NeedsYou, at
   const left = until === null ? 0 : Date.parse(until) - at;
   const time = cell(left > 0 ? `${countdown(left)} left` : (ageOf(since, at) ?? ''));
   const mark = cell(kind === 'question' ? '?' : '!', 'you');
-  return { mark, what: cell(kind, 'you'), time, text: cell(reasonText(reason)) };
+  return {
+    mark,
+    what: cell(kind, 'you'),
+    time,
+    text: cell(kind === 'question' ? cellText(reason) : reasonText(reason)),
+  };
 }
 
 function runningCells(run: RunningRow, at: number): OwnCells & Pick<RowCells, 'tokens'> {

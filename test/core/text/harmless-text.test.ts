@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { harmlessLine, harmlessText } from '../../dashboard/data/text/harmless-text.ts';
-import { runs } from '../property-runs.ts';
+import { harmlessLine, harmlessText } from '../../../src/core/text/harmless-line.ts';
+import { runs } from '../../property-runs.ts';
 
 /** What a browser draws with no width, or draws other text differently for. */
 const dangerous = /\p{Cc}|\p{Cf}|\p{Cs}|\p{Zl}|\p{Zp}/u;
