@@ -208,7 +208,7 @@ describe('the views of it', () => {
       ...{ kind: 'question', questionId: 'q', repeats: null, actions: [] },
     };
     const [cause] = causesIn(
-      { at: 1, needsYou: [fact], landed: [], isComplete: true },
+      { at: 1, needsYou: [fact], finished: [], isComplete: true },
       { at: 1, problems: new Map(), daemon: 'd' },
     );
     expect(cause?.reason).toContain(exactLine(spoof));
