@@ -121,6 +121,7 @@ async function startOne(workflowPath: string, parts: StartParts, surroundings: S
     version,
     workflow: workflowPath,
     containment: daemon.containment.containment,
+    bill_bounded_by: daemon.billBoundedBy,
     logs,
     dashboard,
   });

@@ -14,9 +14,14 @@ export interface BackendProfile {
   readonly environment: readonly string[];
   /** The variable that names the folder of an account; null where accounts have none. */
   readonly homeVariable: string | null;
+  /** What it reports about its use of a model. */
+  readonly reports: UsageReports;
   /** The errors that it raises beyond those of the catalogue. */
   readonly errors?: AdapterErrors;
 }
+
+/** Money, tokens alone, or nothing that a limit could count. */
+export type UsageReports = 'cost' | 'tokens' | 'nothing';
 
 export interface BackendSettings {
   /** Where the keys stand in the file: a section of its own, or `agent`. */

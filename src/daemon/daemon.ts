@@ -1,5 +1,6 @@
 import path from 'node:path';
 import type { Logger } from '../core/logger.ts';
+import { boundsOfBill } from '../core/run/limits.ts';
 import type { Settings } from '../core/settings.ts';
 import type { WorkflowSource } from '../core/workflow.ts';
 import { createLimiterRegistry, type LimiterRegistry } from '../http/limiter-registry.ts';
@@ -18,7 +19,7 @@ import type { BoardStorage } from '../tracker/board/board-parts.ts';
 import type { IssueEditor } from '../tracker/tracker.ts';
 import { WorkflowFile } from '../workflow/workflow-file.ts';
 import { createCheckouts } from '../workspace/git/checkout/checkouts.ts';
-import { findTracker, workflowContext } from './adapters.ts';
+import { findBackend, findTracker, workflowContext } from './adapters.ts';
 import { composeRunner, openTools } from './compose-runner.ts';
 import { composeWorkspaces, salvageFor } from './compose-workspaces.ts';
 import { connectDaemon } from './daemon-connections.ts';
@@ -56,6 +57,8 @@ export interface DaemonOptions {
 export interface Daemon extends AsyncDisposable {
   readonly orchestrator: Orchestrator;
   readonly containment: ContainmentReport;
+  /** The settings that bound the bill of a day, as they are at the start. */
+  readonly billBoundedBy: readonly string[];
   /** The board of the current workflow; rejects when its tracker is not the board. */
   board(): Board;
   /** The id of the issue that a person names, on Baton's own board; for another tracker the name itself. */
@@ -210,6 +213,7 @@ export async function createDaemon(options: DaemonOptions, surroundings: Surroun
   return {
     orchestrator,
     containment,
+    billBoundedBy: boundsOfBill(settings, findBackend(settings.agent.backend, surroundings).reports),
     board: () => openBoard(settingsNow().tracker, storage, surroundings),
     issueIdOf,
     endAtOnce: () => endAllAtOnce(orchestrator, clock),

@@ -23,6 +23,7 @@ const mine: BackendProfile = {
   },
   environment: [],
   homeVariable: null,
+  reports: 'nothing',
 };
 const context = { ...givenContext(), backends: [...givenContext().backends, mine] };
 const load = (front: string) =>

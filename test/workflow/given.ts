@@ -17,7 +17,11 @@ export function givenContext(env: Record<string, string> = {}): WorkflowContext 
   return {
     surroundings: { env, homeDir: '/home/me', timeZone: 'Asia/Tokyo', defaultRoot: () => '/state/workspaces' },
     trackers: [memoryProfile, linearProfile, boardProfile],
-    backends: [codexProfile, commandBackend, { name: 'rehearsal', environment: [], homeVariable: null }],
+    backends: [
+      codexProfile,
+      commandBackend,
+      { name: 'rehearsal', environment: [], homeVariable: null, reports: 'tokens' },
+    ],
   };
 }
 

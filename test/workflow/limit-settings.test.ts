@@ -7,7 +7,7 @@ const refused = (frontMatter: string) => refusal(() => givenMemory(frontMatter))
 
 describe('limits', () => {
   // @conforms limits.1
-  it('are on by default, except for money', () => {
+  it('are on by default, but for the money of one issue', () => {
     const { limits, agent, polling, store } = givenMemory('').settings;
     expect(limits).toEqual({
       runsPerIssue: 30,
@@ -16,7 +16,7 @@ describe('limits', () => {
       issueWallTimeMs: 86_400_000,
       usdPerIssue: 0,
       tokensPerDay: 100_000_000,
-      usdPerDay: 0,
+      usdPerDay: 100,
     });
     expect(agent).toMatchObject({ maxRetries: 3, maxStaleRuns: 3 });
     expect(polling.freshnessMs).toBe(1000);
@@ -133,7 +133,7 @@ store: {lease_ms: 3000}`);
       `${name}: {${lines.flatMap(([of, key]) => (of === name ? [`${key}: 0`] : [])).join(', ')}}`;
     const { settings } = givenMemory(`${section('limits')}\n${section('agent')}`);
     const onByDefault = limits.filter(({ value }) => value !== 0).map(({ key }) => key);
-    expect(onByDefault).toHaveLength(7);
+    expect(onByDefault).toHaveLength(8);
     expect([...limitsSwitchedOff(settings)].sort()).toEqual(onByDefault.sort());
   });
 });

@@ -7,4 +7,5 @@ export const codexProfile: BackendProfile = {
   settings: codexSection,
   environment: ['CODEX_*', 'OPENAI_*'],
   homeVariable: 'CODEX_HOME',
+  reports: 'tokens',
 };

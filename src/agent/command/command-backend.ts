@@ -30,6 +30,7 @@ export const commandBackend: AgentBackend = {
   settings: { section: 'agent', keys },
   environment: [],
   homeVariable: null,
+  reports: 'nothing',
   create: (settings, parts) => {
     const command = commandOf(settings);
     // The workflow check already requires it.

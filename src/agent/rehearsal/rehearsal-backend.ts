@@ -9,6 +9,7 @@ export const rehearsalBackend: AgentBackend = {
   name: 'rehearsal',
   environment: [rehearsalSpeed],
   homeVariable: rehearsalHome,
+  reports: 'tokens',
   create: ({ agent: { readTimeoutMs, turnTimeoutMs } }, parts, { nodePath, program }) =>
     createRehearsalAgent({ nodePath, program, readTimeoutMs, turnTimeoutMs }, parts),
   doctor: async () => [passed('agent_program', 'rehearsal: included in Baton')],

@@ -4,6 +4,7 @@
  * order run, issue, day, so that the first reached one is the narrowest.
  */
 
+import type { UsageReports } from '../backend-profile.ts';
 import { retryCommand } from '../command/retry-command.ts';
 import type { LimitSettings, Settings } from '../settings.ts';
 import { countText, durationText, usdText } from '../text/amount-text.ts';
@@ -91,10 +92,32 @@ export function limitsSwitchedOff({ limits, agent }: Settings): readonly string[
     'limits.run_wall_time_ms': limits.runWallTimeMs,
     'limits.issue_wall_time_ms': limits.issueWallTimeMs,
     'limits.tokens_per_day': limits.tokensPerDay,
+    'limits.usd_per_day': limits.usdPerDay,
     'agent.max_retries': agent.maxRetries,
     'agent.max_stale_runs': agent.maxStaleRuns,
   };
   return Object.entries(onByDefault).flatMap(([key, allowed]) => (allowed === 0 ? [key] : []));
+}
+
+/**
+ * The settings that bound the bill of a day, as `limits.usd_per_day: $100.00`: money where a price is known, tokens where
+ * they are counted, otherwise runs and time. Empty when nothing bounds it.
+ */
+export function boundsOfBill({ limits, agent }: Settings, reports: UsageReports): readonly string[] {
+  const isPriced = reports === 'cost' || (reports === 'tokens' && Object.keys(agent.prices).length > 0);
+  const spending = [
+    ...bound('usd_per_day', isPriced ? limits.usdPerDay : 0, usdText),
+    ...bound('tokens_per_day', reports === 'nothing' ? 0 : limits.tokensPerDay, countText),
+  ];
+  if (spending.length > 0) return spending;
+  return [
+    ...bound('runs_per_issue', limits.runsPerIssue, countText),
+    ...bound('run_wall_time_ms', limits.runWallTimeMs, durationText),
+  ];
+}
+
+function bound(limit: LimitFinding['limit'], allowed: number, amount: (value: number) => string): readonly string[] {
+  return allowed <= 0 ? [] : [`limits.${limit}: ${amount(allowed)}`];
 }
 
 function issueRuns({ runs }: IssueSpent, { runsPerIssue }: LimitSettings): readonly LimitFinding[] {

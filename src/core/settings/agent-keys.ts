@@ -113,7 +113,8 @@ export const limitKeys = {
   tokens_per_day: setting('natural_number', 100_000_000, 'at once', 'guarded_upwards', {
     description: 'How many tokens all runs of a UTC day may use.',
   }),
-  usd_per_day: setting('usd_amount', 0, 'at once', 'guarded_upwards', {
-    description: 'How much all runs of a UTC day may cost.',
+  usd_per_day: setting('usd_amount', 100, 'at once', 'guarded_upwards', {
+    description:
+      'How much all runs of a UTC day may cost, where the agent reports a cost or `agent.prices` has a price.',
   }),
 };

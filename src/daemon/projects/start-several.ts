@@ -76,7 +76,12 @@ export function startSeveral(parts: SeveralParts, surroundings: Surroundings): P
           surroundings,
         );
         failures.first();
-        named.info('project_starting', { workflow, containment: daemon.containment.containment });
+        const { containment, billBoundedBy } = daemon;
+        named.info('project_starting', {
+          workflow,
+          containment: containment.containment,
+          bill_bounded_by: billBoundedBy,
+        });
         const how = await runDaemon(daemon, own, () => {
           once.logAll();
           onStarted();

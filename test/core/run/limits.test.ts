@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { nextUtcMidnight, utcDay } from '../../../src/core/cadence/utc-day.ts';
 import {
+  boundsOfBill,
   isDayLimit,
   type LimitFinding,
   limitHold,
@@ -229,8 +230,33 @@ it('names the limits that a file switched off, and not those that are off by def
   expect(limitsSwitchedOff(settings())).toEqual([]);
   expect(limitsSwitchedOff(settings({ limits: { tokensPerDay: 0, usdPerDay: 0 }, agent: { maxRetries: 0 } }))).toEqual([
     'limits.tokens_per_day',
+    'limits.usd_per_day',
     'agent.max_retries',
   ]);
+});
+
+describe('what bounds the bill', () => {
+  const prices = { '*': { input: 1, output: 1, cachedInput: null } };
+  it.each([
+    [
+      'money and tokens, where a price is known',
+      'tokens',
+      settings({ agent: { prices } }),
+      ['usd_per_day', 'tokens_per_day'],
+    ],
+    ['money and tokens, where the agent reports a cost', 'cost', settings(), ['usd_per_day', 'tokens_per_day']],
+    ['tokens, where no price is known', 'tokens', settings(), ['tokens_per_day']],
+    ['runs and time, where nothing is counted', 'nothing', settings(), ['runs_per_issue', 'run_wall_time_ms']],
+    [
+      'runs and time, where the limits of the day are off',
+      'cost',
+      settings({ limits: { tokensPerDay: 0, usdPerDay: 0 } }),
+      ['runs_per_issue', 'run_wall_time_ms'],
+    ],
+    ['nothing, where all of them are off', 'nothing', settings({ limits: { runsPerIssue: 0, runWallTimeMs: 0 } }), []],
+  ] as const)('is %s', (_, reports, given, expected) => {
+    expect(boundsOfBill(given, reports).map((text) => text.split(/[.:]/)[1])).toEqual(expected);
+  });
 });
 
 describe('the day', () => {

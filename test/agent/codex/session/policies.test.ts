@@ -112,6 +112,7 @@ describe('shell text', () => {
       name: 'codex',
       environment: ['CODEX_*', 'OPENAI_*'],
       homeVariable: 'CODEX_HOME',
+      reports: 'tokens',
     });
   });
 });
