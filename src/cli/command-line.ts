@@ -5,6 +5,7 @@ import { registerAskCommands } from './ask/register.ts';
 import type { CommandParts } from './command-parts.ts';
 import { registerControlCommands, registerIssueControlCommands } from './control/register.ts';
 import { exitCodes } from './exit-codes.ts';
+import type { BoardAccess } from './issue/board-context.ts';
 import { registerIssueCommands } from './issue/register.ts';
 import { registerJobCommands } from './jobs/register.ts';
 import { folder, jsonOption } from './option-parsers.ts';
@@ -63,9 +64,9 @@ function commandLine(surroundings: Surroundings, json: boolean, finish: (exitCod
   const parts: CommandParts = { surroundings, finish, run, addProjectCommand };
   registerDaemonCommands(program, parts);
   registerWorkflowCommands(program, parts);
-  const openBoard = async (place: { workflow: string; stateDir?: string }) =>
-    (await import('./issue/open-board.ts')).openBoardBeside(place, surroundings);
-  const issue = registerIssueCommands(program, { open: openBoard, surroundings }, finish);
+  const connect: BoardAccess['connect'] = async (flags) =>
+    (await import('./control/submit-command.ts')).connectAs(flags, surroundings);
+  const issue = registerIssueCommands(program, { connect, surroundings }, finish);
   registerIssueControlCommands(issue, parts);
   registerControlCommands(program, parts);
   registerAskCommands(program, parts);

@@ -1,7 +1,19 @@
 import type { z } from 'zod';
 import { BatonError } from '../core/baton-error.ts';
-import { type ErrorCode, errorCatalogue } from '../core/error-catalogue.ts';
+import { type AnyErrorCode, type ErrorCode, errorCatalogue } from '../core/error-catalogue.ts';
 import type { Author } from '../core/issue/author.ts';
+import { actingAs, actingRun } from './local-headers.ts';
+import {
+  type BoardColumns,
+  type BoardDetail,
+  type BoardImport,
+  type BoardIssues,
+  boardColumns,
+  boardDetail,
+  boardIssues,
+  type ImportedIssues,
+  importedIssues,
+} from './schema/board.ts';
 import { type Command, type CommandRequest, commandAnswer } from './schema/command.ts';
 import { refusal } from './schema/common.ts';
 import { type ExplainedIssue, explainedIssue } from './schema/issue.ts';
@@ -9,16 +21,16 @@ import { type Question, questionAnswer, questionList } from './schema/question.t
 import { type Run, type RunDetail, runDetail, runEventList, runList } from './schema/run.ts';
 import { type Status, type StoreChange, status, storeChangeAnswer } from './schema/status.ts';
 import { jobList, type Project, projectList, type RequestReport, requestReport } from './schema/system.ts';
+import { type WorkspaceReport, workspaceReport } from './schema/workspace.ts';
 import type { Send } from './send.ts';
-
-/** Headers of the local socket that name the author of a request; percent-encoded. */
-export const actingAs = 'baton-acting-as';
-export const actingRun = 'baton-acting-run';
 
 /** A daemon answers at once; one that does not is frozen or overloaded. */
 const answerMs = 5_000;
 /** For requests that may ask the tracker or carry out a command. The daemon itself gives up before this. */
 const patientMs = 20_000;
+
+/** The size of a workspace takes a look at each of its files. */
+const measureMs = 120_000;
 
 export interface ClientOptions {
   /** The author of commands; by default the caller itself. */
@@ -123,6 +135,36 @@ export class ProjectClient {
     return (await this.#client.post(`${this.#path}/commands`, request, commandAnswer)).command;
   }
 
+  board(limit: number): Promise<BoardColumns> {
+    return this.#client.read(`${this.#path}/board?limit=${limit}`, boardColumns, patientMs);
+  }
+
+  /** Status by status, the newest change first. */
+  boardIssues(wanted: {
+    readonly statuses: readonly string[];
+    readonly labels: readonly string[];
+    readonly limit: number;
+  }): Promise<BoardIssues> {
+    const query = new URLSearchParams({ limit: String(wanted.limit) });
+    for (const status of wanted.statuses) query.append('status', status);
+    for (const label of wanted.labels) query.append('label', label);
+    return this.#client.read(`${this.#path}/board/issues?${query}`, boardIssues, patientMs);
+  }
+
+  /** Finds an issue by its identifier, its number or its id. */
+  boardIssue(issue: string): Promise<BoardDetail> {
+    return this.#client.read(`${this.#path}/board/issues/${part(issue)}`, boardDetail, patientMs);
+  }
+
+  importIssues(file: BoardImport): Promise<ImportedIssues> {
+    return this.#client.post(`${this.#path}/board/import`, file, importedIssues);
+  }
+
+  workspaces({ ignoresRetention }: { readonly ignoresRetention: boolean }): Promise<WorkspaceReport> {
+    const query = `ignores_retention=${ignoresRetention}`;
+    return this.#client.read(`${this.#path}/workspaces?${query}`, workspaceReport, measureMs);
+  }
+
   async storeChanged(change: StoreChange): Promise<void> {
     await this.#client.post(`${this.#path}/store-changes`, { change }, storeChangeAnswer);
   }
@@ -143,7 +185,10 @@ function headersOf(author: Author): Record<string, string> {
 
 async function readAnswer<S extends z.ZodType>(answer: Response, schema: S): Promise<z.output<S>> {
   const json: unknown = await answer.json().catch(() => null);
-  if (!answer.ok) throw errorFrom(json);
+  if (!answer.ok) {
+    const { error } = refusal.safeParse(json).data ?? { error: { code: '', message: 'The daemon gave no reason.' } };
+    throw errorFrom(error);
+  }
   const read = schema.safeParse(json);
   if (read.success) return read.data;
   throw new BatonError('daemon_unreachable', 'This command does not understand the answer of the daemon.', {
@@ -152,13 +197,18 @@ async function readAnswer<S extends z.ZodType>(answer: Response, schema: S): Pro
   });
 }
 
-function errorFrom(json: unknown): BatonError {
-  const { error } = refusal.safeParse(json).data ?? { error: { code: '', message: 'The daemon gave no reason.' } };
-  const { code, message, next_step: nextStep, details = {}, problems } = error;
-  const known = ownCodes[code] ?? (isErrorCode(code) ? code : 'daemon_unreachable');
-  const text = problems === undefined ? message : problems.map(({ at, problem }) => `${at}: ${problem}`).join('; ');
-  return new BatonError(known, text, { details, ...(nextStep === undefined ? {} : { nextStep }) });
+/** The error that an answer of the API reports. */
+export function errorFrom({ code, message, next_step: nextStep, details = {}, problems }: RefusedWith): BatonError {
+  const words = problems === undefined ? message : problems.map(({ at, problem }) => `${at}: ${problem}`).join('; ');
+  const known = ownCodes[code] ?? (isErrorCode(code) ? code : null);
+  const options = { details, ...(nextStep === undefined ? {} : { nextStep }) };
+  // Only the errors of Baton have a next step; one that is not in the catalogue is of an adapter.
+  if (known === null && nextStep !== undefined)
+    return new BatonError({ code: code as AnyErrorCode, retryable: false, nextStep }, words, options);
+  return new BatonError(known ?? 'daemon_unreachable', words, options);
 }
+
+type RefusedWith = z.output<typeof refusal>['error'];
 
 /** Refusal codes of the listener and of Symphony's API, as error codes of this program. */
 const ownCodes: Readonly<Record<string, ErrorCode>> = {

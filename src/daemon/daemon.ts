@@ -16,7 +16,6 @@ import { transcriptFiles } from '../store/transcripts/transcript-files.ts';
 import { HealthFile } from '../telemetry/health-file.ts';
 import type { Board } from '../tracker/board/board.ts';
 import type { BoardStorage } from '../tracker/board/board-parts.ts';
-import type { IssueEditor } from '../tracker/tracker.ts';
 import { WorkflowFile } from '../workflow/workflow-file.ts';
 import { createCheckouts } from '../workspace/git/checkout/checkouts.ts';
 import { findBackend, findTracker, workflowContext } from './adapters.ts';
@@ -116,7 +115,7 @@ export async function createDaemon(options: DaemonOptions, surroundings: Surroun
     },
   };
   const trackerFor = trackerMaker({ clock, logger, remote, storage }, surroundings);
-  const editor = (): IssueEditor | null => trackerFor(settingsNow()).editor ?? null;
+  const board = (): Board => openBoard(settingsNow().tracker, storage, surroundings);
   const issueIdOf = async (name: string): Promise<string> => {
     const { tracker } = settingsNow();
     const board = findTracker(tracker.kind, surroundings).openBoard?.(tracker, storage);
@@ -189,7 +188,8 @@ export async function createDaemon(options: DaemonOptions, surroundings: Surroun
       version,
       owner: ownerId,
       issueIdOf,
-      editor,
+      tracker: () => trackerFor(settingsNow()),
+      board,
       surroundings,
     };
     const known = { orchestrator, store, project, remote, settings: settingsNow, owner: ownerId, process, logger };
@@ -214,7 +214,7 @@ export async function createDaemon(options: DaemonOptions, surroundings: Surroun
     orchestrator,
     containment,
     billBoundedBy: boundsOfBill(settings, findBackend(settings.agent.backend, surroundings).reports),
-    board: () => openBoard(settingsNow().tracker, storage, surroundings),
+    board,
     issueIdOf,
     endAtOnce: () => endAllAtOnce(orchestrator, clock),
     [Symbol.asyncDispose]: () => kept.disposeAsync(),

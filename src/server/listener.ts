@@ -119,7 +119,7 @@ export async function serveHttp<A extends { readonly rule: HostRule }>(
   keepConnections(server, { ...usualConnections, ...options.connections });
   const { rule, ...bound } = await bind(server);
   server.on('error', (error) => logger.warn('listener_error', { error }));
-  app = compose(mounted, rule, options);
+  app = compose(mounted, rule, options, isLocal);
   const close = async (): Promise<void> => {
     const closed = new Promise<void>((resolve) => server.close(() => resolve()));
     server.closeAllConnections();
@@ -130,7 +130,7 @@ export async function serveHttp<A extends { readonly rule: HostRule }>(
     mount: (path, routes) => {
       mounted.set(path, routes);
       // An app takes no more routes once it has served a request, so build a new one.
-      app = compose(mounted, rule, options);
+      app = compose(mounted, rule, options, isLocal);
     },
     close,
     [Symbol.asyncDispose]: close,
@@ -157,7 +157,7 @@ async function listen(server: Server, { host, port }: ListenerOptions): Promise<
   return { host, port: taken, isLoopback, url: `http://${reached.includes(':') ? `[${reached}]` : reached}:${taken}` };
 }
 
-function compose(mounted: ReadonlyMap<string, Hono>, rule: HostRule, options: ServerOptions): Hono {
+function compose(mounted: ReadonlyMap<string, Hono>, rule: HostRule, options: ServerOptions, isLocal: boolean): Hono {
   const { logger, clock } = options;
   const app = new Hono();
   app.use(async (context, next) => {
@@ -167,7 +167,7 @@ function compose(mounted: ReadonlyMap<string, Hono>, rule: HostRule, options: Se
     if (!hosts.every((host) => rule.isOwnHost(host))) return refuse('foreign_host', atEnd);
     if (!rule.isOwnOrigin(raw.headers.get('origin'), named)) return refuse('foreign_origin', atEnd);
     if (isForeignFetch(raw)) return refuse('foreign_origin', atEnd);
-    if (announcesTooMuch(raw.headers)) return refuse('body_too_large', atEnd);
+    if (announcesTooMuch(raw.headers, isLocal)) return refuse('body_too_large', atEnd);
     const startedAt = clock.monotonic();
     await next();
     logger.debug('request_answered', {

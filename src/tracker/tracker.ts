@@ -121,9 +121,18 @@ export interface IssueEditor {
   readonly states: readonly string[];
   /** Every other state, with the reason where a person may not move an issue there from this state. */
   movesFrom(state: string): readonly IssueMove[];
-  move(issue: string, to: string, by: CommandOrigin): Promise<string>;
-  comment(issue: string, text: string, by: CommandOrigin): Promise<string>;
-  file(fields: Readonly<Record<string, unknown>>, by: CommandOrigin): Promise<string>;
+  /** `issue` in the answers is the identifier. */
+  move(issue: string, to: string, by: CommandOrigin): Promise<{ readonly issue: string; readonly moved: boolean }>;
+  comment(
+    issue: string,
+    text: string,
+    by: CommandOrigin,
+  ): Promise<{ readonly issue: string; readonly seq: number; readonly at: number }>;
+  /** Nothing is created when an issue was filed with the same key before. */
+  file(
+    fields: Readonly<Record<string, unknown>>,
+    by: CommandOrigin,
+  ): Promise<{ readonly issue: string; readonly created: boolean }>;
   edit(issue: string, fields: Readonly<Record<string, unknown>>, by: CommandOrigin): Promise<string>;
 }
 

@@ -1,9 +1,18 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { Command } from 'commander';
+import { onTestFinished } from 'vitest';
 import { registerIssueCommands } from '../../src/cli/issue/register.ts';
-import { readWork } from '../../src/cli/issue/work-on-issue.ts';
+import { ApiClient } from '../../src/client/api-client.ts';
 import type { BatonError } from '../../src/core/baton-error.ts';
-import type { Output } from '../../src/daemon/surroundings.ts';
+import { workflowContext } from '../../src/daemon/adapters.ts';
+import { openStoredApi } from '../../src/daemon/services/stored-project.ts';
+import type { Output, Surroundings } from '../../src/daemon/surroundings.ts';
+import type { Workplace } from '../../src/daemon/workplace.ts';
 import type { Board } from '../../src/tracker/board/board.ts';
+import { loadWorkflow } from '../../src/workflow/load-workflow.ts';
+import { seededChance } from '../fake/seeded-chance.ts';
 import { type BoardScene, boardScene } from '../tracker/board-scene.ts';
 
 export interface Answer {
@@ -24,12 +33,15 @@ export interface BoardProgram {
   stdin: string;
   terminal: { readonly isTTY?: boolean; readonly columns?: number };
   cwd: string;
-  env: Readonly<Record<string, string | undefined>>;
+  /** The run that calls; null: a person does. */
+  runId: string | null;
 }
 
-/** The commands on a real board, with what they print kept. */
+/** The commands on a real board where no daemon runs, with what they print kept. */
 export async function boardProgram(): Promise<BoardProgram> {
   const scene = await boardScene();
+  const chance = seededChance(2);
+  const fetch = await storedApi(scene, { clock: scene.clock, chance, userName: 'ada', version: '0', hostName: 'here' });
   const opened: string[] = [];
   const program: BoardProgram = {
     board: scene.board,
@@ -38,7 +50,7 @@ export async function boardProgram(): Promise<BoardProgram> {
     stdin: '',
     terminal: {},
     cwd: '/',
-    env: {},
+    runId: null,
     run: async (...argv) => {
       const printed = { out: '', err: '' };
       const output = (name: 'out' | 'err'): Output => {
@@ -56,20 +68,27 @@ export async function boardProgram(): Promise<BoardProgram> {
       registerIssueCommands(
         command,
         {
-          open: async ({ workflow }) => {
+          connect: async ({ workflow, as = 'ada' }) => {
             opened.push(`open ${workflow}`);
-            return {
-              board: scene.board,
-              readWork: (id) => readWork(scene.store, scene.board.project, id),
-              close: async () => void opened.push('close'),
-            };
+            const { runId } = program;
+            const author = runId === null ? ({ kind: 'person', name: as } as const) : ({ kind: 'run', runId } as const);
+            const client = new ApiClient(
+              ({ path: address, body, ...request }) =>
+                fetch(
+                  new Request(`http://localhost${address}`, { ...request, ...(body === undefined ? {} : { body }) }),
+                ),
+              { author },
+            );
+            const [described] = await client.projects();
+            if (described === undefined) throw new Error('there is no project');
+            const close = async (): Promise<void> => void opened.push('close');
+            return { project: client.project('test'), described, [Symbol.asyncDispose]: close };
           },
           surroundings: {
+            chance,
             cwd: program.cwd,
             stdout: output('out'),
             stderr: output('err'),
-            env: program.env,
-            userName: 'ada',
             stdin: (async function* () {
               yield program.stdin;
             })(),
@@ -89,4 +108,20 @@ export async function boardProgram(): Promise<BoardProgram> {
     },
   };
   return program;
+}
+
+/** The API over the store of a scene. */
+async function storedApi(
+  { store, board }: BoardScene,
+  surroundings: Pick<Surroundings, 'clock' | 'chance' | 'userName' | 'version' | 'hostName'>,
+) {
+  const stateDir = mkdtempSync(path.join(tmpdir(), 'baton-program-'));
+  onTestFinished(() => rmSync(stateDir, { recursive: true, force: true }));
+  const file = path.join(stateDir, 'WORKFLOW.md');
+  writeFileSync(file, '---\nproject: {name: test}\ntracker: {kind: board}\n---\nWork.\n');
+  // What these commands use of a workplace and of the machine.
+  const machine = { env: {}, homeDir: stateDir, tmpDir: stateDir, timeZone: 'UTC', ...surroundings } as Surroundings;
+  const workflow = loadWorkflow(file, workflowContext(machine, stateDir));
+  const workplace = { workflow, store, project: { id: board.project }, remote: { views: () => [] }, stateDir };
+  return openStoredApi(workplace as unknown as Workplace, machine);
 }

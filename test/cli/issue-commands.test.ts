@@ -4,14 +4,32 @@ import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { boardProgram } from './board-program.ts';
 
-it('records the run in which it is called as the author, except for moves', async () => {
+it('lets a run move its own issue, as an agent may, and change nothing else', async () => {
   const program = await boardProgram();
-  program.env = { BATON_RUN_ID: 'run-7' };
-  await program.run('issue', 'add', 'By an agent', '--as', 'somebody');
-  const shown = await program.run('issue', 'show', 'BAT-1', '--json');
-  expect(shown.out).toContain('run-7');
-  expect(shown.out).not.toContain('somebody');
-  expect((await program.run('issue', 'move', 'BAT-1', 'backlog')).error).toBeNull();
+  const { run, board, scene } = program;
+  for (const title of ['Of the run', 'Of another']) await run('issue', 'add', title);
+  const { id: issueId } = await board.find('1');
+  await board.move(issueId, 'in_progress', { author: { kind: 'orchestrator' } });
+  const began = { generation: 1, role: 'worker', attempt: null, retryKind: null, host: 'here', startedAt: 0 };
+  const key = { project: board.project, issueId, identifier: 'BAT-1' };
+  await scene.store.runs.start({ ...key, ...began, runId: 'run-7', backend: 'command', account: null });
+  program.runId = 'run-7';
+  const refused = { code: 'command_refused', details: expect.objectContaining({ code: 'not_for_agents' }) };
+  for (const words of [
+    ['add', 'By an agent', '--as', 'somebody'],
+    ['comment', 'BAT-1', 'Said by an agent'],
+    ['edit', 'BAT-1', '--title', 'Another'],
+    ['block', 'BAT-2', '--by', 'BAT-1'],
+    ['move', 'BAT-2', 'backlog'],
+  ])
+    expect((await run('issue', ...words)).error).toMatchObject(refused);
+  expect((await run('issue', 'move', 'BAT-1', 'done')).error).toMatchObject({
+    code: 'board_move_refused',
+    details: { allowed: ['review', 'blocked'] },
+  });
+  expect((await run('issue', 'move', 'bat-1', 'review')).error).toBeNull();
+  const { history } = JSON.parse((await run('issue', 'show', 'BAT-1', '--json')).out);
+  expect(history.at(-1)).toMatchObject({ to: 'review', author: { kind: 'run', run_id: 'run-7' } });
 });
 
 // @conforms runs.79
@@ -113,8 +131,9 @@ describe('baton issue add', () => {
 
   it('closes the board when the issue is refused', async () => {
     const { run, opened } = await boardProgram();
-    expect((await run('issue', 'add', ' ')).error?.code).toBe('board_issue_invalid');
-    expect(opened).toEqual(['open WORKFLOW.md', 'close']);
+    expect((await run('issue', 'add', 'two\nlines')).error?.code).toBe('board_issue_invalid');
+    expect((await run('issue', 'add', ' ')).error?.code).toBe('usage_error');
+    expect(opened).toEqual(['open WORKFLOW.md', 'close', 'open WORKFLOW.md', 'close']);
   });
 });
 

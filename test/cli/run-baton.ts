@@ -140,7 +140,7 @@ export function batonCommand(...args: string[]): string {
 
 export function startProgram(place: Place, file: string, args: readonly string[]): RunningBaton {
   // One that passes for an agent gets a session of its own: Baton takes every process in the session of an agent for one.
-  const detached = place.env.BATON_RUN_ID !== undefined;
+  const detached = (place.env.BATON_RUN_ID ?? place.env.BATON_DAEMON_ID) !== undefined;
   const child = spawn(file, args, { cwd: place.folder, env: place.env, stdio: ['ignore', 'pipe', 'pipe'], detached });
   const texts = { stdout: '', stderr: '' };
   for (const name of ['stdout', 'stderr'] as const) {

@@ -17,7 +17,7 @@ export async function fakeDaemon(path: string, known: Partial<ApiProject>): Prom
   // What a test does not give it does not ask for.
   projects.add({ name: 'live', id: 'live', describe: () => described, ...known } as ApiProject);
   const served = await openLocalSocket({ path, logger, clock: systemClock, chance: systemChance });
-  const identify = async (request: Request) => localCaller(request, 'me');
+  const identify = async (request: Request) => localCaller(request, { kind: 'user' }, 'me');
   const routes = readRoutes({ projects, clock: systemClock });
   served.mount('/', mountRoutes(routes, { identify, logger, costly: new CostlyReads() }));
   return served;

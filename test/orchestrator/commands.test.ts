@@ -40,10 +40,10 @@ function editor(changes: Change[]): IssueEditor {
       { to: 'in_progress', whyNot: 'only the orchestrator may' },
       { to: 'todo', whyNot: null },
     ],
-    file: (fields, by) => change('file', [fields], by),
+    file: async (fields, by) => ({ issue: await change('file', [fields], by), created: true }),
     edit: (name, fields, by) => change('edit', [name, fields], by),
-    move: (name, to, by) => change('move', [name, to], by),
-    comment: (name, text, by) => change('comment', [name, text], by),
+    move: async (name, to, by) => ({ issue: await change('move', [name, to], by), moved: true }),
+    comment: async (name, text, by) => ({ issue: await change('comment', [name, text], by), seq: 3, at: 0 }),
   };
 }
 
@@ -449,10 +449,22 @@ describe('steer', () => {
 
 describe('a change of an issue on the board', () => {
   it.each([
-    ['issue_file', { title: 'New' }, 'issue_filed', { issue: 'T-1' }, [{ title: 'New' }]],
+    ['issue_file', { title: 'New' }, 'issue_filed', { issue: 'T-1', created: true }, [{ title: 'New' }]],
     ['issue_edit', { issue: 't-1', title: 'Better' }, 'issue_edited', { issue: 'T-1' }, ['t-1', { title: 'Better' }]],
-    ['issue_move', { issue: 't-1', to: 'done' }, 'issue_moved', { issue: 'T-1', state: 'done' }, ['t-1', 'done']],
-    ['issue_comment', { issue: 't-1', text: 'Well done' }, 'comment_added', { issue: 'T-1' }, ['t-1', 'Well done']],
+    [
+      'issue_move',
+      { issue: 't-1', to: 'done' },
+      'issue_moved',
+      { issue: 'T-1', state: 'done', moved: true },
+      ['t-1', 'done'],
+    ],
+    [
+      'issue_comment',
+      { issue: 't-1', text: 'Well done' },
+      'comment_added',
+      { issue: 'T-1', seq: 3, at: '1970-01-01T00:00:00.000Z' },
+      ['t-1', 'Well done'],
+    ],
   ])('%s hands its wish to the board, and answers with the issue it changed', async (kind, wish, code, data, given) => {
     const changes: Change[] = [];
     const stage = await begun({ issueEditor: editor(changes) });

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createConnection } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -11,8 +11,9 @@ import { systemClock } from '../../src/clock/system-clock.ts';
 import { BatonError } from '../../src/core/baton-error.ts';
 import { type ApiProject, createApiProjects } from '../../src/server/api/api-project.ts';
 import { createApi } from '../../src/server/api/create-api.ts';
-import { createIdentify } from '../../src/server/api/identify.ts';
+import { createIdentify, type FindPeer, type LocalPeer } from '../../src/server/api/identify.ts';
 import { createMetrics } from '../../src/server/api/metrics.ts';
+import { openLocalProofs } from '../../src/server/local-proofs.ts';
 import { openLocalSocket } from '../../src/server/local-socket.ts';
 import { memoryLogger } from '../fake/memory-logger.ts';
 import { SimulatedClock } from '../fake/simulated-clock.ts';
@@ -25,29 +26,36 @@ function socketFile(): string {
   return path.join(folder, 'baton.sock');
 }
 
-/** The whole API on a local socket, as a daemon has it; nothing is known of any other caller. */
-async function open(more: Partial<ApiProject> = {}, clock: Clock = systemClock) {
+/** The whole API on a local socket, as a daemon has it. Every client is found to be this peer. */
+async function open(
+  more: Partial<ApiProject> = {},
+  clock: Clock = systemClock,
+  findPeer: FindPeer = async () => ({ kind: 'user' }),
+) {
   const file = socketFile();
   // A file that an earlier daemon left behind.
   writeFileSync(file, '');
   const logger = memoryLogger();
   const projects = createApiProjects();
   projects.add(projectOf(await begun(), 'test', more));
-  const unknown = async () => ({ kind: 'unidentified' as const });
+  const proofs = await openLocalProofs(findPeer, logger);
   const identify = createIdentify({
     tokens: { find: () => null },
     isLoopback: true,
     userName: 'ada',
-    findPeer: unknown,
+    findPeer: async () => ({ kind: 'unidentified' }),
+    proofs,
     logger,
   });
   const delay = { read: () => ({ p50: 0, p99: 0, max: 0 }), close: () => {} };
-  const parts = { projects, clock, chance: systemChance, logger, metrics: createMetrics(projects, delay), identify };
+  const known = { projects, clock, chance: systemChance, logger, metrics: createMetrics(projects, delay) };
+  const parts = { ...known, identify, proofs };
   const api = createApi({ ...parts, version: '0.0.0', dashboardFolder: '/nowhere' });
   const socket = await openLocalSocket({ path: file, clock: systemClock, chance: systemChance, logger });
   socket.mount('/', api.app);
   onTestFinished(async () => {
     api.close();
+    await proofs[Symbol.asyncDispose]();
     await socket.close();
   });
   return { file, logger, socket, project: new ApiClient(overSocket(file, systemClock)).project('test') };
@@ -92,6 +100,54 @@ describe('the local socket', () => {
       await expect(client.project('test').submit({ kind: 'pause' })).rejects.toMatchObject({ code: 'command_refused' });
     }
     expect(authors).toEqual([{ kind: 'person', name: 'ada' }, ...as.slice(1)]);
+  });
+
+  // @conforms api.72
+  it.each<[LocalPeer, unknown]>([
+    [
+      { kind: 'run', runId: 'r7' },
+      { kind: 'run', runId: 'r7' },
+    ],
+    [{ kind: 'unidentified' }, { kind: 'run', runId: 'unknown' }],
+    [{ kind: 'other' }, { kind: 'run', runId: 'unknown' }],
+    [{ kind: 'unsupported' }, { kind: 'person', name: 'ceo' }],
+  ])('finds out who calls, whatever the caller says: %j', async (peer, found) => {
+    const authors: unknown[] = [];
+    const submit = async (_request: unknown, author: unknown): Promise<never> => {
+      authors.push(author);
+      throw new BatonError('command_refused', 'No.');
+    };
+    const { file } = await open({ submit }, systemClock, async () => peer);
+    const client = new ApiClient(overSocket(file, systemClock), { author: { kind: 'person', name: 'ceo' } });
+    await expect(client.project('test').submit({ kind: 'pause' })).rejects.toMatchObject({ code: 'command_refused' });
+    expect(authors).toEqual([found]);
+  });
+
+  it('takes a caller without a proof for an agent, and refuses a proof that it did not give', async () => {
+    const authors: unknown[] = [];
+    const submit = async (_request: unknown, author: unknown): Promise<never> => {
+      authors.push(author);
+      throw new BatonError('command_refused', 'No.');
+    };
+    const { file } = await open({ submit });
+    const post = (headers: string) =>
+      say(
+        file,
+        `POST /api/v1/projects/test/commands HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json\r\n${headers}Content-Length: 16\r\n\r\n{"kind":"pause"}`,
+      );
+    expect(await post('')).toMatch(/^HTTP\/1.1 409 /);
+    expect(authors).toEqual([{ kind: 'run', runId: 'unknown' }]);
+    expect(await post('baton-proof: made-up\r\n')).toMatch(/^HTTP\/1.1 401 /);
+    expect(authors).toHaveLength(1);
+  });
+
+  it('gives its client a new proof after a restart', async () => {
+    const first = await open();
+    expect(await first.project.status()).toMatchObject({ counts: { running: 1 } });
+    const second = await open({}, systemClock, async () => ({ kind: 'user' }));
+    await first.socket.close();
+    renameSync(second.file, first.file);
+    expect(await first.project.status()).toMatchObject({ counts: { running: 1 } });
   });
 
   it.each([

@@ -1,7 +1,10 @@
 import type { Command, CommandRequest } from '../../client/schema/command.ts';
+import { BatonError } from '../../core/baton-error.ts';
+import { type ErrorCode, errorCatalogue } from '../../core/error-catalogue.ts';
 import { type Connection, connect } from '../../daemon/connect.ts';
 import type { Surroundings } from '../../daemon/surroundings.ts';
 import type { WorkplaceFlags } from '../../daemon/workplace.ts';
+import { boardErrors } from '../../tracker/board/board-errors.ts';
 import { authorOf } from '../author-of.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { jsonLine } from '../json-line.ts';
@@ -27,8 +30,11 @@ export async function submitCommand(
 }
 
 /** A connection for commands in the name of the person or the run that sends them. */
-export function connectAs(flags: CommandFlags, surroundings: Surroundings): Promise<Connection> {
-  return connect(flags, surroundings, { author: authorOf(flags.as, surroundings) });
+export async function connectAs(
+  flags: WorkplaceFlags & { readonly as?: string },
+  surroundings: Surroundings,
+): Promise<Connection> {
+  return connect(flags, surroundings, { author: await authorOf(flags.as, surroundings) });
 }
 
 /** A refused command throws; one without a result waits for a daemon. */
@@ -39,4 +45,34 @@ export function sendCommand(
   { chance }: Pick<Surroundings, 'chance'>,
 ): Promise<Command> {
   return project.submit({ ...request, ...(reason === undefined ? {} : { reason }), key: key ?? chance.id() });
+}
+
+/**
+ * Sends a command that is carried out with or without a daemon, because it needs only the store and the tracker. A
+ * refusal that comes from an error rejects with that error.
+ */
+export async function sendChange(
+  connection: Pick<Connection, 'project'>,
+  request: CommandRequest,
+  flags: CommandFlags,
+  surroundings: Pick<Surroundings, 'chance'>,
+): Promise<Command> {
+  const command = await sendCommand(connection, request, flags, surroundings).catch((thrown: unknown) => {
+    throw errorBehind(thrown) ?? thrown;
+  });
+  if (command.status === 'done') return command;
+  throw new BatonError('daemon_unreachable', command.text, { details: { id: command.id } });
+}
+
+/** Null when the refusal is an answer of its own. */
+function errorBehind(thrown: unknown): BatonError | null {
+  if (!(thrown instanceof BatonError) || thrown.code !== 'command_refused') return null;
+  const { code, data } = thrown.details;
+  const entries: Readonly<Record<string, ErrorCode | (typeof boardErrors)[keyof typeof boardErrors]>> = {
+    ...Object.fromEntries(Object.keys(errorCatalogue).map((known) => [known, known as ErrorCode])),
+    ...boardErrors,
+  };
+  const entry = typeof code === 'string' && Object.hasOwn(entries, code) ? entries[code] : undefined;
+  if (entry === undefined) return null;
+  return new BatonError(entry, thrown.message, { cause: thrown, details: data as Record<string, unknown> });
 }

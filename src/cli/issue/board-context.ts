@@ -1,42 +1,32 @@
-import type { Author } from '../../core/issue/author.ts';
+import type { ProjectClient } from '../../client/api-client.ts';
+import type { Command, CommandRequest } from '../../client/schema/command.ts';
+import type { Connection } from '../../daemon/connect.ts';
 import type { Surroundings } from '../../daemon/surroundings.ts';
+import type { WorkplaceFlags } from '../../daemon/workplace.ts';
 import { escapeInvisible } from '../../telemetry/harmless-text.ts';
-import type { Board } from '../../tracker/board/board.ts';
-import type { WorkOnIssue } from './work-on-issue.ts';
 
 /** How the commands reach a board. */
 export interface BoardAccess {
-  /** Opens the board of a workflow file. Rejects when the file is bad or its tracker is not the board. */
-  open(place: BoardPlace): Promise<OpenBoard>;
+  /** Connects to the API of a workflow file, in the name of the caller. */
+  connect(flags: BoardFlags): Promise<Pick<Connection, 'project' | 'described'> & AsyncDisposable>;
   readonly surroundings: BoardSurroundings;
 }
 
-export interface BoardPlace {
-  /** As typed, relative to the current folder. */
-  readonly workflow: string;
-  readonly stateDir?: string;
+/** The flags of every command on a board. */
+export interface BoardFlags extends WorkplaceFlags {
+  readonly json?: boolean;
+  readonly as?: string;
 }
 
-export interface OpenBoard {
-  readonly board: Board;
-  /** What agents did on an issue. */
-  readWork(issueId: string): Promise<WorkOnIssue>;
-  /** Wakes a running daemon if something changed, and closes the store. */
-  close(): Promise<void>;
-}
-
-export type BoardSurroundings = Pick<Surroundings, 'cwd' | 'stdout' | 'stderr' | 'env'> & {
-  /** The login name: the author of changes without `--as`. */
-  readonly userName: string;
+export type BoardSurroundings = Pick<Surroundings, 'cwd' | 'stdout' | 'stderr' | 'chance'> & {
   readonly stdin: AsyncIterable<string | Uint8Array>;
 };
 
 /** What one command needs. */
 export interface BoardContext {
-  readonly board: Board;
-  readonly readWork: OpenBoard['readWork'];
-  /** The author of the command: a person, or the run that calls it. */
-  readonly person: Author;
+  readonly project: ProjectClient;
+  /** Sends a command and returns its answer; rejects when it is not carried out. */
+  readonly change: (request: CommandRequest) => Promise<Command>;
   readonly surroundings: BoardSurroundings;
   readonly json: boolean;
 }

@@ -1,24 +1,20 @@
+import type { BoardColumns, BoardIssue } from '../../client/schema/board.ts';
 import { harmlessLine } from '../../core/text/harmless-line.ts';
-import type { BoardIssue } from '../../store/tables/board-issues.ts';
-import type { BoardColumn } from '../../tracker/board/read-board.ts';
 import { cut, padded, wrapped } from '../cell-text.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { answer, type BoardContext } from './board-context.ts';
-import { issuesAsJson } from './issue-json.ts';
+
+type BoardColumn = BoardColumns['columns'][number];
 
 /** `baton board`: side by side if the terminal is wide enough, else one below the other. */
 export async function board(flags: { readonly limit: number }, context: BoardContext): Promise<number> {
   const { stdout } = context.surroundings;
-  const columns = await context.board.columns(flags.limit);
+  const { columns } = await context.project.board(flags.limit);
   const filled = columns.filter(({ count }) => count > 0);
   const sideBySide = stdout.isTTY && stdout.columns ? boardAsColumns(filled, stdout.columns) : null;
-  const json = [];
-  for (const { status, count, issues } of columns) {
-    json.push({ status, count, issues: await issuesAsJson(context.board, issues) });
-  }
-  const nothing = 'The board is empty; `baton issue add "A title"` makes the first issue.';
+  const nothing = 'The board is empty. `baton issue add "A title"` creates the first issue.';
   const text = filled.length === 0 ? nothing : (sideBySide ?? boardAsList(filled));
-  answer(context, { columns: json }, text);
+  answer(context, { columns }, text);
   return exitCodes.ok;
 }
 
@@ -80,7 +76,7 @@ interface Card {
 }
 
 function cardOf(issue: BoardIssue): Card {
-  const open = issue.blockers.filter(({ status }) => status !== 'done' && status !== 'cancelled');
+  const open = issue.blocked_by.filter(({ status }) => status !== 'done' && status !== 'cancelled');
   const isOver = issue.status === 'done' || issue.status === 'cancelled';
   return {
     head: issue.priority === null ? issue.identifier : `${issue.identifier} P${issue.priority}`,

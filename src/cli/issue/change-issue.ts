@@ -1,10 +1,10 @@
+import type { BoardIssue } from '../../client/schema/board.ts';
+import type { CommandRequest } from '../../client/schema/command.ts';
 import { BatonError } from '../../core/baton-error.ts';
 import type { BoardStatus } from '../../core/issue/board-status.ts';
-import type { IssueEdit } from '../../tracker/board/issue-fields.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { answer, type BoardContext } from './board-context.ts';
 import { type IssueFlags, noneAsNull } from './issue-flags.ts';
-import { issueAsJson } from './issue-json.ts';
 import { textOrStdin } from './read-stdin.ts';
 
 /** The most that is read from stdin; the board itself limits the length of a text. */
@@ -18,23 +18,20 @@ interface AddFlags extends IssueFlags {
 
 /** `baton issue add TITLE`: prints the identifier of the new issue, or of the earlier one with the same key. */
 export async function add(title: string, flags: AddFlags, context: BoardContext): Promise<number> {
-  const { board, person, surroundings } = context;
-  const blockers = [];
-  for (const name of flags.blockedBy ?? []) blockers.push(await board.find(name));
-  const { issue, created } = await board.create(
-    {
-      ...(await wantedFields(flags, context)),
-      title,
-      ...(flags.status === undefined ? {} : { status: flags.status }),
-      blockerIds: blockers.map(({ id }) => id),
-      clientKey: flags.key ?? null,
-    },
-    { author: person, reason: flags.reason ?? null },
-  );
-  answer(context, { created, issue: await issueAsJson(board, issue) }, issue.identifier);
-  if (!created && !context.json) {
-    surroundings.stderr.write(`${issue.identifier} was made with this key before; nothing was changed.\n`);
-  }
+  const { status, blockedBy, key } = flags;
+  const { data } = await context.change({
+    kind: 'issue_file',
+    ...(await wantedFields(flags, context)),
+    title,
+    ...(status === undefined ? {} : { status }),
+    ...(blockedBy === undefined ? {} : { blocked_by: [...blockedBy] }),
+    ...(key === undefined ? {} : { issue_key: key }),
+  });
+  const issue = await readIssue(context, data.issue);
+  const created = data.created === true;
+  answer(context, { created, issue }, issue.identifier);
+  if (!created && !context.json)
+    context.surroundings.stderr.write(`${issue.identifier} was created with this key before. Nothing changed.\n`);
   return exitCodes.ok;
 }
 
@@ -44,100 +41,73 @@ interface EditFlags extends IssueFlags {
 
 /** `baton issue edit ID`: changes what the flags name; the given labels replace the existing ones. */
 export async function edit(name: string, flags: EditFlags, context: BoardContext): Promise<number> {
-  const { board, person } = context;
-  const { id } = await board.find(name);
-  const wanted = {
-    ...(await wantedFields(flags, context)),
-    ...(flags.title === undefined ? {} : { title: flags.title }),
-  };
-  if (Object.keys(wanted).length === 0) {
-    throw new BatonError('usage_error', 'No change is asked for.', { nextStep: 'See `baton issue edit --help`.' });
-  }
-  const issue = await board.edit(id, wanted, { author: person, reason: flags.reason ?? null });
-  answer(context, { issue: await issueAsJson(board, issue) }, `${issue.identifier} is changed.`);
+  const { title } = flags;
+  const wanted = { ...(await wantedFields(flags, context)), ...(title === undefined ? {} : { title }) };
+  if (Object.keys(wanted).length === 0)
+    throw new BatonError('usage_error', 'The command names no change.', { nextStep: 'See `baton issue edit --help`.' });
+  const { data } = await context.change({ kind: 'issue_edit', issue: name, ...wanted });
+  const issue = await readIssue(context, data.issue);
+  answer(context, { issue }, `${issue.identifier} is changed.`);
   return exitCodes.ok;
 }
 
-/** `baton issue move ID STATUS`: moves it by the rules for people. */
-export async function move(
-  name: string,
-  to: BoardStatus,
-  flags: { readonly reason?: string },
-  context: BoardContext,
-): Promise<number> {
-  const { board, surroundings } = context;
-  // A shell moves as a person, also in a hook of a run; an agent moves with its tool.
-  const person =
-    context.person.kind === 'run' ? ({ kind: 'person', name: surroundings.userName } as const) : context.person;
-  const { id, status } = await board.find(name);
-  const issue = await board.move(id, to, { author: person, reason: flags.reason ?? null });
-  const moved = status !== issue.status;
-  const text = moved ? `is now in ${to}` : `was in ${to} already`;
-  answer(context, { moved, issue: await issueAsJson(board, issue) }, `${issue.identifier} ${text}.`);
+/** `baton issue move ID STATUS`: moves it by the rules for people; inside a run, its own issue by those for agents. */
+export async function move(name: string, to: BoardStatus, _flags: unknown, context: BoardContext): Promise<number> {
+  const { data } = await context.change({ kind: 'issue_move', issue: name, to });
+  const issue = await readIssue(context, data.issue);
+  const moved = data.moved === true;
+  answer(context, { moved, issue }, `${issue.identifier} ${moved ? `is now in ${to}` : `was in ${to} already`}.`);
   return exitCodes.ok;
 }
 
 /** `baton issue comment ID TEXT`. */
 export async function comment(name: string, text: string, _flags: unknown, context: BoardContext): Promise<number> {
-  const { board, person } = context;
-  const { id, identifier } = await board.find(name);
-  const { seq, at, author, body } = await board.comment(
-    id,
-    await textOrStdin(text, context.surroundings, mostTextBytes),
-    person,
-  );
-  const made = { seq, at: new Date(at).toISOString(), author, body };
-  answer(context, { identifier, comment: made }, `${identifier} has a new comment.`);
+  const body = await textOrStdin(text, context.surroundings, mostTextBytes);
+  const { data, author, text: said } = await context.change({ kind: 'issue_comment', issue: name, text: body });
+  const { issue: identifier, seq, at } = data;
+  answer(context, { identifier, comment: { seq, at, author, body } }, said);
   return exitCodes.ok;
 }
 
 interface BlockFlags {
   /** The issues that must finish first. */
   readonly by: readonly string[];
-  readonly reason?: string;
 }
 
 /** `baton issue block ID --by OTHER`. */
-export function block(name: string, flags: BlockFlags, context: BoardContext): Promise<number> {
-  return changeBlockers('block', name, flags, context);
+export function block(name: string, { by }: BlockFlags, context: BoardContext): Promise<number> {
+  return changeBlockers({ kind: 'issue_edit', issue: name, add_blocked_by: [...by] }, context);
 }
 
 /** `baton issue unblock ID --by OTHER`. */
-export function unblock(name: string, flags: BlockFlags, context: BoardContext): Promise<number> {
-  return changeBlockers('unblock', name, flags, context);
+export function unblock(name: string, { by }: BlockFlags, context: BoardContext): Promise<number> {
+  return changeBlockers({ kind: 'issue_edit', issue: name, remove_blocked_by: [...by] }, context);
 }
 
-async function changeBlockers(
-  verb: 'block' | 'unblock',
-  name: string,
-  flags: BlockFlags,
-  context: BoardContext,
-): Promise<number> {
-  const { board, person } = context;
-  let issue = await board.find(name);
-  const blockers = [];
-  for (const other of flags.by) blockers.push(await board.find(other));
-  for (const { id } of blockers)
-    issue = await board[verb](issue.id, id, { author: person, reason: flags.reason ?? null });
-  const waits = issue.blockers.map(({ identifier, status }) => `${identifier} (${status})`).join(', ');
+async function changeBlockers(request: CommandRequest, context: BoardContext): Promise<number> {
+  const { data } = await context.change(request);
+  const issue = await readIssue(context, data.issue);
+  const waits = issue.blocked_by.map(({ identifier, status }) => `${identifier} (${status})`).join(', ');
   const text = waits === '' ? 'waits for nothing' : `waits for ${waits}`;
-  answer(context, { issue: await issueAsJson(board, issue) }, `${issue.identifier} ${text}.`);
+  answer(context, { issue }, `${issue.identifier} ${text}.`);
   return exitCodes.ok;
 }
 
+/** The issue as it is after the change. */
+async function readIssue({ project }: BoardContext, identifier: unknown): Promise<BoardIssue> {
+  return (await project.boardIssue(String(identifier))).issue;
+}
+
+type WantedFields = Omit<Extract<CommandRequest, { kind: 'issue_edit' }>, 'kind' | 'issue' | 'title'>;
+
 /** The fields that the flags of `add` and `edit` set; the others are missing. */
-async function wantedFields(flags: IssueFlags, context: BoardContext): Promise<IssueEdit> {
+async function wantedFields(flags: IssueFlags, { surroundings }: BoardContext): Promise<WantedFields> {
   const { description, priority, label, parent, branch, url } = flags;
-  const parentName = parent === undefined ? null : noneAsNull(parent);
   return {
-    ...(description === undefined
-      ? {}
-      : { description: await textOrStdin(description, context.surroundings, mostTextBytes) }),
+    ...(description === undefined ? {} : { description: await textOrStdin(description, surroundings, mostTextBytes) }),
     ...(priority === undefined ? {} : { priority: priority === 'none' ? null : priority }),
     ...(label === undefined ? {} : { labels: [...label] }),
-    ...(parent === undefined
-      ? {}
-      : { parentId: parentName === null ? null : (await context.board.find(parentName)).id }),
+    ...(parent === undefined ? {} : { parent: noneAsNull(parent) }),
     ...(branch === undefined ? {} : { branch: noneAsNull(branch) }),
     ...(url === undefined ? {} : { url: noneAsNull(url) }),
   };

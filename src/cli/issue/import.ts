@@ -3,10 +3,9 @@ import path from 'node:path';
 import { BatonError } from '../../core/baton-error.ts';
 import { harmlessLine } from '../../core/text/harmless-line.ts';
 import { boardErrors } from '../../tracker/board/board-errors.ts';
-import { type ImportFormat, largestImportBytes, readImport } from '../../tracker/board/import/read-import.ts';
+import { type ImportFormat, largestImportBytes } from '../../tracker/board/import/read-import.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { answer, type BoardContext } from './board-context.ts';
-import { issuesAsJson } from './issue-json.ts';
 import { readStdin } from './read-stdin.ts';
 
 interface ImportFlags {
@@ -24,7 +23,7 @@ const formatOfExtension: Readonly<Record<string, ImportFormat>> = {
 
 /** `baton issue import FILE`: imports all issues of the file, or none and reports everything that is wrong. */
 export async function importFile(file: string, flags: ImportFlags, context: BoardContext): Promise<number> {
-  const { board, person, surroundings } = context;
+  const { project, surroundings } = context;
   const format = flags.format ?? formatOfExtension[path.extname(file).toLowerCase()];
   if (format === undefined) {
     throw new BatonError('usage_error', `The format of ${file} is not clear from its name.`, {
@@ -32,12 +31,16 @@ export async function importFile(file: string, flags: ImportFlags, context: Boar
     });
   }
   const bytes = file === '-' ? await readStdin(surroundings, largestImportBytes) : await readSmall(file, context);
-  const entries = readImport(bytes, format);
-  const { created, known } = await board.import(entries, { author: person, reason: flags.reason ?? null });
+  const { reason } = flags;
+  const content = bytes.toString('base64');
+  const { created, known } = await project.importIssues({
+    format,
+    content,
+    ...(reason === undefined ? {} : { reason }),
+  });
   const lines = created.map(({ identifier, status, title }) => `${identifier} (${status}) ${harmlessLine(title)}`);
   const summary = `${created.length} new, ${known.length} there already.`;
-  const report = { created: await issuesAsJson(board, created), known: await issuesAsJson(board, known) };
-  answer(context, report, [...lines, summary].join('\n'));
+  answer(context, { created, known }, [...lines, summary].join('\n'));
   return exitCodes.ok;
 }
 

@@ -1,11 +1,10 @@
+import type { BoardIssue } from '../../client/schema/board.ts';
 import type { BoardStatus } from '../../core/issue/board-status.ts';
 import { harmlessLine } from '../../core/text/harmless-line.ts';
-import type { BoardIssue } from '../../store/tables/board-issues.ts';
 import { cut } from '../cell-text.ts';
 import { columns } from '../columns.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { answer, type BoardContext } from './board-context.ts';
-import { issuesAsJson } from './issue-json.ts';
 
 interface ListFlags {
   readonly status?: readonly BoardStatus[];
@@ -15,15 +14,12 @@ interface ListFlags {
 
 /** `baton issue list`: one line per issue, status by status, the newest change first. */
 export async function list(flags: ListFlags, context: BoardContext): Promise<number> {
-  const { board, surroundings } = context;
-  // One more than requested shows whether there are more.
-  const query = { statuses: flags.status ?? [], labels: flags.label ?? [], limit: flags.limit + 1 };
-  const found = await board.list(query);
-  const issues = found.slice(0, flags.limit);
-  const more = found.length > issues.length;
+  const { project, surroundings } = context;
+  const query = { statuses: flags.status ?? [], labels: flags.label ?? [], limit: flags.limit };
+  const { issues, more } = await project.boardIssues(query);
   const lines = issues.length === 0 ? ['No issues.'] : table(issues, surroundings.stdout);
   if (more) lines.push('There are more; raise --limit.');
-  answer(context, { issues: await issuesAsJson(board, issues), more }, lines.join('\n'));
+  answer(context, { issues, more }, lines.join('\n'));
   return exitCodes.ok;
 }
 

@@ -1,16 +1,10 @@
 import { Argument, type Command, Option } from 'commander';
-import { authorOf } from '../author-of.ts';
+import { BatonError } from '../../core/baton-error.ts';
 import type { CommandFunction } from '../command-parts.ts';
+import { sendChange } from '../control/submit-command.ts';
 import { folder } from '../option-parsers.ts';
-import type { BoardAccess, BoardContext } from './board-context.ts';
+import type { BoardAccess, BoardContext, BoardFlags } from './board-context.ts';
 import { addIssueFlags, collect, limit, status, statuses } from './issue-flags.ts';
-
-interface PlaceFlags {
-  readonly json?: boolean;
-  readonly workflow: string;
-  readonly stateDir?: string;
-  readonly as?: string;
-}
 
 /**
  * Adds `issue …` and `board` to the command line, and returns the `issue` command so that others may add to it.
@@ -26,45 +20,46 @@ export function registerIssueCommands(
     async (...given: unknown[]): Promise<void> => {
       // Commander passes the arguments and options of the command, and then the command itself.
       const values = given.slice(0, -1);
-      const { json, as, workflow, stateDir } = values.at(-1) as PlaceFlags;
-      const { board, readWork, close } = await access.open({
-        workflow,
-        ...(stateDir === undefined ? {} : { stateDir }),
-      });
+      const flags = values.at(-1) as BoardFlags & { readonly reason?: string };
       const { surroundings } = access;
-      const person = authorOf(as, surroundings);
-      const context: BoardContext = { board, readWork, person, surroundings, json: json === true };
-      try {
-        const command = (await load())[name] as (...given: unknown[]) => Promise<number>;
-        finish(await command(...values, context));
-      } finally {
-        await close();
-      }
+      await using connection = await access.connect(flags);
+      const { project, described } = connection;
+      if (!described.has_board) throw notBoard(described.tracker);
+      // The key of `add` is one of the issue, not of the command.
+      const sent = flags.reason === undefined ? {} : { reason: flags.reason };
+      const context: BoardContext = {
+        project,
+        change: (request) => sendChange(connection, request, sent, surroundings),
+        surroundings,
+        json: flags.json === true,
+      };
+      const command = (await load())[name] as (...given: unknown[]) => Promise<number>;
+      finish(await command(...values, context));
     };
   const change = () => import('./change-issue.ts');
   const issue = program.command('issue').description("show and change the issues of Baton's own board");
   const command = (usage: string, description: string): Command => placed(issue.command(usage), description);
 
-  addIssueFlags(command('add', 'make an issue and print its identifier'))
+  addIssueFlags(command('add', 'create an issue and print its identifier'))
     .argument('<title>')
-    .option('--status <status>', 'where it begins (default: todo)', status)
-    .option('--blocked-by <issue>', 'an issue that has to end first; may be given several times', collect)
-    .option('--key <key>', 'a key of your own: making it twice makes one issue')
+    .option('--status <status>', 'its first status (default: todo)', status)
+    .option('--blocked-by <issue>', 'an issue that must finish first; may be given several times', collect)
+    .option('--key <key>', 'a key of your own: a second issue with the same key is not created')
     .action(run(change, 'add'));
 
-  command('list', 'one line an issue')
-    .option('--status <status>', 'only of this status; several with commas', statuses)
-    .option('--label <name>', 'only with this label; may be given several times', collect)
-    .option('--limit <number>', 'at most this many', limit, 50)
+  command('list', 'list issues, one line each')
+    .option('--status <status>', 'only issues of this status; separate several with commas', statuses)
+    .option('--label <name>', 'only issues with this label; may be given several times', collect)
+    .option('--limit <number>', 'how many at most', limit, 50)
     .action(run(() => import('./list.ts'), 'list'));
 
-  command('show', 'everything about an issue, with comments and history')
+  command('show', 'show everything about an issue, with comments and history')
     .argument('<issue>')
     .action(run(() => import('./show.ts'), 'show'));
 
   addIssueFlags(command('edit', 'change fields of an issue'))
     .argument('<issue>')
-    .option('--title <text>', 'another title')
+    .option('--title <text>', 'the new title')
     .action(run(change, 'edit'));
 
   command('move', 'move an issue to another status')
@@ -73,33 +68,45 @@ export function registerIssueCommands(
     .option('--reason <text>', 'why, for the history')
     .action(run(change, 'move'));
 
-  command('comment', 'say something about an issue')
+  command('comment', 'add a comment to an issue')
     .argument('<issue>')
-    .argument('<text>', '- reads it from stdin')
+    .argument('<text>', 'the comment; - reads it from stdin')
     .action(run(change, 'comment'));
 
   for (const verb of ['block', 'unblock'] as const) {
-    command(verb, verb === 'block' ? 'make an issue wait for others' : 'let an issue not wait for others any more')
+    command(verb, verb === 'block' ? 'make an issue wait for others' : 'stop an issue from waiting for others')
       .argument('<issue>')
       .addOption(
-        new Option('--by <issue>', 'the other; may be given several times').argParser(collect).makeOptionMandatory(),
+        new Option('--by <issue>', 'the other issue; may be given several times')
+          .argParser(collect)
+          .makeOptionMandatory(),
       )
       .option('--reason <text>', 'why, for the history')
       .action(run(change, verb));
   }
 
-  command('import', 'make the issues of a file, all or none; a second time makes nothing new')
+  command('import', 'create the issues of a file, all or none; issues imported before stay as they are')
     .argument('<file>', 'JSON lines or Markdown; - reads stdin')
     .addOption(
-      new Option('--format <format>', 'when the name of the file does not tell').choices(['jsonl', 'markdown']),
+      new Option('--format <format>', 'the format, if the name of the file does not show it').choices([
+        'jsonl',
+        'markdown',
+      ]),
     )
     .option('--reason <text>', 'why, for the history')
     .action(run(() => import('./import.ts'), 'importFile'));
 
   placed(program.command('board'), 'show the board in columns')
-    .option('--limit <number>', 'at most this many issues a column', limit, 10)
+    .option('--limit <number>', 'how many issues each column shows at most', limit, 10)
     .action(run(() => import('./board.ts'), 'board'));
   return issue;
+}
+
+function notBoard(tracker: string): BatonError {
+  return new BatonError(
+    'tracker_not_board',
+    `The tracker of this workflow file is "${tracker}", not Baton's own board.`,
+  );
 }
 
 /** The flags of every command on a board. */
@@ -108,6 +115,6 @@ function placed(command: Command, description: string): Command {
     .description(description)
     .option('--json', 'print JSON, for programs')
     .option('--workflow <file>', 'the workflow file of the board', 'WORKFLOW.md')
-    .option('--state-dir <dir>', 'folder for what Baton keeps', folder)
-    .option('--as <name>', 'who you are, for the history (default: your login name)');
+    .option('--state-dir <dir>', 'the state folder', folder)
+    .option('--as <name>', 'the author in the history (default: your login name)');
 }

@@ -1,42 +1,20 @@
+import type { BoardDetail } from '../../client/schema/board.ts';
+import { askCommand } from '../../core/command/retry-command.ts';
 import { harmlessLine, harmlessLines } from '../../core/text/harmless-line.ts';
-import type { BoardIssue } from '../../store/tables/board-issues.ts';
-import type { IssueDetails } from '../../tracker/board/read-board.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { answer, type BoardContext } from './board-context.ts';
 import { authorWords, historyWords, timeWords } from './history-words.ts';
-import { issueAsJson } from './issue-json.ts';
-import { type WorkOnIssue, workAsJson, workFacts } from './work-on-issue.ts';
 
 /** `baton issue show ID`: everything that is known of an issue. */
 export async function show(name: string, _flags: unknown, context: BoardContext): Promise<number> {
-  const { board } = context;
-  const { id } = await board.find(name);
-  const details = await board.details(id);
-  const work = await context.readWork(id);
-  answer(context, { ...(await detailsAsJson(details, context)), ...workAsJson(work) }, detailsAsText(details, work));
+  const details = await context.project.boardIssue(name);
+  answer(context, details, detailsAsText(details));
   return exitCodes.ok;
 }
 
-async function detailsAsJson(details: IssueDetails, { board }: BoardContext): Promise<Record<string, unknown>> {
-  const short = ({ identifier, status, title }: BoardIssue): object => ({ identifier, status, title });
-  const iso = <T extends { readonly at: number }>(entry: T): object => ({
-    ...entry,
-    at: new Date(entry.at).toISOString(),
-  });
-  return {
-    issue: await issueAsJson(board, details.issue),
-    children: details.children.map(short),
-    blocks: details.blocks.map(short),
-    comments: details.comments.map(iso),
-    history: details.history.map(iso),
-  };
-}
-
-function detailsAsText(
-  { issue, parent, children, blocks, comments, history }: IssueDetails,
-  work: WorkOnIssue,
-): string {
-  const short = ({ identifier, status, title }: BoardIssue): string =>
+function detailsAsText(details: BoardDetail): string {
+  const { issue, parent, children, blocks, comments, history } = details;
+  const short = ({ identifier, status, title }: BoardDetail['blocks'][number]): string =>
     `${identifier} (${status}) ${harmlessLine(title)}`;
   const facts: [string, string][] = [
     ['status', issue.status],
@@ -44,13 +22,13 @@ function detailsAsText(
     ['labels', harmlessLine(issue.labels.join(', '))],
     ['part of', parent === null ? '' : short(parent)],
     ...children.map((child): [string, string] => ['has part', short(child)]),
-    ...issue.blockers.map(({ identifier, status }): [string, string] => ['waits for', `${identifier} (${status})`]),
+    ...issue.blocked_by.map(({ identifier, status }): [string, string] => ['waits for', `${identifier} (${status})`]),
     ...blocks.map((blocked): [string, string] => ['blocks', short(blocked)]),
-    ...workFacts(work),
+    ...workFacts(details),
     ['branch', harmlessLine(issue.branch ?? '')],
     ['url', harmlessLine(issue.url ?? '')],
-    ['created', timeWords(issue.createdAt)],
-    ['changed', timeWords(issue.updatedAt)],
+    ['created', timeWords(issue.created_at)],
+    ['changed', timeWords(issue.updated_at)],
   ];
   const sections = [
     [
@@ -70,6 +48,20 @@ function detailsAsText(
     .filter((section) => section.length > 0)
     .map((section) => section.join('\n'))
     .join('\n\n');
+}
+
+/** What agents did: their open questions, the last run, and where its work is. */
+function workFacts({ issue, open_questions: open, last_run: run }: BoardDetail): [name: string, value: string][] {
+  const asks = open.map(({ id, text }): [string, string] => [
+    'asks you',
+    `${harmlessLine(text)} · ${askCommand(open.length === 1 ? issue.identifier : id)}`,
+  ]);
+  if (run === null) return asks;
+  return [
+    ...asks,
+    ['last run', `${run.run_id.slice(0, 8)}, ${timeWords(run.started_at)}: ${harmlessLine(run.text)}`],
+    ['work', harmlessLine(run.work ?? '')],
+  ];
 }
 
 function indented(text: string): string {

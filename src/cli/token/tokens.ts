@@ -4,11 +4,14 @@ import { BatonError } from '../../core/baton-error.ts';
 import { harmlessLine } from '../../core/text/harmless-line.ts';
 import { tokenFile } from '../../daemon/state-folder.ts';
 import type { Surroundings } from '../../daemon/surroundings.ts';
-import { isInsideRun } from '../../process/containment/inside-run.ts';
 import { type StoredToken, TokenFile } from '../../server/token-file.ts';
+import { authorOf } from '../author-of.ts';
 import { columns } from '../columns.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { jsonLine } from '../json-line.ts';
+
+// These commands work on the file of tokens alone, next to any daemon or none. The API has no route for tokens: a caller
+// that reaches the API must not be able to give itself more rights.
 
 interface JsonFlag {
   readonly json?: boolean;
@@ -21,10 +24,10 @@ export interface NewTokenFlags extends JsonFlag {
 
 const longestName = 100;
 
-/** `baton token create`: the only time that the token is shown. */
+/** `baton token create`: creates a token and shows it, this once. */
 export async function createToken({ scope, name, json }: NewTokenFlags, surroundings: Surroundings): Promise<number> {
-  if (surroundings.env.BATON_RUN_ID || (await isInsideRun(systemClock)))
-    throw new BatonError('usage_error', 'An agent cannot make a token: it would be a person to Baton.', {
+  if ((await authorOf(name, surroundings)).kind === 'run')
+    throw new BatonError('usage_error', 'An agent cannot create a token: its holder counts as a person.', {
       details: { problem: 'agent_cannot_create_token' },
     });
   const shown = harmlessLine(name ?? surroundings.userName).slice(0, longestName);

@@ -1,21 +1,21 @@
+import { errorFrom } from '../../client/api-client.ts';
+import type { Run } from '../../client/schema/run.ts';
+import type { WorkspaceRow } from '../../client/schema/workspace.ts';
 import { sleep } from '../../clock/clock.ts';
-import { systemChance } from '../../clock/system-chance.ts';
-import { systemClock } from '../../clock/system-clock.ts';
 import { BatonError } from '../../core/baton-error.ts';
+import { isMeantBy } from '../../core/issue/issue.ts';
 import { harmlessLine } from '../../core/text/harmless-line.ts';
-import { quietLogger } from '../../daemon/quiet-logger.ts';
+import type { Connection } from '../../daemon/connect.ts';
 import type { Surroundings } from '../../daemon/surroundings.ts';
-import { daemonStatus, openWorkplace, type Workplace } from '../../daemon/workplace.ts';
-import type { RunRecord, WorkspaceRemoval } from '../../store/tables/runs.ts';
+import { connectAs, sendCommand } from '../control/submit-command.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { jsonLine } from '../json-line.ts';
-import { presentRow, type WorkspaceFlags, whyThere } from './list.ts';
-import { isNamed, readWorkspaces, type WorkspaceRow } from './read-workspaces.ts';
+import type { WorkspaceFlags } from './list.ts';
 import { sizeText, sumText } from './size-text.ts';
 
 interface PruneFlags extends WorkspaceFlags {
   readonly dryRun?: boolean;
-  /** Also workspaces whose time is not over. */
+  /** Also workspaces whose retention is not over. */
   readonly allFinished?: boolean;
   readonly as?: string;
 }
@@ -24,117 +24,69 @@ interface PruneFlags extends WorkspaceFlags {
 interface Result {
   readonly row: WorkspaceRow;
   /** Null while the daemon has not reported it. */
-  readonly removal: WorkspaceRemoval | null;
+  readonly removal: Run['removal'];
 }
 
 /** Work is saved before a removal, which takes long for a large workspace. */
 const longestWaitMs = 600_000;
 const lookEveryMs = 100;
-/** The daemon itself is checked once in this many reads. */
-const looksADaemon = 30;
 
 /**
- * `baton workspace prune`: removes the workspaces of finished issues whose time is over, as the daemon's sweep does,
- * but now. Only an orchestrator removes: that of the running daemon, otherwise one that is created for this and locks
- * the state folder meanwhile.
+ * `baton workspace prune`: removes the workspaces of finished issues whose retention is over, as the daemon's sweep
+ * does, but now.
  */
 export async function prune(names: readonly string[], flags: PruneFlags, surroundings: Surroundings): Promise<number> {
-  await using workplace = await openWorkplace(flags, surroundings);
+  await using connection = await connectAs(flags, surroundings);
   const ignoresRetention = flags.allFinished === true;
-  const { rows, problem } = await readWorkspaces(workplace, { ignoresRetention });
-  if (problem !== null) throw problem;
+  const { workspaces: rows, problem } = await connection.project.workspaces({ ignoresRetention });
+  if (problem !== null) throw errorFrom(problem);
   const wanted = names.length === 0 ? rows : names.flatMap((name) => rowsNamed(rows, name));
-  const going = wanted.filter(({ stay }) => stay === null);
+  const going = wanted.filter((row) => row.may_go);
   // Without names, only the workspaces to be removed are of interest.
-  const staying = names.length === 0 ? [] : wanted.filter(({ stay }) => stay !== null);
+  const staying = names.length === 0 ? [] : wanted.filter((row) => !row.may_go);
   if (flags.dryRun === true) return tellPlan(going, staying, flags, surroundings);
-  const results = going.length === 0 ? [] : await remove(workplace, going, flags, surroundings);
+  const results = going.length === 0 ? [] : await remove(connection, going, ignoresRetention, surroundings);
   return tellResults(results, staying, flags, surroundings);
 }
 
+/** The workspaces that a name means: by the id or name of the issue, or by the name of the folder. */
 function rowsNamed(rows: readonly WorkspaceRow[], name: string): WorkspaceRow[] {
-  const meant = rows.filter((row) => isNamed(row, name));
+  const meant = rows.filter(({ key, issue_id: id, issue_identifier: identifier }) => {
+    const isIssue = id !== null && identifier !== null && isMeantBy({ id, identifier }, name);
+    return isIssue || key === name.trim();
+  });
   if (meant.length > 0) return meant;
   throw new BatonError('command_refused', `There is no workspace of "${name}".`, {
     nextStep: 'Run `baton workspace list` to see what is there.',
   });
 }
 
+/** Asks for the removal and waits for its results. The orchestrator records with each run what happened. */
 async function remove(
-  workplace: Workplace,
+  connection: Connection,
   going: readonly WorkspaceRow[],
-  flags: PruneFlags,
+  ignoresRetention: boolean,
   surroundings: Surroundings,
 ): Promise<readonly Result[]> {
-  const issueIds = [...new Set(going.flatMap(({ run }) => run?.issueId ?? []))];
-  if (await workplace.wake()) {
-    const commandId = await askDaemonTo(workplace, issueIds, flags, surroundings);
-    const isThere = async (): Promise<boolean> => (await daemonStatus(flags, surroundings)) !== null;
-    return waitForResults(workplace, going, commandId, isThere);
-  }
-  const { createDaemon } = await import('../../daemon/daemon.ts');
-  const { workflowPath } = workplace;
-  const { stateDir } = flags;
-  const options = { workflowPath, stateDir, trial: null, role: 'daemon', logger: quietLogger } as const;
-  {
-    await using alone = await createDaemon(options, surroundings);
-    await alone.orchestrator.prune({ issueIds, ignoresRetention: flags.allFinished === true });
-  }
-  return readResults(workplace, going);
-}
-
-async function askDaemonTo(
-  workplace: Workplace,
-  issues: readonly string[],
-  flags: PruneFlags,
-  { hostName: host, userName }: Surroundings,
-): Promise<string> {
-  const id = systemChance.id();
-  await workplace.store.commands.submit({
-    id,
-    project: workplace.project.id,
-    kind: 'workspaces_prune',
-    payload: { issues, host, ignores_retention: flags.allFinished === true },
-    author: { kind: 'person', name: flags.as ?? userName },
-    at: systemClock.now(),
-    key: null,
-  });
-  await workplace.wake();
-  return id;
-}
-
-/** The daemon records with each run what happened to its workspace. */
-async function waitForResults(
-  workplace: Workplace,
-  going: readonly WorkspaceRow[],
-  commandId: string,
-  isDaemonThere: () => Promise<boolean>,
-): Promise<readonly Result[]> {
-  const deadline = systemClock.monotonic() + longestWaitMs;
-  for (let looks = 1; ; looks += 1) {
-    // Checked before the results are read: if the daemon is gone, its results are then complete.
-    const isOver = systemClock.monotonic() > deadline || (looks % looksADaemon === 0 && !(await isDaemonThere()));
-    const results = await readResults(workplace, going);
+  const { clock } = surroundings;
+  const issues = [...new Set(going.flatMap(({ issue_id: id }) => id ?? []))];
+  const request = { kind: 'workspaces_prune', issues, ignores_retention: ignoresRetention } as const;
+  await sendCommand(connection, request, {}, surroundings);
+  const deadline = clock.monotonic() + longestWaitMs;
+  for (;;) {
+    // Checked before the results are read: without a daemon nothing more happens, so they are complete.
+    const isOver = clock.monotonic() > deadline || !connection.isDaemon();
+    const results = await Promise.all(going.map((row) => resultOf(connection, row)));
     if (isOver || results.every(({ removal }) => removal !== null)) return results;
-    const answer = (await workplace.store.commands.read(commandId))?.result;
-    if (answer?.status === 'refused')
-      throw new BatonError('command_refused', `The daemon refused the command: ${answer.text}`, {
-        details: { id: commandId, kind: 'workspaces_prune', code: answer.code, data: answer.data },
-      });
-    await sleep(systemClock, lookEveryMs);
+    await sleep(clock, lookEveryMs);
   }
 }
 
-async function readResults({ store }: Workplace, going: readonly WorkspaceRow[]): Promise<readonly Result[]> {
-  return Promise.all(
-    going.map(async (row) => ({ row, removal: newer(row.run, await store.runs.read(row.run?.runId ?? '')) })),
-  );
-}
-
-/** The removal recorded since the plan was made. */
-function newer(before: RunRecord | null, now: RunRecord | null): WorkspaceRemoval | null {
-  const removal = now?.removal ?? null;
-  return removal?.at === before?.removal?.at ? null : removal;
+/** A removal counts if it was recorded after the plan was made. */
+async function resultOf({ project }: Connection, row: WorkspaceRow): Promise<Result> {
+  if (row.last_run === null) return { row, removal: null };
+  const { removal } = await project.run(row.last_run.run_id);
+  return { row, removal: removal?.at === row.last_run.removal?.at ? null : removal };
 }
 
 function tellPlan(
@@ -144,18 +96,16 @@ function tellPlan(
   { stdout }: Surroundings,
 ): number {
   const lines = [
-    ...going.map(
-      ({ entry, run }) => `would remove  ${name(run)}  ${sizeText(entry.bytes)}  ${harmlessLine(entry.path)}`,
-    ),
-    ...staying.map((row) => `would stay    ${name(row.run)}: ${harmlessLine(whyThere(row))}`),
-    `${sumText(going.map(({ entry }) => entry.bytes))}; nothing was changed`,
+    ...going.map((row) => `would remove  ${name(row)}  ${sizeText(row.bytes)}  ${harmlessLine(row.path)}`),
+    ...staying.map((row) => `would stay    ${name(row)}: ${harmlessLine(row.reason)}`),
+    `${sumText(going.map(({ bytes }) => bytes))}; nothing changed`,
   ];
-  const report = { dry_run: true, would_remove: going.map(presentRow), stays: staying.map(presentRow) };
+  const report = { dry_run: true, would_remove: going, stays: staying };
   stdout.write(json ? jsonLine(report) : `${lines.join('\n')}\n`);
   return exitCodes.ok;
 }
 
-const stillThere = 'the daemon has not reported what became of it; its log says more';
+const stillThere = 'the daemon has not reported what happened to it; its log says more';
 
 function tellResults(
   results: readonly Result[],
@@ -163,30 +113,30 @@ function tellResults(
   { json }: PruneFlags,
   { stdout }: Surroundings,
 ): number {
-  const removed = results.filter(({ removal }) => removal !== null && removal.keptBecause === null);
+  const removed = results.filter(({ removal }) => removal !== null && removal.kept_because === null);
   const kept = [
     ...results
       .filter((each) => !removed.includes(each))
-      .map(({ row, removal }) => ({ row, reason: removal?.keptBecause ?? stillThere })),
-    ...staying.map((row) => ({ row, reason: whyThere(row) })),
+      .map(({ row, removal }) => ({ ...row, reason: removal?.kept_because ?? stillThere })),
+    ...staying,
   ];
   const lines = [
-    ...removed.flatMap(({ row: { entry, run }, removal }) => [
-      `removed  ${name(run)}  ${sizeText(entry.bytes)}`,
+    ...removed.flatMap(({ row, removal }) => [
+      `removed  ${name(row)}  ${sizeText(row.bytes)}`,
       ...(removal?.saved ?? []).map(({ restore }) => `         its work is saved: ${harmlessLine(restore)}`),
     ]),
-    ...kept.map(({ row, reason }) => `stays    ${name(row.run)}: ${harmlessLine(reason)}`),
-    `removed: ${sumText(removed.map(({ row }) => row.entry.bytes))}`,
+    ...kept.map((row) => `stays    ${name(row)}: ${harmlessLine(row.reason)}`),
+    `removed: ${sumText(removed.map(({ row }) => row.bytes))}`,
   ];
   const report = {
     dry_run: false,
-    removed: removed.map(({ row, removal }) => ({ ...presentRow(row), saved: removal?.saved ?? [] })),
-    stays: kept.map(({ row, reason }) => ({ ...presentRow(row), reason })),
+    removed: removed.map(({ row, removal }) => ({ ...row, saved: removal?.saved ?? [] })),
+    stays: kept,
   };
   stdout.write(json ? jsonLine(report) : `${lines.join('\n')}\n`);
   return kept.length === 0 ? exitCodes.ok : exitCodes.error;
 }
 
-function name(run: RunRecord | null): string {
-  return harmlessLine(run?.identifier ?? '-').padEnd(12);
+function name({ issue_identifier: identifier }: WorkspaceRow): string {
+  return harmlessLine(identifier ?? '-').padEnd(12);
 }

@@ -3,25 +3,25 @@ import type { CommandParts } from '../command-parts.ts';
 
 /** Adds `workspace list|prune|pin|unpin`. */
 export function registerWorkspaceCommands(program: Command, { run, addProjectCommand }: CommandParts): void {
-  const workspace = program.command('workspace').description('look at the folders that agents work in, and tidy up');
-  const as = ['--as <name>', 'in whose name (default: your login name)'] as const;
-  addProjectCommand(workspace, 'list', 'what is there, how large it is, and why').action(
+  const workspace = program.command('workspace').description('list and remove the folders that agents work in');
+  const as = ['--as <name>', 'the author of the command (default: your login name)'] as const;
+  addProjectCommand(workspace, 'list', 'list the workspaces: how large each is, and why it is there').action(
     run(() => import('./list.ts'), 'listAll'),
   );
   addProjectCommand(
     workspace,
     'prune [issues...]',
-    'remove workspaces of finished issues whose time is over; work is saved first',
+    'remove workspaces of finished issues whose retention is over; unsaved work is saved first',
   )
-    .option('--dry-run', 'only tell what would be removed, and how large it is')
-    .option('--all-finished', 'also those whose time is not over')
+    .option('--dry-run', 'only show what would be removed, and how large it is')
+    .option('--all-finished', 'also those whose retention is not over')
     .option(...as)
     .action(run(() => import('./prune.ts'), 'prune'));
   const pin = () => import('./pin.ts');
   addProjectCommand(workspace, 'pin <issue>', 'keep the workspace of an issue until it is unpinned')
     .option(...as)
     .action(run(pin, 'pin'));
-  addProjectCommand(workspace, 'unpin <issue>', 'let it go like any other')
+  addProjectCommand(workspace, 'unpin <issue>', 'remove it like any other')
     .option(...as)
     .action(run(pin, 'unpin'));
 }

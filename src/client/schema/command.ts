@@ -3,21 +3,28 @@ import { author, text, textOrNone, time, timeOrNone } from './common.ts';
 
 /** A reason, and a key chosen by the caller: a repeated request with the same key counts once. */
 const envelope = {
-  reason: text.max(1_000).optional(),
+  reason: text.max(2_000).optional(),
   key: text.min(1).max(200).optional(),
 };
 const issue = text.min(1).max(500);
 const words = text.trim().min(1).max(100_000);
+const nameOrNone = issue.nullable();
 
 /** The fields of a new issue, or of an edit. */
 const fields = {
   title: text.trim().min(1).max(500),
-  description: text.max(200_000).nullable(),
+  /** The board allows 256 KiB. */
+  description: text.max(262_144).nullable(),
   priority: z.int().min(1).max(4).nullable(),
   labels: z.array(text.max(100)).max(50),
-  blocked_by: z.array(issue).max(100),
+  parent: nameOrNone,
+  branch: nameOrNone,
+  url: text.max(2_000).nullable(),
+  blocked_by: z.array(issue).max(200),
 };
 const { title, ...optional } = fields;
+/** `blocked_by` replaces all blockers; the other two change single ones. */
+const edits = { ...fields, add_blocked_by: fields.blocked_by, remove_blocked_by: fields.blocked_by };
 
 /** Commands that apply to all projects at once. */
 export const commandForAll = z.strictObject({ kind: z.enum(['pause', 'resume', 'drain']), ...envelope });
@@ -39,11 +46,28 @@ const kinds = [
     ...envelope,
   }),
   z.strictObject({ kind: z.literal('issue_move'), issue, to: text.min(1).max(100), ...envelope }),
-  z.strictObject({ kind: z.literal('issue_comment'), issue, text: words, ...envelope }),
-  z.strictObject({ kind: z.literal('issue_file'), title, ...z.object(optional).partial().shape, ...envelope }),
+  z.strictObject({ kind: z.literal('issue_comment'), issue, text: text.min(1).max(100_000), ...envelope }),
+  z.strictObject({
+    kind: z.literal('issue_file'),
+    title,
+    ...z.object(optional).partial().shape,
+    status: text.max(100).optional(),
+    /** A key of the issue: filing it again with this key creates nothing and returns the issue. */
+    issue_key: text.min(1).max(200).optional(),
+    ...envelope,
+  }),
   z
-    .strictObject({ kind: z.literal('issue_edit'), issue, ...z.object(fields).partial().shape, ...envelope })
-    .refine((edit) => Object.keys(fields).some((name) => name in edit), 'name at least one field to change'),
+    .strictObject({ kind: z.literal('issue_edit'), issue, ...z.object(edits).partial().shape, ...envelope })
+    .refine((edit) => Object.keys(edits).some((name) => name in edit), 'name at least one field that is to change'),
+  z.strictObject({ kind: z.enum(['workspace_pin', 'workspace_unpin']), issue, ...envelope }),
+  z.strictObject({
+    kind: z.literal('workspaces_prune'),
+    /** The ids of the issues. */
+    issues: z.array(issue).min(1).max(10_000),
+    /** Also before the end of their retention. */
+    ignores_retention: z.boolean().optional(),
+    ...envelope,
+  }),
 ] as const;
 
 /** The commands that a person may send; the orchestrator carries out each once, in order. */

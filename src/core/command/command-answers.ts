@@ -8,6 +8,8 @@ const doneAnswers = {
   resumed: 'New work starts again.',
   resumed_with_allowance: 'New work starts again, with another allowance for today.',
   workspaces_being_removed: 'The daemon has begun to remove the workspaces.',
+  workspace_pinned: 'The workspace of the issue stays until it is unpinned.',
+  workspace_unpinned: 'The workspace of the issue is removed like any other.',
 
   // retry, hold, release, stop
   retry_now: 'The issue is retried now; it is no longer waiting or on hold.',
@@ -70,6 +72,7 @@ const refusals = {
   not_waiting: 'The issue is neither on hold nor waiting for a retry.',
   held_for_another_reason: 'The issue is on hold for a reason other than `hold` or `stop`.',
   not_held: 'The issue is not on hold.',
+  not_pinned: 'The workspace of the issue is not pinned.',
   not_taken_over: 'No person has taken over the issue.',
   no_run_for_note: 'The issue has had no run, so no agent would read the note.',
   nothing_to_say: 'The command has no text for the agent.',

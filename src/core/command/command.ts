@@ -13,6 +13,7 @@
  * - `question_answer`: answers an open question of an agent.
  * - `issue_move`, `issue_comment`, `issue_file`, `issue_edit`: changes of the issues themselves, where they are Baton's own.
  * - `workspaces_prune`: removes the workspaces of these issues, where they may be removed.
+ * - `workspace_pin`, `workspace_unpin`: the workspace of an issue stays until it is unpinned.
  */
 export const commandKinds = [
   'pause',
@@ -31,6 +32,8 @@ export const commandKinds = [
   'issue_file',
   'issue_edit',
   'workspaces_prune',
+  'workspace_pin',
+  'workspace_unpin',
 ] as const;
 
 export type CommandKind = (typeof commandKinds)[number];
@@ -38,9 +41,10 @@ export type CommandKind = (typeof commandKinds)[number];
 /** Commands that a run (its agent or its hook) may send too: they start nothing and cost nothing more. */
 const onlyStopsWork: ReadonlySet<CommandKind> = new Set(['pause', 'drain', 'issue_hold', 'issue_stop']);
 
-/** Why a run may not ask for this; null when it may. */
-export function whyNotForRuns(kind: CommandKind): string | null {
-  return onlyStopsWork.has(kind) ? null : 'Only a person may give this command; an agent has its tools.';
+/** Why a run may not ask for this; null when it may. It may also move its own issue, as its agent can with a tool. */
+export function whyNotForRuns(kind: CommandKind, isOwnIssue: boolean): string | null {
+  if (onlyStopsWork.has(kind) || (kind === 'issue_move' && isOwnIssue)) return null;
+  return 'Only a person may give this command; an agent has its tools.';
 }
 
 export function isCommandKind(kind: string): kind is CommandKind {

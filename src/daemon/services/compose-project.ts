@@ -7,7 +7,8 @@ import type { Health } from '../../orchestrator/view/health.ts';
 import type { ApiProject } from '../../server/api/api-project.ts';
 import type { Store } from '../../store/store.ts';
 import type { TranscriptReader } from '../../store/transcripts/transcript-files.ts';
-import type { IssueEditor } from '../../tracker/tracker.ts';
+import type { Board } from '../../tracker/board/board.ts';
+import type { Tracker } from '../../tracker/tracker.ts';
 import type { WorkflowFile } from '../../workflow/workflow-file.ts';
 import type { Checkouts } from '../../workspace/git/checkout/checkout.ts';
 import type { Salvage } from '../../workspace/salvage/salvage.ts';
@@ -35,9 +36,10 @@ export interface ApiProjectParts {
   readonly ground: WorkspaceGround;
   readonly findCheckout: (settings: Settings) => Checkouts['find'];
   readonly salvageFor: (settings: Settings) => Salvage;
-  /** Where people change issues through Baton; null for another tracker. */
-  readonly editor: () => IssueEditor | null;
-  readonly surroundings: Pick<Surroundings, 'adapters'>;
+  readonly tracker: () => Tracker;
+  /** Baton's own board; throws `tracker_not_board` for another tracker. */
+  readonly board: () => Board;
+  readonly surroundings: Pick<Surroundings, 'adapters' | 'hostName'>;
   readonly lastTick: () => Health['tick'] | null;
   readonly delay: LoopDelay;
   readonly place: { readonly workflowPath: string; readonly stateDir: string };

@@ -14,6 +14,7 @@ import { createApi } from '../../server/api/create-api.ts';
 import { createIdentify } from '../../server/api/identify.ts';
 import { createMetrics, type Metrics } from '../../server/api/metrics.ts';
 import { type Listener, type ListenerAddress, openListener } from '../../server/listener.ts';
+import { openLocalProofs } from '../../server/local-proofs.ts';
 import { type StoredToken, TokenFile } from '../../server/token-file.ts';
 import { tokenFile } from '../state-folder.ts';
 import type { Surroundings } from '../surroundings.ts';
@@ -62,8 +63,9 @@ export async function openApi(
   const findPeer = createPeerFinder({ daemonIds, uid, clock });
   const own = makeOwnToken(userName, clock);
   const known = { find: (token: string) => own.find(token) ?? tokens.find(token) };
-  const identify = createIdentify({ tokens: known, isLoopback, userName, findPeer, logger });
-  const parts = { projects, clock, chance, logger, metrics, identify };
+  const proofs = opened.use(await openLocalProofs(findPeer, logger));
+  const identify = createIdentify({ tokens: known, isLoopback, userName, findPeer, proofs, logger });
+  const parts = { projects, clock, chance, logger, metrics, identify, proofs };
   const api = createApi({
     ...parts,
     version: surroundings.version,

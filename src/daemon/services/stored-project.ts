@@ -1,23 +1,29 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { BatonError } from '../../core/baton-error.ts';
+import { BatonError, toBatonError } from '../../core/baton-error.ts';
+import { isCommandKind } from '../../core/command/command.ts';
+import { type CommandAnswer, done, refused } from '../../core/command/command-answers.ts';
+import { changeIssue, isIssueEditKind } from '../../orchestrator/commands/change-issue.ts';
+import { type PinParts, pinWorkspace } from '../../orchestrator/commands/pin-workspace.ts';
 import type { ReadModel } from '../../orchestrator/view/read-model.ts';
+import type { SweepRequest } from '../../orchestrator/workspaces/sweep-workspaces.ts';
 import { type ApiProject, createApiProjects } from '../../server/api/api-project.ts';
 import { CostlyReads } from '../../server/api/costly-reads.ts';
 import { localCaller } from '../../server/api/identify.ts';
 import { mountRoutes } from '../../server/api/mount-routes.ts';
 import { actionRoutes } from '../../server/api/routes/action-routes.ts';
 import { readRoutes } from '../../server/api/routes/read-routes.ts';
+import type { Command, CommandResult } from '../../store/tables/commands.ts';
 import { transcriptFiles } from '../../store/transcripts/transcript-files.ts';
 import { quietLogger } from '../quiet-logger.ts';
 import type { Surroundings } from '../surroundings.ts';
-import { trackerMaker } from '../trackers.ts';
+import { openBoard, trackerMaker } from '../trackers.ts';
 import type { Workplace } from '../workplace.ts';
 import { storedPart } from './stored-part.ts';
 
 /**
- * The API on the store alone, while no daemon runs: reads return what the store knows, a command waits in the store,
- * and an explanation is what a daemon would find.
+ * The API on the store alone, while no daemon runs: reads return what the store knows, and an explanation is what a
+ * daemon would find. A command that needs only the store and the tracker is carried out here, any other waits.
  */
 export async function openStoredApi(
   { workflow, store, project, remote, stateDir }: Workplace,
@@ -27,6 +33,26 @@ export async function openStoredApi(
   const { path: workflowPath, settings } = workflow;
   const storage = { store, project: project.id, clock, chance, onChange: () => {} };
   const tracker = trackerMaker({ clock, logger: quietLogger, remote, storage }, surroundings)(settings);
+  const carryOut = async (command: Command): Promise<CommandResult | null> => {
+    const source = { read: () => ({ workflow, problem: null }) };
+    const parts = { store, project: project.id, clock, source, trackerFor: () => tracker };
+    const finish = async (answer: CommandAnswer): Promise<CommandResult> => {
+      const result = { at: clock.now(), ...answer };
+      await store.commands.finish(command.id, result);
+      return result;
+    };
+    try {
+      const answer = await carryOutAlone(parts, command, (wish) =>
+        pruneAlone({ workflowPath, stateDir }, wish, surroundings),
+      );
+      return answer === null ? null : await finish(answer);
+    } catch (thrown) {
+      // The caller gets the error, so no daemon may carry out the command later.
+      const error = toBatonError(thrown);
+      await finish(refused(error.code, error.message, error.details));
+      throw error;
+    }
+  };
   const stored = storedPart({
     workflow: () => ({ workflow, problem: null }),
     store,
@@ -37,8 +63,10 @@ export async function openStoredApi(
     version,
     clock,
     chance,
-    carryOut: async () => null,
-    editor: () => tracker.editor ?? null,
+    carryOut,
+    answerMs: longestPruneMs,
+    tracker: () => tracker,
+    board: () => openBoard(settings.tracker, storage, surroundings),
     surroundings,
   });
   const held = await store.held.list(project.id);
@@ -110,13 +138,46 @@ export async function openStoredApi(
     ...readRoutes({ projects, clock }),
     ...actionRoutes({ projects, stream: { issueChanged: () => {} } }),
   ];
-  const identify = async (request: Request) => localCaller(request, userName);
+  // The command line has found out whether it is inside a run.
+  const identify = async (request: Request) => localCaller(request, { kind: 'user' }, userName);
   const app = mountRoutes(routes, { identify, logger: quietLogger, costly: new CostlyReads() });
   // The caller is in this process, so it gets the error itself.
   app.onError((error) => {
     throw error;
   });
-  return async (request) => app.fetch(request);
+  return async (request) => app.fetch(request, { isLocal: true });
+}
+
+/** Work is saved before a removal, which takes long for a large workspace. */
+const longestPruneMs = 600_000;
+
+/** Carries out a command without an orchestrator; null when it needs one. */
+async function carryOutAlone(
+  parts: PinParts,
+  command: Command,
+  prune: (wish: SweepRequest) => Promise<void>,
+): Promise<CommandAnswer | null> {
+  const { kind, payload } = command;
+  if (!isCommandKind(kind)) return null;
+  if (isIssueEditKind(kind)) return changeIssue(parts, command, kind);
+  if (kind === 'workspace_pin' || kind === 'workspace_unpin') return pinWorkspace(parts, command, kind);
+  if (kind !== 'workspaces_prune') return null;
+  // The schema of the request has checked them.
+  const issueIds = payload.issues as readonly string[];
+  await prune({ issueIds, ignoresRetention: payload.ignores_retention === true });
+  return done('workspaces_being_removed', 'The workspaces are removed.', { workspaces: issueIds.length });
+}
+
+/** Only an orchestrator removes workspaces, so this creates one, which locks the state folder meanwhile. */
+async function pruneAlone(
+  place: { readonly workflowPath: string; readonly stateDir: string },
+  wish: SweepRequest,
+  surroundings: Surroundings,
+): Promise<void> {
+  const { createDaemon } = await import('../daemon.ts');
+  const options = { ...place, trial: null, role: 'daemon', logger: quietLogger } as const;
+  await using alone = await createDaemon(options, surroundings);
+  await alone.orchestrator.prune(wish);
 }
 
 function needsDaemon(): never {

@@ -4,10 +4,10 @@ import type { CommandRequest } from '../../client/schema/command.ts';
 import type { Chance } from '../../clock/chance.ts';
 import { type Clock, timedOut, within } from '../../clock/clock.ts';
 import { BatonError } from '../../core/baton-error.ts';
-import { whyNotForRuns } from '../../core/command/command.ts';
 import type { Author } from '../../core/issue/author.ts';
 import { threadToResume } from '../../core/run/thread-to-resume.ts';
 import type { Settings } from '../../core/settings.ts';
+import { whyNotForRun } from '../../orchestrator/commands/why-not-for-run.ts';
 import type { SubmittedCommand } from '../../server/api/api-project.ts';
 import type { Store } from '../../store/store.ts';
 import type { Command, CommandResult } from '../../store/tables/commands.ts';
@@ -23,10 +23,12 @@ export interface SubmitParts extends ResumeParts {
   readonly chance: Chance;
   /** Carries out a stored command; null when the daemon stops first, or when none runs. */
   carryOut(command: Command): Promise<CommandResult | null>;
+  /** How long to wait for an answer; 15 seconds if not set. */
+  readonly answerMs?: number;
 }
 
-/** How long to wait for an answer; the daemon may be in the middle of a slow read of the tracker. */
-const answerMs = 15_000;
+/** The daemon may be in the middle of a slow read of the tracker. */
+const usualAnswerMs = 15_000;
 
 /**
  * Stores a command, waits for its answer, and adds the facts that a person needs with it. A refused command rejects
@@ -40,9 +42,9 @@ export async function submitCommand(
   const { store, project, clock, chance } = parts;
   const { kind, ...asked } = request;
   // Before it is stored: commands that are always refused must not fill the store.
-  const notForRuns = author.kind === 'run' ? whyNotForRuns(kind) : null;
-  if (notForRuns !== null) throw commandRefused(notForRuns, { kind, code: 'not_for_agents' });
-  const payload = { ...asked, ...(await issueOfQuestion(parts, request)) };
+  const notForRun = await whyNotForRun(store, { kind, payload: asked, author });
+  if (notForRun !== null) throw commandRefused(notForRun, { kind, code: 'not_for_agents' });
+  const payload = { ...asked, ...(await issueOfQuestion(parts, request)), ...hostOf(parts, kind) };
   const { command, created } = await store.commands.submit({
     id: chance.id(),
     project,
@@ -53,7 +55,7 @@ export async function submitCommand(
     key: key ?? null,
   });
   if (!created) refuseOther(command, kind, payload);
-  const result = command.result ?? (await within(clock, answerMs, parts.carryOut(command)));
+  const result = command.result ?? (await within(clock, parts.answerMs ?? usualAnswerMs, parts.carryOut(command)));
   const answered = result === timedOut || result === null ? command : { ...command, result };
   if (answered.result?.status === 'refused') {
     const { text, code, data } = answered.result;
@@ -70,6 +72,11 @@ async function issueOfQuestion(
   if (request.kind !== 'question_answer' || request.question === undefined) return {};
   const stored = await store.questions.read(request.question);
   return stored === null || stored.project !== project ? {} : { issue: stored.issueId };
+}
+
+/** The workspaces are on this machine, and another daemon on the same store must leave them alone. */
+function hostOf({ surroundings }: SubmitParts, kind: string): { readonly host?: string } {
+  return kind === 'workspaces_prune' ? { host: surroundings.hostName } : {};
 }
 
 /** The reason as one sentence. It need not say "refused": the error code does. */
@@ -110,7 +117,7 @@ export interface ResumeParts {
   readonly project: string;
   readonly stateDir: string;
   readonly settings: () => Settings;
-  readonly surroundings: Pick<Surroundings, 'adapters'>;
+  readonly surroundings: Pick<Surroundings, 'adapters' | 'hostName'>;
 }
 
 /** How many runs of an issue are searched for a conversation to resume. */

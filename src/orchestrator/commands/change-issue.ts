@@ -1,6 +1,7 @@
 import { toBatonError } from '../../core/baton-error.ts';
 import type { CommandKind } from '../../core/command/command.ts';
 import { type CommandAnswer, done, refused } from '../../core/command/command-answers.ts';
+import { certainTime } from '../../core/text/time-text.ts';
 import type { Command } from '../../store/tables/commands.ts';
 import type { BaseParts } from '../parts.ts';
 
@@ -24,12 +25,13 @@ export async function changeIssue(
   const { editor } = parts.trackerFor(parts.source.read().workflow.settings);
   if (editor === undefined)
     return refused('tracker_elsewhere', 'These issues are in another tracker. Change them there.');
-  const { issue, to, text, reason, ...fields } = payload;
+  const { issue, to, text: words, reason, ...fields } = payload;
   const by = { commandId: id, author, reason: typeof reason === 'string' ? reason : null };
   try {
     if (kind === 'issue_file') {
       const filed = await editor.file(fields, by);
-      return done('issue_filed', `Filed ${filed}.`, { issue: filed });
+      const text = filed.created ? `Filed ${filed.issue}.` : `${filed.issue} was filed with this key before.`;
+      return done('issue_filed', text, filed);
     }
     if (typeof issue !== 'string') return refused('no_issue_named', 'The command names no issue.');
     if (kind === 'issue_edit') {
@@ -39,7 +41,8 @@ export async function changeIssue(
     if (kind === 'issue_move') {
       const state = String(to ?? '');
       const moved = await editor.move(issue, state, by);
-      return done('issue_moved', `${moved} is now in ${state}.`, { issue: moved, state });
+      const text = moved.moved ? `${moved.issue} is now in ${state}.` : `${moved.issue} was in ${state} already.`;
+      return done('issue_moved', text, { ...moved, state });
     }
     // Only a comment could be written twice, so its beginning is recorded before it is written.
     if (begun !== null)
@@ -49,8 +52,9 @@ export async function changeIssue(
         { issue },
       );
     await parts.store.commands.begin(id, 'it is written');
-    const commented = await editor.comment(issue, String(text ?? ''), by);
-    return done('comment_added', `Added the comment to ${commented}.`, { issue: commented });
+    const commented = await editor.comment(issue, String(words ?? ''), by);
+    const data = { ...commented, at: certainTime(commented.at) };
+    return done('comment_added', `Added the comment to ${commented.issue}.`, data);
   } catch (thrown) {
     const error = toBatonError(thrown);
     if (error.retryable) throw error;

@@ -1,6 +1,6 @@
 import { BatonError } from '../../core/baton-error.ts';
 import { askedHold, isAskedHold } from '../../core/command/asked-hold.ts';
-import { type CommandKind, isCommandKind, whyNotForRuns } from '../../core/command/command.ts';
+import { type CommandKind, isCommandKind } from '../../core/command/command.ts';
 import { type CommandAnswer, done, refused } from '../../core/command/command-answers.ts';
 import type { Author } from '../../core/issue/author.ts';
 import type { Command } from '../../store/tables/commands.ts';
@@ -17,7 +17,9 @@ import { type HandOverParts, handBack, steerRun, takeOverByHand } from './hand-o
 import { releaseByPerson, tryAccounts, tryLogins } from './hold.ts';
 import { claimText, lastChange } from './last-change.ts';
 import type { Pause, PauseState } from './pause.ts';
+import { pinWorkspace } from './pin-workspace.ts';
 import { noAgentToSteer, noSuchIssue, whyNotActive } from './refuse-issue.ts';
+import { whyNotForRun } from './why-not-for-run.ts';
 
 export interface CommandParts
   extends FindIssueParts,
@@ -34,14 +36,15 @@ export interface CommandParts
 export async function executeCommand(parts: CommandParts, command: Command): Promise<CommandAnswer> {
   const { kind } = command;
   if (!isCommandKind(kind)) return refused('unknown_command', `This version of Baton has no command "${kind}".`);
-  const notForRuns = command.author.kind === 'run' ? whyNotForRuns(kind) : null;
-  if (notForRuns !== null) return refused('not_for_agents', notForRuns);
+  const notForRun = await whyNotForRun(parts.store, command);
+  if (notForRun !== null) return refused('not_for_agents', notForRun);
   const reason = textIn(command, 'reason');
   if (kind === 'pause' || kind === 'drain') return startPause(parts, command.id, kind, reason);
   if (kind === 'resume') return resume(parts, command.id);
   if (kind === 'workspaces_prune') return pruneWorkspaces(parts, command);
   if (kind === 'question_answer') return answerQuestion(parts, command);
   if (isIssueEditKind(kind)) return changeIssue(parts, command, kind);
+  if (kind === 'workspace_pin' || kind === 'workspace_unpin') return pinWorkspace(parts, command, kind);
   const reference = textIn(command, 'issue');
   if (reference === null) return refused('no_issue_named', 'The command names no issue.');
   const found = await findIssue(parts, reference);

@@ -3,18 +3,19 @@ import type { Clock } from '../../clock/clock.ts';
 import { type ProcessEntry, readProcessTable } from './process-table.ts';
 
 /**
- * Whether this process descends from a run of any Baton: it, one of its ancestors, or a process in the same session as
- * one of them carries a marker. Its own environment is not enough, because it is easily cleared. False without /proc.
+ * The run that this process descends from, of any Baton: it, one of its ancestors, or a process in a session with those
+ * carries a marker. Its own environment alone says little, because it is easily cleared. Null outside of runs, and where
+ * there is no /proc.
  */
-export async function isInsideRun(clock: Clock): Promise<boolean> {
+export async function findOwnRun(clock: Clock): Promise<string | null> {
   const table = await readProcessTable(clock);
   const ancestry = ancestryIn(new Map(table.map((entry) => [entry.pid, entry])));
   const sessions = new Set(ancestry.map(({ session }) => session));
   // From inside a pid namespace every session that was made outside has the number zero.
   sessions.delete(0);
-  return table.some(
-    (entry) => (ancestry.includes(entry) || sessions.has(entry.session)) && (entry.runId ?? entry.daemonId) !== null,
-  );
+  const around = [...ancestry, ...table.filter(({ session }) => sessions.has(session))];
+  const marked = around.find(({ runId, daemonId }) => (runId ?? daemonId) !== null);
+  return marked === undefined ? null : (marked.runId ?? 'unknown');
 }
 
 /** This process and its ancestors. */

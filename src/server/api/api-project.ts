@@ -1,8 +1,11 @@
+import type { BoardColumns, BoardDetail, BoardImport, BoardIssues, ImportedIssues } from '../../client/schema/board.ts';
 import type { CommandRequest } from '../../client/schema/command.ts';
 import type { Diff, RunEvent } from '../../client/schema/run.ts';
 import type { StoreChange } from '../../client/schema/status.ts';
 import type { Configuration, Health, Project, RequestReport, Salvage } from '../../client/schema/system.ts';
+import type { WorkspaceReport } from '../../client/schema/workspace.ts';
 import type { Author } from '../../core/issue/author.ts';
+import type { BoardStatus } from '../../core/issue/board-status.ts';
 import type { PollingSettings } from '../../core/settings.ts';
 import type { Explanation } from '../../orchestrator/view/explain.ts';
 import type { ReadModel } from '../../orchestrator/view/read-model.ts';
@@ -13,8 +16,8 @@ import type { TranscriptReader } from '../../store/transcripts/transcript-files.
 /**
  * What the API reads from one project and may ask of it. The project belongs to a daemon, or comes from its store alone
  * while no daemon runs (`daemon/services/stored-project.ts`). What must hold: nothing here waits for the scheduler,
- * except `explain`, which may read the tracker, and `submit`, which waits for an answer; only `submit`, `poll` and
- * `storeChanged` change anything.
+ * except `explain` and `workspaces`, which may read the tracker, and `submit`, which waits for an answer; only `submit`,
+ * `poll`, `storeChanged` and the import of the board change anything.
  */
 export interface ApiProject {
   readonly name: string;
@@ -70,6 +73,22 @@ export interface ApiProject {
   health(): Health;
   requests(hours: number): Promise<RequestReport>;
   salvage(): Promise<Salvage>;
+  /** Baton's own board. Throws `tracker_not_board` when the issues are in another tracker. */
+  board(): ApiBoard;
+  /** The workspaces with their sizes, and why each is still there. Changes nothing. */
+  workspaces(wanted: { readonly ignoresRetention: boolean }): Promise<WorkspaceReport>;
+}
+
+export interface ApiBoard {
+  columns(limit: number): Promise<BoardColumns>;
+  list(query: {
+    readonly statuses: readonly BoardStatus[];
+    readonly labels: readonly string[];
+    readonly limit: number;
+  }): Promise<BoardIssues>;
+  show(issue: string): Promise<BoardDetail>;
+  /** Refused for runs with `command_refused`. */
+  import(file: BoardImport, author: Author): Promise<ImportedIssues>;
 }
 
 export interface SubmittedCommand {

@@ -1,9 +1,8 @@
 import { type BatonError, toBatonError } from '../../core/baton-error.ts';
-import type { AnyErrorCode } from '../../core/error-catalogue.ts';
 import { symphonyTexts } from '../symphony-fixed-texts.ts';
 
 /** The HTTP status of each error that callers may see; any other error is an internal failure. */
-const statuses: Readonly<Partial<Record<AnyErrorCode, number>>> = {
+const statuses: Readonly<Record<string, number>> = {
   command_refused: 409,
   tracker_issue_not_found: 404,
   run_not_found: 404,
@@ -14,6 +13,8 @@ const statuses: Readonly<Partial<Record<AnyErrorCode, number>>> = {
   tracker_pagination: 502,
   tracker_rate_limited: 502,
   tracker_auth: 502,
+  tracker_not_board: 409,
+  board_import_invalid: 422,
   usage_error: 400,
   store_busy: 503,
   store_unavailable: 503,

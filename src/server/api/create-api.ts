@@ -1,8 +1,11 @@
 import { Hono } from 'hono';
+import { proofPortPath } from '../../client/local-headers.ts';
 import type { Chance } from '../../clock/chance.ts';
 import type { Clock } from '../../clock/clock.ts';
 import type { Logger } from '../../core/logger.ts';
 import { markStranger } from '../connections.ts';
+import type { LocalProofs } from '../local-proofs.ts';
+import { refuse } from '../refusal.ts';
 import { createAdmit, type Identify, isOfThisMachine, tooMany } from './admit.ts';
 import type { ApiProjects } from './api-project.ts';
 import type { ApiBindings } from './caller.ts';
@@ -29,6 +32,8 @@ export interface ApiParts {
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly version: string;
+  /** Where a client of the local socket gets its proof; absent when there is no such socket. */
+  readonly proofs?: Pick<LocalProofs, 'port'>;
   /** The folder of the built dashboard. */
   readonly dashboardFolder: string;
   /** Defaults apply to every missing limit. */
@@ -73,6 +78,10 @@ export function createApi(parts: ApiParts): Api {
     if (caller instanceof Response) return caller;
     return new Response(await metrics.text(), { headers: { 'content-type': metrics.contentType } });
   });
+  // Over HTTP the connection itself says who calls, so there are no proofs.
+  app.get(proofPortPath, ({ env }) =>
+    env.isLocal === true ? Response.json({ port: parts.proofs?.port ?? null }) : refuse('not_found'),
+  );
   app.get('/api/v1/openapi.json', () => new Response(document, { headers: { 'content-type': 'application/json' } }));
   app.route('/', streamRoute(stream, { projects, identify: countStreams(identify, parts.limits?.streams) }));
   app.route('/', mountRoutes(routes, { ...parts, identify, costly: new CostlyReads(parts.limits?.costly) }));

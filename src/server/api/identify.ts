@@ -1,7 +1,8 @@
 import type { Socket } from 'node:net';
-import { actingAs, actingRun } from '../../client/api-client.ts';
+import { actingAs, actingRun, callerProof } from '../../client/local-headers.ts';
 import type { Author } from '../../core/issue/author.ts';
 import type { Logger } from '../../core/logger.ts';
+import type { LocalProofs } from '../local-proofs.ts';
 import { refuse } from '../refusal.ts';
 import type { StoredToken, TokenFile } from '../token-file.ts';
 import type { ApiBindings, Caller } from './caller.ts';
@@ -23,12 +24,16 @@ export interface ConnectionEnds {
   readonly remotePort: number;
 }
 
+export type FindPeer = (connection: ConnectionEnds) => Promise<LocalPeer>;
+
 export interface IdentifyParts {
   readonly tokens: Pick<TokenFile, 'find'>;
   /** Whether only this machine reaches the listener; otherwise every caller needs a token. */
   readonly isLoopback: boolean;
   readonly userName: string;
-  readonly findPeer: (connection: ConnectionEnds) => Promise<LocalPeer>;
+  readonly findPeer: FindPeer;
+  /** The holders of proofs on the local socket; absent when there is no such socket. */
+  readonly proofs?: Pick<LocalProofs, 'find'>;
   readonly logger: Logger;
 }
 
@@ -43,7 +48,7 @@ export function createIdentify(parts: IdentifyParts) {
   const peerOf = rememberPeers(parts.findPeer);
   const find = findCarefully(parts);
   return async (request: Request, bindings: ApiBindings | undefined): Promise<Caller | Response> => {
-    if (bindings?.isLocal === true) return localCaller(request, parts.userName);
+    if (bindings?.isLocal === true) return callerOnSocket(request, parts);
     const authorization = request.headers.get('authorization');
     const token = authorization === null ? null : tokenIn(authorization);
     const shown = token === null ? null : find(token);
@@ -56,18 +61,29 @@ export function createIdentify(parts: IdentifyParts) {
   };
 }
 
+/** Refused with a proof that this daemon did not give, so that its client fetches another. */
+function callerOnSocket(request: Request, { proofs, userName }: IdentifyParts): Caller | Response {
+  const proof = request.headers.get(callerProof);
+  const peer: LocalPeer | null = proof === null ? { kind: 'unidentified' } : (proofs?.find(proof) ?? null);
+  return peer === null ? unauthorized() : localCaller(request, peer, userName);
+}
+
 /**
- * The caller on the local socket: a program of this user. It may name the person it acts for. Inside a run (an agent or
- * its hooks) the command line names the run, and then the caller is that run.
+ * The caller on the local socket, or in this process. A program of this user may name the person it acts for, and any
+ * caller may say that it is a run. A caller that is not seen to be this user counts as an agent, because agents can
+ * open the socket too.
  */
-export function localCaller({ headers }: Pick<Request, 'headers'>, userName: string): Caller {
+export function localCaller({ headers }: Pick<Request, 'headers'>, peer: LocalPeer, userName: string): Caller {
+  return { scopes: everything, author: localAuthor(headers, peer, userName) };
+}
+
+function localAuthor(headers: Headers, peer: LocalPeer, userName: string): Author {
+  if (peer.kind === 'run') return { kind: 'run', runId: peer.runId };
   const runId = headers.get(actingRun);
+  if (runId !== null) return { kind: 'run', runId: decodeURIComponent(runId) };
+  if (peer.kind !== 'user' && peer.kind !== 'unsupported') return { kind: 'run', runId: 'unknown' };
   const name = headers.get(actingAs);
-  const author: Author =
-    runId === null
-      ? { kind: 'person', name: name === null ? userName : decodeURIComponent(name) }
-      : { kind: 'run', runId: decodeURIComponent(runId) };
-  return { scopes: everything, author };
+  return { kind: 'person', name: name === null ? userName : decodeURIComponent(name) };
 }
 
 /** The token in the header; the empty string, which is never a token, when there is none. */
@@ -84,7 +100,7 @@ function authorOf(peer: LocalPeer, tokenName: string | null, userName: string): 
 }
 
 /** Identifies the peer once per connection, however many requests it sends. */
-function rememberPeers(findPeer: IdentifyParts['findPeer']): (socket: Socket) => Promise<LocalPeer> {
+function rememberPeers(findPeer: FindPeer): (socket: Socket) => Promise<LocalPeer> {
   const known = new WeakMap<Socket, Promise<LocalPeer>>();
   return (socket) => {
     const peer = known.get(socket) ?? findPeerOf(socket, findPeer);
@@ -96,7 +112,7 @@ function rememberPeers(findPeer: IdentifyParts['findPeer']): (socket: Socket) =>
   };
 }
 
-async function findPeerOf(socket: Socket, findPeer: IdentifyParts['findPeer']): Promise<LocalPeer> {
+export async function findPeerOf(socket: Socket, findPeer: FindPeer): Promise<LocalPeer> {
   const { localAddress, localPort, remoteAddress, remotePort } = socket;
   // A connection that has ended has no addresses.
   if (localAddress === undefined || localPort === undefined) return { kind: 'unidentified' };

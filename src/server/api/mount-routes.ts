@@ -30,7 +30,10 @@ export function mountRoutes(routes: readonly Route[], parts: MountParts): Hono {
       const caller = await parts.identify(raw, context.env);
       if (caller instanceof Response) return caller;
       if (!caller.scopes.has(route.scope)) return refuse('forbidden');
-      const asked = await parseRequest(route, raw, context.req.param() as Record<string, string>, caller);
+      const asked = await parseRequest(route, raw, context.req.param() as Record<string, string>, {
+        caller,
+        isLocal: context.env?.isLocal === true,
+      });
       if (asked instanceof Response) return asked;
       if (route.isCostly?.(asked) !== true) return answerOf(route, asked);
       return inTurn(parts.costly, asked, context.env ?? {}, () => answerOf(route, asked));
@@ -76,10 +79,10 @@ async function parseRequest(
   route: Route,
   request: Request,
   params: Record<string, string>,
-  caller: Caller,
+  { caller, isLocal }: { readonly caller: Caller; readonly isLocal: boolean },
 ): Promise<ParsedRequest | Response> {
   const query = queryOf(new URL(request.url));
-  const body = route.body === undefined ? undefined : await bodyOf(request);
+  const body = route.body === undefined ? undefined : await bodyOf(request, isLocal);
   if (body instanceof Response) return body;
   const read = { params: {} as unknown, query: {} as unknown, body: undefined as unknown };
   const wanted = { params: route.params, query: route.query, body: route.body };
@@ -104,11 +107,11 @@ function queryOf({ searchParams }: URL): Record<string, string | string[]> {
   );
 }
 
-async function bodyOf(request: Request): Promise<unknown> {
+async function bodyOf(request: Request, isLocal: boolean): Promise<unknown> {
   // A foreign page can send a form without a preflight request, but not JSON.
   const type = request.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase();
   if (type !== 'application/json') return refuse('unsupported_type');
-  const text = await readBody(request).catch(() => '');
+  const text = await readBody(request, isLocal).catch(() => '');
   if (text === null) return refuse('body_too_large', { headers: { connection: 'close' } });
   try {
     return JSON.parse(text);

@@ -9,29 +9,38 @@ import type { ChangeBy, IssueEdit, NewIssue } from './issue-fields.ts';
 export function createBoardEditor(board: Board): IssueEditor {
   const blockersOf = async (names: unknown): Promise<string[]> =>
     Promise.all((Array.isArray(names) ? names : []).map(async (name) => (await board.find(String(name))).id));
+  const withParent = async ({ parent, ...fields }: Readonly<Record<string, unknown>>): Promise<object> => {
+    if (parent === undefined) return fields;
+    return { ...fields, parentId: parent === null ? null : (await board.find(String(parent))).id };
+  };
   return {
     states: boardStatuses,
     movesFrom,
     move: async (issue, to, by) => {
-      const { id, identifier } = await board.find(issue);
-      await board.move(id, statusOf(to), whoOf(by));
-      return identifier;
+      const before = await board.find(issue);
+      const after = await board.move(before.id, statusOf(to), whoOf(by));
+      return { issue: after.identifier, moved: before.status !== after.status };
     },
     comment: async (issue, text, { author }) => {
       const { id, identifier } = await board.find(issue);
-      await board.comment(id, text, author);
-      return identifier;
+      const { seq, at } = await board.comment(id, text, author);
+      return { issue: identifier, seq, at };
     },
-    file: async ({ blocked_by: blockers, ...fields }, by: CommandOrigin) => {
-      const draft = { ...fields, blockerIds: await blockersOf(blockers), clientKey: `command ${by.commandId}` };
+    file: async ({ blocked_by: blockers, issue_key: key, ...fields }, by: CommandOrigin) => {
+      const clientKey = key ?? `command ${by.commandId}`;
+      const draft = { ...(await withParent(fields)), blockerIds: await blockersOf(blockers), clientKey };
       // The board checks it, field by field.
-      const { issue } = await board.create(draft as NewIssue, whoOf(by));
-      return issue.identifier;
+      const { issue, created } = await board.create(draft as NewIssue, whoOf(by));
+      return { issue: issue.identifier, created };
     },
-    edit: async (issue, { blocked_by: blockers, ...fields }, by) => {
+    edit: async (issue, fields, by) => {
+      const { blocked_by: all, add_blocked_by: added, remove_blocked_by: removed, ...rest } = fields;
       const found = await board.find(issue);
-      if (Object.keys(fields).length > 0) await board.edit(found.id, fields as IssueEdit, whoOf(by));
-      if (blockers !== undefined) await setBlockers(board, found, await blockersOf(blockers), whoOf(by));
+      const [wanted, more, fewer] = [await blockersOf(all), await blockersOf(added), await blockersOf(removed)];
+      if (Object.keys(rest).length > 0) await board.edit(found.id, (await withParent(rest)) as IssueEdit, whoOf(by));
+      if (all !== undefined) await setBlockers(board, found, wanted, whoOf(by));
+      for (const blocker of more) await board.block(found.id, blocker, whoOf(by));
+      for (const blocker of fewer) await board.unblock(found.id, blocker, whoOf(by));
       return found.identifier;
     },
   };

@@ -18,7 +18,7 @@ async function staged(text: string) {
     project,
     clock,
     chance: seededChance(1),
-    surroundings: {},
+    surroundings: { hostName: 'here' },
     stateDir: '/nowhere',
     settings,
     carryOut: async () => ({ at: 1, ...refused('not_paused', text, { because: 'of this' }) }),

@@ -56,6 +56,10 @@ export function projectOf(stage: Scene, name = 'test', more: Partial<ApiProject>
     },
     requests: nothing('a report of requests'),
     salvage: nothing('salvage'),
+    board: () => {
+      throw new BatonError('tracker_not_board', 'The tracker is "memory".');
+    },
+    workspaces: nothing('a report of workspaces'),
     ...more,
   };
 }

@@ -57,8 +57,8 @@ function nextPoll({ nows, gone }: TopState, at: number): readonly Cell[] {
   if (gone !== null || nows.length === 0) return [];
   if (nows.some(({ vitals }) => vitals.polling.is_polling)) return [cell('checking now…')];
   const times = nows.flatMap(({ vitals }) => vitals.polling.next_poll_at ?? []).map((time) => Date.parse(time) - at);
-  if (times.length === 0) return [cell('no look planned', 'dim')];
-  return [cell(`next look ${countdown(Math.min(...times))}`)];
+  if (times.length === 0) return [cell('no poll planned', 'dim')];
+  return [cell(`next poll ${countdown(Math.min(...times))}`)];
 }
 
 function amountsOf({ nows, tokensPerSecond }: TopState): readonly Cell[] {

@@ -16,8 +16,8 @@ export interface ListLine {
 const lists = {
   needs_you: { title: 'Needs you', empty: 'nothing waits for you', what: 'WHAT', time: 'SINCE / LEFT', text: 'WHY' },
   running: { title: 'Running', empty: 'no agent is at work', what: 'STAGE', time: 'AGE / TURN', text: 'LAST MESSAGE' },
-  waiting: { title: 'Waiting', empty: 'nothing waits', what: 'WHAT', time: 'NEXT LOOK', text: 'WHY' },
-  finished: { title: 'Landed today', empty: 'nothing yet', what: 'STATE', time: 'AGO', text: 'TITLE' },
+  waiting: { title: 'Waiting', empty: 'nothing waits', what: 'WHAT', time: 'NEXT TRY', text: 'WHY' },
+  finished: { title: 'Finished today', empty: 'nothing yet', what: 'STATE', time: 'AGO', text: 'TITLE' },
 } as const satisfies Readonly<Record<ShownList, unknown>>;
 
 /** The four lists one below the other, each with its title; with a filter, each says how many rows it hides. */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { boardImport, importedIssues } from '../../../client/schema/board.ts';
 import { commandAnswer, commandForAll, commandRequest, commandsOfAll } from '../../../client/schema/command.ts';
 import { storeChange, storeChangeAnswer } from '../../../client/schema/status.ts';
 import type { Command } from '../../../store/tables/commands.ts';
@@ -16,8 +17,9 @@ export interface ActionParts {
 }
 
 /**
- * The routes that change something. There is one address, as there is one queue behind it: a command is stored with its
- * author, carried out once and in order, and answered. Sending it again with the same key returns the same command.
+ * The routes that change something. Commands have one address, as there is one queue behind it: a command is stored with
+ * its author, carried out once and in order, and answered. Sending it again with the same key returns the same command.
+ * Only a file of issues does not go through the queue, because it is too large.
  */
 export function actionRoutes({ projects, stream }: ActionParts): Route[] {
   return [
@@ -51,6 +53,19 @@ export function actionRoutes({ projects, stream }: ActionParts): Route[] {
         if (project === null) return noProject(projects);
         project.storeChanged(body.change);
         return { accepted: true };
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/api/v1/projects/:project/board/import',
+      scope: 'operate',
+      summary: 'Creates all issues of a file, or none. Issues that were imported before stay as they are.',
+      params: z.object({ project: z.string() }),
+      body: boardImport,
+      answer: importedIssues,
+      handle: ({ params, body, caller }) => {
+        const project = projects.find(params.project);
+        return project === null ? noProject(projects) : project.board().import(body, caller.author);
       },
     }),
     route({

@@ -1,4 +1,5 @@
 import type { Route } from '../route.ts';
+import { boardRoutes } from './board-routes.ts';
 import { commandsRoutes } from './commands-routes.ts';
 import type { ReadParts } from './in-project.ts';
 import { issuesRoutes } from './issues-routes.ts';
@@ -14,6 +15,7 @@ export function readRoutes(parts: ReadParts): Route[] {
   return [
     ...projectsRoutes(parts),
     ...issuesRoutes(parts),
+    ...boardRoutes(parts),
     ...runsRoutes(parts),
     ...questionsRoutes(parts),
     ...commandsRoutes(parts),

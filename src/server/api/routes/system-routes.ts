@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { configuration, health, jobList, requestReport, salvage } from '../../../client/schema/system.ts';
+import { workspaceReport } from '../../../client/schema/workspace.ts';
 import { presentJobs } from '../present/present-job.ts';
 import type { Route } from '../route.ts';
 import { inProject, type ReadParts } from './in-project.ts';
@@ -7,7 +8,7 @@ import { inProject, type ReadParts } from './in-project.ts';
 /** Counts by minute are kept for seven days. */
 const mostHours = 168;
 
-/** The state of Baton itself: its jobs, requests, settings, health and saved work. */
+/** The state of Baton itself: its jobs, requests, settings, health, workspaces and saved work. */
 export function systemRoutes(parts: ReadParts): Route[] {
   return [
     inProject(parts, {
@@ -34,6 +35,15 @@ export function systemRoutes(parts: ReadParts): Route[] {
       summary: 'The health of the daemon: its last tick, event loop, memory and findings.',
       answer: health,
       handle: (project) => project.health(),
+    }),
+    inProject(parts, {
+      path: '/workspaces',
+      summary:
+        'The folders that agents work in: how large each is, and why it is still there. It may read the tracker.',
+      query: z.object({ ignores_retention: z.stringbool().default(false) }),
+      answer: workspaceReport,
+      isCostly: true,
+      handle: (project, { query }) => project.workspaces({ ignoresRetention: query.ignores_retention }),
     }),
     inProject(parts, {
       path: '/salvage',

@@ -360,6 +360,8 @@ function projectOf({
     health: nothing,
     requests: nothing,
     salvage: nothing,
+    board: nothing,
+    workspaces: nothing,
     storeChanged: nothing,
     owner: null,
     dashboardUrl: null,
