@@ -5,6 +5,7 @@ import type { Agent } from '../src/agent/agent.ts';
 import { systemChance } from '../src/clock/system-chance.ts';
 import { systemClock } from '../src/clock/system-clock.ts';
 import { createAgent, workflowContext } from '../src/daemon/adapters.ts';
+import { withoutIsolation } from '../src/daemon/compose-isolation.ts';
 import { composeWorkspaces } from '../src/daemon/compose-workspaces.ts';
 import { workableSource } from '../src/daemon/guarded-source.ts';
 import { readHeadroom } from '../src/daemon/machine-facts.ts';
@@ -68,7 +69,13 @@ export async function openBenchDaemon(options: BenchDaemonOptions): Promise<Benc
   );
   const { settings } = workable.read().workflow;
   const project = (await store.projects.ensure(settings.project.name, clock.now())).id;
-  const { workspacesFor, pruneSalvage } = composeWorkspaces({ ...process, workflowPath, stateDir: folder, logger });
+  const { workspacesFor, pruneSalvage } = composeWorkspaces({
+    ...process,
+    ...withoutIsolation,
+    workflowPath,
+    stateDir: folder,
+    logger,
+  });
   const health = new HealthFile({ path: path.join(folder, 'health.json'), onError: () => {} });
   const watchAgent = options.watchAgent ?? ((agent: Agent) => agent);
   const watchRunner = options.watchRunner ?? ((runner: Runner) => runner);
@@ -85,7 +92,7 @@ export async function openBenchDaemon(options: BenchDaemonOptions): Promise<Benc
           chance: systemChance,
           logger,
           toolHost: null,
-          agentFor: (wanted, account) => watchAgent(createAgent(wanted, account, process, surroundings)),
+          agentFor: (wanted, account) => watchAgent(createAgent(wanted, account, process, () => null, surroundings)),
           workspacesFor,
           toolSetFor: (_, run) => openToolSet({ ...run, clock, tracker }),
           readIssue: async (_, id, signal) => (await tracker.fetchByIds([id], { signal }))[0] ?? null,

@@ -8,6 +8,7 @@ import { commandAnswers } from '../src/core/command/command-answers.ts';
 import { nextCodes, skipReasons } from '../src/core/dispatch/waiting-codes.ts';
 import { type ErrorEntry, errorCatalogue } from '../src/core/error-catalogue.ts';
 import { logEvents } from '../src/core/log-events.ts';
+import { homePaths, homeSecrets, systemPaths } from '../src/process/isolation/usual-paths.ts';
 import { trackerAdapters } from '../src/tracker/adapters.ts';
 import { configurationTables } from './configuration.ts';
 import { conformancePage, conformanceText, readConformance } from './conformance.ts';
@@ -33,6 +34,21 @@ export const codePages: readonly CodePage[] = [
   { file: 'docs/log-events.md', rows: Object.entries(logEvents) },
   { file: 'docs/waiting.md', heading: '## Reasons', rows: Object.entries(skipReasons) },
   { file: 'docs/waiting.md', heading: '## What happens next', rows: Object.entries(nextCodes) },
+  {
+    file: 'docs/isolation.md',
+    heading: '## Your home',
+    rows: homePaths.map(({ path: below, access, because }) => [`~/${below}`, access, because]),
+  },
+  {
+    file: 'docs/isolation.md',
+    heading: '## The system',
+    rows: systemPaths.map(({ path: each, access, because }) => [each, access, because]),
+  },
+  {
+    file: 'docs/isolation.md',
+    heading: '## Known places of secrets',
+    rows: homeSecrets.map((each) => [`~/${each}`]),
+  },
   ...configurationTables,
 ];
 
@@ -47,7 +63,9 @@ export const projectRoot = path.resolve(import.meta.dirname, '..');
 /** The page with the rows of the table replaced; what stands before and after the table stays. */
 export function pageOf({ file, heading = '', rows }: CodePage): { readonly now: string; readonly wanted: string } {
   const now = readFileSync(path.join(projectRoot, file), 'utf8');
-  const table = rows.map(([code, ...cells]) => `| \`${code}\` | ${cells.map(escapeCell).join(' | ')} |\n`).join('');
+  const table = rows
+    .map(([code, ...cells]) => `| ${[`\`${code}\``, ...cells.map(escapeCell)].join(' | ')} |\n`)
+    .join('');
   const from = now.indexOf(heading);
   if (from < 0) throw new Error(`${file} has no heading "${heading}"`);
   const rest = now.slice(from).replace(/(?<=^\|(?:---\|)+\n)(?:\|.*\n)*/m, () => table);

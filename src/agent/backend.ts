@@ -20,10 +20,10 @@ export interface AgentBackend extends BackendProfile {
   /** The shell command that opens the conversation of a session by hand; absent where no command can. */
   readonly resume?: (session: EndedSession, settings: Settings) => string | null;
   /**
-   * What the agent needs beyond its workspace; null for an arbitrary program. `baton validate` shows it, and isolation
-   * will allow it.
+   * What the agent needs beyond its workspace, with these settings; null settings: with any. Null for an arbitrary
+   * program. `baton validate` shows it, and isolation allows it.
    */
-  readonly needs: BackendNeeds | null;
+  needs(settings: Settings | null): BackendNeeds | null;
   /** The agent can run without write access. `baton validate` shows it; an agent that only reviews will need it. */
   readonly hasReadOnlyMode: boolean;
   /** The agent commits its work: without a repository `baton doctor` and `baton init` warn that no branch has it. */
@@ -79,6 +79,8 @@ export interface EndedSession {
 export interface BackendNeeds {
   /** Files and folders that it reads and writes, `~` for the home directory; an account with a home has them there. */
   readonly paths: readonly string[];
+  /** Programs that its command names by their path, and their folders; `~` for the home directory. */
+  readonly programs?: readonly string[];
   /** Hosts that it talks to with its usual model and login. */
   readonly hosts: readonly string[];
 }

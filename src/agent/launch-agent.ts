@@ -1,6 +1,8 @@
 import { BatonError } from '../core/baton-error.ts';
 import { type ChildEnvironment, childEnvironment, usualVariables } from '../process/child-environment.ts';
 import type { LiveProcess, StopOptions } from '../process/containment/live-process.ts';
+import type { IsolationPlan } from '../process/isolation/isolation-plan.ts';
+import type { IsolationPlace } from '../process/isolation/plan-isolation.ts';
 import { launch } from '../process/launch.ts';
 import type { ProcessDeps } from '../process/start-child.ts';
 import type { SessionRequest } from './agent.ts';
@@ -15,6 +17,8 @@ export interface AgentParts extends ProcessDeps {
   readonly accountEnv: Readonly<Record<string, string>>;
   /** Names of variables that hold tracker secrets. They win over everything else. */
   readonly denyEnv: readonly string[];
+  /** What the agent sees of the machine's files; absent: what the user sees. */
+  readonly isolate?: (place: IsolationPlace) => IsolationPlan | null;
 }
 
 export interface AgentProgram {
@@ -31,10 +35,10 @@ export async function launchAgent(
 ): Promise<LiveProcess> {
   // A daemon that was frozen must not launch an agent next to the one of the daemon that inherited the issue.
   if (!request.isStillOurs()) throw new BatonError('claim_lost', 'The claim on the issue may be lost.');
-  const process = await launch(
-    { ...program, cwd: request.workspace, env: agentEnvironment(request, parts), runId: request.runId },
-    parts,
-  );
+  const { workspace, writableRoots, runId } = request;
+  const isolation = parts.isolate?.({ workspace, writes: writableRoots, reads: [] }) ?? null;
+  const env = agentEnvironment(request, parts);
+  const process = await launch({ ...program, cwd: workspace, env, runId, isolation }, parts);
   request.onProcess({ pid: process.pid, startTime: process.startTime });
   // Attached before any other handler of the exit, so the end is reported before anyone can act on it.
   void process.exited.then(() => request.onProcess(null));

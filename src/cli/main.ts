@@ -19,6 +19,7 @@ process.exitCode = await runCommandLine(process.argv.slice(2), {
   env: process.env,
   cwd: process.cwd(),
   homeDir: homedir(),
+  accountHome: accountHome(),
   tmpDir: tmpdir(),
   timeZone: timeZone(),
   uid: process.getuid?.() ?? null,
@@ -40,6 +41,15 @@ process.exitCode = await runCommandLine(process.argv.slice(2), {
     return () => process.off(signal, listener);
   },
 });
+
+/** The home that the system has for the user; undefined for a user whom it does not know. */
+function accountHome(): string | undefined {
+  try {
+    return userInfo().homedir;
+  } catch {
+    return undefined;
+  }
+}
 
 /** A container may have a user without a name. */
 function userName(): string {

@@ -1,6 +1,7 @@
 import path from 'node:path';
 import type { AgentBackend } from '../agent/backend.ts';
 import type { Problem } from '../core/problem.ts';
+import type { Settings } from '../core/settings.ts';
 import { findBackend, workflowContext } from '../daemon/adapters.ts';
 import { agentEnvironmentText, describeAgentEnvironment } from '../daemon/agent-environment.ts';
 import type { Surroundings } from '../daemon/surroundings.ts';
@@ -30,14 +31,16 @@ export function validate(workflow: string, flags: { readonly json?: boolean }, s
       warnings,
       settings,
       agent_environment: environment,
-      agent_needs: loaded && needsOf(findBackend(loaded.settings.agent.backend, surroundings)),
+      agent_needs: loaded && needsOf(findBackend(loaded.settings.agent.backend, surroundings), loaded.settings),
     };
     surroundings.stdout.write(`${JSON.stringify(report, null, 2)}\n`);
   } else {
     if (loaded !== null) surroundings.stdout.write(settingsTable(loaded));
     if (environment !== null) surroundings.stdout.write(agentEnvironmentText(environment));
     if (loaded !== null)
-      surroundings.stdout.write(needsText(needsOf(findBackend(loaded.settings.agent.backend, surroundings))));
+      surroundings.stdout.write(
+        needsText(needsOf(findBackend(loaded.settings.agent.backend, surroundings), loaded.settings)),
+      );
     surroundings.stderr.write([...warnings, ...errors].map(problemLine).join(''));
     const verdict = valid ? 'is valid' : `is not valid: ${errors.length} ${errors.length === 1 ? 'error' : 'errors'}`;
     (valid ? surroundings.stdout : surroundings.stderr).write(`${file} ${verdict}\n`);
@@ -59,7 +62,8 @@ function settingsTable({ described }: LoadedWorkflow): string {
 }
 
 /** What the backend needs beyond the workspace; null where Baton cannot know, because any program may be the agent. */
-function needsOf({ needs, hasReadOnlyMode, docs }: AgentBackend) {
+function needsOf({ needs: needsIn, hasReadOnlyMode, docs }: AgentBackend, settings: Settings) {
+  const needs = needsIn(settings);
   return { paths: needs?.paths ?? null, hosts: needs?.hosts ?? null, has_read_only_mode: hasReadOnlyMode, docs };
 }
 

@@ -21,6 +21,8 @@ export const logEvents = {
   leftover_processes_ended: 'Ended processes that a previous daemon left running.',
   leftover_files_kept: 'Failed to remove files that a previous daemon left in the state folder.',
   agents_killed_at_stop: 'Some agents did not stop in time and were killed.',
+  isolation_limited:
+    'This machine cannot isolate agents as the workflow file asks; `baton doctor` says why. Agents see what you see, or more of it.',
   still_paused: 'Baton was paused before the restart and still is.',
 
   // workflow file

@@ -94,6 +94,9 @@ export type AgentSettings = Resolved<
     backend: string;
     /** The accounts of all backends, at least one for `backend`. */
     accounts: readonly AccountSettings[];
+    /** Absolute. */
+    isolationRead: readonly string[];
+    isolationWrite: readonly string[];
   }
 >;
 

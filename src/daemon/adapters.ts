@@ -11,6 +11,7 @@ import type { TrackerAdapter } from '../tracker/adapter.ts';
 import { trackerAdapters } from '../tracker/adapters.ts';
 import type { WorkflowContext } from '../workflow/workflow-context.ts';
 import { secretsAmong } from './agent-environment.ts';
+import { type Isolate, isolationOfAgent } from './compose-isolation.ts';
 import { defaultWorkspaceRoot } from './state-folder.ts';
 import type { Adapters, Surroundings } from './surroundings.ts';
 
@@ -50,11 +51,16 @@ export function findBackend(name: string, surroundings: Pick<Surroundings, 'adap
 export function createAgent(
   settings: Settings,
   account: AccountSettings,
-  parts: Omit<AgentParts, 'allowEnv' | 'denyEnv' | 'accountEnv'>,
+  parts: Omit<AgentParts, 'allowEnv' | 'denyEnv' | 'accountEnv' | 'isolate'>,
+  isolate: Isolate,
   surroundings: Surroundings,
 ): Agent {
   const backend = findBackend(settings.agent.backend, surroundings);
-  const agentParts: AgentParts = { ...parts, ...agentVariables(settings, account, surroundings) };
+  const agentParts: AgentParts = {
+    ...parts,
+    ...agentVariables(settings, account, surroundings),
+    isolate: isolationOfAgent(isolate, backend, settings, account, surroundings),
+  };
   const { daemonEnv: from, allowEnv, denyEnv: deny, accountEnv: add } = agentParts;
   const secrets = secretsAmong(childEnvironment({ from, allow: [...usualVariables, ...allowEnv], deny, add }));
   return { ...backend.create(settings, agentParts, hostOf(backend, surroundings)), secrets };

@@ -8,19 +8,21 @@ import { createToolHost } from '../server/tool-host.ts';
 import { openToolSet } from '../tools/registry.ts';
 import type { Tracker } from '../tracker/tracker.ts';
 import { createAgent } from './adapters.ts';
+import type { Isolate } from './compose-isolation.ts';
 import type { Surroundings } from './surroundings.ts';
 
 const betweenTurns = { job: 'run', cause: 'turn' } as const;
 
 export interface RunnerComposition extends Pick<RunnerParts, 'workspacesFor' | 'toolHost'> {
   readonly process: Parameters<typeof createAgent>[2];
+  readonly isolationFor: (settings: Settings) => Isolate;
   readonly trackerFor: (settings: Settings) => Tracker;
   readonly logger: Logger;
 }
 
 /** Creates the runner of single runs, with the agents, workspaces and tools that its settings name. */
 export function composeRunner(
-  { process, trackerFor, workspacesFor, toolHost, logger }: RunnerComposition,
+  { process, isolationFor, trackerFor, workspacesFor, toolHost, logger }: RunnerComposition,
   surroundings: Surroundings,
 ): ReturnType<typeof createRunner> {
   const { clock, chance } = surroundings;
@@ -30,7 +32,7 @@ export function composeRunner(
     logger,
     workspacesFor,
     toolHost,
-    agentFor: (wanted, account) => createAgent(wanted, account, process, surroundings),
+    agentFor: (wanted, account) => createAgent(wanted, account, process, isolationFor(wanted), surroundings),
     toolSetFor: (wanted, run) =>
       openToolSet({
         ...run,

@@ -9,6 +9,7 @@ import { pruneSalvage } from '../workspace/salvage/prune-salvage.ts';
 import type { Salvage } from '../workspace/salvage/salvage.ts';
 import type { Workspaces } from '../workspace/workspace.ts';
 import { createWorkspaceGround, type WorkspaceGround } from '../workspace/workspace-ground.ts';
+import type { Isolate } from './compose-isolation.ts';
 import { restoreCommand } from './services/salvage-report.ts';
 
 const dayMs = 24 * 3_600_000;
@@ -19,6 +20,7 @@ export interface WorkspaceComposition extends ProcessDeps {
   readonly workflowPath: string;
   readonly stateDir: string;
   readonly logger: Logger;
+  readonly isolationFor: (settings: Settings) => Isolate;
 }
 
 export interface ComposedWorkspaces {
@@ -43,6 +45,7 @@ export function composeWorkspaces(parts: WorkspaceComposition): ComposedWorkspac
       project: project.name,
       settings: workspace,
       hooks,
+      isolate: parts.isolationFor(settings),
       secretEnvironment,
       ground,
       restoreCommand: (name) => restoreCommand(name, { workflowPath, stateDir }),
@@ -71,7 +74,7 @@ export function composeWorkspaces(parts: WorkspaceComposition): ComposedWorkspac
 export function salvageFor(
   { project, workspace: settings }: Settings,
   ground: WorkspaceGround,
-  parts: Omit<WorkspaceComposition, 'workflowPath' | 'stateDir'>,
+  parts: Omit<WorkspaceComposition, 'workflowPath' | 'stateDir' | 'isolationFor'>,
 ): Salvage {
   const { find: findCheckout } = createCheckouts({ ...parts, ...ground, settings });
   const { repo, archive } = settings;

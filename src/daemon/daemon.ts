@@ -9,6 +9,7 @@ import { Orchestrator } from '../orchestrator/orchestrator.ts';
 import type { Trial } from '../orchestrator/parts.ts';
 import type { Health } from '../orchestrator/view/health.ts';
 import type { ContainmentReport } from '../process/containment/probe-containment.ts';
+import type { IsolationReport } from '../process/isolation/probe-isolation.ts';
 import { presentHealth } from '../server/present-health.ts';
 import { openStore } from '../store/open-store.ts';
 import { describeLocation, parseStoreUrl } from '../store/store-url.ts';
@@ -19,6 +20,7 @@ import type { BoardStorage } from '../tracker/board/board-parts.ts';
 import { WorkflowFile } from '../workflow/workflow-file.ts';
 import { createCheckouts } from '../workspace/git/checkout/checkouts.ts';
 import { findBackend, findTracker, workflowContext } from './adapters.ts';
+import { openIsolation, withoutIsolation } from './compose-isolation.ts';
 import { composeRunner, openTools } from './compose-runner.ts';
 import { composeWorkspaces, salvageFor } from './compose-workspaces.ts';
 import { connectDaemon } from './daemon-connections.ts';
@@ -58,6 +60,8 @@ export interface Daemon extends AsyncDisposable {
   readonly containment: ContainmentReport;
   /** The settings that bound the bill of a day, as they are at the start. */
   readonly billBoundedBy: readonly string[];
+  /** What this machine can do to isolate agents. */
+  readonly isolation: IsolationReport;
   /** The board of the current workflow; rejects when its tracker is not the board. */
   board(): Board;
   /** The id of the issue that a person names, on Baton's own board; for another tracker the name itself. */
@@ -127,7 +131,11 @@ export async function createDaemon(options: DaemonOptions, surroundings: Surroun
   await remote.refresh();
   const containment = await probeMachine(surroundings, markerId);
   const process = { clock, containment: containment.containment, daemonId: markerId, daemonEnv: surroundings.env };
-  const workspaceParts = { ...process, workflowPath, stateDir, logger };
+  const isolation = isDaemon
+    ? await openIsolation({ process, settings, workflowPath, stateDir, logger }, surroundings)
+    : withoutIsolation;
+  const { isolationFor } = isolation;
+  const workspaceParts = { ...process, workflowPath, stateDir, logger, isolationFor };
   const { ground, workspacesFor, pruneSalvage } = composeWorkspaces(workspaceParts);
   const toolHost = isDaemon ? await openTools(opened, logger, surroundings) : null;
   const runEvents = createRunEvents();
@@ -148,7 +156,7 @@ export async function createDaemon(options: DaemonOptions, surroundings: Surroun
       store,
       transcripts,
       project,
-      runner: composeRunner({ process, trackerFor, workspacesFor, toolHost, logger }, surroundings),
+      runner: composeRunner({ process, isolationFor, trackerFor, workspacesFor, toolHost, logger }, surroundings),
       isShared: store.engine === 'postgres',
       owner: ownerId,
       host: surroundings.hostName,
@@ -213,6 +221,7 @@ export async function createDaemon(options: DaemonOptions, surroundings: Surroun
   return {
     orchestrator,
     containment,
+    isolation: isolation.report,
     billBoundedBy: boundsOfBill(settings, findBackend(settings.agent.backend, surroundings).reports),
     board,
     issueIdOf,

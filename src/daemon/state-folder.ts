@@ -47,6 +47,7 @@ export function tokenFile(surroundings: Surroundings): string {
   return path.join(userFolder(surroundings), 'tokens.json');
 }
 
-function userFolder({ env, homeDir }: Surroundings): string {
+/** The folder of all Batons of this user. */
+export function userFolder({ env, homeDir }: Surroundings): string {
   return path.join(env.XDG_STATE_HOME || path.join(homeDir, '.local', 'state'), 'baton');
 }

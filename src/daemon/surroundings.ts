@@ -12,6 +12,8 @@ export interface Surroundings {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
   readonly homeDir: string;
+  /** The home that the system has for this user, whatever the environment says; absent where it has none. */
+  readonly accountHome?: string | undefined;
   readonly tmpDir: string;
   /** IANA name, such as `Europe/Berlin`. */
   readonly timeZone: string;

@@ -4,6 +4,7 @@ import type { Containment } from './containment/containment.ts';
 import { endTree } from './containment/end-tree.ts';
 import type { LiveProcess, ProcessExit, StopReport } from './containment/live-process.ts';
 import { startTimeOf } from './containment/process-table.ts';
+import { withHiddenPathHints } from './isolation/hidden-path-hints.ts';
 import { OutputChunks } from './output/output-chunks.ts';
 import { keepStderrTail } from './output/stderr-tail.ts';
 import { type ProgramRequest, spawnProgram } from './spawn-program.ts';
@@ -62,7 +63,7 @@ export async function startChild(request: ChildRequest, deps: ProcessDeps): Prom
     startTime,
     chunks,
     exited,
-    stderrTail: () => stderr.read(),
+    stderrTail: () => withHiddenPathHints(stderr.read(), request.isolation ?? null),
     write: (text, signal) => stdin.write(text, signal),
     closeStdin: () => stdin.close(),
     stop: (options = {}) => {

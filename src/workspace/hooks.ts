@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { BatonError } from '../core/baton-error.ts';
 import { childEnvironment, usualVariables } from '../process/child-environment.ts';
+import type { IsolationPlan } from '../process/isolation/isolation-plan.ts';
 import { runToEnd } from '../process/run-to-end.ts';
 import type { RemovalVisit } from './workspace.ts';
 import type { WorkspaceParts } from './workspace-parts.ts';
@@ -55,6 +56,7 @@ export async function runHook(name: HookName, script: string, place: HookPlace, 
       env: hookEnvironment(path, visit, parts),
       runId: visit.runId ?? markerOf(path),
       timeoutMs,
+      isolation: await isolationOf(path, parts),
       ...(visit.signal === undefined ? {} : { signal: visit.signal }),
     },
     parts,
@@ -69,6 +71,13 @@ export async function runHook(name: HookName, script: string, place: HookPlace, 
       details: { ...details, status: result.code },
     });
   }
+}
+
+/** A hook works with the git directory of its workspace, as the agent does. */
+async function isolationOf(path: string, { isolate, checkouts }: WorkspaceParts): Promise<IsolationPlan | null> {
+  if (isolate === undefined) return null;
+  const checkout = await checkouts.find(path).catch(() => null);
+  return isolate({ workspace: path, writes: checkout === null ? [] : [checkout.gitDir], reads: [] });
 }
 
 /** Without a run, a marker of the workspace's own, which no other directory has, identifies the hook's processes. */

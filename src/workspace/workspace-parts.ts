@@ -1,5 +1,7 @@
 import type { Logger } from '../core/logger.ts';
 import type { HookSettings, WorkspaceSettings } from '../core/settings.ts';
+import type { IsolationPlan } from '../process/isolation/isolation-plan.ts';
+import type { IsolationPlace } from '../process/isolation/plan-isolation.ts';
 import type { ProcessDeps } from '../process/start-child.ts';
 import type { Checkouts } from './git/checkout/checkout.ts';
 import type { Salvage } from './salvage/salvage.ts';
@@ -15,6 +17,8 @@ export interface LocalWorkspaceParts extends ProcessDeps {
   readonly daemonEnv: Readonly<Record<string, string | undefined>>;
   /** Names of variables that hold tracker secrets; no hook sees them. */
   readonly secretEnvironment: readonly string[];
+  /** What hooks see of the machine's files; absent: what the user sees. */
+  readonly isolate?: (place: IsolationPlace) => IsolationPlan | null;
   readonly ground: WorkspaceGround;
   /** The whole command line that restores a saved work. */
   readonly restoreCommand: (name: string) => string;

@@ -37,7 +37,7 @@ describe.concurrent('baton doctor', () => {
     const { healthy, findings } = JSON.parse(stdout);
     expect(healthy).toBe(true);
     expect(findings.map(({ check }: Line) => check)).toEqual([
-      ...['node', 'git', 'containment', 'temporary_files'],
+      ...['node', 'git', 'containment', 'isolation', 'temporary_files'],
       ...['workflow_file', 'workspace_root', 'state_folder', 'repository', 'memory', 'agent_program'],
     ]);
     for (const finding of findings)

@@ -99,6 +99,10 @@ describe('settings', () => {
     expect(agent).toEqual({
       backend: 'codex',
       env: [],
+      isolation: 'none',
+      isolationRequired: false,
+      isolationRead: [],
+      isolationWrite: [],
       accounts: ['codex', 'command', 'rehearsal'].map((name) => ({ name, backend: name, env: {}, home: null })),
       quotaStopPercent: 95,
       approvals: 'ask',

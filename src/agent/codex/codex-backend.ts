@@ -1,4 +1,5 @@
 import type { AgentBackend } from '../backend.ts';
+import { programsIn } from '../programs-in.ts';
 import { createCodexAgent } from './codex-agent.ts';
 import { codexOptions } from './codex-options.ts';
 import { checkCodex } from './doctor/check-codex.ts';
@@ -31,11 +32,12 @@ export const codexBackend: AgentBackend = {
     const { turnSandboxPolicy, threadSandbox } = codexSettings(settings);
     return codexResumeCommand({ ...session, sandbox: sandboxModeOf(turnSandboxPolicy, threadSandbox) });
   },
-  needs: {
+  needs: (settings) => ({
     paths: ['~/.codex'],
+    programs: settings === null ? [] : programsIn(codexSettings(settings).command),
     // The first host serves API keys, the others serve ChatGPT logins.
     hosts: ['api.openai.com', 'chatgpt.com', 'auth.openai.com'],
-  },
+  }),
   hasReadOnlyMode: true,
   commitsWork: true,
   docs: 'docs/agents/codex.md',

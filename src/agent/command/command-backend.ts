@@ -6,6 +6,7 @@ import { childEnvironment, usualVariables } from '../../process/child-environmen
 import { runToEnd } from '../../process/run-to-end.ts';
 import type { AgentBackend, AgentDoctorParts } from '../backend.ts';
 import { createCommandAgent } from './command-agent.ts';
+import { needsOf } from './known-programs.ts';
 
 const name = 'command';
 const checkTimeoutMs = 10_000;
@@ -53,7 +54,7 @@ export const commandBackend: AgentBackend = {
       'The tools are on the MCP server at the address in BATON_TOOLS_URL; the bearer token is in BATON_TOOLS_TOKEN.',
     writesTemporaryFiles: false,
   },
-  needs: null,
+  needs: (settings) => (settings === null ? null : needsOf(commandOf(settings) ?? '')),
   hasReadOnlyMode: false,
   commitsWork: false,
   docs: 'docs/agents/command.md',

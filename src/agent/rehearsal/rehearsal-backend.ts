@@ -19,7 +19,7 @@ export const rehearsalBackend: AgentBackend = {
     settings: () => ({}),
     writesTemporaryFiles: false,
   },
-  needs: { paths: [], hosts: [] },
+  needs: () => ({ paths: [], hosts: [] }),
   hasReadOnlyMode: false,
   commitsWork: false,
   docs: 'docs/configuration.md#the-scripted-agent',

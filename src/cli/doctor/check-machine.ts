@@ -8,6 +8,7 @@ import type { Surroundings } from '../../daemon/surroundings.ts';
 import { childEnvironment, usualVariables } from '../../process/child-environment.ts';
 import type { Containment } from '../../process/containment/containment.ts';
 import { relativeElements } from '../../process/find-program.ts';
+import { probeIsolation, whyNoNamespaces } from '../../process/isolation/probe-isolation.ts';
 import { runToEnd } from '../../process/run-to-end.ts';
 import { checkFolder } from './check-folder.ts';
 
@@ -20,7 +21,7 @@ export async function checkMachine(surroundings: Surroundings): Promise<Finding[
     checkNode(surroundings),
     await checkGit(surroundings),
     ...checkSearchPath(surroundings),
-    await checkContainment(surroundings),
+    ...(await checkContainment(surroundings)),
     await checkFolder('temporary_files', surroundings.tmpDir),
   ];
 }
@@ -75,13 +76,34 @@ const containmentMeaning: Record<Containment, string> = {
 };
 
 /** Every containment but the last is sound; the line says why the strongest is not available. */
-async function checkContainment(surroundings: Surroundings): Promise<Finding> {
+async function checkContainment(surroundings: Surroundings): Promise<Finding[]> {
   const { containment, checks } = await probeMachine(surroundings, systemChance.id());
   const missing = checks.find(({ ok }) => !ok);
   const why = missing === undefined ? '' : ` (no pid namespace: ${missing.name}: ${missing.detail})`;
   const message = `${containment}: ${containmentMeaning[containment]}${why}`;
   const check = 'containment';
-  return containment === 'group_only'
-    ? failed(check, message, 'run Baton on Linux', { code: containment })
-    : passed(check, message, { code: containment });
+  const found =
+    containment === 'group_only'
+      ? failed(check, message, 'run Baton on Linux', { code: containment })
+      : passed(check, message, { code: containment });
+  return [found, await checkIsolation(containment, surroundings)];
+}
+
+/** Isolates a real child. A machine that cannot works on without: only `agent.isolation_required` makes it an error. */
+async function checkIsolation(containment: Containment, { env, clock, chance }: Surroundings): Promise<Finding> {
+  const check = 'isolation';
+  const probeEnv = childEnvironment({ from: env, allow: usualVariables, deny: [] });
+  const request = { env: probeEnv, clock, chance, daemonId: chance.id() };
+  const { isAvailable, hasLayers, reason } = await probeIsolation(request, containment);
+  const facts = { has_layers: hasLayers };
+  if (isAvailable && hasLayers) return passed(check, 'a trial agent saw its workspace and no hidden file', facts);
+  const said = harmlessLine(reason ?? '');
+  if (isAvailable) {
+    const message = `works, but agents cannot write to package caches: ${said}`;
+    return warned(check, message, 'use Linux 5.11 or later', { code: 'no_layers', ...facts });
+  }
+  const cause = whyNoNamespaces();
+  const message = `not possible here, so agents see what you see: ${cause === null ? said : `${cause.reason} (${said})`}`;
+  const fix = cause?.nextStep ?? 'see docs/isolation.md';
+  return warned(check, message, fix, { code: 'unavailable', reason: said, ...facts });
 }

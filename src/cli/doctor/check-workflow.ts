@@ -4,6 +4,7 @@ import { systemClock } from '../../clock/system-clock.ts';
 import { type Finding, failed, failedBy, passed } from '../../core/finding.ts';
 import type { Settings } from '../../core/settings.ts';
 import { agentVariables, findBackend, findTracker, hostOf, workflowContext } from '../../daemon/adapters.ts';
+import { type Isolate, isolationOfAgent, openIsolation } from '../../daemon/compose-isolation.ts';
 import { quietLogger } from '../../daemon/quiet-logger.ts';
 import { Remote } from '../../daemon/remote.ts';
 import { probeMachine } from '../../daemon/run-containment.ts';
@@ -35,7 +36,7 @@ export async function checkWorkflow(workflow: string, surroundings: Surroundings
     ...(await checkRepository(loaded, surroundings)),
     ...(await checkTracker(loaded.settings, surroundings)),
     await checkMemory(agent.minFreeMemoryMb),
-    ...(await checkAgent(loaded.settings, surroundings)),
+    ...(await checkAgent(file, loaded.settings, surroundings)),
   ];
 }
 
@@ -73,12 +74,24 @@ async function checkMemory(floorMb: number): Promise<Finding> {
   return failed('memory', message, nextStep, { code: 'low_memory', ...facts });
 }
 
-async function checkAgent(settings: Settings, surroundings: Surroundings): Promise<readonly Finding[]> {
+async function checkAgent(
+  workflowPath: string,
+  settings: Settings,
+  surroundings: Surroundings,
+): Promise<readonly Finding[]> {
   const backend = findBackend(settings.agent.backend, surroundings);
   const { env, cwd, homeDir, tmpDir } = surroundings;
   const daemonId = systemChance.id();
   const { containment } = await probeMachine(surroundings, daemonId);
   const process = { clock: systemClock, containment, daemonId };
+  const stateDir = stateFolder(workflowPath, undefined, surroundings);
+  const places = { process: { ...process, daemonEnv: env }, settings, workflowPath, stateDir, logger: quietLogger };
+  let isolate: Isolate;
+  try {
+    isolate = (await openIsolation(places, surroundings)).isolationFor(settings);
+  } catch (error) {
+    return [failedBy('isolation', error)];
+  }
   const near = await nearestFolder(settings.workspace.root).catch(() => null);
   return backend.doctor({
     settings,
@@ -89,6 +102,11 @@ async function checkAgent(settings: Settings, surroundings: Surroundings): Promi
     cwd,
     homeDir,
     scratchFolders: near === null ? [tmpDir] : [near.folder, tmpDir],
-    partsFor: (account) => ({ ...process, daemonEnv: env, ...agentVariables(settings, account, surroundings) }),
+    partsFor: (account) => ({
+      ...process,
+      daemonEnv: env,
+      ...agentVariables(settings, account, surroundings),
+      isolate: isolationOfAgent(isolate, backend, settings, account, surroundings),
+    }),
   });
 }

@@ -74,7 +74,10 @@ export async function askPerson(flags: InitFlags, target: string, surroundings: 
       init.questions.some((each) => flags[flagOf(each)] !== undefined);
     const names = backends.map(({ name, init }) => named(name, init)).join(', ');
     // Otherwise offer one that needs no login, so that the first start works.
-    const needsNothing = ({ needs }: AgentBackend): boolean => needs?.paths.length === 0 && needs.hosts.length === 0;
+    const needsNothing = (backend: AgentBackend): boolean => {
+      const needs = backend.needs(null);
+      return needs?.paths.length === 0 && needs.hosts.length === 0;
+    };
     const offered = (backends.find(isMeant) ?? backends.find(needsNothing) ?? backends[0])?.name ?? '';
     const name = await ask(flags.agent, `Which agent: ${names}?`, offered);
     const agent = findBackend(name, surroundings);

@@ -7,6 +7,19 @@ export const workErrors = {
   },
   process_stdin_closed: { retryable: true, nextStep: 'Read the end of the error output: `baton runs log RUN`.' },
 
+  isolation_hides_path: {
+    retryable: false,
+    nextStep: 'Add the path to `agent.isolation_read`, or to `agent.isolation_write` if the program writes there.',
+  },
+  isolation_failed: {
+    retryable: true,
+    nextStep: 'Change the setting that names the path, or see what `baton doctor` says about isolation.',
+  },
+  isolation_unavailable: {
+    retryable: false,
+    nextStep: 'Run `baton doctor` to see why, and fix it; or set `agent.isolation_required: false`.',
+  },
+
   // workspace
   workspace_equals_root: {
     retryable: false,

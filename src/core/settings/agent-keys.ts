@@ -7,6 +7,19 @@ export const agentKeys = {
     description:
       'Environment variables that the agent gets in addition to the usual ones. Secrets of the tracker and of accounts are refused.',
   }),
+  isolation: setting(choice('namespaces', 'none'), 'none', 'next run', 'guarded', {
+    description:
+      'What agents and hooks see of the machine. `namespaces`: their workspace, the repository (read-only) and tool chains, not your other files; see [isolation](isolation.md). `none`: everything that you see.',
+  }),
+  isolation_required: setting('boolean', false, 'next run', 'guarded', {
+    description: 'Start nothing without the isolation of `agent.isolation`, even where this machine cannot isolate.',
+  }),
+  isolation_read: setting('path_list', [], 'next run', 'guarded', {
+    description: 'Further files and folders that agents and hooks may read.',
+  }),
+  isolation_write: setting('path_list', [], 'next run', 'guarded', {
+    description: 'Further files and folders that agents and hooks may read and write.',
+  }),
   accounts: setting('account_list', null, 'next run', 'guarded', {
     description:
       'The logins whose quota the agents use; see [accounts](#accounts). Baton takes the first account that has quota and a login.',

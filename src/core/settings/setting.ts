@@ -13,6 +13,7 @@ export interface SettingTypes {
   readonly text_list: readonly string[];
   readonly name_list: readonly string[];
   readonly environment_names: readonly string[];
+  readonly path_list: readonly string[];
   readonly boolean: boolean;
   readonly integer: number;
   readonly natural_number: number;

@@ -5,6 +5,7 @@ import type { SettingRow } from '../table/setting-table.ts';
 import type { Place } from '../workflow-context.ts';
 import { errorAt, type Report } from '../workflow-problems.ts';
 import { byState } from './by-state.ts';
+import { resolvePath } from './references.ts';
 import { resolveAccounts } from './resolve-accounts.ts';
 
 interface ResolvedAgent {
@@ -28,7 +29,13 @@ export function resolveAgent({ plain, given }: ReadSettings, place: AgentPlace, 
   const { accounts, secretVariables } = resolveAccounts(agent.accounts ?? [], { ...place, backend }, report);
   reportSecretsHandedOn(agent.env, place.secrets, secretVariables, report);
   const limits = byState('agent.max_concurrent_agents_by_state', agent.maxConcurrentAgentsByState, report);
-  return { settings: { ...agent, backend, accounts, maxConcurrentAgentsByState: limits }, secretVariables };
+  const absolute = (each: string): string => resolvePath(each, place.workflowDir, place.surroundings);
+  const isolation = {
+    isolationRead: agent.isolationRead.map(absolute),
+    isolationWrite: agent.isolationWrite.map(absolute),
+  };
+  const settings = { ...agent, ...isolation, backend, accounts, maxConcurrentAgentsByState: limits };
+  return { settings, secretVariables };
 }
 
 function checkBackend(name: string, given: ReadonlySet<string>, { backends, rows }: AgentPlace, report: Report): void {

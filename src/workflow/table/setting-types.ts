@@ -135,6 +135,11 @@ const types: { readonly [N in keyof SettingTypes]: Omit<SettingType<SettingTypes
     allowed: 'a list of names of environment variables',
     allowedEntry: 'the name of an environment variable',
   },
+  path_list: {
+    schema: z.array(words),
+    allowed: 'a list of paths, such as `[~/.kube/config]`',
+    allowedEntry: 'a path',
+  },
   boolean: { schema: flag, allowed: 'true or false' },
   integer: { schema: wholeNumber(-largest), allowed: 'a whole number' },
   natural_number: { schema: natural, allowed: 'a whole number, 0 or more' },

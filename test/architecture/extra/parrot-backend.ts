@@ -18,7 +18,7 @@ export const parrotBackend: AgentBackend = {
   doctor: async ({ host }) => [passed('parrot', 'it talks', { version: host.version })],
   init: { about: 'of a test', questions: [], settings: () => ({}), writesTemporaryFiles: false },
   resume: ({ workspace, threadId }) => `parrot ${workspace} ${threadId}`,
-  needs: { paths: ['~/.parrot'], hosts: ['parrot.example'] },
+  needs: () => ({ paths: ['~/.parrot'], hosts: ['parrot.example'] }),
   hasReadOnlyMode: true,
   commitsWork: false,
   docs: 'docs/agents/parrot.md',

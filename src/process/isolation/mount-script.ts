@@ -1,0 +1,178 @@
+import path from 'node:path';
+import { BatonError } from '../../core/baton-error.ts';
+import { type IsolationFile, isAtOrBelow } from './isolation-plan.ts';
+import { isCover, type LocatedPlan, type LocatedRule } from './locate-rules.ts';
+import type { Mount } from './mount-table.ts';
+
+/**
+ * The mounts of an isolated child, as two tables for `mount --all` and what is made between them. Two calls of one
+ * program, however many mounts: a call for each mount would take longer than most hooks.
+ */
+export interface MountScript {
+  /** Stages the paths that stay visible, makes every mount read-only, and covers folders. */
+  readonly covering: string;
+  /** Folders of the stage, to be made after that. Their names need no quoting. */
+  readonly folders: readonly string[];
+  /** Files to be made in covered folders. */
+  readonly files: readonly IsolationFile[];
+  /** Puts the visible paths in their places. */
+  readonly showing: string;
+}
+
+/** Where the visible paths wait while folders are covered. The terminals of the child cover it in the end. */
+const stage = '/dev/pts';
+
+/** The devices that programs need. No other can be opened: root could read the disk through one. */
+const devices = ['null', 'zero', 'full', 'random', 'urandom', 'tty'].map((name) => `/dev/${name}`);
+
+const ptmx = '/dev/ptmx';
+
+/**
+ * The files of a new /proc that root may write without any capability, such as the program that the kernel runs at a
+ * crash. Read-only for root alone: the kernel then refuses a new /proc to a sandbox inside.
+ */
+const controlFiles = ['sys', 'sysrq-trigger', 'irq', 'bus', 'fs', 'acpi', 'scsi'].map((name) => `/proc/${name}`);
+
+export const systemFiles: readonly string[] = [stage, ptmx, ...devices, ...controlFiles];
+
+/** `userId` is that of the child. */
+export function mountScript(plan: LocatedPlan, userId: number): MountScript {
+  const rules = plan.rules.filter((rule) => !isHiddenAlready(rule, plan.rules));
+  for (const rule of rules) refuseImpossible(rule);
+  if (!plan.present.has(stage)) throw notPossible(stage, 'the folder does not exist');
+  const outer = rules.filter((rule) => isCover(rule.access) && rule.kind === 'folder' && isOuter(rule, rules));
+  const isCovered = (target: string): boolean => outer.some((cover) => isAtOrBelow(target, cover.target));
+  const shown = rules.filter((rule) => !isCover(rule.access) && isMountNeeded(rule, rules));
+  const staged = new Map(shown.map((rule, at) => [rule, `${stage}/${at}`]));
+  const stageLine = (rule: LocatedRule): string => {
+    const folder = rule.kind === 'folder' ? rule.source : path.dirname(rule.source);
+    return line(folder, staged.get(rule) ?? '', 'none', 'rbind,X-mount.mkdir');
+  };
+  const showLine = (rule: LocatedRule, from: string): string => {
+    if (rule.kind === 'file') return line(`${from}/${path.basename(rule.source)}`, rule.target, 'none', 'bind');
+    if (rule.access !== 'layered') return line(from, rule.target, 'none', 'rbind,X-mount.mkdir');
+    const [upper, work] = layerFolders(from);
+    const options = `lowerdir=${from},upperdir=${upper},workdir=${work},userxattr,nosuid,nodev,X-mount.mkdir`;
+    return line('baton-layer', rule.target, 'overlay', options);
+  };
+  const isWritable = ({ access }: LocatedRule): boolean => access === 'write';
+  const targets = shown.filter(({ kind, target }) => kind === 'file' && isCovered(target)).map(({ target }) => target);
+  const files = [
+    ...plan.files.filter((file) => isCovered(file.path)),
+    ...targets.map((each) => ({ path: each, text: '' })),
+  ];
+  const parents = new Set(files.map((file) => path.dirname(file.path)));
+  const layers = shown.filter(({ access, kind }) => access === 'layered' && kind === 'folder');
+  const present = (names: readonly string[]): readonly string[] => names.filter((each) => plan.present.has(each));
+  return {
+    covering: table([
+      line('baton-stage', stage, 'tmpfs', 'mode=700,nosuid,nodev'),
+      // Before the mounts become read-only, because a path that is bound from a read-only mount is read-only.
+      ...shown.filter(isWritable).map(stageLine),
+      ...present(devices).map((each) => line(each, each, 'none', 'bind')),
+      ...plan.mounts.flatMap((mount) => (isReplaced(mount) ? [] : [readOnly(mount)])),
+      ...shown.filter((rule) => !isWritable(rule)).map(stageLine),
+      ...(userId === 0
+        ? present(controlFiles).map((each) => line(each, each, 'none', `bind,ro,${strict.join(',')}`))
+        : []),
+      ...outer.map(coverLine),
+      ...[...parents].flatMap((parent) => (outer.some(({ target }) => target === parent) ? [] : [privateLine(parent)])),
+    ]),
+    folders: layers.flatMap((rule) => layerFolders(staged.get(rule) ?? '')),
+    files,
+    showing: table([
+      ...rules.flatMap((rule) => {
+        if (isCover(rule.access)) return outer.includes(rule) ? [] : [coverLine(rule)];
+        const from = staged.get(rule);
+        return from === undefined ? [] : [showLine(rule, from)];
+      }),
+      line('baton-pts', stage, 'devpts', 'newinstance,ptmxmode=0666,mode=620,nosuid,noexec'),
+      ...present([ptmx]).map((each) => line(`${stage}/ptmx`, each, 'none', 'bind')),
+    ]),
+  };
+}
+
+function layerFolders(from: string): readonly [upper: string, work: string] {
+  return [`${from}-layer/upper`, `${from}-layer/work`];
+}
+
+function rulesAbove(rule: LocatedRule, rules: readonly LocatedRule[]): readonly LocatedRule[] {
+  return rules.filter((other) => other !== rule && isAtOrBelow(rule.target, other.target));
+}
+
+/** A covered folder has nothing that could be hidden in it. */
+function isHiddenAlready(rule: LocatedRule, rules: readonly LocatedRule[]): boolean {
+  const above = rulesAbove(rule, rules).at(-1);
+  return rule.access === 'hidden' && above !== undefined && isCover(above.access);
+}
+
+/** Nothing above it is shown, so it can be covered before anything is shown. */
+function isOuter(rule: LocatedRule, rules: readonly LocatedRule[]): boolean {
+  return rulesAbove(rule, rules).every(({ access }) => isCover(access));
+}
+
+/** Everything may be read, except below a rule that says otherwise. */
+function isMountNeeded(rule: LocatedRule, rules: readonly LocatedRule[]): boolean {
+  return rule.access !== 'read' || rulesAbove(rule, rules).some(({ access }) => access !== 'read');
+}
+
+/** The child gets new ones of these. */
+function isReplaced({ point }: Mount): boolean {
+  return ['/proc', stage].some((each) => isAtOrBelow(point, each));
+}
+
+const strict = ['nosuid', 'nodev', 'noexec'];
+
+/** Keeps the strict flags of the mount: the kernel refuses to drop one. */
+function readOnly({ point, options }: Mount): string {
+  const kept = strict.filter((each) => options.includes(each));
+  return line('none', point, 'none', ['remount', 'bind', 'ro', ...new Set(['nodev', ...kept])].join(','));
+}
+
+/** Folders that every user may write to. */
+const temporaryFolders: readonly string[] = ['/tmp', '/var/tmp', '/dev/shm'];
+
+function coverLine({ target, access, kind }: LocatedRule): string {
+  if (kind === 'file') return line('/dev/null', target, 'none', 'bind');
+  if (access === 'private') return privateLine(target);
+  return line('baton-hidden', target, 'tmpfs', 'mode=555,nosuid,nodev,X-mount.mkdir');
+}
+
+function privateLine(target: string): string {
+  const mode = temporaryFolders.includes(target) ? '1777' : '700';
+  return line('baton-private', target, 'tmpfs', `mode=${mode},nosuid,nodev,X-mount.mkdir`);
+}
+
+function refuseImpossible({ target, source, kind }: LocatedRule): void {
+  if (target === '/') throw notPossible(target, 'there is no rule for the whole file system');
+  const special = ['/proc', '/sys', '/dev'].find(
+    (each) => isAtOrBelow(target, each) && !isAtOrBelow(target, '/dev/shm'),
+  );
+  if (special !== undefined) throw notPossible(target, `every child gets its own ${special}`);
+  // The folder of a file is staged as a whole, and that of these has another /proc.
+  if (kind === 'file' && path.dirname(source) === '/') throw notPossible(target, 'files in / have no rules');
+}
+
+function notPossible(target: string, reason: string): BatonError {
+  return new BatonError('isolation_failed', `Failed to isolate a program: ${target}: ${reason}.`, {
+    details: { path: target, reason },
+  });
+}
+
+function table(lines: readonly string[]): string {
+  return `${lines.join('\n')}\n`;
+}
+
+/**
+ * One line of a table. `mount --all` silently skips the root and a file system that it takes for mounted already. With
+ * `/.` in front, no mount point has the name of a known one.
+ */
+function line(source: string, target: string, type: string, options: string): string {
+  return `${escaped(source)} ${escaped(`/.${target}`)} ${type} ${options} 0 0`;
+}
+
+/** Writes all but ordinary characters as octal numbers, as fstab(5) does for spaces. */
+function escaped(text: string): string {
+  const octal = (each: string): string => `\\${(each.codePointAt(0) ?? 0).toString(8).padStart(3, '0')}`;
+  return text.replaceAll(/[^\w./\u{80}-\u{10ffff}-]/gu, octal);
+}

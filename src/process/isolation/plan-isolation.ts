@@ -1,0 +1,72 @@
+import path from 'node:path';
+import { type IsolationPlan, type IsolationRule, isAtOrBelow, isolationPlan } from './isolation-plan.ts';
+import { homePaths, homeSecrets, systemPaths } from './usual-paths.ts';
+
+/** The folders of this machine and this Baton, the same for every child. */
+export interface IsolationGround {
+  /** The homes of the user: the one of the environment and the one that the system knows. */
+  readonly homes: readonly string[];
+  /** Baton's state folder, and the folder around it that has those of the user's other Batons. */
+  readonly stateFolders: readonly string[];
+  /** The folder of all workspaces. */
+  readonly workspaceRoot: string;
+  /** Paths that every child may read: the repository, the workflow file, Baton's own programs. */
+  readonly reads: readonly string[];
+  /** Where programs are found, as the environment has it. */
+  readonly searchPath: string | undefined;
+  /** The user's git configuration without logins. */
+  readonly gitConfiguration: string;
+  /** `agent.isolation_read` and `agent.isolation_write`. */
+  readonly readSetting: readonly string[];
+  readonly writeSetting: readonly string[];
+  /** Whether this machine has layers; without them the paths that would have one are only read. */
+  readonly hasLayers: boolean;
+}
+
+/** What one child works on. */
+export interface IsolationPlace {
+  readonly workspace: string;
+  /** Its git directory where that is elsewhere, and folders that its program keeps its login and its threads in. */
+  readonly writes: readonly string[];
+  /** Such as the objects that its git directory borrows. */
+  readonly reads: readonly string[];
+}
+
+/** The view of one child. Later rules win over earlier ones for the same path. */
+export function planIsolation(ground: IsolationGround, place: IsolationPlace): IsolationPlan {
+  const homes = ground.homes
+    .filter((home) => path.isAbsolute(home) && home !== '/')
+    .map((home) => path.normalize(home));
+  const inHomes = (below: string): string[] => homes.map((home) => path.join(home, below));
+  const rule =
+    (access: IsolationRule['access']) =>
+    (each: string): IsolationRule => ({ path: path.normalize(each), access });
+  const ofHomes = homePaths.flatMap(({ path: below, access }) =>
+    inHomes(below).map(rule(access === 'layered' && !ground.hasLayers ? 'read' : access)),
+  );
+  // Programs that the user put on the PATH. Anything else of a home stays hidden.
+  const programs = (ground.searchPath ?? '').split(':').filter((folder) => {
+    const isInHome = homes.some((home) => folder !== home && isAtOrBelow(folder, home));
+    return isInHome && !ofHomes.some((each) => isAtOrBelow(folder, each.path));
+  });
+  // A folder around a home would show the home.
+  const reads = ground.reads.filter((each) => !homes.some((home) => isAtOrBelow(home, each)));
+  return isolationPlan(
+    [
+      ...systemPaths.map(({ path: each, access }) => ({ path: each, access })),
+      ...inHomes('.').map(rule('private')),
+      ...programs.map(rule('read')),
+      ...ofHomes,
+      ...homeSecrets.flatMap((below) => inHomes(below).map(rule('hidden'))),
+      ...reads.map(rule('read')),
+      ...ground.readSetting.map(rule('read')),
+      ...ground.writeSetting.map(rule('write')),
+      ...ground.stateFolders.map(rule('hidden')),
+      rule('hidden')(ground.workspaceRoot),
+      ...place.reads.map(rule('read')),
+      ...place.writes.map(rule('write')),
+      rule('write')(place.workspace),
+    ],
+    homes.map((home) => ({ path: path.join(home, '.gitconfig'), text: ground.gitConfiguration })),
+  );
+}
