@@ -29,7 +29,7 @@ export function NowScreen(): VNode {
     ({ row }) => `${urgency.indexOf(row.kind)} ${row.since ?? ''}`,
   );
   const active = byTime(withKept('running', running.value), ({ row }) => row.started_at);
-  const later = byTime(withKept('waiting', waiting.value), ({ row }) => row.next_look_at);
+  const later = byTime(withKept('waiting', waiting.value), ({ row }) => row.next_check_at);
   const done = byTime(
     finished.value.map((placed) => ({ placed })),
     ({ row }) => row.at,

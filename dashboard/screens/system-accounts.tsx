@@ -24,8 +24,8 @@ export function SystemAccounts(): VNode {
 }
 
 function Account({ placed: { project, row } }: { readonly placed: Placed<AccountRow> }): VNode {
-  const { backend, name, windows, parked_for, parked_until, waits_for } = row;
-  const tone: Tone = parked_for === 'auth' ? 'needs' : waits_for !== null ? 'waiting' : 'good';
+  const { backend, name, windows, unavailable_because, unavailable_until, waits_for } = row;
+  const tone: Tone = unavailable_because === 'auth' ? 'needs' : waits_for !== null ? 'waiting' : 'good';
   return (
     <section class={`band provider tone ${tone}`}>
       <h2>
@@ -37,12 +37,15 @@ function Account({ placed: { project, row } }: { readonly placed: Placed<Account
         )}
       </h2>
       <p>
-        <Status tone={tone} word={parked_for === 'auth' ? 'logged out' : waits_for !== null ? 'waiting' : 'ready'} />{' '}
+        <Status
+          tone={tone}
+          word={unavailable_because === 'auth' ? 'logged out' : waits_for !== null ? 'waiting' : 'ready'}
+        />{' '}
         {waits_for !== null && <Text text={waits_for} />}
-        {waits_for !== null && parked_until !== null && (
+        {waits_for !== null && unavailable_until !== null && (
           <>
             {' '}
-            <Countdown at={parked_until} />
+            <Countdown at={unavailable_until} />
           </>
         )}
       </p>

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { errorCatalogue } from '../../src/core/error-catalogue.ts';
 import { batonHere } from './baton-here.ts';
 import { baton, leaveNoPlaces, Place, startBaton } from './run-baton.ts';
 
@@ -163,7 +164,7 @@ describe.concurrent('the command line', () => {
     expect(code).toBe(1);
     const { error } = JSON.parse(stdout);
     expect(error.code).toBe('missing_workflow_file');
-    expect(error.next_step).not.toContain('`baton ');
+    expect(error.next_step).toBe(errorCatalogue.missing_workflow_file.nextStep);
   });
 
   it('survives a reader that is gone', async () => {

@@ -11,7 +11,7 @@ const candidate = fc.record({
   state: fc.constantFrom('todo', 'in_progress'),
   priority: fc.option(fc.integer({ min: 1, max: 4 })),
   reason: fc.option(fc.record({ code: fc.constantFrom(...codes), text: fc.string() })),
-  next_look_at: fc.constant(null),
+  next_check_at: fc.constant(null),
 });
 const queue: fc.Arbitrary<Queue> = fc.record({
   candidates: fc.array(candidate, { maxLength: 20 }),
@@ -59,7 +59,7 @@ describe('the queue', () => {
           state: 'todo',
           priority: null,
           reason: { code: 'blocked', text: 'it waits for BAT-9' },
-          next_look_at: null,
+          next_check_at: null,
         },
       ],
     };

@@ -23,7 +23,7 @@ interface QueueRowProps {
 /** One candidate: its place in the order, and why it does not start. */
 export function QueueRow({ row, isTabStop }: QueueRowProps): VNode {
   const { project, place, candidate } = row;
-  const { issue_id, issue_identifier: identifier, title, state, priority, reason, next_look_at } = candidate;
+  const { issue_id, issue_identifier: identifier, title, state, priority, reason, next_check_at } = candidate;
   const activity = activityOf(project, issue_id);
   const tone = toneOf(reason?.code ?? null, activity);
   const tabIndex = isTabStop ? 0 : -1;
@@ -64,7 +64,7 @@ export function QueueRow({ row, isTabStop }: QueueRowProps): VNode {
         </p>
       </div>
       <span class="next">
-        <Countdown at={next_look_at} />
+        <Countdown at={next_check_at} />
       </span>
       <div class="actions">
         {queueActions(row).map((action) => (

@@ -150,12 +150,16 @@ type Account = ProjectRows['accounts'] extends ReadonlyMap<string, infer A> ? A 
 function Quota({ account }: { readonly account: Account }): VNode {
   if (account.waits_for !== null) {
     return (
-      <span class={account.parked_for === 'auth' ? 'ill' : 'high'} title={harmlessLine(account.waits_for)}>
-        {account.parked_for === 'auth' ? 'needs a login' : account.parked_for === 'quota' ? 'used up, back' : 'waiting'}
-        {account.parked_for !== 'auth' && account.parked_until !== null && (
+      <span class={account.unavailable_because === 'auth' ? 'ill' : 'high'} title={harmlessLine(account.waits_for)}>
+        {account.unavailable_because === 'auth'
+          ? 'needs a login'
+          : account.unavailable_because === 'quota'
+            ? 'used up, back'
+            : 'waiting'}
+        {account.unavailable_because !== 'auth' && account.unavailable_until !== null && (
           <>
             {' '}
-            <Countdown at={account.parked_until} />
+            <Countdown at={account.unavailable_until} />
           </>
         )}
       </span>

@@ -10,7 +10,7 @@ const words = { retry: 'retry', quota: 'quota', queue: 'queued' } as const;
 
 export function WaitingRow({ placed, place, isGone }: KeptRow<WaitingFacts>): VNode {
   const { project, row } = placed;
-  const spot = issueSpot(project, row.issue_id, `${row.key} ${row.attempt} ${row.next_look_at}`, place);
+  const spot = issueSpot(project, row.issue_id, `${row.key} ${row.attempt} ${row.next_check_at}`, place);
   const actions = isGone ? offeredNow(project, row.issue_id) : waitingActions[row.kind];
   const { buttons, below } = useIssueActions({ spot, place, issue: row, actions, isGone });
   return (
@@ -20,7 +20,7 @@ export function WaitingRow({ placed, place, isGone }: KeptRow<WaitingFacts>): VN
       isGone={isGone}
       tone="waiting"
       word={row.kind === 'retry' && row.attempt !== null ? `retry ${row.attempt}` : words[row.kind]}
-      time={<Countdown at={row.next_look_at} />}
+      time={<Countdown at={row.next_check_at} />}
       what={
         <p>
           <Text text={row.reason} />

@@ -55,7 +55,7 @@ export const waitingRow = row.extend({
   reason: text,
   code: textOrNone,
   /** When it is checked next. */
-  next_look_at: timeOrNone,
+  next_check_at: timeOrNone,
 });
 
 export const finishedRow = row.extend({ state: text, at: timeOrNone });
@@ -64,8 +64,8 @@ export const accountRow = z.object({
   key: text,
   backend: text,
   name: text,
-  parked_until: timeOrNone,
-  parked_for: z.enum(['quota', 'auth']).nullable(),
+  unavailable_until: timeOrNone,
+  unavailable_because: z.enum(['quota', 'auth']).nullable(),
   /** Why nothing starts on it; null when it is ready. */
   waits_for: textOrNone,
   windows: z.array(

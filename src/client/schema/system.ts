@@ -22,7 +22,7 @@ export const queue = z.object({
       priority: count.nullable(),
       /** Null: it starts at the next opportunity. */
       reason: reason.nullable(),
-      next_look_at: timeOrNone,
+      next_check_at: timeOrNone,
     }),
   ),
   next_poll_at: timeOrNone,

@@ -32,11 +32,11 @@ keepFences(liquid, (context) => marks.get(context) ?? null);
 
 export interface TemplateSource {
   readonly text: string;
-  /**
-   * For messages: what the template is for, the workflow file, and the line on which `text` starts, where there is one.
-   */
+  /** What the template is for, such as `the prompt template`. */
   readonly name: string;
+  /** The workflow file. */
   readonly path: string;
+  /** The line of the file on which `text` starts; null when `text` is the value of a key. */
   readonly firstLine: number | null;
 }
 

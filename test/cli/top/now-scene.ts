@@ -72,7 +72,7 @@ export function waiting(identifier: string, more: Partial<WaitingRow> = {}): Wai
     attempt: 2,
     reason: 'rate limit exhausted',
     code: null,
-    next_look_at: ago(-42),
+    next_check_at: ago(-42),
     ...more,
   };
 }
@@ -163,9 +163,9 @@ export function busy(): Now {
           kind: 'quota',
           attempt: null,
           reason: 'account main has no quota left',
-          next_look_at: ago(-3_700),
+          next_check_at: ago(-3_700),
         }),
-        waiting('WORDS-11', { kind: 'queue', attempt: null, reason: 'no slot (3 of 3)', next_look_at: null }),
+        waiting('WORDS-11', { kind: 'queue', attempt: null, reason: 'no slot (3 of 3)', next_check_at: null }),
       ],
       finished: [finished('WORDS-2'), finished('WORDS-4', { at: ago(4_000) })],
     },

@@ -335,8 +335,8 @@ describe('a frame', () => {
       key: 'main',
       backend: 'codex',
       name: 'main',
-      parked_until: ago(-60),
-      parked_for: 'quota' as const,
+      unavailable_until: ago(-60),
+      unavailable_because: 'quota' as const,
       waits_for: 'no quota left',
       windows: [],
     };

@@ -199,7 +199,7 @@ describe.skipIf(!existsSync(makeTerminal))('baton top on a terminal', () => {
 
   it('writes nothing while nothing changes, and one frame for all changes', async () => {
     using place = new Place({ TERM: 'xterm-256color' });
-    const still = now({ waiting: [waiting('WORDS-1', { next_look_at: null })] });
+    const still = now({ waiting: [waiting('WORDS-1', { next_check_at: null })] });
     const polling = { ...still.vitals.polling, next_poll_at: null };
     const scenes = [{ ...still, vitals: { ...still.vitals, polling } }];
     await using terminal = await openTerminal(place, usual, scene(scenes));

@@ -160,7 +160,7 @@ describe('a workflow that sets only the Codex command', liveTest, () => {
       {
         backend: 'codex',
         name: 'codex',
-        parked_until: null,
+        unavailable_until: null,
         windows: [{ name: 'primary', used_percent: 42, window_minutes: 300, resets_at: null }],
       },
     ]);

@@ -40,8 +40,8 @@ describe('an account without quota', liveTest, () => {
   it('waits until its reset: no attempt is spent, nothing else starts on it, and then all work continues', async () => {
     await daemon().until('waiting_quota', 'limited');
     const { accounts, running, waiting_quota: waiting, skipped } = (await daemon().tell('status')).status;
-    expect(accounts).toMatchObject([{ name: 'codex', parked_for: 'quota', windows: [{ used_percent: 100 }] }]);
-    expect(Date.parse(accounts[0].parked_until)).toBeGreaterThanOrEqual(resetsAt * 1000);
+    expect(accounts).toMatchObject([{ name: 'codex', unavailable_because: 'quota', windows: [{ used_percent: 100 }] }]);
+    expect(Date.parse(accounts[0].unavailable_until)).toBeGreaterThanOrEqual(resetsAt * 1000);
     expect(running).toEqual([]);
     expect(waiting).toMatchObject([{ issue_identifier: daemon().idOf('limited'), kind: 'quota', attempt: null }]);
     expect(skipped).toMatchObject([{ issue_identifier: daemon().idOf('behind'), code: 'waiting_quota' }]);
@@ -56,7 +56,7 @@ describe('an account without quota', liveTest, () => {
     ]);
     expect(daemon().fake('limited').sent('thread/resume')).toMatchObject([{ threadId: runs[0]?.session_id }]);
     expect(await daemon().endedRuns('behind')).toMatchObject([{ outcome: 'succeeded' }]);
-    expect((await daemon().status()).accounts).toMatchObject([{ parked_until: null }]);
+    expect((await daemon().status()).accounts).toMatchObject([{ unavailable_until: null }]);
   });
 });
 
@@ -81,7 +81,7 @@ describe('an account without a login', liveTest, () => {
     expect(code).toBe('agent_auth_failed');
     expect(reason).toContain('`codex login`');
     expect(reason).toContain(`baton issue retry ${daemon().idOf('refused')}`);
-    expect((await daemon().tell('status')).status.accounts).toMatchObject([{ parked_for: 'auth' }]);
+    expect((await daemon().tell('status')).status.accounts).toMatchObject([{ unavailable_because: 'auth' }]);
     await soon(async () => expect((await daemon().status()).skipped).toMatchObject([{ code: 'waiting_quota' }]));
     const { stdout } = await baton(daemon().place, 'status');
     expect(stdout).toMatch(/^\S.*"codex" .*401 Unauthorized.*`codex login`/m);

@@ -13,7 +13,7 @@ describe('the status of the daemon', () => {
     const parked = { until: 1e300, since: 1, why: 'quota' as const, reason: 'no quota' };
     const accounts = [{ backend: 'codex', name: 'main', windows, parked, parks: 1, waitsFor: null }];
     const told = status.parse(presentStatus({ ...model, accounts }, { api: null, waitingCommands: 0 }));
-    expect(told.accounts).toMatchObject([{ name: 'main', parked_until: null, parked_for: 'quota' }]);
+    expect(told.accounts).toMatchObject([{ name: 'main', unavailable_until: null, unavailable_because: 'quota' }]);
     expect(told.accounts[0]?.windows.map((each) => each.resets_at)).toEqual([
       ...[null, null, null, null, '1970-01-01T00:00:00.000Z'],
     ]);

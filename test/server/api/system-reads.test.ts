@@ -61,8 +61,8 @@ describe('the queue', () => {
       ['held', 'person'],
       ['late', 'no_slot'],
     ]);
-    expect(candidates[0].next_look_at).toBe(nextPoll);
-    expect(candidates[1]).toMatchObject({ next_look_at: null, reason: { text: expect.stringContaining('not yet') } });
+    expect(candidates[0].next_check_at).toBe(nextPoll);
+    expect(candidates[1]).toMatchObject({ next_check_at: null, reason: { text: expect.stringContaining('not yet') } });
   });
 
   it('shows when a waiting retry is checked next', async () => {
@@ -71,7 +71,7 @@ describe('the queue', () => {
     await stage.clock.advance(150);
     const { candidates } = await readsOf([projectOf(stage)]).get(`${at}/queue`);
     const due = stage.orchestrator.read().retrying[0]?.dueAt ?? 0;
-    expect(candidates).toMatchObject([{ issue_id: '1', next_look_at: new Date(due).toISOString() }]);
+    expect(candidates).toMatchObject([{ issue_id: '1', next_check_at: new Date(due).toISOString() }]);
   });
 });
 

@@ -108,7 +108,7 @@ function projectNotices({ vitals: { problems, paused, budget }, accounts }: Now,
     found.push([`${name}${what}${why}`, 'warn']);
   }
   if (budget.step !== 'free' && budget.text !== '') found.push([`${name}requests: ${reasonText(budget.text)}`, 'warn']);
-  for (const { name: account, parked_until: until, waits_for: why } of accounts) {
+  for (const { name: account, unavailable_until: until, waits_for: why } of accounts) {
     const left = until === null ? '' : ` (${countdown(Date.parse(until) - at)} left)`;
     if (why !== null) found.push([`account ${cellText(account)}: ${reasonText(why)}${left}`, 'warn']);
   }

@@ -221,7 +221,7 @@ function runningCells(run: RunningRow, at: number): OwnCells & Pick<RowCells, 't
   };
 }
 
-function waitingCells({ kind, attempt, reason, next_look_at: next }: WaitingRow, at: number): OwnCells {
+function waitingCells({ kind, attempt, reason, next_check_at: next }: WaitingRow, at: number): OwnCells {
   const left = next === null ? null : Date.parse(next) - at;
   const what = kind === 'retry' && attempt !== null ? `retry ${attempt}` : kind;
   return {

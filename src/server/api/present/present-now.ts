@@ -61,7 +61,7 @@ function waitingRows(model: ReadModel, known: ReadonlyMap<string, Issue>): Waiti
       attempt,
       reason: waitReason ?? error ?? retryWords[retry.kind],
       code: waitCode,
-      next_look_at: timeText(waitCode === 'day_limit' ? nextUtcMidnight(model.at) : dueAt),
+      next_check_at: timeText(waitCode === 'day_limit' ? nextUtcMidnight(model.at) : dueAt),
     }));
   const nextPoll = timeText(model.jobs.find((job) => job.name === 'tracker_poll')?.nextDueAt ?? null);
   const queue = model.skipped
@@ -74,7 +74,7 @@ function waitingRows(model: ReadModel, known: ReadonlyMap<string, Issue>): Waiti
       attempt: null,
       reason: reason.text,
       code: reason.code,
-      next_look_at: reason.code === 'day_limit' ? timeText(nextUtcMidnight(model.at)) : nextPoll,
+      next_check_at: reason.code === 'day_limit' ? timeText(nextUtcMidnight(model.at)) : nextPoll,
     }));
   return [...retryRows('retry', model.retrying), ...retryRows('quota', model.waitingQuota), ...queue];
 }
@@ -116,8 +116,8 @@ export function accountRow({
     key: `${backend}/${account}`,
     backend,
     name: account,
-    parked_until: timeText(parked?.until ?? null),
-    parked_for: parked?.why ?? null,
+    unavailable_until: timeText(parked?.until ?? null),
+    unavailable_because: parked?.why ?? null,
     waits_for: waitsFor,
     windows: windows.map((window) => ({
       name: window.name,

@@ -32,7 +32,7 @@ export function presentQueue(model: ReadModel): Queue {
           priority,
           reason,
           // A held issue waits for a person, not for a time.
-          next_look_at: hold !== undefined ? null : retry === undefined ? nextPoll : timeText(retry.dueAt),
+          next_check_at: hold !== undefined ? null : retry === undefined ? nextPoll : timeText(retry.dueAt),
         };
       }),
     next_poll_at: nextPoll,
