@@ -49,7 +49,7 @@ function tableOf(isWanted: (row: SettingRow) => boolean): string[][] {
   return rows.filter(isWanted).map((row) => {
     const { allowed, choices = row.offered } = typeOf(row.type);
     const type = choices === undefined ? shortened(allowed) : wordList(choices.map(code));
-    return [row.key, type, defaultCell(row), row.description, row.takesEffect];
+    return [row.key, type, defaultCell(row), row.description, effectCell(row)];
   });
 }
 
@@ -69,7 +69,13 @@ function providerCells(key: ProviderKey): string[] {
   const last = key.default === undefined ? (key.defaultText ?? []) : code(String(key.default));
   const byDefault = [variable, last].flat().join(', else ') || 'none';
   const secret = key.secret === true ? ', secret' : '';
-  return [`tracker.provider.${key.name}`, `${type}${secret}`, byDefault, key.description, key.takesEffect];
+  return [`tracker.provider.${key.name}`, `${type}${secret}`, byDefault, key.description, effectCell(key)];
+}
+
+function effectCell({ takesEffect, guard }: Pick<SettingRow, 'takesEffect' | 'guard'>): string {
+  return { open: takesEffect, guarded: `${takesEffect}, guarded`, guarded_upwards: `${takesEffect}, guarded upwards` }[
+    guard
+  ];
 }
 
 function code(text: string): string {

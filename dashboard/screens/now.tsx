@@ -121,7 +121,7 @@ function More({ count, path, where }: MoreProps): VNode | null {
 }
 
 /** Questions of waiting agents come first, then problems that stop everything. */
-const urgency: readonly NeedsYou['kind'][] = ['question', 'daemon', 'account', 'limit', 'held', 'review'];
+const urgency: readonly NeedsYou['kind'][] = ['question', 'daemon', 'workflow', 'account', 'limit', 'held', 'review'];
 
 /** The earliest first; rows without a time come last. Patches come in any order, so rows are sorted here. */
 function byTime<

@@ -1,5 +1,6 @@
 import type { Status } from '../client/schema/status.ts';
 import { askCommand } from '../core/command/retry-command.ts';
+import { waitingSettingText } from '../core/settings/waiting-setting.ts';
 import { harmlessLine } from '../core/text/harmless-line.ts';
 import { shellArgument } from '../core/text/shell-argument.ts';
 import { connect } from '../daemon/connect.ts';
@@ -46,6 +47,7 @@ function describe(status: Status): string[] {
     ...waitingAccounts(status),
     ...(status.no_headroom === null ? [] : [`nothing new starts: ${harmlessLine(status.no_headroom)}`]),
     ...(status.workflow_problem === null ? [] : [`workflow file: ${harmlessLine(status.workflow_problem.message)}`]),
+    ...waitingChanges(status),
     ...troubles(status.errors),
     ...section('running', status.running, (row) => `${row.stage} · ${row.last_message ?? 'no message yet'}`),
     ...limitsNear(status),
@@ -61,6 +63,13 @@ function describe(status: Status): string[] {
     ...failingJobs(status),
     ...queueFindings(status),
   ];
+}
+
+/** Changes of the workflow file that an agent could have made. */
+function waitingChanges({ workflow_waiting: waiting }: Status): string[] {
+  if (waiting === null) return [];
+  const lines = waiting.settings.map((setting) => `  ${harmlessLine(waitingSettingText(setting))}`);
+  return ['workflow file: these changes wait for you, as an agent could have made them: baton reload', ...lines];
 }
 
 const consequences: Readonly<Record<string, string>> = {

@@ -26,7 +26,9 @@ export const logEvents = {
   still_paused: 'Baton was paused before the restart and still is.',
 
   // workflow file
-  workflow_reloaded: 'The workflow file was read again.',
+  workflow_reloaded: 'The workflow file was read again; `keys` has the settings that changed.',
+  workflow_changes_wait: 'Changes of the workflow file wait for a person: baton reload lets them count.',
+  workflow_changes_taken: 'Changes of the workflow file that waited for a person count now.',
   workflow_recovered: 'The workflow file is usable again.',
   workflow_invalid: 'The workflow file cannot be used; the last good version stays in force.',
   workflow_change_refused:
@@ -147,6 +149,8 @@ export const logEvents = {
   copy_odd_file: 'A file of workspace.copy is not a file, folder or link and was skipped.',
   branch_reused: 'The branch is already in the repository; the workspace continues it.',
   branch_published: 'Published the branch of an issue to the repository.',
+  branch_governs:
+    'A published branch changes files that govern agents or CI: read them before you merge it. `files` is null where they could not be read.',
   branch_not_published: 'Failed to publish the branch of an issue; its commits stay in the workspace.',
   branch_not_published_but_saved: 'Failed to publish the branch of an issue; its commits are saved with the rest.',
   branch_left: 'An agent switched to another branch; its commits there are not published.',

@@ -6,7 +6,7 @@ import type { Settings } from './settings.ts';
 export interface Workflow {
   /** Absolute path of the file it was read from. */
   readonly path: string;
-  /** Changes when, and only when, the content of the file changes. */
+  /** Changes when, and only when, the content of the file changes, or a person lets changes of it count. */
   readonly revision: string;
   readonly settings: Settings;
   readonly renderPrompt: (input: PromptInput) => string;
@@ -37,9 +37,38 @@ export type RetryKind = 'continuation' | 'failure' | 'interrupted' | 'quota' | '
  */
 export interface WorkflowSource {
   read(): WorkflowReading;
+  /**
+   * Lets the changes that wait count. With a revision only those of that content: the file may have changed since a
+   * person saw them. Absent where no change ever waits.
+   */
+  takeWaiting?(revision: string | null): TakenChanges;
 }
 
 export interface WorkflowReading {
   readonly workflow: Workflow;
   readonly problem: BatonError | null;
+  /** Changes of the file that wait for a person; absent when none does. */
+  readonly waiting?: WaitingChanges;
 }
+
+/**
+ * Changes of guarded keys (`core/settings/setting.ts`) that an agent could have made. The values from before stay in force
+ * until a person lets the new ones count (`baton reload`).
+ */
+export interface WaitingChanges {
+  /** Of the content of the file. */
+  readonly revision: string;
+  readonly since: number;
+  readonly settings: readonly WaitingSetting[];
+}
+
+export interface WaitingSetting {
+  /** Dotted, as in the file. */
+  readonly key: string;
+  /** In force, and wanted by the file; JSON data, secrets masked. */
+  readonly before: unknown;
+  readonly after: unknown;
+}
+
+/** The keys that count now; `none_wait` and `others_wait` when nothing was done. */
+export type TakenChanges = { readonly keys: readonly string[] } | 'none_wait' | 'others_wait';

@@ -27,6 +27,7 @@ import { connectDaemon } from './daemon-connections.ts';
 import { type StateFolder, takeStateFolder } from './daemon-identity.ts';
 import { workableSource } from './guarded-source.ts';
 import { lastTouch, readHeadroom } from './machine-facts.ts';
+import { isIsolatedFromWorkflow, takeOwnEdits } from './own-edits.ts';
 import { Remote } from './remote.ts';
 import { endAllAtOnce, probeMachine, processesOf } from './run-containment.ts';
 import { createBoardWatch } from './services/board-watch.ts';
@@ -183,6 +184,7 @@ export async function createDaemon(options: DaemonOptions, surroundings: Surroun
   );
   opened.defer(() => health.flush());
   opened.defer(source.onChange(() => orchestrator.refresh()));
+  opened.defer(takeOwnEdits({ source, runs: store.runs, project, logger, isIsolated: isIsolatedFromWorkflow }));
   if (isDaemon) {
     const { version } = surroundings;
     const facts = {

@@ -17,7 +17,7 @@ export function guardedSource(
   let refused: { readonly revision: string; readonly problem: BatonError } | null = null;
   return {
     read(): WorkflowReading {
-      const { workflow, problem } = source.read();
+      const { workflow, problem, ...rest } = source.read();
       if (workflow.revision === last.revision) refused = null;
       else if (workflow.revision !== refused?.revision) {
         refused = null;
@@ -31,8 +31,9 @@ export function guardedSource(
           });
         }
       }
-      return { workflow: last, problem: problem ?? refused?.problem ?? null };
+      return { workflow: last, problem: problem ?? refused?.problem ?? null, ...rest };
     },
+    takeWaiting: (revision) => source.takeWaiting?.(revision) ?? 'none_wait',
   };
 }
 

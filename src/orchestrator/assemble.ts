@@ -21,6 +21,7 @@ import type { BaseParts, EndedRun, Trial } from './parts.ts';
 import { PendingWork } from './pending-work.ts';
 import { Activity } from './poll/activity.ts';
 import { Candidates } from './poll/candidates.ts';
+import { ChangeMarks } from './poll/change-marks.ts';
 import { FinishedIssues } from './poll/finished-issues.ts';
 import { backoffMs } from './poll/pace.ts';
 import { TrackerReads } from './poll/tracker-reads.ts';
@@ -97,6 +98,7 @@ export function assemble(around: AssemblyParts) {
   const spending = new Spending(withClaims);
   const pause = new Pause(base);
   const finishedIssues = new FinishedIssues(withClaims);
+  const marks = new ChangeMarks(withClaims);
   const skipped = skippedIssues(claims);
   const totals = noTotals();
   const fillSlots = (): void => {
@@ -130,6 +132,7 @@ export function assemble(around: AssemblyParts) {
     journal,
     finishedIssues,
     leaseMs,
+    marks,
     pause,
     pending,
     reads,

@@ -29,7 +29,7 @@ const sweepAgainMs = 2_000;
 /** The same for polls of a remote tracker: the first poll runs at once, the others share the next one. */
 const pollAgainMs = 1_000;
 /** Commands about the daemon or a live run: they do not change the issue in the tracker. */
-const needsNoRead: ReadonlySet<string> = new Set(['pause', 'drain', 'issue_steer', 'workspaces_prune']);
+const needsNoRead: ReadonlySet<string> = new Set(['pause', 'drain', 'reload', 'issue_steer', 'workspaces_prune']);
 
 /**
  * The only authority over scheduling. It ticks at once when started, then every few seconds; a tick only decides and
@@ -61,7 +61,10 @@ export class Orchestrator {
     this.#all = assemble({
       ...parts,
       // A tick in progress keeps the settings it began with.
-      source: { read: () => this.#reading ?? parts.source.read() },
+      source: {
+        read: () => this.#reading ?? parts.source.read(),
+        takeWaiting: (revision) => parts.source.takeWaiting?.(revision) ?? 'none_wait',
+      },
       stopping: this.#stop.signal,
       isStarted: () => this.#isStarted,
       notify: () => this.#watchers.notify(),

@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import type { Problem } from '../core/problem.ts';
 import { fenceRule, fenceState, isTrusted } from '../core/text/fence.ts';
 import type { PromptInput, Workflow } from '../core/workflow.ts';
-import { parseFrontMatter } from './parse-front-matter.ts';
+import { type ComparedSetting, withValuesOf } from './changed-settings.ts';
+import { type FrontMatter, parseFrontMatter } from './parse-front-matter.ts';
 import { parseSettings } from './parse-settings.ts';
 import { decodeText, readWorkflowBytes } from './read-workflow-bytes.ts';
 import { splitFrontMatter } from './split-front-matter.ts';
@@ -18,6 +19,8 @@ export interface LoadedWorkflow extends Workflow {
   readonly warnings: readonly Problem[];
   /** Every setting in force and where it comes from, secrets masked. */
   readonly described: readonly DescribedSetting[];
+  /** For a comparison with another reading. A function, so that no print of the workflow has its secrets. */
+  readonly inTheClear: () => { readonly compared: readonly ComparedSetting[]; readonly frontMatter: FrontMatter };
 }
 
 /** Reads the workflow file at an absolute path, or throws one BatonError that names every problem. */
@@ -25,13 +28,26 @@ export function loadWorkflow(path: string, context: WorkflowContext): LoadedWork
   return parseWorkflow(readWorkflowBytes(path), path, context);
 }
 
+/** Another reading, and the keys whose values in it stay in force. */
+export interface KeptSettings {
+  readonly from: LoadedWorkflow;
+  readonly keys: readonly string[];
+}
+
 /** The same for content that is already in memory; relative paths and messages refer to `path`. */
-export function parseWorkflow(bytes: Uint8Array, path: string, context: WorkflowContext): LoadedWorkflow {
+export function parseWorkflow(
+  bytes: Uint8Array,
+  path: string,
+  context: WorkflowContext,
+  kept: KeptSettings | null = null,
+): LoadedWorkflow {
   const text = decodeText(bytes, path);
   const { frontMatter, body, bodyLine } = splitFrontMatter(text);
   const problems: Problem[] = [];
   const report = (problem: Problem): void => void problems.push(problem);
-  const parsed = parseSettings(parseFrontMatter(frontMatter, path), path, context, report);
+  const written = parseFrontMatter(frontMatter, path);
+  const inForce = kept === null ? written : withValuesOf(kept.from.inTheClear().frontMatter, written, kept.keys);
+  const parsed = parseSettings(inForce, path, context, report);
   const prompt = compileTemplate({ ...templateIn(body, bodyLine), name: 'the prompt template', path }, report);
   const branch = parsed && compileBranch(parsed.settings.workspace.branch, path, report);
 
@@ -42,9 +58,13 @@ export function parseWorkflow(bytes: Uint8Array, path: string, context: Workflow
   const { trustedAuthors } = parsed.settings.tracker;
   return {
     path,
-    revision: revisionOf(bytes),
+    revision: kept === null ? revisionOf(bytes) : revisionOf(Buffer.from(`${kept.from.revision} ${revisionOf(bytes)}`)),
     settings: parsed.settings,
     described: parsed.described,
+    inTheClear: () => ({
+      compared: [...parsed.compared, { key: 'prompt', guard: 'open', identity: body }],
+      frontMatter: inForce,
+    }),
     renderPrompt: (input) => renderPrompt(prompt, input, isTrusted(input.issue, trustedAuthors)),
     renderBranch: (issue) =>
       branchName(branch({ issue: issueVariables(issue, isTrusted(issue, trustedAuthors)) }), issue),

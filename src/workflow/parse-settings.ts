@@ -1,5 +1,6 @@
 import { basename, dirname } from 'node:path';
 import type { Settings } from '../core/settings.ts';
+import { type ComparedSetting, comparedSettings } from './changed-settings.ts';
 import type { FrontMatter } from './parse-front-matter.ts';
 import { resolveAgent } from './resolve/resolve-agent.ts';
 import { resolveNotify } from './resolve/resolve-notify.ts';
@@ -17,6 +18,7 @@ import type { Report } from './workflow-problems.ts';
 export interface ParsedSettings {
   readonly settings: Settings;
   readonly described: readonly DescribedSetting[];
+  readonly compared: readonly ComparedSetting[];
 }
 
 /**
@@ -76,5 +78,9 @@ export function parseSettings(
     ...workspace.origins,
     ['store.url', store.origin] as const,
   ]);
-  return { settings, described: describeSettings(settings, rows, profile, origins) };
+  return {
+    settings,
+    described: describeSettings(settings, rows, profile, origins),
+    compared: comparedSettings(settings, rows, profile),
+  };
 }

@@ -4,7 +4,8 @@ import { type FSWatcher, watch } from 'chokidar';
 import { type Clock, type Timer, within } from '../clock/clock.ts';
 import { BatonError, toBatonError } from '../core/baton-error.ts';
 import type { Logger } from '../core/logger.ts';
-import type { WorkflowReading, WorkflowSource } from '../core/workflow.ts';
+import type { TakenChanges, WaitingChanges, WorkflowReading, WorkflowSource } from '../core/workflow.ts';
+import { changedSettings } from './changed-settings.ts';
 import { type LoadedWorkflow, parseWorkflow, revisionOf } from './load-workflow.ts';
 import { readWorkflowBytes } from './read-workflow-bytes.ts';
 import type { WorkflowContext } from './workflow-context.ts';
@@ -36,6 +37,9 @@ type Listener = (reading: WorkflowReading) => void;
  *
  * When the file is invalid or gone, the last good reading stays in force. The problem is reported once when it appears
  * and once when it is fixed, and the same invalid content is not parsed twice.
+ *
+ * A change of a guarded key waits: its value from before stays in force until `takeWaiting`, while all other changes of
+ * the file count. The caller knows whether an agent could have made it, and who may let it count.
  */
 export class WorkflowFile implements WorkflowSource, AsyncDisposable {
   /** Reads the file, which has to be valid, and starts to watch it. */
@@ -53,6 +57,8 @@ export class WorkflowFile implements WorkflowSource, AsyncDisposable {
   #seen: string;
   #workflow: LoadedWorkflow;
   #problem: BatonError | null = null;
+  /** What the file wants, while some of it waits. */
+  #wanted: { readonly workflow: LoadedWorkflow; readonly changes: WaitingChanges } | null = null;
   #watcher: FSWatcher | null = null;
   #nextCheck: Timer | null = null;
 
@@ -69,7 +75,7 @@ export class WorkflowFile implements WorkflowSource, AsyncDisposable {
     const { path } = this.#options;
     // Taken before the content is read: the next check finds a change between the two.
     const stamp = this.#readStamp();
-    if (stamp !== null && stamp === this.#stamp) return { workflow: this.#workflow, problem: this.#problem };
+    if (stamp !== null && stamp === this.#stamp) return this.#reading();
     this.#stamp = stamp;
     let content: Buffer | BatonError;
     try {
@@ -82,7 +88,27 @@ export class WorkflowFile implements WorkflowSource, AsyncDisposable {
       this.#seen = seen;
       this.#take(content);
     }
-    return { workflow: this.#workflow, problem: this.#problem };
+    return this.#reading();
+  }
+
+  takeWaiting(revision: string | null): TakenChanges {
+    this.read();
+    if (this.#wanted === null) return 'none_wait';
+    const { workflow, changes } = this.#wanted;
+    if (revision !== null && revision !== changes.revision) return 'others_wait';
+    const before = this.#workflow;
+    this.#workflow = workflow;
+    this.#wanted = null;
+    const keys = changes.settings.map(({ key }) => key);
+    this.#options.logger.info('workflow_changes_taken', { path: workflow.path, revision: changes.revision, keys });
+    this.#logWarnings(before.warnings);
+    this.#publish();
+    return { keys };
+  }
+
+  #reading(): WorkflowReading & { readonly workflow: LoadedWorkflow } {
+    const waiting = this.#wanted === null ? {} : { waiting: this.#wanted.changes };
+    return { workflow: this.#workflow, problem: this.#problem, ...waiting };
   }
 
   /**
@@ -122,16 +148,25 @@ export class WorkflowFile implements WorkflowSource, AsyncDisposable {
       if (content instanceof BatonError) throw content;
       const before = this.#workflow;
       // Content that returns to the last good one is the same reading, not a new one.
-      if (before.revision !== this.#seen) this.#workflow = parseWorkflow(content, path, context);
+      const wanted = before.revision === this.#seen ? before : parseWorkflow(content, path, context);
+      const { changed, guarded } = changesOf(before, wanted);
+      const mixed = guarded.length === 0 ? wanted : this.#withoutGuarded(content, guarded);
+      // Where the other changes mean nothing without them, all of them wait.
+      const waiting = mixed === null ? changed : guarded;
+      this.#wanted = waiting.length === 0 ? null : { workflow: wanted, changes: this.#waitingIn(wanted, waiting) };
+      this.#workflow = mixed ?? before;
       const isFixed = this.#problem !== null;
       this.#problem = null;
       logger.info(isFixed ? 'workflow_recovered' : 'workflow_reloaded', {
         path,
         revision: this.#workflow.revision,
+        keys: changed.filter((key) => !waiting.includes(key)),
       });
+      if (waiting.length > 0) logger.warn('workflow_changes_wait', { path, revision: wanted.revision, keys: waiting });
       this.#logWarnings(before.warnings);
     } catch (thrown) {
       this.#problem = toBatonError(thrown);
+      this.#wanted = null;
       const { code, message, nextStep } = this.#problem;
       logger.error('workflow_invalid', {
         path,
@@ -144,6 +179,27 @@ export class WorkflowFile implements WorkflowSource, AsyncDisposable {
     this.#publish();
   }
 
+  /** The file with the values from before for these keys; null when that is no valid file. */
+  #withoutGuarded(content: Buffer, keys: readonly string[]): LoadedWorkflow | null {
+    const { path, context } = this.#options;
+    try {
+      const mixed = parseWorkflow(content, path, context, { from: this.#workflow, keys });
+      return changesOf(this.#workflow, mixed).guarded.length === 0 ? mixed : null;
+    } catch {
+      return null;
+    }
+  }
+
+  #waitingIn(wanted: LoadedWorkflow, keys: readonly string[]): WaitingChanges {
+    const [before, after] = [this.#workflow, wanted].map(({ described }) => new Map(described.map((s) => [s.key, s])));
+    const settings = keys.map((key) => ({
+      key,
+      before: before?.get(key)?.value ?? null,
+      after: after?.get(key)?.value ?? null,
+    }));
+    return { revision: wanted.revision, since: this.#options.clock.now(), settings };
+  }
+
   /** Logs only warnings that the previous reading did not have. */
   #logWarnings(before: LoadedWorkflow['warnings']): void {
     const known = new Set(before.map((warning) => warning.message));
@@ -154,7 +210,7 @@ export class WorkflowFile implements WorkflowSource, AsyncDisposable {
   }
 
   #publish(): void {
-    const reading = { workflow: this.#workflow, problem: this.#problem };
+    const reading = this.#reading();
     for (const listener of this.#listeners) {
       try {
         listener(reading);
@@ -189,4 +245,8 @@ export class WorkflowFile implements WorkflowSource, AsyncDisposable {
     this.#nextCheck?.cancel();
     this.#nextCheck = this.#options.clock.schedule(settleMs, () => void this.read());
   }
+}
+
+function changesOf(before: LoadedWorkflow, after: LoadedWorkflow): ReturnType<typeof changedSettings> {
+  return changedSettings(before.inTheClear().compared, after.inTheClear().compared);
 }

@@ -22,9 +22,11 @@ export async function deliverBranch(
 ): Promise<Publication | null> {
   const delivery = await checkouts.publish(path).catch((error) => undelivered(path, error, checkouts));
   if (delivery === null) return null;
-  const { outcome, branch, commit, before, code, reason, elsewhere } = delivery;
+  const { outcome, branch, commit, before, code, reason, governing, elsewhere } = delivery;
   const named = { issue_id: issue.id, issue_identifier: issue.identifier, run_id: runId, workspace: path, branch };
   if (outcome === 'published') logger.info('branch_published', { ...named, commit, before });
+  if (outcome === 'published' && governing !== undefined)
+    logger.warn('branch_governs', { ...named, commit, files: governing });
   if (outcome === 'refused') logger.warn(refusals[afterwards], { ...named, commit, code, reason });
   if (elsewhere !== null)
     logger.warn('branch_left', {

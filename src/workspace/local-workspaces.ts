@@ -16,9 +16,9 @@ import { verifyWorkspace, workspacePath } from './workspace-path.ts';
 
 /** Workspaces as directories of this machine. */
 export function createLocalWorkspaces(given: LocalWorkspaceParts): Workspaces {
-  const { settings, ground, clock, logger } = given;
+  const { settings, ground, clock, logger, workflowPath = '' } = given;
   const { git, places, oneAtATime } = ground;
-  const checkouts = createCheckouts({ git, places, settings, clock, logger });
+  const checkouts = createCheckouts({ git, places, settings, clock, logger, workflowPath });
   const findCheckout = checkouts.find;
   const parts: WorkspaceParts = {
     ...given,

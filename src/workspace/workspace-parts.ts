@@ -23,6 +23,8 @@ export interface LocalWorkspaceParts extends ProcessDeps {
   /** The whole command line that restores a saved work. */
   readonly restoreCommand: (name: string) => string;
   readonly logger: Logger;
+  /** The file that governs the agents; absent: the one of the usual name. */
+  readonly workflowPath?: string;
 }
 
 /** What the files of this module share. */

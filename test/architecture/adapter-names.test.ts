@@ -12,6 +12,7 @@ const folders = new Map([
 /** The same word for something else: these lines name no adapter. */
 const otherMeanings: readonly { readonly file: string; readonly name: string; readonly meaning: string }[] = [
   { file: 'cli/issue/register.ts', name: 'board', meaning: 'the command `baton board`' },
+  { file: 'core/run/governing-files.ts', name: 'codex', meaning: 'a folder that the agent reads in a repository' },
   { file: 'cli/doctor/check-workflow.ts', name: 'memory', meaning: 'a check of the free memory' },
   { file: 'core/settings.ts', name: 'command', meaning: 'a notification that runs a command' },
   { file: 'core/command/question.ts', name: 'command', meaning: 'an agent asks to run a command' },

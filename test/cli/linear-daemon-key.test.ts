@@ -98,6 +98,7 @@ describe.concurrent('the Linear key', liveTest, () => {
     const refusedAt = linear.requests.at(-1)?.at ?? 0;
     linear.forgetRequests();
     scene.useWorkflow({ polling: 'interval_ms: 400', apiKey: '$GOOD_KEY' });
+    await scene.letCount();
     await soon(() => expect(linear.stateOf(ticket)).toBe('Done'));
     // It would have rested for 6.4 seconds.
     expect((linear.requests[0]?.at ?? 0) - refusedAt).toBeLessThan(5_500);
@@ -117,11 +118,13 @@ describe.concurrent('the Linear key', liveTest, () => {
     const [{ run_id }] = (await scene.status()).running;
     // A slip of the hand: the new key is in use, for Linear refuses it, and what runs is not touched by that.
     scene.useWorkflow({ apiKey: wrongKey });
+    await scene.letCount();
     await soon(async () =>
       expect((await scene.status()).errors).toMatchObject([{ error: { code: 'tracker_auth' } }, {}]),
     );
     expect((await scene.status()).running).toMatchObject([{ run_id }]);
     scene.useWorkflow({ apiKey: linear.oauthToken });
+    await scene.letCount();
     await soon(async () => expect(await scene.status()).toMatchObject({ errors: [], running: [{ run_id }] }));
     const refused = linear.requests.filter(({ status }) => status === 401).length;
     await scene.morePolls();

@@ -4,7 +4,7 @@ import { expect } from 'vitest';
 import { daemonAt, statusAt } from '../fake/ask-daemon.ts';
 import { type FakeLinear, startFakeLinear } from '../fake/linear/fake-linear.ts';
 import type { NewIssue } from '../fake/linear/workspace.ts';
-import { soon, stateFolderOf } from './live-daemon.ts';
+import { answer, soon, stateFolderOf } from './live-daemon.ts';
 import { jsonLines, Place, type RunningBaton } from './run-baton.ts';
 
 /** The key of every fake Linear here; long and strange, so that nothing else looks like it. */
@@ -51,9 +51,14 @@ export class LinearScene implements AsyncDisposable {
     this.place = place;
   }
 
-  /** Replaces the workflow file. */
+  /** Replaces the workflow file; a key and an address in it wait for a person (`letCount`). */
   useWorkflow(wishes: Wishes): void {
     this.place.replace('WORKFLOW.md', linearWorkflow(this.linear.url, wishes));
+  }
+
+  /** A person lets the changes of the workflow file count. */
+  async letCount(): Promise<void> {
+    await answer(this.place, 'reload');
   }
 
   /** Files a ticket whose run acts out these steps. */

@@ -438,6 +438,7 @@ describe.concurrent('baton start with several files', liveTest, () => {
     expect(about(running, cannot)).toHaveLength(2);
     // An edit under way that would mix their tickets is a bad edit.
     place.replace(b, named(boardWorkflow(), 'b').replace('root: workspaces', 'root: ../a'));
+    expect((await refusal(place, 'reload', ...of(b))).details).toMatchObject({ code: 'projects_clash' });
     await untilLogged(running, 'workflow_change_refused');
     running.child.kill('SIGINT');
     expect(await running.ended).toMatchObject({ code: 0 });

@@ -176,6 +176,33 @@ export function runsConformance(engine: StoreEngine): void {
       expect(await runs.latestStarts(project, [])).toEqual(new Map());
     });
 
+    it('knows what was last published of issues, and what of it governs agents or CI', async () => {
+      const { runs } = await open();
+      const publication = { branch: 'b', commit: 'c', before: null, reason: null, elsewhere: null };
+      const published = [
+        ['r0', 'i1', { ...publication, outcome: 'published', governing: ['AGENTS.md'] }],
+        ['r1', 'i1', { ...publication, outcome: 'refused' }],
+        ['r2', 'i2', { ...publication, outcome: 'published', governing: null }],
+        ['r3', 'i3', { ...publication, outcome: 'nothing' }],
+      ] as const;
+      for (const [runId, issueId, found] of published) {
+        await runs.start(runStart(runId, { issueId }));
+        await runs.noteEvidence(runId, { changed: true, fingerprint: null, git: null, publication: found });
+      }
+      // A run that was killed published nothing, and takes nothing back.
+      await runs.start(runStart('r4', { issueId: 'i1' }));
+      await runs.start(runStart('other', { project: 'beta', issueId: 'i1' }));
+      const last = await runs.latestPublications(project, ['i1', 'i2', 'i3', 'i4']);
+      expect([...last].map(([id, { governing }]) => [id, governing]).toSorted()).toEqual([
+        ['i1', ['AGENTS.md']],
+        ['i2', null],
+        ['i3', undefined],
+      ]);
+      const marked = (await runs.governingPublications(project)).map(({ governing }) => governing);
+      expect(marked.toSorted()).toEqual([['AGENTS.md'], null]);
+      expect(await runs.governingPublications('beta')).toEqual([]);
+    });
+
     it('returns the last run of each workspace', async () => {
       const { runs } = await open();
       const places = [

@@ -85,6 +85,8 @@ describe('the issue rows of a demo', () => {
     completed: [],
     totals: { runs: 0, runMs: 0, inputTokens: 0, outputTokens: 0, totalTokens: 0, runsByEnd: {} },
     workflowProblem: null,
+    workflowWaiting: null,
+    governing: new Map(),
     noHeadroom: null,
     errors: [],
     ...more,

@@ -47,6 +47,7 @@ it.each<[string, string, (tables: StoreTables) => Promise<unknown>]>([
     ({ runs }) => runs.list('p', { issueId: 'i', limit: 9, before: { seq: 5, runId: 'r' } }),
   ],
   ['when runs of issues started last', 'runs_of_issue', ({ runs }) => runs.latestStarts('p', ['i', 'j'])],
+  ['what was last published of issues', 'runs_of_issue', ({ runs }) => runs.latestPublications('p', ['i', 'j'])],
   [
     'the issues that finished lately',
     'finished_latest',

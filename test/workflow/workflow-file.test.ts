@@ -113,7 +113,7 @@ describe('reading before each use', () => {
   });
 
   // @conforms limits.3
-  it('applies an edited limit at the next use, and a bad edit never removes it', async () => {
+  it('applies an edited limit at the next use, a higher one after a person confirms it, and a bad edit never removes it', async () => {
     const file = await started();
     const inForce = () => {
       const { limits, agent, store } = file.read().workflow.settings;
@@ -126,6 +126,8 @@ describe('reading before each use', () => {
     replace(content(1, 'limits: {tokens_per_day: -1, usd_per_day: none}'));
     expect(inForce()).toEqual([5, 0.5, 1, 3000]);
     replace(content(1));
+    expect(inForce()).toEqual([5, 0.5, 3, 30_000]);
+    file.takeWaiting(null);
     expect(inForce()).toEqual([100_000_000, 100, 3, 30_000]);
   });
 

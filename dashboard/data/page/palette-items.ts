@@ -22,6 +22,7 @@ interface Named {
   readonly issue_id: string | null;
   readonly issue_identifier: string | null;
   readonly title: string | null;
+  readonly revision?: string | undefined;
 }
 
 /** Lists may be long; the visible part of the palette is short. */
@@ -114,12 +115,12 @@ function addActions(actions: Matches, offer: Offer, boards: ReadonlySet<string>)
 function addProjectActions(actions: Matches, { project, row, names }: Offer): void {
   for (const { label, request } of projectActionsNamed(names))
     actions.addOf({ project, row, more: label }, () => ({
-      id: `project/${project}/${request.kind}`,
+      id: `project/${project}/${label}`,
       group: 'Actions',
       label,
       detail: project,
       isConfirmed: true,
-      run: () => void sendAndNotify(project, request),
+      run: () => void sendAndNotify(project, request(row)),
     }));
 }
 

@@ -99,12 +99,18 @@ const actions: Readonly<Record<string, readonly IssueAction[]>> = {
 export interface ProjectAction {
   readonly label: string;
   readonly confirm: string;
-  readonly request: CommandRequest;
+  /** The command, with what the row says that it is about. */
+  readonly request: (row: { readonly revision?: string | undefined }) => CommandRequest;
 }
 
 const ofProject: Readonly<Record<string, ProjectAction>> = {
   // After a limit of the day, `resume` allows the same amount again.
-  resume: { label: 'Resume', confirm: 'Allow the same amount again?', request: { kind: 'resume' } },
+  resume: { label: 'Resume', confirm: 'Allow the same amount again?', request: () => ({ kind: 'resume' }) },
+  reload: {
+    label: 'Let them count',
+    confirm: 'Use the new values?',
+    request: ({ revision }) => ({ kind: 'reload', ...(revision === undefined ? {} : { revision }) }),
+  },
 };
 
 /** The same for a whole project. */

@@ -18,6 +18,7 @@ const words: Readonly<Record<NeedsYou['kind'], { readonly word: string; readonly
   limit: { word: 'limit', tone: 'needs' },
   review: { word: 'review', tone: 'needs' },
   account: { word: 'account', tone: 'broken' },
+  workflow: { word: 'workflow', tone: 'needs' },
   daemon: { word: 'daemon', tone: 'broken' },
 };
 
@@ -54,8 +55,16 @@ export function NeedsYouRow({ placed, place, isGone }: KeptRow<NeedsYou>): VNode
           {row.kind === 'review' && <ReviewLinks project={project} row={row} />}
           {buttons}
           {row.issue_id === null &&
-            projectActionsNamed(row.actions).map(({ label, ...action }) => (
-              <ActionButton key={label} {...action} spot={spot} label={label} name={`${label} ${project}`} isMain />
+            projectActionsNamed(row.actions).map(({ label, confirm, request }) => (
+              <ActionButton
+                key={label}
+                confirm={confirm}
+                request={request(row)}
+                spot={spot}
+                label={label}
+                name={`${label} ${project}`}
+                isMain
+              />
             ))}
         </div>
       }

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { CommandParts } from '../command-parts.ts';
 import type { CommandFlags } from './submit-command.ts';
 
-/** Adds `pause`, `resume`, `drain`, and the commands to steer an agent, take over an issue and hand it back. */
+/** Adds `pause`, `resume`, `drain`, `reload`, and the commands to steer an agent, take over an issue and hand it back. */
 export function registerControlCommands(program: Command, parts: CommandParts): void {
   const { surroundings, finish, addProjectCommand } = parts;
   const add = (kind: 'pause' | 'resume' | 'drain', description: string): void => {
@@ -14,6 +14,12 @@ export function registerControlCommands(program: Command, parts: CommandParts): 
   add('pause', 'start nothing new; running agents continue');
   add('resume', 'start new runs again');
   add('drain', 'start nothing new, and stop the daemon after running agents finish');
+  withCommandFlags(
+    addProjectCommand(program, 'reload', 'let edits of guarded settings take effect that wait for you'),
+  ).action(async (flags: CommandFlags) => {
+    const { reload } = await import('./reload.ts');
+    finish(await reload(flags, surroundings));
+  });
   registerTakeoverCommands(program, parts);
 }
 

@@ -12,7 +12,7 @@ export const needsYou = row.extend({
   /** Null when the row is not about an issue but about an account, a limit of the day, or Baton itself. */
   issue_id: textOrNone,
   issue_identifier: textOrNone,
-  kind: z.enum(['question', 'held', 'limit', 'review', 'account', 'daemon']),
+  kind: z.enum(['question', 'held', 'limit', 'review', 'account', 'workflow', 'daemon']),
   /** For programs: the error code or another code, such as `person`. */
   code: text,
   /** What happened and why it waits, as a sentence. */
@@ -22,8 +22,12 @@ export const needsYou = row.extend({
   question_id: textOrNone,
   /** Until when an agent waits for the person; null when no agent waits. */
   waits_until: timeOrNone,
-  /** The names of the useful commands, the best one first; `resume` applies to the whole project. */
+  /** The names of the useful commands, the best one first; `resume` and `reload` apply to the whole project. */
   actions: z.array(text),
+  /** Files of its published change that govern agents or CI: read them before you merge. Null: unreadable; absent: none. */
+  governing: z.array(text).nullable().optional(),
+  /** For `reload`: the content of the workflow file that the row is about. */
+  revision: text.optional(),
 });
 
 export const runningRow = row.extend({

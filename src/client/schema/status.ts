@@ -61,6 +61,14 @@ export const status = z.object({
   jobs: z.array(job),
   findings: z.array(finding),
   workflow_problem: problem.nullable(),
+  /** Changes of the workflow file that wait for a person (`reload`); null when none does. */
+  workflow_waiting: z
+    .object({
+      revision: text,
+      since: timeOrNone,
+      settings: z.array(z.object({ key: text, before: z.unknown(), after: z.unknown() })),
+    })
+    .nullable(),
   /** Why nothing new starts on this machine: too little disk or memory. */
   no_headroom: textOrNone,
   errors: z.array(z.object({ step: text, error: problem })),

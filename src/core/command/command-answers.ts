@@ -7,6 +7,7 @@ const doneAnswers = {
   draining: 'No new work starts, and Baton stops when the last run has ended.',
   resumed: 'New work starts again.',
   resumed_with_allowance: 'New work starts again, with another allowance for today.',
+  reloaded: 'The changes of the workflow file that waited for a person count now.',
   workspaces_being_removed: 'The daemon has begun to remove the workspaces.',
   workspace_pinned: 'The workspace of the issue stays until it is unpinned.',
   workspace_unpinned: 'The workspace of the issue is removed like any other.',
@@ -59,6 +60,8 @@ const refusals = {
   already_paused: 'Baton is paused.',
   already_draining: 'Baton is draining.',
   not_paused: 'Baton is not paused, and no limit of the day is reached.',
+  nothing_to_reload: 'No change of the workflow file waits for a person.',
+  other_changes_wait: 'The workflow file was changed again after the changes that the command names.',
 
   // the issue
   issue_not_found: 'There is no such issue.',

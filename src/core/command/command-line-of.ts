@@ -15,7 +15,7 @@ export function commandLineOf(kind: string, { identifier, questionId }: About): 
     const question = questionId ?? identifier;
     return question === null ? null : askCommand(question);
   }
-  if (kind === 'pause' || kind === 'resume' || kind === 'drain') return `baton ${kind}`;
+  if (kind === 'pause' || kind === 'resume' || kind === 'drain' || kind === 'reload') return `baton ${kind}`;
   if (identifier === null) return null;
   if (kind === 'issue_retry') return retryCommand(identifier);
   if (kind === 'issue_handback') return handbackCommand(identifier);

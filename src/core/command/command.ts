@@ -12,6 +12,7 @@
  * - `issue_handback`: the run after a person's work by hand: continues from the workspace as it is.
  * - `question_answer`: answers an open question of an agent.
  * - `issue_move`, `issue_comment`, `issue_file`, `issue_edit`: changes of the issues themselves, where they are Baton's own.
+ * - `reload`: lets changes of the workflow file count that waited for a person.
  * - `workspaces_prune`: removes the workspaces of these issues, where they may be removed.
  * - `workspace_pin`, `workspace_unpin`: the workspace of an issue stays until it is unpinned.
  */
@@ -31,6 +32,7 @@ export const commandKinds = [
   'issue_comment',
   'issue_file',
   'issue_edit',
+  'reload',
   'workspaces_prune',
   'workspace_pin',
   'workspace_unpin',

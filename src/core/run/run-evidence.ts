@@ -1,3 +1,5 @@
+import { governingText } from './governing-files.ts';
+
 /** The evidence that a run left in its workspace. */
 export interface RunEvidence {
   /** Whether anything changed while there was a session; null when that could not be seen. */
@@ -39,6 +41,8 @@ export interface Publication {
   readonly code?: PublicationRefusal;
   /** For a refusal; completes the sentence "The branch was not published: …". */
   readonly reason: string | null;
+  /** Files of the published branch that govern agents or CI; null: unreadable; missing where there are none. */
+  readonly governing?: readonly string[] | null;
   /** HEAD, where it is not on the branch and has commits that the branch lacks. Baton does not publish those. */
   readonly elsewhere: WorkElsewhere | null;
 }
@@ -104,8 +108,10 @@ export function publicationText(publication: Publication, isWorkspaceGone: boole
   }[outcome];
   const isLeft = outcome === 'refused' && commit !== null && !isWorkspaceGone;
   const work = outcome === 'nothing' || commit === null ? "the agent's work" : "more of the agent's work";
+  const marked = governingText(publication.governing);
   return [
     fate,
+    ...(marked === null ? [] : [marked]),
     ...(isLeft ? ['the commits are in the workspace'] : []),
     ...(elsewhere === null ? [] : [`${work} is ${elsewhereText(elsewhere)}`]),
   ].join('; ');

@@ -107,7 +107,9 @@ export async function openStoredApi(
     candidates: [],
     isPolled: false,
     reviews: [],
+    governing: new Map(),
     workflowProblem: null,
+    workflowWaiting: null,
     noHeadroom: null,
     errors: [],
   };

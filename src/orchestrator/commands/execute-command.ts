@@ -26,7 +26,7 @@ export interface CommandParts
     AnswerParts,
     HandOverParts,
     ChangeIssueParts,
-    Pick<BaseParts, 'host' | 'notify' | 'own' | 'requestTick'> {
+    Pick<BaseParts, 'host' | 'notify' | 'own' | 'requestTick' | 'source'> {
   readonly pause: Pause;
   readonly spending: Spending;
   readonly sweep: WorkspaceSweep;
@@ -41,6 +41,7 @@ export async function executeCommand(parts: CommandParts, command: Command): Pro
   const reason = textIn(command, 'reason');
   if (kind === 'pause' || kind === 'drain') return startPause(parts, command.id, kind, reason);
   if (kind === 'resume') return resume(parts, command.id);
+  if (kind === 'reload') return reload(parts, command);
   if (kind === 'workspaces_prune') return pruneWorkspaces(parts, command);
   if (kind === 'question_answer') return answerQuestion(parts, command);
   if (isIssueEditKind(kind)) return changeIssue(parts, command, kind);
@@ -244,6 +245,22 @@ async function resume(parts: CommandParts, commandId: string): Promise<CommandAn
   return isDayOver
     ? done('resumed_with_allowance', 'New work starts again, with another allowance for today.')
     : done('resumed', 'New work starts again.');
+}
+
+/** Lets changes of the workflow file count that an agent could have made. */
+function reload({ source, notify, requestTick }: CommandParts, command: Command): CommandAnswer {
+  const taken = source.takeWaiting?.(textIn(command, 'revision')) ?? 'none_wait';
+  if (taken === 'none_wait')
+    return refused('nothing_to_reload', 'No change of the workflow file waits: what it says is in force.');
+  if (taken === 'others_wait')
+    return refused('other_changes_wait', 'The workflow file was changed again: look at its changes once more.');
+  notify();
+  requestTick();
+  const { keys } = taken;
+  const { problem } = source.read();
+  // Another rule may refuse the file: it names another store, or clashes with another project.
+  if (problem !== null) return refused(problem.code, problem.message, problem.details);
+  return done('reloaded', `These settings of the workflow file are in force now: ${keys.join(', ')}.`, { keys });
 }
 
 /**

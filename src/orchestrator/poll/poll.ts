@@ -1,9 +1,11 @@
 import { type BatonError, toBatonError } from '../../core/baton-error.ts';
+import { isInOneOf } from '../../core/issue/issue.ts';
 import type { RequestCaller } from '../../core/requests/request-caller.ts';
 import { decideAboutRun } from '../../core/run/reconcile-decision.ts';
 import type { Settings } from '../../core/settings.ts';
 import type { BaseParts } from '../parts.ts';
 import type { Activity } from './activity.ts';
+import type { ChangeMarks } from './change-marks.ts';
 import type { FinishedIssues } from './finished-issues.ts';
 import { applyRefresh, type ClaimedBefore, claimedBefore, type ReconcileParts } from './reconcile.ts';
 import type { ReadSnapshot, TrackerReads } from './tracker-reads.ts';
@@ -13,6 +15,7 @@ export interface PollParts
     Pick<BaseParts, 'clock' | 'notify' | 'source' | 'stopping' | 'trackerFor'> {
   readonly reads: TrackerReads;
   readonly finishedIssues: FinishedIssues;
+  readonly marks: ChangeMarks;
   readonly activity: Activity;
   /** Free issues with a workspace here, which the sweep needs; each call puts other ones first. */
   readonly withWorkspace: () => readonly string[];
@@ -48,6 +51,9 @@ export async function poll(parts: PollParts): Promise<readonly PollError[]> {
     await applyRefresh(parts, before, snapshot.watched, settings);
     parts.notify();
   }
+  if (snapshot !== null && isWhole)
+    await parts.marks.takeIn(snapshot.issues.filter(isInOneOf(settings.tracker.reviewStates)));
+  if (stopping.aborted) return [];
   if (snapshot !== null && isWhole && candidates.takeIn(settings, snapshot.issues)) activity.note();
   parts.polled();
   if (snapshot !== null && isWhole) await finishedIssues.takeIn(settings, snapshot, askedAt);

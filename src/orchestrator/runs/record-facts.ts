@@ -7,6 +7,7 @@ import type { Running } from '../claims/claim.ts';
 import type { Claims } from '../claims/claims.ts';
 import type { BaseParts } from '../parts.ts';
 import type { Candidates } from '../poll/candidates.ts';
+import type { ChangeMarks } from '../poll/change-marks.ts';
 import type { TrackerReads } from '../poll/tracker-reads.ts';
 import type { Accounts } from './accounts.ts';
 import { checkLimits, type LimitParts } from './check-limits.ts';
@@ -20,6 +21,7 @@ export interface RecordFactsParts extends LimitParts, Pick<BaseParts, 'clock' | 
   readonly journal: Journal;
   readonly accounts: Accounts;
   readonly candidates: Candidates;
+  readonly marks: ChangeMarks;
   readonly reads: TrackerReads;
   readonly totals: RunTotals;
 }
@@ -122,6 +124,7 @@ export function recordFacts(
         return update({ changed: fact.changed });
       case 'published':
         evidence = { ...evidence, publication: fact.publication };
+        parts.marks.note(id, fact.publication);
         return journal.note(runId, { evidence });
     }
   };

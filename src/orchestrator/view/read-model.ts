@@ -6,6 +6,7 @@ import { type Issue, isInOneOf } from '../../core/issue/issue.ts';
 import { type DaySpent, type LimitFinding, limitsOfDay } from '../../core/run/limits.ts';
 import type { RunEnd } from '../../core/run/run.ts';
 import type { LimitSettings } from '../../core/settings.ts';
+import type { WaitingChanges } from '../../core/workflow.ts';
 import type { Hold, Retry } from '../claims/claim.ts';
 import type { Claims } from '../claims/claims.ts';
 import type { Pause, PauseState } from '../commands/pause.ts';
@@ -14,6 +15,7 @@ import type { SkippedIssue, SkippedIssues } from '../dispatch/skipped.ts';
 import type { JobView } from '../jobs/job.ts';
 import type { QueueHealth } from '../jobs/queue-health.ts';
 import type { Candidates } from '../poll/candidates.ts';
+import type { ChangeMarks } from '../poll/change-marks.ts';
 import type { CompletedIssue, FinishedIssues } from '../poll/finished-issues.ts';
 import type { Accounts, AccountView } from '../runs/accounts.ts';
 import type { OpenQuestion, OpenQuestions } from '../runs/open-questions.ts';
@@ -26,6 +28,7 @@ export interface ReadModelParts extends PollingHealthParts {
   readonly claims: Claims;
   readonly candidates: Candidates;
   readonly finishedIssues: FinishedIssues;
+  readonly marks: ChangeMarks;
   readonly skipped: SkippedIssues;
   readonly pause: Pause;
   readonly spending: Spending;
@@ -66,6 +69,8 @@ export interface ReadModel {
   readonly isPolled: boolean;
   /** Issues that wait for a person's review, as far as the last poll read them. */
   readonly reviews: readonly Issue[];
+  /** By issue, the files of its published change that govern agents or CI; null: unreadable. */
+  readonly governing: ReadonlyMap<string, readonly string[] | null>;
   /** What the project has used on this UTC day, and may use; 0 means no limit. */
   readonly today: DaySpent & {
     readonly tokenLimit: number;
@@ -83,6 +88,8 @@ export interface ReadModel {
   };
   /** The current problem of the workflow file; `errors` has what the last tick found wrong. */
   readonly workflowProblem: BatonError | null;
+  /** Changes of the workflow file that wait for a person. */
+  readonly workflowWaiting: WaitingChanges | null;
   /** Why nothing new starts on this machine: too little disk or memory; null when there is enough. */
   readonly noHeadroom: string | null;
   readonly errors: readonly { readonly step: string; readonly error: BatonError }[];
@@ -131,7 +138,7 @@ interface TickFacts {
 
 export function readModel(parts: ReadModelParts, facts: TickFacts): ReadModel {
   const { claims, candidates, clock, source, headroom, questions, accounts } = parts;
-  const { workflow, problem } = source.read();
+  const { workflow, problem, waiting = null } = source.read();
   const { settings } = workflow;
   const { runsByEnd, ...totals } = parts.totals;
   const retries = [...claims.retrying.values()].map(({ issue, kind, attempt, dueAt, error, wait }) => ({
@@ -183,9 +190,11 @@ export function readModel(parts: ReadModelParts, facts: TickFacts): ReadModel {
     candidates: candidates.list ?? [],
     isPolled: candidates.polled !== null,
     reviews: (candidates.polled ?? []).filter(isInOneOf(settings.tracker.reviewStates)),
+    governing: parts.marks.all(),
     today: todayOf(parts, settings.limits),
     totals: { ...totals, runsByEnd: Object.fromEntries(runsByEnd) },
     workflowProblem: problem,
+    workflowWaiting: waiting,
     noHeadroom: headroom.whyNone()?.text ?? null,
     errors: facts.errors,
   };

@@ -1,10 +1,10 @@
 import { type Kysely, sql } from 'kysely';
 import type { RecoveryStep } from '../../core/run/context-recovery.ts';
 import type { RunEnd } from '../../core/run/run.ts';
-import type { RunEvidence } from '../../core/run/run-evidence.ts';
+import type { Publication, RunEvidence } from '../../core/run/run-evidence.ts';
 import type { RetryKind } from '../../core/workflow.ts';
 import type { IssueKey } from '../issue-key.ts';
-import { toJsonText } from '../json.ts';
+import { fromJsonText, toJsonText } from '../json.ts';
 import type { Database } from '../schema.ts';
 import { factColumns, runFrom } from './run-rows.ts';
 import { atomically, changedOne, inParts, ofIssue } from './statements.ts';
@@ -233,6 +233,43 @@ export function runsTable(db: Kysely<Database>) {
         for (const row of rows) found.set(row.issue_id, row.startedAt);
       }
       return found;
+    },
+
+    /** What was last published of each of these issues; nothing for those without. */
+    latestPublications: async (
+      project: string,
+      issueIds: readonly string[],
+    ): Promise<ReadonlyMap<string, Publication>> => {
+      const found = new Map<string, Publication>();
+      for (const some of inParts(issueIds)) {
+        const rows = await db
+          .selectFrom('runs')
+          .select(['issue_id', 'evidence_json'])
+          .where('project', '=', project)
+          .where('issue_id', 'in', some)
+          .where('evidence_json', 'like', '%"publication"%')
+          .orderBy('issue_id')
+          .orderBy('seq')
+          .execute();
+        for (const row of rows) {
+          const { publication } = fromJsonText(row.evidence_json) as RunEvidence;
+          if (publication !== undefined && publication.outcome !== 'refused') found.set(row.issue_id, publication);
+        }
+      }
+      return found;
+    },
+
+    /** What runs published that touches files that govern agents or CI, or that could not be read. */
+    governingPublications: async (project: string): Promise<readonly Publication[]> => {
+      const rows = await db
+        .selectFrom('runs')
+        .select('evidence_json')
+        .where('project', '=', project)
+        .where((eb) =>
+          eb.or([eb('evidence_json', 'like', '%"governing":["%'), eb('evidence_json', 'like', '%"governing":null%')]),
+        )
+        .execute();
+      return rows.flatMap(({ evidence_json: json }) => (fromJsonText(json) as RunEvidence).publication ?? []);
     },
 
     /** The run of each of these issues that started last; nothing for those without a known run. */

@@ -1,7 +1,9 @@
 import type { NeedsYou, Vitals } from '../../../client/schema/now.ts';
 import { utcDay } from '../../../core/cadence/utc-day.ts';
 import type { Issue } from '../../../core/issue/issue.ts';
+import { governingText } from '../../../core/run/governing-files.ts';
 import { limitHold } from '../../../core/run/limits.ts';
+import { waitingSettingText } from '../../../core/settings/waiting-setting.ts';
 import { timeText } from '../../../core/text/time-text.ts';
 import type { Hold } from '../../../orchestrator/claims/claim.ts';
 import type { ReadModel } from '../../../orchestrator/view/read-model.ts';
@@ -9,13 +11,14 @@ import { actionsOfHold } from './issue-actions.ts';
 import { rowName } from './row-name.ts';
 
 /**
- * What waits for a person, the most urgent first: questions of agents, problems of Baton, reached limits of the day,
- * accounts without a login, holds, reviews. Each row stays under one key as long as it waits.
+ * What waits for a person, the most urgent first: questions of agents, problems of Baton, changes of the workflow
+ * file, reached limits of the day, accounts without a login, holds, reviews. Each row stays under one key as long as it waits.
  */
 export function needsYou(model: ReadModel, known: ReadonlyMap<string, Issue>): NeedsYou[] {
   return [
     ...questions(model, known),
     ...problems(model),
+    ...workflowChanges(model),
     ...dayLimits(model),
     ...accounts(model),
     ...holds(model, known),
@@ -45,7 +48,7 @@ function holds(model: ReadModel, known: ReadonlyMap<string, Issue>): NeedsYou[] 
     key: `held:${entry.issue.id}`,
     kind: isLimit(entry) ? 'limit' : 'held',
     code: entry.code,
-    reason: entry.reason,
+    ...marked(entry.reason, model.governing.get(entry.issue.id)),
     since: timeText(entry.since),
     run_id: entry.runId,
     question_id: null,
@@ -58,7 +61,7 @@ function isLimit({ code }: Hold): boolean {
   return code === 'limit_reached' || code.endsWith('_limit');
 }
 
-function reviews({ reviews: waiting, held, running, retrying }: ReadModel): NeedsYou[] {
+function reviews({ reviews: waiting, governing, held, running, retrying }: ReadModel): NeedsYou[] {
   const busy = new Set([...held, ...running, ...retrying].map(({ issue }) => issue.id));
   return waiting
     .filter(({ id }) => !busy.has(id))
@@ -67,13 +70,23 @@ function reviews({ reviews: waiting, held, running, retrying }: ReadModel): Need
       key: `review:${issue.id}`,
       kind: 'review',
       code: 'review',
-      reason: 'a change waits for your review',
+      ...marked('a change waits for your review', governing.get(issue.id)),
       since: timeText(issue.updatedAt),
       run_id: null,
       question_id: null,
       waits_until: null,
       actions: ['issue_move', 'issue_comment'],
     }));
+}
+
+/** A change that governs agents or CI takes effect when it is merged: people hear of it before. */
+function marked(
+  reason: string,
+  files: readonly string[] | null | undefined,
+): Pick<NeedsYou, 'reason'> & { governing?: string[] | null } {
+  const mark = governingText(files);
+  if (mark === null || files === undefined) return { reason };
+  return { reason: `${reason}; ${mark}`, governing: files === null ? null : [...files] };
 }
 
 /** Only accounts that need a login: a quota resets by itself. */
@@ -103,6 +116,25 @@ function problems(model: ReadModel): NeedsYou[] {
     reason: text,
     since: null,
   }));
+}
+
+/** The key has the revision: a further change of the file is another row. */
+function workflowChanges({ workflowWaiting: waiting }: ReadModel): NeedsYou[] {
+  if (waiting === null) return [];
+  const { revision, since, settings } = waiting;
+  const changes = settings.map(waitingSettingText).join('; ');
+  return [
+    {
+      ...noIssue,
+      key: `workflow:${revision}`,
+      kind: 'workflow',
+      code: 'workflow_changes_wait',
+      reason: `The workflow file was changed, and an agent could have done it. Until you let the changes count (baton reload), the values from before stay in force. ${changes}`,
+      since: timeText(since),
+      actions: ['reload'],
+      revision,
+    },
+  ];
 }
 
 /**

@@ -77,9 +77,16 @@ export function presentStatus(
     jobs: model.jobs.map(presentJob),
     findings: model.findings.slice(0, mostFindings).map(presentFinding),
     workflow_problem: model.workflowProblem === null ? null : problemOf(model.workflowProblem),
+    workflow_waiting: presentWaiting(model.workflowWaiting),
     no_headroom: model.noHeadroom,
     errors: model.errors.map(({ step, error }) => ({ step, error: problemOf(error) })),
   };
+}
+
+function presentWaiting(waiting: ReadModel['workflowWaiting']): Status['workflow_waiting'] {
+  if (waiting === null) return null;
+  const { revision, since, settings } = waiting;
+  return { revision, since: timeText(since), settings: settings.map((setting) => ({ ...setting })) };
 }
 
 export function presentFinding({ code, issueId, identifier, text, since }: ReadModel['findings'][number]): Finding {

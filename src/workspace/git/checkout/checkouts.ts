@@ -30,6 +30,8 @@ export interface CheckoutsParts {
   readonly settings: Pick<WorkspaceSettings, 'repo' | 'strategy' | 'base' | 'copy' | 'copyFrom'>;
   readonly logger: Logger;
   readonly clock: Clock;
+  /** The file that governs the agents; absent: the one of the usual name. */
+  readonly workflowPath?: string;
 }
 
 /** By the path of a cache or a source. Of the whole process: a change of the settings makes new checkouts on old caches. */
@@ -37,6 +39,7 @@ const oneAtATime = createOneAtATime();
 
 export function createCheckouts(parts: CheckoutsParts): Checkouts {
   const { places, git } = parts;
+  const workflowFile = path.basename(parts.workflowPath ?? '');
   const cache = cacheOf(parts);
   const foldersFor = (workspace: string): CheckoutFolders => checkoutFolders(places, workspace);
   const find = async (workspace: string): Promise<CheckoutRecord | null> => {
@@ -63,7 +66,7 @@ export function createCheckouts(parts: CheckoutsParts): Checkouts {
       return await oneAtATime(`publish ${repository}`, async () => {
         const checkout = await find(workspace);
         if (checkout === null) return null;
-        const { delivery, published } = await publishBranch(checkout, { git, scratch: places.scratch });
+        const { delivery, published } = await publishBranch(checkout, { git, scratch: places.scratch, workflowFile });
         if (published !== checkout.published) {
           await writeRecord(foldersFor(workspace).record, { ...checkout, published });
         }

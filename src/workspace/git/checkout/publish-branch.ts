@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp } from 'node:fs/promises';
 import path from 'node:path';
 import { BatonError } from '../../../core/baton-error.ts';
+import { governingFiles } from '../../../core/run/governing-files.ts';
 import type { Publication, PublicationRefusal, WorkElsewhere } from '../../../core/run/run-evidence.ts';
 import { harmlessLine } from '../../../core/text/harmless-line.ts';
 import { deleteTree } from '../../delete-tree.ts';
@@ -26,6 +27,8 @@ import type { CheckoutRecord } from './checkout-record.ts';
 export interface PublishParts {
   readonly git: Git;
   readonly scratch: string;
+  /** The name of the file that governs the agents. */
+  readonly workflowFile: string;
 }
 
 /** The result, and the new value for the record: the commit that the source has now. */
@@ -34,6 +37,10 @@ export interface PublishResult {
   readonly delivery: Publication | null;
   readonly published: string | null;
 }
+
+/** A list of changed files beyond these bounds is no work on one issue. */
+const governingMs = 20_000;
+const governingBytes = 16 * 1024 * 1024;
 
 export async function publishBranch(checkout: CheckoutRecord, parts: PublishParts): Promise<PublishResult> {
   const { branch, published, baseCommit, start } = checkout;
@@ -48,14 +55,39 @@ export async function publishBranch(checkout: CheckoutRecord, parts: PublishPart
   if (!isReadable) return refused(agents);
   if (commit === null)
     return refused({ code: 'branch_gone', reason: `the workspace has no branch ${branch} any more` });
-  if (commit === published || commit === baseCommit || commit === start)
-    return { delivery: { ...seen, outcome: 'nothing' }, published };
+  if (commit === baseCommit) return { delivery: { ...seen, outcome: 'nothing' }, published };
   try {
+    if (commit === published || commit === start) {
+      const governing = await readGoverning(checkout, commit, parts);
+      return { delivery: { ...seen, outcome: 'nothing', ...governing }, published };
+    }
     const { before, objection } = await bring(agents, commit, checkout, parts);
     if (objection !== null) return refused(objection);
-    return { delivery: { ...seen, outcome: 'published', before }, published: commit };
+    const governing = await readGoverning(checkout, commit, parts);
+    return { delivery: { ...seen, outcome: 'published', before, ...governing }, published: commit };
   } catch (error) {
     return refused({ code: 'failed', reason: reasonOf(error) });
+  }
+}
+
+/** The governing files that differ from the base, in the person's repository; null when they cannot be read. */
+async function readGoverning(
+  { repository, baseCommit }: CheckoutRecord,
+  commit: string,
+  { git, workflowFile }: PublishParts,
+): Promise<Pick<Publication, 'governing'>> {
+  try {
+    const names = await git.run({
+      args: ['diff-tree', '-r', '-z', '--name-only', '--no-renames', baseCommit, commit, '--'],
+      gitDir: await findCommonDirectory(git, repository),
+      readsAgents: true,
+      timeoutMs: governingMs,
+      maxOutputBytes: governingBytes,
+    });
+    const governing = governingFiles(Buffer.from(names, 'latin1').toString().split('\0').filter(Boolean), workflowFile);
+    return governing.length === 0 ? {} : { governing };
+  } catch {
+    return { governing: null };
   }
 }
 

@@ -1,0 +1,39 @@
+import { harmlessLine } from '../text/harmless-line.ts';
+
+/**
+ * Files that take effect by being merged or checked out, before anybody runs the project: the workflow file, what
+ * coding agents read before they work, and what CI runs. A change that touches one is marked wherever it is shown.
+ */
+const names: ReadonlySet<string> = new Set([
+  ...['workflow.md', 'agents.md', 'agents.override.md', 'claude.md', 'claude.local.md', 'gemini.md', '.mcp.json'],
+  ...['.cursorrules', '.windsurfrules', '.gitlab-ci.yml', '.travis.yml', '.drone.yml', '.woodpecker.yml'],
+  ...['jenkinsfile', 'azure-pipelines.yml', 'bitbucket-pipelines.yml', 'appveyor.yml', '.cirrus.yml'],
+]);
+
+const folders: ReadonlySet<string> = new Set([
+  ...['.codex', '.claude', '.cursor', '.gemini', '.windsurf', '.agents'],
+  ...['.github', '.gitlab', '.circleci', '.buildkite', '.woodpecker', '.forgejo', '.gitea'],
+]);
+
+/** More would not be read by anybody. */
+const mostNamed = 20;
+const mostShown = 5;
+
+/** Those of these paths, at any depth; upper and lower case are the same, as on some file systems. */
+export function governingFiles(paths: readonly string[], workflowFile: string): readonly string[] {
+  const own = workflowFile.toLowerCase();
+  const found = paths.filter((path) => {
+    const parts = path.toLowerCase().split('/');
+    const name = parts.pop() ?? '';
+    return name === own || names.has(name) || parts.some((folder) => folders.has(folder));
+  });
+  return found.slice(0, mostNamed);
+}
+
+/** For people; null when a change touches no such file. */
+export function governingText(governing: readonly string[] | null | undefined): string | null {
+  if (governing === undefined) return null;
+  if (governing === null) return 'whether it changes files that govern agents or CI could not be read';
+  const shown = governing.slice(0, mostShown).map(harmlessLine).join(', ');
+  return `it changes files that govern agents or CI: ${shown}${governing.length > mostShown ? ', …' : ''}`;
+}

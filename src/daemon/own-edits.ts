@@ -1,0 +1,41 @@
+import { basename } from 'node:path';
+import { toBatonError } from '../core/baton-error.ts';
+import type { Logger } from '../core/logger.ts';
+import type { Settings } from '../core/settings.ts';
+import type { Store } from '../store/store.ts';
+import type { WorkflowFile } from '../workflow/workflow-file.ts';
+
+export interface OwnEditsParts {
+  readonly source: Pick<WorkflowFile, 'read' | 'takeWaiting' | 'onChange'>;
+  readonly runs: Pick<Store['runs'], 'governingPublications'>;
+  readonly project: string;
+  readonly logger: Logger;
+  readonly isIsolated: (settings: Settings) => boolean;
+}
+
+/** Whether agents, their hooks and everything that they start cannot write the workflow file of these settings. */
+export function isIsolatedFromWorkflow(_settings: Settings): boolean {
+  // No isolation exists yet.
+  return false;
+}
+
+/**
+ * Lets changes of the workflow file count that no agent can have made: agents are isolated from the file, and no change
+ * that they published touches it, so that none came by a merge or a checkout. All others wait for a person. Returns the
+ * function that ends this.
+ */
+export function takeOwnEdits({ source, runs, project, logger, isIsolated }: OwnEditsParts): () => void {
+  const decide = async (): Promise<void> => {
+    const { workflow, waiting } = source.read();
+    if (waiting === undefined || !isIsolated(workflow.settings)) return;
+    const name = basename(workflow.path).toLowerCase();
+    const published = await runs.governingPublications(project);
+    const isTouched = published.some(
+      ({ governing }) => governing?.some((path) => basename(path).toLowerCase() === name) ?? true,
+    );
+    if (!isTouched) source.takeWaiting(waiting.revision);
+  };
+  return source.onChange(() => {
+    decide().catch((error) => logger.error('workflow_listener_failed', { reason: toBatonError(error).message }));
+  });
+}
