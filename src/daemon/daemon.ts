@@ -136,6 +136,7 @@ export async function createDaemon(options: DaemonOptions, surroundings: Surroun
     ? await openIsolation({ process, settings, workflowPath, stateDir, logger }, surroundings)
     : withoutIsolation;
   const { isolationFor } = isolation;
+  const isIsolated = (wanted: Settings): boolean => isIsolatedFromWorkflow(isolationFor(wanted), wanted, workflowPath);
   const workspaceParts = { ...process, workflowPath, stateDir, logger, isolationFor };
   const { ground, workspacesFor, pruneSalvage } = composeWorkspaces(workspaceParts);
   const toolHost = isDaemon ? await openTools(opened, logger, surroundings) : null;
@@ -184,7 +185,7 @@ export async function createDaemon(options: DaemonOptions, surroundings: Surroun
   );
   opened.defer(() => health.flush());
   opened.defer(source.onChange(() => orchestrator.refresh()));
-  opened.defer(takeOwnEdits({ source, runs: store.runs, project, logger, isIsolated: isIsolatedFromWorkflow }));
+  opened.defer(takeOwnEdits({ source, runs: store.runs, project, logger, isIsolated }));
   if (isDaemon) {
     const { version } = surroundings;
     const facts = {

@@ -1,9 +1,12 @@
+import { realpathSync } from 'node:fs';
 import { basename } from 'node:path';
 import { toBatonError } from '../core/baton-error.ts';
 import type { Logger } from '../core/logger.ts';
 import type { Settings } from '../core/settings.ts';
+import { ruleFor } from '../process/isolation/isolation-plan.ts';
 import type { Store } from '../store/store.ts';
 import type { WorkflowFile } from '../workflow/workflow-file.ts';
+import type { Isolate } from './compose-isolation.ts';
 
 export interface OwnEditsParts {
   readonly source: Pick<WorkflowFile, 'read' | 'takeWaiting' | 'onChange'>;
@@ -13,10 +16,13 @@ export interface OwnEditsParts {
   readonly isIsolated: (settings: Settings) => boolean;
 }
 
-/** Whether agents, their hooks and everything that they start cannot write the workflow file of these settings. */
-export function isIsolatedFromWorkflow(_settings: Settings): boolean {
-  // No isolation exists yet.
-  return false;
+/** Whether agents, their hooks and everything that they start with this view cannot write the workflow file. */
+export function isIsolatedFromWorkflow(isolate: Isolate, { workspace }: Settings, workflowPath: string): boolean {
+  const plan = isolate({ workspace: workspace.root, writes: [], reads: [] });
+  if (plan === null) return false;
+  // The file may be a link, and each end of it can be written.
+  const paths = [workflowPath, realpathSync(workflowPath)];
+  return paths.every((path) => ruleFor(plan.rules, path)?.access !== 'write');
 }
 
 /**

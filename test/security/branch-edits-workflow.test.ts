@@ -1,9 +1,11 @@
+import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { governingFiles } from '../../src/core/run/governing-files.ts';
 import { publicationText } from '../../src/core/run/run-evidence.ts';
 import type { WaitingChanges } from '../../src/core/workflow.ts';
-import { takeOwnEdits } from '../../src/daemon/own-edits.ts';
+import { isIsolatedFromWorkflow, takeOwnEdits } from '../../src/daemon/own-edits.ts';
+import { type IsolationRule, isolationPlan } from '../../src/process/isolation/isolation-plan.ts';
 import { deliverBranch } from '../../src/workspace/deliver-branch.ts';
 import { memoryLogger } from '../fake/memory-logger.ts';
 import { settings } from '../fake/settings.ts';
@@ -65,6 +67,18 @@ it.each([
   'Jenkinsfile',
 ])('%s governs agents or CI', (name) => {
   expect(governingFiles(['README.md', name, 'src/workflow.ts'], 'flow.md')).toEqual([name]);
+});
+
+it('a view isolates agents from the workflow file unless a folder above the file may be written', () => {
+  const folder = scratchFolder();
+  const file = path.join(folder, 'WORKFLOW.md');
+  writeFileSync(file, '');
+  const isIsolated = (...rules: IsolationRule[]) =>
+    isIsolatedFromWorkflow(() => isolationPlan(rules), settings(), file);
+  expect(isIsolatedFromWorkflow(() => null, settings(), file)).toBe(false);
+  expect(isIsolated({ path: '/', access: 'read' })).toBe(true);
+  expect(isIsolated({ path: folder, access: 'write' })).toBe(false);
+  expect(isIsolated({ path: folder, access: 'write' }, { path: file, access: 'read' })).toBe(true);
 });
 
 describe('a change of the workflow file where agents are isolated from it', () => {
