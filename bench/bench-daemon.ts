@@ -150,6 +150,7 @@ const surroundings: Surroundings = {
   version: '0.0.0',
   agentProgram: (backend) => new URL(`../src/agent/${backend}/program.ts`, import.meta.url),
   dashboardFolder: new URL('../dist/dashboard/', import.meta.url),
+  closeInherited: () => {},
   interrupt: () => {},
   onSignal: () => () => {},
 };

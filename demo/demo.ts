@@ -32,6 +32,7 @@ interface DemoFlags {
 /** `baton demo`: the real daemon with its own board on a scratch repository, with the stand-in agent. */
 export async function demo(flags: DemoFlags, given: Surroundings): Promise<number> {
   const surroundings = flags.once ? atSpeed(given) : given;
+  surroundings.closeInherited();
   using signals = listenForStop(surroundings);
   const { folder, keptOther } = await openDemoFolder(flags.dir, surroundings);
   const json = flags.json === true;

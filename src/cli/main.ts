@@ -4,6 +4,7 @@ import { homedir, hostname, tmpdir, userInfo } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { systemChance } from '../clock/system-chance.ts';
 import { systemClock } from '../clock/system-clock.ts';
+import { closeInherited } from '../process/close-inherited.ts';
 import { runCommandLine } from './command-line.ts';
 
 // The only place that reads the process it runs in. Everything else gets it as a value.
@@ -35,6 +36,7 @@ process.exitCode = await runCommandLine(process.argv.slice(2), {
   version: JSON.parse(readFileSync(packageFile, 'utf8')).version,
   agentProgram: (backend) => new URL(`../agent/${backend}/program.${extension}`, import.meta.url),
   dashboardFolder: new URL(extension === 'ts' ? '../../dist/dashboard/' : '../dashboard/', import.meta.url),
+  closeInherited,
   interrupt: () => void process.kill(process.pid, 'SIGINT'),
   onSignal: (signal, listener) => {
     process.on(signal, listener);

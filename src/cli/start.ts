@@ -50,6 +50,7 @@ export async function start(
     const { dryRun } = await import('./dry-run.ts');
     return dryRun(workflows, flags, surroundings);
   }
+  surroundings.closeInherited();
   using signals = listenForStop(surroundings);
   // Several projects share one log, in the state folder of the first, which this Baton has locked.
   const ownFolder = stateFolder(path.resolve(surroundings.cwd, workflows[0]), flags.stateDir, surroundings);

@@ -35,6 +35,8 @@ export interface Surroundings {
   readonly agentProgram: (backend: string) => URL;
   /** The folder of the built dashboard, if it was built. */
   readonly dashboardFolder: URL;
+  /** Closes the descriptors of the program that started this one, before a daemon starts agents. */
+  readonly closeInherited: () => void;
   /** Does what Ctrl-C does, for a terminal that sends it as a key. */
   readonly interrupt: () => void;
   /** Calls the listener at each such signal until the returned function is called. */

@@ -97,6 +97,7 @@ function surroundingsIn(place: Place, more: Partial<Surroundings> = {}) {
     version: '0.0.0',
     agentProgram: (backend) => new URL(`src/agent/${backend}/program.ts`, root),
     dashboardFolder: new URL('dist/dashboard/', root),
+    closeInherited: () => {},
     interrupt: () => {},
     onSignal: () => () => {},
     ...(place.adapters === undefined ? {} : { adapters: place.adapters }),

@@ -67,6 +67,7 @@ function surroundingsOf(place: Place): Surroundings {
     version: '0.0.0',
     agentProgram: () => new URL('file:///nowhere'),
     dashboardFolder: new URL('file:///nowhere'),
+    closeInherited: () => {},
     interrupt: () => {},
     onSignal: () => () => {},
   };
