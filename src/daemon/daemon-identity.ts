@@ -62,6 +62,8 @@ export function takeStateFolder(stateDir: string, parts: StateFolderParts): Stat
     lock = takeInstanceLock(path.join(stateDir, 'daemon'));
     const markerId = markerOf(realpathSync(stateDir), parts.hostName);
     const ownerId = ownerOf(path.join(stateDir, 'daemon-id'), markerId, parts);
+    // A state folder that the user made may let others read; the copies of the repository are in here.
+    mkdirSync(path.join(stateDir, 'git'), { recursive: true, mode: 0o700 });
     return { ownerId, markerId, isStillOurs: watchFile(path.join(stateDir, 'daemon.lock')), release };
   } catch (thrown) {
     release();

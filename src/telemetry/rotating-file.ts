@@ -56,8 +56,8 @@ export class RotatingFile {
   #open(): number {
     if (this.#handle !== null && this.#leadsToHandle(this.#handle)) return this.#handle;
     this.close();
-    fs.mkdirSync(path.dirname(this.#options.path), { recursive: true });
-    const handle = fs.openSync(this.#options.path, 'a+');
+    fs.mkdirSync(path.dirname(this.#options.path), { recursive: true, mode: 0o700 });
+    const handle = fs.openSync(this.#options.path, 'a+', 0o600);
     this.#handle = handle;
     this.#isTorn = !endsWithLineFeed(handle);
     return handle;

@@ -57,12 +57,16 @@ const endingBytes = '--'.length + 16;
  * The directory name of an issue (specification 4.2): every byte outside `[A-Za-z0-9._-]` becomes `_`; when that changed
  * anything, sixteen hex digits of the identifier's SHA-256 follow, so that two identifiers never share a directory. They
  * also follow an identifier that ends as if it had them already, because it could be the key of another (ours), and the
- * shortened form of an identifier that is too long for a name (ours).
+ * shortened form of an identifier that is too long for a name (ours). A dot at the beginning becomes `_` too (ours): in a
+ * directory `.git` next to them, git would find a repository for every other workspace.
  * Byte by byte, not character by character, so that other implementations of the specification find the same name.
  */
 export function workspaceKey(identifier: string): string {
   const bytes = Buffer.from(identifier, 'utf8');
-  const safe = bytes.toString('latin1').replaceAll(/[^A-Za-z0-9._-]/g, '_');
+  const safe = bytes
+    .toString('latin1')
+    .replaceAll(/[^A-Za-z0-9._-]/g, '_')
+    .replace(/^\.(?!\.?$)/, '_');
   if (safe === identifier && !hashEnding.test(identifier) && safe.length <= mostBytes) return safe;
   return `${safe.slice(0, mostBytes - endingBytes)}--${createHash('sha256').update(bytes).digest('hex').slice(0, 16)}`;
 }

@@ -52,7 +52,7 @@ describe('the identity of a daemon', () => {
     expect(live(stateDir)).toEqual(first);
     expect(statSync(stateDir).mode & 0o777).toBe(0o700);
     expect(statSync(path.join(stateDir, 'daemon-id')).mode & 0o777).toBe(0o600);
-    expect(readdirSync(stateDir).toSorted()).toEqual(['daemon-id', 'daemon.lock']);
+    expect(readdirSync(stateDir).toSorted()).toEqual(['daemon-id', 'daemon.lock', 'git']);
   });
 
   // @conforms claims.27

@@ -33,6 +33,10 @@ describe('the name of a workspace', () => {
     expect(workspaceKey(identifier)).toBe(key);
   });
 
+  it.each(['.git', '.gitignore', '...'])('of %s does not begin with a dot', (identifier) => {
+    expect(workspaceKey(identifier)).toMatch(/^_[a-z.]+--[0-9a-f]{16}$/);
+  });
+
   it('cannot be taken by an identifier that spells out the key of another', () => {
     const borrowed = workspaceKey('team/a-1');
     expect(workspaceKey(borrowed)).not.toBe(borrowed);
