@@ -72,7 +72,7 @@ function sharedStore(): { write(departure: Departure, cause: RequestCause): void
 }
 
 describe('a budget of an hour', () => {
-  it('is spent up to nine tenths by work, and to the last by essential', () => {
+  it('allows work up to nine tenths, and essential requests up to the last one', () => {
     expect(departMany('poll', 500)).toBe(90);
     expect(departMany('running', 500)).toBe(10);
     expect(limiter.pressure(budget).step).toBe('closed');
@@ -81,7 +81,7 @@ describe('a budget of an hour', () => {
     ]);
   });
 
-  it('stops background at 85 %, work at 95 %', () => {
+  it('stops background requests at 85 % and work at 95 %', () => {
     expect(departMany('running', 80)).toBe(80);
     expect(departMany('sweep', 50)).toBe(5);
     expect(limiter.pressure(budget)).toMatchObject({ step: 'stretched' });
@@ -89,7 +89,7 @@ describe('a budget of an hour', () => {
     expect(limiter.pressure(budget)).toMatchObject({ step: 'essential_only' });
   });
 
-  it('opens when a minute has gone by for an hour, exactly then, for who may leave again', async () => {
+  it('opens exactly when enough of the last hour has passed for each caller', async () => {
     departMany('running', 96);
     await clock.advance(10 * minuteMs);
     departMany('running', 4);
@@ -104,7 +104,7 @@ describe('a budget of an hour', () => {
     expect(limiter.windows(budget)).toMatchObject([{ used: 5 }]);
   });
 
-  it('tells each the time at which it is his turn, not the first at which anybody may go', async () => {
+  it('names for each caller the time at which it may send again', async () => {
     departMany('running', 1);
     await clock.advance(5 * minuteMs);
     departMany('running', 99);
@@ -114,7 +114,7 @@ describe('a budget of an hour', () => {
     expect(limiter.pressure(budget)).toMatchObject({ step: 'closed', until: custodyAt });
   });
 
-  it('that is stretched lasts until there is plenty again', async () => {
+  it('stays stretched until plenty of requests are left', async () => {
     departMany('running', 60);
     await clock.advance(20 * minuteMs);
     departMany('running', 25);
@@ -126,7 +126,7 @@ describe('a budget of an hour', () => {
   });
 
   // @conforms requests.1
-  it('lets no more through in any hour, with any pattern, while clocks are set back', async () => {
+  it('never exceeds the limit in any hour, with any pattern, even when clocks are set back', async () => {
     const moves = fc.record({
       cause: fc.constantFrom<RequestCause>('running', 'poll', 'sweep'),
       count: fc.integer({ min: 0, max: 20 }),
@@ -156,7 +156,7 @@ describe('a budget of an hour', () => {
     );
   });
 
-  it('counts a minute that a clock set back enters twice from its second beginning', async () => {
+  it('counts a minute that a clock set back enters twice from its second start', async () => {
     budget = perHour(2);
     departMany('running', 1);
     clock.jumpWall(-30 * minuteMs);
@@ -167,7 +167,7 @@ describe('a budget of an hour', () => {
     expect(departMany('running', 2)).toBeLessThanOrEqual(1);
   });
 
-  it('is whole again after an hour, though the clock was set back by a year', async () => {
+  it('is whole again after an hour, although the clock was set back by a year', async () => {
     departMany('running', 100);
     clock.jumpWall(-365 * dayMs);
     expect(refusedUntil('running')).toBeLessThanOrEqual(clock.now() + 61 * minuteMs);
@@ -181,7 +181,7 @@ describe('a budget of an hour', () => {
     expect(tryDepart('sweep')).not.toBeNull();
   });
 
-  it('of nothing lets nothing through, of one only essential', () => {
+  it('of zero sends nothing, and of one only essential requests', () => {
     budget = perHour(0);
     expect(refusedUntil('running')).toBeGreaterThan(clock.now());
     budget = perHour(1);
@@ -191,7 +191,7 @@ describe('a budget of an hour', () => {
 
   // @conforms requests.16
   it.each(['requestsPerHour', 'requestsPerDay'] as const)(
-    'says when %s leaves nothing for work, however little is used',
+    'reports when %s leaves nothing for work, however little is used',
     (name) => {
       const field = name === 'requestsPerHour' ? 'requests_per_hour' : 'requests_per_day';
       const only = (limit: number): RequestBudget => ({ requestsPerHour: null, requestsPerDay: null, [name]: limit });
@@ -217,7 +217,7 @@ describe('a budget of an hour', () => {
     },
   );
 
-  it('may change while requests leave', () => {
+  it('may change while requests are sent', () => {
     departMany('running', 100);
     budget = perHour(1_000);
     expect(tryDepart('sweep')).not.toBeNull();
@@ -244,7 +244,7 @@ describe('a budget of a day', () => {
     expect(departMany('running', 200)).toBe(100);
   });
 
-  it('is not had twice by setting the clock back and forth over midnight', () => {
+  it('is not granted twice when the clock moves back and forth over midnight', () => {
     departMany('running', 100);
     clock.jumpWall(dayMs);
     expect(departMany('running', 200)).toBe(100);
@@ -254,7 +254,7 @@ describe('a budget of a day', () => {
     expect(tryDepart('running')).toBeNull();
   });
 
-  it('holds beside that of an hour: the harder one decides', async () => {
+  it('applies together with that of an hour, and the stricter one decides', async () => {
     budget = { requestsPerHour: 10, requestsPerDay: 15 };
     expect(departMany('running', 50)).toBe(10);
     await clock.advance(61 * minuteMs);
@@ -263,8 +263,8 @@ describe('a budget of a day', () => {
   });
 });
 
-describe('what the store has counted', () => {
-  it('counts after a restart', async () => {
+describe('the counts in the store', () => {
+  it('apply after a restart', async () => {
     budget = perHour(10_000);
     const store = sharedStore();
     for (let each = 0; each < 60; each += 1) store.write(depart('running'), 'running');
@@ -276,7 +276,7 @@ describe('what the store has counted', () => {
     }
   });
 
-  it('stops counting at the same time as if nothing had been restarted', async () => {
+  it('expire at the same time as without a restart', async () => {
     const store = sharedStore();
     for (let each = 0; each < 100; each += 1) store.write(depart('running'), 'running');
     const until = refusedUntil('running');
@@ -288,7 +288,7 @@ describe('what the store has counted', () => {
     expect(tryDepart('running')).not.toBeNull();
   });
 
-  it('has the causes of essential beside the others', async () => {
+  it('distinguish essential requests from the others', async () => {
     const beginsAt = startAt - 30_000;
     const counted = [
       { beginsAt, cause: 'turn', count: 4 },
@@ -303,7 +303,7 @@ describe('what the store has counted', () => {
   });
 
   // @conforms octo-6.5
-  it('is taken in again and again without counting anything twice', async () => {
+  it('can be read again and again without counting anything twice', async () => {
     const store = sharedStore();
     const others = [new Limiter(provider, clock), new Limiter(provider, clock)];
     budget = perHour(10_000);
@@ -315,7 +315,7 @@ describe('what the store has counted', () => {
     }
   });
 
-  it('does not hide what of ours is not written yet, or never will be', async () => {
+  it('do not hide own requests that are not written yet, or never will be', async () => {
     const store = sharedStore();
     const other = new Limiter(provider, clock);
     for (let each = 0; each < 5; each += 1) store.write(depart('poll', other), 'poll');
@@ -324,7 +324,7 @@ describe('what the store has counted', () => {
     expect(limiter.windows(budget)).toMatchObject([{ used: 8 }]);
   });
 
-  it('is never less than what left meanwhile', async () => {
+  it('are never lower than the requests sent meanwhile', async () => {
     const store = sharedStore();
     store.write(depart('poll'), 'poll');
     await limiter.seed('store', async () => {
@@ -337,14 +337,14 @@ describe('what the store has counted', () => {
     expect(limiter.windows(budget)).toMatchObject([{ used: 2 }]);
   });
 
-  it('of a store that lost everything is what we sent', async () => {
+  it('fall back to own requests when the store lost everything', async () => {
     const store = sharedStore();
     for (let each = 0; each < 7; each += 1) store.write(depart('poll'), 'poll');
     await limiter.seed('store', async () => ({ minutes: [], days: [] }));
     expect(limiter.windows(budget)).toMatchObject([{ used: 7 }]);
   });
 
-  it('is left as it was when it cannot be read', async () => {
+  it('stay unchanged when the store cannot be read', async () => {
     const store = sharedStore();
     const other = new Limiter(provider, clock);
     for (let each = 0; each < 5; each += 1) store.write(depart('poll', other), 'poll');
@@ -353,7 +353,7 @@ describe('what the store has counted', () => {
     expect(limiter.windows(budget)).toMatchObject([{ used: 5 }]);
   });
 
-  it('harms nobody when it is garbage, or from a clock that was ahead', async () => {
+  it('ignore garbage and entries from a clock that was ahead', async () => {
     const ahead = startAt + 300 * dayMs;
     const counted = [
       { beginsAt: Number.NaN, cause: 'poll', count: 5 },
@@ -371,7 +371,7 @@ describe('what the store has counted', () => {
     expect(limiter.windows(budget)).toMatchObject([{ used: 0 }]);
   });
 
-  it('with any mix of daemons and writes is exact once everything is written', async () => {
+  it('are exact once everything is written, with any mix of daemons and writes', async () => {
     const moves = fc.record({
       who: fc.integer({ min: 0, max: 2 }),
       cause: fc.constantFrom<RequestCause>('running', 'poll'),
@@ -405,7 +405,7 @@ describe('what the store has counted', () => {
   });
 });
 
-describe('what several stores have counted', () => {
+describe('the counts in several stores', () => {
   /** What a limiter of the next life finds. */
   async function usedAfterRestart(stores: ReadonlyMap<string, ReturnType<typeof sharedStore>>): Promise<unknown> {
     const next = new Limiter(provider, clock);
@@ -413,7 +413,7 @@ describe('what several stores have counted', () => {
     return next.windows({ requestsPerHour: 10_000, requestsPerDay: 10_000 }).map(({ used }) => used);
   }
 
-  it('counts together, in whatever order they are read and however often', async () => {
+  it('add up, in whatever order and however often they are read', async () => {
     const [here, there] = [sharedStore(), sharedStore()];
     for (let each = 0; each < 60; each += 1) here.write(depart('running', limiter, 'here'), 'running');
     for (let each = 0; each < 20; each += 1) there.write(depart('poll', limiter, 'there'), 'poll');
@@ -430,7 +430,7 @@ describe('what several stores have counted', () => {
     }
   });
 
-  it('is not counted as foreign by the one that did not write it', async () => {
+  it('do not count a request as foreign that this process wrote to another store', async () => {
     const [here, there] = [sharedStore(), sharedStore()];
     for (let each = 0; each < 10; each += 1) here.write(depart('poll', limiter, 'here'), 'poll');
     const other = new Limiter(provider, clock);
@@ -441,7 +441,7 @@ describe('what several stores have counted', () => {
     expect(limiter.windows(budget)).toMatchObject([{ used: 17 }]);
   });
 
-  it('is kept of one that cannot be read any more, and falls with one that says less', async () => {
+  it('keep the last values of a store that cannot be read, and fall with a store that reports less', async () => {
     const counted = (count: number) => ({ minutes: [{ beginsAt: clock.now(), cause: 'poll', count }], days: [] });
     await limiter.seed('here', async () => counted(30));
     await limiter.seed('there', async () => counted(5));
@@ -451,7 +451,7 @@ describe('what several stores have counted', () => {
     expect(limiter.windows(budget)).toMatchObject([{ used: 31 }]);
   });
 
-  it('with any mix of projects, stores, restarts and writes is never too little, and exact once everything is written', async () => {
+  it('are never too low, and exact once everything is written, with any mix of projects, stores, restarts and writes', async () => {
     const moves = fc.record({
       source: fc.constantFrom('a', 'b', 'c'),
       cause: fc.constantFrom<RequestCause>('running', 'poll'),

@@ -76,7 +76,7 @@ function closedUntil(cause: RequestCause = 'running'): number | null {
 
 describe('a refusal', () => {
   // @conforms requests.2
-  it('keeps everything in until its very millisecond, and nothing after it', async () => {
+  it('blocks everything until its exact end, and nothing after it', async () => {
     depart().heard(answer(429, { 'retry-after': '90' }));
     const until = clock.now() + 90 * secondMs;
     expect(pressure()).toMatchObject({ step: 'closed', until });
@@ -87,13 +87,13 @@ describe('a refusal', () => {
     expect(pressure().step).toBe('free');
   });
 
-  it('may be a date', () => {
+  it('may name a date', () => {
     const until = clock.now() + 5 * minuteMs;
     depart().heard(answer(429, { 'retry-after': new Date(until).toUTCString() }));
     expect(closedUntil()).toBe(until);
   });
 
-  it('is a 503 that names a time, and no other', () => {
+  it('is a 503 only when it names a time', () => {
     depart().heard(answer(503));
     depart().heard(answer(503, { 'retry-after': 'later' }));
     depart().heard(answer(500, { 'retry-after': '60' }));
@@ -103,24 +103,24 @@ describe('a refusal', () => {
     expect(closedUntil()).toBe(clock.now() + minuteMs);
   });
 
-  it('is what the provider takes for one', () => {
+  it('is whatever the provider recognises as one', () => {
     const until = clock.now() + 7 * minuteMs;
     depart().heard(answer(400, { refused: JSON.stringify(until) }));
     expect(closedUntil()).toBe(until);
   });
 
-  it('with two times lasts until the later', () => {
+  it('with two times lasts until the later one', () => {
     const until = clock.now() + 7 * minuteMs;
     depart().heard(answer(429, { refused: JSON.stringify(until), 'retry-after': '60' }));
     expect(closedUntil()).toBe(until);
   });
 
-  it('binds everybody, essential too', () => {
+  it('applies to all callers, also to essential requests', () => {
     depart().heard(answer(429, { 'retry-after': '60' }));
     for (const cause of ['poll', 'running', 'sweep', 'person'] as const) expect(() => depart(cause)).toThrow('service');
   });
 
-  it('names code, time and route to who is refused', () => {
+  it('has the code, the time and the route in its error', () => {
     depart().heard(answer(429, { 'retry-after': '60' }));
     expect(() => depart('retry')).toThrow(
       expect.objectContaining({
@@ -138,7 +138,7 @@ describe('a refusal', () => {
   });
 
   it.each(['', 'garbage', '-1', '0'])(
-    'with Retry-After %j closes for a growing while, from a minute to an hour',
+    'with Retry-After %j blocks for a growing time, from a minute to an hour',
     async (value) => {
       const waits: number[] = [];
       for (let turn = 0; turn < 9; turn += 1) {
@@ -151,12 +151,12 @@ describe('a refusal', () => {
     },
   );
 
-  it('without a time uses the reset of the limit that it says is used up', () => {
+  it('without a time lasts until the reset of the limit that is used up', () => {
     depart().heard(told([{ remaining: 0, resetAt: clock.now() + 10 * minuteMs }], 429));
     expect(closedUntil()).toBe(clock.now() + 10 * minuteMs);
   });
 
-  it('ends its row with a success, and a time in between does not', async () => {
+  it('starts the growing wait again after a success, but not after a refusal with a time', async () => {
     depart().heard(answer(429));
     await clock.advance(minuteMs);
     depart().heard(answer(429, { 'retry-after': '30' }));
@@ -170,7 +170,7 @@ describe('a refusal', () => {
     expect(closedUntil()).toBe(clock.now() + minuteMs);
   });
 
-  it('counts once for requests that were under way together', async () => {
+  it('counts once for requests that were in flight together', async () => {
     const together = Array.from({ length: 50 }, () => depart());
     for (const departure of together.slice(0, 49)) departure.heard(answer(429));
     expect(closedUntil()).toBe(clock.now() + minuteMs);
@@ -181,7 +181,7 @@ describe('a refusal', () => {
     expect(closedUntil()).toBe(clock.now() + 2 * minuteMs);
   });
 
-  it('is not undone by the success of an earlier request', async () => {
+  it('is not lifted by the success of an earlier request', async () => {
     const [slow, quick] = [depart(), depart()];
     quick.heard(answer(429));
     slow.heard(answer(200));
@@ -191,14 +191,14 @@ describe('a refusal', () => {
     expect(closedUntil()).toBe(clock.now() + 2 * minuteMs);
   });
 
-  it('is not made shorter by another', () => {
+  it('is not shortened by another one', () => {
     const [first, second] = [depart(), depart()];
     first.heard(answer(429, { 'retry-after': '600' }));
     second.heard(answer(429, { 'retry-after': '10' }));
     expect(closedUntil()).toBe(clock.now() + 10 * minuteMs);
   });
 
-  it('for years is bounded to a day, and told once', async () => {
+  it('for years is capped at a day, and logged once', async () => {
     depart().heard(answer(429, { 'retry-after': '999999999999999' }));
     expect(closedUntil()).toBe(clock.now() + 24 * hourMs);
     await clock.advance(24 * hourMs);
@@ -208,7 +208,7 @@ describe('a refusal', () => {
   });
 
   // @conforms requests.4
-  it('lasts no longer because somebody sets the clock back', async () => {
+  it('does not last longer because the clock is set back', async () => {
     depart().heard(answer(429, { 'retry-after': '600' }));
     clock.jumpWall(-365 * 24 * hourMs);
     expect(closedUntil()).toBe(clock.now() + 10 * minuteMs);
@@ -218,15 +218,15 @@ describe('a refusal', () => {
     expect(closedUntil()).toBeNull();
   });
 
-  it('is over when the wall clock is past it: the machine slept', () => {
+  it('ends when the wall clock has passed it, because the machine slept', () => {
     depart().heard(answer(429, { 'retry-after': '600' }));
     clock.jumpWall(10 * minuteMs);
     expect(closedUntil()).toBeNull();
   });
 });
 
-describe('a door that an earlier life found closed', () => {
-  it('stays closed until its time, for everybody', async () => {
+describe('a refusal from before a restart', () => {
+  it('lasts until its time, for all callers', async () => {
     const until = clock.now() + 10 * minuteMs;
     limiter.stayClosed(until);
     expect(limiter.closedUntil()).toBe(until);
@@ -244,22 +244,19 @@ describe('a door that an earlier life found closed', () => {
   });
 
   it.each([0, -1, Number.NaN, Number.NEGATIVE_INFINITY, Date.UTC(2025, 11, 31)])(
-    'is open when that was until %d',
+    'has no effect when it lasted until %d',
     (until) => {
       limiter.stayClosed(until);
       expect(limiter.closedUntil()).toBeNull();
     },
   );
 
-  it.each([Date.UTC(2200, 0, 1), Number.POSITIVE_INFINITY, Number.MAX_VALUE])(
-    'is closed for a day at most (%d)',
-    (until) => {
-      limiter.stayClosed(until);
-      expect(limiter.closedUntil()).toBe(clock.now() + 24 * hourMs);
-    },
-  );
+  it.each([Date.UTC(2200, 0, 1), Number.POSITIVE_INFINITY, Number.MAX_VALUE])('lasts at most a day (%d)', (until) => {
+    limiter.stayClosed(until);
+    expect(limiter.closedUntil()).toBe(clock.now() + 24 * hourMs);
+  });
 
-  it('is closed no longer than the wait that was left, though the clock is set back', async () => {
+  it('lasts no longer than its remaining wait, although the clock is set back', async () => {
     limiter.stayClosed(clock.now() + 10 * minuteMs);
     clock.jumpWall(-7 * 24 * hourMs);
     expect(closedUntil()).toBe(clock.now() + 10 * minuteMs);
@@ -267,7 +264,7 @@ describe('a door that an earlier life found closed', () => {
     expect(closedUntil()).toBeNull();
   });
 
-  it('is closed until the later of that and of what this life is told', () => {
+  it('lasts until the later of its own time and a new refusal', () => {
     depart().heard(answer(429, { 'retry-after': '600' }));
     limiter.stayClosed(clock.now() + minuteMs);
     expect(closedUntil()).toBe(clock.now() + 10 * minuteMs);
@@ -277,7 +274,7 @@ describe('a door that an earlier life found closed', () => {
 });
 
 describe('a request that waits for its connection', () => {
-  it('does not leave when the door closed meanwhile, and is not counted', () => {
+  it('is not sent and not counted when the service refuses requests meanwhile', () => {
     const budget = { requestsPerHour: 100, requestsPerDay: null };
     const [waiting, quick] = [depart('poll', budget), depart('poll', budget)];
     quick.confirm();
@@ -288,20 +285,20 @@ describe('a request that waits for its connection', () => {
     expect(limiter.windows(budget)).toMatchObject([{ used: 1 }]);
   });
 
-  it('does not leave when nothing is left of an announced limit', () => {
+  it('is not sent when an announced limit is used up', () => {
     const [waiting, quick] = [depart(), depart()];
     quick.heard(told([{ remaining: 0 }]));
     expect(() => waiting.confirm()).toThrow(expect.objectContaining({ code: 'request_limited' }));
   });
 
-  it('leaves as the last one that an announced limit allows', () => {
+  it('is sent as the last one that an announced limit allows', () => {
     depart().heard(told([{ remaining: 6 }]));
     depart('running').confirm();
   });
 });
 
 describe('an announced limit', () => {
-  it('presses by the same steps as a budget', () => {
+  it('causes the same steps of pressure as a budget', () => {
     const steps = [31, 30, 15, 5, 0].map((remaining) => {
       depart('running').heard(told([{ remaining }]));
       return pressure().step;
@@ -310,7 +307,7 @@ describe('an announced limit', () => {
   });
 
   // @conforms requests.3
-  it('of which nothing is left closes until its reset and not longer', async () => {
+  it('that is used up blocks exactly until its reset', async () => {
     depart().heard(told([{ remaining: 0, resetAt: clock.now() + 90 * secondMs }]));
     await clock.advance(90 * secondMs - 1);
     expect(closedUntil()).toBe(clock.now() + 1);
@@ -319,7 +316,7 @@ describe('an announced limit', () => {
     expect(limiter.windows(noBudget)).toEqual([]);
   });
 
-  it('is not overdrawn by many at once', () => {
+  it('is not exceeded by many requests at once', () => {
     depart().heard(told([{ remaining: 8 }]));
     const left = Array.from({ length: 50 }, () => {
       try {
@@ -333,7 +330,7 @@ describe('an announced limit', () => {
     expect(closedUntil()).toBeNull();
   });
 
-  it('is the one in the answer to the request that left last, whatever its reset', () => {
+  it('comes from the answer to the request that was sent last, whatever its reset', () => {
     depart().heard(told([{ remaining: 4, resetAt: clock.now() + 2 * hourMs }]));
     depart('running').heard(told([{ remaining: 99, resetAt: clock.now() + hourMs }]));
     expect(pressure().step).toBe('free');
@@ -341,18 +338,15 @@ describe('an announced limit', () => {
     expect(pressure()).toMatchObject({ step: 'essential_only', until: clock.now() + hourMs / 2 });
   });
 
-  it.each([0, 500, -500])(
-    'does not rise again by an answer that comes late, in the same window (%i ms apart)',
-    (apartMs) => {
-      const resetAt = clock.now() + hourMs;
-      const [slow, quick] = [depart(), depart()];
-      quick.heard(told([{ remaining: 0, resetAt }]));
-      slow.heard(told([{ remaining: 50, resetAt: resetAt + apartMs }]));
-      expect(pressure()).toMatchObject({ step: 'closed', until: resetAt });
-    },
-  );
+  it.each([0, 500, -500])('does not rise by a late answer of the same window (%i ms apart)', (apartMs) => {
+    const resetAt = clock.now() + hourMs;
+    const [slow, quick] = [depart(), depart()];
+    quick.heard(told([{ remaining: 0, resetAt }]));
+    slow.heard(told([{ remaining: 50, resetAt: resetAt + apartMs }]));
+    expect(pressure()).toMatchObject({ step: 'closed', until: resetAt });
+  });
 
-  it('falls by an answer that comes late, in the same window', () => {
+  it('falls by a late answer of the same window', () => {
     const resetAt = clock.now() + hourMs;
     const [slow, quick] = [depart(), depart()];
     quick.heard(told([{ remaining: 50, resetAt }]));
@@ -360,14 +354,14 @@ describe('an announced limit', () => {
     expect(pressure()).toMatchObject({ step: 'closed', until: resetAt });
   });
 
-  it('of the window before does not close the one that began', () => {
+  it('of the previous window does not block the new one', () => {
     const [slow, quick] = [depart(), depart()];
     quick.heard(told([{ remaining: 99, resetAt: clock.now() + hourMs }]));
     slow.heard(told([{ remaining: 0, resetAt: clock.now() + 2 * secondMs }]));
     expect(pressure().step).toBe('free');
   });
 
-  it('by a clock that is hours off is obeyed by its own Date', () => {
+  it('from a clock that is hours off is read relative to its own Date', () => {
     for (const hours of [-5, 5]) {
       limiter = new Limiter(provider, clock);
       const theirs = clock.now() + hours * hourMs;
@@ -377,21 +371,21 @@ describe('an announced limit', () => {
     }
   });
 
-  it('that is reset in years is bounded to a day, and told once', () => {
+  it('that resets in years is capped at a day, and logged once', () => {
     depart().heard(told([{ remaining: 0, resetAt: clock.now() + 365 * 24 * hourMs }]));
     expect(closedUntil()).toBe(clock.now() + 24 * hourMs);
     expect(logger.events().filter((event) => event === 'retry_after_capped')).toHaveLength(1);
   });
 
   // @conforms requests.4
-  it('lasts no longer because somebody sets the clock back', async () => {
+  it('does not last longer because the clock is set back', async () => {
     depart().heard(told([{ remaining: 0, resetAt: clock.now() + 10 * minuteMs }]));
     clock.jumpWall(-365 * 24 * hourMs);
     await clock.advance(10 * minuteMs);
     expect(closedUntil()).toBeNull();
   });
 
-  it('that makes no sense closes nothing', () => {
+  it('that makes no sense blocks nothing', () => {
     // As JSON all of these are null or a text.
     const odd: readonly unknown[] = [null, 'x', Number.NaN, Number.POSITIVE_INFINITY];
     for (const value of odd) {
@@ -406,12 +400,12 @@ describe('an announced limit', () => {
     expect(pressure().step).toBe('free');
   });
 
-  it('below nothing is nothing', () => {
+  it('below zero counts as zero', () => {
     depart().heard(told([{ remaining: -3 }]));
     expect(pressure()).toMatchObject({ step: 'closed' });
   });
 
-  it('that the provider cannot read is told once and harms nobody', () => {
+  it('that the provider cannot read is logged once and has no effect', () => {
     depart().heard(answer(200, { limits: 'echo: canary' }));
     depart().heard(answer(429, { limits: '{', refused: '{', 'retry-after': '5' }));
     expect(closedUntil()).toBe(clock.now() + 5 * secondMs);
@@ -419,7 +413,7 @@ describe('an announced limit', () => {
     expect(JSON.stringify(logger.lines)).not.toContain('canary');
   });
 
-  it('of several the hardest presses, and all are shown', () => {
+  it('with several limits uses the strictest one, and shows all', () => {
     depart().heard(
       told([
         { name: 'requests', remaining: 90 },
@@ -448,7 +442,7 @@ describe('the spacing under an announced limit', () => {
     }
   }
 
-  it('of points is that of requests which cost as much as the last ones did', () => {
+  it('of points follows the cost of the last requests', () => {
     spend(400_000, perPoll, perPoll);
     // 250,000 points are left before only essential goes: a hundred polls.
     expect(pressure()).toMatchObject({ step: 'stretched', spacingMs: hourMs / 100, until: clock.now() + hourMs });
@@ -457,20 +451,20 @@ describe('the spacing under an announced limit', () => {
     expect(pressure()).toMatchObject({ step: 'essential_only', spacingMs: hourMs / 40 });
   });
 
-  it('goes by the dearest of the last few, and forgets it in time', () => {
+  it('follows the most expensive of the last few requests, and forgets it in time', () => {
     spend(400_000, 100, perPoll, 300);
     expect(pressure().spacingMs).toBe(hourMs / 100);
     spend(400_000, ...Array.from({ length: 8 }, () => 250));
     expect(pressure().spacingMs).toBe(hourMs / 1_000);
   });
 
-  it('of requests is as before, though others use the credential now and then', () => {
+  it('of requests stays the same although others use the credential now and then', () => {
     const left = [26, 25, 24, 17, 16, 15];
     for (const remaining of left) depart().heard(told([{ remaining }]));
     expect(pressure()).toMatchObject({ step: 'stretched', spacingMs: hourMs / 10 });
   });
 
-  it('is not learnt from requests that were under way together, nor from the first answer', () => {
+  it('ignores the cost of requests that were in flight together, and of the first answer', () => {
     const together = [depart(), depart(), depart()];
     for (const [index, departure] of together.entries()) departure.heard(points(500_000 - index * perPoll));
     depart().heard(points(3_000_000));
@@ -480,25 +474,25 @@ describe('the spacing under an announced limit', () => {
     waiting.lost();
   });
 
-  it('is what it was after the limit was filled up', () => {
+  it('stays the same after the limit was reset', () => {
     spend(390_000, perPoll);
     depart().heard(points(400_000));
     expect(pressure().spacingMs).toBe(hourMs / 100);
   });
 
-  it('is known in the next window', async () => {
+  it('carries over to the next window', async () => {
     spend(2_000_000, perPoll);
     await clock.advance(2 * hourMs);
     depart().heard(points(400_000));
     expect(pressure().spacingMs).toBe(hourMs / 100);
   });
 
-  it('is never longer than the window lasts', () => {
+  it('is never longer than the window', () => {
     spend(400_000, 2_000_000);
     expect(pressure()).toMatchObject({ step: 'stretched', spacingMs: hourMs });
   });
 
-  it('whatever a service announces is finite, and no longer than the window lasts', () => {
+  it('is finite and never longer than the window, whatever a service announces', () => {
     const numbers = fc.oneof(fc.integer({ min: 0, max: 1_000 }), fc.maxSafeNat(), fc.double({ noNaN: true }));
     const limits = fc.record({
       limit: numbers,
@@ -520,8 +514,8 @@ describe('the spacing under an announced limit', () => {
   });
 });
 
-describe('whatever services answer, in whatever order', () => {
-  it('no door stays closed for more than a day after the last answer', async () => {
+describe('any sequence of answers', () => {
+  it('blocks requests for at most a day after the last answer', async () => {
     const values = fc.oneof(
       fc.string(),
       fc.integer().map(String),
@@ -575,7 +569,7 @@ describe('whatever services answer, in whatever order', () => {
 
 describe('the registry', () => {
   // @conforms F107
-  it('has one limiter for a credential at a provider, and keeps no credential', () => {
+  it('has one limiter for each credential at a provider, and stores no credential', () => {
     const registry = createLimiterRegistry(clock);
     const key = (): Secret => new Secret('canary-key');
     const shared = registry.limiterOf(provider, key());

@@ -77,7 +77,7 @@ function hang({ signal }: TransportRequest): Promise<never> {
 }
 
 describe('a call', () => {
-  it('is one request, counted with who asked and why, how much and how long', async () => {
+  it('is one request, counted with caller, cause, bytes and latency', async () => {
     behave = async () => {
       await clock.advance(250);
       return answer({ status: 201, bytes: 100 });
@@ -110,7 +110,7 @@ describe('a call', () => {
   });
 
   // @conforms F110
-  it('that fails is counted, sends nothing again and says why', async () => {
+  it('that fails is counted, is not repeated, and names the reason', async () => {
     behave = () => Promise.reject(Object.assign(new Error('other side closed'), { code: 'UND_ERR_SOCKET' }));
     await expect(client.send(ask({ body: '1234' }))).rejects.toMatchObject({
       code: 'request_failed',
@@ -121,7 +121,7 @@ describe('a call', () => {
     expect(sent).toMatchObject([{ statusClass: 'error', bytes: 4 }]);
   });
 
-  it('that fails uses up nothing of what a service announced', async () => {
+  it('that fails uses up nothing of an announced limit', async () => {
     const resetAt = clock.now() + 60 * minuteMs;
     const limits = JSON.stringify([{ name: 'requests', limit: 100, remaining: 50, resetAt }]);
     behave = async () => answer({ headers: { limits } });
@@ -133,7 +133,7 @@ describe('a call', () => {
     expect(client.pressure().step).toBe('free');
   });
 
-  it('that hangs ends after thirty seconds, though its transport hears nothing', async () => {
+  it('that hangs ends after thirty seconds, even if its transport ignores the signal', async () => {
     behave = () => new Promise(() => {});
     const call = client.send(ask()).catch((error: unknown) => error);
     await clock.advance(29_999);
@@ -145,7 +145,7 @@ describe('a call', () => {
     expect(clock.pending).toBe(0);
   });
 
-  it('that ends leaves no timer and no listener behind', async () => {
+  it('leaves no timer and no listener behind', async () => {
     const controller = new AbortController();
     await client.send(ask({ signal: controller.signal }));
     expect(clock.pending).toBe(0);
@@ -160,7 +160,7 @@ describe('a call', () => {
     expect([received, sent]).toEqual([[], []]);
   });
 
-  it('that is aborted on its way rejects with the reason and is counted once', async () => {
+  it('that is aborted in flight rejects with the reason and is counted once', async () => {
     behave = hang;
     const controller = new AbortController();
     const reason = new Error('not any more');
@@ -177,15 +177,15 @@ describe('a call', () => {
     expect([received, sent]).toEqual([[], []]);
   });
 
-  it('over http leaves to this machine, and further where that is allowed', async () => {
+  it('over http goes only to this machine, and further where that is allowed', async () => {
     await client.send(ask({ url: 'http://127.0.0.1:1/' }));
     await createHttpClient({ ...options, allowInsecure: true }).send(ask({ url: 'http://service.example/' }));
     expect(received).toHaveLength(2);
   });
 });
 
-describe('a closed door', () => {
-  it('rejects at once, sends nothing, counts nothing, and opens again', async () => {
+describe('while a service refuses requests', () => {
+  it('a call rejects at once, sends and counts nothing, and works again afterwards', async () => {
     behave = async () => answer({ status: 429, headers: { 'retry-after': '60' } });
     await client.send(ask());
     const until = clock.now() + minuteMs;
@@ -198,7 +198,7 @@ describe('a closed door', () => {
     expect(logger.events()).toEqual(['requests_closed', 'requests_resumed']);
   });
 
-  it('binds every client with the same credential, and no other', async () => {
+  it('every client with the same credential is refused, and no other', async () => {
     const same = createHttpClient({ ...options, credential: new Secret(canary) });
     const other = createHttpClient({ ...options, credential: new Secret('another') });
     behave = async () => answer({ status: 429 });
@@ -208,7 +208,7 @@ describe('a closed door', () => {
     await other.send(ask());
   });
 
-  it('holds back what is still waiting for a connection, uncounted', async () => {
+  it('a call that waits for a connection is not sent and not counted', async () => {
     const waiting: (() => void)[] = [];
     const slow: Transport = {
       async send(request) {
@@ -230,7 +230,7 @@ describe('a closed door', () => {
     expect([received.length, sent.length]).toEqual([1, 1]);
   });
 
-  it('is told by its reason also when a caller aborts with an error of the same code', async () => {
+  it('a call is refused with its reason even when a caller aborts with an error of the same code', async () => {
     behave = hang;
     const controller = new AbortController();
     const call = client.send(ask({ signal: controller.signal })).catch((error: unknown) => error);
@@ -248,7 +248,7 @@ async function expectLimited(): Promise<unknown> {
 }
 
 describe('budgets', () => {
-  it('are told in the log at each step, once', async () => {
+  it('are logged at each step, once', async () => {
     const small = createHttpClient({ ...options, budget: () => ({ requestsPerHour: 100, requestsPerDay: null }) });
     const outcomes = await Promise.allSettled(
       Array.from({ length: 120 }, () => small.send(ask({ caller: { job: 'essential', cause: 'running' } }))),
@@ -260,7 +260,7 @@ describe('budgets', () => {
     expect(new Set(steps.map(([, step]) => step)).size).toBe(steps.length);
   });
 
-  it('are told step by step while they are spent', async () => {
+  it('are logged step by step while they are spent', async () => {
     const small = createHttpClient({ ...options, budget: () => ({ requestsPerHour: 100, requestsPerDay: null }) });
     for (let each = 0; each < 100; each += 1) await small.send(ask({ caller: { job: 'essential', cause: 'running' } }));
     expect(logger.lines.map(({ fields }) => fields.step)).toEqual(['warned', 'stretched', 'essential_only', 'closed']);
@@ -270,7 +270,7 @@ describe('budgets', () => {
     expect(logger.lines).toHaveLength(5);
   });
 
-  it('of two projects on one credential do not make the log repeat itself', async () => {
+  it('of two projects on one credential do not repeat log entries', async () => {
     const poor = createHttpClient({ ...options, budget: () => ({ requestsPerHour: 10, requestsPerDay: null }) });
     for (let turn = 0; turn < 30; turn += 1) {
       await poor.send(ask()).catch(() => {});
@@ -287,7 +287,7 @@ describe('budgets', () => {
 });
 
 describe('a step that comes and goes', () => {
-  it('is not told with every turn', async () => {
+  it('is not logged at every change', async () => {
     const limits = (remaining: number): string =>
       JSON.stringify([{ name: 'requests', limit: 100, remaining, resetAt: clock.now() + 60 * minuteMs }]);
     for (let turn = 0; turn < 20; turn += 1) {
@@ -302,7 +302,7 @@ describe('a step that comes and goes', () => {
   });
 });
 
-describe('a sink for counts', () => {
+describe('the sink for counts', () => {
   it.each<[string, HttpClientOptions['onSent']]>([
     [
       'throws',
@@ -311,7 +311,7 @@ describe('a sink for counts', () => {
       },
     ],
     ['rejects', () => Promise.reject(new Error('disk full'))],
-  ])('that %s harms nobody and is told once', async (_, onSent) => {
+  ])('that %s does no harm and is logged once', async (_, onSent) => {
     const unlucky = createHttpClient({ ...options, onSent });
     for (let each = 0; each < 5; each += 1) expect(await unlucky.send(ask())).toMatchObject({ status: 200 });
     behave = () => Promise.reject(new Error('down'));
@@ -320,14 +320,14 @@ describe('a sink for counts', () => {
     expect(logger.events()).toEqual(['request_not_counted']);
   });
 
-  it('that never answers holds no call up', async () => {
+  it('that never answers delays no call', async () => {
     const stuck = createHttpClient({ ...options, onSent: () => new Promise(() => {}) });
     expect(await stuck.send(ask())).toMatchObject({ status: 200 });
   });
 });
 
 describe('the store', () => {
-  it('is looked at for what is written, and nothing counts twice or not at all', async () => {
+  it('reads the written counts so that nothing counts twice or not at all', async () => {
     const budget = { requestsPerHour: 1_000, requestsPerDay: null };
     const writing = Promise.withResolvers<void>();
     const counted = createHttpClient({ ...options, budget: () => budget, onSent: () => writing.promise });
@@ -343,11 +343,11 @@ describe('the store', () => {
   });
 });
 
-describe('a GET that was answered before', () => {
+describe('a cached GET', () => {
   const tagged = { etag: '"v1"', link: '<next>', 'last-modified': 'Thu, 01 Jan 2026 00:00:00 GMT' };
 
   // @conforms requests.6
-  it('asks whether it still holds, and gives what was kept when it does', async () => {
+  it('asks whether its answer is still valid, and returns the cached answer when it is', async () => {
     behave = async () => answer({ headers: { ...tagged, age: '1' }, body: 'whole' });
     await client.send(ask());
     behave = async () => answer({ status: 304, headers: { etag: 'W/"v1"', age: '2' }, body: '' });
@@ -365,7 +365,7 @@ describe('a GET that was answered before', () => {
     expect(sent.map(({ statusClass }) => statusClass)).toEqual(['2xx', '3xx']);
   });
 
-  it('takes what is new', async () => {
+  it('returns a new answer', async () => {
     behave = async () => answer({ headers: tagged });
     await client.send(ask());
     behave = async () => answer({ headers: { etag: '"v2"' }, body: 'new' });
@@ -380,14 +380,14 @@ describe('a GET that was answered before', () => {
     ['another credential', { headers: { Authorization: 'Bearer other', Accept: 'text/plain' } }],
     ['another Accept', { headers: { Authorization: `Bearer ${canary}`, Accept: 'text/html' } }],
     ['another method', { method: 'POST' }],
-  ])('is not asked about under %s', async (_, other) => {
+  ])('is not revalidated under %s', async (_, other) => {
     behave = async () => answer({ headers: tagged });
     await client.send(ask());
     await client.send(ask(other));
     expect(received[1]?.headers).not.toHaveProperty('if-none-match');
   });
 
-  it('is left to a caller who asks himself', async () => {
+  it('is left to a caller that sends its own validator', async () => {
     behave = async () => answer({ headers: tagged });
     await client.send(ask());
     behave = async () => answer({ status: 304, body: '' });
@@ -396,7 +396,7 @@ describe('a GET that was answered before', () => {
     expect(received[1]?.headers).toEqual(headers);
   });
 
-  it('is not believed when the 304 is about something else, and forgotten', async () => {
+  it('ignores a 304 about another version, and forgets the answer', async () => {
     behave = async () => answer({ headers: tagged });
     await client.send(ask());
     behave = async () => answer({ status: 304, headers: { etag: '"v7"' }, body: '' });
@@ -416,14 +416,14 @@ describe('a GET that was answered before', () => {
     ['something without a validator', {}],
     ['a tag that is none', { headers: { etag: '"a"\r\nx: y' } }],
     ['something too large', { headers: tagged, body: 'x'.repeat(2 * 1024 * 1024 + 1) }],
-  ])('is not kept when it was %s', async (_, parts) => {
+  ])('is not cached when it was %s', async (_, parts) => {
     behave = async () => answer(parts);
     await client.send(ask());
     await client.send(ask());
     expect(received[1]?.headers).toEqual(ask().headers);
   });
 
-  it('is kept within bounds: the one used longest ago goes', async () => {
+  it('is limited in number: the least recently used answer goes', async () => {
     behave = async () => answer({ headers: tagged });
     const thing = (id: number): HttpRequest => ask({ url: `https://service.example/things/${id}` });
     for (let id = 0; id < 128; id += 1) await client.send(thing(id));
@@ -436,7 +436,7 @@ describe('a GET that was answered before', () => {
     expect(received.map(({ headers }) => 'if-none-match' in headers)).toEqual([true, true, false]);
   });
 
-  it('is kept within bounds by size as well', async () => {
+  it('is limited in size', async () => {
     behave = async () => answer({ headers: tagged, body: 'x'.repeat(2 * 1024 * 1024) });
     const thing = (id: number): HttpRequest => ask({ url: `https://service.example/things/${id}` });
     for (let id = 0; id < 5; id += 1) await client.send(thing(id));
@@ -450,7 +450,7 @@ describe('a GET that was answered before', () => {
 
 describe('a credential', () => {
   // @conforms requests.8
-  it('is in no error, log line, count or part of the room, whatever fails', async () => {
+  it('is in no error, log entry, count or cache key, whatever fails', async () => {
     const told: unknown[] = [client, options.limiters];
     const failures: (() => Promise<TransportAnswer>)[] = [
       () =>

@@ -41,11 +41,11 @@ describe('Retry-After', () => {
     '5, 5',
     '2026-01-01T13:00:00Z',
     '<script>',
-  ])('%j says nothing', (value) => {
+  ])('ignores %j', (value) => {
     expect(retryAfter(value)).toBeNull();
   });
 
-  it('that is missing says nothing', () => {
+  it('ignores a missing header', () => {
     expect(retryAfter(undefined)).toBeNull();
   });
 });
@@ -57,11 +57,11 @@ describe('the time of a service', () => {
     expect(time.toOurs(now + hourMs)).toBe(now + hourMs);
   });
 
-  it('is ours when the two differ by less than dates can tell', () => {
+  it('equals ours when the two differ by less than the precision of dates', () => {
     expect(readServiceTime(dateOf(now - 59_000), now).toOurs(now + hourMs)).toBe(now + hourMs);
   });
 
-  it.each([-72, -2, 2, 72])('is moved to ours when our clock is %i hours away', (hours) => {
+  it.each([-72, -2, 2, 72])('is converted to ours when our clock is %i hours off', (hours) => {
     const theirs = now + hours * hourMs;
     const time = readServiceTime(dateOf(theirs), now);
     expect(time.now).toBe(theirs);
@@ -70,7 +70,7 @@ describe('the time of a service', () => {
     expect(readRetryAfter('600', time, now)).toBe(now + 10 * minuteMs);
   });
 
-  it('is not believed when times make no sense by it', () => {
+  it('is ignored when it makes other times impossible', () => {
     const stale = readServiceTime(dateOf(now - 72 * hourMs), now);
     expect(stale.toOurs(now + 10 * minuteMs)).toBe(now + 10 * minuteMs);
     const ahead = readServiceTime(dateOf(now + 72 * hourMs), now);

@@ -85,7 +85,7 @@ async function reasonOf(call: Promise<unknown>): Promise<unknown> {
 }
 
 describe('an answer', () => {
-  it('comes with its headers in lower case, those that came several times joined', async () => {
+  it('has lower-case header names, with repeated headers joined', async () => {
     await using service = await rawService((socket) =>
       socket.write(
         'HTTP/1.1 200 OK\r\nX-Thing: One\r\nx-thing: Two\r\nSet-Cookie: a\r\nSet-Cookie: b\r\nContent-Length: 6\r\n\r\ngrö\u00dfe',
@@ -105,7 +105,7 @@ describe('an answer', () => {
     ['deflate', deflateSync],
     ['identity', Buffer.from],
     ['gzip, br', (body) => brotliCompressSync(gzipSync(body))],
-  ])('that is packed with %s is unpacked, and counted as it was on the wire', async (encoding, pack) => {
+  ])('that is packed with %s is unpacked, and counted as on the wire', async (encoding, pack) => {
     const text = 'größe '.repeat(1_000);
     const packed = pack(text);
     await using service = await httpService((request, response) => {
@@ -123,13 +123,13 @@ describe('an answer', () => {
     expect(await clientWith().get(service.url)).toMatchObject({ status: 204, body: '' });
   });
 
-  it('with bytes that are no UTF-8 is read all the same', async () => {
+  it('with invalid UTF-8 is still read', async () => {
     await using service = await httpService((_, response) => void response.end(Buffer.from([0x61, 0xff, 0x62])));
     expect(await clientWith().get(service.url)).toMatchObject({ body: 'a\ufffdb' });
   });
 
   // @conforms requests.7
-  it('that redirects is not followed, and the credential stays', async () => {
+  it('that redirects is not followed, and the credential is not sent on', async () => {
     await using other = await httpService((_, response) => void response.end('trap'));
     await using service = await httpService((_, response) => {
       response.writeHead(302, { location: `http://localhost:${other.port}/` }).end();
@@ -140,7 +140,7 @@ describe('an answer', () => {
     expect(other.seen.connections).toBe(0);
   });
 
-  it('is asked for with body, method, agent and headers as given', async () => {
+  it('follows a request with the given body, method, agent and headers', async () => {
     await using service = await httpService(async (request, response) => {
       const body = (await request.toArray()).join('');
       response.end(JSON.stringify({ method: request.method, headers: request.headers, body }));
@@ -154,7 +154,7 @@ describe('an answer', () => {
   });
 });
 
-describe('a service that does harm', () => {
+describe('a harmful service', () => {
   const short = { connectTimeoutMs: 300, headTimeoutMs: 300, bodyTimeoutMs: 300, largestBodyBytes: 1024 * 1024 };
 
   beforeEach(async () => {
@@ -224,7 +224,7 @@ describe('a service that does harm', () => {
     expect(service.seen.requests).toBe(2);
   });
 
-  it('sends more than it says: what was promised is taken, the rest never', async () => {
+  it('sends more than it announced: only the announced part is read', async () => {
     await using service = await rawService((socket) =>
       socket.write('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nokHTTP/1.1 200 OK\r\n\r\nevil'),
     );
@@ -249,7 +249,7 @@ describe('a service that does harm', () => {
     ['gzip', gzipSync],
     ['br', brotliCompressSync],
     ['identity', (body: Buffer) => body],
-  ])('sends a bomb (%s): it is not unpacked beyond the limit', async (encoding, pack) => {
+  ])('sends a decompression bomb (%s): it is not unpacked beyond the limit', async (encoding, pack) => {
     const bomb = pack(Buffer.alloc(8 * 1024 * 1024));
     await using service = await httpService(
       (_, response) => void response.setHeader('content-encoding', encoding).end(bomb),
@@ -257,7 +257,7 @@ describe('a service that does harm', () => {
     expect(await reasonOf(clientWith().get(service.url))).toBe('too_large');
   });
 
-  it('sends drop by drop: the whole call has its end', async () => {
+  it('sends byte by byte: the whole call still times out', async () => {
     await using service = await httpService((_, response) => {
       response.writeHead(200);
       const drip = setInterval(() => response.write('x'), 50);
@@ -282,7 +282,7 @@ describe('a service that does harm', () => {
     expect(['untrusted', 'cut']).toContain(await reasonOf(clientWith().get(service.url.replace('http:', 'https:'))));
   });
 
-  it('is asked with a header that is none', async () => {
+  it('gets no request with an invalid header', async () => {
     await using service = await httpService((_, response) => void response.end());
     const headers = { authorization: `Bearer ${canary}\r\nx: y` };
     expect(await reasonOf(clientWith().get(service.url, { headers }))).toBe('invalid');
@@ -291,7 +291,7 @@ describe('a service that does harm', () => {
 });
 
 describe('an abort', () => {
-  it('on the way ends the call at once and reaches the service', async () => {
+  it('in flight ends the call at once and reaches the service', async () => {
     const gone = Promise.withResolvers<void>();
     const came = Promise.withResolvers<void>();
     await using service = await httpService((request) => {
@@ -320,7 +320,7 @@ describe('an abort', () => {
     await expect(call).rejects.toBe(reason);
   });
 
-  it('before leaves the service alone', async () => {
+  it('before the call sends nothing', async () => {
     await using service = await httpService((_, response) => void response.end());
     await expect(clientWith().get(service.url, { signal: AbortSignal.abort(new Error('no')) })).rejects.toThrow('no');
     await expect(
@@ -342,7 +342,7 @@ describe('limits of a service', () => {
     ['a date', { 'retry-after': new Date(Date.now() + 120_000).toUTCString() }],
     ['garbage', { 'retry-after': 'later' }],
     ['nothing', {}],
-  ])('named in a 429 with %s keep everything in', async (_, headers) => {
+  ])('named in a 429 with %s block all requests', async (_, headers) => {
     await using service = await httpService((_, response) => void response.writeHead(429, headers).end());
     const client = clientWith();
     expect(await client.get(service.url)).toMatchObject({ status: 429 });
@@ -354,7 +354,7 @@ describe('limits of a service', () => {
     expect(service.seen.requests).toBe(1);
   });
 
-  it('named in a 503 are obeyed to their end, and not longer', async () => {
+  it('named in a 503 are obeyed exactly until their end', async () => {
     await using service = await httpService((_, response) => {
       if (service.seen.requests === 1) response.writeHead(503, { 'retry-after': '1' }).end();
       else response.end('ok');
@@ -367,7 +367,7 @@ describe('limits of a service', () => {
     expect(service.seen.requests).toBe(2);
   });
 
-  it('of which nothing is left close until the reset', async () => {
+  it('that are used up block until the reset', async () => {
     const resetAt = Date.now() + 60_000;
     await using service = await httpService((_, response) => {
       response.writeHead(200, { 'x-limit': '100', 'x-remaining': '0', 'x-reset': String(resetAt) }).end();
@@ -381,7 +381,7 @@ describe('limits of a service', () => {
     expect(service.seen.requests).toBe(1);
   });
 
-  it('let none of 50 calls at once leave that did not leave before the door closed', async () => {
+  it('block all of 50 calls at once that were not sent before the refusal', async () => {
     await using service = await httpService((_, response) => {
       if (service.seen.requests === 1) response.writeHead(429, { 'retry-after': '60' }).end();
       else setTimeout(() => response.end('ok'), 100);
@@ -400,7 +400,7 @@ describe('limits of a service', () => {
 });
 
 describe('a request that is held back', () => {
-  it('sends no byte, and its connection serves the next', async () => {
+  it('sends no byte, and its connection serves the next request', async () => {
     await using service = await rawService((socket) => socket.write(whole));
     const signal = new AbortController().signal;
     const request = { method: 'GET', url: service.url, headers: {}, body: null, signal };
@@ -428,7 +428,7 @@ describe('a request that is held back', () => {
 
 describe('connections', () => {
   // @conforms requests.10
-  it('are kept: two requests six seconds apart share one, though the service names no time', async () => {
+  it('are reused: two requests six seconds apart share one', async () => {
     await using service = await rawService((socket) => socket.write(whole));
     await clientWith().get(service.url);
     await sleep(6_000);
@@ -436,7 +436,7 @@ describe('connections', () => {
     expect(service.seen).toEqual({ connections: 1, requests: 2 });
   });
 
-  it('that the service closed while nobody used them cost no request', async () => {
+  it('that the service closed while idle cost no request', async () => {
     await using service = await rawService((socket) => socket.end(whole));
     for (let each = 1; each <= 3; each += 1) {
       expect(await clientWith().get(service.url)).toMatchObject({ body: 'ok' });
@@ -445,7 +445,7 @@ describe('connections', () => {
     expect(service.seen).toEqual({ connections: 3, requests: 3 });
   });
 
-  it('are gone with the transport, and what is under way ends', async () => {
+  it('close with the transport, and requests in flight end', async () => {
     await using service = await rawService(() => {});
     const call = reasonOf(clientWith().get(service.url));
     await sleep(100);
@@ -508,7 +508,7 @@ describe('a proxy of the environment', () => {
     expect(proxy.seen.connections).toBe(1);
   });
 
-  it.skipIf(!hasOpenssl)('carries https from end to end, the credential noEvidence', async () => {
+  it.skipIf(!hasOpenssl)('tunnels https end to end, so that it cannot see the credential', async () => {
     const { key, cert } = selfSigned('service.example');
     const trusted = getCACertificates('default');
     await using service = await tlsService({ key, cert }, (request, response) => {
@@ -529,7 +529,7 @@ describe('a proxy of the environment', () => {
   });
 
   // @conforms requests.5
-  it.skipIf(!hasOpenssl)('that is slow brings no call out that waited while the door closed', async () => {
+  it.skipIf(!hasOpenssl)('that is slow does not let a waiting call through after a refusal', async () => {
     const { key, cert } = selfSigned('service.example');
     const trusted = getCACertificates('default');
     await using service = await tlsService({ key, cert }, (_, response) => {
@@ -555,14 +555,14 @@ describe('a proxy of the environment', () => {
     expect([service.seen.requests, sent.length]).toEqual([1, 1]);
   });
 
-  it('is left out by NO_PROXY', async () => {
+  it('is bypassed for NO_PROXY', async () => {
     await using proxy = await proxyTo(null);
     transport = transportWith({ environment: { HTTPS_PROXY: proxy.url, NO_PROXY: 'other.example,.invalid' } });
     expect(await reasonOf(clientWith().get('https://service.invalid/'))).toBe('unknown_host');
     expect(proxy.seen.connections).toBe(0);
   });
 
-  it('never sees what stays on this machine', async () => {
+  it('never sees requests that stay on this machine', async () => {
     await using proxy = await proxyTo(null);
     await using service = await httpService((_, response) => void response.end('here'));
     transport = transportWith({ environment: { HTTP_PROXY: proxy.url, HTTPS_PROXY: proxy.url } });
@@ -570,14 +570,14 @@ describe('a proxy of the environment', () => {
     expect(proxy.seen.connections).toBe(0);
   });
 
-  it('that is no address fails what needs it, and nothing else', async () => {
+  it('with an invalid address fails only the requests that need it', async () => {
     await using service = await httpService((_, response) => void response.end('here'));
     transport = transportWith({ environment: { HTTPS_PROXY: `http://user:${canary}@[bad` } });
     expect(await reasonOf(clientWith().get('https://service.example/'))).toBe('proxy');
     expect(await clientWith().get(service.url)).toMatchObject({ body: 'here' });
   });
 
-  it('in the environment of the process alone is not seen', async () => {
+  it('is not read from the environment of the process alone', async () => {
     await using proxy = await proxyTo(null);
     for (const name of ['HTTPS_PROXY', 'https_proxy']) vi.stubEnv(name, proxy.url);
     for (const name of ['NO_PROXY', 'no_proxy']) vi.stubEnv(name, '');

@@ -20,7 +20,7 @@ const atMost = (maxClaimed: number, agent: Partial<Settings['agent']> = {}) =>
 
 describe('agent.max_claimed', () => {
   // @conforms cadence.26
-  it('starts so many issues and tells the others why they wait', async () => {
+  it('starts up to the limit and gives the other issues a reason', async () => {
     const stage = await begun({ issues: issues('1', '2', '3', '4'), settings: atMost(2) });
     await stage.clock.advance(5_000);
     expect(stage.started()).toEqual(['1', '2']);
@@ -32,7 +32,7 @@ describe('agent.max_claimed', () => {
   });
 
   // @conforms cadence.27
-  it('counts what waits for its next run, which goes on however full it is, and lets the next in when a claim ends', async () => {
+  it('counts issues that wait for a retry, lets them continue, and starts the next when a claim ends', async () => {
     const stage = await begun({ issues: issues('1', '2', '3'), settings: atMost(2) });
     stage.runs[0]?.fail();
     await stage.clock.advance(5_000);
@@ -47,7 +47,7 @@ describe('agent.max_claimed', () => {
     expect(stage.started()).toEqual(['1', '2', '1', '3']);
   });
 
-  it('counts what is held for a person', async () => {
+  it('counts held issues', async () => {
     const stage = await begun({ issues: issues('1', '2'), settings: atMost(1) });
     stage.runs[0]?.fail('agent_input_required');
     await stage.clock.advance(20_000);
@@ -55,7 +55,7 @@ describe('agent.max_claimed', () => {
     expect(stage.started()).toEqual(['1']);
   });
 
-  it('stops nothing of what an earlier life had claimed, though it is more than the limit', async () => {
+  it('stops no claim from before a restart, although there are more than the limit', async () => {
     const first = await begun({ issues: issues('1', '2', '3', '4'), settings: atMost(0, { maxConcurrentAgents: 3 }) });
     expect(first.started()).toEqual(['1', '2', '3']);
     first.kill();
@@ -68,7 +68,7 @@ describe('agent.max_claimed', () => {
     ]);
   });
 
-  it('counts what other daemons on the store have claimed', async () => {
+  it('counts the claims of other daemons on the store', async () => {
     const one = await scene({ issues: issues('1', '2', '3'), settings: atMost(2), owner: 'one', isShared: true });
     await one.orchestrator.start();
     await one.clock.advance(0);
@@ -83,7 +83,7 @@ describe('agent.max_claimed', () => {
     ]);
   });
 
-  it('is explained gate by gate, and never to an issue that has its claim', async () => {
+  it('is explained gate by gate, and never for an issue that has a claim', async () => {
     const stage = await begun({ issues: issues('1', '2'), settings: atMost(1) });
     const free = await stage.orchestrator.explain('2');
     const codes = free.gates.flatMap(({ gate, refusal }) => (refusal === null ? [] : [[gate, refusal.code]]));
@@ -136,14 +136,14 @@ describe('agent.max_in_review', () => {
     return { parts, codes: plan.map(({ reason }) => reason?.code ?? 'starts') };
   };
 
-  it('refuses every new claim while so many wait for a person, and until they were counted', async () => {
+  it('refuses every new claim while the limit is reached, and before the issues were counted', async () => {
     expect((await decided(4, 5)).codes).toEqual(['starts', 'starts']);
     expect((await decided(5, 5)).codes).toEqual(['max_in_review', 'max_in_review']);
     expect((await decided(null, 5)).codes).toEqual(['max_in_review', 'max_in_review']);
     expect((await decided(null, 0)).codes).toEqual(['starts', 'starts']);
   });
 
-  it('says nothing about an issue that is claimed, and stops no retry', async () => {
+  it('does not affect a claimed issue or a retry', async () => {
     const { codes, parts } = await decided(9, 5, ['1']);
     expect(codes).toEqual(['claimed', 'max_in_review']);
     expect(whyNothingStarts(parts, issue({ id: '1' }))).toBeNull();

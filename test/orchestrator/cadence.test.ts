@@ -25,9 +25,9 @@ async function dormant(options: SceneOptions = {}): Promise<Scene> {
 
 const polls = ({ calls }: Scene): number => calls.filter(({ kind }) => kind === 'states').length;
 
-describe('an adaptive Baton', () => {
+describe('adaptive polling', () => {
   // @conforms 3.23, 3.24, 3.25
-  it('is active for ten minutes, idle for the rest of the hour, dormant after it', async () => {
+  it('is active for ten minutes, idle for the rest of the hour, then dormant', async () => {
     const stage = await begun({ issues: [], settings: adaptive() });
     const seen = async (ms: number): Promise<[string, number]> => {
       stage.calls.length = 0;
@@ -51,7 +51,7 @@ describe('an adaptive Baton', () => {
         stage.touch.at = stage.clock.now();
       },
     ],
-  ])('is back at its fast pace at once by %s', async (_what, happens) => {
+  ])('returns to the fast pace at once by %s', async (_what, happens) => {
     const stage = await dormant();
     await happens(stage);
     await stage.clock.advance(6 * second);
@@ -62,7 +62,7 @@ describe('an adaptive Baton', () => {
   });
 
   // @conforms 3.20
-  it('is back at its fast pace when an issue appears, when it changes, and when a run ends', async () => {
+  it('returns to the fast pace when an issue appears or changes, and when a run ends', async () => {
     const stage = await dormant();
     const asleep = async (): Promise<void> => {
       await stage.clock.advance(3 * hour);
@@ -84,7 +84,7 @@ describe('an adaptive Baton', () => {
     stage.runs[0]?.request.report({ kind: 'event', event: { name: 'notification', at: 0, pid: 1, summary: '' } });
   });
 
-  it('does not take a touch of the file for activity that happened long ago, or is still to come', async () => {
+  it('ignores a touch of the file with an old time or one in the future', async () => {
     const stage = await dormant();
     stage.touch.at = stage.clock.now() - 2 * hour;
     await stage.clock.advance(minute);
@@ -97,7 +97,7 @@ describe('an adaptive Baton', () => {
   });
 
   // @conforms 3.32
-  it('in quiet hours stays at its slow pace whatever happens, but a person gets one poll', async () => {
+  it('stays slow in quiet hours whatever happens, but a person gets one poll', async () => {
     const clock = new SimulatedClock({ startAt: Date.UTC(2026, 5, 1, 1) });
     const quietHours = { fromMinute: 0, toMinute: 7 * 60, timeZone: 'UTC' };
     const stage = await begun({ clock, issues: [], settings: adaptive({ quietHours }) });
@@ -111,7 +111,7 @@ describe('an adaptive Baton', () => {
   });
 
   // @conforms octo-6.1
-  it('looks after live runs at once in quiet hours: an exit, a stall', async () => {
+  it('serves live runs at once in quiet hours: an exit, a stall', async () => {
     const clock = new SimulatedClock({ startAt: Date.UTC(2026, 5, 1, 1) });
     const quietHours = { fromMinute: 0, toMinute: 7 * 60, timeZone: 'UTC' };
     const stage = await begun({
@@ -147,7 +147,7 @@ describe('a tracker that does not answer', () => {
   };
 
   // @conforms F110
-  it('is asked less and less, by nobody more often than by a poll, and at once when a person wants to know', async () => {
+  it('is asked less and less often, only by polls, and at once when a person asks', async () => {
     const stage = await begun({ issues: ['1', '2', '3'].map((id) => issue({ id })), settings: settings() });
     for (const run of stage.runs) run.fail();
     const { fetchByStates, fetchByIds } = stage.tracker;
@@ -175,7 +175,7 @@ describe('a tracker that does not answer', () => {
   });
 
   // @conforms cadence.14
-  it('that says when to come again is asked then, and not before', async () => {
+  it('that names a time is asked then, and not before', async () => {
     const stage = await begun({ issues: [issue({ id: '1' })], settings: settings() });
     const until = stage.clock.now() + 20 * minute;
     const { fetchByStates } = stage.tracker;
@@ -193,8 +193,8 @@ describe('a tracker that does not answer', () => {
   });
 });
 
-describe('a person who looks while the tracker is down', () => {
-  it('puts off no poll, and is told what is known', async () => {
+describe('a read by a person while the tracker is down', () => {
+  it('delays no poll, and returns the last known state', async () => {
     const stage = await begun({ issues: [issue({ id: '1' })], settings: settings({ intervalMs: 5_000 }) });
     const down = async (): Promise<never> => {
       throw new BatonError('tracker_status', 'HTTP 502');
@@ -214,7 +214,7 @@ describe('a person who looks while the tracker is down', () => {
 
 describe('backpressure', () => {
   // @conforms cadence.30
-  it('counts the issues in review with the poll that is made anyway', async () => {
+  it('counts the issues in review with the regular poll', async () => {
     const stage = await begun({
       issues: [issue({ id: '1', state: 'In Review' }), issue({ id: '2' }), issue({ id: '3' })],
       settings: settings({
@@ -235,7 +235,7 @@ describe('backpressure', () => {
   });
 
   // @conforms cadence.29
-  it('on claims is kept by two daemons that decide at the same moment', async () => {
+  it('on claims holds for two daemons that decide at the same time', async () => {
     const wanted = settings({ intervalMs: 100, agent: { maxClaimed: 3 } });
     const issues = ['1', '2', '3', '4', '5'].map((id) => issue({ id }));
     const [one, other] = await pair({ issues, settings: wanted });
@@ -249,7 +249,7 @@ describe('backpressure', () => {
 
 describe('a decision', () => {
   // @conforms octo-6.2
-  it('is not made again while nothing changed that it depends on', async () => {
+  it('is not made again while its inputs are unchanged', async () => {
     const issues = [issue({ id: '1' }), issue({ id: '2' })];
     const stage = await begun({
       issues,

@@ -272,7 +272,7 @@ const anyStep = fc.record({
   }),
 });
 
-it('whatever is done with claims, each is where the table lets it be, and memory and store agree', async () => {
+it('any sequence of operations on claims stays within the table, and memory and store agree', async () => {
   const store = await scratchStore(new SimulatedClock());
   let worlds = 0;
   await fc.assert(

@@ -13,7 +13,7 @@ const claimOf = ({ store, project }: Scene, issueId: string) => store.claims.rea
 
 describe('a claim', () => {
   // @conforms claims.1
-  it('is in the store before the runner starts, and is given back at the end', async () => {
+  it('is in the store before the runner starts, and is released at the end', async () => {
     let atStart: ReturnType<typeof claimOf> = Promise.resolve(null);
     const stage: Scene = await scene({
       issues: [issue({ id: '1' })],
@@ -31,7 +31,7 @@ describe('a claim', () => {
     expect(await claimOf(stage, '1')).toBeNull();
   });
 
-  it('is kept by a retry, without a slot, and its generation grows with each claiming', async () => {
+  it('is kept by a retry, without a slot, and its generation grows with each claim', async () => {
     const stage = await begun();
     stage.runs[0]?.fail();
     await stage.clock.advance(0);
@@ -64,7 +64,7 @@ describe('two daemons on one store', () => {
   };
 
   // @conforms claims.2
-  it('never both start an issue, and say who has it', async () => {
+  it('never both start an issue, and report which daemon has it', async () => {
     const [one, other] = await both({ issues: Array.from({ length: 8 }, (_, index) => issue({ id: `${index}` })) });
     await one.clock.advance(10_000);
     const all = [...one.started(), ...other.started()];
@@ -76,7 +76,7 @@ describe('two daemons on one store', () => {
   });
 
   // @conforms claims.3
-  it('count their slots together, globally', async () => {
+  it('share the global slots', async () => {
     const [one, other] = await both({
       issues: Array.from({ length: 9 }, (_, index) => issue({ id: `${index}` })),
       settings: settings({ intervalMs: 1_000, agent: { maxConcurrentAgents: 3 } }),
@@ -86,7 +86,7 @@ describe('two daemons on one store', () => {
   });
 
   // @conforms claims.3
-  it('count their slots together, by state', async () => {
+  it('share the slots by state', async () => {
     const [one, other] = await both({
       issues: [...['1', '2', '3'].map((id) => issue({ id })), issue({ id: '4', state: 'In Progress' })],
       settings: settings({ intervalMs: 1_000, agent: { maxConcurrentAgentsByState: { todo: 1 } } }),
@@ -96,7 +96,7 @@ describe('two daemons on one store', () => {
     expect(states.toSorted()).toEqual(['In Progress', 'Todo']);
   });
 
-  it('a daemon that is killed loses its issues when its lease is over, and not before; nothing is counted', async () => {
+  it('lose the issues of a killed daemon exactly when its lease ends, and nothing is counted', async () => {
     const one = await begun({ isShared: true, owner: 'one', settings: quick });
     one.runs[0]?.request.report({ kind: 'session', threadId: 'thread-1' });
     await one.clock.advance(1_000);
@@ -113,7 +113,7 @@ describe('two daemons on one store', () => {
     expect(counters.failures ?? 0).toBe(0);
   });
 
-  it('long runs keep their claims for many leases', async () => {
+  it('keep the claims of long runs for many leases', async () => {
     const [one, other] = await both({
       issues: [issue({ id: '1' })],
       settings: settings({ intervalMs: 5_000, agent: { stallTimeoutMs: 0 } }),
@@ -141,7 +141,7 @@ describe('two daemons on one store', () => {
   };
 
   // @conforms claims.4
-  it('one that cannot renew ends its agents at two thirds of the lease, and goes on when the store is back', async () => {
+  it('end agents at two thirds of the lease without renewal, and continue when the store is back', async () => {
     const { one, line } = await cutOff();
     line.isCut = true;
     await one.clock.advance(19_999);
@@ -159,7 +159,7 @@ describe('two daemons on one store', () => {
     expect(first?.finish?.outcome).toBe('interrupted');
   });
 
-  it('one whose store does not answer at all ends its agents just as soon, and still tells its status', async () => {
+  it('end agents just as soon when the store does not answer at all, and still report their status', async () => {
     let isSilent = false;
     const one = await begun({
       isShared: true,
@@ -174,7 +174,7 @@ describe('two daemons on one store', () => {
   });
 
   // @conforms claims.5
-  it('a claim that another took meanwhile ends the run here; nothing it says is written, nothing runs twice', async () => {
+  it('end a run whose claim another daemon took; nothing of it is written, and nothing runs twice', async () => {
     const { one, line } = await cutOff();
     const other = await besides(one, { settings: quick });
     await other.orchestrator.start();
@@ -196,7 +196,7 @@ describe('two daemons on one store', () => {
     expect(await claimOf(one, '1')).toMatchObject({ owner: 'other' });
   });
 
-  it('a hold and a retry that another took over are forgotten here', async () => {
+  it('forget a hold and a retry that another daemon took', async () => {
     const { one, line } = await cutOff();
     one.tracker.put(issue({ id: '2' }));
     await one.clock.advance(1_200);
@@ -215,7 +215,7 @@ describe('two daemons on one store', () => {
   });
 
   // @conforms claims.11
-  it('one that stops in order hands everything over at once: due times, reasons and what ran', async () => {
+  it('pass everything on at an orderly stop: due times, reasons and running issues', async () => {
     const one = await begun({
       isShared: true,
       owner: 'one',
@@ -247,7 +247,7 @@ describe('two daemons on one store', () => {
   });
 
   // @conforms claims.12
-  it('a command about an issue is carried out by the one that has it, whoever is asked', async () => {
+  it('carry out a command on the daemon that has the issue, whichever got it', async () => {
     const one = await begun({
       isShared: true,
       owner: 'one',
@@ -270,7 +270,7 @@ describe('two daemons on one store', () => {
     expect([...one.started(), ...other.started()].filter((id) => id === '2')).toHaveLength(2);
   });
 
-  it('a command for a daemon that is gone waits until its issue was taken over', async () => {
+  it('keep a command for a dead daemon waiting until its issue is inherited', async () => {
     const one = await begun({ isShared: true, owner: 'one', settings: quick });
     one.kill();
     const other = await besides(one, { settings: quick });
@@ -284,7 +284,7 @@ describe('two daemons on one store', () => {
     expect(other.started()).toEqual([]);
   });
 
-  it('issues are not lost to a daemon whose ticks are rarer than a lease', async () => {
+  it('keep the issues of a daemon whose ticks are rarer than its lease', async () => {
     const one = await begun({ isShared: true, owner: 'one', issues: [], settings: quick });
     const other = await besides(one, {
       settings: settings({ intervalMs: 3_600_000, agent: { maxConcurrentAgents: 1 } }),

@@ -48,7 +48,7 @@ function editor(changes: Change[]): IssueEditor {
 }
 
 describe('pause and resume', () => {
-  it('start nothing new, let runs go on, and say so for each issue that waits', async () => {
+  it('start nothing new, let runs continue, and give each waiting issue the reason', async () => {
     const stage = await begun();
     expect(await stage.command('pause', { reason: 'budget' })).toMatchObject({
       status: 'done',
@@ -67,7 +67,7 @@ describe('pause and resume', () => {
     expect(startedOf(stage)).toEqual(['1', '2']);
   });
 
-  it('hold back a retry that comes due, which is not forgotten', async () => {
+  it('hold back a due retry, which is not forgotten', async () => {
     const stage = await begun();
     stage.runs[0]?.fail();
     await stage.clock.advance(0);
@@ -81,7 +81,7 @@ describe('pause and resume', () => {
   });
 
   // @conforms board.2
-  it('a pause holds over a restart', async () => {
+  it('last over a restart', async () => {
     const first = await begun();
     await first.command('pause', { reason: 'night' });
     const second = await begun({ store: first.store });
@@ -105,7 +105,7 @@ describe('pause and resume', () => {
 
 describe('drain', () => {
   // @conforms board.3
-  it('ends the orchestrator with its last run', async () => {
+  it('stops the orchestrator after its last run', async () => {
     const stage = await begun();
     let closed = false;
     void stage.orchestrator.closed.then(() => {
@@ -120,7 +120,7 @@ describe('drain', () => {
     expect(closed).toBe(true);
   });
 
-  it('ends at once when nothing runs, and is forgotten by the next life', async () => {
+  it('stops at once when nothing runs, and does not survive a restart', async () => {
     const stage = await begun({ issues: [] });
     await stage.command('drain');
     await stage.clock.advance(0);
@@ -132,7 +132,7 @@ describe('drain', () => {
 
 describe('hold and release', () => {
   // @conforms board.4
-  it('hold an issue that nobody works on, also over a restart, until it is released', async () => {
+  it('hold a free issue, also over a restart, until it is released', async () => {
     const stage = await scene({ settings: quick, issues: [issue({ id: '1' })] });
     await stage.store.commands.submit({
       id: 'c-1',
@@ -159,7 +159,7 @@ describe('hold and release', () => {
     expect(await next.store.held.list(next.project)).toEqual([]);
   });
 
-  it('by an agent are told apart from those of a person, and hold as firmly', async () => {
+  it('of an agent are distinguished from those of a person, and hold as firmly', async () => {
     const stage = await begun();
     await stage.store.commands.submit({
       id: 'c-9',
@@ -183,7 +183,7 @@ describe('hold and release', () => {
     });
   });
 
-  it('let a run in progress end, and hold the issue then', async () => {
+  it('let a run in progress end, and then hold the issue', async () => {
     const stage = await begun();
     expect(await stage.command('issue_hold', { issue: '1' })).toMatchObject({
       status: 'done',
@@ -196,7 +196,7 @@ describe('hold and release', () => {
     expect(stage.orchestrator.read().held).toHaveLength(1);
   });
 
-  it('take a hold back that a run in progress still waits for', async () => {
+  it('cancel a hold that waits for the end of a run', async () => {
     const stage = await begun();
     await stage.command('issue_hold', { issue: '1' });
     expect(await stage.command('issue_release', { issue: '1' })).toMatchObject({
@@ -220,7 +220,7 @@ describe('hold and release', () => {
     });
   });
 
-  it('take a waiting retry away', async () => {
+  it('cancel a waiting retry', async () => {
     const stage = await begun();
     stage.runs[0]?.fail();
     await stage.clock.advance(0);
@@ -245,7 +245,7 @@ describe('stop', () => {
     expect(stage.orchestrator.read().held).toMatchObject([{ reason: 'wrong branch' }]);
   });
 
-  it('is refused where nothing runs', async () => {
+  it('is refused when nothing runs', async () => {
     const stage = await begun();
     expect(await stage.command('issue_stop', { issue: '2' })).toMatchObject({
       status: 'refused',
@@ -255,7 +255,7 @@ describe('stop', () => {
 });
 
 describe('retry', () => {
-  it('cuts a wait short and keeps its attempt', async () => {
+  it('ends a wait early and keeps its attempt', async () => {
     const stage = await begun();
     stage.runs[0]?.fail();
     await stage.clock.advance(0);
@@ -273,7 +273,7 @@ describe('retry', () => {
     expect(startedOf(stage)).toEqual(['1', '1']);
   });
 
-  it('is refused while it runs, and for an issue that waits for something else', async () => {
+  it('is refused during a run, and for an issue that waits for something else', async () => {
     const stage = await begun({
       settings: settings({ intervalMs: 100, agent: { maxConcurrentAgents: 1 } }),
       issues: [issue({ id: '1' }), issue({ id: '3' })],
@@ -290,9 +290,9 @@ describe('retry', () => {
   });
 });
 
-describe('the door', () => {
+describe('the command queue', () => {
   // @conforms board.5
-  it('carries out what was written before the daemon started, in order, once', async () => {
+  it('carries out the commands from before the start, in order, once', async () => {
     const stage = await scene({ settings: quick, issues: [issue({ id: '1' })] });
     for (const [index, kind] of ['pause', 'resume', 'pause'].entries()) {
       await stage.store.commands.submit({
@@ -332,7 +332,7 @@ describe('the door', () => {
     expect(await stage.command(kind, payload)).toMatchObject({ status: 'refused', code });
   });
 
-  it('lets a command wait while the tracker cannot be asked, and carries it out later', async () => {
+  it('keeps a command waiting while the tracker cannot be read, and carries it out later', async () => {
     const blockedBy = [{ id: '1', identifier: 'T-1', state: 'Todo' }];
     const stage = await begun({ issues: [issue({ id: '1' }), issue({ id: '2', state: 'Backlog', blockedBy })] });
     await stage.tracker.changes.moveIssue('2', 'Todo', { kind: 'orchestrator' });
@@ -347,7 +347,7 @@ describe('the door', () => {
   });
 });
 
-describe('a command about an issue that nobody will work on', () => {
+describe('a command about an issue that is not active', () => {
   const onBoard = settings({
     intervalMs: 100,
     tracker: { activeStates: ['todo', 'in_progress'], terminalStates: ['done', 'cancelled'] },
@@ -355,7 +355,7 @@ describe('a command about an issue that nobody will work on', () => {
   const kinds = ['issue_steer', 'issue_takeover', 'issue_handback', 'issue_retry'];
 
   // @conforms runs.73
-  it.each(kinds)('%s tells its state and the way back, and changes nothing', async (kind) => {
+  it.each(kinds)('%s reports its state and how to make it active, and changes nothing', async (kind) => {
     const stage = await begun({
       issues: [issue({ id: '1', state: 'todo' }), issue({ id: '5', state: 'review' })],
       settings: onBoard,
@@ -375,7 +375,7 @@ describe('a command about an issue that nobody will work on', () => {
     expect(stage.orchestrator.read()).toMatchObject({ held: [], retrying: [] });
   });
 
-  it('finds it in a tracker elsewhere by the run it had, with one read', async () => {
+  it('finds it in a remote tracker by its earlier run, with one read', async () => {
     const stage = await begun();
     await stage.tracker.changes.moveIssue('1', 'Done', { kind: 'orchestrator' });
     stage.runs[0]?.succeed();
@@ -389,7 +389,7 @@ describe('a command about an issue that nobody will work on', () => {
     expect(stage.calls.filter(({ kind }) => kind === 'ids')).toMatchObject([{ asked: ['1'] }]);
   });
 
-  it('does not keep a repeated handback from being told that it is done', async () => {
+  it('still reports a repeated handback as done', async () => {
     const stage = await begun();
     await stage.command('issue_takeover', { issue: 'T-1' });
     stage.runs[0]?.end();
@@ -412,7 +412,7 @@ describe('a command about an issue that nobody will work on', () => {
 
 describe('steer', () => {
   // @conforms runs.74
-  it('is refused where nobody is at work, with what reaches the next agent', async () => {
+  it('is refused when no agent works, with the way to reach the next agent', async () => {
     const stage = await begun({ settings: settings({ intervalMs: 100 }), issueEditor: editor([]) });
     stage.runs[0]?.fail();
     await stage.clock.advance(0);
@@ -432,7 +432,7 @@ describe('steer', () => {
     });
   });
 
-  it('points to the question that an issue is held with', async () => {
+  it('points to the question that holds an issue', async () => {
     const stage = await begun({ settings: settings({ intervalMs: 100, agent: { askTimeoutMs: 0 } }) });
     void stage.runs[0]?.request.ask({ kind: 'command', text: 'May I?', detail: 'make', fields: [] });
     await stage.clock.advance(1);
@@ -465,7 +465,7 @@ describe('a change of an issue on the board', () => {
       { issue: 'T-1', seq: 3, at: '1970-01-01T00:00:00.000Z' },
       ['t-1', 'Well done'],
     ],
-  ])('%s hands its wish to the board, and answers with the issue it changed', async (kind, wish, code, data, given) => {
+  ])('%s passes the request to the board, and answers with the changed issue', async (kind, wish, code, data, given) => {
     const changes: Change[] = [];
     const stage = await begun({ issueEditor: editor(changes) });
     expect(await stage.command(kind, { ...wish, reason: 'so' })).toMatchObject({ status: 'done', code, data });
@@ -473,7 +473,7 @@ describe('a change of an issue on the board', () => {
     expect(changes).toMatchObject([{ kind: kind.replace('issue_', ''), given, by }]);
   });
 
-  it('is refused with the code of the error when the board does not allow it, and without an issue', async () => {
+  it('is refused with the error code when the board does not allow it, and without an issue', async () => {
     const move = () => Promise.reject(new BatonError('board_move_refused', 'not from there'));
     const stage = await begun({ issueEditor: { ...editor([]), move } });
     expect(await stage.command('issue_move', { issue: 'T-1', to: 'done' })).toMatchObject({
@@ -486,7 +486,7 @@ describe('a change of an issue on the board', () => {
     });
   });
 
-  it('is refused where another tracker keeps the issues', async () => {
+  it('is refused when the issues are in another tracker', async () => {
     const stage = await begun();
     expect(await stage.command('issue_file', { title: 'x' })).toMatchObject({
       status: 'refused',
@@ -494,7 +494,7 @@ describe('a change of an issue on the board', () => {
     });
   });
 
-  it('writes no comment a second time after a crash before its answer, and says that it may be there', async () => {
+  it('writes no comment twice after a crash before its answer, and says that it may be there', async () => {
     const changes: Change[] = [];
     const before = (call: string): void => {
       if (call === 'commands.finish') throw new BatonError('store_unavailable', 'no store');
@@ -513,7 +513,7 @@ describe('a change of an issue on the board', () => {
 });
 
 describe('a trial', () => {
-  it('is for the issues it names', async () => {
+  it('runs only the issues that it names', async () => {
     const stage = await begun({
       issues: [issue({ id: '1' }), issue({ id: '3' })],
       trial: { only: ['t-3'], maxRuns: null },
@@ -522,7 +522,7 @@ describe('a trial', () => {
     expect(stage.orchestrator.read().skipped).toMatchObject([{ reason: { code: 'not_chosen', text: telling('t-3') } }]);
   });
 
-  it('has so many runs, retries counted', async () => {
+  it('has the given number of runs, including retries', async () => {
     const stage = await begun({ issues: [issue({ id: '1' }), issue({ id: '3' })], trial: { only: null, maxRuns: 1 } });
     expect(startedOf(stage)).toEqual(['1']);
     stage.runs[0]?.fail();
@@ -531,7 +531,7 @@ describe('a trial', () => {
   });
 
   // @conforms runs.72
-  it('that has had its run still finds that the issue is over, and gives it back', async () => {
+  it('that has used its runs still finds that the issue is finished, and releases it', async () => {
     const stage = await begun({ settings: settings({ intervalMs: 3_600_000 }), trial: { only: null, maxRuns: 1 } });
     await stage.tracker.changes.moveIssue('1', 'Backlog', { kind: 'orchestrator' });
     stage.runs[0]?.succeed();
@@ -540,7 +540,7 @@ describe('a trial', () => {
     expect(await stage.store.claims.held(stage.project, stage.clock.now())).toEqual([]);
   });
 
-  it('that has had its run reads an issue that is still to be done once, and leaves the rest to the polls', async () => {
+  it('that has used its runs reads an unfinished issue once, and leaves the rest to the polls', async () => {
     const stage = await begun({ settings: settings({ intervalMs: 600_000 }), trial: { only: null, maxRuns: 1 } });
     stage.runs[0]?.succeed();
     stage.calls.length = 0;
@@ -563,7 +563,7 @@ describe('a trial', () => {
   });
 });
 
-describe('a command of the daemon itself', () => {
+describe("a command from the daemon's own process", () => {
   const submit = async ({ store, project, clock }: Scene, kind: string, payload: Record<string, unknown> = {}) => {
     const draft = { id: `${kind}-1`, project, kind, payload, key: null, at: clock.now() };
     return (await store.commands.submit({ ...draft, author: { kind: 'person', name: 'me' } })).command;
@@ -578,7 +578,7 @@ describe('a command of the daemon itself', () => {
     expect(stage.orchestrator.read().paused).toMatchObject({ kind: 'pause' });
   });
 
-  it('is answered also where it was carried out before it was awaited', async () => {
+  it('is answered also when it was carried out before it was awaited', async () => {
     const stage = await begun();
     const command = await submit(stage, 'pause');
     stage.orchestrator.wake();

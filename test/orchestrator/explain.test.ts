@@ -96,7 +96,7 @@ const failed = ({ gates }: Awaited<ReturnType<typeof explainIssue>>) =>
   gates.flatMap(({ gate, refusal }) => (refusal === null ? [] : [[gate, refusal.code]]));
 
 describe('an explanation', () => {
-  it('passes every gate for an issue that starts next, and says so', async () => {
+  it('passes every gate for an issue that starts next', async () => {
     const { explain, parts } = await given({ issues: [issue({ id: '1' })] });
     const told = await explain('t-1');
     expect(told).toMatchObject({
@@ -120,7 +120,7 @@ describe('an explanation', () => {
     expect((await explainIssue(parts, '1', 'visitor')).nextCode).toBe('starts_with_daemon');
   });
 
-  it('names the free disk and the floor it is under', async () => {
+  it('names the free disk and the minimum', async () => {
     const headroom = { disk: [{ folder: '/data', freeMb: 12 }], memoryMb: 5 };
     const { explain } = await given({ issues: [issue({ id: '1' })], headroom });
     const told = await explain('1');
@@ -131,7 +131,7 @@ describe('an explanation', () => {
     });
   });
 
-  it('tells every refusal and not only the first, and what happens next', async () => {
+  it('has every refusal, not only the first, and what happens next', async () => {
     const { pause, elsewhere, explain } = await given({
       issues: [issue({ id: '1', dispatchable: false }), issue({ id: '2' })],
       trial: { only: ['T-2'], maxRuns: null },
@@ -156,7 +156,7 @@ describe('an explanation', () => {
   });
 
   // @conforms runs.77
-  it('tells what is in the way of the issue itself before the bounds of a trial, and each of them once', async () => {
+  it('puts reasons of the issue itself before those of a trial, each once', async () => {
     const issues = [issue({ id: '1', state: 'In Review' }), issue({ id: '2' })];
     const { totals, claims, retry, explain } = await given({ issues, trial: { only: null, maxRuns: 1 } });
     totals.runs = 1;
@@ -180,7 +180,7 @@ describe('an explanation', () => {
   });
 
   // @conforms runs.76
-  it('does not call the last life of this daemon another daemon, unless the store is shared', async () => {
+  it("calls its own claim from before a restart another daemon's only on a shared store", async () => {
     const { elsewhere, parts } = await given({ issues: [issue({ id: '1' })] });
     elsewhere({ issueId: '1', host: 'here' });
     const told = await explainIssue(parts, '1', 'visitor');
@@ -203,7 +203,7 @@ describe('an explanation', () => {
     expect(draining.next).not.toContain('baton resume');
   });
 
-  it('names the command that lets a held issue go on, once', async () => {
+  it('names the command that continues a held issue, once', async () => {
     const { hold, explain } = await given({ issues: [issue({ id: '1' }), issue({ id: '2' })] });
     hold('1');
     hold('2', { reason: 'A limit is reached. To go on: baton issue retry T-2' });
@@ -216,7 +216,7 @@ describe('an explanation', () => {
     expect(named.next.match(/baton issue retry T-2/g)).toHaveLength(1);
   });
 
-  it('tells a limit that the issue has reached before a run is tried', async () => {
+  it('reports a reached limit of the issue before a run is tried', async () => {
     const { store, project, explain } = await given({
       issues: [issue({ id: '1' })],
       settings: settings({ limits: { tokensPerIssue: 100 } }),
@@ -231,7 +231,7 @@ describe('an explanation', () => {
     });
   });
 
-  it('says when an issue is looked at again, and what stands in the way by then', async () => {
+  it('says when an issue is retried, and what would prevent it then', async () => {
     const one = issue({ id: '1' });
     const { claims, pause, retry, explain } = await given({ issues: [one] });
     retry('1');
@@ -244,7 +244,7 @@ describe('an explanation', () => {
     expect(await explain('1')).toMatchObject({ nextCode: 'retry_waits', next: telling('no slot (1 of 1)') });
   });
 
-  it('counts those that start before it: a free slot is theirs', async () => {
+  it('counts the issues that start before it and take the free slots', async () => {
     const { explain } = await given({
       issues: [issue({ id: '1', createdAt: 2 }), issue({ id: '2', createdAt: 1 }), issue({ id: '3', priority: 1 })],
       settings: settings({ agent: { maxConcurrentAgents: 2 } }),
@@ -257,7 +257,7 @@ describe('an explanation', () => {
     expect(await explain('3')).toMatchObject({ reason: null, startsBefore: 0 });
   });
 
-  it('takes the candidates of the last poll, and the issue as it is now', async () => {
+  it('uses the candidates of the last poll, and the current record of the issue', async () => {
     const { candidates, wanted, tracker, explain } = await given({ issues: [issue({ id: '1' }), issue({ id: '2' })] });
     candidates.takeIn(wanted, [issue({ id: '1' })]);
     tracker.put(issue({ id: '1', state: 'Done' }));
@@ -269,7 +269,7 @@ describe('an explanation', () => {
   it.each([
     ['Backlog', 'inactive_state'],
     ['Done', 'terminal_state'],
-  ])('is given for an issue in %s, which is no candidate', async (state, code) => {
+  ])('works for an issue in %s, which is not a candidate', async (state, code) => {
     const { explain } = await given({ issues: [issue({ id: '1', state })] });
     expect(await explain('1')).toMatchObject({
       reason: { code },
@@ -278,7 +278,7 @@ describe('an explanation', () => {
     });
   });
 
-  it('finds an issue that is over by the name under which it ran', async () => {
+  it('finds a finished issue by the name under which it ran', async () => {
     const { store, project, explain } = await given({ issues: [issue({ id: '1', state: 'Done' })] });
     await expect(explain('t-1')).rejects.toMatchObject({ code: 'tracker_issue_not_found' });
     await store.runs.start({
@@ -298,7 +298,7 @@ describe('an explanation', () => {
     expect(await explain('t-1')).toMatchObject({ issue: { id: '1' } });
   });
 
-  it('is refused for what nobody knows, and for what the tracker has lost', async () => {
+  it('is refused for an unknown issue, and for one that the tracker lost', async () => {
     const { clock, hold, tracker, explain } = await given({ issues: [issue({ id: '1' })] });
     for (const name of ['', '  ', 'T-9', '__proto__', '\u001b[2J', 'x'.repeat(5_000)])
       await expect(explain(name)).rejects.toMatchObject({ code: 'tracker_issue_not_found' });
@@ -309,7 +309,7 @@ describe('an explanation', () => {
   });
 
   // @conforms spec-11.1b
-  it('rejects when the tracker does not answer, and never calls that an unknown issue', async () => {
+  it('rejects when the tracker does not answer, and does not call the issue unknown', async () => {
     const { tracker, explain } = await given({ issues: [issue({ id: '1' })] });
     tracker.fetchByIds = async () => {
       throw new Error('no route');

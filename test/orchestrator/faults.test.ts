@@ -112,7 +112,7 @@ async function survives(faults: Faults, ends: readonly End[], isShared: boolean)
 
 // @conforms claims.17
 it.each([false, true])(
-  'a store that fails at any points costs no issue and gives none two agents, once it is healed (shared: %s)',
+  'a store that fails at any points loses no issue and gives none two agents (shared: %s)',
   async (isShared) => {
     await fc.assert(
       fc.asyncProperty(someFaults, someEnds, (faults, ends) => survives(faults, ends, isShared)),

@@ -55,7 +55,7 @@ const finished = { issue: { id: '1', identifier: 'T-1', title: 'Title of 1', url
 
 describe('an issue that a person closes after its run', () => {
   // @conforms api.33
-  it('is noted once, at the poll that shows it, with its title and address', async () => {
+  it('is recorded once, at the poll that shows it, with title and address', async () => {
     const stage = await reviewed();
     await stage.clock.advance(hour);
     expect(completed(stage)).toEqual([]);
@@ -73,14 +73,14 @@ describe('an issue that a person closes after its run', () => {
   });
 
   // @conforms api.33
-  it('is noted also when no poll ever saw it in review', async () => {
+  it('is recorded even when no poll saw it in review', async () => {
     const stage = await reviewed();
     await move(stage, 'Done');
     await stage.clock.advance(hour);
     expect(completed(stage)).toMatchObject([finished]);
   });
 
-  it('is noted by the life after the one that worked on it', async () => {
+  it('is recorded after a restart', async () => {
     const first = await reviewed();
     await first.clock.advance(hour);
     first.kill();
@@ -93,7 +93,7 @@ describe('an issue that a person closes after its run', () => {
     expect(completed(second)).toMatchObject([{ ...finished, state: 'Cancelled' }]);
   });
 
-  it('is noted when its agent left it in a state that no poll lists, where looking costs nothing', async () => {
+  it('is recorded when its agent left it in an unlisted state, where reading costs nothing', async () => {
     const stage = await withTicket({ isLocal: true });
     await work(stage, 'Backlog');
     await stage.clock.advance(hour);
@@ -102,7 +102,7 @@ describe('an issue that a person closes after its run', () => {
     expect(completed(stage)).toMatchObject([finished]);
   });
 
-  it('is noted when its run was stopped because somebody moved it away', async () => {
+  it('is recorded when its run was stopped because someone moved the issue', async () => {
     const stage = await withTicket({ isLocal: true });
     await move(stage, 'Backlog');
     await stage.clock.advance(minute);
@@ -114,7 +114,7 @@ describe('an issue that a person closes after its run', () => {
     expect(completed(stage)).toMatchObject([finished]);
   });
 
-  it('is noted when it was held, and a person put it aside first', async () => {
+  it('is recorded when it was held, and a person moved it away first', async () => {
     const stage = await withTicket({ isLocal: true });
     stage.runs[0]?.fail('agent_input_required');
     await stage.clock.advance(1_000);
@@ -127,7 +127,7 @@ describe('an issue that a person closes after its run', () => {
     expect(completed(stage)).toMatchObject([finished]);
   });
 
-  it('is noted when it was given back while a poll was on its way that still has it in work', async () => {
+  it('is recorded when it was released during a poll that still shows it in progress', async () => {
     const stage = await withTicket();
     const { passed, open } = gate();
     snapshots(stage, [], { has: true, passed });
@@ -142,7 +142,7 @@ describe('an issue that a person closes after its run', () => {
     expect(completed(stage)).toMatchObject([finished]);
   });
 
-  it('has the later time when it was reopened and finished again, with a run in between or without', async () => {
+  it('has the later time when it was reopened and finished again, with or without a run in between', async () => {
     const stage = await reviewed();
     const times: number[] = [];
     for (const isWorkedOn of [false, false, true]) {
@@ -160,7 +160,7 @@ describe('an issue that a person closes after its run', () => {
     expect(times[2]).toBeGreaterThan((times[1] ?? 0) + hour);
   });
 
-  it('is not noted when it goes back to work, also not when a person then closes it, or when it is gone', async () => {
+  it('is not recorded when it becomes active again, also when a person then closes it, or when it is gone', async () => {
     const stage = await reviewed();
     expect(await stage.command('pause')).toMatchObject({ status: 'done' });
     await move(stage, 'Todo');
@@ -178,7 +178,7 @@ describe('an issue that a person closes after its run', () => {
 
 describe('an issue that Baton did not work on', () => {
   // @conforms api.34
-  it('is not noted, and the store is asked about it once', async () => {
+  it('is not recorded, and the store is asked about it once', async () => {
     const clock = new SimulatedClock();
     const tracker = trackerOf(clock, issue({ id: 'theirs', state: 'In Review' }), issue({ id: '1', url }));
     const asked: string[] = [];
@@ -196,9 +196,9 @@ describe('an issue that Baton did not work on', () => {
   });
 });
 
-describe('what finished', () => {
+describe('a finished issue', () => {
   // @conforms api.35
-  it('is there after a restart and after a kill, for a day', async () => {
+  it('is still known after a restart and after a kill, for a day', async () => {
     const first = await reviewed();
     await move(first, 'Done');
     await first.clock.advance(minute);
@@ -217,7 +217,7 @@ describe('what finished', () => {
     expect(completed(await begun({ store, clock, tracker, settings: withReview }))).toEqual([]);
   });
 
-  it('also while Baton had it, is there after a restart', async () => {
+  it('that finished while Baton had it is still known after a restart', async () => {
     const first = await withTicket();
     await move(first, 'Done');
     await first.clock.advance(minute);
@@ -233,7 +233,7 @@ describe('what finished', () => {
 
 // @conforms api.36
 describe('while something fails', () => {
-  it('polls that fail lose nothing', async () => {
+  it('failed polls lose nothing', async () => {
     const stage = await reviewed();
     await stage.clock.advance(minute);
     const { fetchByStates, fetchByIds } = stage.tracker;
@@ -253,7 +253,7 @@ describe('while something fails', () => {
     }
   });
 
-  it('a store that cannot say who ran is asked again, also about what has left since', async () => {
+  it('a store that cannot list runs is asked again, also about issues that left since', async () => {
     const first = await reviewed();
     first.kill();
     const { store, clock, tracker } = first;
@@ -280,7 +280,7 @@ describe('while something fails', () => {
   });
 
   it.each(['before', 'after'] as const)(
-    'a store that fails %s it has written: people see it at once, and the next life too',
+    'a store that fails %s it has written: people see the issue at once, and also after a restart',
     async (when) => {
       let isBroken = true;
       const refuse = (call: string): void => {
@@ -299,7 +299,7 @@ describe('while something fails', () => {
     },
   );
 
-  it('a daemon that stops tries once more to write, and waits for nothing', async () => {
+  it('a daemon that stops tries once more to write, and does not wait', async () => {
     let isBroken = true;
     const before = (call: string): void => {
       if (isBroken && call === 'finishedIssues.note') throw new BatonError('store_full', 'full');
@@ -312,7 +312,7 @@ describe('while something fails', () => {
     expect(await stored(stage)).toMatchObject([{ issueId: '1' }]);
   });
 
-  it('a store that is restored beside it takes nothing from what is remembered', async () => {
+  it('a restored store removes nothing from memory', async () => {
     const stage = await reviewed();
     await move(stage, 'Done');
     await stage.clock.advance(minute);
@@ -324,8 +324,8 @@ describe('while something fails', () => {
   });
 });
 
-describe('what following costs', () => {
-  it('no read more while nothing happens, and one when an issue has left review', async () => {
+describe('the requests for following issues', () => {
+  it('are none while nothing changes, and one when an issue has left review', async () => {
     const stage = await reviewed();
     await stage.clock.advance(10 * minute);
     const before = stage.calls.length;
@@ -339,7 +339,7 @@ describe('what following costs', () => {
     expect(later).toMatchObject([{ asked: ['1'] }]);
   });
 
-  it('where a poll is one request, what left rides along; what finds no room for ten minutes is asked for', async () => {
+  it('share the poll when it is one request; an issue without space for ten minutes is read alone', async () => {
     const stage = await reviewed();
     const wishes: SnapshotRequest[] = [];
     const room = { has: true };
@@ -363,7 +363,7 @@ describe('what following costs', () => {
     expect(wishes.filter(({ watched }) => watched.length > 0)).toHaveLength(1);
   });
 
-  it('a record that cannot be read spoils one poll, not all', async () => {
+  it('fail one poll for an unreadable record, not all', async () => {
     const stage = await reviewed();
     const wishes: SnapshotRequest[] = [];
     snapshots(stage, wishes, { has: false }, ['1']);
@@ -374,7 +374,7 @@ describe('what following costs', () => {
     expect(stage.orchestrator.read()).toMatchObject({ completed: [], errors: [] });
   });
 
-  it('of many that rest in states that no poll lists the latest fifty are followed', async () => {
+  it('follow the latest fifty issues in unlisted states', async () => {
     const clock = new SimulatedClock();
     const issues = Array.from({ length: 60 }, (_, nth) => issue({ id: `${nth}` }));
     const stage = await withTicket({
@@ -397,7 +397,7 @@ describe('what following costs', () => {
 });
 
 describe('two daemons on one store', () => {
-  it('agree on the time of a landing, though each sees it at another', async () => {
+  it('record one time for a finish that each sees at a different time', async () => {
     const one = await reviewed({ owner: 'one', isShared: true });
     const other = await besides(one, { settings: withReview });
     await one.clock.advance(7_000);
@@ -416,7 +416,7 @@ describe('two daemons on one store', () => {
     expect(completed(other)).toEqual(completed(one));
   });
 
-  it('do not take back a time that people may have been told, when the store fails one of them', async () => {
+  it('keep a time that people may have seen when the store fails one of them', async () => {
     let isBroken = true;
     const before = (call: string): void => {
       if (isBroken && call === 'finishedIssues.note') throw new BatonError('store_unavailable', 'down');
@@ -439,7 +439,7 @@ describe('two daemons on one store', () => {
 
   for (const engine of engines.filter(({ name }) => name === 'postgres'))
     onEngine(engine, 'between them', ({ open, place }) => {
-      it('note it once, with one time', async () => {
+      it('record it once, with one time', async () => {
         const where = await place();
         const clock = new SimulatedClock();
         const tracker = trackerOf(clock, issue({ id: '1', url }));

@@ -5,8 +5,8 @@ import { begun, scene } from './scene.ts';
 
 const person = { kind: 'person', name: 'me' } as const;
 
-describe('a tracker that talks nonsense', () => {
-  it('and names an issue twice gets one agent for it', async () => {
+describe('a tracker with invalid answers', () => {
+  it('that lists an issue twice gets one agent for it', async () => {
     const stage = await scene({ issues: [issue({ id: '1' })], settings: settings({ intervalMs: 100 }) });
     const { fetchByStates, fetchByIds } = stage.tracker;
     stage.tracker.fetchByStates = async (...parts) => {
@@ -27,7 +27,7 @@ describe('a tracker that talks nonsense', () => {
 
   // @conforms tick.19
   it.each(['__proto__', 'constructor', '@day', 'x'.repeat(5_000), 'two\nlines', ' ', "'; drop table claims; --", '💥'])(
-    'and has an issue called %j: it goes its whole way like any other',
+    'that has an issue called %j completes it like any other',
     async (id) => {
       const stage = await begun({ issues: [issue({ id, identifier: id === ' ' ? 'T-space' : id })] });
       expect(stage.started()).toEqual(id === ' ' ? [] : [id]);
@@ -52,8 +52,8 @@ describe('a tracker that talks nonsense', () => {
   );
 });
 
-describe('a runner that talks nonsense', () => {
-  it('and tells its watcher of things after its end changes nothing', async () => {
+describe('a runner with invalid reports', () => {
+  it('after its end changes nothing', async () => {
     const stage = await begun();
     const report = stage.runs[0]?.request.report ?? expect.fail('no run');
     stage.runs[0]?.fail();
@@ -81,7 +81,7 @@ describe('a runner that talks nonsense', () => {
     expect(stage.runs[1]?.stops).toEqual([]);
   });
 
-  it('and throws when it is started is a failure that waits its backoff', async () => {
+  it('that throws at the start is a failure with backoff', async () => {
     const stage = await begun({
       play: () => {
         throw new Error('no such program');
@@ -94,7 +94,7 @@ describe('a runner that talks nonsense', () => {
   });
 });
 
-it('a run that breaks off without an outcome holds its issue: its agent may be alive', async () => {
+it('a run without an outcome holds its issue, because its agent may be alive', async () => {
   const stage = await begun();
   stage.runs[0]?.crash();
   await stage.clock.advance(60_000);

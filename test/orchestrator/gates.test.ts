@@ -97,9 +97,9 @@ const obstacles: Record<DecidedGate, (world: World) => void> = {
   },
 };
 
-describe('what a gate depends on', () => {
+describe('the inputs of a gate', () => {
   it.each(Object.keys(obstacles) as DecidedGate[])(
-    'is declared with it, so that a change of its answer asks for a new decision: %s',
+    'are declared with it, so that a change leads to a new decision: %s',
     async (name) => {
       const stage = await world();
       const answer = () => stage.gates()[name]?.refuse(issue({ id: '1' }), 0) ?? null;
@@ -113,11 +113,11 @@ describe('what a gate depends on', () => {
     },
   );
 
-  it('has a row here for every gate of a decision', async () => {
+  it('have a row here for every gate of a decision', async () => {
     expect(Object.keys((await world()).gates()).toSorted()).toEqual(Object.keys(obstacles).toSorted());
   });
 
-  it('is the same while nothing changes', async () => {
+  it('are unchanged while nothing changes', async () => {
     const stage = await world();
     stage.hold('8');
     expect(stage.key()).toBe(stage.key());

@@ -5,8 +5,8 @@ import { settings } from '../fake/settings.ts';
 import { storeThrough } from './faulty-store.ts';
 import { begun, type Scene, scene } from './scene.ts';
 
-describe('a person who goes on by hand', () => {
-  it('gets the issue when its agent has ended, keeps it, and gives it back with the same conversation', async () => {
+describe('a person who takes over an issue', () => {
+  it('gets it when its agent has ended, keeps it, and hands it back with the same conversation', async () => {
     const stage = await begun();
     stage.runs[0]?.request.report({ kind: 'session', threadId: 'thread-1' });
     expect(await stage.command('issue_takeover', { issue: '1' })).toMatchObject({
@@ -42,7 +42,7 @@ describe('a person who goes on by hand', () => {
     expect(stage.orchestrator.read().held).toEqual([]);
   });
 
-  it('may take an issue that only waits, and one that is held for something else', async () => {
+  it('may take over a waiting issue, and one that is held for another reason', async () => {
     const stage = await begun();
     stage.runs[0]?.fail();
     await stage.clock.advance(0);
@@ -65,7 +65,7 @@ describe('a person who goes on by hand', () => {
     expect(stage.orchestrator.read().held).toMatchObject([{ code: 'taken_over' }]);
   });
 
-  it('steers a run, and nothing else', async () => {
+  it('can only steer a running issue', async () => {
     const stage = await begun();
     expect(await stage.command('issue_steer', { issue: '1', text: 'Use the other door.' })).toMatchObject({
       status: 'done',
@@ -84,7 +84,7 @@ describe('a person who goes on by hand', () => {
     });
   });
 
-  it('is told when the agent gets a message at its next turn', async () => {
+  it('learns when the agent gets a message only at its next turn', async () => {
     const stage = await begun({ steering: 'queued' });
     expect(await stage.command('issue_steer', { issue: '1', text: 'Use the other door.' })).toMatchObject({
       status: 'done',
@@ -94,7 +94,7 @@ describe('a person who goes on by hand', () => {
   });
 
   // @conforms runs.23
-  it('keeps what he has in his hands, also while the issue is in no active state', async () => {
+  it('keeps the issue, also while it is in no active state', async () => {
     const stage = await begun();
     await stage.command('issue_takeover', { issue: '1' });
     stage.runs[0]?.end();
@@ -110,7 +110,7 @@ describe('a person who goes on by hand', () => {
     expect(stage.orchestrator.read().held).toEqual([]);
   });
 
-  it('has it, whatever else it is to be held for when its run has ended', async () => {
+  it('keeps the issue, whatever other hold follows its run', async () => {
     const stage = await begun();
     await stage.command('issue_takeover', { issue: '1' });
     await stage.command('issue_stop', { issue: '1' });
@@ -121,7 +121,7 @@ describe('a person who goes on by hand', () => {
     expect(await stage.command('issue_handback', { issue: '1' })).toMatchObject({ status: 'done' });
   });
 
-  it('finds the conversation again, also when the run after it died before it had a session', async () => {
+  it('gets the same conversation, also when the next run died before its session', async () => {
     const stage = await begun();
     stage.runs[0]?.request.report({ kind: 'session', threadId: 'thread-1' });
     await stage.command('issue_takeover', { issue: '1' });
@@ -139,7 +139,7 @@ describe('a person who goes on by hand', () => {
   });
 });
 
-describe('what a person notes when he gives an issue back', () => {
+describe('the note of a handback', () => {
   const note = 'I mended the door.';
   const begins = (stage: Scene): void =>
     stage.runs.at(-1)?.request.report({ kind: 'event', event: { name: 'turn_started', at: 0, pid: 1, summary: '' } });
@@ -157,7 +157,7 @@ describe('what a person notes when he gives an issue back', () => {
   }
 
   // @conforms runs.64
-  it('is told to the run after one that died before its first turn, and to no other', async () => {
+  it('reaches the run after one that died before its first turn, and no other', async () => {
     const stage = await handedBack();
     stage.runs[1]?.fail();
     await stage.clock.advance(20_000);
@@ -168,7 +168,7 @@ describe('what a person notes when he gives an issue back', () => {
     expect(stage.runs[3]?.request.note).toBeNull();
   });
 
-  it('outlives a daemon that is killed before the first turn', async () => {
+  it('survives a daemon that is killed before the first turn', async () => {
     const stage = await handedBack();
     stage.kill();
     const next = await scene({ store: stage.store, clock: stage.clock, tracker: stage.tracker });
@@ -184,7 +184,7 @@ describe('what a person notes when he gives an issue back', () => {
     expect(last.runs[0]?.request).toMatchObject({ note: null, retryKind: 'interrupted' });
   });
 
-  it('outlives a hold, and stands before what is noted the next time', async () => {
+  it('survives a hold, and comes before the next note', async () => {
     const stage = await handedBack();
     await stage.command('issue_takeover', { issue: '1' });
     stage.runs[1]?.end();
@@ -215,9 +215,9 @@ describe('what a person notes when he gives an issue back', () => {
   });
 });
 
-describe('a command that is repeated', () => {
+describe('a repeated command', () => {
   // @conforms runs.58
-  it('finds an issue given back already, says by whom, and gives nothing back', async () => {
+  it('finds the issue already handed back, says by whom, and does nothing', async () => {
     const stage = await begun();
     expect(await stage.command('issue_handback', { issue: '1' })).toMatchObject({
       status: 'refused',
@@ -236,7 +236,7 @@ describe('a command that is repeated', () => {
     expect(stage.runs.slice(2).map(({ request }) => request.retryKind)).not.toContain('handed_back');
   });
 
-  it('finds a run stopped already, says by whom, and keeps the reason of the first', async () => {
+  it('finds the run already stopped, says by whom, and keeps the first reason', async () => {
     const stage = await begun();
     await stage.command('issue_stop', { issue: '1', reason: 'wrong branch' });
     expect(await stage.command('issue_stop', { issue: '1' })).toMatchObject({
@@ -305,7 +305,7 @@ describe('a command that is repeated', () => {
     expect(next.orchestrator.read().held).toMatchObject([{ code: 'person' }]);
   });
 
-  it('after a crash before its answer, a handback has been carried out, and its note is told once', async () => {
+  it('after a crash before its answer, a handback has been carried out, and its note is delivered once', async () => {
     const { stage, mend } = await withoutAnswers();
     mend();
     await stage.command('issue_takeover', { issue: '1' });
@@ -331,7 +331,7 @@ describe('a command that is repeated', () => {
     expect([...second.runs, ...third.runs].map(({ request }) => request.note)).toEqual(['once', null]);
   });
 
-  it('is said once to the agent, also when its answer cannot be written', async () => {
+  it('reaches the agent once, also when its answer cannot be written', async () => {
     const { stage, mend } = await withoutAnswers();
     expect(await stage.command('issue_steer', { issue: '1', text: 'Use the other door.' })).toBeNull();
     await stage.clock.advance(10_000);
@@ -342,7 +342,7 @@ describe('a command that is repeated', () => {
   });
 
   // @conforms runs.61
-  it('is said once to the agent, also when the daemon dies before its answer is written', async () => {
+  it('reaches the agent once, also when the daemon dies before its answer is written', async () => {
     const { stage } = await withoutAnswers();
     await stage.command('issue_steer', { issue: '1', text: 'Use the other door.' });
     expect(stage.runs[0]?.heard).toEqual(['Use the other door.']);
@@ -356,7 +356,7 @@ describe('a command that is repeated', () => {
 
 describe('an agent that could not be ended after a takeover', () => {
   // @conforms runs.62
-  it('holds the issue with the command that mends it, which is no handback', async () => {
+  it('holds the issue with the command that fixes it, which is not a handback', async () => {
     const stage = await begun();
     await stage.command('issue_takeover', { issue: '1' });
     stage.runs[0]?.fail('agent_survives');
@@ -374,7 +374,7 @@ describe('an agent that could not be ended after a takeover', () => {
     expect(stage.runs).toHaveLength(2);
   });
 
-  it('says the same when an earlier life left it', async () => {
+  it('holds the issue in the same way after a restart', async () => {
     const stage = await begun();
     await stage.command('issue_takeover', { issue: '1' });
     stage.kill();
@@ -388,7 +388,7 @@ describe('an agent that could not be ended after a takeover', () => {
   });
 });
 
-describe('a hold that is lifted after an issue was given back and no run could be launched', () => {
+describe('a lifted hold after a handback whose run could not be launched', () => {
   const note = 'I mended the door.';
 
   /** Taken over in the middle of a conversation, and given back; the run that is to go on with it has begun. */
@@ -432,7 +432,7 @@ describe('a hold that is lifted after an issue was given back and no run could b
     expect(stage.orchestrator.read()).toMatchObject({ held: [], retrying: [{ attempt: 1 }] });
   });
 
-  it('goes on in the conversation that was still open, and spends no attempt on it', async () => {
+  it('resumes the open conversation, and uses no attempt', async () => {
     const stage = await onReleased();
     stage.runs[1]?.fail('agent_thread_in_use');
     await stage.clock.advance(300_000);
@@ -445,7 +445,7 @@ describe('a hold that is lifted after an issue was given back and no run could b
     expect(stage.runs[2]?.request).toMatchObject(asGivenBack);
   });
 
-  it('is the same in a second life, and when the daemon dies after the hold was lifted', async () => {
+  it('does the same after a restart, and when the daemon dies after the hold was lifted', async () => {
     const stage = await onReleased();
     stage.runs[1]?.fail('agent_thread_in_use');
     await stage.clock.advance(0);
@@ -466,7 +466,7 @@ describe('a hold that is lifted after an issue was given back and no run could b
     expect(third.runs[0]?.request).toMatchObject(asGivenBack);
   });
 
-  it('begins as any other where the run had a session, or the issue was not given back', async () => {
+  it('starts a new conversation when the run had a session, or the issue was not handed back', async () => {
     const stage = await onReleased();
     stage.runs[1]?.request.report({ kind: 'session', threadId: 'thread-1' });
     stage.runs[1]?.request.report({ kind: 'turn', turn: 1 });
@@ -482,7 +482,7 @@ describe('a hold that is lifted after an issue was given back and no run could b
     expect(stage.runs[3]?.request).toMatchObject({ threadId: null, retryKind: null });
   });
 
-  it('gives the issue back when it has left the active states meanwhile', async () => {
+  it('releases the issue when it has left the active states meanwhile', async () => {
     const stage = await onReleased();
     stage.runs[1]?.fail('agent_thread_in_use');
     await stage.clock.advance(0);

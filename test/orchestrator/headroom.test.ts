@@ -22,9 +22,9 @@ function roomOf(freeMb: number, memoryMb = 1_000_000): StagedRoom & { disk: numb
 const text = telling(120, '/data', 'workspace.min_free_disk_mb', 250);
 const two = [issue({ id: '1' }), issue({ id: '2' })];
 
-describe('under the floor for free disk or memory', () => {
+describe('below the minimum of free disk or memory', () => {
   // @conforms limits.14
-  it('nothing new starts from the first tick on, and status, explanation and health say why', async () => {
+  it('nothing new starts from the first tick on, and status, explanation and health give the reason', async () => {
     const stage = await begun({ room: roomOf(120) });
     await stage.clock.advance(5_000);
     expect(stage.started()).toEqual([]);
@@ -38,7 +38,7 @@ describe('under the floor for free disk or memory', () => {
     expect(stage.logger.lines.filter(({ event }) => event === 'headroom_low')).toHaveLength(1);
   });
 
-  it('memory counts as disk does', async () => {
+  it('memory counts like disk', async () => {
     const stage = await begun({ room: roomOf(1_000, 99) });
     await stage.clock.advance(2_000);
     expect(stage.started()).toEqual([]);
@@ -49,7 +49,7 @@ describe('under the floor for free disk or memory', () => {
   });
 
   // @conforms limits.15
-  it('what runs goes on, and what waits starts by itself when there is room again', async () => {
+  it('live runs continue, and waiting issues start when there is headroom again', async () => {
     const room = roomOf(1_000);
     const one = settings({ intervalMs: 100, agent: { maxConcurrentAgents: 1 } });
     const stage = await begun({ room, issues: two, settings: one });
@@ -68,7 +68,7 @@ describe('under the floor for free disk or memory', () => {
     expect(stage.logger.lines.filter(({ event }) => event === 'headroom_back')).toHaveLength(1);
   });
 
-  it('there is room again soon, also for a new issue and with the ticks far apart', async () => {
+  it('new issues start soon after there is headroom, also with rare ticks', async () => {
     const room = roomOf(120);
     const stage = await begun({ room, settings: settings({ intervalMs: 3_600_000 }) });
     room.disk = 1_000;
@@ -77,7 +77,7 @@ describe('under the floor for free disk or memory', () => {
   });
 
   // @conforms limits.16
-  it('a due retry waits, keeps its attempt, and is served when there is room again, with the ticks far apart', async () => {
+  it('a due retry waits, keeps its attempt, and starts when there is headroom, also with rare ticks', async () => {
     const room = roomOf(1_000);
     const stage = await begun({ room, settings: settings({ intervalMs: 60_000 }) });
     stage.runs[0]?.fail();
@@ -94,7 +94,7 @@ describe('under the floor for free disk or memory', () => {
     expect(stage.orchestrator.read().held).toEqual([]);
   });
 
-  it('a person who asks for a retry does not get past it', async () => {
+  it('a retry by a person still waits', async () => {
     const room = roomOf(1_000);
     const stage = await begun({ room });
     stage.runs[0]?.fail();
@@ -106,14 +106,14 @@ describe('under the floor for free disk or memory', () => {
     expect(stage.started()).toEqual(['1']);
   });
 
-  it('an edit that lowers the floor lets work start', async () => {
+  it('an edit that lowers the minimum lets work start', async () => {
     const stage = await begun({ room: roomOf(120) });
     stage.file.settings = settings({ intervalMs: 100, workspace: { minFreeDiskMb: 100 } });
     await stage.clock.advance(1_200);
     expect(stage.started()).toEqual(['1']);
   });
 
-  it('a visitor who looks from outside is told as well', async () => {
+  it('a visitor gets the same reason', async () => {
     const stage = await scene({ issues: two, room: roomOf(120) });
     expect((await stage.orchestrator.preview()).map(({ reason }) => reason?.code)).toEqual([
       'no_headroom',
@@ -123,8 +123,8 @@ describe('under the floor for free disk or memory', () => {
   });
 });
 
-describe('a reading of the room', () => {
-  it('serves everybody for a second', async () => {
+describe('a reading of the headroom', () => {
+  it('serves all callers for a second', async () => {
     const room = roomOf(1_000);
     const many = Array.from({ length: 30 }, (_, index) => issue({ id: String(index) }));
     const stage = await begun({ room, issues: many, settings: settings({ intervalMs: 10 }) });
@@ -135,7 +135,7 @@ describe('a reading of the room', () => {
   });
 
   // @conforms limits.17
-  it('that never comes holds up a start for a second, and no tick; there is never a second one beside it', async () => {
+  it('that hangs delays a start by a second and no tick, and no second one runs', async () => {
     let reads = 0;
     const hung: StagedRoom = {
       read: () => {
@@ -177,7 +177,7 @@ describe('a reading of the room', () => {
     expect(stage.health.at(-1)?.noHeadroom).toEqual(text);
   });
 
-  it('that is hung after a bad one is unknown, and refuses nothing', async () => {
+  it('that hangs after a low one is unknown, and refuses nothing', async () => {
     const room = roomOf(120);
     const stage = await begun({ room });
     expect(stage.started()).toEqual([]);

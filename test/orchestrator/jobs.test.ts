@@ -70,7 +70,7 @@ const slow = (clock: SimulatedClock, ms: number) => (): Promise<void> => {
 
 describe('a job', () => {
   // @conforms 3.14, octo-2.5
-  it('comes at its interval without drift, however long it takes itself', async () => {
+  it('runs at its interval without drift, however long it takes', async () => {
     const clock = new SimulatedClock();
     const { times } = await given({ clock, jobs: [{ name: 'stall_check', everyMs: 10_000, run: slow(clock, 7_000) }] });
     await clock.advance(60_000);
@@ -78,7 +78,7 @@ describe('a job', () => {
   });
 
   // @conforms cadence.1
-  it('that is still running is not started a second time; what it missed is one run on its grid', async () => {
+  it('that is running is not started twice; missed runs become one run on its grid', async () => {
     const clock = new SimulatedClock();
     const { times } = await given({
       clock,
@@ -89,7 +89,7 @@ describe('a job', () => {
   });
 
   // @conforms cadence.2
-  it('that throws is told and counted, comes again when it is due, and holds up no other', async () => {
+  it('that throws is logged and counted, runs again when due, and delays no other', async () => {
     let isBroken = true;
     const stage = await given({
       jobs: [
@@ -115,7 +115,7 @@ describe('a job', () => {
     expect(kept.find(({ job }) => job === 'queue_health')).toMatchObject({ owner: 'me', outcome: 'ok', failures: 0 });
   });
 
-  it('that is asked for comes at once, once for many who ask, and again for who asked while it ran', async () => {
+  it('that is requested runs at once, once for many requests, and again for requests during its run', async () => {
     const clock = new SimulatedClock();
     const { engine, times } = await given({
       clock,
@@ -132,7 +132,7 @@ describe('a job', () => {
     expect(times('tracker_poll')).toEqual([1_000, 6_000, 66_000]);
   });
 
-  it('is not asked before its door opens, and comes the moment it does', async () => {
+  it('does not run before its earliest time, and runs exactly then', async () => {
     let opensAt = 130_500;
     const stage = await given({
       jobs: [{ name: 'tracker_poll', everyMs: minute, notBefore: () => opensAt }],
@@ -142,14 +142,14 @@ describe('a job', () => {
     expect(stage.times('tracker_poll')).toEqual([]);
     await stage.clock.advance(1);
     expect(stage.times('tracker_poll')).toEqual([130_500]);
-    // A door that closes while the job is planned.
+    // The earliest start moves while the job is planned.
     opensAt = 1_000_000;
     await stage.clock.advance(1_000_000);
     expect(stage.times('tracker_poll')[1]).toBe(1_000_000);
   });
 
   // @conforms cadence.5
-  it('follows its interval when that changes: sooner at once, later from its last run', async () => {
+  it('follows a changed interval: a shorter one at once, a longer one from its last run', async () => {
     const stage = await given({ jobs: [{ name: 'queue_health', everyMs: 30 * minute }] });
     await stage.clock.advance(40 * minute);
     stage.interval.set('queue_health', minute);
@@ -163,7 +163,7 @@ describe('a job', () => {
   });
 
   // @conforms cadence.4
-  it('that is remote is spread by jitter, which shifts no later run', async () => {
+  it('that is remote gets jitter, which shifts no later run', async () => {
     const stage = await given({ jobs: [{ name: 'tracker_poll', everyMs: minute, kind: () => 'remote' }] });
     await stage.clock.advance(200 * minute);
     const late = stage.times('tracker_poll').map((at, index) => at - (index + 1) * minute);
@@ -173,7 +173,7 @@ describe('a job', () => {
     expect(new Set(late).size).toBeGreaterThan(100);
   });
 
-  it('that is due and spread comes at once all the same when somebody asks for it', async () => {
+  it('with jitter still runs at once when it is requested', async () => {
     const stage = await given({ jobs: [{ name: 'tracker_poll', everyMs: 5 * minute, kind: () => 'remote' }] });
     // Its time has come, its jitter has not passed yet.
     await stage.clock.advance(5 * minute + 1);
@@ -184,7 +184,7 @@ describe('a job', () => {
   });
 
   // @conforms cadence.3
-  it('that was missed while the machine slept comes once', async () => {
+  it('that was missed while the machine slept runs once', async () => {
     const clock = new SimulatedClock();
     const { times } = await given({ clock, jobs: [{ name: 'stall_check', everyMs: 5_000 }] });
     // All timers are late at once, as after a sleep that the monotonic clock has seen.
@@ -198,9 +198,9 @@ describe('a job', () => {
   });
 });
 
-describe('what the jobs did', () => {
+describe('the history of the jobs', () => {
   // @conforms octo-2.5
-  it('is known to the next life: nothing comes at once because of a restart, and nothing is put off', async () => {
+  it('survives a restart: no job runs at once or later because of it', async () => {
     const jobs = [{ name: 'store_maintenance', everyMs: 10 * minute }] as const;
     const first = await given({ jobs });
     await first.clock.advance(14 * minute);
@@ -213,7 +213,7 @@ describe('what the jobs did', () => {
     expect(second.times('store_maintenance')).toEqual([20 * minute]);
   });
 
-  it('is not believed when a clock was set: no job waits longer than its interval', async () => {
+  it('is not trusted after a clock change: no job waits longer than its interval', async () => {
     const jobs = [{ name: 'store_maintenance', everyMs: 10 * minute }] as const;
     const first = await given({ jobs });
     await first.clock.advance(10 * minute);
@@ -226,7 +226,7 @@ describe('what the jobs did', () => {
   });
 
   // @conforms cadence.6
-  it('for all daemons of a store is done by one of them', async () => {
+  it('lets one daemon run a job for all daemons of a store', async () => {
     const jobs = [{ name: 'store_maintenance', everyMs: 10 * minute, scope: 'store' }] as const;
     const one = await given({ jobs, owner: 'one', isShared: true });
     const { clock, store } = one;
@@ -238,7 +238,7 @@ describe('what the jobs did', () => {
     expect(all.slice(1).every((at, index) => at - (all[index] ?? 0) >= 10 * minute)).toBe(true);
   });
 
-  it('for all daemons is not put off by a time that a wrong clock wrote', async () => {
+  it('ignores a due time from a wrong clock', async () => {
     const clock = new SimulatedClock();
     const store = await scratchStore(clock);
     const project = (await store.projects.ensure('test', 0)).id;
@@ -251,7 +251,7 @@ describe('what the jobs did', () => {
     expect(times('store_maintenance')).toHaveLength(1);
   });
 
-  it('does not matter to a store that cannot be read or written: they run all the same', async () => {
+  it('is not needed: jobs run with a store that cannot be read or written', async () => {
     const clock = new SimulatedClock();
     const store = await scratchStore(clock);
     const busy = () => Promise.reject(new BatonError('store_busy', 'busy'));
@@ -263,7 +263,7 @@ describe('what the jobs did', () => {
 });
 
 describe('a stop', () => {
-  it('waits for a job that runs, and leaves one behind that hangs, by its name', async () => {
+  it('waits for a running job, and names one that hangs and is left behind', async () => {
     const clock = new SimulatedClock();
     const stage = await given({
       clock,

@@ -113,7 +113,7 @@ describe('an event', () => {
     ]);
   });
 
-  it('of a run whose end is written, or that did not start here, is not kept and takes no memory', async () => {
+  it('of a run that has ended or did not start here is not kept and takes no memory', async () => {
     const { journal, clock, end, said } = await given();
     await end();
     journal.forget('r1');
@@ -123,7 +123,7 @@ describe('an event', () => {
     expect(journal.generationOf('r1')).toBe(0);
   });
 
-  it('is written once, though the answer to the write was lost', async () => {
+  it('is written once, although the answer to the write was lost', async () => {
     const { journal, clock, store, rows } = await given();
     const commit = store.transaction;
     let losses = 2;
@@ -149,7 +149,7 @@ describe('an event', () => {
     ]);
   });
 
-  it('has no row after very many, and its line all the same', { timeout: 60_000 }, async () => {
+  it('has no row beyond the limit, but still a line', { timeout: 60_000 }, async () => {
     const { journal, clock, store, rows, said } = await given();
     for (let at = 1; at <= 50_100; at += 1) {
       journal.note('r1', { turns: at }, event(at));
@@ -166,7 +166,7 @@ describe('an event', () => {
 
 describe('while the store fails', () => {
   // @conforms runs.35
-  it('so many events wait, the rest is dropped and told, and the transcript has all', async () => {
+  it('a limited number of events waits, the rest is dropped and reported, and the transcript has all', async () => {
     const { journal, clock, trouble, rows, said, store } = await given();
     trouble.store = true;
     for (let at = 1; at <= 12_000; at += 1) {
@@ -187,7 +187,7 @@ describe('while the store fails', () => {
     expect((await store.runs.read('r1'))?.totalTokens).toBe(12_000);
   });
 
-  it('it is not asked more often for it, however many events come', async () => {
+  it('the store is not asked more often, however many events come', async () => {
     const { journal, clock, trouble } = await given();
     trouble.store = true;
     for (let at = 1; at <= 20_000; at += 1) {
@@ -200,7 +200,7 @@ describe('while the store fails', () => {
 });
 
 describe('while the disk fails', () => {
-  it('rows and figures go on, so many lines wait, and a line says how many are missing', async () => {
+  it('rows and figures are written, a limited number of lines waits, and a line says how many are missing', async () => {
     const { journal, clock, trouble, rows, said, store, logger } = await given();
     trouble.disk = true;
     for (let at = 1; at <= 30_000; at += 1) {
@@ -225,7 +225,7 @@ describe('while the disk fails', () => {
   });
 
   // @conforms runs.36
-  it('the end of a run is written all the same, and what is lost is told', async () => {
+  it('the end of a run is still written, and lost lines are logged', async () => {
     const { journal, trouble, end, rows, store, logger } = await given();
     trouble.disk = true;
     journal.note('r1', { turns: 3 }, event(1));
@@ -236,7 +236,7 @@ describe('while the disk fails', () => {
     expect(logger.lines.at(-1)).toMatchObject({ level: 'error', fields: { run_id: 'r1', lines: 1 } });
   });
 
-  it('lines of a run come before its end, where the disk came back meanwhile', async () => {
+  it('lines of a run are written before its end when the disk is back', async () => {
     const { journal, trouble, end, said } = await given();
     Object.assign(trouble, { disk: true, store: true });
     journal.note('r1', {}, event(1));
@@ -248,7 +248,7 @@ describe('while the disk fails', () => {
 });
 
 describe('while the disk hangs', () => {
-  it('large events take no more memory than they may: of a run, and of all runs', async () => {
+  it('large events stay within the memory limits of a run and of all runs', async () => {
     const runs = Array.from({ length: 20 }, (_, index) => `r${index}`);
     const { journal, clock, trouble, said } = await given(runs);
     const hanging = Promise.withResolvers<void>();
@@ -271,7 +271,7 @@ describe('while the disk hangs', () => {
     }
   });
 
-  it('an end that comes meanwhile loses nothing to a write that is under way, and nothing comes after it', async () => {
+  it('an end loses nothing to a write in progress, and nothing follows it', async () => {
     const { journal, clock, trouble, end, rows, said } = await given();
     const hanging = Promise.withResolvers<void>();
     trouble.wait = hanging.promise;
@@ -300,7 +300,7 @@ function expectMerged(before: RunFacts, told: RunFacts, merged: RunFacts): void 
 }
 
 describe('facts of a run that come together', () => {
-  it('are the latest, and totals never fall, whatever is told', () => {
+  it('are merged to the latest values, and totals never fall', () => {
     const figure = fc.oneof(
       fc.integer({ min: 0, max: 1_000_000 }),
       fc.constantFrom(Number.NaN, -1, 0.5, Number.POSITIVE_INFINITY, 1e300, Number.MAX_SAFE_INTEGER),
@@ -327,7 +327,7 @@ describe('facts of a run that come together', () => {
     );
   });
 
-  it('are not lost to a figure that is none', async () => {
+  it('are not lost because of an invalid figure', async () => {
     const { journal, clock, store, rows } = await given();
     for (const totalTokens of [7, Number.NaN, -3, 9.5, Number.POSITIVE_INFINITY])
       journal.note('r1', { totalTokens, turns: 2 }, event(1));
@@ -339,7 +339,7 @@ describe('facts of a run that come together', () => {
 
 // A process of its own, so that what it measures is its own.
 // @conforms runs.34
-it('a million events leave memory flat, and an index and a transcript that can be read', {
+it('a million events do not grow the memory, and leave a readable index and transcript', {
   timeout: 180_000,
 }, async () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'baton-flood-'));

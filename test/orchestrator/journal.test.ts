@@ -7,7 +7,7 @@ import { telling } from '../telling.ts';
 import { scene } from './scene.ts';
 
 // @conforms board.7
-it('writes a run down before it begins, what is known of it while it goes on, and how it ended', async () => {
+it('records a run before it begins, its facts while it runs, and how it ended', async () => {
   const stage = await scene({ issues: [issue({ id: '1' })] });
   await stage.orchestrator.start();
   await stage.clock.advance(0);
@@ -47,7 +47,7 @@ it('writes a run down before it begins, what is known of it while it goes on, an
   ]);
 });
 
-it('writes down what a run left in its workspace, with its end at the latest', async () => {
+it('records what a run left in its workspace, at the latest with its end', async () => {
   const stage = await scene({ issues: [issue({ id: '1' }), issue({ id: '2' })] });
   await stage.orchestrator.start();
   await stage.clock.advance(0);
@@ -63,7 +63,7 @@ it('writes down what a run left in its workspace, with its end at the latest', a
   expect(await evidenceOf(unseen)).toEqual({ changed: null, fingerprint: null, git: null });
 });
 
-it('writes down what became of the branch of a run beside what else it left, also where nobody looked at that', async () => {
+it('records the publication with the other evidence, also when nothing was examined', async () => {
   const stage = await scene({ issues: [issue({ id: '1' }), issue({ id: '2' })] });
   await stage.orchestrator.start();
   await stage.clock.advance(0);
@@ -90,7 +90,7 @@ it('writes down what became of the branch of a run beside what else it left, als
 });
 
 // @conforms board.8
-it('does not begin a run whose start cannot be written down, and tries again', async () => {
+it('does not begin a run whose start cannot be recorded, and tries again', async () => {
   const stage = await scene({ issues: [issue({ id: '1' })], settings: settings({ intervalMs: 1_000 }) });
   await stage.orchestrator.start();
   const { transaction } = stage.store;
@@ -110,7 +110,7 @@ it('does not begin a run whose start cannot be written down, and tries again', a
   expect(stage.runs).toHaveLength(1);
 });
 
-it('keeps events that could not be written, and writes them when it can, in order', async () => {
+it('keeps events that could not be written, and writes them later in order', async () => {
   const stage = await scene({ issues: [issue({ id: '1' })] });
   await stage.orchestrator.start();
   await stage.clock.advance(0);
@@ -150,7 +150,7 @@ it('keeps the slot until the end of the run is written, however often that fails
   expect((await stage.store.runs.list(stage.project, { limit: 10 })).at(-1)?.finish?.outcome).toBe('succeeded');
 });
 
-it('figures that are totals never fall between two writes, and the transcript has every event', async () => {
+it('never lowers totals between two writes, and puts every event into the transcript', async () => {
   const stage = await scene({ issues: [issue({ id: '1' })] });
   await stage.orchestrator.start();
   await stage.clock.advance(0);
@@ -165,7 +165,7 @@ it('figures that are totals never fall between two writes, and the transcript ha
 });
 
 // @conforms board.12
-it('counts what a run used for the day it ended, with its end or not at all', async () => {
+it('counts the usage of a run for the day of its end, with its end or not at all', async () => {
   const stage = await scene({ issues: [issue({ id: '1' })] });
   await stage.orchestrator.start();
   await stage.clock.advance(0);
@@ -177,7 +177,7 @@ it('counts what a run used for the day it ended, with its end or not at all', as
   expect(day).toMatchObject({ day: '2026-01-01', runs: 1, inputTokens: 10, outputTokens: 2, totalTokens: 12 });
 });
 
-it('writes a line of the transcript once, though the store needs several tries', async () => {
+it('writes a transcript line once, although the store needs several tries', async () => {
   const stage = await scene({ issues: [issue({ id: '1' })] });
   await stage.orchestrator.start();
   await stage.clock.advance(0);

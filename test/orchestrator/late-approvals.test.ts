@@ -38,7 +38,7 @@ async function answeredLate(decision: QuestionAnswer['decision'], through?: (sto
 
 const openOf = ({ store, project }: Scene) => store.questions.open(project);
 
-describe('what a person allowed after the run that asked had ended', () => {
+describe('an approval after the run that asked had ended', () => {
   // @conforms runs.75
   it.each(['accept', 'accept_for_session'] as const)(
     'as %s answers the same request of the next run, once',
@@ -56,7 +56,7 @@ describe('what a person allowed after the run that asked had ended', () => {
     },
   );
 
-  it('is told in the events of the run, with who allowed it', async () => {
+  it('is in the events of the run, with the person who gave it', async () => {
     const stage = await answeredLate('accept');
     ask(stage.runs[1]);
     await stage.clock.advance(5_000);
@@ -64,7 +64,7 @@ describe('what a person allowed after the run that asked had ended', () => {
     expect(events).toMatchObject([{ name: 'approval_auto_approved', summary: telling(mayI.text, '(me ') }]);
   });
 
-  it('answers one of two requests that come at the same time', async () => {
+  it('answers one of two simultaneous requests', async () => {
     const stage = await answeredLate('accept');
     const both = [ask(stage.runs[1]), ask(stage.runs[1])];
     await stage.clock.advance(0);
@@ -82,7 +82,7 @@ describe('what a person allowed after the run that asked had ended', () => {
     expect(await openOf(stage)).toHaveLength(1);
   });
 
-  it('is not for the run after the next', async () => {
+  it('is not used by the run after the next', async () => {
     const stage = await answeredLate('accept');
     stage.runs[1]?.request.report({ kind: 'answers_delivered' });
     await stage.clock.advance(0);
@@ -94,14 +94,14 @@ describe('what a person allowed after the run that asked had ended', () => {
     expect(asked.answer).toBe('none yet');
   });
 
-  it('is asked anew where a person said no', async () => {
+  it('is asked again after a no', async () => {
     const stage = await answeredLate('decline');
     const asked = ask(stage.runs[1]);
     await stage.clock.advance(0);
     expect(asked.answer).toBe('none yet');
   });
 
-  it('is asked anew when it could not be written down that it is used', async () => {
+  it('is asked again when its use could not be recorded', async () => {
     let isBroken = false;
     const stage = await answeredLate('accept', (store) =>
       storeThrough(store, {

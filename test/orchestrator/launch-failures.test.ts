@@ -19,7 +19,7 @@ async function cutShort(): Promise<Scene> {
 }
 
 // @conforms runs.47
-it('a run that was to go on and could not be launched is tried again in the same conversation, until it has a session', async () => {
+it('a run that could not be launched is retried in the conversation that it should have resumed, until one has a session', async () => {
   const stage = await cutShort();
   for (const attempt of [1, 2, 3]) {
     stage.runs.at(-1)?.failToLaunch();
@@ -36,7 +36,7 @@ it('a run that was to go on and could not be launched is tried again in the same
   expect(stage.runs.at(-1)?.request).toMatchObject({ retryKind: 'failure', threadId: null });
 });
 
-it('a daemon that dies between two such failures loses nothing either', async () => {
+it('a daemon that dies between two such failures does not change that', async () => {
   const stage = await cutShort();
   stage.runs[0]?.failToLaunch();
   await stage.clock.advance(5 * minuteMs);
@@ -48,7 +48,7 @@ it('a daemon that dies between two such failures loses nothing either', async ()
 });
 
 // @conforms runs.48
-it('a step against a full context that could not be launched is still to be taken', async () => {
+it('a recovery step that could not be launched is still taken', async () => {
   const contextRecovery = { reducedBudgetTokens: null, compact: true, freshStart: true, largerModel: null };
   const stage = await begun({ settings: settings({ intervalMs: 100, agent: { maxRetries: 9, contextRecovery } }) });
   stage.runs[0]?.request.report({ kind: 'session', threadId: 'thread-1' });

@@ -13,7 +13,7 @@ const warnings = ({ logger }: Scene) => logger.lines.filter(({ event }) => event
 
 describe('a limit of an issue', () => {
   // @conforms limits.10
-  it('on tokens warns once at four fifths, stops the run at the limit and holds the issue with the command', async () => {
+  it('on tokens warns once at four fifths, stops the run at the limit, and holds the issue with the command', async () => {
     const stage = await begun({ settings: limited({ tokensPerIssue: 1_000 }) });
     spend(stage.runs[0], 799);
     expect(warnings(stage)).toEqual([]);
@@ -34,7 +34,7 @@ describe('a limit of an issue', () => {
     ]);
   });
 
-  it('on money holds for the run in flight, and over a restart, where the agent tells what it costs', async () => {
+  it('on money applies to the run in progress and over a restart, with the cost that the agent reports', async () => {
     const stage = await begun({ settings: limited({ usdPerIssue: 2 }) });
     spend(stage.runs[0], 10, 1_500_000);
     stage.runs[0]?.fail();
@@ -56,7 +56,7 @@ describe('a limit of an issue', () => {
     expect(stage.runs.map(({ stops }) => stops)).toEqual([['day_limit_reached'], ['day_limit_reached']]);
   });
 
-  it('is held back before a start too, over a restart, and a retry by a person gives a new allowance', async () => {
+  it('applies before a start too, over a restart, and a retry by a person gives a new allowance', async () => {
     const options = { settings: limited({ tokensPerIssue: 1_000 }) };
     const first = await begun({ settings: limited({ tokensPerIssue: 0 }) });
     spend(first.runs[0], 5_000);
@@ -74,7 +74,7 @@ describe('a limit of an issue', () => {
     expect(stage.runs[0]?.stops).toEqual([]);
   });
 
-  it('on its runs lets the last one finish and refuses the next', async () => {
+  it('on runs lets the last one finish and refuses the next', async () => {
     const stage = await begun({ settings: limited({ runsPerIssue: 2 }), play: (run) => run.succeed() });
     await stage.clock.advance(10_000);
     expect(stage.started()).toEqual(['1', '1']);
@@ -83,7 +83,7 @@ describe('a limit of an issue', () => {
     ]);
   });
 
-  it('on the time of a run is found between two ticks that are far apart', async () => {
+  it('on the time of a run is checked between two rare ticks', async () => {
     const stage = await begun({ settings: limited({ runWallTimeMs: 60_000 }, hour) });
     await stage.clock.advance(59_999);
     expect(stage.runs[0]?.stops).toEqual([]);
@@ -91,7 +91,7 @@ describe('a limit of an issue', () => {
     expect(stage.runs[0]?.stops).toEqual(['limit_reached']);
   });
 
-  it('on the time of all its runs counts the earlier ones', async () => {
+  it('on the time of all runs counts the earlier ones', async () => {
     const stage = await begun({ settings: limited({ issueWallTimeMs: 100_000 }) });
     await stage.clock.advance(60_000);
     stage.runs[0]?.succeed();
@@ -102,7 +102,7 @@ describe('a limit of an issue', () => {
     expect(stage.runs[1]?.stops).toEqual(['limit_reached']);
   });
 
-  it('of zero is none', async () => {
+  it('of zero is off', async () => {
     const none = { runsPerIssue: 0, tokensPerIssue: 0, runWallTimeMs: 0, issueWallTimeMs: 0, tokensPerDay: 0 };
     const stage = await begun({
       settings: settings({ intervalMs: hour, limits: none, agent: { maxRetries: 0, stallTimeoutMs: 0 } }),
@@ -118,7 +118,7 @@ describe('a limit of an issue', () => {
   });
 });
 
-describe('failures and fruitless runs', () => {
+describe('failures and runs without progress', () => {
   it('hold an issue after max_retries failures in a row, over a restart', async () => {
     const first = await begun();
     first.runs[0]?.fail();
@@ -135,7 +135,7 @@ describe('failures and fruitless runs', () => {
     expect(stage.orchestrator.read().held).toMatchObject([{ code: 'retries_exhausted' }]);
   });
 
-  it('are ended by a run that ends well; continuations and interruptions never count', async () => {
+  it('are reset by a successful run; continuations and interruptions never count', async () => {
     const stage = await begun({ settings: settings({ intervalMs: 5_000, agent: { maxRetries: 2 } }) });
     for (let round = 0; round < 4; round += 1) {
       stage.runs.at(-1)?.fail();
@@ -147,7 +147,7 @@ describe('failures and fruitless runs', () => {
     expect(stage.orchestrator.read().held).toEqual([]);
   });
 
-  it('hold an issue whose runs end well and change nothing, and one change begins the count anew', async () => {
+  it('hold an issue whose runs succeed without changes, and one change resets the count', async () => {
     const changes = [false, false, true, false, false, false];
     const stage = await begun({
       play: (run) => {
@@ -191,7 +191,7 @@ describe('the limit of the day', () => {
     ]);
   });
 
-  it('is over at midnight, however far apart the ticks are', async () => {
+  it('ends at midnight, however rare the ticks are', async () => {
     const stage = await atLimit(6 * hour);
     for (const run of stage.runs) run.end();
     await stage.clock.advance(60_000);
@@ -215,7 +215,7 @@ describe('the limit of the day', () => {
     expect(stage.runs[2]?.stops).toEqual(['day_limit_reached']);
   });
 
-  it('is lifted by a resume that comes before the interrupted runs have ended', async () => {
+  it('is lifted by a resume before the interrupted runs have ended', async () => {
     const stage = await atLimit();
     expect(await stage.command('resume')).toMatchObject({ status: 'done', code: 'resumed_with_allowance' });
     for (const run of stage.runs) run.end();
@@ -223,7 +223,7 @@ describe('the limit of the day', () => {
     expect(stage.runs).toHaveLength(4);
   });
 
-  it('counts what every daemon of the project has used', async () => {
+  it('counts the usage of every daemon of the project', async () => {
     const stage = await atLimit();
     for (const run of stage.runs) run.end();
     await stage.clock.advance(0);
@@ -240,7 +240,7 @@ describe('the limit of the day', () => {
     expect(other.started()).toEqual([]);
   });
 
-  it('counts a run once also while the answer about its end is on its way', async () => {
+  it('counts a run once while the answer about its end is in flight', async () => {
     const slow = gate();
     let isSlow = false;
     const stage = await begun({
@@ -265,7 +265,7 @@ describe('the limit of the day', () => {
     slow.open();
   });
 
-  it('and an issue that is called like its counters do not disturb each other', async () => {
+  it('is not affected by an issue with the name of its counters', async () => {
     const stage = await begun({
       issues: [issue({ id: '@day' })],
       settings: settings({ intervalMs: 100, limits: { tokensPerDay: 1_000, runsPerIssue: 2 } }),

@@ -34,7 +34,7 @@ async function withOldRuns(ages: readonly number[], retentionDays: number) {
 }
 
 // @conforms board.10
-it('removes finished runs that are older than wanted, with their transcripts, and no others', async () => {
+it('removes finished runs past the retention, with their transcripts, and no others', async () => {
   const stage = await withOldRuns([1, 89, 91, 400], 90);
   await stage.orchestrator.start();
   await stage.clock.advance(600_000);
@@ -42,14 +42,14 @@ it('removes finished runs that are older than wanted, with their transcripts, an
   expect(stage.forgotten.toSorted()).toEqual(['run-2', 'run-3']);
 });
 
-it('removes nothing when they are kept for ever', async () => {
+it('removes nothing when the retention is forever', async () => {
   const stage = await withOldRuns([5_000], 0);
   await stage.orchestrator.start();
   await stage.clock.advance(600_000);
   expect(await stage.left()).toEqual(['run-0']);
 });
 
-it('comes every ten minutes, also over restarts that come more often', async () => {
+it('runs every ten minutes, also with more frequent restarts', async () => {
   const first = await withOldRuns([100], 90);
   const ranAt = async (): Promise<number | null | undefined> =>
     (await first.store.jobTimers.list(first.project)).find(({ job }) => job === 'store_maintenance')?.lastRunAt;

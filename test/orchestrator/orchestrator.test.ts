@@ -10,7 +10,7 @@ const started = (stage: Awaited<ReturnType<typeof scene>>): string[] =>
 
 describe('dispatch', () => {
   // @conforms 1.1
-  it('polls at once, then by the interval; ticks, which cost no request, come every five seconds', async () => {
+  it('polls at once and then by the interval; ticks come every five seconds without a request', async () => {
     const stage = await scene({ settings: settings({ intervalMs: 30_000 }) });
     await stage.orchestrator.start();
     await stage.clock.advance(0);
@@ -22,7 +22,7 @@ describe('dispatch', () => {
   });
 
   // @conforms scheduling.4
-  it('starts issues in order until the slots are used, and keeps a reason for each it left', async () => {
+  it('starts issues in order until the slots are taken, and keeps a reason for each other issue', async () => {
     const stage = await scene({
       issues: [issue({ id: '1', priority: 3 }), issue({ id: '2', priority: 1 }), issue({ id: '3', priority: 2 })],
       settings: settings({ agent: { maxConcurrentAgents: 2 } }),
@@ -44,7 +44,7 @@ describe('dispatch', () => {
   });
 
   // @conforms 2.7
-  it('counts slots by the state an issue is in now', async () => {
+  it('counts slots by the current state of an issue', async () => {
     const stage = await scene({
       issues: [issue({ id: '1' }), issue({ id: '2' })],
       settings: settings({ intervalMs: 100, agent: { maxConcurrentAgentsByState: { todo: 1 } } }),
@@ -72,7 +72,7 @@ describe('dispatch', () => {
   });
 
   // @conforms 1.11
-  it('starts nothing while the workflow file is bad, shows why, and goes on when it is mended', async () => {
+  it('starts nothing while the workflow file is bad, shows the reason, and continues when it is fixed', async () => {
     const stage = await scene({ issues: [issue({ id: '1' })], settings: settings({ intervalMs: 100 }) });
     stage.file.problem = new BatonError('invalid_workflow_config', 'polling.interval_ms is bad');
     await stage.orchestrator.start();
@@ -85,7 +85,7 @@ describe('dispatch', () => {
   });
 
   // @conforms 1.2
-  it('takes a changed interval for the tick after the next', async () => {
+  it('uses a changed interval after the next tick', async () => {
     const stage = await scene({ settings: settings({ intervalMs: 1_000 }) });
     await stage.orchestrator.start();
     await stage.clock.advance(0);
@@ -98,7 +98,7 @@ describe('dispatch', () => {
 });
 
 describe('a run that ended', () => {
-  it('well is looked at after a second and started again as a continuation while the issue is active', async () => {
+  it('well is checked after a second and continues while the issue is active', async () => {
     const stage = await scene({ issues: [issue({ id: '1' })] });
     await stage.orchestrator.start();
     await stage.clock.advance(0);
@@ -109,7 +109,7 @@ describe('a run that ended', () => {
     expect(stage.runs[1]?.request).toMatchObject({ attempt: 1, retryKind: 'continuation' });
   });
 
-  it('well gives its claim back when the issue is done', async () => {
+  it('well releases its claim when the issue is finished', async () => {
     const stage = await scene({ issues: [issue({ id: '1' })] });
     await stage.orchestrator.start();
     await stage.clock.advance(0);
@@ -120,7 +120,7 @@ describe('a run that ended', () => {
     expect(stage.orchestrator.read()).toMatchObject({ running: [], retrying: [], held: [] });
   });
 
-  it('badly waits its backoff, however often the orchestrator ticks meanwhile', async () => {
+  it('with a failure waits for its backoff, however many ticks come', async () => {
     const stage = await scene({ issues: [issue({ id: '1' })], settings: settings({ intervalMs: 100 }) });
     await stage.orchestrator.start();
     await stage.clock.advance(0);
@@ -137,7 +137,7 @@ describe('a run that ended', () => {
   });
 
   // @conforms X12
-  it('waiting for a slot raises neither the attempt nor the wait', async () => {
+  it('and waits for a slot raises neither the attempt nor the delay', async () => {
     const stage = await scene({
       issues: [issue({ id: '1' }), issue({ id: '2', state: 'Backlog' })],
       settings: settings({ intervalMs: 100, agent: { maxConcurrentAgents: 1 } }),
@@ -158,7 +158,7 @@ describe('a run that ended', () => {
   });
 
   // @conforms 4.19
-  it('has the first choice of a freed slot before issues that were never started', async () => {
+  it('gets a freed slot before issues that never started', async () => {
     const stage = await scene({
       issues: [issue({ id: '1' }), issue({ id: '2', state: 'Backlog' }), issue({ id: '3', state: 'Backlog' })],
       settings: settings({ intervalMs: 3_600_000, agent: { maxConcurrentAgents: 1 } }),
@@ -181,7 +181,7 @@ describe('a run that ended', () => {
   });
 
   // @conforms history-23
-  it('with a question is held, not retried, and given back when a person moves it', async () => {
+  it('with a question is held, not retried, and released when a person moves the issue', async () => {
     const stage = await scene({ issues: [issue({ id: '1' })], settings: settings({ intervalMs: 100 }) });
     await stage.orchestrator.start();
     await stage.clock.advance(0);
@@ -217,7 +217,7 @@ describe('reconcile', () => {
   });
 
   // @conforms 4.43
-  it('lets a run end in its own time after it moved its own issue on, for a minute', async () => {
+  it('lets a run finish for a minute after it moved its own issue', async () => {
     const stage = await scene({ issues: [issue({ id: '1' })], settings: settings({ intervalMs: 100 }) });
     await stage.orchestrator.start();
     await stage.clock.advance(0);
@@ -229,7 +229,7 @@ describe('reconcile', () => {
     expect(stage.runs[0]?.stops).toEqual(['terminal_state']);
   });
 
-  it('stops a run at once when somebody else moves its issue further than it did', async () => {
+  it('stops a run at once when another user moves its issue further', async () => {
     const stage = await scene({ issues: [issue({ id: '1' })], settings: settings({ intervalMs: 100 }) });
     await stage.orchestrator.start();
     await stage.clock.advance(0);
@@ -249,7 +249,7 @@ describe('reconcile', () => {
   });
 
   // @conforms 1.10
-  it('keeps everything when the tracker does not answer', async () => {
+  it('changes nothing when the tracker does not answer', async () => {
     const stage = await scene({ issues: [issue({ id: '1' })], settings: settings({ intervalMs: 100 }) });
     await stage.orchestrator.start();
     await stage.clock.advance(0);
@@ -268,7 +268,7 @@ describe('reconcile', () => {
   });
 
   // @conforms X1
-  it('a stalled run is stopped and waits its backoff although slots are free', async () => {
+  it('stops a stalled run, which waits for its backoff although slots are free', async () => {
     const stage = await scene({
       issues: [issue({ id: '1' })],
       settings: settings({ intervalMs: 100, agent: { stallTimeoutMs: 1_000 } }),
@@ -291,7 +291,7 @@ describe('reconcile', () => {
   });
 
   // @conforms scheduling.5
-  it('setting the wall clock stalls no run', async () => {
+  it('stalls no run when the wall clock is set', async () => {
     const stage = await scene({ issues: [issue({ id: '1' })], settings: settings({ intervalMs: 100 }) });
     await stage.orchestrator.start();
     await stage.clock.advance(0);
@@ -303,7 +303,7 @@ describe('reconcile', () => {
 
 describe('totals', () => {
   // @conforms 5.1
-  it('grow by what is new in running totals, and a lower figure changes nothing', async () => {
+  it('grow by the increase of running totals, and a lower figure changes nothing', async () => {
     const stage = await scene({ issues: [issue({ id: '1' })] });
     await stage.orchestrator.start();
     await stage.clock.advance(0);
@@ -328,7 +328,7 @@ describe('totals', () => {
 
 describe('stopping', () => {
   // @conforms 4.26
-  it('starts nothing new, stops every run, and is over when all are gone', async () => {
+  it('starts nothing new, stops every run, and resolves when all are gone', async () => {
     const stage = await scene({
       issues: [issue({ id: '1' }), issue({ id: '2' })],
       settings: settings({ intervalMs: 100 }),
@@ -353,7 +353,7 @@ describe('stopping', () => {
   });
 
   // @conforms 4.25
-  it('in the middle of a tick ends the tick and starts nothing of it', async () => {
+  it('during a tick ends the tick and starts nothing of it', async () => {
     const stage = await scene({ issues: [issue({ id: '1' })] });
     let answer: (issues: []) => void = () => {};
     stage.tracker.fetchByStates = () =>
@@ -370,7 +370,7 @@ describe('stopping', () => {
     expect(stage.runs).toEqual([]);
   });
 
-  it('does not wait for ever for a tracker that never answers', async () => {
+  it('does not wait forever for a tracker that never answers', async () => {
     const stage = await scene();
     stage.tracker.fetchByStates = () => new Promise(() => {});
     await stage.orchestrator.start();
@@ -380,7 +380,7 @@ describe('stopping', () => {
     await stopping;
   });
 
-  it('twice is once', async () => {
+  it('twice is the same as once', async () => {
     const stage = await scene();
     await stage.orchestrator.start();
     await stage.clock.advance(0);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { begun } from './scene.ts';
 
 describe('a run that moves its own issue', () => {
-  it('by a tool of the tracker, nobody knows where to, is let finish like one that said it', async () => {
+  it('by a tool of the tracker to an unknown state may finish as well', async () => {
     const stage = await begun();
     stage.runs[0]?.request.report({ kind: 'moved', to: null });
     await stage.tracker.changes.moveIssue('1', 'Backlog', { kind: 'run', runId: 'r' });
@@ -13,7 +13,7 @@ describe('a run that moves its own issue', () => {
   });
 
   // @conforms tools.3
-  it('and was refused has not moved it: somebody else did', async () => {
+  it('and was refused has not moved it: another user did', async () => {
     const stage = await begun();
     const { report } = stage.runs[0]?.request ?? {};
     report?.({ kind: 'moved', to: 'Backlog' });
@@ -23,7 +23,7 @@ describe('a run that moves its own issue', () => {
     expect(stage.runs[0]?.stops).toEqual(['inactive_state']);
   });
 
-  it('and was refused a second move has made the first', async () => {
+  it('and was refused a second move keeps the first', async () => {
     const stage = await begun();
     const { report } = stage.runs[0]?.request ?? {};
     report?.({ kind: 'moved', to: 'Backlog' });

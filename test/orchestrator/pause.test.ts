@@ -28,7 +28,7 @@ describe('a pause', () => {
     expect(stage.started()).toEqual(kind === 'resume' ? ['1'] : []);
   });
 
-  it('is not lifted by a look at the store that began before it was written', async () => {
+  it('is not lifted by a read of the store that began before it was written', async () => {
     const slow = gate();
     let isSlow = false;
     const stage = await begun({
@@ -71,7 +71,7 @@ describe('a pause', () => {
   });
 });
 
-it('commands that have to wait, however many, keep no other waiting and are not asked for in circles', async () => {
+it('waiting commands, however many, delay no other command and are not read in a loop', async () => {
   const stage = await begun({ issues: [], settings: settings({ intervalMs: 3_600_000 }) });
   let asked = 0;
   stage.tracker.fetchByIds = async () => {

@@ -30,7 +30,7 @@ async function answer(stage: Scene, at = 0): Promise<void> {
 
 describe('the time in which a run waits for a person', () => {
   // @conforms runs.42
-  it('is not counted against the time that a run may take, while it waits and after it', async () => {
+  it('does not count towards the time of the run, during and after it', async () => {
     const stage = await limited({ runWallTimeMs: 10 * minuteMs });
     await stage.clock.advance(4 * minuteMs);
     ask(stage.runs[0]);
@@ -44,7 +44,7 @@ describe('the time in which a run waits for a person', () => {
     expect(stage.runs[0]?.stops).toEqual(['limit_reached']);
   });
 
-  it('is counted once where two questions are open at a time, and ends with the last of them', async () => {
+  it('counts once for two open questions, and ends with the last of them', async () => {
     const stage = await limited({ runWallTimeMs: 10 * minuteMs });
     const first = ask(stage.runs[0]);
     await stage.clock.advance(3 * minuteMs);
@@ -62,7 +62,7 @@ describe('the time in which a run waits for a person', () => {
   });
 
   // @conforms runs.42
-  it('is not among the time of all runs of an issue either', async () => {
+  it('does not count towards the time of all runs of an issue', async () => {
     const stage = await limited({ issueWallTimeMs: 10 * minuteMs });
     await stage.clock.advance(4 * minuteMs);
     ask(stage.runs[0]);
@@ -77,7 +77,7 @@ describe('the time in which a run waits for a person', () => {
     expect(stage.runs[1]?.stops).toEqual(['limit_reached']);
   });
 
-  it('is one that a run cannot make by asking what is refused', async () => {
+  it('does not grow by questions that are refused', async () => {
     const stage = await limited({ runWallTimeMs: 10 * minuteMs });
     for (let minute = 0; minute < 11; minute += 1) {
       ask(stage.runs[0]).abort();

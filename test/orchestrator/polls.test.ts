@@ -39,7 +39,7 @@ describe('while the tracker takes ten seconds to answer', () => {
     return stage;
   };
 
-  it("a run's exit is settled at once", async () => {
+  it('the exit of a run is settled at once', async () => {
     const stage = await waiting();
     stage.runs[0]?.fail();
     await stage.clock.advance(0);
@@ -47,7 +47,7 @@ describe('while the tracker takes ten seconds to answer', () => {
     expect(await stage.store.retries.list(stage.project)).toHaveLength(1);
   });
 
-  it('two exits in a row are settled, and each is seen in the status at once', async () => {
+  it('two exits in a row are settled, and each is in the status at once', async () => {
     const stage = await waiting();
     for (const [index, run] of stage.runs.entries()) {
       run.succeed();
@@ -56,7 +56,7 @@ describe('while the tracker takes ten seconds to answer', () => {
     }
   });
 
-  it('a due look has its timer served: it asks for its own read', async () => {
+  it('a due retry is served: it makes its own read', async () => {
     const stage = await begun({ settings: settings({ intervalMs: hour }) });
     slowDown(stage, 10_000);
     await stage.clock.advance(1_000);
@@ -85,14 +85,14 @@ describe('while the tracker takes ten seconds to answer', () => {
 
 describe('a poll', () => {
   // @conforms tick.5
-  it('answers for candidates and for running issues with one read', async () => {
+  it('covers candidates and running issues with one read', async () => {
     const stage = await begun({ issues: Array.from({ length: 10 }, (_, index) => issue({ id: `${index}` })) });
     stage.calls.length = 0;
     await stage.clock.advance(1_000);
     expect(kinds(stage)).toEqual(Array(10).fill('states'));
   });
 
-  it('reads by id only the claimed issues that are missing in its answer', async () => {
+  it('reads by id only the claimed issues that its answer lacks', async () => {
     const stage = await begun({ issues: [issue({ id: '1' }), issue({ id: '2' }), issue({ id: '3' })] });
     await stage.tracker.changes.moveIssue('2', 'Done', person);
     await stage.clock.advance(2_000);
@@ -104,7 +104,7 @@ describe('a poll', () => {
     expect(stage.calls.filter(({ kind }) => kind === 'ids').every(({ asked }) => asked.join() === '2')).toBe(true);
   });
 
-  it('that fails keeps the runs, the looks, the holds and the candidates', async () => {
+  it('that fails keeps runs, retries, holds and candidates', async () => {
     const stage = await begun({
       issues: ['1', '2', '3', '4'].map((id) => issue({ id })),
       settings: settings({ intervalMs: 100, agent: { maxConcurrentAgents: 3 } }),
@@ -125,7 +125,7 @@ describe('a poll', () => {
   });
 
   // @conforms tick.6
-  it('is one at a time; whoever asks meanwhile gets another right after it', async () => {
+  it('runs one at a time; a request meanwhile causes another right after it', async () => {
     const stage = await begun({ settings: settings({ intervalMs: hour }) });
     slowDown(stage, 10_000);
     await stage.clock.advance(1_000);
@@ -164,7 +164,7 @@ describe('a poll', () => {
     expect(stage.started()).toEqual(['1']);
   });
 
-  it('that takes long but shows that it goes on is waited for', async () => {
+  it('that takes long but reports progress is waited for', async () => {
     const stage = await begun({ issues: [], settings: settings({ intervalMs: 30_000 }) });
     stage.tracker.fetchByStates = async (_states, ask) => {
       for (let page = 0; page < 10; page += 1) {
@@ -183,7 +183,7 @@ describe('a poll', () => {
     expect(stage.orchestrator.read().errors).toEqual([]);
   });
 
-  it('still fills the slots when a hold that is over cannot be lifted in the store', async () => {
+  it('still fills the slots when an obsolete hold cannot be lifted in the store', async () => {
     const stage = await begun({ issues: [issue({ id: '1' }), issue({ id: '2', state: 'Backlog' })] });
     stage.runs[0]?.fail('agent_input_required');
     await stage.clock.advance(0);
@@ -205,7 +205,7 @@ describe('a poll', () => {
 
 describe('reads', () => {
   // @conforms tick.8
-  it('looks and revalidations that come due together share one', async () => {
+  it('of retries and revalidations that are due together share one', async () => {
     const stage = await begun({
       issues: Array.from({ length: 20 }, (_, index) => issue({ id: `${index}` })),
       settings: settings({ intervalMs: hour, agent: { maxConcurrentAgents: 20 } }),
@@ -219,7 +219,7 @@ describe('reads', () => {
     expect(stage.runs).toHaveLength(40);
   });
 
-  it('are not repeated within the freshness, and are after it', async () => {
+  it('are not repeated within the freshness, but after it', async () => {
     const stage = await begun({
       issues: ['1', '2'].map((id) => issue({ id })),
       settings: settings({ intervalMs: hour, agent: { maxConcurrentAgents: 1 } }),
@@ -241,7 +241,7 @@ describe('reads', () => {
     expect(later.calls).toMatchObject([{ kind: 'ids', asked: ['2'] }]);
   });
 
-  it('an issue that is forgotten while it is read is read again', async () => {
+  it('repeat an issue that is forgotten while it is read', async () => {
     const stage = await begun({ settings: settings({ intervalMs: hour }) });
     const { fetchByIds } = stage.tracker;
     const slow = gate();
@@ -277,7 +277,7 @@ describe('reads', () => {
     return stage;
   };
 
-  it('a list that took long is no fresh news of an issue that changed meanwhile', async () => {
+  it('of a long list do not count as fresh for an issue that changed meanwhile', async () => {
     const stage = await slowList();
     await stage.clock.advance(8_999);
     stage.runs[0]?.fail('agent_input_required');
@@ -285,7 +285,7 @@ describe('reads', () => {
     expect(stage.started()).toEqual(['1']);
   });
 
-  it('an older answer does not take the place of a newer one', async () => {
+  it('never replace a newer answer by an older one', async () => {
     const stage = await slowList();
     await stage.clock.advance(8_500);
     stage.runs[0]?.fail('agent_input_required');
@@ -297,7 +297,7 @@ describe('reads', () => {
     expect(stage.started()).toEqual(['1']);
   });
 
-  it('with no freshness at all are still bounded, though time passes between an answer and a decision', async () => {
+  it('without any freshness are still bounded', async () => {
     const stage = await scene({
       issues: [issue({ id: '1' }), issue({ id: '2' })],
       settings: settings({ agent: { maxConcurrentAgents: 1 }, polling: { intervalMs: hour, freshnessMs: 0 } }),
@@ -325,7 +325,7 @@ describe('reads', () => {
   });
 
   // @conforms tick.9
-  it('fifty instant tickets drain as fast with half a minute between polls as with a tenth of a second', async () => {
+  it('fifty instant issues finish as fast with half a minute between polls as with a tenth of a second', async () => {
     const drain = async (intervalMs: number) => {
       const tracker = { move: async (_id: string): Promise<void> => {} };
       const stage = await scene({

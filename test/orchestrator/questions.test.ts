@@ -32,7 +32,7 @@ async function openOne({ store, project }: Scene): Promise<string> {
 
 describe('a question of a live agent', () => {
   // @conforms runs.14
-  it('is in the store and in the read model, and an answer reaches the agent that waits', async () => {
+  it('is in the store and in the read model, and its answer reaches the waiting agent', async () => {
     const stage = await begun();
     const asked = ask(stage.runs[0]);
     await stage.clock.advance(0);
@@ -55,7 +55,7 @@ describe('a question of a live agent', () => {
     expect(await stage.orchestrator.explain('1')).toMatchObject({ nextCode: 'run_continues', next: telling(runId) });
   });
 
-  it('is no silence: a run that waits for a person does not stall', async () => {
+  it('is not silence: a run that waits for a person does not stall', async () => {
     const stage = await begun({
       settings: settings({ intervalMs: 30_000, agent: { stallTimeoutMs: minuteMs, askTimeoutMs: 20 * minuteMs } }),
     });
@@ -68,7 +68,7 @@ describe('a question of a live agent', () => {
   });
 
   // @conforms api.66
-  it('does not keep a silent agent alive by what people say to it', async () => {
+  it('does not keep a silent agent alive by messages of people', async () => {
     const stage = await begun({ settings: settings({ intervalMs: 30_000, agent: { stallTimeoutMs: minuteMs } }) });
     const before = stage.orchestrator.read().running[0]?.lastEvent;
     for (let at = 0; at < 6; at += 1) {
@@ -83,7 +83,7 @@ describe('a question of a live agent', () => {
   });
 
   // @conforms X2, O31, O32
-  it('that nobody answers in time ends the run, and holds the issue with the question and the command', async () => {
+  it('without an answer in time ends the run, and holds the issue with the question and the command', async () => {
     const stage = await begun({ settings: settings({ intervalMs: 30_000, agent: { askTimeoutMs: 5 * minuteMs } }) });
     const asked = ask(stage.runs[0]);
     await stage.clock.advance(5 * minuteMs);
@@ -100,7 +100,7 @@ describe('a question of a live agent', () => {
   });
 
   // @conforms runs.15
-  it('answered after its run has ended goes on in the same conversation, told the answer once', async () => {
+  it('answered after its run has ended continues the same conversation, with the answer once', async () => {
     const stage = await begun({ settings: settings({ intervalMs: 100, agent: { askTimeoutMs: 0 } }) });
     stage.runs[0]?.request.report({ kind: 'session', threadId: 'thread-1' });
     ask(stage.runs[0], which);
@@ -137,7 +137,7 @@ describe('a question of a live agent', () => {
   });
 
   // @conforms runs.16
-  it('answered after the daemon was killed is told to the next run', async () => {
+  it('answered after the daemon was killed reaches the next run', async () => {
     const stage = await begun();
     ask(stage.runs[0]);
     await stage.clock.advance(0);
@@ -158,7 +158,7 @@ describe('a question of a live agent', () => {
     expect(next.runs[0]?.request).toMatchObject({ retryKind: 'interrupted', answers: [{ answer: yes }] });
   });
 
-  it('that the agent takes back is closed; one whose run is stopped stays for the next run', async () => {
+  it('that the agent withdraws is closed; one whose run is stopped stays for the next run', async () => {
     const stage = await begun({ issues: [issue({ id: '1' }), issue({ id: '2' })] });
     const aborted = new AbortController();
     const asked = ask(stage.runs[0], mayI, aborted.signal);
@@ -185,7 +185,7 @@ describe('a question of a live agent', () => {
     expect(await stage.store.questions.open(stage.project)).toEqual([]);
   });
 
-  it('waits for nobody where the settings do not ask people', async () => {
+  it('does not wait when the settings do not ask people', async () => {
     const stage = await begun({ settings: settings({ intervalMs: 100, agent: { approvals: 'auto' } }) });
     const asked = ask(stage.runs[0], which);
     await stage.clock.advance(1);
@@ -193,7 +193,7 @@ describe('a question of a live agent', () => {
     expect(stage.runs[0]?.stops).toEqual(['unanswered']);
   });
 
-  it('has one answer: a second one, and one to a question that is closed, are refused', async () => {
+  it('takes one answer: a second one, and one to a closed question, are refused', async () => {
     const stage = await begun();
     ask(stage.runs[0]);
     await stage.clock.advance(0);
@@ -224,7 +224,7 @@ describe('a question of a live agent', () => {
     expect(asked.answer).toEqual(yes);
   });
 
-  it('of two, the issue waits for both', async () => {
+  it('of two keeps the issue waiting for both answers', async () => {
     const stage = await begun({ settings: settings({ intervalMs: 100, agent: { askTimeoutMs: 10 } }) });
     ask(stage.runs[0]);
     ask(stage.runs[0], which);
@@ -241,7 +241,7 @@ describe('a question of a live agent', () => {
     expect(stage.runs[1]?.request.answers).toHaveLength(2);
   });
 
-  it('that cannot be written down ends the run instead of waiting where nobody sees it', async () => {
+  it('that cannot be stored ends the run', async () => {
     const stage = await begun();
     const { transaction } = stage.store;
     let fails = 1;
@@ -271,7 +271,7 @@ describe('a question of a live agent', () => {
     expect(stage.runs[0]?.stops).toEqual(['stalled']);
   });
 
-  it('is one of a few: an agent that asks without end is told no', async () => {
+  it('is refused beyond a limit for an agent that asks without end', async () => {
     const stage = await begun();
     const all = Array.from({ length: 50 }, () => ask(stage.runs[0]));
     await stage.clock.advance(0);
@@ -281,7 +281,7 @@ describe('a question of a live agent', () => {
   });
 
   // @conforms tools.23
-  it('and what else is for people to decide cannot be decided by a run', async () => {
+  it('and other decisions of people cannot be made by a run', async () => {
     const stage = await begun();
     ask(stage.runs[0]);
     await stage.clock.advance(0);
@@ -303,7 +303,7 @@ describe('a question of a live agent', () => {
 });
 
 // @conforms runs.63
-it('a question that cannot be written down holds its issue with a command that lets it go on', async () => {
+it('a question that cannot be stored holds its issue with a command that continues it', async () => {
   const before = (call: string): void => {
     if (call === 'in questions.ask') throw new BatonError('store_unavailable', 'no store');
   };

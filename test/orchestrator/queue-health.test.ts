@@ -72,8 +72,8 @@ async function given(first: readonly Issue[] | null = []) {
   return { ...parts, skipped, workflow, polled, look, codes, warnings, claim, start, finish };
 }
 
-describe('a look at the queue', () => {
-  it('finds nothing where everything goes on, also before the first poll, and says so in one line', async () => {
+describe('a check of the queue', () => {
+  it('finds nothing when everything progresses, also before the first poll, and logs one line', async () => {
     const { look, logger, polled } = await given(null);
     expect(await look()).toEqual([]);
     polled([issue({ id: '1' })]);
@@ -85,7 +85,7 @@ describe('a look at the queue', () => {
   });
 
   // @conforms octo-1.13
-  it('finds what waits for a day since it was first seen in its state, with the reason', async () => {
+  it('finds an issue a day after it was first seen in its state, with the reason', async () => {
     const blocked = issue({ id: '1' });
     const { clock, look, codes, skipped, polled } = await given([blocked, issue({ id: '2' })]);
     await look();
@@ -105,14 +105,14 @@ describe('a look at the queue', () => {
     ]);
   });
 
-  it('finds at once, in a life that has just begun, what did not change for long', async () => {
+  it('finds an issue that did not change for long at once after a restart', async () => {
     const { codes, clock } = await given([issue({ id: '1', updatedAt: Date.UTC(2025, 11, 30) }), issue({ id: '2' })]);
     expect(await codes()).toEqual(['waits_too_long 1']);
     await clock.advance(1);
     expect(await codes()).toEqual(['waits_too_long 1']);
   });
 
-  it('does not take for waiting what is claimed here or elsewhere, nor what was until just now', async () => {
+  it('ignores issues that are claimed here or elsewhere, or were until now', async () => {
     const old = ['1', '2', '3'].map((id) => issue({ id, updatedAt: Date.UTC(2025, 0, 1) }));
     const { clock, codes, claims, retry, hold, elsewhere } = await given(old);
     retry('1', { failures: 0 });
@@ -128,7 +128,7 @@ describe('a look at the queue', () => {
   });
 
   // @conforms octo-1.13
-  it('finds what fails again and again, waiting or running, with the last error and since when', async () => {
+  it('finds repeated failures, waiting or running, with the last error and the start', async () => {
     const { clock, look, claims, retry, run, workflow, store, project, start, finish } = await given();
     const ends: readonly Partial<RunFinish>[] = [
       { outcome: 'failed' },
@@ -161,13 +161,13 @@ describe('a look at the queue', () => {
     expect(await look()).toEqual([]);
   });
 
-  it('tells the error of the look where the runs are not kept any more', async () => {
+  it('reports the error of the retry when the runs are pruned', async () => {
     const { look, retry } = await given();
     retry('1', { failures: 3, error: 'boom' });
     expect(await look()).toMatchObject([{ code: 'fails_repeatedly', text: telling(3, 'boom') }]);
   });
 
-  it('finds what is held for more than a day', async () => {
+  it('finds an issue that is held for more than a day', async () => {
     const { clock, codes, hold } = await given();
     hold('1', { since: clock.now() });
     await clock.advance(day - 1);
@@ -177,7 +177,7 @@ describe('a look at the queue', () => {
   });
 
   // @conforms octo-1.13
-  it('finds leases that nobody holds, and never its own, which a store of its own does not renew', async () => {
+  it('finds abandoned leases, and never its own', async () => {
     const { clock, look, codes, run, workflow, claim } = await given([issue({ id: '1' })]);
     await claim('1', 'other');
     await run('2', workflow);
@@ -197,7 +197,7 @@ describe('a look at the queue', () => {
     expect(await codes()).toEqual([]);
   });
 
-  it('finds runs without an end that nobody claims, and never its own', async () => {
+  it('finds unfinished runs without a claim, and never its own', async () => {
     const { clock, codes, run, inherit, workflow, start } = await given();
     await start('gone', '1');
     await run('2', workflow);
@@ -209,7 +209,7 @@ describe('a look at the queue', () => {
     expect(await codes()).toEqual(['run_abandoned 1']);
   });
 
-  it('warns of each finding once a day, and again when it went and came back', async () => {
+  it('warns about each finding once a day, and again when it came back', async () => {
     const { clock, look, warnings, claims, hold } = await given();
     const since = clock.now() - day;
     hold('1', { since });
@@ -234,7 +234,7 @@ describe('a look at the queue', () => {
     expect(warnings()).toHaveLength(3);
   });
 
-  it('does not fill the log with a long queue, and yet tells everything', async () => {
+  it('does not fill the log with a long queue, and still reports everything', async () => {
     const old = Array.from({ length: 50 }, (_, id) => issue({ id: `${id}`, updatedAt: Date.UTC(2025, 0, 1) }));
     const { look, warnings, logger } = await given(old);
     expect(await look()).toHaveLength(50);
@@ -246,7 +246,7 @@ describe('a look at the queue', () => {
   });
 
   // @conforms cadence.31
-  it('changes nothing in the store and nothing in the state', async () => {
+  it('changes nothing in the store and nothing in memory', async () => {
     const { look, claims, store, project, claim, start, clock } = await given([issue({ id: '1', updatedAt: 1 })]);
     await claim('1', 'other');
     await start('gone', '2');
@@ -256,7 +256,7 @@ describe('a look at the queue', () => {
     expect([[...claims.all], await store.recovery(project, clock.now())]).toEqual(before);
   });
 
-  it('of one life knows nothing of what another told', async () => {
+  it('starts again after a restart', async () => {
     for (let life = 0; life < 2; life += 1) {
       const { look, warnings } = await given([issue({ id: '1', updatedAt: Date.UTC(2025, 0, 1) })]);
       await look();

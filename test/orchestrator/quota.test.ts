@@ -22,7 +22,7 @@ function options(agent: Partial<AgentSettings> = {}) {
 
 describe('an account without quota', () => {
   // @conforms tick.20
-  it('is parked: no attempt is spent, no slot is held, nothing starts on it until the time it named', async () => {
+  it('is parked: no attempt is used, no slot is taken, and nothing starts on it until its time', async () => {
     const stage = await begun(options());
     const resetsAt = stage.clock.now() + hourMs;
     stage.runs[0]?.fail('agent_quota_exhausted', { resets_at: resetsAt });
@@ -56,7 +56,7 @@ describe('an account without quota', () => {
   });
 
   // @conforms runs.28
-  it('leaves the work to another account of the backend, at once', async () => {
+  it('leaves the work to another account of the backend at once', async () => {
     const stage = await begun(options({ accounts: twoAccounts }));
     expect(stage.runs[0]?.request.account.name).toBe('first');
     stage.runs[0]?.fail('agent_quota_exhausted', { resets_at: stage.clock.now() + hourMs });
@@ -68,7 +68,7 @@ describe('an account without quota', () => {
     ]);
   });
 
-  it('waits longer each time when it does not say until when, and from the start again after a good run', async () => {
+  it('waits longer each time without an announced time, and starts again after a good run', async () => {
     const stage = await begun({ ...options(), issues: [issue({ id: '1' })] });
     const waits: number[] = [];
     for (let round = 0; round < 3; round += 1) {
@@ -86,7 +86,7 @@ describe('an account without quota', () => {
     expect(stage.orchestrator.read().accounts).toMatchObject([{ parked: null, parks: 0 }]);
   });
 
-  it('starts nothing new before a known window is used up, and goes on when it begins anew', async () => {
+  it('starts nothing new when a known window is nearly used up, and continues in the next window', async () => {
     const stage = await begun(options({ maxConcurrentAgents: 5 }));
     const resetsAt = stage.clock.now() + hourMs;
     const quota = [{ name: 'primary', usedPercent: 97, windowMinutes: 300, resetsAt }];
@@ -104,7 +104,7 @@ describe('an account without quota', () => {
   });
 });
 
-describe('an account without quota, and people', () => {
+describe('an account without quota and people', () => {
   it('is tried again when a person asks for it', async () => {
     const stage = await begun({ ...options(), issues: [issue({ id: '1' })] });
     stage.runs[0]?.fail('agent_quota_exhausted', { resets_at: stage.clock.now() + 5 * 24 * hourMs });
@@ -115,7 +115,7 @@ describe('an account without quota, and people', () => {
     expect(stage.runs).toHaveLength(2);
   });
 
-  it('costs its issue none of its runs', async () => {
+  it('uses none of the runs of its issue', async () => {
     const stage = await begun({ ...options(), issues: [issue({ id: '1' })] });
     stage.runs[0]?.fail('agent_quota_exhausted', { resets_at: stage.clock.now() + minuteMs });
     await stage.clock.advance(0);
@@ -123,9 +123,9 @@ describe('an account without quota, and people', () => {
   });
 });
 
-describe('an account that nobody is logged in to', () => {
+describe('an account without a login', () => {
   // @conforms runs.30
-  it('holds its issue with the reason, and keeps the others from failing the same way', async () => {
+  it('holds its issue with the reason, and keeps the others from failing', async () => {
     const stage = await begun(options());
     stage.runs[0]?.fail('agent_auth_failed');
     await stage.clock.advance(minuteMs);
@@ -140,7 +140,7 @@ describe('an account that nobody is logged in to', () => {
   });
 });
 
-describe('an account that nobody is logged in to, and a long queue', () => {
+describe('an account without a login and a long queue', () => {
   const queue = Array.from({ length: 30 }, (_, at) => issue({ id: String(at + 1) }));
   const many = { issues: queue, settings: settings({ intervalMs: 30_000, agent: { maxConcurrentAgents: 5 } }) };
   /** Five are under way and find nobody logged in; then every run that starts, until `isMended`. */
@@ -175,7 +175,7 @@ describe('an account that nobody is logged in to, and a long queue', () => {
   }
 
   // @conforms runs.51
-  it('has one issue held for it, however many runs were under way, and none more for each look', async () => {
+  it('holds one issue, however many runs were in progress, and no more later', async () => {
     const { stage, seen } = await loggedOut();
     const model = stage.orchestrator.read();
     expect(stage.runs).toHaveLength(5);
@@ -191,7 +191,7 @@ describe('an account that nobody is logged in to, and a long queue', () => {
     expect(stage.orchestrator.read().held).toHaveLength(1);
   });
 
-  it('costs the issues that wait none of their runs', async () => {
+  it('uses none of the runs of the waiting issues', async () => {
     const { stage } = await loggedOut();
     const [held] = stage.orchestrator.read().held;
     for (const { request } of stage.runs) {
@@ -201,7 +201,7 @@ describe('an account that nobody is logged in to, and a long queue', () => {
   });
 
   // @conforms runs.53
-  it('is tried at once when a person asks for it, by one run, and all go on when a turn of that gets through', async () => {
+  it('is tried at once by one run when a person asks, and all continue after a successful turn', async () => {
     const { stage, seen } = await loggedOut();
     const held = stage.orchestrator.read().held[0]?.issue.identifier ?? '';
     seen.isMended = true;
@@ -233,7 +233,7 @@ describe('an account that nobody is logged in to, and a long queue', () => {
     expect(stage.runs).toHaveLength(before + 1);
   });
 
-  it('holds the issue again that a person lets go on too early', async () => {
+  it('holds the issue again that a person continues too early', async () => {
     const { stage } = await loggedOut();
     await stage.command('issue_retry', { issue: stage.orchestrator.read().held[0]?.issue.id });
     await stage.clock.advance(minuteMs);
@@ -241,7 +241,7 @@ describe('an account that nobody is logged in to, and a long queue', () => {
   });
 
   // @conforms runs.54
-  it('is not waited for because a daemon died while it tried it', async () => {
+  it('does not stay blocked because a daemon died while it tried the account', async () => {
     const { stage, seen } = await loggedOut();
     seen.isMended = true;
     await stage.command('issue_retry', { issue: stage.orchestrator.read().held[0]?.issue.id });
@@ -268,9 +268,9 @@ describe('an account that nobody is logged in to, and a long queue', () => {
   });
 });
 
-describe('an account that told no time, and a long queue', () => {
+describe('an account without an announced time and a long queue', () => {
   // @conforms runs.52
-  it('is tried by one run at a time until a turn gets through', async () => {
+  it('is tried by one run at a time until a turn succeeds', async () => {
     const issues = Array.from({ length: 8 }, (_, at) => issue({ id: String(at + 1) }));
     const stage = await begun({
       issues,
@@ -291,9 +291,9 @@ describe('an account that told no time, and a long queue', () => {
   });
 });
 
-describe('a run that died of its context', () => {
+describe('a run that filled its context', () => {
   // @conforms 4.82
-  it('is not repeated as it was, and counts as a failure', async () => {
+  it('is not repeated unchanged, and counts as a failure', async () => {
     const contextRecovery = { reducedBudgetTokens: 50_000, compact: true, freshStart: true, largerModel: 'huge' };
     const stage = await begun({ ...options({ contextRecovery, maxRetries: 6 }), issues: [issue({ id: '1' })] });
     const seen: unknown[] = [];

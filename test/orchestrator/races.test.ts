@@ -46,7 +46,7 @@ describe('a hold that is being written', () => {
     expect(stage.started()).toEqual(['7']);
   });
 
-  it('that cannot be written leaves the look as it was promised', async () => {
+  it('that cannot be written leaves the retry unchanged', async () => {
     let isFull = false;
     const stage = await begun({
       through: (store) =>
@@ -88,7 +88,7 @@ describe('a command while the end of a run is being written', () => {
     return { stage, slow, settle };
   };
 
-  it('to hold takes the promised look away', async () => {
+  it('to hold cancels the scheduled retry', async () => {
     const { stage, slow, settle } = await settling();
     await settle('fail');
     await stage.command('issue_hold', { issue: '1' });
@@ -98,7 +98,7 @@ describe('a command while the end of a run is being written', () => {
     expect(await whereIs(stage, '1')).toEqual({ places: ['held'], rows: { hold: true, retry: false, claim: true } });
   });
 
-  it('to release a hold that the end brings lifts it, in memory and in the store', async () => {
+  it('to release lifts the hold of the end, in memory and in the store', async () => {
     const { stage, slow, settle } = await settling();
     await stage.command('issue_hold', { issue: '1' });
     await settle('succeed');
@@ -119,7 +119,7 @@ describe('a command while the end of a run is being written', () => {
     expect(await whereIs(stage, '1')).toEqual({ places: ['held'], rows: { hold: true, retry: false, claim: true } });
   });
 
-  it('to retry is refused in words: it is still running', async () => {
+  it('to retry is refused, because the issue is still running', async () => {
     const { stage, slow, settle } = await settling();
     await settle('fail');
     expect(await stage.command('issue_retry', { issue: '1' })).toMatchObject({
@@ -130,7 +130,7 @@ describe('a command while the end of a run is being written', () => {
   });
 });
 
-describe('an issue that is being taken over', () => {
+describe('an issue that is being inherited', () => {
   /** A daemon that finds the run of an earlier life at its third second, with processes that take long to end. */
   const adopting = async (left = 0) => {
     const slow = gate();
@@ -151,7 +151,7 @@ describe('an issue that is being taken over', () => {
     return { stage, slow };
   };
 
-  it('is not started, and a command about it waits until it is over', async () => {
+  it('is not started, and a command about it waits', async () => {
     const { stage, slow } = await adopting();
     expect(stage.started()).toEqual([]);
     expect(await stage.command('issue_hold', { issue: '9' })).toBeNull();
@@ -165,7 +165,7 @@ describe('an issue that is being taken over', () => {
     expect(await whereIs(stage, '9')).toEqual({ places: ['held'], rows: { hold: true, retry: false, claim: true } });
   });
 
-  it('and whose agent survives is never free for a moment, whatever the store does', async () => {
+  it('with a surviving agent is never free, whatever the store does', async () => {
     let isBroken = true;
     const first = await begun();
     first.kill();
@@ -191,7 +191,7 @@ describe('an issue that is being taken over', () => {
     expect(await stage.store.runs.unfinished(stage.project)).toEqual([]);
   });
 
-  it.each([0, 1, 2])('and whose agent survives is not started while transaction %i waits', async (free) => {
+  it.each([0, 1, 2])('with a surviving agent is not started while transaction %i waits', async (free) => {
     const slow = gate();
     let transactions = 0;
     const first = await begun();
@@ -220,7 +220,7 @@ describe('an issue that is being taken over', () => {
     expect(stage.started()).toEqual([]);
   });
 
-  it('is not started over the run of an earlier life while that could not be ended yet', async () => {
+  it('is not started while its run from before a restart could not be ended', async () => {
     let isBroken = true;
     const first = await begun();
     first.kill();
@@ -244,8 +244,8 @@ describe('an issue that is being taken over', () => {
   });
 });
 
-describe('a start that is not over', () => {
-  it('serves no tick and no command before what earlier lives left is taken over', async () => {
+describe('an unfinished startup', () => {
+  it('runs no tick and no command before everything is inherited', async () => {
     const slow = gate();
     const first = await begun();
     await first.command('issue_hold', { issue: '1' });
@@ -275,8 +275,8 @@ describe('a start that is not over', () => {
   });
 });
 
-describe('nobody who asks is forgotten', () => {
-  it('a slot that is freed at any moment of a dispatch is used at once', async () => {
+describe('no request is forgotten', () => {
+  it('a slot that is freed at any point of a dispatch is used at once', async () => {
     let isFull = true;
     const stage = await begun({
       settings: settings({ intervalMs: 3_600_000, agent: { maxConcurrentAgents: 1_000 } }),
@@ -304,7 +304,7 @@ describe('nobody who asks is forgotten', () => {
     }
   });
 
-  it('a command that is written at any moment of another is carried out at once', async () => {
+  it('a command that is written at any point of another is carried out at once', async () => {
     const stage = await begun({ settings: settings({ intervalMs: 3_600_000 }), issues: [] });
     for (let moments = 0; moments < 20; moments += 1) {
       const draft = { project: stage.project, kind: 'nonsense', payload: {}, author: person, at: 0, key: null };
@@ -317,7 +317,7 @@ describe('nobody who asks is forgotten', () => {
     }
   });
 
-  it('wakes that come faster than the tracker answers do not keep work from starting', async () => {
+  it('frequent wake-ups during slow tracker answers do not keep work from starting', async () => {
     const stage = await begun({ issues: [], settings: settings({ intervalMs: 30_000 }) });
     const { fetchByStates } = stage.tracker;
     stage.tracker.fetchByStates = async (states, signal) => {
@@ -356,7 +356,7 @@ async function orphan({ store, project, clock }: Scene, issueId: string): Promis
   });
 }
 
-it('a retry that a person asks for while its look is under way is not lost', async () => {
+it('a retry by a person during the scheduled retry is not lost', async () => {
   const stage = await begun({ settings: settings({ intervalMs: 3_600_000 }) });
   stage.runs[0]?.fail();
   const { fetchByIds } = stage.tracker;

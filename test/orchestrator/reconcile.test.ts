@@ -6,9 +6,9 @@ import { begun, besides, scene } from './scene.ts';
 const hour = 3_600_000;
 const person = { kind: 'person', name: 'me' } as const;
 
-describe('an issue that changes under its run', () => {
+describe('an issue that changes during its run', () => {
   // @conforms O8
-  it('to a state that is neither active nor terminal: stopped, given back, workspace kept', async () => {
+  it('to a state that is neither active nor terminal: run stopped, claim released, workspace kept', async () => {
     const stage = await begun();
     stage.runs[0]?.request.report({ kind: 'workspace', path: '/old/T-1' });
     await stage.tracker.changes.moveIssue('1', 'Backlog', person);
@@ -22,7 +22,7 @@ describe('an issue that changes under its run', () => {
   });
 
   // @conforms O10
-  it('to a terminal state after the root was changed: the recorded workspace goes when its agent is dead', async () => {
+  it('to a terminal state after the root was changed: the recorded workspace is removed when its agent is gone', async () => {
     const stage = await begun();
     stage.runs[0]?.request.report({ kind: 'workspace', path: '/old/T-1' });
     stage.file.settings = settings({ intervalMs: 100, workspace: { root: '/new' } });
@@ -36,7 +36,7 @@ describe('an issue that changes under its run', () => {
   });
 
   // @conforms O11
-  it('and vanishes: stopped, given back, workspace kept', async () => {
+  it('and vanishes: run stopped, claim released, workspace kept', async () => {
     const stage = await begun();
     stage.runs[0]?.request.report({ kind: 'workspace', path: '/old/T-1' });
     stage.tracker.remove('1');
@@ -52,7 +52,7 @@ describe('an issue that changes under its run', () => {
     ['is not for Baton any more', { dispatchable: false }],
     // @conforms O14
     ['loses a label it needs', { labels: [] }],
-  ])('%s: stopped and given back', async (_title, change) => {
+  ])('%s: run stopped and claim released', async (_title, change) => {
     const labelled = settings({ intervalMs: 100, tracker: { requiredLabels: ['baton'] } });
     const stage = await begun({ issues: [issue({ id: '1', labels: ['baton'] })], settings: labelled });
     stage.tracker.put(issue({ id: '1', labels: ['baton'], ...change }));
@@ -65,7 +65,7 @@ describe('an issue that changes under its run', () => {
   });
 
   // @conforms O16
-  it('while its retry waits, by losing its label: given back, no retry', async () => {
+  it('while its retry waits, by losing its label: claim released, no retry', async () => {
     const labelled = settings({ intervalMs: 100, tracker: { requiredLabels: ['baton'] } });
     const stage = await begun({ issues: [issue({ id: '1', labels: ['baton'] })], settings: labelled });
     stage.runs[0]?.fail();
@@ -78,7 +78,7 @@ describe('an issue that changes under its run', () => {
   });
 
   // @conforms O17
-  it('while its retry waits, by vanishing: given back', async () => {
+  it('while its retry waits, by vanishing: claim released', async () => {
     const stage = await begun();
     stage.runs[0]?.fail();
     await stage.clock.advance(0);
@@ -88,7 +88,7 @@ describe('an issue that changes under its run', () => {
     expect(stage.started()).toEqual(['1']);
   });
 
-  it('to a terminal state while its retry waits: its workspace is removed at the recorded place', async () => {
+  it('to a terminal state while its retry waits: its recorded workspace is removed', async () => {
     const stage = await begun();
     stage.runs[0]?.request.report({ kind: 'workspace', path: '/old/T-1' });
     stage.runs[0]?.fail();
@@ -99,9 +99,9 @@ describe('an issue that changes under its run', () => {
   });
 });
 
-describe('a run without a sign of life', () => {
+describe('a silent run', () => {
   // @conforms O29
-  it('is stopped and retried after its backoff, though the issue could start at once', async () => {
+  it('is stopped and retried after its backoff, although the issue could start at once', async () => {
     const stage = await begun({
       issues: [issue({ id: '1', url: 'https://tracker/1' })],
       settings: settings({ intervalMs: 100, agent: { stallTimeoutMs: 1_000 } }),
@@ -126,7 +126,7 @@ describe('a run without a sign of life', () => {
   });
 });
 
-describe('a process that is gone without an exit', () => {
+describe('a process that vanished without an exit', () => {
   const withProcess = async () => {
     const stage = await begun({ settings: settings({ intervalMs: hour }) });
     stage.runs[0]?.request.report({ kind: 'process', process: { pid: 7, startTime: 1 } });
@@ -134,7 +134,7 @@ describe('a process that is gone without an exit', () => {
   };
 
   // @conforms 4.53
-  it('is taken for lost at the second look, a second after the first', async () => {
+  it('counts as lost at the second check, a second after the first', async () => {
     const stage = await withProcess();
     stage.dead.add(7);
     await stage.clock.advance(10_000);
@@ -146,7 +146,7 @@ describe('a process that is gone without an exit', () => {
     expect(stage.orchestrator.read().retrying).toMatchObject([{ kind: 'failure', attempt: 1 }]);
   });
 
-  it('is not taken for lost by a burst of looks while its exit is on its way', async () => {
+  it('does not count as lost by many checks while its exit is on the way', async () => {
     const stage = await withProcess();
     stage.dead.add(7);
     for (let looks = 0; looks < 5; looks += 1) {
@@ -156,7 +156,7 @@ describe('a process that is gone without an exit', () => {
     expect(stage.runs[0]?.stops).toEqual([]);
   });
 
-  it('is forgotten when another process takes its place, or the run says that it ended', async () => {
+  it('is forgotten when another process replaces it, or the run reports its end', async () => {
     const stage = await withProcess();
     stage.dead.add(7);
     await stage.clock.advance(5_000);
@@ -169,9 +169,9 @@ describe('a process that is gone without an exit', () => {
   });
 });
 
-describe('what was left behind', () => {
+describe('leftovers of a previous daemon', () => {
   // @conforms 4.54
-  it('level 2: a run without an end that nobody has is ended and its issue goes on', async () => {
+  it('level 2: an unfinished run without an owner is ended and its issue continues', async () => {
     const stage = await begun({ issues: [] });
     const key = { project: stage.project, issueId: '5' };
     await stage.store.runs.start({
@@ -195,7 +195,7 @@ describe('what was left behind', () => {
   });
 
   // @conforms 4.55
-  it('level 3: an issue in the state of running ones without a run or a claim is started again', async () => {
+  it('level 3: an issue in a running state without a run or a claim starts again', async () => {
     const stage = await scene({
       issues: [issue({ id: '1', state: 'In Progress' })],
       settings: settings({ intervalMs: 100 }),
@@ -206,7 +206,7 @@ describe('what was left behind', () => {
     expect(stage.started()).toEqual(['1']);
   });
 
-  it('a workspace in which the agent of another daemon works is not removed by a start', async () => {
+  it('a workspace with an agent of another daemon is not removed by a start', async () => {
     const one = await begun({ isShared: true, owner: 'one' });
     one.runs[0]?.request.report({ kind: 'workspace', path: '/workspaces/T-1' });
     // Its agent moved it on and says its last words.
@@ -219,8 +219,8 @@ describe('what was left behind', () => {
   });
 });
 
-describe('what is completed', () => {
-  it('gates nothing', async () => {
+describe('the completed issues', () => {
+  it('gate nothing', async () => {
     const stage = await begun();
     for (const state of ['Done', 'Todo']) {
       await stage.tracker.changes.moveIssue('1', state, person);
@@ -233,7 +233,7 @@ describe('what is completed', () => {
   });
 
   // @conforms 2.3
-  it('is bounded: the latest thousand are remembered', async () => {
+  it('are bounded to the latest thousand', async () => {
     const { clock, store, project, tracker } = await scene({ issues: [issue({ id: '1' })] });
     const facts = { project, title: null, url: null, state: 'Done' };
     for (let nth = 0; nth < 1_005; nth += 1) {

@@ -22,7 +22,7 @@ async function nextLife(
 
 describe('after a kill', () => {
   // @conforms O23
-  it('an interrupted run goes on at once, after its processes are gone, with its attempt and its thread', async () => {
+  it('an interrupted run continues at once, after its processes are gone, with its attempt and its thread', async () => {
     const first = await begun();
     first.runs[0]?.fail();
     await first.clock.advance(11_100);
@@ -40,7 +40,7 @@ describe('after a kill', () => {
   });
 
   // @conforms git.3
-  it('what an interrupted run committed is brought home, whether a next run comes or not', async () => {
+  it('commits of an interrupted run are published, with or without a next run', async () => {
     const first = await begun();
     first.runs[0]?.request.report({ kind: 'workspace', path: '/workspaces/T-1' });
     await first.clock.advance(300);
@@ -48,7 +48,7 @@ describe('after a kill', () => {
     expect(next.workspaces.broughtHome).toEqual(['/workspaces/T-1']);
   });
 
-  it('what became of the branch of an interrupted run is written down with it, and keeps what was known', async () => {
+  it('the publication of an interrupted run is recorded, and earlier evidence stays', async () => {
     const first = await begun();
     const { runId, report } = first.runs[0]?.request ?? expect.fail('no run');
     report({ kind: 'workspace', path: '/workspaces/T-1' });
@@ -81,7 +81,7 @@ describe('after a kill', () => {
     expect(next.runs[0]?.request.threadId).toBeNull();
   });
 
-  it('a thread of another backend is not gone on with', async () => {
+  it('a thread of another backend is not resumed', async () => {
     const first = await begun();
     first.runs[0]?.request.report({ kind: 'session', threadId: 'thread-1' });
     await first.clock.advance(300);
@@ -89,7 +89,7 @@ describe('after a kill', () => {
     expect(next.runs[0]?.request).toMatchObject({ retryKind: 'interrupted', threadId: null });
   });
 
-  it('killed again and again, an issue is interrupted as often and nothing is counted', async () => {
+  it('repeated kills interrupt an issue each time and count nothing', async () => {
     let life = await begun();
     for (let kills = 0; kills < 8; kills += 1) life = await nextLife(life);
     expect(life.runs[0]?.request).toMatchObject({ attempt: null, retryKind: 'interrupted' });
@@ -114,7 +114,7 @@ describe('after a kill', () => {
   });
 
   // @conforms claims.15
-  it('a retry waits no longer than the longest backoff, however far the wall clock was set back', async () => {
+  it('a retry waits at most the longest backoff, however far the wall clock was set back', async () => {
     const first = await begun();
     first.runs[0]?.fail();
     await first.clock.advance(0);
@@ -124,7 +124,7 @@ describe('after a kill', () => {
     expect(next.started()).toEqual(['1']);
   });
 
-  it('what is held stays held, with its reason and its time', async () => {
+  it('a held issue stays held, with its reason and its time', async () => {
     const first = await begun();
     first.runs[0]?.fail('agent_input_required');
     await first.clock.advance(0);
@@ -138,7 +138,7 @@ describe('after a kill', () => {
   });
 
   // @conforms claims.14
-  it('a hold that waited for the end of a run holds, though the run never ended', async () => {
+  it('a hold that waited for the end of a run applies, although the run never ended', async () => {
     const first = await begun();
     await first.command('issue_hold', { issue: '1', reason: 'enough' });
     const next = await nextLife(first);
@@ -151,7 +151,7 @@ describe('after a kill', () => {
     expect(next.started()).toEqual(['1']);
   });
 
-  it('what was spent is not forgotten', async () => {
+  it('the spending is kept', async () => {
     const limited = settings({ intervalMs: 60_000, limits: { tokensPerIssue: 1_000 } });
     const first = await begun({ settings: limited });
     spend(first.runs[0], 700);
@@ -164,7 +164,7 @@ describe('after a kill', () => {
   });
 
   // @conforms claims.16
-  it('with a store that is new, everything that is not finished is worked on, and nothing twice', async () => {
+  it('with a new store, all unfinished issues are worked on, each once', async () => {
     const first = await begun({ issues: ['1', '2', '3'].map((id) => issue({ id })) });
     first.runs[1]?.fail();
     await first.clock.advance(0);

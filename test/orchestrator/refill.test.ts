@@ -38,7 +38,7 @@ describe('a freed slot', () => {
     ['lost its label', 'missing_label', { labels: [] }],
     ['was given to somebody', 'not_dispatchable', { dispatchable: false }],
     ['got a blocker', 'blocked', { blockedBy: [{ id: 'x', identifier: 'T-x', state: 'Todo' }] }],
-  ])('does not go to an issue that %s since the poll, but to the one after it', async (_what, code, change) => {
+  ])('does not go to an issue that %s since the poll, but to the next one', async (_what, code, change) => {
     const stage = await full('1', '2', '3');
     stage.tracker.put(ready('2', change));
     await freeSlot(stage);
@@ -53,7 +53,7 @@ describe('a freed slot', () => {
     expect(stage.started()).toEqual(['1', '3']);
   });
 
-  it('waits, with the reason, when the tracker does not answer, and is used at the next poll', async () => {
+  it('waits with a reason when the tracker does not answer, and is used at the next poll', async () => {
     const stage = await full('1', '2');
     const { fetchByIds } = stage.tracker;
     stage.tracker.fetchByIds = async () => {
@@ -68,7 +68,7 @@ describe('a freed slot', () => {
     expect(stage.started()).toEqual(['1', '2']);
   });
 
-  it('goes to a retry that waits for it before it goes to anybody new', async () => {
+  it('goes to a waiting retry before a new issue', async () => {
     const stage = await full('1', '2', '3');
     await stage.clock.advance(2_000);
     stage.runs[0]?.fail();

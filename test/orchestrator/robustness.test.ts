@@ -19,7 +19,7 @@ async function begun(options: Parameters<typeof scene>[0] = {}) {
 
 describe('between two awaits', () => {
   // @conforms board.15
-  it('an issue that was given back while the tracker was asked is read again before it starts', async () => {
+  it('an issue that was released during a tracker read is read again before it starts', async () => {
     const stage = await begun();
     const stale = await stage.tracker.fetchByStates(['Todo']);
     const { promise, resolve: answer } = Promise.withResolvers<readonly Issue[]>();
@@ -35,7 +35,7 @@ describe('between two awaits', () => {
     expect(startedOf(stage)).toEqual(['1']);
   });
 
-  it('a reload never shows a moment in which a held issue is free', async () => {
+  it('a reload never makes a held issue free in between', async () => {
     const stage = await begun({ issues: [] });
     stage.tracker.put(issue({ id: '7' }));
     await stage.command('issue_hold', { issue: '7' });
@@ -54,7 +54,7 @@ describe('between two awaits', () => {
     expect(stage.orchestrator.read().held).toHaveLength(1);
   });
 
-  it('a reload that cannot read the store changes nothing and ends nobody', async () => {
+  it('a reload that cannot read the store changes nothing and ends no run', async () => {
     const stage = await begun();
     stage.store.transaction = async () => {
       throw new BatonError('store_busy', 'busy');
@@ -106,14 +106,14 @@ describe('an agent that could not be ended', () => {
     expect(stage.orchestrator.read().held).toMatchObject([{ code: 'agent_survives' }]);
   });
 
-  it('gives it up when a person says so', async () => {
+  it('releases its issue when a person confirms that it is gone', async () => {
     const stage = await surviving();
     expect(await stage.command('issue_release', { issue: '1' })).toMatchObject({ status: 'done' });
     await stage.clock.advance(0);
     expect(startedOf(stage)).toEqual(['1', '1']);
   });
 
-  it('is still known as that when a person had asked to hold the issue', async () => {
+  it('keeps its hold when a person had asked to hold the issue', async () => {
     const stage = await begun();
     await stage.command('issue_hold', { issue: '1' });
     stage.runs[0]?.fail('agent_survives');
@@ -123,7 +123,7 @@ describe('an agent that could not be ended', () => {
 });
 
 describe('after a kill', () => {
-  it('processes of the earlier life are ended before anything starts, and their runs end as interrupted', async () => {
+  it('processes of the previous daemon are ended before anything starts, and their runs end as interrupted', async () => {
     const first = await begun();
     const [left] = await first.store.runs.list(first.project, { limit: 1 });
     const second = await scene({ settings: quick, issues: [issue({ id: '1' })], store: first.store });
@@ -148,7 +148,7 @@ describe('after a kill', () => {
 });
 
 describe('a stop', () => {
-  it('waits until a hold is written down', async () => {
+  it('waits until a hold is written', async () => {
     const stage = await begun();
     const { transaction } = stage.store;
     const { promise, resolve: goOn } = Promise.withResolvers<void>();
@@ -169,7 +169,7 @@ describe('a stop', () => {
     expect(await stage.store.held.list(stage.project)).toHaveLength(1);
   });
 
-  it('leaves commands that it has no time for to the next life', async () => {
+  it('leaves the remaining commands to the next daemon', async () => {
     const stage = await begun();
     const waiting = ['a', 'b', 'c'].map((id) => ({
       id,
@@ -201,7 +201,7 @@ describe('on a tracker where a start moves the issue', () => {
     return stage;
   };
 
-  it('the limit of the state it is moved to holds', async () => {
+  it('the limit of the target state applies', async () => {
     const stage = await withStartMove();
     await stage.orchestrator.start();
     await stage.clock.advance(500);
@@ -213,7 +213,7 @@ describe('on a tracker where a start moves the issue', () => {
     });
   });
 
-  it('a move that fails for another reason than a refusal waits its backoff', async () => {
+  it('a move that fails for another reason than a refusal waits for its backoff', async () => {
     const stage = await withStartMove();
     stage.tracker.changes.moveIssue = async () => {
       throw new BatonError('store_constraint', 'odd');
@@ -224,7 +224,7 @@ describe('on a tracker where a start moves the issue', () => {
     expect(stage.orchestrator.read().retrying.length).toBeGreaterThan(0);
   });
 
-  it('a move that is refused gives the issue back', async () => {
+  it('a refused move releases the issue', async () => {
     const stage = await withStartMove();
     stage.tracker.changes.moveIssue = async (id) => {
       stage.tracker.remove(id);

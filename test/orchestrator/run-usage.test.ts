@@ -6,8 +6,8 @@ const prices = { '*': { input: 2, cachedInput: null, output: 10 } };
 const told = { inputTokens: 100, cachedInputTokens: 40, outputTokens: 10, reasoningTokens: 5, totalTokens: 110 };
 const before = usageAfter(nothingUsed, told, prices);
 
-describe('what a run has used', () => {
-  it('grows to what is told and never falls, and costs what the prices say', () => {
+describe('the usage of a run', () => {
+  it('grows with the reports, never falls, and costs what the prices say', () => {
     expect(before).toEqual({ ...told, costMicroUsd: 300, costRoundedUp: 0 });
     expect(usageAfter(before, { inputTokens: 1, outputTokens: 20, totalTokens: 21 }, prices)).toMatchObject({
       inputTokens: 100,
@@ -18,7 +18,7 @@ describe('what a run has used', () => {
   });
 
   // @conforms tools.18
-  it.each([1e300, 1e12, 2.5, -1, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53])('takes no %s for a count', (count) => {
+  it.each([1e300, 1e12, 2.5, -1, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53])('ignores %s as a count', (count) => {
     const mad = { inputTokens: count, cachedInputTokens: count, outputTokens: count, reasoningTokens: count };
     expect(usageAfter(before, { ...mad, totalTokens: count }, prices)).toEqual(before);
     expect(usageAfter(before, { ...told, outputTokens: count, inputTokens: 200 }, prices)).toMatchObject({
@@ -28,14 +28,14 @@ describe('what a run has used', () => {
     });
   });
 
-  it('takes the word of an agent for what it cost, unless it cannot be', () => {
+  it('uses the cost that an agent reports, unless it is impossible', () => {
     expect(usageAfter(before, { ...told, costMicroUsd: 1_234.2 }, prices).costMicroUsd).toBe(1_235);
     for (const costMicroUsd of [1e300, Number.NaN, -5])
       expect(usageAfter(before, { ...told, costMicroUsd }, prices)).toEqual(before);
   });
 
   // @conforms runs.57
-  it('keeps the price of the model that used it: it costs the sum over what is new in each report', () => {
+  it('keeps the price of the model that used it: the cost is the sum over the increases', () => {
     const table = {
       small: { input: 1, cachedInput: 0.1, output: 4 },
       large: { input: 15.5, cachedInput: null, output: 75 },
@@ -73,7 +73,7 @@ describe('what a run has used', () => {
     );
   });
 
-  it('can always be written down: whole numbers, whatever is told', () => {
+  it('consists of whole numbers that can be stored, whatever is reported', () => {
     const figure = fc.oneof(fc.double(), fc.integer(), fc.constant(undefined));
     const report = fc.record({
       inputTokens: figure,

@@ -227,7 +227,7 @@ export function spend(run: StagedRun | undefined, totalTokens: number, costMicro
   run?.request.report({ kind: 'event', event: { name: 'notification', at: 0, pid: 1, summary: '', usage } });
 }
 
-/** A door that work waits at until a test opens it. */
+/** A gate that work waits at until a test opens it. */
 export function gate(): { readonly passed: Promise<void>; open(): void } {
   const { promise, resolve } = Promise.withResolvers<void>();
   return { passed: promise, open: resolve };

@@ -64,7 +64,7 @@ describe('one project', () => {
     expect(member.held).toBe(1);
   });
 
-  it('never holds less than nothing', () => {
+  it('never counts below zero', () => {
     const pool = createSlotPool(() => 1);
     const [careless, other] = [pool.join({ wake: () => {} }), pool.join({ wake: () => {} })];
     careless.free();
@@ -76,7 +76,7 @@ describe('one project', () => {
 });
 
 describe('several projects', () => {
-  it('a freed slot wakes the project it is for, and no other may have it', () => {
+  it('a freed slot wakes the project that gets it, and no other may take it', () => {
     const { projects, tick } = stage(() => 3, [endless, endless]);
     const [rich, poor] = [at(projects, 0), at(projects, 1)];
     tick(rich);
@@ -88,7 +88,7 @@ describe('several projects', () => {
     expect(poor.member.mayStart()).toBeNull();
   });
 
-  it('with more free slots than needier projects, the rest is for anybody', () => {
+  it('with more free slots than waiting projects, any project may take the rest', () => {
     const { projects, tick } = stage(() => 3, [endless, endless]);
     const [rich, poor] = [at(projects, 0), at(projects, 1)];
     tick(rich);
@@ -100,7 +100,7 @@ describe('several projects', () => {
     expect(rich.member.mayStart()).toMatchObject({ code: 'no_slot_in_baton' });
   });
 
-  it('among equals the one that has waited longest is next, and goes to the end of the line when it got one', () => {
+  it('among equals the longest waiting project is next, and then goes to the end of the queue', () => {
     const { projects, tick, settle } = stage(() => 1, [1, endless, endless, endless]);
     for (const project of projects) tick(project);
     const order: number[] = [];
@@ -113,7 +113,7 @@ describe('several projects', () => {
     expect(order).toEqual([1, 2, 3, 1, 2, 3, 1]);
   });
 
-  it('a slot that its project does not want after all goes to the next', () => {
+  it('a slot that its project does not need goes to the next', () => {
     const { projects, tick, endRun } = stage(() => 2, [endless, 1]);
     const [rich, fickle] = [at(projects, 0), at(projects, 1)];
     tick(rich);
@@ -123,7 +123,7 @@ describe('several projects', () => {
     expect(rich.member.held).toBe(2);
   });
 
-  it('a project that leaves frees its slots and counts no more', () => {
+  it('a project that leaves frees its slots and is no longer counted', () => {
     const { projects, tick, settle } = stage(() => 2, [endless, 2]);
     const [leaving, staying] = [at(projects, 0), at(projects, 1)];
     tick(leaving);
@@ -141,7 +141,7 @@ describe('several projects', () => {
   });
 
   // @conforms projects.10
-  it('a limit that is lowered ends nothing and only stops new starts', () => {
+  it('a lowered limit ends nothing and only stops new starts', () => {
     let limit = 4;
     const { projects, tick, endRun } = stage(() => limit, [endless]);
     const only = at(projects, 0);
@@ -166,13 +166,13 @@ describe('several projects', () => {
   });
 });
 
-describe('whatever happens', () => {
+describe('any sequence of events', () => {
   const limits = fc.integer({ min: 1, max: 12 });
   const counts = fc.integer({ min: 1, max: 5 });
   const turns = fc.array(fc.nat(), { maxLength: 60 });
 
   // @conforms projects.7
-  it('projects with endless demand end within one slot of each other, whoever came first', () => {
+  it('leaves projects with endless demand within one slot of each other', () => {
     fc.assert(
       fc.property(limits, counts, turns, fc.nat(), (limit, count, endings, first) => {
         const { projects, tick, endRun, used } = stage(() => limit, Array(count).fill(endless));
@@ -202,7 +202,7 @@ describe('whatever happens', () => {
   });
 
   // @conforms projects.8
-  it('nobody starves: who waits has a slot after as many endings as there are runs and projects', () => {
+  it('starves no project: a waiting one has a slot after as many ends as there are runs and projects', () => {
     fc.assert(
       fc.property(limits, counts, turns, fc.nat(), fc.nat(), (limit, count, endings, who, choice) => {
         const { projects, tick, endRun } = stage(() => limit, Array(count).fill(endless));
@@ -254,7 +254,7 @@ describe('whatever happens', () => {
   );
 
   // @conforms projects.9
-  it('never more than the limit, no free slot while somebody wants one, and no wake-up without end', () => {
+  it('never exceeds the limit, leaves no slot free while a project waits, and does not wake forever', () => {
     fc.assert(
       fc.property(limits, someActs, (firstLimit, list) => {
         let limit = firstLimit;
@@ -277,7 +277,7 @@ describe('whatever happens', () => {
     );
   });
 
-  it('a project that wants nothing takes no slot from anybody', () => {
+  it('gives no slot to a project that wants none', () => {
     fc.assert(
       fc.property(limits, counts, (limit, idle) => {
         const { projects, tick } = stage(() => limit, [endless, ...Array(idle).fill(0)]);

@@ -12,7 +12,7 @@ const leftBehind = (id: string) =>
 
 describe('a start', () => {
   // @conforms 2.16
-  it('ends earlier lives, recovers, serves waiting commands, cleans up and ticks, in this order', async () => {
+  it('ends leftover processes, recovers, serves waiting commands, cleans up and ticks, in this order', async () => {
     const first = await begun();
     first.kill();
     const order: string[] = [];
@@ -64,7 +64,7 @@ describe('a start', () => {
   });
 
   // @conforms 2.17
-  it('goes on when the finished issues cannot be read, and says so', async () => {
+  it('continues when the finished issues cannot be read, and logs it', async () => {
     const stage = await scene({ issues: [issue({ id: '1' })] });
     stage.workspaces.entries.push(leftBehind('9'));
     const { fetchByStates } = stage.tracker;
@@ -80,7 +80,7 @@ describe('a start', () => {
     ]);
   });
 
-  it('does not wait for a cleanup that takes long, and no run of a cleaned issue starts meanwhile', async () => {
+  it('does not wait for a slow cleanup, and no run of a cleaned issue starts meanwhile', async () => {
     const slow = gate();
     const stage = await scene({
       issues: [issue({ id: '1', state: 'Done' }), issue({ id: '2' })],
@@ -114,7 +114,7 @@ describe('a start', () => {
   });
 
   // @conforms tick.3
-  it('begins when what survives belongs to a known run: its issue is held', async () => {
+  it('continues when the surviving processes belong to a known run, whose issue is held', async () => {
     const first = await begun();
     first.kill();
     const [run] = await first.store.runs.unfinished(first.project);
@@ -129,7 +129,7 @@ describe('a start', () => {
   });
 
   // @conforms tick.4
-  it('says loudly which limits are switched off', async () => {
+  it('warns which limits are switched off', async () => {
     const stage = await begun({ settings: settings({ limits: { tokensPerIssue: 0 }, agent: { maxRetries: 0 } }) });
     const told = stage.logger.lines.filter(({ event }) => event === 'limit_off');
     expect(told.map(({ level, fields }) => [level, fields.limit])).toEqual([
@@ -138,7 +138,7 @@ describe('a start', () => {
     ]);
   });
 
-  it('does not wait longer than a few seconds for commands that wait for a slow tracker', async () => {
+  it('waits at most a few seconds for commands that need a slow tracker', async () => {
     const stage = await scene({ issues: [issue({ id: '1' })] });
     await stage.store.commands.submit({
       id: 'c',
@@ -162,7 +162,7 @@ describe('a start', () => {
     stage.tracker.fetchByIds = fetchByIds.bind(stage.tracker);
     await stage.clock.advance(1);
     expect(stage.started()).toEqual(['1']);
-    // The door is not shut for ever by a tracker that never answers.
+    // A tracker that never answers does not block the commands forever.
     await stage.clock.advance(150_000);
     expect(await stage.store.commands.waiting(stage.project, 10)).toEqual([]);
     expect(await stage.command('pause')).toMatchObject({ status: 'done' });

@@ -76,7 +76,7 @@ const paths = (...ids: string[]): string[] => ids.map((id) => `/workspaces/T-${i
 
 describe('a sweep of the workspaces', () => {
   // @conforms F083
-  it('removes all three that are due, not only the first, of issues that ended while nobody had them', async () => {
+  it('removes all three due workspaces, not only the first, of issues that finished while free', async () => {
     const stage = await started(
       { issues: inReview('1', '2', '3', '4') },
       { id: '1' },
@@ -93,7 +93,7 @@ describe('a sweep of the workspaces', () => {
     expect(told.map(({ fields }) => fields)).toEqual([{ found: 4, due: 3, removed: 3 }]);
   });
 
-  it('comes at once when a person did something, and not twice for two of them in a moment', async () => {
+  it('runs at once after a change by a person, and once for two changes', async () => {
     const stage = await started({ issues: inReview('1', '2'), isLocal: true }, { id: '1' }, { id: '2' });
     await stage.clock.advance(5_000);
     await finish(stage, '1');
@@ -108,7 +108,7 @@ describe('a sweep of the workspaces', () => {
     expect(stage.workspaces.removed).toEqual(paths('1', '2'));
   });
 
-  it('need not come for a held issue that a person closes: its workspace goes with the hold', async () => {
+  it('is not needed for a held issue that a person closes: its workspace is removed with the hold', async () => {
     const stage = await started({ issues: inReview('1') }, { id: '1' });
     await stage.command('issue_hold', { issue: '1' });
     await stage.clock.advance(minuteMs);
@@ -118,7 +118,7 @@ describe('a sweep of the workspaces', () => {
     expect(stage.orchestrator.read()).toMatchObject({ held: [], completed: [{ issue: { id: '1' } }] });
   });
 
-  it('asks the tracker once, only for issues that have a directory and that nobody has, and else not at all', async () => {
+  it('asks the tracker once, only for free issues with a directory, and otherwise not at all', async () => {
     const stage = await started(
       { issues: inReview('1', '2', 'p', 'h', 'other') },
       { id: '1' },
@@ -145,7 +145,7 @@ describe('a sweep of the workspaces', () => {
   });
 
   // @conforms F080
-  it('leaves a workspace alone whose agent is alive, though its issue is over, and takes it when the run has ended', async () => {
+  it('keeps a workspace with a live agent although its issue is finished, and removes it after the run', async () => {
     const stage = await started({ issues: [issue({ id: '1' })] });
     const [run] = stage.runs;
     run?.request.report({ kind: 'workspace', path: '/workspaces/T-1' });
@@ -160,7 +160,7 @@ describe('a sweep of the workspaces', () => {
   });
 
   // @conforms F080
-  it('leaves a workspace alone whose run has no end in the store, whoever began it', async () => {
+  it('keeps a workspace whose run has no end in the store, whichever daemon began it', async () => {
     const [one] = await pair({ issues: inReview('1'), settings: swept() });
     const key = { project: one.project, issueId: '1' };
     const lease = { owner: 'elsewhere', host: 'there', at: one.clock.now(), leaseMs: dayMs, slotState: 'Done' };
@@ -181,7 +181,7 @@ describe('a sweep of the workspaces', () => {
   });
 
   // @conforms F080
-  it('does not remove what was opened again while the sweep went on, and no run starts in what is being removed', async () => {
+  it('keeps a workspace that was reopened during the sweep, and no run starts in one that is being removed', async () => {
     const stage = await started({ issues: inReview('1', '2') }, { id: '1' }, { id: '2' });
     const slow = gate();
     stage.workspaces.answers.wait = slow.passed;
@@ -199,7 +199,7 @@ describe('a sweep of the workspaces', () => {
   });
 
   // @conforms F081
-  it('keeps a workspace for its time, by the state of its issue, counted from the end of its last run', async () => {
+  it('keeps a workspace for the retention of its state, counted from the end of its last run', async () => {
     const workspace = { retentionMs: hourMs, retentionMsByState: { cancelled: dayMs } };
     const tracker = settings().tracker;
     const stage = await started(
@@ -221,7 +221,7 @@ describe('a sweep of the workspaces', () => {
   });
 
   // @conforms F081
-  it('a run that ends with its issue leaves the workspace there for its time', async () => {
+  it('keeps the workspace for its retention after a run that ends with its issue', async () => {
     const stage = await started({ issues: [issue({ id: '1' })], settings: swept({ retentionMs: hourMs }) });
     stage.runs[0]?.request.report({ kind: 'workspace', path: '/workspaces/T-1' });
     stage.workspaces.entries.push({ key: 'T-1', path: '/workspaces/T-1', state: 'whole', bytes: null, changedAt: 0 });
@@ -234,7 +234,7 @@ describe('a sweep of the workspaces', () => {
     expect(stage.workspaces.removed).toEqual(paths('1'));
   });
 
-  it('counts from the last change of the directory where no run is known', async () => {
+  it('counts from the last change of the directory when no run is known', async () => {
     const stage = await scene({
       issues: [issue({ id: '1', state: 'Done' }), issue({ id: '2', state: 'Done' })],
       settings: swept({ retentionMs: hourMs }),
@@ -252,7 +252,7 @@ describe('a sweep of the workspaces', () => {
   });
 
   // @conforms F081
-  it('never removes what is pinned, at no start, at no end of a run and in no sweep, until it is unpinned', async () => {
+  it('never removes a pinned workspace, at a start, after a run or in a sweep, until it is unpinned', async () => {
     const stage = await scene({ issues: [issue({ id: '1', state: 'Done' }), issue({ id: '2' })], settings: swept() });
     await givenWorkspace(stage, { id: '1', endedAgoMs: dayMs });
     for (const id of ['1', '2'])
@@ -272,7 +272,7 @@ describe('a sweep of the workspaces', () => {
   });
 
   // @conforms F082
-  it('says loudly that nothing could be removed though something should be gone, each time', async () => {
+  it('warns each time when due workspaces could not be removed', async () => {
     const stage = await started({ issues: inReview('1', '2') }, { id: '1', endedAgoMs: dayMs }, { id: '2' });
     stage.workspaces.answers.removal = { outcome: 'kept', code: 'failed', reason: 'the disk is full' };
     await finish(stage, '1', '2');
@@ -290,7 +290,7 @@ describe('a sweep of the workspaces', () => {
   });
 
   // @conforms F082
-  it('says so when the workspaces or the issues cannot be read, and goes on the next time', async () => {
+  it('warns when the workspaces or the issues cannot be read, and continues the next time', async () => {
     const stage = await started({ issues: inReview('1') }, { id: '1' });
     await finish(stage, '1');
     const { list } = stage.workspaces.as;
@@ -311,7 +311,7 @@ describe('a sweep of the workspaces', () => {
   });
 
   // @conforms F083
-  it('goes on with the others when one of them cannot be removed', async () => {
+  it('continues with the others when one cannot be removed', async () => {
     const stage = await started({ issues: inReview('1', '2', '3') }, { id: '1' }, { id: '2' }, { id: '3' });
     stage.workspaces.answers.removals.set('/workspaces/T-1', new Error('it broke'));
     stage.workspaces.answers.removals.set('/workspaces/T-2', {
@@ -326,7 +326,7 @@ describe('a sweep of the workspaces', () => {
     expect((await stage.store.runs.read('past-1'))?.removal).toMatchObject({ keptBecause: 'it broke' });
   });
 
-  it('leaves alone what is half-made, half-removed, of nobody, or of an issue that the tracker does not have', async () => {
+  it('keeps half-made, half-removed and unknown workspaces, and those of issues that the tracker lacks', async () => {
     const stage = await started({ issues: inReview('1', '2') }, { id: '1' }, { id: '2' }, { id: 'gone' });
     await finish(stage, '1', '2');
     const states = ['making', 'removing', 'whole'] as const;
@@ -340,7 +340,7 @@ describe('a sweep of the workspaces', () => {
     expect(stage.workspaces.removed).toEqual([]);
   });
 
-  it('is removed by the name that it was made for, though its issue has another by now', async () => {
+  it('removes by the original name, although the issue has another one now', async () => {
     const stage = await started(
       { issues: [issue({ id: '1', identifier: 'NEW-1', state: 'Backlog' })] },
       { id: '1', identifier: 'OLD-1' },
@@ -358,7 +358,7 @@ describe('a sweep of the workspaces', () => {
     expect(places).toEqual([{ path: '/workspaces/OLD-1', identifier: 'OLD-1' }]);
   });
 
-  it('comes every ten minutes, one at a time, however long it takes, and a stop does not wait for a new one', async () => {
+  it('runs every ten minutes, one at a time, and a stop does not wait for a new one', async () => {
     const stage = await started({ issues: inReview('1') });
     let lists = 0;
     const { list } = stage.workspaces.as;
@@ -383,7 +383,7 @@ describe('a sweep of the workspaces', () => {
 describe('work that was saved before a removal', () => {
   const saved = [{ name: 'T-1/past-1', files: 3, commits: 2, restore: 'baton salvage restore T-1/past-1' }];
 
-  it('is named in the log with the command that brings it back, and noted with the last run', async () => {
+  it('is named in the log with the restore command, and recorded with the last run', async () => {
     const stage = await started({ issues: inReview('1') }, { id: '1' });
     stage.workspaces.answers.removal = { outcome: 'removed', saved };
     await finish(stage, '1');
@@ -398,7 +398,7 @@ describe('work that was saved before a removal', () => {
     expect((await stage.store.runs.read('past-1'))?.removal).toMatchObject({ keptBecause: null, saved });
   });
 
-  it('is noted with the last run also at a start, which knows only the issue', async () => {
+  it('is recorded with the last run also at a start, which knows only the issue', async () => {
     const stage = await scene({ issues: [issue({ id: '1', state: 'Done' })], settings: swept() });
     await givenWorkspace(stage, { id: '1' });
     stage.workspaces.answers.removal = { outcome: 'removed', saved };
@@ -407,7 +407,7 @@ describe('work that was saved before a removal', () => {
     expect((await stage.store.runs.read('past-1'))?.removal).toMatchObject({ keptBecause: null, saved });
   });
 
-  it('is gone or kept whether that can be written down or not', async () => {
+  it('is removed or kept whether that can be recorded or not', async () => {
     const stage = await started({ issues: inReview('1') }, { id: '1' });
     stage.store.runs.noteRemoval = () => Promise.reject(new BatonError('store_full', 'no space left'));
     await finish(stage, '1');
@@ -417,7 +417,7 @@ describe('work that was saved before a removal', () => {
     expect(stage.logger.events()).toContain(removedInfo);
   });
 
-  it('is dropped at the pace of its job when it is older than wanted, and never when it is kept for ever', async () => {
+  it('is deleted by its job after the retention, and never when the retention is forever', async () => {
     const asked: number[] = [];
     const pruneSalvage = async ({ workspace }: Settings) => {
       asked.push(workspace.salvageRetentionDays);
@@ -441,7 +441,7 @@ describe('work that was saved before a removal', () => {
 describe('the command to prune workspaces', () => {
   const wish = (issues: unknown, more = {}) => ({ issues, host: 'here', ...more });
 
-  it('removes those that are named, also before their time when a person says so, and answers for each', async () => {
+  it('removes the named ones, also before their retention on request, and answers for each', async () => {
     const issues = [...inReview('2'), ...['1', '3', '4'].map((id) => issue({ id, state: 'Done' }))];
     const stage = await started(
       { issues, settings: swept({ retentionMs: dayMs }) },
@@ -482,7 +482,7 @@ describe('the command to prune workspaces', () => {
     });
   });
 
-  it('waits for the daemon of the machine that has the workspaces, and holds up no other command', async () => {
+  it('waits for the daemon of the machine with the workspaces, and delays no other command', async () => {
     const stage = await started(
       { issues: [issue({ id: '1', state: 'Done' })], settings: swept({ retentionMs: dayMs }) },
       { id: '1' },
@@ -497,7 +497,7 @@ describe('the command to prune workspaces', () => {
     expect(stage.workspaces.removed).toEqual(paths('1'));
   });
 
-  it('is refused when it comes too late: the machine was away, or no daemon ran', async () => {
+  it('is refused after an hour: the machine was away, or no daemon ran', async () => {
     const settled = swept({ retentionMs: dayMs });
     const stage = await started({ issues: [issue({ id: '1', state: 'Done' })], settings: settled }, { id: '1' });
     const away = { issues: ['1'], host: 'there', ignores_retention: true };
@@ -511,7 +511,7 @@ describe('the command to prune workspaces', () => {
     expect(stage.workspaces.removed).toEqual([]);
   });
 
-  it('answers also when nothing could be looked at', async () => {
+  it('answers also when the workspaces cannot be read', async () => {
     const stage = await started(
       { issues: [issue({ id: '1', state: 'Done' })], settings: swept({ retentionMs: dayMs }) },
       { id: '1' },
@@ -523,7 +523,7 @@ describe('the command to prune workspaces', () => {
   });
 });
 
-it('a person who runs no daemon prunes with an orchestrator that never started, and not what an earlier life left', async () => {
+it('a person without a daemon prunes with an orchestrator that never started, except leftovers of a previous daemon', async () => {
   const stage = await scene({
     issues: ['1', '2', '3', '4'].map((id) => issue({ id, state: 'Done' })),
     settings: swept(),

@@ -10,7 +10,7 @@ const hour = 3_600_000;
 
 describe('a tick', () => {
   // @conforms 4.2
-  it("has exactly seed 4's steps in their order, and tells of them", async () => {
+  it("has exactly seed 4's steps in order, and reports them", async () => {
     const stage = await begun();
     expect(stage.health[0]?.tick.steps.map(({ step }) => step)).toEqual(steps);
     expect(stage.health[0]?.tick).toMatchObject({ number: 1, startedAt: stage.clock.now(), durationMs: 0 });
@@ -20,7 +20,7 @@ describe('a tick', () => {
   it.each([
     ['recovery', 'reconcile'],
     ['commands.latestDone', 'reconcile'],
-  ])('goes on after %s failed in %s, tells of it, and forgets it when it is mended', async (broken, where) => {
+  ])('continues after %s failed in %s, reports it, and clears it when it is fixed', async (broken, where) => {
     let isBroken = false;
     const stage = await begun({
       isShared: true,
@@ -51,7 +51,7 @@ describe('a tick', () => {
   });
 
   // @conforms 4.3, 4.5
-  it('ends between two steps when the orchestrator is told to stop, and tells its health all the same', async () => {
+  it('ends between two steps at a stop, and still reports its health', async () => {
     const slow = gate();
     let isSlow = false;
     const stage = await begun({
@@ -77,7 +77,7 @@ describe('a tick', () => {
   });
 
   // @conforms 1.8
-  it('is noticed when it begins and when it ends; the health record comes before the last notice', async () => {
+  it('notifies watchers when it begins and ends; the health record comes before the last notice', async () => {
     const stage = await scene({ settings: settings({ intervalMs: hour }) });
     const seen: [number, number, boolean, number | null][] = [];
     stage.orchestrator.onChange(() => {
@@ -92,7 +92,7 @@ describe('a tick', () => {
     expect(stage.orchestrator.read().polling).toMatchObject({ pollCheckInProgress: false, nextPollDueAt: hour });
   });
 
-  it('is one at a time, also when whoever notices it asks for another', async () => {
+  it('runs one at a time, also when a watcher asks for another', async () => {
     const slow = gate();
     let recoveries = 0;
     const stage = await scene({
@@ -120,7 +120,7 @@ describe('a tick', () => {
     expect(recoveries).toBeGreaterThan(2);
   });
 
-  it('that throws in its health record or its watchers is followed by the next', async () => {
+  it('with a health record or watchers that throw is followed by the next', async () => {
     const stage = await begun();
     stage.health.push = () => {
       throw new Error('the disk is full');
@@ -131,7 +131,7 @@ describe('a tick', () => {
   });
 
   // @conforms tick.1
-  it('comes by the interval while a poll hangs', async () => {
+  it('runs by the interval while a poll hangs', async () => {
     const stage = await begun();
     stage.tracker.fetchByStates = () => new Promise(() => {});
     await stage.clock.advance(10_000);
@@ -140,7 +140,7 @@ describe('a tick', () => {
   });
 
   // @conforms tick.2
-  it('comes at least every five seconds where the tracker is on this machine', async () => {
+  it('runs at least every five seconds with a local tracker', async () => {
     const stage = await begun({ isLocal: true, settings: settings({ intervalMs: hour }) });
     await stage.clock.advance(20_000);
     expect(stage.orchestrator.read().polling.ticks).toBe(5);
@@ -150,7 +150,7 @@ describe('a tick', () => {
   });
 
   // @conforms O22
-  it('asked for twice comes once', async () => {
+  it('requested twice runs once', async () => {
     const stage = await begun({ settings: settings({ intervalMs: hour }) });
     stage.calls.length = 0;
     stage.orchestrator.refresh();
@@ -160,7 +160,7 @@ describe('a tick', () => {
   });
 
   // @conforms O28
-  it('tells when the next one is due, on the monotonic clock', async () => {
+  it('reports when the next one is due, on the monotonic clock', async () => {
     const stage = await begun({ settings: settings({ intervalMs: 50 }) });
     await stage.clock.advance(10);
     const { nextPollDueAt, pollCheckInProgress } = stage.orchestrator.read().polling;

@@ -35,9 +35,9 @@ async function both(options: SceneOptions): Promise<readonly [Scene, Scene]> {
   return [one, other];
 }
 
-describe('the limit of the day, with two daemons on one store,', () => {
+describe('the limit of the day with two daemons on one store', () => {
   // @conforms cadence.32
-  it('is reached by what both have in flight, and every run of both is interrupted', async () => {
+  it('is reached by the live runs of both, and every run of both is interrupted', async () => {
     const [one, other] = await both({ settings: limited(1_000) });
     spend(one.runs[0], 600);
     spend(other.runs[0], 399);
@@ -48,7 +48,7 @@ describe('the limit of the day, with two daemons on one store,', () => {
     expect(stops(one, other)).toEqual([['day_limit_reached'], ['day_limit_reached']]);
   });
 
-  it('counts a run once while it passes from being in flight to being over', async () => {
+  it('counts a run once while it ends', async () => {
     const [one, other] = await both({ settings: limited(1_000) });
     spend(one.runs[0], 600);
     spend(other.runs[0], 399);
@@ -62,7 +62,7 @@ describe('the limit of the day, with two daemons on one store,', () => {
   });
 
   // @conforms cadence.34
-  it('loses nothing of the bill of a daemon that is killed, and counts it once when its run is taken over', async () => {
+  it('keeps the usage of a killed daemon, and counts it once when its run is inherited', async () => {
     const [one, other] = await both({ settings: limited(1_000) });
     spend(one.runs[0], 600);
     await one.clock.advance(minute);
@@ -76,7 +76,7 @@ describe('the limit of the day, with two daemons on one store,', () => {
     expect(other.runs[0]?.stops).toEqual(['day_limit_reached']);
   });
 
-  it('sees the run of a killed daemon before anybody took it over', async () => {
+  it('counts the run of a killed daemon before it is inherited', async () => {
     const long = { ...limited(1_000).store, leaseMs: 10 * minute };
     const [one, other] = await both({ settings: { ...limited(1_000), store: long } });
     spend(one.runs[0], 600);
@@ -88,7 +88,7 @@ describe('the limit of the day, with two daemons on one store,', () => {
     expect(other.runs[0]?.stops).toEqual(['day_limit_reached']);
   });
 
-  it('begins anew at midnight UTC for what has ended, and goes on for what is in flight', async () => {
+  it('starts again at midnight UTC for ended runs, and continues for live ones', async () => {
     const clock = new SimulatedClock({ startAt: beforeMidnight });
     const [one, other] = await both({ settings: limited(1_000), clock });
     spend(one.runs[0], 500);
@@ -108,7 +108,7 @@ describe('the limit of the day, with two daemons on one store,', () => {
     expect(other.runs[0]?.stops).toEqual(['day_limit_reached']);
   });
 
-  it('is lifted for both by a resume, for what both have used by then', async () => {
+  it('is lifted for both by a resume, for the usage of both', async () => {
     const [one, other] = await both({ settings: limited(1_000) });
     spend(one.runs[0], 600);
     spend(other.runs[0], 400);
@@ -154,7 +154,7 @@ it('a run whose end cannot be written is counted once all the while', async () =
   expect(stage.runs[1]?.stops).toEqual(['day_limit_reached']);
 });
 
-describe('whatever two daemons do, the day has used what its runs have used:', () => {
+describe('for any actions of two daemons, the usage of the day equals the usage of its runs', () => {
   const anyDeed = fc.record({
     who: fc.constantFrom(0, 1),
     what: fc.constantFrom('spend', 'spend', 'spend', 'fail', 'wait') satisfies fc.Arbitrary<string>,
@@ -268,7 +268,7 @@ async function endRow(store: Store, project: string, runId: string, tokens: numb
 }
 
 describe('the roll-up', () => {
-  it('writes down at once what was noted, and notes again what the row lacks', async () => {
+  it('writes noted figures at once, and notes again what the row lacks', async () => {
     const { clock, store, journal, parts, running } = await given();
     running.usage = { ...nothingUsed, inputTokens: 5, outputTokens: 2, totalTokens: 7, costMicroUsd: 3 };
     journal.note('run-1', { turns: 4 });
@@ -284,7 +284,7 @@ describe('the roll-up', () => {
     });
   });
 
-  it('writes nothing a second time', async () => {
+  it('writes nothing twice', async () => {
     let writes = 0;
     const between: Between = {
       before: (call) => {
@@ -301,7 +301,7 @@ describe('the roll-up', () => {
     expect(writes).toBe(1);
   });
 
-  it('stops our runs when what the others use reaches the limit of the day', async () => {
+  it('stops our runs when the usage of other daemons reaches the limit of the day', async () => {
     const { store, project, parts, running, stopped } = await given({ tokensPerDay: 1_000 });
     running.usage = { ...running.usage, totalTokens: 400 };
     await startRow(store, project, 'theirs', '2');
@@ -313,7 +313,7 @@ describe('the roll-up', () => {
     expect(stopped).toEqual(['day_limit_reached']);
   });
 
-  it('counts at midnight what was in flight, also before anything is read again', async () => {
+  it('counts live runs at midnight, also before the next read', async () => {
     const { clock, store, project, spending, running } = await given();
     running.usage = { ...running.usage, totalTokens: 10 };
     await startRow(store, project, 'theirs', '2');
@@ -349,7 +349,7 @@ describe('the roll-up', () => {
     },
   );
 
-  it('counts a run of ours once while its end is being written, read before or after that is done', async () => {
+  it('counts our run once while its end is being written, read before or after', async () => {
     const { store, project, spending, running } = await given();
     await store.runs.record('run-1', 1, { totalTokens: 600 });
     running.usage = { ...running.usage, totalTokens: 600 };

@@ -53,7 +53,7 @@ async function stageAsking(silentMs: number) {
 }
 
 // @conforms runs.43
-it('an agent that asks a person by its tool over HTTP is not silent while it waits, and is afterwards', async () => {
+it('an agent that asks a person through its HTTP tool is not silent while it waits, but is afterwards', async () => {
   const [patient, silent] = await Promise.all([stageAsking(0), stageAsking(60_000)]);
   const [answered, given] = await Promise.all([patient.end(), silent.end()]);
   expect(answered).toMatchObject({ end: 'succeeded' });

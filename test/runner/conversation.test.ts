@@ -17,7 +17,7 @@ const answerField = { name: 'answer', label: 'Answer', options: [], allowsOther:
 const earlier = { endedBecause: 'It was cut.', turns: 1, lastMessage: 'Half done.', evidence: null };
 
 describe('an agent that asks a person', () => {
-  it('is told the answer and goes on in the same turn', async () => {
+  it('gets the answer and continues in the same turn', async () => {
     const asked: AgentQuestion[] = [];
     const staged = stageRun(script('ask Which colour?', '| red', '| blue', 'move Done'), {
       request: {
@@ -32,7 +32,7 @@ describe('an agent that asks a person', () => {
     expect(staged.messages).toEqual(['answered: blue']);
   });
 
-  it('and cannot go on without has the answer as its next prompt, also beyond the last turn', async () => {
+  it('and cannot continue gets the answer as its next prompt, even beyond the last turn', async () => {
     const asked: AgentQuestion[] = [];
     const staged = stageRun('A ticket without a script.', {
       agent: { maxTurns: 1 },
@@ -50,7 +50,7 @@ describe('an agent that asks a person', () => {
   });
 
   // @conforms dashboard.45
-  it('acts out what a person chooses for it, and asks again when that is done', async () => {
+  it('follows the choice of a person, and asks again afterwards', async () => {
     const chosen = ['first', 'last'];
     const staged = stageRun('A ticket without a script.', {
       request: {
@@ -67,7 +67,7 @@ describe('an agent that asks a person', () => {
   });
 
   // @conforms api.65
-  it('leaves what the person answered in the transcript, whether it went on at once or in a later run', async () => {
+  it('has the answer in the transcript, whether it continued at once or in a later run', async () => {
     const secret = { ...answerField, name: 'word', isSecret: true };
     const question = { kind: 'input', text: 'Which?', detail: '', fields: [answerField, secret] } as const;
     const staged = stageRun(script('ask Which colour?', 'move Done'), {
@@ -92,7 +92,7 @@ describe('an agent that asks a person', () => {
     expect(JSON.stringify(said)).not.toContain('swordfish');
   });
 
-  it('has its question taken back when the run is stopped, whoever keeps it waiting', async () => {
+  it('has its question withdrawn when the run is stopped', async () => {
     const signals: AbortSignal[] = [];
     const staged = stageRun(script('ask Which colour?'), {
       request: {
@@ -108,7 +108,7 @@ describe('an agent that asks a person', () => {
     expect(signals[0]?.aborted).toBe(true);
   });
 
-  it('is told no when asking breaks, and the run ends', async () => {
+  it('gets a no when asking fails, and the run ends', async () => {
     const staged = stageRun(script('ask Which colour?'), {
       request: { ask: () => Promise.reject(new Error('no store')) },
     });
@@ -121,8 +121,8 @@ describe('an agent that asks a person', () => {
   });
 });
 
-describe('a run that goes on with a thread', () => {
-  it('goes on where it was, and its agent is told why and what was answered', async () => {
+describe('a run that resumes a thread', () => {
+  it('continues where it was, and its agent learns why and gets the answers', async () => {
     const rehearsalHome = scratchFolder();
     const ticket = script(
       'append steps.txt',
@@ -151,7 +151,7 @@ describe('a run that goes on with a thread', () => {
     expect(second.told).toEqual(['process', 'answers told', 'process ended', 'changed: true']);
   });
 
-  it('that is gone gets the whole prompt, what is known of the run before, and the answers', async () => {
+  it('that is gone gets the whole prompt, the facts of the previous run, and the answers', async () => {
     const ticket = script('ask Which colour?', 'move Done');
     const question = { kind: 'input', text: 'Which colour?', detail: '', fields: [answerField] } as const;
     const answers = [{ question, answer: accept({ answer: 'blue' }) }];
@@ -170,7 +170,7 @@ describe('a run that goes on with a thread', () => {
     expect(staged.messages).toEqual(['answered: Answer: blue']);
   });
 
-  it('runs out of quota so many times, each in a run of its own', async () => {
+  it('runs out of quota the given number of times, each in its own run', async () => {
     const rehearsalHome = scratchFolder();
     let threadId: string | null = null;
     const codes: string[] = [];
@@ -186,7 +186,7 @@ describe('a run that goes on with a thread', () => {
     expect(codes).toEqual(['agent_quota_exhausted', 'agent_quota_exhausted', 'succeeded']);
   });
 
-  it('does not repeat what was done before it was cut short, only the step in the middle of it', async () => {
+  it('repeats only the interrupted step and nothing before it', async () => {
     const rehearsalHome = scratchFolder();
     const ticket = script('append steps.txt', '| one', 'say here', 'wait 1500', 'move Done');
     const first = stageRun(ticket, { rehearsalHome });
@@ -199,7 +199,7 @@ describe('a run that goes on with a thread', () => {
     expect(second.file('steps.txt')).toBeNull();
   });
 
-  it('that was full goes on behind the place where it was when it is made shorter', async () => {
+  it('that was full continues after the compaction', async () => {
     const rehearsalHome = scratchFolder();
     const ticket = script('context token', 'move Done');
     const first = stageRun(ticket, { rehearsalHome });
@@ -217,14 +217,14 @@ describe('a run that goes on with a thread', () => {
     expect(second.prompts[0]).toBe(firstPrompt({ request: known, whole: ticket, isResumed: true, said: [] }));
   });
 
-  it('without memory of it, out of quota once', async () => {
+  it('without memory of it runs out of quota once', async () => {
     const staged = stageRun(script('quota 60000', 'move Done'), { request: { retryKind: 'quota', earlier } });
     expect(await staged.end()).toMatchObject({ end: 'succeeded' });
   });
 });
 
 describe('a turn that fails', () => {
-  it('for want of quota tells when there is more', async () => {
+  it('for lack of quota reports when there is more', async () => {
     const from = Date.now();
     const outcome = await stageRun(script('quota 60000')).end();
     expect(outcome).toMatchObject({ error: { code: 'agent_quota_exhausted' } });
@@ -251,7 +251,7 @@ describe('a turn that fails', () => {
     });
   });
 
-  it('is not one in which a person takes his time', async () => {
+  it('is not one in which a person takes long to answer', async () => {
     const staged = stageRun(script('ask Which colour?', 'move Done'), {
       agent: { turnWallTimeMs: 1_500 },
       request: {
@@ -265,9 +265,9 @@ describe('a turn that fails', () => {
   });
 });
 
-describe('turns that lead nowhere', () => {
+describe('turns without progress', () => {
   // @conforms runs.6
-  it('end the run as a stalemate with the last words', async () => {
+  it('end the run as a stalemate with the last message', async () => {
     const staged = stageRun(script('idle I cannot go on.'), { agent: { maxIdleTurns: 3 } });
     expect(await staged.end()).toMatchObject({
       end: 'failed',
@@ -278,7 +278,7 @@ describe('turns that lead nowhere', () => {
     expect(staged.messages).toEqual(Array(3).fill('I cannot go on.'));
   });
 
-  it('count only from the last change on', async () => {
+  it('count from the last change on', async () => {
     const staged = stageRun(script('write made.txt', '| x', 'say Done.', 'next turn', 'idle Done.'), {
       agent: { maxIdleTurns: 2 },
     });
@@ -286,7 +286,7 @@ describe('turns that lead nowhere', () => {
   });
 
   // @conforms runs.41
-  it('begin to count anew when a person answers in the middle of one', async () => {
+  it('start counting again when a person answers during one', async () => {
     const turns = ['say Done.', 'next turn', 'ask Which colour?', 'say Done.', 'next turn', 'idle Done.'];
     const staged = stageRun(script(...turns), {
       agent: { maxIdleTurns: 2 },
@@ -296,7 +296,7 @@ describe('turns that lead nowhere', () => {
   });
 
   // @conforms runs.41
-  it('begin to count anew when a person steers one, also under a limit of one', async () => {
+  it('start counting again when a person steers one, even with a limit of one', async () => {
     const heard: string[] = [];
     const staged = stageRun(script('say here', 'wait 1500', 'say Done.', 'next turn', 'idle Done.'), {
       agent: { maxIdleTurns: 1 },
@@ -309,7 +309,7 @@ describe('turns that lead nowhere', () => {
     expect(heard).toEqual(['delivered']);
   });
 
-  it('end it well when the issue is no longer to be done, or the check is off', async () => {
+  it('end the run well when the issue needs no more work, or the check is off', async () => {
     const done = stageRun(script('idle Done.'), { agent: { maxIdleTurns: 1 }, readIssue: async () => null });
     expect(await done.end()).toEqual({ end: 'succeeded', turns: 1, left: 0 });
     const off = stageRun(script('idle Done.'), { agent: { maxIdleTurns: 0, maxTurns: 4 } });
@@ -317,8 +317,8 @@ describe('turns that lead nowhere', () => {
   });
 });
 
-describe('what a person says to a run', () => {
-  it('is heard in the middle of a turn', async () => {
+describe('a message of a person', () => {
+  it('reaches the agent during a turn', async () => {
     const staged = stageRun(script('say here', 'wait 600000'));
     await expect.poll(() => staged.events.at(-1)?.summary, { timeout: 20_000 }).toBe('here');
     expect(await staged.run.steer('Use the other door.')).toBe('delivered');
@@ -332,14 +332,14 @@ describe('what a person says to a run', () => {
     await staged.end();
   });
 
-  it('before there is an agent is in its first prompt', async () => {
+  it('before the agent exists is in its first prompt', async () => {
     const staged = stageRun('cat > prompt.txt', { agent: { backend: 'command', command: 'cat > prompt.txt' } });
     expect(await staged.run.steer('Mind the step.')).toBe('queued');
     await staged.end();
     expect(staged.file('prompt.txt')).toMatch(/^cat > prompt\.txt\n\n.+\n\nMind the step\.$/s);
   });
 
-  it('between two turns has its turn, also beyond the last', async () => {
+  it('between two turns gets its own turn, even beyond the last', async () => {
     const staged = stageRun(script('say one', 'next turn', 'move Done'), {
       agent: { maxTurns: 1 },
       report: (fact) => void (fact.kind === 'message' && staged.run.steer('One thing more.')),
@@ -348,7 +348,7 @@ describe('what a person says to a run', () => {
     expect(staged.prompts[1]).toMatch(/\n\nOne thing more\.$/);
   });
 
-  it('is refused by an agent that has one turn and hears nothing in it', async () => {
+  it('is refused by an agent that has one turn and takes no messages in it', async () => {
     const staged = stageRun('', { agent: { backend: 'command', command: 'echo here; sleep 600' } });
     await expect.poll(() => staged.events.at(-1)?.summary, { timeout: 20_000 }).toBe('here');
     expect(staged.run.canHear?.()).toBe(false);
@@ -359,24 +359,24 @@ describe('what a person says to a run', () => {
 });
 
 describe('the tools of a run over HTTP', () => {
-  function host(order: string[]): ToolHost & { doors: Map<string, ToolSet> } {
-    const doors = new Map<string, ToolSet>();
+  function host(order: string[]): ToolHost & { toolSets: Map<string, ToolSet> } {
+    const toolSets = new Map<string, ToolSet>();
     return {
-      doors,
-      admit: (runId, door) => {
-        doors.set(runId, door);
+      toolSets,
+      admit: (runId, toolSet) => {
+        toolSets.set(runId, toolSet);
         order.push('admitted');
         return { url: 'http://127.0.0.1:1/mcp', token: 'unguessable' };
       },
       dismiss: (runId) => {
-        doors.delete(runId);
+        toolSets.delete(runId);
         order.push('dismissed');
       },
     };
   }
 
   // @conforms runs.11
-  it('are there before the agent and until it is gone, and a command gets their address', async () => {
+  it('exist before the agent starts and until it is gone, and a command gets their address', async () => {
     const order: string[] = [];
     const staged = stageRun('', {
       agent: { backend: 'command', command: 'env > env.txt' },
@@ -391,7 +391,7 @@ describe('the tools of a run over HTTP', () => {
     expect(staged.file('env.txt')).toMatch(/^BATON_TOOLS_TOKEN=unguessable$/m);
   });
 
-  it('go away also when there is no session, and a command without them has no address', async () => {
+  it('end also without a session, and a command without them gets no address', async () => {
     const order: string[] = [];
     const failing = stageRun('', {
       toolHost: host(order),
@@ -407,7 +407,7 @@ describe('the tools of a run over HTTP', () => {
   });
 });
 
-it('a prompt gets a fence of its own, which nobody can guess', async () => {
+it('each prompt has its own fence mark that no one can guess', async () => {
   const marks: (string | null)[] = [];
   for (let run = 0; run < 2; run += 1) {
     const staged = stageRun('', {
@@ -423,7 +423,7 @@ it('a prompt gets a fence of its own, which nobody can guess', async () => {
   for (const mark of marks) expect(mark).toMatch(/^[0-9a-f-]{36}$/);
 });
 
-it('a session is told of the title of the work in one line, and of the git directory outside of the workspace', async () => {
+it('a session gets the title of the work in one line, and the git directory outside the workspace', async () => {
   const source = scratchRepository(path.join(scratchFolder(), 'source'));
   const requests: SessionRequest[] = [];
   const staged = stageRun('', {

@@ -9,7 +9,7 @@ import { script, stageRun, tracedHooks } from './stage-run.ts';
 const asShell = { backend: 'command', command: 'exec sh' } as const;
 
 // @conforms limits.25
-describe('a run tells, before its outcome, whether the workspace changed', () => {
+describe('a run reports, before its outcome, whether the workspace changed', () => {
   it.each([
     ['true when the agent made a file', 'echo made > made.txt', true],
     ['true when the agent failed after it made a file', 'echo made > made.txt; exit 9', true],
@@ -33,7 +33,7 @@ describe('a run tells, before its outcome, whether the workspace changed', () =>
     expect(staged.told).toEqual(['process', 'process ended', `changed: ${changed}`]);
   });
 
-  it('with what is in it then: commits, changed and new files, and a digest of all', async () => {
+  it('with its content: commits, changed and new files, and a digest of all', async () => {
     const git =
       'git -c init.defaultBranch=main init -q && git config user.name T && git config user.email t@example.com';
     const staged = stageRun('echo y >> before.txt; echo new > new.txt; git log --format=%H > ignored.log', {
@@ -53,14 +53,14 @@ describe('a run tells, before its outcome, whether the workspace changed', () =>
     ]);
   });
 
-  it('null when the workspace cannot be seen any more', async () => {
+  it('null when the workspace cannot be read any more', async () => {
     const staged = stageRun('rm -rf "$BATON_WORKSPACE"', { agent: asShell });
     await staged.end();
     expect(staged.told.at(-1)).toBe('changed: null');
     expect(staged.facts).toEqual([null]);
   });
 
-  it('also when it was stopped in the middle of a turn', async () => {
+  it('also when it was stopped during a turn', async () => {
     const staged = stageRun(script('write made.txt', '| made', 'say here', 'wait 600000'), { hooks: tracedHooks });
     await expect.poll(() => staged.events.at(-1)?.summary, { timeout: 20_000 }).toBe('here');
     staged.run.stop('terminal_state');
@@ -75,7 +75,7 @@ describe('a run tells, before its outcome, whether the workspace changed', () =>
   });
 });
 
-describe('a run tells, after its hook and before its outcome, what became of its branch', () => {
+describe('a run reports, after its hook and before its outcome, the publication of its branch', () => {
   /** A run in a workspace from a repository; the branch of the issue is `baton/T-1`. */
   function staged(prompt: string, hooks: Partial<HookSettings> = {}) {
     const source = scratchRepository(path.join(scratchFolder(), 'source'));
@@ -85,7 +85,7 @@ describe('a run tells, after its hook and before its outcome, what became of its
     return { source, ...stageRun(prompt, { agent: asShell, workspace, hooks }) };
   }
 
-  it('that it is in the repository', async () => {
+  it('that the branch is in the repository', async () => {
     const { source, ...run } = staged('git commit -q --allow-empty -m work', { afterRun: 'touch hooked' });
     await run.end();
     expect(run.told).toEqual(['process', 'process ended', 'changed: true', 'publication: published']);
@@ -96,7 +96,7 @@ describe('a run tells, after its hook and before its outcome, what became of its
     expect(more).toEqual([]);
   });
 
-  it('why it is not, when somebody has it checked out', async () => {
+  it('why it was refused, when the branch is checked out elsewhere', async () => {
     const { source, ...run } = staged('git commit -q --allow-empty -m work');
     git(source, 'checkout', '-q', '-b', 'baton/T-1');
     const before = git(source, 'rev-parse', 'HEAD');
@@ -107,7 +107,7 @@ describe('a run tells, after its hook and before its outcome, what became of its
     expect(run.deliveries[0]?.commit).toBe(run.facts[0]?.git?.head);
   });
 
-  it('where the work is, when the agent left its branch', async () => {
+  it('where the work is, when the agent switched branches', async () => {
     const { source, ...run } = staged('git checkout -q -b my/other; git commit -q --allow-empty -m work');
     await run.end();
     const elsewhere = { branch: 'my/other', commit: run.facts[0]?.git?.head };
@@ -124,14 +124,14 @@ describe('a run tells, after its hook and before its outcome, what became of its
     expect(run.told).toEqual(['publication: nothing']);
   });
 
-  it('and nothing of a workspace that came from no repository', async () => {
+  it('but nothing for a workspace without a repository', async () => {
     const run = stageRun('git init -q', { agent: asShell });
     await run.end();
     expect(run.deliveries).toEqual([]);
   });
 });
 
-it('a run hands the name of an earlier conversation to the agent', async () => {
+it('a run passes the id of an earlier conversation to the agent', async () => {
   const asked: (string | null)[] = [];
   const staged = stageRun(script('say hi'), {
     request: { threadId: 'thread-7' },

@@ -26,7 +26,7 @@ describe('a run fails', () => {
     expect(staged.hookLines()).toEqual(['after_create', 'before_run', 'after_run']);
   });
 
-  it('when there is no workspace to be had, and then no other hook runs', async () => {
+  it('when the workspace cannot be prepared, and then no other hook runs', async () => {
     const staged = stageRun(script('say hi'), { hooks: { ...tracedHooks, afterCreate: 'exit 17' } });
     expect(await staged.end()).toMatchObject({
       end: 'failed',
@@ -36,7 +36,7 @@ describe('a run fails', () => {
     expect(staged.stages).toEqual(['preparing_workspace', 'failed']);
   });
 
-  it('but not for a hook after_run that fails', async () => {
+  it('but not when the hook after_run fails', async () => {
     const staged = stageRun(script('move Done'), { hooks: { afterRun: 'exit 1' } });
     expect(await staged.end()).toEqual({ end: 'succeeded', turns: 1, left: 0 });
     expect(staged.logger.lines).toMatchObject([
@@ -53,7 +53,7 @@ describe('a run fails', () => {
     expect(staged.hookLines().at(-1)).toBe('after_run');
   });
 
-  it('with agent_exited and the last words of a command that exits badly', async () => {
+  it('with agent_exited and the last output of a command that exits with an error', async () => {
     const staged = stageRun('echo trouble >&2; exit 9', { agent: { backend: 'command', command: 'exec sh' } });
     expect(await staged.end()).toMatchObject({
       end: 'failed',
@@ -61,7 +61,7 @@ describe('a run fails', () => {
     });
   });
 
-  it('with what the agent says when it fails its turn', async () => {
+  it('with the message of the agent when it fails its turn', async () => {
     const staged = stageRun(script('fail out of luck'));
     expect(await staged.end()).toMatchObject({
       end: 'failed',
@@ -84,7 +84,7 @@ describe('a run fails', () => {
     expect(staged.stages.at(-1)).toBe('timed_out');
   });
 
-  it('with agent_input_required, and the question, when the agent cannot go on and nobody answers', async () => {
+  it('with agent_input_required and the question when the agent needs an answer and gets none', async () => {
     const staged = stageRun('A ticket without a script.');
     expect(await staged.end()).toMatchObject({
       end: 'failed',
@@ -108,14 +108,14 @@ describe('the outcome of a run never rejects', () => {
     throw new Error('a broken part');
   };
 
-  it('for a watcher that throws at everything: the run goes its way and its agent is ended', async () => {
+  it('for a watcher that always throws: the run continues and its agent is ended', async () => {
     const staged = stageRun(script('write made.txt', '| made', 'move Done'), { report: broken });
     expect(await staged.end()).toEqual({ end: 'succeeded', turns: 1, left: 0 });
     expect(staged.file('made.txt')).toBe('made\n');
     expect(new Set(staged.logger.events())).toEqual(new Set(['run_watcher_failed']));
   });
 
-  it('for something thrown that is no error of ours', async () => {
+  it('for a thrown value that is not a BatonError', async () => {
     const staged = stageRun('', { renderPrompt: broken });
     expect(await staged.end()).toMatchObject({ end: 'failed', error: { code: 'internal_error' } });
   });

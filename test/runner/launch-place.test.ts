@@ -43,7 +43,7 @@ describe('right before the launch', () => {
     expect(lstatSync(staged.workspace).isFile()).toBe(true);
   });
 
-  it('a hook may make the directory anew', async () => {
+  it('a hook may make the directory again', async () => {
     const staged = stageRun(writes, { agent: asShell, hooks: { beforeRun: instead('mkdir "$BATON_WORKSPACE"') } });
     expect(await staged.end()).toMatchObject({ end: 'succeeded' });
     expect(staged.file('where.txt')).toBe(`${staged.workspace}\n`);
@@ -51,7 +51,7 @@ describe('right before the launch', () => {
 });
 
 describe('the branch of an issue', () => {
-  it('is made before anything else, and a template that fails costs neither a workspace nor an agent', async () => {
+  it('is rendered first, and a template that fails needs neither a workspace nor an agent', async () => {
     const staged = stageRun(writes, {
       agent: asShell,
       renderBranch: () => {

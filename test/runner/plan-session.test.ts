@@ -10,11 +10,11 @@ it.each([
   ['compact', { threadId: 'thread', recovery: { compact: true } }],
   ['fresh_start', { threadId: null, recovery: null }],
   ['larger_model', { threadId: null, recovery: { model: 'large' } }],
-] as const)('after the step %s a session begins as the cascade says', (step, plan) => {
+] as const)('after the step %s a session starts as the cascade says', (step, plan) => {
   expect(planSession('thread', step, settings, 'failure')).toEqual(plan);
 });
 
-it('a step whose setting went away meanwhile begins a new thread, as it is', () => {
+it('a step whose setting was removed meanwhile starts a plain new thread', () => {
   const gone = { ...settings, reducedBudgetTokens: null, largerModel: null };
   expect(planSession('thread', 'reduced_budget', gone, 'failure')).toEqual({ threadId: null, recovery: null });
   expect(planSession('thread', 'larger_model', gone, 'failure')).toEqual({ threadId: null, recovery: null });
@@ -25,7 +25,7 @@ it.each([
   ['reduced_budget', { budgetTokens: settings.reducedBudgetTokens }],
   ['fresh_start', null],
   ['larger_model', { model: settings.largerModel }],
-] as const)('a run of the step %s that was cut short goes on in its own thread', (step, recovery) => {
+] as const)('an interrupted run of the step %s continues in its own thread', (step, recovery) => {
   for (const kind of ['interrupted', 'quota', 'answered', 'handed_back'] as const)
     expect(planSession('thread', step, settings, kind)).toEqual({ threadId: 'thread', recovery });
 });

@@ -26,13 +26,13 @@ function prompt(request: Partial<FirstPrompt['request']>, more: Partial<FirstPro
 }
 
 describe('the first prompt of a run', () => {
-  it('is that of the workflow file, for an ordinary run also after others', () => {
+  it('is that of the workflow file for an ordinary run, also after others', () => {
     expect(prompt({})).toBe(whole);
     for (const retryKind of ['continuation', 'failure'] as const) expect(prompt({ retryKind, earlier })).toBe(whole);
     expect(prompt({ recovery: 'reduced_budget', retryKind: 'failure', earlier })).toBe(whole);
   });
 
-  it('of a thread that goes on says why, for each reason something else, and not the ticket again', () => {
+  it('of a resumed thread gives a different reason for each cause, and not the issue again', () => {
     const goesOn = (request: Partial<FirstPrompt['request']>): string =>
       prompt({ threadId: 't', earlier, ...request }, { isResumed: true });
     const told = [
@@ -57,7 +57,7 @@ describe('the first prompt of a run', () => {
     ['a thread that could not be made shorter', { threadId: 't', retryKind: 'failure', recovery: 'compact' }],
     ['an answer without a thread', { retryKind: 'answered', answers }],
     ['what a person gave back without a thread', { retryKind: 'handed_back' }],
-  ] as const)('for %s is the whole one with what is known of the run before', (_what, request) => {
+  ] as const)('for %s is the whole prompt with the facts of the previous run', (_what, request) => {
     const told = prompt({ ...request, earlier });
     expect(told.startsWith(`${whole}\n\n`)).toBe(true);
     expect(told).toContain('> Half done.');
@@ -65,7 +65,7 @@ describe('the first prompt of a run', () => {
     expect(prompt({ ...request, earlier: null })).toBe([whole, ...answered].join('\n\n'));
   });
 
-  it('of a thread that goes on but never had a turn is the whole one', () => {
+  it('of a resumed thread without a turn is the whole prompt', () => {
     const told = prompt(
       { threadId: 't', retryKind: 'interrupted', earlier: { ...earlier, turns: 0 } },
       { isResumed: true },
@@ -73,21 +73,18 @@ describe('the first prompt of a run', () => {
     expect(told.startsWith(whole)).toBe(true);
   });
 
-  it.each([true, false])(
-    'has the answers, then the note, then what people said meanwhile (resumed: %s)',
-    (isResumed) => {
-      const told = prompt(
-        { threadId: 't', retryKind: 'answered', answers, note: 'Mind the step.', earlier },
-        { isResumed, said: ['Hurry.', 'No, do not.'] },
-      );
-      const parts = [answersText(answers), 'Mind the step.', 'Hurry.', 'No, do not.'];
-      const places = parts.map((part) => told.indexOf(part));
-      expect(places.every((place) => place > 0)).toBe(true);
-      expect(places).toEqual(places.toSorted((left, right) => left - right));
-    },
-  );
+  it.each([true, false])('has the answers, then the note, then messages of people (resumed: %s)', (isResumed) => {
+    const told = prompt(
+      { threadId: 't', retryKind: 'answered', answers, note: 'Mind the step.', earlier },
+      { isResumed, said: ['Hurry.', 'No, do not.'] },
+    );
+    const parts = [answersText(answers), 'Mind the step.', 'Hurry.', 'No, do not.'];
+    const places = parts.map((part) => told.indexOf(part));
+    expect(places.every((place) => place > 0)).toBe(true);
+    expect(places).toEqual(places.toSorted((left, right) => left - right));
+  });
 
-  it('has what people answered before, for an agent that cannot remember it, and not for one that can', () => {
+  it('has earlier answers of people for an agent that cannot remember them, and not for one that can', () => {
     const question = { kind: 'input', text: 'Which door?', detail: '', fields: [] } as const;
     const answersBefore = [{ question, answer: { decision: 'accept', values: {} } as const }];
     expect(prompt({ answersBefore, retryKind: 'failure' })).toContain('Which door?');

@@ -12,9 +12,9 @@ const tracker = { provider: { api_key: new Secret(trackerKey) } };
 const toolHost: ToolHost = { admit: () => ({ url: 'http://127.0.0.1:1/mcp', token }), dismiss: () => {} };
 const command = { backend: 'command', command: 'exec sh' };
 
-describe('what the agent of a run tells', () => {
+describe('the output of an agent', () => {
   // @conforms tools.16
-  it('has no secret in it: no line that it prints, whole or cut, no last words', async () => {
+  it('contains no secret: in no line, whole or cut, and in no last message', async () => {
     const long = 'x'.repeat(170);
     const prompt = [
       `echo "it is ${accountKey} and ${trackerKey}"`,
@@ -37,7 +37,7 @@ describe('what the agent of a run tells', () => {
   });
 
   // @conforms tools.39
-  it('has none that its program was given otherwise, wherever it says it', async () => {
+  it('contains no secret that its program got in another way', async () => {
     const ofDaemon = 'canary-of-the-daemon';
     const asked: AgentQuestion[] = [];
     const lines = [`say I see ${ofDaemon}`, `comment Use ${ofDaemon}!`, `ask Is ${ofDaemon} right?`];
@@ -60,7 +60,7 @@ describe('what the agent of a run tells', () => {
     expect(JSON.stringify([staged.events, staged.logger.lines, outcome])).not.toContain(ofDaemon);
   });
 
-  it('has none in the error of a command that fails', async () => {
+  it('contains no secret in the error of a command that fails', async () => {
     const prompt = `echo "refused key ${accountKey} with $BATON_TOOLS_TOKEN" >&2; exit 3`;
     const staged = stageRun(prompt, { agent: command, account, toolHost });
     expect(await staged.end()).toMatchObject({
@@ -69,7 +69,7 @@ describe('what the agent of a run tells', () => {
     });
   });
 
-  it('has none in the last part of what a command wrote, which may begin in the middle of one', async () => {
+  it('contains no secret in the last part of the output of a command, which may begin inside one', async () => {
     const prompt = `printf '%s%s' ${accountKey} ${'y'.repeat(2_030)} >&2; exit 3`;
     const staged = stageRun(prompt, { agent: command, account });
     const outcome = await staged.end();
@@ -77,7 +77,7 @@ describe('what the agent of a run tells', () => {
     expect(JSON.stringify(outcome)).toMatch(/"\[secret\]y{2030}"/);
   });
 
-  it('has none in payloads, in questions, in a failure, and in what its tools write', async () => {
+  it('contains no secret in payloads, questions, failures and tool calls', async () => {
     const asked: AgentQuestion[] = [];
     const staged = stageRun(
       script(

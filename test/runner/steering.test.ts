@@ -11,8 +11,8 @@ function session(changes: Partial<AgentSession> = {}): AgentSession {
 
 const refused = { code: 'command_refused' };
 
-describe('what people say to a run', () => {
-  it('is kept before there is an agent, and taken once, in its order', async () => {
+describe('messages to a run', () => {
+  it('are queued before the agent exists, and taken once, in order', async () => {
     const steering = new Steering();
     expect(await steering.steer('one')).toBe('queued');
     steering.join(session({ remembersTurns: false }));
@@ -21,7 +21,7 @@ describe('what people say to a run', () => {
     expect(steering.take()).toEqual([]);
   });
 
-  it('is told into the turn that goes on, and kept where none does', async () => {
+  it('are delivered during a turn, and queued between turns', async () => {
     const heard: string[] = [];
     let hears = true;
     const steering = new Steering();
@@ -33,7 +33,7 @@ describe('what people say to a run', () => {
     expect([heard, steering.take()]).toEqual([['now'], ['later']]);
   });
 
-  it('is told on once, whether it was told or kept, and before there was anybody to tell', async () => {
+  it('are reported once, whether delivered or queued, and also from before the agent existed', async () => {
     const steering = new Steering();
     const said: string[] = [];
     await steering.steer('early');
@@ -45,7 +45,7 @@ describe('what people say to a run', () => {
     expect(said).toEqual(['early', 'now', 'later']);
   });
 
-  it('can be heard as long as there is a prompt or a turn for it', async () => {
+  it('are possible while there is a prompt or a turn for them', async () => {
     const canHear = (changes: Partial<AgentSession>): boolean[] => {
       const steering = new Steering();
       steering.join(session(changes));
@@ -60,7 +60,7 @@ describe('what people say to a run', () => {
     expect(canHear({})).toEqual([true, true, false]);
   });
 
-  it('is heard once it was told or taken, not when it is only kept or refused', async () => {
+  it('count as heard once delivered or taken, not while queued or refused', async () => {
     const steering = new Steering();
     let hears = true;
     steering.join(session({ steer: async () => hears }));
@@ -78,7 +78,7 @@ describe('what people say to a run', () => {
     expect(steering.takeHeard()).toBe(true);
   });
 
-  it('is kept for an agent that refuses it in a turn, or cannot hear in one, but remembers turns', async () => {
+  it('are queued for an agent that refuses them in a turn but remembers turns', async () => {
     for (const steer of [() => Promise.reject(new Error('not now')), undefined]) {
       const steering = new Steering();
       steering.join(session(steer === undefined ? {} : { steer }));
@@ -92,21 +92,21 @@ describe('what people say to a run', () => {
   it.each([
     ['one that cannot hear in a turn', {}],
     ['one that refuses it', { steer: () => Promise.reject(new Error('not now')) }],
-  ] as const)('is refused for an agent with one turn: %s', async (_what, changes) => {
+  ] as const)('are refused for an agent with one turn: %s', async (_what, changes) => {
     const steering = new Steering();
     steering.join(session({ remembersTurns: false, ...changes }));
     steering.take();
     await expect(steering.steer('words')).rejects.toMatchObject(refused);
   });
 
-  it('is refused from the moment that the run has no further prompt', async () => {
+  it('are refused as soon as the run has no further prompt', async () => {
     const steering = new Steering();
     expect(steering.closeIfNothingIsKept()).toBe(true);
     await expect(steering.steer('late')).rejects.toMatchObject(refused);
   });
 
   // @conforms runs.12
-  it('is refused, not lost, when the run ends while the agent is being told', async () => {
+  it('are refused, not lost, when the run ends during the delivery', async () => {
     const { promise, resolve } = Promise.withResolvers<boolean>();
     const steering = new Steering();
     steering.join(session({ steer: () => promise }));
@@ -118,7 +118,7 @@ describe('what people say to a run', () => {
     expect(steering.take()).toEqual([]);
   });
 
-  it('is refused when it is nothing, too long, or too much', async () => {
+  it('are refused when empty, too long, or too many', async () => {
     const steering = new Steering();
     for (const text of ['', ' \n', 'x'.repeat(16_385)])
       await expect(steering.steer(text)).rejects.toMatchObject(refused);
@@ -126,7 +126,7 @@ describe('what people say to a run', () => {
     await expect(steering.steer('one more')).rejects.toMatchObject(refused);
   });
 
-  it('that nobody was told is given back at the end', async () => {
+  it('that were not delivered are returned at the end', async () => {
     const steering = new Steering();
     await steering.steer('words');
     expect(steering.close()).toEqual(['words']);

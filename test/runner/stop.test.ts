@@ -16,7 +16,7 @@ const outcomes = [
 describe('a run that is stopped', () => {
   // @conforms X6
   it.each(outcomes)(
-    'for %s in the middle of a turn ends as %s, after_run ran and nothing is left',
+    'for %s during a turn ends as %s, after_run has run and nothing is left',
     async (why, end, code) => {
       const nap = uniqueNap();
       const orphan = script('write run.sh', `| setsid sleep ${nap} > /dev/null 2>&1 &`, 'run sh run.sh', 'wait 600000');
@@ -30,7 +30,7 @@ describe('a run that is stopped', () => {
     },
   );
 
-  it('ends what a command has started, away from it and ignoring TERM', async () => {
+  it('ends the detached children of a command that ignore TERM', async () => {
     const nap = uniqueNap();
     const stubborn = `setsid sh -c "trap '' TERM; sleep ${nap}; :" & echo ready; while :; do sleep 1; done`;
     const staged = stageRun(stubborn, { agent: { backend: 'command', command: 'exec sh' }, hooks: tracedHooks });
@@ -65,7 +65,7 @@ describe('a run that is stopped', () => {
     expect(staged.hookLines()).toEqual(['after_run']);
   });
 
-  it('while the session is being opened has no turn', async () => {
+  it('while the session opens has no turn', async () => {
     const staged = stageRun(script('write late.txt', '| late'), {
       hooks: tracedHooks,
       report: (fact) => void (fact.kind === 'process' && staged.run.stop('shutdown')),
@@ -89,7 +89,7 @@ describe('a run that is stopped', () => {
     expect(staged.file('second.txt')).toBeNull();
   });
 
-  it('still runs after_run to its end when it is stopped during it', async () => {
+  it('during after_run still runs that hook to its end', async () => {
     const staged = stageRun(script('move Done'), {
       hooks: {
         afterRun: 'echo begun >> ../hooks.log; while ! test -e go; do sleep 0.05; done; echo ended >> ../hooks.log',
@@ -113,7 +113,7 @@ describe('a run that is stopped', () => {
   });
 });
 
-it('a stop that arrives while the program is being started ends the program', async () => {
+it('a stop that arrives while the program starts ends the program', async () => {
   const staged: StagedRun = stageRun('sleep 20; echo late > late.txt', {
     agent: { backend: 'command', command: 'exec sh' },
     report: (fact) => void (fact.kind === 'process' && staged.run.stop('shutdown')),
@@ -123,7 +123,7 @@ it('a stop that arrives while the program is being started ends the program', as
 });
 
 // @conforms claims.9
-it('a run whose claim may be lost by then launches nothing, and ends as interrupted', async () => {
+it('a run whose claim may be lost launches nothing and ends as interrupted', async () => {
   const staged = stageRun(script('say never'), { request: { isStillOurs: () => false } });
   expect(await staged.end()).toMatchObject({ end: 'interrupted', left: 0 });
   expect(staged.processes).toEqual([]);

@@ -18,14 +18,14 @@ function thinned(events: readonly AgentEvent[]): AgentEvent[] {
   return told;
 }
 
-describe('what an agent says', () => {
-  it('is told whole while a person could follow it', () => {
+describe('the events of an agent', () => {
+  it('are all passed on while a person could follow them', () => {
     const events = Array.from({ length: 10_000 }, (_, index) => event(index * 10));
     expect(thinned(events)).toEqual(events);
   });
 
   // @conforms X16
-  it('is thinned out when it comes as fast as a machine can print, and the count is told', () => {
+  it('are thinned out when they come very fast, and their number is reported', () => {
     const flood = Array.from({ length: 100_000 }, () => event(1_000));
     const told = thinned([...flood, event(2_000)]);
     expect(told).toHaveLength(502);
@@ -33,7 +33,7 @@ describe('what an agent says', () => {
     expect(told.at(-1)).toEqual(event(2_000));
   });
 
-  it('never loses what matters: the ends of turns, tool calls, and running totals', () => {
+  it('never lose turn ends, tool calls and running totals', () => {
     const usage = { inputTokens: 5, outputTokens: 5, totalTokens: 10 };
     const flood = Array.from({ length: 1_000 }, () => event(0));
     const told = thinned([...flood, event(0, { usage }), event(0, { name: 'turn_completed' })]);
@@ -42,7 +42,7 @@ describe('what an agent says', () => {
   });
 
   // @conforms runs.13
-  it('never loses a quota window: the latest of each name is told with the count', () => {
+  it('never lose a quota window: the latest of each name is reported with the number', () => {
     const quota = (usedPercent: number, name = 'primary') => [
       { name, usedPercent, windowMinutes: 300, resetsAt: 5_000 },
     ];
@@ -56,7 +56,7 @@ describe('what an agent says', () => {
     expect(told.slice(-2)).toEqual([event(1_000), event(1_000)]);
   });
 
-  it('keeps no more quota windows than an account has, whatever an agent calls them', () => {
+  it('keep no more quota windows than an account, whatever their names', () => {
     const named = (name: string) => [{ name, usedPercent: 1, windowMinutes: null, resetsAt: null }];
     const flood = Array.from({ length: 5_000 }, (_, at) => event(0, { quota: named(`made up ${at}`) }));
     const told = thinned([...flood, event(1_000)]);

@@ -20,8 +20,8 @@ const partsIn = (events: readonly { readonly payload?: unknown }[]): ToldPart[] 
   events.flatMap(({ payload }) => (payload as { readonly parts: readonly ToldPart[] }).parts);
 const textOf = (parts: readonly ToldPart[]): string => parts.map(({ text }) => text).join('');
 
-describe('what is written down of a prompt', () => {
-  it('is the prompt again, whatever it holds, in lines that a transcript takes whole', () => {
+describe('the transcript of a prompt', () => {
+  it('contains the whole prompt, in lines that a transcript can hold', () => {
     const redactor = createRedactor([]);
     const piece = fc.oneof(
       fc.string({ unit: 'binary' }),
@@ -41,7 +41,7 @@ describe('what is written down of a prompt', () => {
     );
   });
 
-  it('marks exactly what stands inside of a fence, also where a part is cut', () => {
+  it('marks exactly the text inside a fence, also where a part is cut', () => {
     const redactor = createRedactor([]);
     fc.assert(
       fc.property(fc.array(fc.tuple(fc.string(), fc.string({ minLength: 1 })), { maxLength: 4 }), (pairs) => {
@@ -56,7 +56,7 @@ describe('what is written down of a prompt', () => {
     );
   });
 
-  it("takes what follows a fence that was never closed for a stranger's", () => {
+  it('treats text after an unclosed fence as untrusted', () => {
     const text = `do this BEGIN-${fenceMark} and that`;
     expect(partsIn(promptEvents({ ...at, text, redactor: createRedactor([]) }))).toEqual([
       { text: `do this BEGIN-${fenceMark}`, is_untrusted: false },
@@ -65,7 +65,7 @@ describe('what is written down of a prompt', () => {
   });
 
   // @conforms api.15
-  it('has no secret in it, not even one that stands where it is cut in two', () => {
+  it('contains no secret, not even one at a cut', () => {
     const secret = 'sk-canary-0123456789';
     const text = `${'x'.repeat(31_990)}${secret}${'y'.repeat(10)}`;
     const events = promptEvents({ ...at, text, redactor: createRedactor([secret]) });
@@ -75,7 +75,7 @@ describe('what is written down of a prompt', () => {
 });
 
 describe('a run', () => {
-  it('tells each prompt before its turn begins, as the agent gets it, without the secrets of its settings', async () => {
+  it('reports each prompt before its turn begins, as the agent gets it, without secrets of the settings', async () => {
     const key = 'sk-canary-account-key-0123456789';
     const staged = stageRun(script('say hello'), {
       agent: { maxTurns: 2 },

@@ -3,7 +3,7 @@ import { TurnLimit } from '../../src/runner/turn-limit.ts';
 import { SimulatedClock } from '../fake/simulated-clock.ts';
 
 describe('the limit of a turn', () => {
-  it('ends it at its time, and begins anew with the next turn', async () => {
+  it('ends the turn at its time, and starts again with the next turn', async () => {
     const clock = new SimulatedClock();
     const limit = new TurnLimit(clock, 1_000);
     const first = limit.begin();
@@ -34,7 +34,7 @@ describe('the limit of a turn', () => {
     expect(signal.aborted).toBe(true);
   });
 
-  it('is none at 0, and leaves no timer behind', async () => {
+  it('does nothing at 0, and leaves no timer behind', async () => {
     const clock = new SimulatedClock();
     const limit = new TurnLimit(clock, 0);
     const signal = limit.begin();

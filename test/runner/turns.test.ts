@@ -15,7 +15,7 @@ const wholeWay = [
 
 describe('a run', () => {
   // @conforms T1, T2
-  it('does one turn when the agent moves the issue to a terminal state, and keeps the workspace', async () => {
+  it('has one turn when the agent moves the issue to a terminal state, and keeps the workspace', async () => {
     const staged = stageRun(script('write made.txt', '| by the agent', 'move Done'), { hooks: tracedHooks });
     expect(await staged.end()).toEqual({ end: 'succeeded', turns: 1, left: 0 });
     expect(staged.file('made.txt')).toBe('by the agent\n');
@@ -26,7 +26,7 @@ describe('a run', () => {
     expect(staged.stages).toEqual(wholeWay);
   });
 
-  it('passes the same stages with an agent that has a process only in its turn', async () => {
+  it('passes the same stages with an agent that has a process only during a turn', async () => {
     const staged = stageRun('echo made > made.txt', { agent: { backend: 'command', command: 'exec sh' } });
     expect(await staged.end()).toEqual({ end: 'succeeded', turns: 1, left: 0 });
     expect(staged.file('made.txt')).toBe('made\n');
@@ -52,7 +52,7 @@ describe('a run', () => {
     expect(staged.events.filter(({ name }) => name === 'turn_started')).toHaveLength(2);
   });
 
-  it('gives an agent that remembers nothing one turn, whatever max_turns says', async () => {
+  it('gives one turn to an agent without memory, whatever max_turns says', async () => {
     const staged = stageRun('echo again >> turns.txt', {
       agent: { backend: 'command', command: 'exec sh', maxTurns: 5 },
     });
@@ -76,7 +76,7 @@ describe('a run', () => {
     expect(staged.file('second.txt')).toBeNull();
   });
 
-  it('goes on when a blocker was added meanwhile: blockers count only at the start', async () => {
+  it('continues when a blocker was added meanwhile, because blockers count only at the start', async () => {
     const blocked = { id: 'other', identifier: 'T-2', state: 'Todo' };
     const staged = stageRun(twoTurns, {
       agent: { maxTurns: 2 },
@@ -105,7 +105,7 @@ describe('a run', () => {
     ]);
   });
 
-  it('hands issue, workspace and attempt to the agent as variables', async () => {
+  it('passes issue, workspace and attempt to the agent as variables', async () => {
     const staged = stageRun('env > env.txt', {
       agent: { backend: 'command', command: 'exec sh' },
       request: { attempt: 3 },

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { Backlog, type BacklogBatch } from '../../src/store/backlog.ts';
 
-it('never holds more than its room and one item, keeps the order, and counts what it had no room for', () => {
+it('never exceeds its limits by more than one item, keeps the order, and counts dropped items', () => {
   const act = fc.oneof(
     { weight: 6, arbitrary: fc.record({ do: fc.constant('add' as const), bytes: fc.integer({ min: 0, max: 40 }) }) },
     { weight: 1, arbitrary: fc.record({ do: fc.constantFrom('take', 'done', 'putBack') }) },
@@ -61,7 +61,7 @@ function player() {
   };
 }
 
-it('has no room where others have taken what they share', () => {
+it('has no space when others have used the shared limit', () => {
   const shared = { most: 100, used: 0 };
   const room = { mostItems: 10, mostBytes: 1_000, shared };
   const [one, two] = [new Backlog<number>(room), new Backlog<number>(room)];

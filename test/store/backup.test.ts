@@ -38,7 +38,7 @@ async function names(): Promise<string[]> {
 }
 
 describe('a backup', () => {
-  it('is one whole moment of a store that is being written to', async () => {
+  it('has one consistent state of a store that is being written to', async () => {
     const writer = startProgram('write', url(), 'daemon');
     await writer.said(50);
     const before = writer.lines.slice(1);
@@ -61,32 +61,32 @@ describe('a backup', () => {
     expect(readdirSync(scratch.folder).toSorted()).toEqual(['backup.db', 'state']);
   });
 
-  it('never takes the place of a file', async () => {
+  it('never overwrites a file', async () => {
     await fill('a');
     writeFileSync(backup, 'precious');
     expect(() => backupStore(url(), backup)).toThrow(expect.objectContaining({ code: 'store_backup_failed' }));
     expect(readFileSync(backup, 'utf8')).toBe('precious');
   });
 
-  it('is not made of nothing, and nothing is made for it', () => {
+  it('of a missing store fails, and creates nothing', () => {
     expect(() => backupStore(url(), backup)).toThrow(expect.objectContaining({ code: 'store_backup_failed' }));
     expect(existsSync(file) || existsSync(backup)).toBe(false);
   });
 
-  it('is not made of a damaged store, and leaves nothing half behind', async () => {
+  it('of a damaged store fails, and leaves no partial file', async () => {
     await fill('a');
     writeFileSync(file, 'Dear diary, '.repeat(100));
     expect(() => backupStore(url(), backup)).toThrow(expect.objectContaining({ code: 'store_corrupt' }));
     expect(readdirSync(scratch.folder)).toEqual(['state']);
   });
 
-  it('fails clearly where it cannot be written', async () => {
+  it('fails clearly when it cannot be written', async () => {
     await fill('a');
     const nowhere = path.join(scratch.folder, 'no', 'backup.db');
     expect(() => backupStore(url(), nowhere)).toThrow(expect.objectContaining({ code: 'store_not_writable' }));
   });
 
-  it('of PostgreSQL is for pg_dump, and so is the way back', () => {
+  it('of PostgreSQL is left to pg_dump, and so is the restore', () => {
     const there = 'postgres://me:secret@db.example.org/baton';
     const refused = expect.objectContaining({ code: 'store_backup_failed', nextStep: expect.stringContaining('pg_') });
     expect(() => backupStore(there, backup)).toThrow(refused);
@@ -95,7 +95,7 @@ describe('a backup', () => {
 });
 
 describe('a restore', () => {
-  it('puts the backup in the place of the store and keeps what was there', async () => {
+  it('replaces the store with the backup and keeps the old store', async () => {
     await fill('a');
     backupStore(url(), backup);
     await fill('b');
@@ -114,7 +114,7 @@ describe('a restore', () => {
     await (await open('daemon')).close();
   });
 
-  it('makes a store where there is none, and where there is an empty one', async () => {
+  it('creates a store where there is none, or an empty one', async () => {
     await fill('a');
     backupStore(url(), backup);
     file = path.join(scratch.folder, 'elsewhere', 'baton.db');
@@ -126,7 +126,7 @@ describe('a restore', () => {
     expect(await names()).toEqual(['a']);
   });
 
-  it('has the runs in the order of their starts, and counts on from there', async () => {
+  it('keeps the order of the runs and continues their numbers', async () => {
     {
       await using store = await open();
       await store.runs.start(runStart('z', { startedAt: 9 }));
@@ -139,7 +139,7 @@ describe('a restore', () => {
     expect((await store.runs.list(project, { limit: 9 })).map(({ runId }) => runId)).toEqual(['m', 'a', 'z']);
   });
 
-  it('fences off whoever held a claim, then or since: no generation falls or stands, and every lease is over', async () => {
+  it('fences every holder of a claim, then and since: generations grow and every lease ends', async () => {
     const wish = { owner: 'me', host: 'here', at: 1, leaseMs: 1_000, slotState: 'Todo' };
     const [both, late] = [
       { project: 'p', issueId: 'both' },
@@ -165,7 +165,7 @@ describe('a restore', () => {
     expect(await store.claims.take(late, { ...wish, at: 2 })).toMatchObject({ generation: 3 });
   });
 
-  it('refuses a backup of a build that was never released, and leaves it as it was', async () => {
+  it('refuses a backup of an unreleased build and leaves it unchanged', async () => {
     await makeUnreleased(backup);
     const before = readFileSync(backup);
     expect(() => restoreStore({ file: backup, url: url(), clock, replace: false })).toThrow(
@@ -175,7 +175,7 @@ describe('a restore', () => {
     expect(existsSync(file)).toBe(false);
   });
 
-  it('leaves a store with data alone unless told to replace it', async () => {
+  it('keeps a store with data unless it may replace it', async () => {
     await fill('a');
     backupStore(url(), backup);
     await fill('b');
@@ -185,7 +185,7 @@ describe('a restore', () => {
     expect(await names()).toEqual(['a', 'b']);
   });
 
-  it('waits for no daemon: it is refused while one runs', async () => {
+  it('is refused while a daemon runs', async () => {
     await fill('a');
     backupStore(url(), backup);
     const daemon = await open('daemon');
@@ -196,7 +196,7 @@ describe('a restore', () => {
     await daemon.close();
   });
 
-  it('does not play the log of a store that was killed into the restored one', async () => {
+  it('does not apply the log of a killed store to the restored one', async () => {
     await fill('a');
     backupStore(url(), backup);
     const writer = startProgram('write', url(), 'daemon');
@@ -215,7 +215,7 @@ describe('a restore', () => {
     expect(await store.commands.list('p', 9)).toEqual([]);
   });
 
-  it('heals a damaged store, and keeps the damaged one with its log', async () => {
+  it('fixes a damaged store, and keeps the damaged one with its log', async () => {
     await fill('a');
     backupStore(url(), backup);
     writeFileSync(file, 'Dear diary, '.repeat(1_000));
@@ -236,7 +236,7 @@ describe('a restore', () => {
     ['a newer store', () => newer(), 'store_newer'],
     ['the database of another program', () => foreign(), 'store_foreign'],
     ['a damaged backup', () => damaged(), 'store_corrupt'],
-  ] as const)('takes nothing that is no backup: %s', async (_, make, code) => {
+  ] as const)('refuses a file that is not a backup: %s', async (_, make, code) => {
     await fill('a');
     await make();
     expect(() => restoreStore({ file: backup, url: url(), clock, replace: true })).toThrow(

@@ -31,7 +31,7 @@ for (const from of engines) {
         const target = async () => to.place('empty');
 
         onEngine({ ...from, missing }, 'as the source', ({ open, place }) => {
-          it('has every row of every table, and counts on from there', async () => {
+          it('has every row of every table, and continues the numbers', async () => {
             const [source, there] = [await place(), await target()];
             await fillEverything(await open(source));
             const copied = await copyStore({ fromUrl: source.url, toUrl: there.url, clock: systemClock });
@@ -85,7 +85,7 @@ for (const from of engines) {
             await there.remove();
           });
 
-          it('is refused where anything is already, and leaves it alone', async () => {
+          it('is refused when the target has any data, and changes nothing', async () => {
             const [source, there] = [await place(), await target()];
             await fillEverything(await open(source));
             const other = await open(there);
@@ -101,7 +101,7 @@ for (const from of engines) {
             await there.remove();
           });
 
-          it('is refused to itself', async () => {
+          it('is refused onto itself', async () => {
             const source = await place();
             await expect(
               copyStore({ fromUrl: source.url, toUrl: source.url, clock: systemClock }),
@@ -122,7 +122,7 @@ onEngine(
     })(),
   'in use',
   ({ open, place }) => {
-    it('is not copied from or to while a daemon runs', async () => {
+    it('is refused while a daemon runs on either side', async () => {
       const [busy, other] = [await place(), await place()];
       await open(busy, 'daemon');
       const refused = { code: 'store_in_use' };

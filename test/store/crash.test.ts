@@ -9,9 +9,9 @@ import { seededChance } from '../fake/seeded-chance.ts';
 import { engines, scratchFolder } from './engines.ts';
 import { startProgram } from './program.ts';
 
-describe('kill -9 in the middle of writes', () => {
+describe('kill -9 during writes', () => {
   // @conforms board.17
-  it('loses no acknowledged row in fifty rounds, and leaves no half of a transaction', {
+  it('loses no acknowledged row in fifty rounds, and leaves no partial transaction', {
     timeout: 120_000,
   }, async () => {
     // Two files, so that one process starts while another is being killed.

@@ -27,9 +27,9 @@ const start = (...args: string[]): Program => {
 };
 const open = (mode: 'daemon' | 'visitor') => openStore({ url, clock: systemClock, mode });
 
-describe('one daemon a file', () => {
+describe('the lock of a store file', () => {
   // @conforms board.16
-  it('refuses a second one and names the pid of the first, while visitors come and go', async () => {
+  it('refuses a second daemon and names the pid of the first, while visitors come and go', async () => {
     const first = start('hold', url);
     await first.said(1);
     const refused = { code: 'store_in_use', message: expect.stringContaining(`${first.pid}`) };
@@ -44,14 +44,14 @@ describe('one daemon a file', () => {
     await second.close();
   });
 
-  it('refuses a second one in the same process too, and lets it in afterwards', async () => {
+  it('refuses a second daemon in the same process too, and allows it afterwards', async () => {
     const first = await open('daemon');
     await expect(open('daemon')).rejects.toMatchObject({ code: 'store_in_use', details: { pid: process.pid } });
     await first.close();
     await (await open('daemon')).close();
   });
 
-  it('takes the place of one that was killed, at once', async () => {
+  it('is free at once after a kill', async () => {
     const killed = start('hold', url);
     await killed.said(1);
     await killed.kill();
@@ -61,14 +61,14 @@ describe('one daemon a file', () => {
     await next.close();
   });
 
-  it('does not mind a note of a process that has another life now', async () => {
+  it('ignores a note whose pid belongs to another process now', async () => {
     await (await open('daemon')).close();
     // Process 1 lives, but it did not start then.
     writeFileSync(`${file}.pid`, JSON.stringify({ pid: 1, start_time: 123_456_789_012, host: os.hostname() }));
     await (await open('daemon')).close();
   });
 
-  it('names nobody rather than somebody else when the note is wrong', async () => {
+  it('names no process when the note is wrong', async () => {
     const first = start('hold', url);
     await first.said(1);
     for (const note of [
@@ -82,7 +82,7 @@ describe('one daemon a file', () => {
     }
   });
 
-  it('lets exactly one of several that start at once win, also over one that was killed', async () => {
+  it('lets exactly one of several simultaneous daemons win, also after a kill', async () => {
     const killed = start('hold', url);
     await killed.said(1);
     await killed.kill();

@@ -29,7 +29,7 @@ const broken: Migration = {
 
 for (const engine of engines) {
   onEngine(engine, 'migrates', ({ open, place }) => {
-    it('from nothing and from every version that ever was to the same schema', async () => {
+    it('from nothing and from every released version to the same schema', async () => {
       const fresh = await place('empty');
       await open(fresh);
       const expected = await catalogueOf(engine.name, fresh);
@@ -44,7 +44,7 @@ for (const engine of engines) {
       }
     });
 
-    it('keeps what is there, and writes down what was done', async () => {
+    it('keeps the data, and records each migration', async () => {
       const where = await place('empty');
       const store = await open(where);
       await store.projects.ensure('alpha', 5);
@@ -57,7 +57,7 @@ for (const engine of engines) {
     });
 
     // @conforms runs.60
-    it('refuses a store of a build that was never released, and touches nothing', async () => {
+    it('refuses a store of an unreleased build, and changes nothing', async () => {
       for (const names of [['0001-first-schema'], ['0001-first-schema', '0002-durable-claims']]) {
         const where = await place('empty');
         const earlier = disposable(await openEngine(where));
@@ -74,7 +74,7 @@ for (const engine of engines) {
       }
     });
 
-    it('leaves a newer store alone, for daemons and for visitors', async () => {
+    it('leaves a newer store unchanged, for daemons and for visitors', async () => {
       const where = await place('empty');
       const later = disposable(await openEngine(where));
       await migrate(later.engine, 'here', systemClock, [...migrations, tomorrow]);
@@ -89,7 +89,7 @@ for (const engine of engines) {
       expect(await catalogueOf(engine.name, where)).toEqual(before);
     });
 
-    it('takes nothing of a migration that fails in the middle', async () => {
+    it('rolls back a migration that fails in the middle', async () => {
       const where = await place();
       await open(where);
       const before = await catalogueOf(engine.name, where);
@@ -109,7 +109,7 @@ for (const engine of engines) {
       expect(await stores[0]?.projects.list()).toHaveLength(6);
     });
 
-    it('to the tables that a copy takes along, all of them', async () => {
+    it('to exactly the tables that a copy includes', async () => {
       const where = await place();
       await open(where);
       const { tables } = await catalogueOf(engine.name, where);

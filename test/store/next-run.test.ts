@@ -20,8 +20,8 @@ const retry: Retry = {
 };
 
 for (const engine of engines) {
-  onEngine(engine, 'keeps for the next run of an issue', ({ open, place }) => {
-    it('the step of the recovery and what a person noted, and forgets both with the next retry', async () => {
+  onEngine(engine, 'stores for the next run of an issue', ({ open, place }) => {
+    it('the recovery step and the note of a person, and drops both with the next retry', async () => {
       const { retries } = await open();
       await retries.put(retry);
       expect(await retries.read(key)).toEqual({ ...retry, note: 'look at the\ntests \uFFFD' });
@@ -41,7 +41,7 @@ for (const engine of engines) {
       }
     });
 
-    it('no step that it does not know: such a run is an ordinary one', async () => {
+    it('no unknown recovery step: such a run is an ordinary one', async () => {
       const where = await place();
       const { retries } = await open(where);
       await retries.put(retry);
@@ -49,7 +49,7 @@ for (const engine of engines) {
       expect(await retries.read(key)).toMatchObject({ recovery: null, attempt: 1 });
     });
 
-    it('the account of a run, and the last that its agent said, cut to 4 KB', async () => {
+    it('the account of a run and the last message of its agent, cut to 4 KB', async () => {
       const { runs } = await open();
       await runs.start(runStart('r1', { account: 'work' }));
       await runs.start(runStart('r2', { account: null }));

@@ -75,7 +75,7 @@ it.each<[string, string, (tables: StoreTables) => Promise<unknown>]>([
 
 // What was refused may be large, and there may be much of it: it is not even read.
 // @conforms api.56
-it('SQLite finds the commands that were done by an index alone, before it reads any of them', async () => {
+it('SQLite finds finished commands by an index alone, before it reads any row', async () => {
   const asked: CompiledQuery[] = [];
   const { commands } = storeOver({ ...engine, db: listening(engine.db, asked) });
   await commands.outlines('p', { doneKinds: ['issue_hold', 'issue_stop'], limit: 9 });

@@ -8,8 +8,8 @@ import { engines } from './engines.ts';
 const open = (url: string, logger: MemoryLogger = memoryLogger()) =>
   openStore({ url, clock: systemClock, mode: 'visitor', logger });
 
-describe('a PostgreSQL store that cannot be had', () => {
-  it('because nobody listens, is unavailable and may be tried again; its password is not told', async () => {
+describe('a PostgreSQL store that is not available', () => {
+  it('because nothing listens is retryable, and its password is not shown', async () => {
     await expect(open('postgres://me:hunter2@127.0.0.1:1/baton')).rejects.toMatchObject({
       code: 'store_unavailable',
       retryable: true,
@@ -17,7 +17,7 @@ describe('a PostgreSQL store that cannot be had', () => {
     });
   });
 
-  it('because the host is not known, is unavailable', async () => {
+  it('because the host is unknown is retryable', async () => {
     await expect(open('postgres://me@no-such-host.invalid/baton')).rejects.toMatchObject({ code: 'store_unavailable' });
   });
 });
@@ -37,14 +37,14 @@ for (const engine of engines.filter(({ name }) => name === 'postgres')) {
       await expect(open(url)).rejects.toMatchObject({ code: 'store_access_denied', retryable: false });
     });
 
-    it('a database that is not there', async () => {
+    it('a missing database', async () => {
       const url = await changed((each) => {
         each.pathname = '/nobody_made_this';
       });
       await expect(open(url)).rejects.toMatchObject({ code: 'store_access_denied' });
     });
 
-    it('a database in which another program has a table of the same name, and leaves it alone', async () => {
+    it('a database in which another program has a table of the same name, without changing it', async () => {
       const where = await place('empty');
       await where.query('create table runs (of_mine text)');
       await expect(open(where.url)).rejects.toMatchObject({ code: 'store_foreign' });
@@ -52,7 +52,7 @@ for (const engine of engines.filter(({ name }) => name === 'postgres')) {
       expect(tables).toEqual([{ tablename: 'runs' }]);
     });
 
-    it('a user who may only read, at the first write', async () => {
+    it('a read-only user, at the first write', async () => {
       const where = await place();
       const url = new URL(where.url);
       const reader = `reader_${url.pathname.slice(1)}`;
@@ -69,14 +69,14 @@ for (const engine of engines.filter(({ name }) => name === 'postgres')) {
     });
   });
 
-  onEngine(engine, 'outlives lost connections', ({ place }) => {
+  onEngine(engine, 'survives lost connections', ({ place }) => {
     const endConnections = (where: StorePlace) =>
       where.query(
         `select pg_terminate_backend(pid) from pg_stat_activity
          where application_name = 'baton' and datname = current_database()`,
       );
 
-    it('that were idle: it says so and makes new ones', async () => {
+    it('that were idle: it logs that and opens new ones', async () => {
       const where = await place();
       const logger = memoryLogger();
       const store = await open(where.url, logger);
@@ -89,7 +89,7 @@ for (const engine of engines.filter(({ name }) => name === 'postgres')) {
       await store.close();
     });
 
-    it('in the middle of a transaction: nothing of it is kept, and the next one works', async () => {
+    it('during a transaction: it is rolled back, and the next one works', async () => {
       const where = await place();
       const store = await open(where.url);
       const key = { project, issueId: 'i1' };
@@ -105,8 +105,8 @@ for (const engine of engines.filter(({ name }) => name === 'postgres')) {
     });
   });
 
-  onEngine(engine, 'gives way', ({ place }) => {
-    it('when two transactions wait for each other: one is told to try again, the other goes on', async () => {
+  onEngine(engine, 'resolves a deadlock', ({ place }) => {
+    it('between two transactions: one is retried, the other continues', async () => {
       const where = await place();
       const store = await open(where.url);
       const [one, two] = [

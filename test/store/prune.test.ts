@@ -13,7 +13,7 @@ const keepAll = { now, runsOlderThanMs: null, commandsOlderThanMs: null, request
 
 for (const engine of engines) {
   onEngine(engine, 'prunes', ({ open }) => {
-    it('what is older than wanted, in small steps, and tells which runs', async () => {
+    it('data past its retention in small steps, and returns the run ids', async () => {
       const store = await open();
       await fill(store);
       const steps: number[] = [];
@@ -46,7 +46,7 @@ for (const engine of engines) {
       expect((await store.requestCounts.sum({ bucket: 'day', from: 0, to: now }))[0]?.count).toBe(6);
     });
 
-    it('nothing where everything is to be kept, but what nobody needs to be told, or shown, any more', async () => {
+    it('nothing with unlimited retention, except notifications and finished issues that no one needs', async () => {
       const store = await open();
       await fill(store);
       expect(await pruneStore(store, systemClock, keepAll)).toEqual({
@@ -61,7 +61,7 @@ for (const engine of engines) {
       expect(await store.runs.list(project, { limit: 99 })).toHaveLength(7);
     });
 
-    it('no further once told to stop, and the rest the next time', async () => {
+    it('no further after a stop, and the rest the next time', async () => {
       const store = await open();
       await fill(store);
       const stop = new AbortController();

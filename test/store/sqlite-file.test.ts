@@ -46,7 +46,7 @@ async function fill(rows: number): Promise<void> {
 }
 
 describe('an SQLite store', () => {
-  it('is for its owner only, folder and files', async () => {
+  it('is readable by its owner only, folder and files', async () => {
     const where = path.join(folder, 'a', 'b', 'baton.db');
     const store = await open('daemon', where);
     await store.projects.ensure('p', 1);
@@ -58,7 +58,7 @@ describe('an SQLite store', () => {
     expect(existsSync(`${where}.pid`)).toBe(false);
   });
 
-  it('writes every commit through to the disk, ahead in a log, and checks references', async () => {
+  it('writes every commit through to the disk with a write-ahead log, and checks references', async () => {
     const store = await open();
     await expect(
       store.boardComments.add({ project: 'p', issueId: 'no' }, { author: { kind: 'orchestrator' }, body: '', at: 1 }),
@@ -79,7 +79,7 @@ describe('an SQLite store', () => {
     ['sqlite:relative.db', 'sqlite:'],
     ['/just/a/path', 'no scheme'],
     ['', 'no scheme'],
-  ])('is refused where the address is %s', async (url, scheme) => {
+  ])('is refused when the address is %s', async (url, scheme) => {
     const refused = openStore({ url, clock: systemClock, mode: 'visitor' });
     await expect(refused).rejects.toMatchObject({
       code: 'store_url_unsupported',
@@ -115,7 +115,7 @@ describe('a file that Baton must not write to', () => {
     await store.close();
   });
 
-  it('but an empty file is taken as a new store', async () => {
+  it('but an empty file becomes a new store', async () => {
     writeFileSync(file, '');
     const store = await open();
     expect(await store.projects.list()).toEqual([]);
@@ -136,7 +136,7 @@ describe('a file that Baton must not write to', () => {
 });
 
 describe('a file that another process has locked', () => {
-  it('is waited for without holding up the rest of the process, and then given up', async () => {
+  it('is waited for without blocking the process, and then given up', async () => {
     await fill(1);
     const clock = new SimulatedClock();
     const store = await openStore({ url: `sqlite:${file}`, clock, mode: 'visitor' });
@@ -159,7 +159,7 @@ describe('a file that another process has locked', () => {
   });
 });
 
-describe('a place that cannot be written', () => {
+describe('a path that cannot be written', () => {
   it('a file where a folder should be', async () => {
     writeFileSync(path.join(folder, 'state'), '');
     await expect(open('daemon', path.join(folder, 'state', 'baton.db'))).rejects.toMatchObject({
@@ -172,13 +172,13 @@ describe('a place that cannot be written', () => {
     await expect(open()).rejects.toMatchObject({ code: 'store_not_writable' });
   });
 
-  it.skipIf(process.getuid?.() === 0)('a file without the permission to write', async () => {
+  it.skipIf(process.getuid?.() === 0)('a file without write permission', async () => {
     await fill(1);
     chmodSync(file, 0o400);
     await expect(open('visitor')).rejects.toMatchObject({ code: 'store_not_writable' });
   });
 
-  it.skipIf(!canMount())('a file that even root may not change, in a folder where it may', async ({ skip }) => {
+  it.skipIf(!canMount())('a file that even root may not change, in a writable folder', async ({ skip }) => {
     await fill(1);
     try {
       asRoot('chattr', ['+i', file]);
@@ -194,7 +194,7 @@ describe('a place that cannot be written', () => {
     }
   });
 
-  it.skipIf(!canMount())('a disk that is mounted for reading', async () => {
+  it.skipIf(!canMount())('a read-only mount', async () => {
     await fill(1);
     asRoot('mount', ['--bind', folder, folder]);
     try {
@@ -213,7 +213,7 @@ describe('a place that cannot be written', () => {
 
 describe('a full disk', () => {
   it.skipIf(!canMount())(
-    'is told as such, loses nothing that was acknowledged, and ends when there is space',
+    'is reported as such, loses nothing that was acknowledged, and recovers with free space',
     async () => {
       const disk = path.join(folder, 'disk');
       mkdirSync(disk);
@@ -243,7 +243,7 @@ describe('a full disk', () => {
     },
   );
 
-  it.skipIf(!canMount())('is told as such when the store is new', async () => {
+  it.skipIf(!canMount())('is reported as such when the store is new', async () => {
     const disk = path.join(folder, 'disk');
     mkdirSync(disk);
     asRoot('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', disk]);

@@ -27,8 +27,8 @@ const result = { at: 2, ...done('paused', '') };
 const waitingIn = async (store: Store, of = project) => (await store.commands.waiting(of, 99)).map(({ id }) => id);
 
 for (const engine of engines) {
-  onEngine(engine, 'knows what waits', ({ open, place }) => {
-    it('also when nothing waited before, whoever wrote it and in whatever way', async () => {
+  onEngine(engine, 'knows the waiting commands', ({ open, place }) => {
+    it('also after none waited before, whichever process wrote them and in whatever way', async () => {
       const where = await place();
       const [store, other] = [await open(where, 'daemon'), await open(where)];
       expect(await waitingIn(store)).toEqual([]);
@@ -53,7 +53,7 @@ for (const engine of engines) {
       expect([await waitingIn(store), await waitingIn(store, 'beta')]).toEqual([[], ['elsewhere']]);
     });
 
-    it('and is not misled by what was taken back', async () => {
+    it('and is not misled by a rolled-back write', async () => {
       const store = await open();
       await store.commands.submit(draft('c1'));
       const undone = store.transaction(async ({ commands }) => {
@@ -70,7 +70,7 @@ for (const engine of engines) {
     });
 
     // @conforms runs.39
-    it('so that nothing that was acknowledged is ever missed, in any order of writes and looks at once', async () => {
+    it('and never misses an acknowledged one, in any order of simultaneous writes and reads', async () => {
       const where = await place();
       const stores = [await open(where, 'daemon'), await open(where)] as const;
       const [looking] = stores;
@@ -125,7 +125,7 @@ async function play(store: Store, act: string, id: string): Promise<boolean> {
   return false;
 }
 
-it('SQLite asks its tables only when somebody may have written a command', async () => {
+it('SQLite queries its tables only when a command may have been written', async () => {
   const scratch = scratchFolder();
   const file = path.join(scratch.folder, 'baton.db');
   const engine = await openSqlite(file, 'visitor', systemClock);

@@ -7,7 +7,7 @@ import { logPath, readLines, ScratchStream, scratchFolder } from './scratch-log.
 
 describe('createLogger', () => {
   // @conforms spec-13.1
-  it('writes one JSON line an event: time of the clock, level as a word, code, fields, sentence of the catalogue', async () => {
+  it('writes one JSON line for each event: time, level, code, fields, sentence of the catalogue', async () => {
     const { logger, logsRoot, clock } = fileOnly();
     logger.info('run_started', { issue_id: '1', issue_identifier: 'ABC-1' });
     await clock.advance(1_500);
@@ -25,7 +25,7 @@ describe('createLogger', () => {
     ]);
   });
 
-  it('puts the fields of a child on every line, once, and the call may replace them', () => {
+  it('puts the fields of a child on every line, once, and a call may replace them', () => {
     const { logger, logsRoot, text } = fileOnly();
     const child = logger.child({ issue_id: '1', issue_identifier: 'ABC-1' }).child({ run_id: 'r1', session_id: 's1' });
     child.info('run_recorded');
@@ -45,7 +45,7 @@ describe('createLogger', () => {
     expect(readLines(logPath(logsRoot))[2]).not.toHaveProperty('issue_id');
   });
 
-  it('keeps its own time, level, code and message apart from fields of those names', () => {
+  it('keeps time, level, code and message apart from fields of those names', () => {
     const { logger, logsRoot } = fileOnly();
     logger.info('tick_failed', { level: 'high', time: 1, event: 'y', msg: 'x' });
     expect(readLines(logPath(logsRoot))).toEqual([
@@ -73,7 +73,7 @@ describe('createLogger', () => {
     expect(stream.lines().map(({ level }) => level)).toEqual(['error']);
   });
 
-  it('takes everything into the file and from info on to the terminal unless told otherwise', () => {
+  it('writes everything to the file, and info and above to the terminal, by default', () => {
     const stream = new ScratchStream({ isTTY: false });
     const logsRoot = scratchFolder();
     const { logger } = createLogger({ clock: new SimulatedClock(), file: { logsRoot }, terminal: { stream } });
@@ -89,7 +89,7 @@ describe('createLogger', () => {
     await close();
   });
 
-  it('writes a line that comes after close, and closes twice', async () => {
+  it('writes a line after close, and can be closed twice', async () => {
     const { logger, logsRoot, close } = fileOnly();
     logger.info('baton_starting');
     await close();

@@ -16,7 +16,7 @@ describe('a failing file', () => {
     ['a file stands where the folder should be', 'EEXIST', fileForFolder],
     ['a folder stands where the file should be', 'EISDIR', folderForFile],
     ['the disk is full', 'ENOSPC', fullDisk],
-  ])('is announced once, left alone, tried again and confesses: %s', async (_name, code, spoil) => {
+  ])('is reported once, skipped, tried again, and reports the lost lines: %s', async (_name, code, spoil) => {
     const logsRoot = scratchFolder();
     const mend = spoil(logsRoot);
     const { logger, stream, clock } = bothSinks(logsRoot);
@@ -39,7 +39,7 @@ describe('a failing file', () => {
     ]);
   });
 
-  it('is announced again when it fails again', async () => {
+  it('is reported again when it fails again', async () => {
     const logsRoot = scratchFolder();
     const { logger, stream, clock } = bothSinks(logsRoot);
     for (let round = 0; round < 2; round++) {
@@ -53,7 +53,7 @@ describe('a failing file', () => {
     expect(stream.lines().filter(({ event }) => event === failed)).toHaveLength(2);
   });
 
-  it('confesses at close when nothing more was logged', async () => {
+  it('reports the lost lines at close when nothing more was logged', async () => {
     const logsRoot = scratchFolder();
     const mend = fileForFolder(logsRoot);
     const { logger, close } = bothSinks(logsRoot);
@@ -65,7 +65,7 @@ describe('a failing file', () => {
 });
 
 describe('a failing terminal', () => {
-  it('is announced once in the file, leaves no unhandled error, and confesses', async () => {
+  it('is reported once in the file, causes no unhandled error, and reports the lost lines', async () => {
     const logsRoot = scratchFolder();
     const { logger, stream, clock } = bothSinks(logsRoot);
     stream.failure = Object.assign(new Error('write EPIPE'), { code: 'EPIPE' });
@@ -84,7 +84,7 @@ describe('a failing terminal', () => {
     ]);
   });
 
-  it('does not fill the memory when nobody reads', () => {
+  it('does not fill the memory when no one reads', () => {
     const logsRoot = scratchFolder();
     const { logger, stream } = bothSinks(logsRoot);
     stream.isStalled = true;
@@ -128,7 +128,7 @@ describe('a failing terminal', () => {
 
 describe('both sinks failing', () => {
   // @conforms spec-13.2
-  it('does not throw, and both confess in the end', async () => {
+  it('do not throw, and both report the lost lines in the end', async () => {
     const logsRoot = scratchFolder();
     const mend = fileForFolder(logsRoot);
     const { logger, stream, clock } = bothSinks(logsRoot);

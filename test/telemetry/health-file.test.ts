@@ -45,7 +45,7 @@ const reader = `
   look();`;
 
 describe('the health file', () => {
-  it('holds what was put, for its owner only, and leaves nothing beside it', async () => {
+  it('has the given data, for its owner only, and leaves no other file', async () => {
     const { folder, file, health, read } = open();
     health.put({ running: 3 });
     await health.flush();
@@ -55,7 +55,7 @@ describe('the health file', () => {
   });
 
   // @conforms tick.17
-  it('is never seen half, while it is written 500 times', async () => {
+  it('is never seen half-written during 500 writes', async () => {
     const { folder, file, errors, health, read } = open();
     const padding = 'x'.repeat(20_000);
     health.put({ turn: 0, padding });
@@ -79,7 +79,7 @@ describe('the health file', () => {
     expect(readdirSync(folder)).toEqual(['health.json']);
   });
 
-  it('holds the latest of what was put at once, as it was then', async () => {
+  it('has the latest of several simultaneous values, as it was at the call', async () => {
     const { health, read } = open();
     const data = { turn: 0 };
     for (data.turn = 0; data.turn < 1000; data.turn++) health.put(data);
@@ -87,7 +87,7 @@ describe('the health file', () => {
     expect(read()).toEqual({ turn: 999 });
   });
 
-  it('skips what is put while a write is under way, but for the latest', async () => {
+  it('skips values during a write, except the latest', async () => {
     const { folder, health, errors } = open();
     // Each write fails and so is counted.
     rmSync(folder, { recursive: true });
@@ -96,14 +96,14 @@ describe('the health file', () => {
     expect(errors).toHaveLength(2);
   });
 
-  it('has nothing to wait for before anything was put', async () => {
+  it('has nothing to flush before the first value', async () => {
     const { folder, health } = open();
     await health.flush();
     expect(readdirSync(folder)).toEqual([]);
   });
 
   // @conforms tick.18
-  it('tells of a write that failed, keeps what was there, and goes on when it can', async () => {
+  it('reports a failed write, keeps the old content, and recovers', async () => {
     const { folder, file, health, errors, read } = open();
     // A folder in its place cannot be replaced by a file.
     mkdirSync(file);
@@ -124,7 +124,7 @@ describe('the health file', () => {
     expect(errors).toHaveLength(2);
   });
 
-  it('throws nothing at whoever puts what is no data', async () => {
+  it('does not throw for a value that is not data', async () => {
     const { health, errors, read } = open();
     const circle: { self?: unknown } = {};
     circle.self = circle;
@@ -135,7 +135,7 @@ describe('the health file', () => {
     expect(read()).toEqual({ turn: 1 });
   });
 
-  it('takes away the drafts of those that were killed, and writes through none of them', async () => {
+  it('removes drafts of killed processes, and writes through none of them', async () => {
     const { folder, file, health, read } = open();
     const victim = path.join(folder, 'victim');
     writeFileSync(victim, 'untouched');

@@ -13,7 +13,7 @@ const modules = ['src/telemetry/create-logger.ts', 'src/clock/system-clock.ts'].
 
 describe('the log file', () => {
   // @conforms ref-1.16
-  it('turns over when it is full and keeps as many files as told, the newest first', () => {
+  it('rotates when it is full and keeps the given number of files, the newest first', () => {
     const logsRoot = scratchFolder();
     const { logger } = rotating(logsRoot, { maxBytes: 300, maxFiles: 3 });
     for (let number = 1; number <= 30; number++) logger.info('tick_failed', { number });
@@ -33,7 +33,7 @@ describe('the log file', () => {
     expect(readLines(logPath(logsRoot))).toMatchObject([{ event: 'run_started' }]);
   });
 
-  it('goes on after the file of an earlier start, and ends a line that was cut off there', () => {
+  it('continues the file of an earlier start, and ends a line that was cut there', () => {
     const logsRoot = scratchFolder();
     fs.mkdirSync(path.join(logsRoot, 'log'));
     fs.writeFileSync(logPath(logsRoot), '{"msg":"cut o');
@@ -41,7 +41,7 @@ describe('the log file', () => {
     expect(fs.readFileSync(logPath(logsRoot), 'utf8')).toMatch(/^\{"msg":"cut o\n\{.*"event":"tick_failed".*\}\n$/);
   });
 
-  it('makes the file anew when somebody removed or replaced it', () => {
+  it('creates the file again when it was removed or replaced', () => {
     const logsRoot = scratchFolder();
     const { logger } = rotating(logsRoot, {});
     logger.info('run_recorded');
@@ -54,7 +54,7 @@ describe('the log file', () => {
     expect(readLines(logPath(logsRoot))).toMatchObject([{ event: 'run_stopped' }]);
   });
 
-  it('grows and says so, once, on both sinks, when it cannot be turned over', () => {
+  it('grows and reports it, once, on both sinks, when it cannot rotate', () => {
     const logsRoot = scratchFolder();
     const stream = new ScratchStream({ isTTY: false });
     fs.mkdirSync(path.join(logPath(logsRoot, 1), 'occupied'), { recursive: true });
@@ -70,7 +70,7 @@ describe('the log file', () => {
     expect(readLines(logPath(logsRoot))).toMatchObject([{ event: 'run_started' }]);
   });
 
-  it('takes over the lock of a process that died while turning over, and respects a fresh one', () => {
+  it('takes over the lock of a process that died during a rotation, and respects a fresh one', () => {
     const logsRoot = scratchFolder();
     const clock = new SimulatedClock({ startAt: Date.now() });
     const file = { logsRoot, maxBytes: 150, maxFiles: 9 };
@@ -87,7 +87,7 @@ describe('the log file', () => {
     expect(fs.existsSync(lock)).toBe(false);
   });
 
-  it('loses no line when two processes append and turn over', async () => {
+  it('loses no line when two processes append and rotate', async () => {
     const logsRoot = scratchFolder();
     const program = `
       const { logger } = createLogger({
@@ -108,7 +108,7 @@ describe('the log file', () => {
   });
 
   // @conforms log.1
-  it('holds the last line before a crash', async () => {
+  it('has the last line before a crash', async () => {
     const logsRoot = scratchFolder();
     const program = `
       const { logger } = createLogger({ clock: systemClock, file: { logsRoot: process.env.ROOT }, terminal: null });

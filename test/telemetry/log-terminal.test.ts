@@ -23,7 +23,7 @@ describe('the terminal sink', () => {
     );
   });
 
-  it('colours only on a TTY, and not where NO_COLOR says so', () => {
+  it('uses colours only on a TTY, and not with NO_COLOR', () => {
     const colored = terminal({ color: true });
     colored.logger.error('tick_failed', { key: 'value' });
     expect(colored.stream.text).toContain('\u001b[31mERROR\u001b[0m');
@@ -32,13 +32,13 @@ describe('the terminal sink', () => {
     expect(plain.stream.text).toBe(`${time} ERROR ${logEvents.tick_failed} key=value\n`);
   });
 
-  it('writes JSON lines where nobody sits', () => {
+  it('writes JSON lines when stderr is not a terminal', () => {
     const { logger, stream } = terminal({ color: true, isTTY: false });
     logger.info('tick_failed', { key: 'value' });
     expect(stream.lines()).toMatchObject([{ level: 'info', time, key: 'value', event: 'tick_failed' }]);
   });
 
-  it('makes control characters and terminal escapes harmless, in values and keys', () => {
+  it('escapes control characters and terminal escapes, in values and keys', () => {
     const evil = '\u001b]0;title\u0007\u001b[2J\r\n\u009b31m\u202e\u0000\u007f';
     const { logger, stream } = terminal({ color: false });
     logger.error('tick_failed', { value: evil, [`key${evil}`]: 1, nested: [{ evil }], error: withStack(evil) });

@@ -10,7 +10,7 @@ import { telling } from '../telling.ts';
 import { logPath, type ReadLine, readLines, scratchFolder } from './scratch-log.ts';
 
 describe('an error as a field', () => {
-  it('has its code, message, next step, facts and causes', () => {
+  it('has its code, message, next step, details and causes', () => {
     const cause = new TypeError('fetch failed', {
       cause: Object.assign(new Error('refused'), { code: 'ECONNREFUSED' }),
     });
@@ -41,7 +41,7 @@ describe('an error as a field', () => {
     if (hasStack) expect(error.stack).toContain('log-values.test.ts');
   });
 
-  it('ends a chain of causes that is long or runs in a circle', () => {
+  it('ends a chain of causes that is long or circular', () => {
     const circle = new Error('circle');
     circle.cause = circle;
     expect(logged({ error: circle }).error.cause).toBe('[circular]');
@@ -54,13 +54,13 @@ describe('an error as a field', () => {
     expect(logged({ error }).error.errors).toMatchObject([{ message: 'ipv4' }, { message: 'ipv6' }]);
   });
 
-  it('may be anything that was thrown', () => {
+  it('may be any thrown value', () => {
     expect(logged({ error: 'just text' }).error).toBe('just text');
   });
 });
 
 describe('a secret', () => {
-  it('prints as [secret], wherever it is', () => {
+  it('prints as [secret] everywhere', () => {
     const token = new Secret('hunter2');
     const root = scratchFolder();
     const { logger } = createLogger({ clock: new SimulatedClock(), file: { logsRoot: root }, terminal: null });
@@ -113,7 +113,7 @@ describe('a value that is hard to print', () => {
     expect(logged(circle)).toMatchObject({ name: 'circle', self: '[circular]' });
   });
 
-  it('the same object twice is no cycle', () => {
+  it('that occurs twice is not a cycle', () => {
     const shared = { a: 1 };
     expect(logged({ left: shared, right: shared })).toMatchObject({ left: { a: 1 }, right: { a: 1 } });
   });
@@ -127,7 +127,7 @@ describe('a value that is hard to print', () => {
     expect(line.list.at(-1)).toEqual(telling(9_900));
   });
 
-  it('keeps invisible characters of the file as escapes that parse to the same text', () => {
+  it('keeps invisible characters in the file as escapes that parse to the same text', () => {
     const root = scratchFolder();
     const { logger } = createLogger({ clock: new SimulatedClock(), file: { logsRoot: root }, terminal: null });
     const text = 'a\u009b31m\u202eb\u2028c\u007f';

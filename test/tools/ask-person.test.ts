@@ -2,12 +2,12 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { QuestionAnswer } from '../../src/core/command/question.ts';
 import { errorCatalogue } from '../../src/core/error-catalogue.ts';
-import { errorIn, openDoor } from './open-door.ts';
+import { errorIn, openTools } from './open-tools.ts';
 
 describe('ask_person', () => {
-  it('gives the words of the person, however long they take', async () => {
-    const { door, asked, clock } = openDoor();
-    const answer = door.call('ask_person', {
+  it('returns the words of the person, however long they take', async () => {
+    const { toolSet, asked, clock } = openTools();
+    const answer = toolSet.call('ask_person', {
       question: ' Which one? ',
       options: ['left', 'right', 'left'],
       detail: 'a\nb',
@@ -24,10 +24,10 @@ describe('ask_person', () => {
     expect(clock.pending).toBe(0);
   });
 
-  it('tells a yes without words from a no, and a no with words from the same words', async () => {
+  it('distinguishes a yes without words from a no, and a no with words from the same words', async () => {
     const told = async (given: QuestionAnswer): Promise<string> => {
-      const { door, asked } = openDoor();
-      const answer = door.call('ask_person', { question: 'May I?' });
+      const { toolSet, asked } = openTools();
+      const answer = toolSet.call('ask_person', { question: 'May I?' });
       asked[0]?.answer(given);
       const { success, output } = await answer;
       expect(success).toBe(true);
@@ -41,9 +41,9 @@ describe('ask_person', () => {
     expect(new Set(['', 'not today', yes, no, noWithWords]).size).toBe(5);
   });
 
-  it('fails when nobody answers, with a next step for the agent and not for people', async () => {
-    const { door, asked } = openDoor();
-    const answer = door.call('ask_person', { question: 'Is anybody there?' });
+  it('fails when no one answers, with a next step for the agent', async () => {
+    const { toolSet, asked } = openTools();
+    const answer = toolSet.call('ask_person', { question: 'Is anybody there?' });
     asked[0]?.answer(null);
     const { success, output } = await answer;
     expect(success).toBe(false);
@@ -51,10 +51,10 @@ describe('ask_person', () => {
     expect(errorIn(output).next_step).not.toBe(errorCatalogue.agent_input_required.nextStep);
   });
 
-  it('takes the question back when the agent does not wait any more', async () => {
-    const { door, asked } = openDoor();
+  it('withdraws the question when the agent does not wait any more', async () => {
+    const { toolSet, asked } = openTools();
     const leaving = new AbortController();
-    const answer = door.call('ask_person', { question: 'Still there?' }, leaving.signal);
+    const answer = toolSet.call('ask_person', { question: 'Still there?' }, leaving.signal);
     expect(asked[0]?.signal?.aborted).toBe(false);
     leaving.abort();
     expect(asked[0]?.signal?.aborted).toBe(true);
@@ -62,8 +62,8 @@ describe('ask_person', () => {
   });
 
   it('asks several questions at once, each with its own answer', async () => {
-    const { door, asked } = openDoor();
-    const answers = ['one?', 'two?'].map((question) => door.call('ask_person', { question }));
+    const { toolSet, asked } = openTools();
+    const answers = ['one?', 'two?'].map((question) => toolSet.call('ask_person', { question }));
     asked[1]?.answer({ decision: 'accept', values: { answer: 'second' } });
     asked[0]?.answer({ decision: 'accept', values: { answer: 'first' } });
     expect((await Promise.all(answers)).map(({ output }) => output)).toEqual(['first', 'second']);
@@ -78,19 +78,19 @@ describe('ask_person', () => {
     [{ question: 'x?', options: [''] }],
     [{ question: 'x?', options: Array.from({ length: 21 }, String) }],
     [{ question: 'x?', secret: true }],
-  ])('refuses %j without asking anybody', async (input) => {
-    const { door, asked } = openDoor();
-    expect(errorIn((await door.call('ask_person', input)).output)).toMatchObject({ code: 'invalid_tool_arguments' });
+  ])('refuses %j without asking a person', async (input) => {
+    const { toolSet, asked } = openTools();
+    expect(errorIn((await toolSet.call('ask_person', input)).output)).toMatchObject({ code: 'invalid_tool_arguments' });
     expect(asked).toEqual([]);
   });
 
-  it('shows a person nothing that moves his terminal', () => {
-    const { door, asked } = openDoor();
+  it('shows a person no terminal escapes', () => {
+    const { toolSet, asked } = openTools();
     const text = fc.string({ unit: fc.constantFrom('a', ' ', '\n', '\r', '\u001b', '[2J', '\u202e', '\u0007', 'é') });
     fc.assert(
       fc.property(text, text, fc.array(text, { maxLength: 3 }), (question, detail, options) => {
         asked.length = 0;
-        void door.call('ask_person', { question, detail, options });
+        void toolSet.call('ask_person', { question, detail, options });
         for (const { question: shown } of asked) {
           const lines = [shown.text, ...shown.fields.flatMap((field) => field.options)];
           for (const line of lines) expect(line).toMatch(/^[^\p{Cc}\p{Cf}]+$/u);

@@ -8,7 +8,7 @@ import type { NativeTool, Tracker } from '../../src/tracker/tracker.ts';
 import { runs } from '../property-runs.ts';
 import { telling } from '../telling.ts';
 import { ada, openScene, theOrchestrator } from '../tracker/board-scene.ts';
-import { errorIn, memory, openDoor, trackerCalls, trackerThat } from './open-door.ts';
+import { errorIn, memory, openTools, trackerCalls, trackerThat } from './open-tools.ts';
 
 const fixedNames = ['get_issue', 'comment', 'update_issue_status', 'ask_person', 'report_progress'];
 
@@ -27,16 +27,16 @@ function never(): never {
 
 describe('the tools of a run', () => {
   // @conforms tools.21
-  it('are refused beyond a hundred at a time, which is an answer, and are there again afterwards', async () => {
+  it('refuse more than a hundred calls at a time with an answer, and work again afterwards', async () => {
     const held = Promise.withResolvers<ToolAnswer>();
     let served = 0;
     const slow = native('slow', () => {
       served += 1;
       return held.promise;
     });
-    const { door } = openDoor(withNative(slow));
-    const waiting = Array.from({ length: 100 }, () => door.call('slow', {}));
-    const refused = await Promise.all(Array.from({ length: 50 }, () => door.call('slow', {})));
+    const { toolSet } = openTools(withNative(slow));
+    const waiting = Array.from({ length: 100 }, () => toolSet.call('slow', {}));
+    const refused = await Promise.all(Array.from({ length: 50 }, () => toolSet.call('slow', {})));
     for (const { success, output } of refused) {
       expect(success).toBe(false);
       expect(errorIn(output)).toMatchObject({ code: 'request_limited', next_step: expect.any(String) });
@@ -44,36 +44,36 @@ describe('the tools of a run', () => {
     expect(served).toBe(100);
     held.resolve({ success: true, output: 'at last' });
     expect(await Promise.all(waiting)).toHaveLength(100);
-    expect(await door.call('slow', {})).toEqual({ success: true, output: 'at last' });
+    expect(await toolSet.call('slow', {})).toEqual({ success: true, output: 'at last' });
     const taken = new AbortController();
     taken.abort();
-    for (let call = 0; call < 150; call += 1) await door.call('slow', {}, taken.signal);
-    expect(await door.call('report_progress', { text: 'all of them were over' })).toMatchObject({ success: true });
+    for (let call = 0; call < 150; call += 1) await toolSet.call('slow', {}, taken.signal);
+    expect(await toolSet.call('report_progress', { text: 'all of them were over' })).toMatchObject({ success: true });
   });
 
   // @conforms A37
-  it('have fixed names and a JSON Schema of their input', () => {
-    const { door } = openDoor();
-    expect(door.tools.map(({ name }) => name)).toEqual(fixedNames);
-    expect(door.tools[1]?.inputSchema).toMatchObject({
+  it('have fixed names and a JSON Schema for their input', () => {
+    const { toolSet } = openTools();
+    expect(toolSet.tools.map(({ name }) => name)).toEqual(fixedNames);
+    expect(toolSet.tools[1]?.inputSchema).toMatchObject({
       type: 'object',
       required: ['body'],
       additionalProperties: false,
     });
-    for (const { description } of door.tools) expect(description).not.toBe('');
+    for (const { description } of toolSet.tools) expect(description).not.toBe('');
   });
 
   // @conforms spec-10.5
-  it('read and change only the issue of the run, in its name', async () => {
+  it('read and change only the issue of the run, as its author', async () => {
     const tracker = memory();
-    const { door, progress, moves } = openDoor(tracker);
-    expect(JSON.parse((await door.call('get_issue', {})).output)).toMatchObject({ id: '1', state: 'Todo' });
-    expect(await door.call('update_issue_status', { status: 'done' })).toEqual({
+    const { toolSet, progress, moves } = openTools(tracker);
+    expect(JSON.parse((await toolSet.call('get_issue', {})).output)).toMatchObject({ id: '1', state: 'Todo' });
+    expect(await toolSet.call('update_issue_status', { status: 'done' })).toEqual({
       success: true,
       output: telling('T-1', '"Done"'),
     });
-    await door.call('comment', { body: ' ready ' });
-    await door.call('report_progress', { text: 'half way' });
+    await toolSet.call('comment', { body: ' ready ' });
+    await toolSet.call('report_progress', { text: 'half way' });
     expect(tracker.all().map(({ state }) => state)).toEqual(['Done', 'Todo']);
     expect(tracker.commentsOn('1')).toMatchObject([{ body: 'ready', author: { kind: 'run', runId: 'run-1' } }]);
     expect(progress).toEqual(['half way']);
@@ -94,7 +94,7 @@ describe('the tools of a run', () => {
     ],
     ['a state the tracker does not have', 'update_issue_status', { status: 'Nirvana' }, 'tracker_state_unknown'],
   ])('answer %s with a structured failure', async (_what, name, input, code) => {
-    const answer = await openDoor().door.call(name, input);
+    const answer = await openTools().toolSet.call(name, input);
     expect(answer.success).toBe(false);
     expect(errorIn(answer.output)).toMatchObject({
       code,
@@ -104,63 +104,63 @@ describe('the tools of a run', () => {
     });
   });
 
-  it('answer anything at all, and never reject', async () => {
-    const { door } = openDoor();
+  it('answer any input, and never reject', async () => {
+    const { toolSet } = openTools();
     const names = fc.constantFrom('get_issue', 'comment', 'update_issue_status', 'report_progress', 'ask_person', '');
     await fc.assert(
       fc.asyncProperty(fc.oneof(names, fc.string()), fc.anything(), async (name, input) => {
         // What a person could be asked waits for him; it has tests of its own.
         fc.pre(name !== 'ask_person' || typeof input !== 'object');
-        const { success, output } = await door.call(name, input);
+        const { success, output } = await toolSet.call(name, input);
         if (!success) expect(errorIn(output).code).toEqual(expect.any(String));
       }),
     );
     let deep: unknown = 'x';
     for (let depth = 0; depth < 100_000; depth += 1) deep = { body: deep };
-    expect((await door.call('comment', deep)).success).toBe(false);
+    expect((await toolSet.call('comment', deep)).success).toBe(false);
   });
 
   // @conforms A16, A35
-  it('name what there is when something else is called, in the words of the reference', async () => {
-    const { door } = openDoor();
-    const answer = await door.call('not_a_real_tool', {});
+  it('list the tools after an unknown call, with the text of the reference', async () => {
+    const { toolSet } = openTools();
+    const answer = await toolSet.call('not_a_real_tool', {});
     expect(answer.success).toBe(false);
     expect(errorIn(answer.output)).toMatchObject({
       code: 'unsupported_tool_call',
       message: 'Unsupported dynamic tool: "not_a_real_tool".',
       supportedTools: fixedNames,
     });
-    expect((await door.call('x'.repeat(10_000), {})).output.length).toBeLessThan(1_000);
+    expect((await toolSet.call('x'.repeat(10_000), {})).output.length).toBeLessThan(1_000);
     for (const name of ['constructor', '__proto__', 'toString', ' comment'])
-      expect((await door.call(name, { body: 'x' })).success, name).toBe(false);
+      expect((await toolSet.call(name, { body: 'x' })).success, name).toBe(false);
   });
 
-  it('leave out what would change a read-only tracker', async () => {
+  it('leave out changes for a read-only tracker', async () => {
     const tracker: Tracker = {
       kind: 'stone',
       changes: null,
       fetchByIds: async () => [],
       fetchByStates: async () => [],
     };
-    const { door } = openDoor(tracker);
-    expect(door.tools.map(({ name }) => name)).toEqual(['get_issue', 'ask_person', 'report_progress']);
-    expect((await door.call('comment', { body: 'x' })).success).toBe(false);
-    expect(errorIn((await door.call('get_issue', {})).output)).toMatchObject({ code: 'tracker_issue_not_found' });
+    const { toolSet } = openTools(tracker);
+    expect(toolSet.tools.map(({ name }) => name)).toEqual(['get_issue', 'ask_person', 'report_progress']);
+    expect((await toolSet.call('comment', { body: 'x' })).success).toBe(false);
+    expect(errorIn((await toolSet.call('get_issue', {})).output)).toMatchObject({ code: 'tracker_issue_not_found' });
   });
 
-  it('go along the map of the board, and name what is allowed', async () => {
+  it('follow the allowed moves of the board, and list them', async () => {
     const scene = await openScene();
     try {
       const { issue } = await scene.board.create({ title: 'Mend the door' }, ada);
       await scene.board.move(issue.id, 'in_progress', theOrchestrator);
-      const { door } = openDoor(createBoardTracker(scene.board, scene.store), { issueId: issue.id });
-      const refused = errorIn((await door.call('update_issue_status', { status: 'done' })).output);
+      const { toolSet } = openTools(createBoardTracker(scene.board, scene.store), { issueId: issue.id });
+      const refused = errorIn((await toolSet.call('update_issue_status', { status: 'done' })).output);
       expect(refused).toMatchObject({
         code: 'board_move_refused',
         message: telling('review', 'blocked'),
         details: { from: 'in_progress', to: 'done', allowed: ['review', 'blocked'] },
       });
-      expect((await door.call('update_issue_status', { status: 'review' })).success).toBe(true);
+      expect((await toolSet.call('update_issue_status', { status: 'review' })).success).toBe(true);
     } finally {
       await scene.close();
     }
@@ -169,60 +169,60 @@ describe('the tools of a run', () => {
 
 describe('the tools of a tracker', () => {
   // @conforms A17
-  it('are offered beside the fixed ones as they are, and called in the name of agents', async () => {
+  it('are offered with the fixed ones unchanged, and count as requests of agents', async () => {
     const heard: unknown[] = [];
     const said: ToolAnswer = { success: false, output: '{"errors":[{"message":"no"}],"data":null}' };
     const tool = native('stone_query', async (input, ask) => {
       heard.push([input, ask.caller]);
       return said;
     });
-    const { door } = openDoor(withNative(tool));
-    expect(door.tools.map(({ name }) => name)).toEqual([...fixedNames, 'stone_query']);
-    expect(door.tools.at(-1)).toEqual({
+    const { toolSet } = openTools(withNative(tool));
+    expect(toolSet.tools.map(({ name }) => name)).toEqual([...fixedNames, 'stone_query']);
+    expect(toolSet.tools.at(-1)).toEqual({
       name: 'stone_query',
       description: 'Asks the tracker.',
       inputSchema: { type: 'object', required: ['query'] },
     });
-    expect(await door.call('stone_query', 'query { viewer }')).toEqual(said);
+    expect(await toolSet.call('stone_query', 'query { viewer }')).toEqual(said);
     expect(heard).toEqual([['query { viewer }', { job: 'agent_tools', cause: 'agent' }]]);
-    expect(errorIn((await door.call('x', {})).output).supportedTools).toEqual([...fixedNames, 'stone_query']);
+    expect(errorIn((await toolSet.call('x', {})).output).supportedTools).toEqual([...fixedNames, 'stone_query']);
   });
 
-  it('never take the place of a fixed one, not even of one that is not offered', async () => {
+  it('never replace a fixed one, not even one that is not offered', async () => {
     const impostor = native('comment', async () => never());
     const tracker = memory();
-    await openDoor(Object.assign(tracker, { nativeTools: [impostor] })).door.call('comment', { body: 'x' });
+    await openTools(Object.assign(tracker, { nativeTools: [impostor] })).toolSet.call('comment', { body: 'x' });
     expect(tracker.commentsOn('1')).toHaveLength(1);
-    const { door } = openDoor({ ...withNative(impostor), changes: null });
-    expect(door.tools.map(({ name }) => name)).not.toContain('comment');
+    const { toolSet } = openTools({ ...withNative(impostor), changes: null });
+    expect(toolSet.tools.map(({ name }) => name)).not.toContain('comment');
   });
 
   // @conforms ref-1.10
-  it('stay what they were when the session began', async () => {
+  it('stay the same as when the session began', async () => {
     const tracker = { ...withNative(native('old_query', async () => ({ success: true, output: 'old' }))) };
-    const { door } = openDoor(tracker);
+    const { toolSet } = openTools(tracker);
     Object.assign(tracker, { nativeTools: [native('new_query', async () => never())] });
-    expect(door.tools.at(-1)?.name).toBe('old_query');
-    expect(await door.call('old_query', {})).toEqual({ success: true, output: 'old' });
-    expect((await door.call('new_query', {})).success).toBe(false);
+    expect(toolSet.tools.at(-1)?.name).toBe('old_query');
+    expect(await toolSet.call('old_query', {})).toEqual({ success: true, output: 'old' });
+    expect((await toolSet.call('new_query', {})).success).toBe(false);
   });
 
-  it('may break their promise and throw', async () => {
-    const { door } = openDoor(
+  it('may throw', async () => {
+    const { toolSet } = openTools(
       withNative(
         native('throws', () => never()),
         native('rejects', async () => never()),
       ),
     );
     for (const name of ['throws', 'rejects'])
-      expect(errorIn((await door.call(name, {})).output), name).toMatchObject({ code: 'internal_error' });
+      expect(errorIn((await toolSet.call(name, {})).output), name).toMatchObject({ code: 'internal_error' });
   });
 });
 
 describe('a call', () => {
-  it.each(trackerCalls)('to %s asks the tracker in the name of agents, with a signal', async (name, input) => {
+  it.each(trackerCalls)('to %s asks the tracker as an agent, with a signal', async (name, input) => {
     const tracker = trackerThat(async () => never());
-    await openDoor(tracker).door.call(name, input);
+    await openTools(tracker).toolSet.call(name, input);
     expect(tracker.asks).toMatchObject([
       { caller: { job: 'agent_tools', cause: 'agent' }, signal: expect.any(AbortSignal) },
     ]);
@@ -234,9 +234,9 @@ describe('a call', () => {
     async (name, input) => {
       const tracker = trackerThat(async () => never());
       let isOurs = true;
-      const { door, progress, moves, asked } = openDoor(tracker, { isStillOurs: () => isOurs });
+      const { toolSet, progress, moves, asked } = openTools(tracker, { isStillOurs: () => isOurs });
       isOurs = false;
-      const answer = await door.call(name, input);
+      const answer = await toolSet.call(name, input);
       expect(errorIn(answer.output)).toMatchObject({ code: 'claim_lost', next_step: expect.any(String) });
       expect(errorIn(answer.output).next_step).not.toBe(errorCatalogue.claim_lost.nextStep);
       expect([answer.success, tracker.asks, progress, moves, asked]).toEqual([false, [], [], [], []]);
@@ -244,11 +244,11 @@ describe('a call', () => {
   );
 
   // @conforms tools.1
-  it.each(trackerCalls)('to %s that hangs is given up after a minute, and is told to stop', async (name, input) => {
+  it.each(trackerCalls)('to %s that hangs is given up after a minute, and its signal aborts', async (name, input) => {
     const tracker = trackerThat(() => new Promise(() => {}));
-    const { door, clock } = openDoor(tracker);
+    const { toolSet, clock } = openTools(tracker);
     let answer: ToolAnswer | null = null;
-    const called = door.call(name, input).then((given) => {
+    const called = toolSet.call(name, input).then((given) => {
       answer = given;
       return given;
     });
@@ -263,20 +263,22 @@ describe('a call', () => {
     expect(clock.pending).toBe(0);
   });
 
-  it('that was answered leaves no timer behind', async () => {
-    const { door, clock } = openDoor();
-    await Promise.all([door.call('get_issue', {}), door.call('comment', {}), door.call('nothing', {})]);
+  it('leaves no timer behind after its answer', async () => {
+    const { toolSet, clock } = openTools();
+    await Promise.all([toolSet.call('get_issue', {}), toolSet.call('comment', {}), toolSet.call('nothing', {})]);
     expect(clock.pending).toBe(0);
   });
 
-  it('is taken back when nobody waits for it any more, before it begins or in the middle', async () => {
+  it('is cancelled when the caller stops waiting, before it begins or in the middle', async () => {
     const tracker = trackerThat(() => new Promise(() => {}));
-    const { door, clock } = openDoor(tracker);
+    const { toolSet, clock } = openTools(tracker);
     const gone = AbortSignal.abort();
-    expect(errorIn((await door.call('comment', { body: 'x' }, gone)).output)).toMatchObject({ code: 'run_cancelled' });
+    expect(errorIn((await toolSet.call('comment', { body: 'x' }, gone)).output)).toMatchObject({
+      code: 'run_cancelled',
+    });
     expect(tracker.asks).toEqual([]);
     const leaving = new AbortController();
-    const called = door.call('comment', { body: 'x' }, leaving.signal);
+    const called = toolSet.call('comment', { body: 'x' }, leaving.signal);
     expect(tracker.asks).toHaveLength(1);
     leaving.abort();
     expect(errorIn((await called).output)).toMatchObject({ code: 'run_cancelled' });
@@ -284,13 +286,13 @@ describe('a call', () => {
   });
 
   it.each(trackerCalls.slice(0, 3))(
-    'to %s that the tracker has no room for says so plainly, and what an agent does then',
+    'to %s that exceeds the request budget says so, with a next step for the agent',
     async (name, input) => {
       const limited = new BatonError('tracker_rate_limited', 'Requests to the tracker are short.', {
         details: { step: 'closed', until: 1_000 },
       });
-      const { door } = openDoor(trackerThat(async () => Promise.reject(limited)));
-      const answer = await door.call(name, input);
+      const { toolSet } = openTools(trackerThat(async () => Promise.reject(limited)));
+      const answer = await toolSet.call(name, input);
       expect(answer).toMatchObject({ success: false });
       expect(errorIn(answer.output)).toEqual({
         code: 'tracker_rate_limited',
@@ -305,19 +307,20 @@ describe('a call', () => {
     },
   );
 
-  it('is one of many at the same time', async () => {
+  it('may run with many others at the same time', async () => {
     const tracker = memory();
-    const { door } = openDoor(tracker);
+    const { toolSet } = openTools(tracker);
     const bodies = Array.from({ length: 50 }, (_, n) => `comment ${n}`);
-    const answers = await Promise.all(bodies.map((body) => door.call('comment', { body })));
+    const answers = await Promise.all(bodies.map((body) => toolSet.call('comment', { body })));
     expect(answers.every(({ success }) => success)).toBe(true);
     expect(tracker.commentsOn('1').map(({ body }) => body)).toEqual(bodies);
   });
 
-  it('gives no more than an agent can use, cut at a whole character, with a note', async () => {
+  it('returns a limited output, cut at a whole character, with a note', async () => {
     const most = 256 * 1_024;
     const say = (output: string) => native('say', async () => ({ success: true, output }));
-    const outputOf = async (output: string) => (await openDoor(withNative(say(output))).door.call('say', {})).output;
+    const outputOf = async (output: string) =>
+      (await openTools(withNative(say(output))).toolSet.call('say', {})).output;
     expect(await outputOf('x'.repeat(most))).toBe('x'.repeat(most));
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 1, max: 5 }), fc.constantFrom('é', '漢', '🧰'), async (shift, sign) => {

@@ -70,7 +70,7 @@ await describeWithCodex('tools of a run in a real Codex', (codex) => {
   });
 
   /** The daemon's own listener, with a door that writes down what is called. */
-  const openDoor = async (): Promise<{ host: ToolHost; runId: string; address: ToolAddress; calls: unknown[] }> => {
+  const openTools = async (): Promise<{ host: ToolHost; runId: string; address: ToolAddress; calls: unknown[] }> => {
     const [clock, chance] = [systemClock, systemChance];
     const listener = await openListener({ host: '127.0.0.1', port: 0, logger: memoryLogger(), clock, chance });
     listening.push(listener);
@@ -89,7 +89,7 @@ await describeWithCodex('tools of a run in a real Codex', (codex) => {
 
   // @conforms real.8
   it('passes a call over MCP to the tool set of the run and its answer back', async () => {
-    const { address, calls } = await openDoor();
+    const { address, calls } = await openTools();
     const scene = await makeScene({ scenario: { otherwise: [useMcp, tellOutput] }, options: { tools: 'mcp' } });
     const { complete } = await scene.open({ toolAddress: address });
     expect(await complete('Say hello.')).toContain('noted over HTTP');
@@ -97,7 +97,7 @@ await describeWithCodex('tools of a run in a real Codex', (codex) => {
   });
 
   it("allows calls of Baton's own tools without asking, whatever the approval policy", async () => {
-    const { address, calls } = await openDoor();
+    const { address, calls } = await openTools();
     const scene = await makeScene({
       scenario: { otherwise: [useMcp, tellOutput] },
       options: { tools: 'mcp', approvalPolicy: 'untrusted', threadSandbox: 'workspace-write' },
@@ -109,7 +109,7 @@ await describeWithCodex('tools of a run in a real Codex', (codex) => {
   });
 
   it.each(['accept', 'decline'] as const)('asks before a tool of somebody else, and %ss it', async (decision) => {
-    const { address, calls } = await openDoor();
+    const { address, calls } = await openTools();
     const server = `[mcp_servers.other]\nurl = "${address.url}"\nbearer_token_env_var = "OTHER_TOKEN"\n`;
     const useOther: Step = {
       calls: [{ namespace: 'mcp__other', name: 'comment', arguments: { body: 'hello' } }],
@@ -129,7 +129,7 @@ await describeWithCodex('tools of a run in a real Codex', (codex) => {
 
   // @conforms real.9
   it('reports an expired token of the run to the model, and continues', async () => {
-    const { host, runId, address, calls } = await openDoor();
+    const { host, runId, address, calls } = await openTools();
     const scene = await makeScene({
       scenario: { rules: [{ when: /hello/, steps: [useMcp, tellOutput] }] },
       options: { tools: 'mcp' },
@@ -142,7 +142,7 @@ await describeWithCodex('tools of a run in a real Codex', (codex) => {
   });
 
   it('hides the token of a run from the model and the transcript', async () => {
-    const { address } = await openDoor();
+    const { address } = await openTools();
     const scene = await makeScene({ scenario: { otherwise: [useMcp, tellOutput] }, options: { tools: 'mcp' } });
     const { complete, events } = await scene.open({ toolAddress: address });
     await complete('Say hello.');

@@ -20,7 +20,7 @@ function scratch(): { url: string; file: (name: string) => string } {
   return { url: `sqlite:${path.join(folder, 'baton.db')}`, file: (name) => path.join(folder, name) };
 }
 
-it('exchanges the content under a daemon that goes on reading and writing, and keeps the old one', async () => {
+it('replaces the content under a daemon that keeps reading and writing, and keeps the old content', async () => {
   const { url, file } = scratch();
   const daemon = await openStore({ url, clock: systemClock, mode: 'daemon' });
   await daemon.projects.ensure('before', 1);
@@ -43,7 +43,7 @@ it('exchanges the content under a daemon that goes on reading and writing, and k
   await old.close();
 });
 
-it('fences off whoever held a claim, then or now: no generation falls or stands, and every lease is over', async () => {
+it('fences every holder of a claim, then and now: generations grow and every lease ends', async () => {
   const { url, file } = scratch();
   const daemon = await openStore({ url, clock: systemClock, mode: 'daemon' });
   const project = (await daemon.projects.ensure('p', 1)).id;
@@ -78,7 +78,7 @@ it('fences off whoever held a claim, then or now: no generation falls or stands,
   await daemon.close();
 });
 
-it('has open questions and parked accounts as they were: what was answered since is asked again, what ran out runs out', async () => {
+it('restores open questions and parked accounts as they were in the backup', async () => {
   const { url, file } = scratch();
   const daemon = await openStore({ url, clock: systemClock, mode: 'daemon' });
   const question = { kind: 'input', text: 'Which?', detail: '', fields: [] } as const;
@@ -100,7 +100,7 @@ it('has open questions and parked accounts as they were: what was answered since
 });
 
 // @conforms runs.46
-it('has the runs in the order of their starts, and counts on from there', async () => {
+it('keeps the order of the runs and continues their numbers', async () => {
   const { url, file } = scratch();
   const daemon = await openStore({ url, clock: systemClock, mode: 'daemon' });
   const order = async () => (await daemon.runs.list(project, { limit: 9 })).map(({ runId }) => runId);
@@ -116,7 +116,7 @@ it('has the runs in the order of their starts, and counts on from there', async 
   await daemon.close();
 });
 
-it('refuses a backup of a build that was never released, and changes nothing', async () => {
+it('refuses a backup of an unreleased build, and changes nothing', async () => {
   const { url, file } = scratch();
   await makeUnreleased(file('backup.db'));
   const daemon = await openStore({ url, clock: systemClock, mode: 'daemon' });
@@ -128,7 +128,7 @@ it('refuses a backup of a build that was never released, and changes nothing', a
   await daemon.close();
 });
 
-it('refuses a file that is no backup, and changes nothing', async () => {
+it('refuses a file that is not a backup, and changes nothing', async () => {
   const { url, file } = scratch();
   const daemon = await openStore({ url, clock: systemClock, mode: 'daemon' });
   await daemon.projects.ensure('mine', 1);

@@ -17,8 +17,8 @@ const account = (name: string, over: Partial<AccountState> = {}): AccountState =
 });
 
 for (const engine of engines) {
-  onEngine(engine, 'keeps accounts', ({ open, place }) => {
-    it('replaces what is known of one, and leaves the others alone', async () => {
+  onEngine(engine, 'stores accounts', ({ open, place }) => {
+    it('replaces the state of one account, and leaves the others unchanged', async () => {
       const { accounts } = await open();
       expect(await accounts.list()).toEqual([]);
       const other = account('second', { parked: null, windows: [] });
@@ -32,7 +32,7 @@ for (const engine of engines) {
       expect(await accounts.list()).toEqual([sameName, free, other]);
     });
 
-    it('is whole when several daemons write of it at once', async () => {
+    it('stays consistent when several daemons write at once', async () => {
       const where = await place();
       const stores = [await open(where), await open(where)];
       const states = Array.from({ length: 10 }, (_, parks) =>
@@ -44,7 +44,7 @@ for (const engine of engines) {
       expect(states).toContainEqual(found);
     });
 
-    it('takes what was damaged as not known: no window, and nothing that parks it', async () => {
+    it('reads a damaged row as unknown: no window, and not parked', async () => {
       const where = await place();
       const { accounts } = await open(where);
       const garbage = ['', '{', 'null', '"x"', '5', '[null,5,[],{}]', '{"until":"soon","since":1,"why":"quota"}'];

@@ -16,8 +16,8 @@ const entry = (issueId: string, at: number, over: Partial<FinishedIssue> = {}): 
 const all = { from: 0, limit: 99 };
 
 for (const engine of engines) {
-  onEngine(engine, 'remembers finished issues', ({ open, place }) => {
-    it('as it was then, whatever is in it, each project for itself', async () => {
+  onEngine(engine, 'stores finished issues', ({ open, place }) => {
+    it('with the facts of that time, whatever they contain, for each project', async () => {
       const { finishedIssues } = await open();
       const odd = entry('i', 5, { title: 'a "b" 漢字 🚲', url: 'https://example.org/i', state: '完' });
       const bare = entry('i', 6, { project: 'beta', title: null });
@@ -28,13 +28,13 @@ for (const engine of engines) {
       expect(await finishedIssues.latest('gamma', all)).toEqual([]);
     });
 
-    it('cuts a title that is no title any more, with no character in half', async () => {
+    it('cuts a long title at a whole character', async () => {
       const { finishedIssues } = await open();
       const { title } = await finishedIssues.note(entry('i', 5, { title: '漢'.repeat(100_000) }), 0);
       expect(title).toBe('漢'.repeat(341));
     });
 
-    it('gives the latest, the latest last', async () => {
+    it('lists the latest ones, the latest last', async () => {
       const { finishedIssues } = await open();
       for (const [index, at] of [30, 10, 20, 40, 20].entries()) await finishedIssues.note(entry(`i${index}`, at), 0);
       const ids = async (query: { from: number; limit: number }) =>
@@ -44,7 +44,7 @@ for (const engine of engines) {
       expect(await ids({ from: 0, limit: 2 })).toEqual(['i0', 'i3']);
     });
 
-    it('keeps the first time of a landing, and takes that of a later one', async () => {
+    it('keeps the first time of one finish, and takes the time of a later one', async () => {
       const { finishedIssues } = await open();
       const first = await finishedIssues.note(entry('i', 100), 50);
       // Another daemon, which last saw it open before that.
@@ -59,7 +59,7 @@ for (const engine of engines) {
     });
 
     // @conforms api.37
-    it('gives one time to a landing that many see at once', async () => {
+    it('records one time for a finish that many see at once', async () => {
       const where = await place();
       const stores = await Promise.all([open(where), open(where), open(where)]);
       for (let round = 0; round < 10; round += 1) {

@@ -22,8 +22,8 @@ const stateOf = ([row]: readonly StoredNotification[]) =>
   row && { first: row.firstSeenAt, over: row.overAt, tries: row.tries, next: row.nextTryAt, sent: row.sentAt };
 
 for (const engine of engines) {
-  onEngine(engine, 'remembers who was told of what', ({ open, place }) => {
-    it('keeps a cause as it was first seen, whatever somebody wrote into it', async () => {
+  onEngine(engine, 'stores which target got which cause', ({ open, place }) => {
+    it('keeps a cause as first seen, whatever it contains', async () => {
       const { notifications } = await open();
       const odd = cause('k', { reason: 'a "b" 漢字 🚲', issue: null, since: null, runId: null, actions: [] });
       const [row] = await see(notifications, 5, odd);
@@ -45,7 +45,7 @@ for (const engine of engines) {
       expect(await notifications.open('beta')).toEqual([]);
     });
 
-    it('takes the same twice in one call, and many in one call', async () => {
+    it('accepts the same cause twice in one call, and many in one call', async () => {
       const { notifications } = await open();
       const many = Array.from({ length: 450 }, (_, index) => cause(`k${index}`));
       const rows = await see(notifications, 5, ...many, ...many);
@@ -79,7 +79,7 @@ for (const engine of engines) {
       expect((await see(notifications, 35, cause('k')))[0]).toMatchObject({ sentAt: 33, nextTryAt: null, tries: 2 });
     });
 
-    it('does not begin what was given up, and begins several whole or not at all', async () => {
+    it('does not begin an abandoned message, and begins several all or none', async () => {
       const { notifications } = await open();
       await see(notifications, 5, cause('a'), cause('b'));
       const both = { project, target: 't', causes: ['a', 'b'] };
@@ -106,7 +106,7 @@ for (const engine of engines) {
       }
     });
 
-    it('begins a cause anew only when it recurs and was over for long', async () => {
+    it('starts a cause again only when it recurs and was gone for long', async () => {
       const { notifications } = await open();
       const recurring = cause('r', { nature: 'recurring' });
       const sent = async (at: number) => {
@@ -132,7 +132,7 @@ for (const engine of engines) {
       expect(stateOf(await see(notifications, 999, cause('l')))).toEqual(same);
     });
 
-    it('knows what is open: unsent and not over, or what may come again', async () => {
+    it('lists the open ones: unsent and present, or recurring', async () => {
       const { notifications } = await open();
       const natures = ['lasting', 'recurring', 'happening'] as const;
       for (const nature of natures) {
@@ -147,7 +147,7 @@ for (const engine of engines) {
       ]);
     });
 
-    it('reads a row that somebody damaged, so that nobody is told again', async () => {
+    it('reads a damaged row so that no target gets it twice', async () => {
       const where = await place();
       const { notifications } = await open(where);
       await see(notifications, 5, cause('k'));
@@ -162,7 +162,7 @@ for (const engine of engines) {
       }
     });
 
-    it('prunes what was last seen long ago, in steps', async () => {
+    it('prunes causes that were last seen long ago, in steps', async () => {
       const { notifications } = await open();
       await see(notifications, 5, cause('a'), cause('b'), cause('c'));
       await see(notifications, 50, cause('c'));
@@ -220,7 +220,7 @@ const acts = {
 const actNames = Object.keys(acts) as readonly (keyof typeof acts)[];
 
 // On SQLite, where a run is cheap.
-it('gives whatever is done in whatever order what the rules give', async () => {
+it('follows the rules for any sequence of operations', async () => {
   const store = await scratchStore(systemClock);
   const step = fc.tuple(fc.constantFrom(...actNames), fc.constantFrom('a', 'b'), fc.constantFrom(0, 1, 60, 200));
   let drawn = 0;

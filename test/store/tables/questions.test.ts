@@ -35,8 +35,8 @@ const given = (over: Partial<GivenAnswer> = {}): GivenAnswer => ({ at: 20, autho
 const idsOf = (found: readonly StoredQuestion[]) => found.map(({ id }) => id);
 
 for (const engine of engines) {
-  onEngine(engine, 'keeps questions', ({ open, place }) => {
-    it('knows one from the asking to the run that was told the answer', async () => {
+  onEngine(engine, 'stores questions', ({ open, place }) => {
+    it('from the question to the run that got the answer', async () => {
       const { questions } = await open();
       await questions.ask(draft('q1'));
       expect(await questions.read('q1')).toEqual(asked('q1'));
@@ -54,7 +54,7 @@ for (const engine of engines) {
     });
 
     // @conforms runs.17
-    it('takes one answer, however many come at once and from wherever', async () => {
+    it('accepts one answer, however many come at once and from any source', async () => {
       const where = await place();
       const stores = [await open(where), await open(where), await open(where)];
       await stores[0]?.questions.ask(draft('q1'));
@@ -87,7 +87,7 @@ for (const engine of engines) {
       }
     });
 
-    it('refuses answers to what is closed, answered or unknown, and a second question of the same id', async () => {
+    it('refuses answers to closed, answered or unknown questions, and a second question of the same id', async () => {
       const { questions } = await open();
       for (const id of ['closed', 'answered']) await questions.ask(draft(id));
       expect(await questions.close('closed', 30)).toBe(true);
@@ -103,7 +103,7 @@ for (const engine of engines) {
       expect((await questions.read('closed'))?.deliveredTo).toBeNull();
     });
 
-    it('tells an answer to one run: the first that took it', async () => {
+    it('delivers an answer to one run: the first that took it', async () => {
       const { questions } = await open();
       await questions.ask(draft('q1'));
       await questions.answer('q1', given());
@@ -113,7 +113,7 @@ for (const engine of engines) {
       expect((await questions.read('q1'))?.deliveredTo).toBe('r2');
     });
 
-    it('lists by project and issue: what is open from the oldest, all from the newest', async () => {
+    it('lists by project and issue: open ones from the oldest, all from the newest', async () => {
       const { questions } = await open();
       const all = [
         draft('a', { askedAt: 3 }),
@@ -132,7 +132,7 @@ for (const engine of engines) {
       expect(idsOf(await questions.open('beta'))).toEqual(['e']);
     });
 
-    it('gives answers that nobody was told from the oldest question on, of that issue alone', async () => {
+    it('returns undelivered answers from the oldest question on, of that issue only', async () => {
       const { questions } = await open();
       for (const [id, over] of Object.entries({
         late: { askedAt: 9 },
@@ -150,7 +150,7 @@ for (const engine of engines) {
       expect(idsOf(await questions.undelivered(key))).toEqual(['late']);
     });
 
-    it('is kept or not with the transaction that it is in, and outlives the run that asked', async () => {
+    it('follows the transaction that it is in, and survives the run that asked', async () => {
       const store = await open();
       await expect(
         store.transaction(async ({ questions }) => {
@@ -167,7 +167,7 @@ for (const engine of engines) {
     });
 
     // @conforms runs.19
-    it('prunes what is over, the oldest first and no more than asked, and never what somebody still waits for', async () => {
+    it('prunes ended questions, the oldest first and up to the limit, and never one that is still open', async () => {
       const { questions } = await open();
       for (const id of ['open', 'closed', 'told', 'untold', 'fresh answer', 'young'])
         await questions.ask(draft(id, { askedAt: id === 'young' ? 100 : 10 }));
@@ -186,7 +186,7 @@ for (const engine of engines) {
     });
 
     // @conforms runs.18
-    it('reads damaged rows as questions that can be closed, and an answer that cannot be read as a no', async () => {
+    it('reads damaged rows as questions that can be closed, and an unreadable answer as a no', async () => {
       const where = await place();
       const { questions } = await open(where);
       const garbage = ['', '{', 'null', '[]', '7', '"text"', '{"kind":"bribe","text":5,"fields":[null,{},"x",[]]}'];
@@ -213,7 +213,7 @@ for (const engine of engines) {
       expect(found.find(({ id }) => id === 'well')).toEqual(asked('well'));
     });
 
-    it('gives every question and answer back as it came', async () => {
+    it('returns every question and answer unchanged', async () => {
       const { questions } = await open();
       const text = fc.string({ unit: 'binary' });
       const field = fc.record({

@@ -3,7 +3,7 @@ import { onEngine, runStart } from '../../conformance/store.ts';
 import { engines } from '../engines.ts';
 
 for (const engine of engines) {
-  onEngine(engine, 'keeps events that are numbered already', ({ open, place }) => {
+  onEngine(engine, 'stores numbered events', ({ open, place }) => {
     const numbered = (...seqs: number[]) => seqs.map((seq) => ({ seq, at: seq, name: 'n', summary: `${seq}` }));
 
     it('under their numbers, once, however often and in whatever order they come', async () => {
@@ -21,7 +21,7 @@ for (const engine of engines) {
       expect(await two.runEvents.list('r1', { afterSeq: 3, limit: 1 })).toEqual(numbered(7));
     });
 
-    it('and counts on from them where somebody does not count', async () => {
+    it('and continues their numbers for events without one', async () => {
       const { runs, runEvents } = await open();
       await runs.start(runStart('r1'));
       await runEvents.append('r1', numbered(5));
@@ -29,7 +29,7 @@ for (const engine of engines) {
       expect(await runEvents.list('r1', { limit: 9 })).toEqual(numbered(5, 6));
     });
 
-    it('and refuses those of a run that is not there', async () => {
+    it('and refuses those of an unknown run', async () => {
       const { runEvents } = await open();
       await expect(runEvents.append('no', numbered(1))).rejects.toMatchObject({ code: 'store_constraint' });
     });

@@ -87,8 +87,8 @@ function totalBytes(folder: string): number {
   return readdirSync(folder).reduce((sum, name) => sum + statSync(path.join(folder, name)).size, 0);
 }
 
-describe('transcripts on the disk', () => {
-  it('are one file a run, for their owner only, and go with the run', async () => {
+describe('transcripts on disk', () => {
+  it('are one file for each run, for their owner only, and are removed with the run', async () => {
     const folder = scratch();
     const transcripts = transcriptFiles(folder);
     await transcripts.append('run-1', ['{"a":1}', '{"b":2}']);
@@ -101,7 +101,7 @@ describe('transcripts on the disk', () => {
     expect(() => statSync(file)).toThrow();
   });
 
-  it('make a folder private that was open to others, and files of every kind', async () => {
+  it('make an open folder and all its files private', async () => {
     const folder = scratch();
     mkdirSync(folder);
     chmodSync(folder, 0o755);
@@ -114,7 +114,7 @@ describe('transcripts on the disk', () => {
   });
 
   // @conforms F084
-  it('what a run said is never overwritten by the runs after it, nor by a daemon that comes later', async () => {
+  it('are never overwritten by later runs or a later daemon', async () => {
     const folder = scratch();
     const file = path.join(folder, 'run-1.jsonl');
     await transcriptFiles(folder).append('run-1', ['{"first":1}']);
@@ -130,7 +130,7 @@ describe('transcripts on the disk', () => {
   });
 
   // @conforms runs.37
-  it('are capped: the beginning and the end stay, the middle goes, and a line says what is missing', async () => {
+  it('are capped: the beginning and the end stay, and a line says what is missing in the middle', async () => {
     const folder = scratch();
     const limits = { totalBytes: 60, segmentBytes: 20 };
     const transcripts = transcriptFiles(folder, limits);
@@ -153,7 +153,7 @@ describe('transcripts on the disk', () => {
     expect((await readAll(transcripts, 'r')).lines).toEqual([short(1)]);
   });
 
-  it('never take more than they may, keep every line of the first segment and of the end, and lose none silently', async () => {
+  it('never exceed their limit, keep the first segment and the end, and lose no line silently', async () => {
     const sizes = fc.array(fc.array(fc.integer({ min: 0, max: 60 }), { minLength: 1, maxLength: 6 }), {
       maxLength: 30,
     });
@@ -171,14 +171,14 @@ describe('transcripts on the disk', () => {
     );
   });
 
-  it('stay in the order of the calls, though nobody waits for one before the next', async () => {
+  it('keep the order of the calls, although no caller waits', async () => {
     const transcripts = transcriptFiles(scratch(), { totalBytes: 100_000, segmentBytes: 100 });
     await Promise.all(Array.from({ length: 50 }, (_, index) => transcripts.append('r', [line(index + 1)])));
     const { lines } = await readAll(transcripts, 'r', 100);
     expect(lines).toEqual(Array.from({ length: 50 }, (_, index) => line(index + 1)));
   });
 
-  it('name no file outside of their folder', async () => {
+  it('name no file outside their folder', async () => {
     const folder = scratch();
     const transcripts = transcriptFiles(folder);
     writeFileSync(path.join(path.dirname(folder), 'secret.jsonl'), '{"secret":1}\n');
@@ -193,7 +193,7 @@ describe('transcripts on the disk', () => {
 });
 
 describe('transcripts after a crash', () => {
-  it('end a line that was cut off before the next one, and show it as torn', async () => {
+  it('end a cut line before the next one, and show it as torn', async () => {
     const folder = scratch();
     const file = path.join(folder, 'r.jsonl');
     await transcriptFiles(folder).append('r', [line(1)]);
@@ -210,7 +210,7 @@ describe('transcripts after a crash', () => {
   });
 
   // @conforms runs.38
-  it('have every line that was acknowledged, however often their writer is killed', async () => {
+  it('have every acknowledged line, however often their writer is killed', async () => {
     const folder = scratch();
     const acknowledged = new Set<number>();
     let last = 0;
@@ -239,7 +239,7 @@ describe('transcripts after a crash', () => {
     expect(lines.length - seqs.length).toBeLessThanOrEqual(6);
   });
 
-  it('show a line that was cut off at the end of a segment, when the next one has begun', async () => {
+  it('show a cut line at the end of a segment when the next segment has begun', async () => {
     const folder = scratch();
     const limits = { totalBytes: 1_000, segmentBytes: 30 };
     const first = transcriptFiles(folder, limits);
@@ -250,7 +250,7 @@ describe('transcripts after a crash', () => {
     expect(lines).toEqual([short(1), '{"torn":{"bytes":7,"begins":"{\\"seq\\":"}}', short(3)]);
   });
 
-  it('go on after a crash between what is said to be missing and what is', async () => {
+  it('continue after a crash between the note about missing lines and their removal', async () => {
     const folder = scratch();
     const limits = { totalBytes: 60, segmentBytes: 20 };
     const first = transcriptFiles(folder, limits);
@@ -267,7 +267,7 @@ describe('transcripts after a crash', () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  it('read garbage as torn lines, and what stands between it as it is', async () => {
+  it('read garbage as torn lines, and the lines in between unchanged', async () => {
     const folder = scratch();
     const transcripts = transcriptFiles(folder);
     await transcripts.append('r', [line(1)]);
@@ -286,7 +286,7 @@ describe('transcripts after a crash', () => {
     expect(lines.filter((text) => text.startsWith('{"torn"')).length).toBeGreaterThanOrEqual(6);
   });
 
-  it('take a place that makes no sense as the beginning, and one behind the end as the end', async () => {
+  it('read an invalid position as the beginning, and one beyond the end as the end', async () => {
     const transcripts = transcriptFiles(scratch());
     await transcripts.append('r', [line(1)]);
     for (const cursor of [
@@ -304,8 +304,8 @@ describe('transcripts after a crash', () => {
   });
 });
 
-describe('transcripts of a run that goes on', () => {
-  it('are read as they grow, each line once, over segments and over what is removed meanwhile', async () => {
+describe('transcripts of a live run', () => {
+  it('are read as they grow, each line once, over segments and removals', async () => {
     const transcripts = transcriptFiles(scratch(), { totalBytes: 2_000, segmentBytes: 400 });
     let cursor: TranscriptCursor | undefined;
     const seen: number[] = [];
@@ -324,7 +324,7 @@ describe('transcripts of a run that goes on', () => {
     expect(seen).toEqual(Array.from({ length: 300 }, (_, index) => index + 1));
   });
 
-  it('tell a reader who was away what he missed, and go on with what is there', async () => {
+  it('report missing lines to a late reader, and continue with the rest', async () => {
     const transcripts = transcriptFiles(scratch(), { totalBytes: 100, segmentBytes: 20 });
     const append = async (from: number, to: number): Promise<void> => {
       for (let seq = from; seq <= to; seq += 1) await transcripts.append('r', [short(seq)]);
@@ -338,7 +338,7 @@ describe('transcripts of a run that goes on', () => {
     expect(lines.at(-1)).toBe(short(9));
   });
 
-  it('can be written again when the disk did not take them, and have them once', async () => {
+  it('can be written again when the disk failed, and have each line once', async () => {
     const folder = scratch();
     const transcripts = transcriptFiles(folder, { totalBytes: 1_000, segmentBytes: 30 });
     await transcripts.append('r', [short(1)]);
@@ -352,7 +352,7 @@ describe('transcripts of a run that goes on', () => {
     expect((await readAll(transcripts, 'r')).lines).toEqual([1, 2, 3, 4, 5].map(short));
   });
 
-  it('are written again to a folder that somebody removed', async () => {
+  it('are written again to a folder that was removed', async () => {
     const folder = scratch();
     const transcripts = transcriptFiles(folder);
     await transcripts.append('r', [line(1)]);
@@ -362,7 +362,7 @@ describe('transcripts of a run that goes on', () => {
     expect((await readAll(transcripts, 'r')).lines).toEqual([line(2)]);
   });
 
-  it('give a page by bytes where lines are long', async () => {
+  it('return pages by bytes when lines are long', async () => {
     const transcripts = transcriptFiles(scratch());
     const long = Array.from({ length: 60 }, (_, index) => line(index + 1, 'x'.repeat(200_000)));
     await transcripts.append('r', long);
@@ -375,7 +375,7 @@ describe('transcripts of a run that goes on', () => {
 describe('a line of a transcript', () => {
   const entry = { seq: 7, at: 1, run: 'r', name: 'notification', pid: 4, summary: 's' };
 
-  it('has all of an event, its number first', () => {
+  it('has the whole event, its number first', () => {
     const usage = { inputTokens: 1, outputTokens: 2, totalTokens: 3 };
     const payload = { text: 'a\nb\u0000\u2028', list: [1, null] };
     const text = transcriptLine({ ...entry, usage, payload });
@@ -385,7 +385,7 @@ describe('a line of a transcript', () => {
     expect(JSON.parse(transcriptLine(entry))).toEqual(entry);
   });
 
-  it('is at most 256 KB, and tells what it was: size and beginning', () => {
+  it('is at most 256 KB, with the size and the beginning of a larger event', () => {
     for (const text of ['x'.repeat(5_000_000), '漢'.repeat(2_000_000), '"\\\n'.repeat(500_000), '🚲'.repeat(90_000)]) {
       const cut = transcriptLine({ ...entry, payload: { text } });
       expect(Buffer.byteLength(cut)).toBeLessThanOrEqual(256 * 1024);
@@ -398,7 +398,7 @@ describe('a line of a transcript', () => {
     }
   });
 
-  it('is made of anything, and is JSON on one line of a bounded length', () => {
+  it('is JSON on one line of limited length, for any value', () => {
     const circle: Record<string, unknown> = {};
     circle.self = circle;
     const odd = [circle, 1n, () => 1, Symbol('s'), { toJSON: () => fail() }, new Map([[1, 2]])];

@@ -42,7 +42,7 @@ const command = (run: string | Secret) => ({ kind: 'command', run, events: notif
 const hostile = `$(touch pwned) \`touch pwned\` "; touch pwned; ' \u0000 \u001b]0;x\u0007\nnext`;
 
 // @conforms notify.9
-it('runs a command with the facts as variables and as JSON, and reads nothing into them', async () => {
+it('runs a command with the facts as variables and as JSON, without interpreting them', async () => {
   const folder = scratch();
   const run =
     'cat > "$BATON_NOTIFY_ISSUE.json"; env | grep ^BATON_NOTIFY_ | sort > env.txt; echo $BATON_NOTIFY_TITLE > /dev/null; : > done';
@@ -81,7 +81,7 @@ it('runs a command with the facts as variables and as JSON, and reads nothing in
   expect(() => names('pwned')).toThrow();
 });
 
-it('tries a command again that fails, with the same id, and tells what it said', async () => {
+it('tries a failed command again with the same id, and logs its output', async () => {
   const folder = scratch();
   const run = new Secret('echo $BATON_NOTIFY_ID >> ids; [ $(wc -l < ids) -ge 3 ] || { echo "not yet" >&2; exit 3; }');
   const { notifier, clock, logger } = begin({
@@ -105,7 +105,7 @@ it('tries a command again that fails, with the same id, and tells what it said',
   });
 });
 
-it('takes a command that was cut short for one that failed, also when its exit looks well', async () => {
+it('treats a command that was cut short as failed, even with a good exit code', async () => {
   const asked: number[] = [];
   const runCommand: RunCommand = async ({ timeoutMs }) => {
     asked.push(timeoutMs);
@@ -162,7 +162,7 @@ it.each([
   }
 });
 
-it('ends a command with the notifier, and says nothing of what became of it', async () => {
+it('ends a command with the notifier, and records no result', async () => {
   const folder = scratch();
   const { notifier, clock, logger } = begin({
     store: await scratchStore(midDay()),

@@ -23,13 +23,13 @@ const cause: NotifyCause = {
 };
 
 // @conforms notify.12
-it('docs/notifications.md shows a message as it is sent, byte by byte but for the spaces', () => {
+it('docs/notifications.md shows a message exactly as it is sent, except for whitespace', () => {
   const id = '5f0c1d3e-8a55-4c0f-8d6e-2b7a90b3c1d4';
   const sent = payloadOf({ id, project: 'shop', causes: [cause], dashboardUrl: 'http://127.0.0.1:4000/' });
   expect(blocks('json')[0]).toBe(`${JSON.stringify(sent, null, 2)}\n`);
 });
 
-it('docs/notifications.md shows a message about several, nine of its ten left out', () => {
+it('docs/notifications.md shows a message about several causes, with nine of ten left out', () => {
   const others = Array.from({ length: 11 }, () => cause);
   const id = '9d2f7a10-0c3b-4e57-8f21-6a1b0e9c7d55';
   const sent = payloadOf({ id, project: 'shop', causes: [cause, ...others], dashboardUrl: null });

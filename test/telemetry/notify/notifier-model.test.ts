@@ -155,7 +155,7 @@ function note(book: Map<string, string[]>, names: readonly string[], id: string)
 }
 
 // @conforms notify.4
-it('whatever happens in whatever order, tells each target of each cause by one id, and of what is so in the end', async () => {
+it('for any sequence of events, sends each cause to each target under one id, and all present causes in the end', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 22 }), async (steps) => {
       const world = await World.open();

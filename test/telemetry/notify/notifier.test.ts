@@ -45,7 +45,7 @@ async function told(
 }
 
 describe('a restart', () => {
-  it('tells nobody again of what they were told', async () => {
+  it('sends nothing again', async () => {
     const first = await told();
     const now = { ...facts(held(1), trouble), finished: [finished(first.clock.now())] };
     first.notifier.update(now);
@@ -61,7 +61,7 @@ describe('a restart', () => {
     expect(second.events()).toEqual(['held']);
   });
 
-  it('in the middle of a try tries again later, by the same id', async () => {
+  it('during a try tries again later with the same id', async () => {
     const there = await receiver();
     there.next.push(() => {});
     const store = await scratchStore(midDay());
@@ -79,7 +79,7 @@ describe('a restart', () => {
     expect(two).toBe(one);
   });
 
-  it('before a happening was told tells it all the same; of what is over nobody hears', async () => {
+  it('before a happening was sent still sends it, but no cause that has ended', async () => {
     const clock = midDay();
     const store = await scratchStore(clock);
     const dead = await told({ targets }, { store, clock, transport: wire(() => 500) });
@@ -94,8 +94,8 @@ describe('a restart', () => {
   });
 });
 
-describe('what comes and goes', () => {
-  it('is told again only after it was well for five minutes', async () => {
+describe('a recurring cause', () => {
+  it('is sent again only after it was gone for five minutes', async () => {
     const { notifier, clock, events } = await told();
     const during = async (now: NotifyFacts, ms: number) => {
       notifier.update(now);
@@ -113,7 +113,7 @@ describe('what comes and goes', () => {
     expect(events()).toEqual(['unhealthy', 'unhealthy']);
   });
 
-  it('is not over while nobody knows, as before the first poll', async () => {
+  it('has not ended while the facts are incomplete, as before the first poll', async () => {
     const review = held(3, { kind: 'review', since: null });
     const { notifier, clock, events } = await told();
     notifier.update(facts(review));
@@ -130,7 +130,7 @@ describe('what comes and goes', () => {
     expect(events()).toEqual(['needs_you', 'needs_you']);
   });
 
-  it('is not told while nobody knows whether it is still so', async () => {
+  it('is not sent while it is unknown whether it lasts', async () => {
     const answers = [500];
     const out = wire(() => answers.shift() ?? 200);
     const { notifier, clock } = await told({ targets }, { transport: out });
@@ -144,7 +144,7 @@ describe('what comes and goes', () => {
     expect(out.bodies).toHaveLength(2);
   });
 
-  it('is not told when it is over before its turn', async () => {
+  it('is not sent when it ends before its turn', async () => {
     const { notifier, clock, out } = await told({ targets }, { transport: wire(() => 500) });
     notifier.update(facts(held(1)));
     await clock.advance(15_000);
@@ -154,7 +154,7 @@ describe('what comes and goes', () => {
     expect(out.bodies.length).toBe(before);
   });
 
-  it('stays told for longer than the memory of what is over', async () => {
+  it('stays recorded as sent for longer than the retention of ended causes', async () => {
     const { notifier, clock, store, events } = await told();
     notifier.update(facts(held(1)));
     for (let day = 0; day < 40; day += 1) {
@@ -174,7 +174,7 @@ describe('a limit of the day', () => {
     at: clock.now(),
   });
 
-  it('is told once, and once more when another allowance is used up too', async () => {
+  it('is sent once, and again when another allowance is used up', async () => {
     const { notifier, clock, out, events } = await told();
     for (const allowedAfter of [0, 0, 700, 700, 1_400]) {
       notifier.update(on(clock, dayLimit('2026-01-05', allowedAfter)));
@@ -191,7 +191,7 @@ describe('a limit of the day', () => {
   });
 
   // @conforms notify.16
-  it('that waited for the end of quiet hours is not told as one of the next day, and that one is told', async () => {
+  it('that waited for the end of quiet hours is not sent for the next day, whose own limit is', async () => {
     const clock = beforeMidnight(minute);
     const quietHours = { fromMinute: 22 * 60, toMinute: 0, timeZone: 'UTC' };
     const { notifier, events } = await told({ targets, quietHours }, { clock });
@@ -203,7 +203,7 @@ describe('a limit of the day', () => {
     expect(events()).toEqual(['limit_reached']);
   });
 
-  it('is tried no longer than its day lasts, by one id', async () => {
+  it('is tried only during its day, with one id', async () => {
     const clock = beforeMidnight(minute);
     const out = wire(() => 500);
     const { notifier } = await told({ targets }, { clock, transport: out });
@@ -228,7 +228,7 @@ describe('a question', () => {
       actions: ['question_answer'],
     });
 
-  it('that each new run asks once more is told once, over every restart', async () => {
+  it('that each new run repeats is sent once, over every restart', async () => {
     const first = await told();
     first.notifier.update(facts(question('q1')));
     await first.clock.advance(minute);
@@ -251,7 +251,7 @@ describe('a question', () => {
     expect(first.events()).toEqual(['needs_you', 'needs_you']);
   });
 
-  it('that was not delivered before it was asked once more is told as it stands now', async () => {
+  it('that was repeated before its delivery is sent in its current form', async () => {
     const answers = [500];
     const out = wire(() => answers.shift() ?? 200);
     const { notifier, clock } = await told({ targets }, { transport: out });
@@ -271,7 +271,7 @@ describe('quiet hours', () => {
   const quietHours = { fromMinute: 690, toMinute: 810, timeZone: 'UTC' };
 
   // @conforms notify.6
-  it('keep everything back; at their end what is still so is told, and what is over is not', async () => {
+  it('hold everything back; afterwards causes that last are sent, and ended ones are not', async () => {
     const { notifier, clock, events } = await told({ targets, quietHours });
     notifier.update({ ...facts(held(1), held(2), trouble), finished: [finished(clock.now())] });
     await clock.advance(hour);
@@ -282,7 +282,7 @@ describe('quiet hours', () => {
     expect(events().toSorted()).toEqual(['finished', 'held', 'unhealthy']);
   });
 
-  it('let what is wrong with the daemon through where that is wanted', async () => {
+  it('let problems of the daemon through when the settings allow it', async () => {
     const { notifier, clock, events } = await told({ targets, quietHours, evenInQuietHours: true });
     notifier.update(facts(held(1), trouble));
     await clock.advance(2 * minute);
@@ -291,7 +291,7 @@ describe('quiet hours', () => {
     expect(events()).toEqual(['unhealthy', 'held']);
   });
 
-  it('hold over a restart, and a retry waits for their end too', async () => {
+  it('last over a restart, and a retry waits for their end too', async () => {
     const clock = midDay();
     clock.jumpWall(-31 * minute);
     const store = await scratchStore(clock);
@@ -313,7 +313,7 @@ describe('quiet hours', () => {
 
 describe('a burst', () => {
   // @conforms notify.7
-  it('is one message about all, with ten of them in words, and goes out once', async () => {
+  it('is one message about all causes, with ten of them in words, sent once', async () => {
     const { notifier, clock, out } = await told();
     const many = Array.from({ length: 25 }, (_, number) => held(number));
     notifier.update(facts(...many));
@@ -324,7 +324,7 @@ describe('a burst', () => {
     expect(body.notifications).toHaveLength(10);
   });
 
-  it('that fails is tried again as it was, without what is over meanwhile', async () => {
+  it('that fails is tried again unchanged, without causes that ended meanwhile', async () => {
     const answers = [500, 500];
     const ids: (string | undefined)[] = [];
     const out = wire(({ headers }) => {
@@ -342,7 +342,7 @@ describe('a burst', () => {
     expect(ids[2]).not.toBe(ids[0]);
   });
 
-  it('after ten messages waits for those that come one by one', async () => {
+  it('after ten messages delays the following single ones', async () => {
     const { notifier, clock, out } = await told();
     const all = [];
     for (let number = 0; number < 40; number += 1) {
@@ -360,7 +360,7 @@ describe('a burst', () => {
 describe('the store', () => {
   const broken = new BatonError('store_unavailable', 'the store is away');
 
-  it('is asked before anything is sent: without it nothing is, and later everything', async () => {
+  it('records a message before it is sent: without the store nothing is sent, and later everything', async () => {
     const clock = midDay();
     let isAway = true;
     const store = storeThrough(await scratchStore(clock), {
@@ -378,7 +378,7 @@ describe('the store', () => {
     expect(events()).toEqual(['held']);
   });
 
-  it('that is away for hours loses no happening', async () => {
+  it('that is unavailable for hours loses no happening', async () => {
     const clock = midDay();
     let isAway = true;
     const store = storeThrough(await scratchStore(clock), {
@@ -394,7 +394,7 @@ describe('the store', () => {
     expect(events()).toEqual(['finished']);
   });
 
-  it('that loses the word that it was sent gets it again, and nobody is told twice', async () => {
+  it('that fails to record a sent message gets it again, and no message is sent twice', async () => {
     const clock = midDay();
     let failures = 3;
     const real = await scratchStore(clock);
@@ -412,7 +412,7 @@ describe('the store', () => {
     expect(await real.notifications.open('shop')).toEqual([]);
   });
 
-  it('shared by two daemons lets each cause be told once, and each daemon tell of itself', async () => {
+  it('shared by two daemons sends each cause once, and the problems of each daemon', async () => {
     const clock = midDay();
     const store = await scratchStore(clock);
     const [one, two] = [
@@ -426,7 +426,7 @@ describe('the store', () => {
 });
 
 describe('the settings', () => {
-  it('decide who hears of what, also when they change', async () => {
+  it('decide which target gets which event, also when they change', async () => {
     const { notifier, clock, events, change } = await told({ targets: [webhook(url, ['finished', 'unhealthy'])] });
     notifier.update({ ...facts(held(1)), finished: [finished(clock.now())] });
     await clock.advance(minute);
@@ -441,7 +441,7 @@ describe('the settings', () => {
     expect(events()).toHaveLength(2);
   });
 
-  it('that cannot be read break nobody who looks', async () => {
+  it('that cannot be read do not break a caller', async () => {
     const explode = (): never => {
       throw new Error('no settings');
     };

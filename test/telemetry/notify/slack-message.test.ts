@@ -33,7 +33,7 @@ describe('a message for Slack', () => {
     expect(blocks).toMatchObject([{ type: 'section', text: { type: 'mrkdwn', verbatim: true } }]);
   });
 
-  it('says of each event something else', () => {
+  it('has a different text for each event', () => {
     const events = ['needs_you', 'held', 'limit_reached', 'finished', 'unhealthy'] as const;
     expect(new Set(events.map((event) => textOf([cause('k', { event })]))).size).toBe(events.length);
   });
@@ -45,14 +45,14 @@ describe('a message for Slack', () => {
     'see https://evil.example and www.evil.example and mailto:a@evil.example',
     '[click](https://evil.example) [x][y] @channel @here @someone',
     '```\ncode *bold* `tick`',
-  ])('forms no link and calls nobody with ticket text: %s', (title) => {
+  ])('forms no link and mentions no one with issue text: %s', (title) => {
     const text = textOf([withTitle(title)]);
     expect(text).not.toMatch(/[<>]/);
     expect(text).not.toMatch(/:\/\/|@\w|\]\(|\]\[|www\.|mailto:|```/);
     expect(text.replaceAll(/&(?:amp|lt|gt);/g, '')).not.toContain('&');
   });
 
-  it('links only to what a browser opens', () => {
+  it('links only to addresses that a browser opens', () => {
     for (const url of ['javascript:alert(1)', 'data:text/html,x', 'SHOP-1', '', 'file:///etc/passwd']) {
       expect(textOf([withTitle('t', url)])).not.toContain('<');
     }
@@ -60,14 +60,14 @@ describe('a message for Slack', () => {
     expect(odd.match(/[<>|]/g)).toEqual(['<', '|', '>']);
   });
 
-  it('tells ten of many, and counts the others', () => {
+  it('lists ten of many causes, and counts the others', () => {
     const many = Array.from({ length: 13 }, (_, index) => cause(`k${index}`));
     const lines = textOf(many).split('\n');
     expect(lines).toHaveLength(12);
     expect([lines[0], lines[11]]).toEqual([telling('*shop*', 13), telling(3)]);
   });
 
-  it('is never longer than Slack takes, and has no text that opens a bracket, whatever it is made of', () => {
+  it('is never longer than Slack allows, and never opens a bracket, whatever its content', () => {
     const hostile = fc.string({ unit: fc.constantFrom('<', '>', '&', '!', '@', 'a', '|', '`', ':', '/', '\uD83D') });
     const long = hostile.map((text) => text.repeat(200));
     fc.assert(
@@ -96,7 +96,7 @@ describe('a message for Slack', () => {
     );
   });
 
-  it('arrives as it is', async () => {
+  it('arrives unchanged', async () => {
     const there = await receiver();
     const { notifier, clock } = begin({ store: await scratchStore(midDay()), notify: { targets: [slack(there.url)] } });
     notifier.update(facts(held(1)));

@@ -21,7 +21,7 @@ const minute = 60_000;
 
 describe('a webhook', () => {
   // @conforms notify.1
-  it('is told once of a cause, signed, with all that a person needs', async () => {
+  it('gets a cause once, signed, with everything that a person needs', async () => {
     const there = await receiver();
     const store = await scratchStore(midDay());
     const { notifier, clock } = begin({
@@ -59,7 +59,7 @@ describe('a webhook', () => {
   });
 
   // @conforms notify.2
-  it('that fails is tried again after growing waits, always by the same id', async () => {
+  it('that fails is tried again after growing waits, always with the same id', async () => {
     const there = await receiver();
     const cut = (response: { readonly socket: { destroy(): unknown } | null }): void => void response.socket?.destroy();
     there.next.push(status(500), cut as never, status(503), status(502));
@@ -94,7 +94,7 @@ describe('a webhook', () => {
   });
 
   // @conforms notify.3
-  it('that says when to come again is left alone until then', async () => {
+  it('that names a time is tried again then, and not before', async () => {
     const there = await receiver();
     there.next.push(status(429, { 'retry-after': '600' }));
     const { notifier, clock } = begin({
@@ -123,7 +123,7 @@ describe('a webhook', () => {
       (response) => void response.writeHead(200, { 'content-length': '9' }).write('a', () => response.destroy()),
     ],
     ['is not what its head says', (response) => void response.writeHead(202, { 'content-encoding': 'gzip' }).end('x')],
-  ])('that takes it is not asked again when its answer %s', async (_, answer) => {
+  ])('that accepts the message is not tried again when its answer %s', async (_, answer) => {
     const there = await receiver();
     there.next.push(answer);
     const { notifier, clock, logger } = begin({
@@ -141,7 +141,7 @@ describe('a webhook', () => {
     await until(clock, () => there.received.length === 2);
   });
 
-  it('that refuses at length is refused by its status', async () => {
+  it('that refuses with a long body is read by its status', async () => {
     const there = await receiver();
     there.next.push((response) => void response.writeHead(404).write('no end'));
     const { notifier, clock, logger } = begin({
@@ -155,7 +155,7 @@ describe('a webhook', () => {
     });
   });
 
-  it.each([301, 400, 401, 404, 410])('that answers %i is not asked again, and somebody hears of it', async (code) => {
+  it.each([301, 400, 401, 404, 410])('that answers %i is not tried again, and a warning is logged', async (code) => {
     const there = await receiver();
     there.next.push(status(code, { location: there.url }));
     const { notifier, clock, logger } = begin({
@@ -197,7 +197,7 @@ describe('a webhook', () => {
     expect(await store.notifications.open('shop')).toEqual([]);
   });
 
-  it('that does not answer holds up nobody else, and is tried again', async () => {
+  it('that does not answer delays no other target, and is tried again', async () => {
     const [silent, other] = [await receiver(), await receiver()];
     silent.next.push(() => {});
     const targets = [webhook(silent.url), slack(other.url)];
@@ -214,7 +214,7 @@ describe('a webhook', () => {
   });
 
   // @conforms notify.10
-  it('is told nothing that is a secret of the settings, in no message and no log line', async () => {
+  it('gets no secret of the settings, in any message or log line', async () => {
     const there = await receiver();
     there.next.push(status(500), status(404));
     const canary = 'canary-key-0f3b-9c2d';

@@ -12,13 +12,13 @@ export interface AskedQuestion {
   answer(answer: QuestionAnswer | null): void;
 }
 
-/** A door for a run on the issue `1` of the tracker, and what came out of it. */
-export function openDoor(tracker: Tracker = memory(), changed: Partial<ToolContext> = {}) {
+/** The tool set of a run on the issue `1` of the tracker, with everything that it reported. */
+export function openTools(tracker: Tracker = memory(), changed: Partial<ToolContext> = {}) {
   const progress: string[] = [];
   const moves: (string | null)[] = [];
   const asked: AskedQuestion[] = [];
   const clock = new SimulatedClock();
-  const door = openToolSet({
+  const toolSet = openToolSet({
     runId: 'run-1',
     issueId: '1',
     tracker,
@@ -30,7 +30,7 @@ export function openDoor(tracker: Tracker = memory(), changed: Partial<ToolConte
     isStillOurs: () => true,
     ...changed,
   });
-  return { door, progress, moves, asked, clock };
+  return { toolSet, progress, moves, asked, clock };
 }
 
 export function memory(): MemoryTracker {

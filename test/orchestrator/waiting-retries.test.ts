@@ -20,7 +20,7 @@ async function waitingForQuota(isLocal = false): Promise<Scene> {
 
 const claimsOf = ({ store, project, clock }: Scene) => store.claims.held(project, clock.now());
 
-describe('an issue that waits for its look', () => {
+describe('an issue that waits for its retry', () => {
   // @conforms runs.71
   it.each(['Done', 'Backlog'])('and is moved to %s meanwhile is given back by the polls', async (state) => {
     const stage = await waitingForQuota();
@@ -33,7 +33,7 @@ describe('an issue that waits for its look', () => {
     expect(stage.runs).toHaveLength(1);
   });
 
-  it('is given back by the next poll where the tracker is on this machine', async () => {
+  it('is released by the next poll of a local tracker', async () => {
     const stage = await waitingForQuota(true);
     await stage.tracker.changes.moveIssue('1', 'Done', person);
     stage.orchestrator.wake();
@@ -43,7 +43,7 @@ describe('an issue that waits for its look', () => {
   });
 
   // @conforms runs.71
-  it('costs no request while it is to be done, and one when it is not', async () => {
+  it('costs no request while it is active, and one when it is not', async () => {
     const stage = await waitingForQuota();
     stage.calls.length = 0;
     await stage.clock.advance(5 * minuteMs);
@@ -67,7 +67,7 @@ describe('an issue that waits for its look', () => {
     expect(stage.orchestrator.read().waitingQuota).toEqual([]);
   });
 
-  it('and comes back to an active state is worked on again, with one run at a time', async () => {
+  it('is worked on again when it becomes active again, with one run at a time', async () => {
     const states = fc.array(fc.constantFrom('Todo', 'Backlog', 'Done', 'In Progress'), { minLength: 1, maxLength: 5 });
     await fc.assert(
       fc.asyncProperty(states, fc.integer({ min: 1, max: 40_000 }), async (moves, everyMs) => {

@@ -10,7 +10,7 @@ const quick = settings({ intervalMs: 100 });
 const person = { kind: 'person', name: 'me' } as const;
 
 // @conforms claims.6
-it('a daemon whose renewals fail ends what it began after its deadline too, before another may have it', async () => {
+it('a daemon whose renewals fail also ends runs that began after its deadline, before another daemon may have them', async () => {
   let isCut = false;
   const one = await begun({
     isShared: true,
@@ -35,7 +35,7 @@ it('a daemon whose renewals fail ends what it began after its deadline too, befo
 });
 
 // @conforms claims.7
-it('a hold by a person wins over a look that comes due while it is written', async () => {
+it('a hold by a person takes precedence over a retry that becomes due while it is written', async () => {
   const slow = gate();
   let isSlow = false;
   const stage = await begun({
@@ -61,7 +61,7 @@ it('a hold by a person wins over a look that comes due while it is written', asy
   expect(stage.orchestrator.read()).toMatchObject({ running: [], retrying: [], held: [{ issue: { id: '1' } }] });
 });
 
-it('with several projects, a start that the store refuses is not tried again in the same instant', async () => {
+it('with several projects, a refused start is not tried again at once', async () => {
   const pool = createSlotPool(() => 1);
   let tries = 0;
   let isFull = true;
@@ -87,7 +87,7 @@ it('with several projects, a start that the store refuses is not tried again in 
 });
 
 // @conforms claims.8
-it('a stop that comes while a start is being written lets no agent begin', async () => {
+it('a stop while a start is being written lets no agent begin', async () => {
   const slow = gate();
   const stage = await scene({
     settings: quick,
@@ -109,7 +109,7 @@ it('a stop that comes while a start is being written lets no agent begin', async
 });
 
 // @conforms claims.10
-it('the cleanup at a start leaves the workspace of an issue that was opened again meanwhile', async () => {
+it('the cleanup at a start keeps the workspace of an issue that was reopened meanwhile', async () => {
   const slow = gate();
   const stage = await scene({
     settings: settings({ intervalMs: 60_000, agent: { maxConcurrentAgents: 1 } }),
@@ -141,7 +141,7 @@ it('ten thousand candidates in two polls do not stop the daemon', async () => {
 });
 
 describe('on a shared store', () => {
-  it('a command about an issue that another daemon has just taken waits for that one', async () => {
+  it('a command about an issue that another daemon has just taken waits for that daemon', async () => {
     const seldom = settings({ intervalMs: 3_600_000 });
     const one = await begun({ isShared: true, owner: 'one', settings: seldom, issues: [] });
     const other = await besides(one, { settings: seldom });

@@ -38,8 +38,8 @@ function reader(): { leave(): void } {
   return { leave: () => database.close() };
 }
 
-describe('the upkeep of an SQLite file', () => {
-  it('brings the log into the file and cuts it off', async () => {
+describe('the maintenance of an SQLite file', () => {
+  it('moves the log into the file and truncates it', async () => {
     await write(200);
     const pages = logBytes() / 4_120;
     expect(pages).toBeGreaterThan(200);
@@ -50,7 +50,7 @@ describe('the upkeep of an SQLite file', () => {
   });
 
   // @conforms cadence.9
-  it('keeps the log bounded under steady writes with a reader that comes and goes, and tells when it was in the way', async () => {
+  it('keeps the log bounded under steady writes with a reader, and reports when the reader was in the way', async () => {
     const sizes: number[] = [];
     const busy: boolean[] = [];
     for (let round = 0; round < 8; round++) {
@@ -70,7 +70,7 @@ describe('the upkeep of an SQLite file', () => {
     expect(await store.counters.list('p')).toHaveLength(300);
   });
 
-  it('waits for nobody who writes, and says that it was busy', async () => {
+  it('does not wait for a writer, and reports that it was busy', async () => {
     await write(20);
     const other = new DatabaseSync(file);
     other.exec('begin immediate');
@@ -84,7 +84,7 @@ describe('the upkeep of an SQLite file', () => {
     expect(logBytes()).toBe(0);
   });
 
-  it('leaves the patience of the next write as it was', async () => {
+  it('does not change the timeout of the next write', async () => {
     const clock = new SimulatedClock();
     await using visitor = await openStore({ url: `sqlite:${file}`, clock, mode: 'visitor' });
     const other = new DatabaseSync(file);
@@ -103,7 +103,7 @@ describe('the upkeep of an SQLite file', () => {
   });
 
   // @conforms cadence.10
-  it('refuses no write of anybody, here or in other processes, while it goes on and on', async () => {
+  it('refuses no write, here or in other processes, while it repeats', async () => {
     const writers = [startProgram('write', `sqlite:${file}`, 'one'), startProgram('write', `sqlite:${file}`, 'two')];
     await Promise.all(writers.map((writer) => writer.said(2)));
     const own = { project: 'p', issueId: 'own' };
@@ -123,7 +123,7 @@ describe('the upkeep of an SQLite file', () => {
     expect(await store.counters.read(own)).toEqual({ n: 150 });
   });
 
-  it('looks over the statistics of a table that was asked and has grown', async () => {
+  it('updates the statistics of a table that was queried and has grown', async () => {
     await write(300);
     await store.counters.list('p');
     await store.maintain();
