@@ -1,7 +1,7 @@
-/** The one source of chance: jitter, ids, and in a simulation every choice that is drawn. */
+/** The only source of randomness: jitter, ids, and in a simulation every random choice. */
 export interface Chance {
   /** At least 0, below 1. */
   next(): number;
-  /** A new identifier that no other has, usable as a file name. */
+  /** A new unique id, usable as a file name. */
   id(): string;
 }

@@ -5,14 +5,14 @@
 export interface Clock {
   /** Wall time in UTC milliseconds. May jump when the machine's clock is set. */
   now(): number;
-  /** Milliseconds since some fixed moment; never falls. */
+  /** Milliseconds since a fixed point in time; never falls. */
   monotonic(): number;
-  /** Calls `action` once, at least `delayMs` from now. A delay of zero or less still comes later, never at once. */
+  /** Calls `action` once, at least `delayMs` from now. A delay of zero or less still runs later, never synchronously. */
   schedule(delayMs: number, action: () => void): Timer;
 }
 
 export interface Timer {
-  /** After this the action does not run any more. Cancelling twice, or after it ran, does nothing. */
+  /** The action does not run after this. Cancelling twice, or after it ran, does nothing. */
   cancel(): void;
 }
 
@@ -32,12 +32,12 @@ export function sleep(clock: Clock, delayMs: number, signal?: AbortSignal): Prom
   });
 }
 
-/** What `within` resolves to when time was up first. */
+/** The result of `within` when the time is up first. */
 export const timedOut: unique symbol = Symbol('timedOut');
 
 /**
- * The outcome of `work`, or `timedOut` when it takes longer than `limitMs`. The work itself goes on; to end
- * it, give it an AbortSignal.
+ * The outcome of `work`, or `timedOut` when it takes longer than `limitMs`. The work itself continues; to end it,
+ * pass it an AbortSignal.
  */
 export function within<T>(clock: Clock, limitMs: number, work: Promise<T>): Promise<T | typeof timedOut> {
   return new Promise((resolve, reject) => {

@@ -1,6 +1,6 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 
-/** How late the event loop comes to its work, in milliseconds, since the watch began. */
+/** How late the event loop runs its work, in milliseconds, since the measurement began. */
 export interface LoopDelay {
   read(): { readonly p50: number; readonly p99: number; readonly max: number };
   close(): void;
@@ -12,7 +12,7 @@ const resolution = 10;
 export function watchLoopDelay(): LoopDelay {
   const delay = monitorEventLoopDelay({ resolution });
   delay.enable();
-  // What is measured is the time from one measurement to the next: a loop that is never late takes the resolution itself.
+  // The histogram has the time between two measurements, so a loop that is never late shows the resolution itself.
   const ms = (nanoseconds: number): number =>
     Number.isFinite(nanoseconds) ? Math.max(0, nanoseconds / 1e6 - resolution) : 0;
   return {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Chance } from './chance.ts';
 
-/** The machine's own chance. */
+/** The random source of the machine. */
 export const systemChance: Chance = {
   next: () => Math.random(),
   id: () => randomUUID(),

@@ -108,7 +108,7 @@ export async function createDaemon(options: DaemonOptions, surroundings: Surroun
       onSent: (sent) => options.api?.metrics.requestSent(sent),
     }),
   );
-  const boardWatch = createBoardWatch({ news: store.boardNews, project, logger });
+  const boardWatch = createBoardWatch({ news: store.boardChanges, project, logger });
   const storage: BoardStorage = {
     store,
     project,

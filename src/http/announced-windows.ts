@@ -10,17 +10,17 @@ const sameResetMs = 1_000;
 interface Heard {
   readonly limit: number;
   readonly remaining: number;
-  /** As announced, in our time. */
+  /** The announced time, by our clock. */
   readonly resetAt: number;
   readonly endsAt: Instant;
-  /** Its place in the order of what leaves and what is heard. */
+  /** Its place in the common order of sent requests and received answers. */
   readonly heardAt: number;
 }
 
 /**
- * The limits that a service announced last, by name. The last answer is the last by cause, not by arrival: an
- * answer to a request that left after the last one was heard replaces it. Of requests that were under way together the
- * service's own clock decides: a later reset is newer, and of the same window less is left.
+ * The limits that a service announced last, by name. The answer to a request that was sent after the last announcement
+ * arrived replaces that announcement. For requests that were in flight together, the clock of the service decides: a later
+ * reset is newer, and within one window the lower remaining amount counts.
  */
 export class AnnouncedWindows {
   readonly #clock: Clock;
@@ -34,7 +34,7 @@ export class AnnouncedWindows {
   hear({ name, limit, remaining, resetAt }: AnnouncedLimit, leftAt: number, heardAt: number): void {
     const before = this.#heard.get(name);
     const news = { limit, remaining, resetAt, endsAt: instantAt(this.#clock, resetAt), heardAt };
-    // Nothing else left or was heard since: what is gone, this request took.
+    // No other request was sent or answered since, so this request used the difference.
     const isAlone = leftAt - 1 === before?.heardAt && leftAt + 1 === heardAt;
     if (isAlone) this.#costs.learn(name, before.remaining - remaining);
     if (before === undefined || leftAt > before.heardAt || resetAt > before.resetAt + sameResetMs) {
@@ -44,12 +44,12 @@ export class AnnouncedWindows {
     }
   }
 
-  /** Whether the service said of any limit that nothing is left of it. */
+  /** Whether the service announced that any limit is used up. */
   isUsedUp(): boolean {
     return this.#current().some(([, { remaining }]) => remaining <= 0);
   }
 
-  /** What is under way since the last answer is taken as used: `underWay` are the places at which those requests left. */
+  /** Requests in flight since the last answer count as used; `underWay` has the places at which they were sent. */
   pressure(underWay: Iterable<number>): RequestPressure {
     const places = [...underWay];
     return this.#current()
@@ -76,7 +76,7 @@ export class AnnouncedWindows {
     }));
   }
 
-  /** Requests of so many points each have to lie that many times further apart, but one may go when the window ends. */
+  /** Requests that cost several points need a spacing that many times longer, but one may be sent when the window ends. */
   #pressureAt(cost: number, facts: WindowFacts): RequestPressure {
     const now = this.#clock.now();
     const pressure = pressureOf([facts], now);
@@ -86,7 +86,7 @@ export class AnnouncedWindows {
     return { ...pressure, spacingMs: Math.min(spacingMs, Math.ceil(leftMs)) };
   }
 
-  /** Without the windows that are over. */
+  /** The windows that have not ended. */
   #current(): readonly (readonly [name: string, heard: Heard])[] {
     const now = this.#clock.now();
     for (const [name, { endsAt }] of this.#heard) {
@@ -101,13 +101,13 @@ const remembered = 8;
 
 /**
  * The cost of a request, as the remaining amounts of two answers show it: one of a limit on requests, thousands of a
- * limit on points. The highest of the last few counts, because the next may be like it. Other users of the same
- * credential make it seem higher; where one of the few cost one, the limit is on requests, and others caused the rest.
+ * limit on points. The highest of the last few counts, because the next one may cost as much. Other users of the
+ * same credential make the cost seem higher. If one of the few cost 1, the limit counts requests, and others caused the rest.
  */
 class RequestCosts {
   readonly #taken = new Map<string, readonly number[]>();
 
-  /** A limit that was reset meanwhile says nothing. */
+  /** Ignores a limit that was reset meanwhile. */
   learn(limit: string, taken: number): void {
     if (taken > 0) this.#taken.set(limit, [taken, ...(this.#taken.get(limit) ?? [])].slice(0, remembered));
   }

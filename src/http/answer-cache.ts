@@ -6,7 +6,7 @@ const mostAnswers = 128;
 const largestBody = 2 * 1024 * 1024;
 const largestSum = 8 * 1024 * 1024;
 
-/** An answer to a GET with what asks whether it still holds. */
+/** An answer to a GET, with the headers that ask whether it is still valid. */
 export interface CachedAnswer {
   readonly validators: Readonly<Record<string, string>>;
   readonly headers: HttpAnswer['headers'];
@@ -14,14 +14,14 @@ export interface CachedAnswer {
 }
 
 /**
- * Answers that a service can be asked about with `If-None-Match` or `If-Modified-Since`. Kept by address and by everything
- * that was sent with it (credential and `Accept` among it), as a digest; the ones used longest ago go first.
+ * Caches answers that can be revalidated with `If-None-Match` or `If-Modified-Since`. The key is a digest of the address and
+ * all sent headers, including the credential and `Accept`. The least recently used answers are removed first.
  */
 export class AnswerCache {
   readonly #answers = new Map<string, CachedAnswer>();
   #sum = 0;
 
-  /** What may be asked about; null also where the caller sends its own validator. */
+  /** The cached answer; null also when the caller sends its own validator. */
   find(request: HttpRequest): CachedAnswer | null {
     if (request.method !== 'GET' || asksItself(request)) return null;
     const key = keyOf(request);
@@ -32,7 +32,7 @@ export class AnswerCache {
     return kept;
   }
 
-  /** Replaces what was kept for the request, by nothing when the answer cannot be asked about. */
+  /** Replaces the cached answer; removes it when the new answer cannot be revalidated. */
   keep(request: HttpRequest, { status, headers, body }: TransportAnswer): void {
     if (request.method !== 'GET' || status !== 200 || asksItself(request)) return;
     const key = keyOf(request);
@@ -58,18 +58,18 @@ export class AnswerCache {
   }
 }
 
-/** Whether a 304 speaks of what was asked about; one without a tag can speak of nothing else. */
+/** Whether a 304 is about the cached answer. One without a tag always is. */
 export function isAbout({ validators }: CachedAnswer, headers: HttpAnswer['headers']): boolean {
   const [asked, answered] = [validators['if-none-match'], headers.etag];
   return asked === undefined || answered === undefined || asked.replace(/^W\//, '') === answered.replace(/^W\//, '');
 }
 
-/** Whether a caller has its own idea of what holds. */
+/** Whether the caller sends its own validator. */
 export function asksItself({ headers }: HttpRequest): boolean {
   return Object.keys(headers).some((name) => /^if-(?:none-match|modified-since)$/i.test(name));
 }
 
-/** Only a well-formed validator goes back to a service: a header is no place for arbitrary text. */
+/** Only a well-formed validator is sent back to a service: a header must not contain arbitrary text. */
 function validatorsIn(headers: HttpAnswer['headers']): Readonly<Record<string, string>> | null {
   const { etag = '', 'last-modified': modified = '' } = headers;
   const validators = {

@@ -1,10 +1,10 @@
 import { promisify } from 'node:util';
 import zlib from 'node:zlib';
 
-/** What a request asks for. The old `deflate` is understood as well. */
+/** The encodings that a request accepts. The old `deflate` is decoded as well. */
 export const acceptedEncodings = 'gzip, br';
 
-/** A body that is packed more often than this is meant to harm. */
+/** A body with more layers of compression is an attack. */
 const mostLayers = 2;
 
 type Unpack = (packed: Buffer, options: { readonly maxOutputLength: number }) => Promise<Buffer>;
@@ -20,13 +20,13 @@ const unpackers: ReadonlyMap<string, Unpack> = new Map<string, Unpack>([
 export async function decodeBody(body: Buffer, contentEncoding: string, largest: number): Promise<string> {
   let bytes = body;
   for (const unpack of unpackersFor(contentEncoding)) {
-    // An answer that has no body (to HEAD, 204, 304) may name an encoding all the same.
+    // An answer without a body (HEAD, 204, 304) may still name an encoding.
     if (bytes.length > 0) bytes = await unpack(bytes, { maxOutputLength: largest });
   }
   return new TextDecoder().decode(bytes);
 }
 
-/** The last encoding that was applied is undone first. */
+/** Undoes the last applied encoding first. */
 function unpackersFor(contentEncoding: string): readonly Unpack[] {
   const names = contentEncoding
     .split(',')

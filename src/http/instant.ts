@@ -1,8 +1,8 @@
 import type { Clock } from '../clock/clock.ts';
 
 /**
- * A instant to wait for, kept on both clocks. It has come as soon as either says so: a wall clock that is set back
- * does not make the wait longer, and a machine that slept, whose monotonic clock may have stood still, does not wait again.
+ * An instant on both clocks. It has passed as soon as either clock says so: a wall clock that is set back does not make a
+ * wait longer, and a machine that slept, whose monotonic clock may have stopped, does not wait again.
  */
 export interface Instant {
   readonly wallAt: number;
@@ -17,7 +17,7 @@ export function laterBy(instant: Instant, ms: number): Instant {
   return { wallAt: instant.wallAt + ms, monotonicAt: instant.monotonicAt + ms };
 }
 
-/** When it comes, by the wall clock as it is set now; not after now when it has come. */
+/** Its time on the current wall clock; not after now when it has passed. */
 export function wallTimeOf(clock: Clock, { wallAt, monotonicAt }: Instant): number {
   return Math.min(wallAt, Math.ceil(clock.now() + (monotonicAt - clock.monotonic())));
 }

@@ -6,7 +6,7 @@ import { Limiter } from './limiter.ts';
 
 /** The limiters of a process: one for each credential at a provider, shared by every project that uses it. */
 export interface LimiterRegistry {
-  /** All callers without a credential share null. */
+  /** All callers without a credential share the limiter of null. */
   limiterOf(provider: HttpProvider, credential: Secret | null): Limiter;
 }
 
@@ -22,7 +22,7 @@ export function createLimiterRegistry(clock: Clock): LimiterRegistry {
   };
 }
 
-/** A credential is recognised by this and kept nowhere. */
+/** Identifies a credential without storing it. */
 export function credentialDigest(credential: Secret | null): string {
   return credential === null ? 'none' : createHash('sha256').update(credential.reveal()).digest('hex');
 }

@@ -12,15 +12,15 @@ import { RetryAfter } from './retry-after.ts';
 import { longestWaitMs, readRetryAfter, readServiceTime, type ServiceTime } from './service-time.ts';
 import { type RequestBudget, type RequestHistory, SpentRequests } from './spent-requests.ts';
 
-/** A request that the limiter let go. */
+/** A request that the limiter allowed. */
 export interface Departure {
   /** Wall time. */
   readonly at: number;
-  /** To be called just before its bytes leave. Throws `request_limited` when the service refused since: it does not leave. */
+  /** Call it just before the bytes are sent. Throws `request_limited` when the service refused requests since then. */
   confirm(): void;
-  /** Why it did not leave after all; null as long as it may have. */
+  /** Why it was not sent after all; null while it may have been sent. */
   heldBack(): BatonError | null;
-  /** It was answered, or else it was not, as a whole. */
+  /** The complete answer arrived, or it did not. */
   heard(answer: HttpAnswer): void;
   lost(): void;
   /** The store has counted it. */
@@ -31,17 +31,17 @@ export interface DepartureRequest {
   readonly caller: RequestCaller;
   readonly route: string;
   readonly budget: RequestBudget;
-  /** The store that will count it: whatever writes there says the same. */
+  /** The name of the store that counts it; every writer of that store uses the same name. */
   readonly source: string;
 }
 
 /**
- * Everything that one credential may and may not do at one service, for all who use it. What must hold:
+ * Decides whether requests of one credential to one service may be sent, for all callers. What must hold:
  *
- * - Whether a request may leave and that it left are one step, with no await in between: of many at once none slips past.
- * - Nothing leaves before the time that a refusal or an announced reset names; the first request after it may.
- * - What it knows comes from answers and is corrected by the next one: no mistake of a service, no answer that comes late
- *   and no clock that is set keeps it closed for more than a day, or open for more than a request.
+ * - Checking and counting a request is one step without an await, so that of many at once none exceeds a limit.
+ * - Nothing is sent before the time that a refusal or an announced reset names; the first request after it is.
+ * - Its state comes from answers, and the next answer corrects it: no mistake of a service, no late answer and no clock change
+ *   keeps it closed for more than a day, or open for more than one request.
  */
 export class Limiter {
   readonly #provider: HttpProvider;
@@ -50,9 +50,9 @@ export class Limiter {
   readonly #announced: AnnouncedWindows;
   readonly #spent: SpentRequests;
   readonly #log: PressureLog;
-  /** The places at which the requests left that are under way. */
+  /** The places at which the requests in flight were sent. */
   readonly #underWay = new Set<number>();
-  /** The one order of what leaves and what is heard. */
+  /** Counts sent requests and received answers in one order. */
   #place = 0;
   #isFarResetLogged = false;
   #isBrokenProviderLogged = false;
@@ -77,7 +77,7 @@ export class Limiter {
       now,
     );
     if (soft.step === 'free' || soft.step === 'warned' || soft.step === 'stretched') return soft;
-    // What is stretched lasts until there is plenty again; what is closed only until something goes.
+    // A stretched budget stays stretched until plenty is left; a closed one opens as soon as one request may be sent.
     return pressureOf(
       this.#spent.facts(budget, (step) => isSofter(step, soft.step)),
       now,
@@ -89,8 +89,7 @@ export class Limiter {
   }
 
   /**
-   * Takes in what a store has counted for the provider, from wherever; what other stores have counted stays. May be called
-   * at any time.
+   * Replaces the counts of one store for the provider; the counts of other stores stay. May be called at any time.
    */
   seed(source: string, read: () => Promise<RequestHistory>): Promise<void> {
     return this.#spent.seed(source, read);
@@ -101,18 +100,18 @@ export class Limiter {
     return this.#retryAfter.closedUntil();
   }
 
-  /** The service refused until then, before a restart. That binds as a refusal of now does; a time that is over does not. */
+  /** The service refused requests until then, before a restart. It counts like a new refusal; a time in the past has no effect. */
   stayClosed(until: number): void {
     const now = this.#clock.now();
     if (until > now) this.#retryAfter.stayClosed(Math.min(until, now + longestWaitMs));
   }
 
-  /** Logs what changed about the service; each client logs its own budget. */
+  /** Logs changes of the service's limits; each client logs its own budget. */
   logChanges(logger: Logger): void {
     this.#log.write(this.#pressureOfService(), logger);
   }
 
-  /** Lets a request go and counts it, or throws `request_limited`. */
+  /** Allows a request and counts it, or throws `request_limited`. */
   admit(request: DepartureRequest, logger: Logger): Departure {
     this.#refuseWhenShort(request);
     const at = this.#clock.now();
@@ -147,7 +146,7 @@ export class Limiter {
   }
 
   #whyHeldBack(request: DepartureRequest, leftAt: number, at: number, kind: keyof Split): BatonError | null {
-    // Not the windows with what is under way: this request is part of that.
+    // Requests in flight do not count here, because this request is one of them.
     if (this.#retryAfter.closedUntil() === null && !this.#announced.isUsedUp()) return null;
     this.#underWay.delete(leftAt);
     this.#spent.count(at, kind, -1);
@@ -188,7 +187,7 @@ export class Limiter {
     this.#retryAfter.refused(known.length === 0 ? null : this.#bounded(Math.max(...known), logger), leftAt, heardAt);
   }
 
-  /** Only what makes sense, in our time. */
+  /** Drops limits that make no sense; times are by our clock. */
   #limitsIn(answer: HttpAnswer, time: ServiceTime, logger: Logger): readonly AnnouncedLimit[] {
     const read = (): readonly AnnouncedLimit[] =>
       this.#provider
@@ -198,7 +197,7 @@ export class Limiter {
     return this.#ask(read, [], logger);
   }
 
-  /** The times at which to come again, in our time; null when the answer is no refusal. */
+  /** The times at which to try again, by our clock; null when the answer is not a refusal. */
   #refusalIn(answer: HttpAnswer, time: ServiceTime, logger: Logger): readonly number[] | null {
     const now = this.#clock.now();
     const retryAt = readRetryAfter(answer.headers['retry-after'], time, now);
@@ -219,12 +218,12 @@ export class Limiter {
     return longest;
   }
 
-  /** What a provider makes of an answer; one that fails at it has nothing to say. */
+  /** Lets a provider read an answer; if that throws, returns `otherwise`. */
   #ask<T>(read: () => T, otherwise: T, logger: Logger): T {
     try {
       return read();
     } catch (error) {
-      // Its kind alone: the message may quote the answer.
+      // Only the name of the error: its message may quote the answer.
       const kind = error instanceof Error ? error.name : typeof error;
       if (!this.#isBrokenProviderLogged) logger.error('rate_limit_unreadable', { error: kind });
       this.#isBrokenProviderLogged = true;

@@ -12,12 +12,12 @@ import { failureReason, requestFailed } from './request-failure.ts';
 import type { RequestBudget } from './spent-requests.ts';
 import type { Transport, TransportAnswer } from './transport.ts';
 
-/** A call takes no longer than this, whatever the other side does. */
+/** A call takes at most this long, whatever the service does. */
 const defaultCallTimeoutMs = 30_000;
 
 export interface HttpClientOptions {
   readonly provider: HttpProvider;
-  /** What the service counts requests by; null: it asks for none. It is not sent: that is what `headers` are for. */
+  /** The credential by which the service counts requests; null: none. It is not sent from here; `headers` carry it. */
   readonly credential: Secret | null;
   readonly limiters: LimiterRegistry;
   readonly transport: Transport;
@@ -26,13 +26,13 @@ export interface HttpClientOptions {
   /** The budget for this provider as the workflow file has it now. */
   readonly budget: () => RequestBudget;
   /**
-   * Called for every request that left, after its end. The promise resolves when the store has the request, not before:
+   * Called for every sent request, after its end. The promise resolves when the store has the request, not before:
    * from then on the limiter reads it from there. The call does not wait for it.
    */
   readonly onSent: (sent: SentRequest) => void | Promise<void>;
-  /** Which store `onSent` writes to, where clients of several stores share a credential. */
+  /** The name of the store that `onSent` writes to, when clients of several stores share a credential. */
   readonly source?: string;
-  /** Plain `http` also beyond this machine. */
+  /** Allows plain `http` to other machines. */
   readonly allowInsecure: boolean;
   readonly callTimeoutMs?: number;
 }
@@ -69,7 +69,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     return settle(request, answer, kept);
   }
 
-  /** One request, cut short by the signal or by time. */
+  /** Sends one request; the signal or the time limit ends it. */
   async function deliver(
     request: HttpRequest,
     { confirm }: Departure,

@@ -3,7 +3,7 @@ import type { LogEvent } from '../core/log-events.ts';
 import type { Logger } from '../core/logger.ts';
 import type { PressureStep, RequestPressure } from '../core/requests/request-pressure.ts';
 
-/** Around a bound a step comes and goes with every minute; the same step is not logged again within this time. */
+/** Near a limit a step comes and goes every minute; the same step is not logged again within this time. */
 const quietMs = 10 * 60_000;
 
 type Shortage = Exclude<PressureStep, 'free'>;

@@ -5,8 +5,8 @@ import type { HttpRequest } from './http.ts';
 /**
  * - `refused`: no program listens there, or there is no route; `unknown_host`: there is no such name.
  * - `timed_out`: connecting, waiting for the head, reading the body, or all of it; `cut`: the connection ended in the middle.
- * - `too_large`, `unreadable`: an answer that is too much, or none that can be read; `untrusted`: a wrong certificate.
- * - `proxy`: the proxy refused; `invalid`: such a request cannot be sent; `failed`: anything else.
+ * - `too_large`, `unreadable`: the answer exceeds the limit or cannot be decoded; `untrusted`: a wrong certificate.
+ * - `proxy`: the proxy refused; `invalid`: the request cannot be sent; `failed`: anything else.
  */
 export type FailureReason =
   | 'refused'
@@ -70,8 +70,8 @@ export function failureReason(thrown: unknown): FailureReason {
 }
 
 /**
- * What was thrown, as a new error with nothing but its code and its message: a parser's error holds the bytes it choked on,
- * and a host that sends a request back would put the credential into our log.
+ * The thrown error as a new one with only its code and its message. The error of a parser contains the bytes that it could
+ * not parse, and a host that echoes a request would put the credential into our log.
  */
 function harmlessCause(thrown: unknown, { headers, url }: HttpRequest): Error {
   const { code, message } = factsOf(thrown);
@@ -86,7 +86,7 @@ function harmlessCause(thrown: unknown, { headers, url }: HttpRequest): Error {
 function factsOf(thrown: unknown): { readonly code: string; readonly message: string } {
   if (!(thrown instanceof Error)) return { code: '', message: typeof thrown };
   const code = 'code' in thrown && typeof thrown.code === 'string' ? thrown.code : '';
-  // The parser's error has a code only at times.
+  // The error of the parser does not always have a code.
   const isOfParser = code === '' && thrown.name === 'HTTPParserError';
   return { code: isOfParser ? 'HPE_ERROR' : code, message: thrown.message };
 }

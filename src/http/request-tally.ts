@@ -9,7 +9,7 @@ export interface CountedRequests {
   readonly count: number;
 }
 
-/** Custody of live runs, and everything else. */
+/** Essential requests for live runs, and all others. */
 export interface Split {
   essential: number;
   others: number;
@@ -21,30 +21,30 @@ export interface Bucket {
 }
 
 interface Counts {
-  /** Of the last time that it began: a clock that is set back enters a minute twice. */
+  /** Its latest beginning: a clock that is set back enters a minute twice. */
   beginsAt: Instant;
-  /** What this process sent, for whichever store. */
+  /** Requests that this process sent, for all stores. */
   readonly own: Split;
   readonly bySource: Map<string, SourceCounts>;
 }
 
 interface SourceCounts {
-  /** Of what this process sent, what the store has. */
+  /** The part of our requests that the store has. */
   readonly written: Split;
-  /** What the store has from elsewhere: other daemons, and this one before a restart. */
+  /** Requests of others in the store: other daemons, and this one before a restart. */
   readonly foreign: Split;
 }
 
-/** What of ours a store had at a time, by the beginning of the bucket. */
+/** Our requests that a store had at one time, by the beginning of the bucket. */
 export type WrittenMark = ReadonlyMap<number, Readonly<Split>>;
 
 /**
- * Requests in buckets of one width. Ours are counted as they leave; what others sent is what a store has beyond what it
- * had of ours before it was read. So reading the store again counts nothing twice but, for a moment, what of ours was
- * written while it was read; and nothing of ours is ever forgotten.
+ * Counts requests in buckets of one width. Ours are counted when they are sent. The requests of others are the counts of a
+ * store minus our own that it had before it was read. So reading the store again counts nothing twice, except for a moment
+ * our requests that were written during the read; and none of ours is ever forgotten.
  *
- * Projects may share a credential and have a store each: what one store says replaces what that store said before, and
- * nothing else. A source is the name of a store; who writes to the same store has to name it alike.
+ * Projects may share a credential and have a store each: the counts of one store replace only the earlier counts of that
+ * store. A source is the name of a store; all writers of a store must use the same name.
  */
 export class RequestTally {
   readonly #clock: Clock;
@@ -71,7 +71,7 @@ export class RequestTally {
     return new Map([...this.#buckets].map(([key, bucket]) => [key, { ...sourceIn(bucket, source).written }]));
   }
 
-  /** `mark` was made before the store was read. */
+  /** `mark` was taken before the store was read. */
   seed(source: string, counted: readonly CountedRequests[], mark: WrittenMark): void {
     for (const bucket of this.#buckets.values()) Object.assign(sourceIn(bucket, source).foreign, noRequests);
     for (const { beginsAt, cause, count } of counted) {
@@ -110,7 +110,7 @@ export class RequestTally {
     return made;
   }
 
-  /** A bucket that seems to lie ahead comes from a clock that was set back since; it began now at the latest. */
+  /** A bucket in the future comes from before the clock was set back; it began now at the latest. */
   #instantOf(beginsAt: number): Instant {
     const instant = instantAt(this.#clock, beginsAt);
     return { ...instant, monotonicAt: Math.min(instant.monotonicAt, this.#clock.monotonic()) };
@@ -128,6 +128,6 @@ function sourceIn({ bySource }: Counts, source: string): SourceCounts {
 }
 
 export function kindOf(cause: string): keyof Split {
-  // A cause that a newer Baton wrote is none of ours: it has no importance and counts among the others.
+  // A cause of a newer Baton is unknown here and counts as not essential.
   return importanceOf({ job: '', cause: cause as RequestCause }) === 'essential' ? 'essential' : 'others';
 }

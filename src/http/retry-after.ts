@@ -7,18 +7,18 @@ import { hasPassed, type Instant, instantAt, wallTimeOf } from './instant.ts';
  *
  *   open ──a refusal──► closed ──its time comes──► open
  *   closed ──another refusal──► closed, until the later of the two
- *   either ──a refusal of before a restart──► closed, until the later of the two
+ *   either ──a refusal from before a restart──► closed, until the later of the two
  *
  * A refusal that names no time closes for a minute; each further one in a row for twice as long, up to an hour. "In a
- * row" goes by the order of requests: of requests that were under way together one refusal counts, and the answer to an
- * earlier request neither opens nor ends the row.
+ * row" follows the order of requests: of requests that were in flight together, one refusal counts, and the answer to an
+ * earlier request neither opens nor resets anything.
  */
 export class RetryAfter {
   readonly #clock: Clock;
   #opensAt: Instant | null = null;
   /** Refusals without a time, in a row. */
   #waits = 0;
-  /** A request that left later than this knew of the last refusal. */
+  /** A request that was sent after this knew of the last refusal. */
   #refusedAt = 0;
 
   constructor(clock: Clock) {
@@ -31,7 +31,7 @@ export class RetryAfter {
     return this.#opensAt === null ? null : wallTimeOf(this.#clock, this.#opensAt);
   }
 
-  /** `leftAt` and `heardAt` are places in the one order of what leaves and what is heard. */
+  /** `leftAt` and `heardAt` are places in the common order of sent requests and received answers. */
   refused(until: number | null, leftAt: number, heardAt: number): void {
     const isNews = leftAt > this.#refusedAt;
     const wasClosed = this.closedUntil() !== null;
@@ -43,7 +43,7 @@ export class RetryAfter {
     }
   }
 
-  /** Refused by what was known before any request left. */
+  /** A refusal from before this process sent a request. */
   stayClosed(until: number): void {
     this.#close(until);
   }

@@ -1,36 +1,36 @@
 import type { Logger } from '../core/logger.ts';
 import type { Limiter } from './limiter.ts';
 
-/** A refusal of a service, as it is kept. */
+/** A refusal of a service, as it is stored. */
 export interface SavedRefusal {
   readonly provider: string;
   /** A digest of the credential, never the credential itself. */
   readonly credential: string;
-  /** Wall time; 0 for one that is over. */
+  /** Wall time; 0 for one that has ended. */
   readonly until: number;
 }
 
-/** Where refusals are kept over a restart. */
+/** Stores refusals over a restart. */
 export interface RefusalMemory {
   load(): Promise<readonly SavedRefusal[]>;
   save(refusal: SavedRefusal): Promise<void>;
 }
 
-/** A refusal that ends this much earlier than the kept one does so because the clock was set back. */
+/** A refusal that ends this much earlier than the stored one means that the clock was set back. */
 const clockWasSetMs = 60_000;
 
 interface WatchedLimiter extends Omit<SavedRefusal, 'until'> {
   readonly limiter: Limiter;
-  /** What the memory has, as far as is known here; 0 for nothing. */
+  /** The stored value, as far as this process knows; 0 for none. */
   keptUntil: number;
   isRecalled: boolean;
 }
 
 /**
- * Keeps refusals over restarts: a service that refuses for an hour is not asked again after each one. What must hold:
+ * Keeps refusals over restarts, so that a restart does not ask a service that refuses requests. What must hold:
  *
- * - A kept refusal is read once. From then on the limiter knows better, by both clocks.
- * - One read or write at a time, so that the last one stays.
+ * - A stored refusal is read once. From then on the limiter has the current state, on both clocks.
+ * - One read or write runs at a time, so that the last one stays.
  * - A memory that fails is logged once and tried again with the next call; requests do not wait for it.
  */
 export class SavedRetryAfter {
@@ -50,7 +50,7 @@ export class SavedRetryAfter {
     this.#watched.push({ provider, credential, limiter, keptUntil: 0, isRecalled: false });
   }
 
-  /** Gives the limiters their kept refusals. Resolves when that is done, or has failed. */
+  /** Passes the stored refusals to the limiters. Resolves when that is done or has failed. */
   recall(): Promise<void> {
     if (!this.#watched.some(isUnknown)) return this.#lastTurn;
     return this.#inTurn(async () => {
@@ -61,7 +61,7 @@ export class SavedRetryAfter {
     });
   }
 
-  /** Writes the refusals that began or ended since. Resolves when that is done, or has failed. */
+  /** Stores the refusals that began or ended since. Resolves when that is done or has failed. */
   keep(): Promise<void> {
     if (!this.#watched.some(isNews)) return this.#lastTurn;
     return this.#inTurn(async () => {
@@ -95,7 +95,7 @@ function isUnknown({ isRecalled }: WatchedLimiter): boolean {
 
 function recallFrom(kept: readonly SavedRefusal[], watched: WatchedLimiter): void {
   watched.isRecalled = true;
-  // What is kept by now is from this process.
+  // The current value already comes from this process.
   if (watched.keptUntil !== 0) return;
   const found = kept.find(
     ({ provider, credential }) => provider === watched.provider && credential === watched.credential,

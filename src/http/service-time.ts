@@ -1,19 +1,19 @@
-/** No wait that a service asks for is longer than this; after it one request asks again. */
+/** The longest wait that Baton accepts from a service; then one request tries again. */
 export const longestWaitMs = 24 * 3_600_000;
 
-/** A clock of ours and one of a service that differ by less are taken for the same: dates have seconds and travel. */
+/** Clocks that differ by less count as equal, because dates have only seconds and take time to arrive. */
 const toleratedSkewMs = 60_000;
 
-/** The time as an answer tells it. Whatever is read from that answer is in this time. */
+/** The time of a service, from one of its answers. All times in that answer follow it. */
 export interface ServiceTime {
   readonly now: number;
-  /** A time of the service as one of ours. */
+  /** Converts a time of the service to our clock. */
   toOurs(at: number): number;
 }
 
 /**
- * Read from the `Date` of an answer, so that a clock that differs from ours starts and ends no wait at the wrong time. A
- * `Date` by which a time makes no sense (it would be over, or days away) is not believed.
+ * Reads the `Date` of an answer, so that a service with another clock does not start or end a wait at the wrong time. A
+ * `Date` that makes a time impossible (in the past, or days away) is ignored.
  */
 export function readServiceTime(date: string | undefined, ourNow: number): ServiceTime {
   const said = date === undefined ? null : readHttpDate(date);
@@ -27,7 +27,7 @@ export function readServiceTime(date: string | undefined, ourNow: number): Servi
   };
 }
 
-/** When to come again by `Retry-After` (RFC 9110 10.2.3), in our time; null when it says nothing that can be read. */
+/** When to try again according to `Retry-After` (RFC 9110 10.2.3), by our clock; null when it cannot be read. */
 export function readRetryAfter(value: string | undefined, time: ServiceTime, ourNow: number): number | null {
   if (value === undefined) return null;
   if (/^\s*\d+(?:\.\d+)?\s*$/.test(value)) return ourNow + Math.ceil(Number(value) * 1_000);
@@ -35,7 +35,7 @@ export function readRetryAfter(value: string | undefined, time: ServiceTime, our
   return at === null ? null : time.toOurs(at);
 }
 
-/** Any of the three forms of RFC 9110 5.6.7, which are all in GMT; `Date.parse` alone would read a date out of anything. */
+/** Any of the three forms of RFC 9110 5.6.7, which are all in GMT; `Date.parse` alone would accept almost any text. */
 function readHttpDate(value: string): number | null {
   const text = value.trim();
   if (!/^(?:Mon|Tues?|Wed(?:nes)?|Thu(?:rs)?|Fri|Sat(?:ur)?|Sun)(?:day)?,? [\w :-]+$/.test(text)) return null;

@@ -9,24 +9,24 @@ import { type Bucket, type CountedRequests, RequestTally, type Split } from './r
 const minuteMs = 60_000;
 const dayMs = 24 * 3_600_000;
 
-/** A request may have left at the end of its minute: it counts for an hour from there. */
+/** A request may have been sent at the end of its minute, so it counts for an hour from there. */
 const countsForMs = 61 * minuteMs;
 
-/** How many requests a provider may get; null: as many as it allows. */
+/** How many requests may be sent to a provider; null: no budget. */
 export interface RequestBudget {
   readonly requestsPerHour: number | null;
   readonly requestsPerDay: number | null;
 }
 
-/** What the store has counted for the provider: the minutes that began within the last 61, and the UTC day that goes on. */
+/** The counts of a store for the provider: the minutes that began within the last 61 minutes, and the current UTC day. */
 export interface RequestHistory {
   readonly minutes: readonly CountedRequests[];
   readonly days: readonly CountedRequests[];
 }
 
 /**
- * What was spent of budgets: of any hour, in steps of a minute, and of a UTC day. In no hour more leaves than allowed. The
- * hour is kept on both clocks; the day is that of the wall clock, because that is how days are counted.
+ * Counts the requests of any hour, in steps of a minute, and of a UTC day. No hour exceeds its budget. The hour is measured
+ * on both clocks, the day on the wall clock.
  */
 export class SpentRequests {
   readonly #clock: Clock;
@@ -48,7 +48,7 @@ export class SpentRequests {
     for (const tally of [this.#minutes, this.#days]) tally.written(source, at, kind);
   }
 
-  /** Takes in what the store of this name has. May be called at any time, also while requests leave. */
+  /** Reads the counts of the store of this name. May be called at any time, also while requests are sent. */
   async seed(source: string, read: () => Promise<RequestHistory>): Promise<void> {
     const [minutes, days] = [this.#minutes.mark(source), this.#days.mark(source)];
     const history = await read();
@@ -56,7 +56,7 @@ export class SpentRequests {
     this.#days.seed(source, history.days, days);
   }
 
-  /** Bounds as they stand now. The hour is free when its step would be one that is `enough`. */
+  /** The current windows. The hour is free as soon as `isEnough` accepts its step. */
   facts(budget: RequestBudget, isEnough: (step: PressureStep) => boolean): readonly WindowFacts[] {
     return this.#bounds(budget, isEnough).map((bound) => ({ ...bound, name: nameForPeople(bound) }));
   }
@@ -86,7 +86,7 @@ export class SpentRequests {
       .toSorted((left, right) => left.endsAt - right.endsAt);
     const now = sumOf(buckets);
     const left = { ...now };
-    // A bound too small for any request is checked again when all that counts now is gone.
+    // A budget too small for any request is checked again when all current requests have expired.
     let freeAt = this.#clock.now() + countsForMs;
     for (const { total, endsAt } of buckets) {
       left.essential -= total.essential;
@@ -106,7 +106,7 @@ export class SpentRequests {
   #forgetOld(): void {
     const now = this.#clock.now();
     this.#minutes.forget((beginsAt) => hasPassed(this.#clock, endOf(beginsAt)));
-    // Days next to today stay: a clock that is set back and forth over midnight finds its counts again.
+    // Neighbouring days stay, for a clock that is set back and forth over midnight.
     this.#days.forget(({ wallAt }) => Math.abs(now - wallAt) > 2 * dayMs);
   }
 }
@@ -114,7 +114,7 @@ export class SpentRequests {
 const perHour = 'requests_per_hour';
 const perDay = 'requests_per_day';
 
-/** A budget of which work gets nothing, used or not, says so wherever it is the reason: waiting does not help there. */
+/** A budget that is too small for work says so, because waiting does not help. */
 function nameForPeople({ name, limit }: WindowFacts): string {
   const unused = stepOf({ limit, used: 0, usedByOthers: 0 });
   return mayLeave('work', { step: unused })

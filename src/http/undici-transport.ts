@@ -19,9 +19,9 @@ export interface TransportLimits {
   readonly headTimeoutMs: number;
   /** Between two pieces of the body. */
   readonly bodyTimeoutMs: number;
-  /** Of the body, packed and unpacked. */
+  /** Of the body, compressed and decompressed. */
   readonly largestBodyBytes: number;
-  /** How long an idle connection is kept; a shorter time that the service names is respected. */
+  /** How long an idle connection stays open; a shorter time of the service is respected. */
   readonly keepAliveMs: number;
 }
 
@@ -34,8 +34,8 @@ const defaultLimits: TransportLimits = {
 };
 
 /**
- * The real transport. HTTP/1.1 with one request at a time on a connection: then nothing is ever sent a second time by the
- * library. What stays on this machine goes past every proxy, because it may be plain `http` with a credential in it.
+ * The real transport. It uses HTTP/1.1 with one request at a time on a connection, so that the library never sends a request
+ * twice. Requests to this machine bypass every proxy, because they may be plain `http` with a credential.
  */
 export function createUndiciTransport(options: UndiciTransportOptions): Transport {
   const limits = { ...defaultLimits, ...options.limits };
@@ -73,7 +73,7 @@ function agentOptions({ connectTimeoutMs, keepAliveMs }: TransportLimits): Agent
     keepAliveTimeout: keepAliveMs,
     keepAliveMaxTimeout: keepAliveMs,
   };
-  // A proxy's pools are made with few of the options; they get them all.
+  // The pools of a proxy get only a few of the options by default; this passes all of them.
   return { ...pool, factory: (origin, given) => new Pool(origin, { ...pool, ...given }) };
 }
 
@@ -82,7 +82,7 @@ interface ProxiedDispatcher {
   destroy(): Promise<void>;
 }
 
-/** Made when it is first needed: an address of a proxy that cannot be read fails the requests that need it, no more. */
+/** Created when it is first needed, so that an invalid proxy address fails only the requests that need the proxy. */
 function proxiedDispatcher(
   environment: UndiciTransportOptions['environment'],
   limits: TransportLimits,
@@ -114,7 +114,7 @@ function proxiedDispatcher(
 const lookUp: LookupFunction = (hostname, options, callback) =>
   lookup(isLoopback(hostname) ? 'localhost' : hostname, options, callback);
 
-/** Asks at the moment of writing whether the request may leave, and lets nothing be written a second time. */
+/** Checks right before writing whether the request may be sent, and never writes it twice. */
 function once(beforeLeaving: TransportRequest['beforeLeaving']): Dispatcher.DispatcherComposeInterceptor {
   return (dispatch) => (options, handler) => {
     let hasLeft = false;
@@ -134,7 +134,7 @@ function headersOf({ headers }: TransportRequest, userAgent: string): Record<str
   return { 'user-agent': userAgent, ...Object.fromEntries(given), 'accept-encoding': acceptedEncodings };
 }
 
-/** What is on its way ends with the connection. */
+/** Closing the connection ends the rest of the body. */
 function dropBody({ statusCode, headers, body }: Dispatcher.ResponseData): TransportAnswer {
   body.on('error', () => {});
   body.destroy();

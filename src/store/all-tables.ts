@@ -1,12 +1,12 @@
 import type { Database } from './schema.ts';
 
-/** A table of the store and what its rows are found by. */
+/** A table of the store and its key columns. */
 export interface TableOfStore {
   readonly name: Exclude<keyof Database, 'baton_migrations'>;
   readonly key: readonly string[];
 }
 
-/** Every table, those that are referred to before those that refer to them. A test compares it with the schema. */
+/** Every table; referenced tables come before those that refer to them. A test compares it with the schema. */
 export const allTables: readonly TableOfStore[] = [
   { name: 'projects', key: ['id'] },
   { name: 'board_counters', key: ['project'] },
@@ -34,7 +34,7 @@ export const allTables: readonly TableOfStore[] = [
   { name: 'finished_issues', key: ['project', 'issue_id'] },
 ];
 
-/** The column that counts by itself, where a table has one. */
+/** Whether the key is a column that the engine numbers itself. */
 export function countsBySeq(table: TableOfStore): boolean {
   return table.key.length === 1 && table.key[0] === 'seq';
 }

@@ -1,7 +1,7 @@
 import type { Kysely, RawBuilder } from 'kysely';
 import type { Database } from './schema.ts';
 
-/** An open database. All that differs between the two engines is in here, and nothing else. */
+/** An open database: everything in which the two engines differ. */
 export interface Engine {
   readonly name: 'sqlite' | 'postgres';
   readonly db: Kysely<Database>;
@@ -12,21 +12,21 @@ export interface Engine {
   leaseClock(callersAt: number): RawBuilder<number>;
   /**
    * A mark that changes whenever this or another process may have written to the table: while it is the same, rows that
-   * were read before are still valid. Null where the engine cannot say so in less time than it reads the rows.
+   * were read before are still valid. Null when reading the rows is as fast as this check.
    */
   changeMark(table: keyof Database): string | null;
-  maintain(): Promise<StoreUpkeep>;
+  maintain(): Promise<MaintenanceResult>;
   close(): Promise<void>;
 }
 
-/** The result of upkeep. */
-export interface StoreUpkeep {
+/** The result of maintenance. */
+export interface MaintenanceResult {
   /** The pages of the write-ahead log; 0 where there is none. */
   readonly walPages: number;
-  /** Of these, how many are in the file itself now. */
+  /** How many of these are in the file itself now. */
   readonly checkpointed: number;
-  /** Another connection read or wrote just then: the rest is for the next time. No error. */
+  /** Another connection was reading or writing: the next maintenance does the rest. This is not an error. */
   readonly busy: boolean;
 }
 
-export const noUpkeep: StoreUpkeep = { walPages: 0, checkpointed: 0, busy: false };
+export const nothingMaintained: MaintenanceResult = { walPages: 0, checkpointed: 0, busy: false };

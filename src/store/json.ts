@@ -1,6 +1,6 @@
 import type { Author } from '../core/issue/author.ts';
 
-/** JSON is kept as text on both engines. Null stays null, and undefined, which JSON does not have, becomes null. */
+/** Both engines store JSON as text. Null stays null, and undefined, which JSON does not have, becomes null. */
 export function toJsonText(value: unknown): string | null {
   return value === null || value === undefined ? null : JSON.stringify(value);
 }
@@ -14,7 +14,7 @@ export function authorFrom(text: string): Author {
   return JSON.parse(text) as Author;
 }
 
-/** Stored JSON, read so that damaged text is no error: the caller says what it takes instead. */
+/** Reads stored JSON; damaged text becomes null, and the caller chooses a replacement. */
 export function valueFromText(text: string | null): unknown {
   if (text === null) return null;
   try {
@@ -24,14 +24,14 @@ export function valueFromText(text: string | null): unknown {
   }
 }
 
-/** An object, or an empty one in the place of anything else. */
+/** The value if it is an object, otherwise an empty object. */
 export function recordIn(value: unknown): Readonly<Record<string, unknown>> {
   const isRecord = typeof value === 'object' && value !== null && !Array.isArray(value);
   // Its members are unknown; callers check each one.
   return isRecord ? (value as Record<string, unknown>) : {};
 }
 
-/** The objects in a list, or none. */
+/** The objects in a list; empty for any other value. */
 export function recordsIn(value: unknown): readonly Readonly<Record<string, unknown>>[] {
   if (!Array.isArray(value)) return [];
   return value.filter((each) => typeof each === 'object' && each !== null).map(recordIn);

@@ -11,16 +11,16 @@ export interface OpenStoreOptions {
   readonly url: string;
   readonly clock: Clock;
   readonly logger?: Logger;
-  /** A daemon has an SQLite file to itself; visitors (the command line) come and go meanwhile. */
+  /** Only one daemon may use an SQLite file; visitors (the command line) may open it at the same time. */
   readonly mode: 'daemon' | 'visitor';
 }
 
-/** Opens the store, makes it where there is none, and brings it to the version of this Baton. */
+/** Opens the store, creates it if it is missing, and migrates it to the version of this Baton. */
 export async function openStore(options: OpenStoreOptions): Promise<Store> {
   return storeOver(await openMigrated(parseStoreUrl(options.url), options));
 }
 
-/** The engine alone, for the acts that move whole stores about. */
+/** Opens only the engine, for backup, restore and copy. */
 export async function openMigrated(location: StoreLocation, options: Omit<OpenStoreOptions, 'url'>): Promise<Engine> {
   const engine =
     location.engine === 'sqlite'
@@ -37,7 +37,7 @@ export async function openMigrated(location: StoreLocation, options: Omit<OpenSt
   }
 }
 
-/** The driver is loaded where it is used; a daemon on SQLite does without it. */
+/** Loads the driver only when it is needed: a daemon on SQLite never loads it. */
 async function openOnServer(url: string, logger: Logger | undefined): Promise<Engine> {
   const { openPostgres } = await import('./postgres/open-postgres.ts');
   return openPostgres(url, logger);

@@ -1,25 +1,25 @@
 import { type Clock, sleep } from '../clock/clock.ts';
 import type { Store } from './store.ts';
 
-/** How long a notification is kept after its cause was last there. */
+/** How long a notification is kept after its cause was last seen. */
 const notificationsKeptMs = 30 * 24 * 3_600_000;
-/** How long a landing is kept. */
+/** How long the record of a finished issue is kept. */
 const finishedKeptMs = 30 * 24 * 3_600_000;
 
 export interface Retention {
   readonly now: number;
-  /** Finished runs with their events, and questions that are not open. Null keeps them for ever, here and below. */
+  /** Finished runs with their events, and questions that are not open. Null keeps them forever, here and below. */
   readonly runsOlderThanMs: number | null;
-  /** Executed commands; the newest of each kind stays, because it tells how things stand. */
+  /** Executed commands; the newest of each kind stays, because it is the current state. */
   readonly commandsOlderThanMs: number | null;
   /** Request counts by minute; those by day stay. */
   readonly requestMinutesOlderThanMs: number | null;
-  /** Rows a step. Between two steps others have their turn. */
+  /** Rows in one step; other writes run between two steps. */
   readonly step: number;
 }
 
 export interface Pruned {
-  /** So that the caller removes their transcripts, which are files. */
+  /** The caller removes their transcripts, which are files. */
   readonly runIds: readonly string[];
   readonly events: number;
   readonly questions: number;
@@ -29,7 +29,7 @@ export interface Pruned {
   readonly finished: number;
 }
 
-/** Removes what is older than wanted, in small steps, so that no other write waits long. Stopped, it continues next time. */
+/** Removes rows past their retention in small steps, so that no other write waits long. After a stop the next call continues. */
 export async function pruneStore(
   store: Store,
   clock: Clock,
@@ -56,7 +56,7 @@ export async function pruneStore(
   return { runIds, events, questions, commands, requestMinutes, notifications, finished };
 }
 
-/** Until a step removes nothing. Gives the sum. */
+/** Repeats until a step removes nothing. Returns the sum. */
 async function repeat(clock: Clock, signal: AbortSignal | undefined, once: () => Promise<number>): Promise<number> {
   let removed = 0;
   while (!signal?.aborted) {

@@ -12,7 +12,7 @@ export function parseStoreUrl(url: string): StoreLocation {
   const file = /^sqlite:(?:\/\/(?=\/))?(?<file>.+)$/i.exec(url)?.groups?.file;
   if (file !== undefined && path.isAbsolute(file)) return { engine: 'sqlite', file: path.normalize(file) };
   const scheme = /^[a-z][a-z0-9+.-]*:/i.exec(url)?.[0] ?? 'no scheme';
-  throw new BatonError('store_url_unsupported', `the address of the store is not one that Baton knows (${scheme})`);
+  throw new BatonError('store_url_unsupported', `Baton does not support this address of a store (${scheme}).`);
 }
 
 /** The address as it may be shown and logged: without user, password and options. */

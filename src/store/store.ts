@@ -1,12 +1,12 @@
 import type { Kysely } from 'kysely';
-import type { Engine, StoreUpkeep } from './engine.ts';
+import type { Engine, MaintenanceResult } from './engine.ts';
 import type { Recovery } from './recovery.ts';
 import type { Database } from './schema.ts';
 import { accountsTable } from './tables/accounts.ts';
+import { boardChangesTable } from './tables/board-changes.ts';
 import { boardCommentsTable } from './tables/board-comments.ts';
 import { boardHistoryTable } from './tables/board-history.ts';
 import { boardIssuesTable } from './tables/board-issues.ts';
-import { boardNewsTable } from './tables/board-news.ts';
 import { claimsTable } from './tables/claims.ts';
 import { commandsTable } from './tables/commands.ts';
 import { countersTable } from './tables/counters.ts';
@@ -37,17 +37,17 @@ export interface Store extends StoreTables, AsyncDisposable {
   /**
    * All or nothing: when `work` rejects, nothing of it is stored, and neither is it when a call inside failed and the
    * error was caught. Not nested. Inside, only the given tables may be used: on SQLite the store's own would wait for
-   * this transaction to end. `work` should await nothing else; others wait meanwhile.
+   * this transaction to end. `work` should await nothing else, because other writes wait for it.
    */
   transaction<T>(work: (tables: StoreTables) => Promise<T>): Promise<T>;
-  /** All that must have survived, in one moment; `at` is for the leases. Cheap enough to be asked at every tick. */
+  /** The stored scheduling state at one moment; `at` is for the leases. Cheap enough for every tick. */
   recovery(project: string, at: number): Promise<Recovery>;
   /**
-   * The upkeep of the engine, for every few minutes: what was written last is brought from SQLite's log into its file, so
-   * that the log does not grow for ever. It neither waits nor makes others wait; what could not be done now is done
-   * the next time. PostgreSQL does all of this by itself.
+   * Maintains the engine, to be called every few minutes: moves the latest writes from SQLite's log into its file, so that
+   * the log does not grow forever. It never waits and makes no other write wait; the next call does the rest. PostgreSQL
+   * does all of this by itself.
    */
-  maintain(): Promise<StoreUpkeep>;
+  maintain(): Promise<MaintenanceResult>;
   close(): Promise<void>;
 }
 
@@ -78,7 +78,7 @@ function storeTables(db: Kysely<Database>, engine: Engine) {
     boardIssues: boardIssuesTable(db, engine.name),
     boardComments: boardCommentsTable(db),
     boardHistory: boardHistoryTable(db),
-    boardNews: boardNewsTable(db),
+    boardChanges: boardChangesTable(db),
     claims: claimsTable(db, engine),
     runs: runsTable(db),
     runEvents: runEventsTable(db, engine.name),
@@ -97,10 +97,10 @@ function storeTables(db: Kysely<Database>, engine: Engine) {
   };
 }
 
-/** Four selects, each by an index: neither old runs nor released claims are read. */
+/** Four selects, each by an index, which read neither old runs nor released claims. */
 function readRecovery(engine: Engine, project: string, at: number): Promise<Recovery> {
   const reading = engine.db.transaction();
-  // One moment for all four, whatever is written meanwhile. SQLite always gives that.
+  // All four selects see the same moment; SQLite always guarantees that.
   const steady =
     engine.name === 'postgres' ? reading.setIsolationLevel('repeatable read').setAccessMode('read only') : reading;
   return steady.execute(async (inside) => {

@@ -18,20 +18,20 @@ export interface CreateLoggerOptions {
     readonly maxBytes?: number;
     readonly maxFiles?: number;
   } | null;
-  /** Readable lines on a TTY, JSON lines otherwise; null where something else draws on the terminal. */
+  /** Readable lines on a TTY, otherwise JSON lines; null when something else uses the terminal. */
   readonly terminal: {
     readonly stream: TerminalStream;
     readonly level?: LogLevel;
     /** False where NO_COLOR is set. */
     readonly color?: boolean;
   } | null;
-  /** How long a failing sink is left alone before it is tried again. */
+  /** How long a failing sink is skipped before it is tried again. */
   readonly retryAfterMs?: number;
 }
 
 export interface CreatedLogger {
   readonly logger: Logger;
-  /** Hands over what is still under way. A line that comes later is still written. */
+  /** Waits for pending lines. A later line is still written. */
   close(): Promise<void>;
 }
 
@@ -44,7 +44,7 @@ interface Branch {
 const defaultRetryAfterMs = 10_000;
 
 /**
- * The log of the daemon: one event a line, to a file and to the terminal. Neither a value that cannot be printed nor
+ * The log of the daemon: one event for each line, to a file and to the terminal. Neither a value that cannot be printed nor
  * a sink that cannot be written throws into the caller.
  */
 export function createLogger(options: CreateLoggerOptions): CreatedLogger {
@@ -59,11 +59,11 @@ export function createLogger(options: CreateLoggerOptions): CreatedLogger {
     destinationOf(branches),
   );
 
-  // `bound` is plain already.
+  // `bound` is already plain.
   const loggerWith = (bound: LogFields): Logger => {
     const write = (level: LogLevel, event: LogEvent, fields?: LogFields): void => {
       if (!writer.isLevelEnabled(level)) return;
-      // Merged here, not by pino's children, which write a field twice when both have it.
+      // Merged here, because pino's children write a field twice when both have it.
       writer[level]({ event, ...bound, ...plainFields(fields, level) }, logEvents[event]);
     };
     return {
@@ -83,22 +83,22 @@ export function createLogger(options: CreateLoggerOptions): CreatedLogger {
   };
 }
 
-/** Opens the sinks so that each tells its trouble on the other. */
+/** Opens the sinks so that each reports its failures on the other. */
 function openBranches({ clock, file, terminal, retryAfterMs = defaultRetryAfterMs }: CreateLoggerOptions): Branch[] {
   const guard = { clock, retryAfterMs, notice: (event: LogEvent, fields: LogFields) => notice(clock, event, fields) };
   const branches: Branch[] = [];
-  const tellOthers = (teller: () => GuardedSink | undefined) => (event: LogEvent, fields: LogFields) => {
-    for (const { sink } of branches) if (sink !== teller()) sink.write(notice(clock, event, fields));
+  const reportToOthers = (reporter: () => GuardedSink | undefined) => (event: LogEvent, fields: LogFields) => {
+    for (const { sink } of branches) if (sink !== reporter()) sink.write(notice(clock, event, fields));
   };
   if (file !== null) {
-    const tell = tellOthers(() => sink);
-    const log = openLogFile({ ...file, clock, tell: tellOthers(() => undefined) });
-    const sink: GuardedSink = new GuardedSink(log, { ...guard, tell });
+    const report = reportToOthers(() => sink);
+    const log = openLogFile({ ...file, clock, report: reportToOthers(() => undefined) });
+    const sink: GuardedSink = new GuardedSink(log, { ...guard, report });
     branches.push({ level: file.level ?? 'debug', sink });
   }
   if (terminal !== null) {
-    const tell = tellOthers(() => sink);
-    const sink: GuardedSink = new GuardedSink(openLogTerminal({ ...terminal, clock }), { ...guard, tell });
+    const report = reportToOthers(() => sink);
+    const sink: GuardedSink = new GuardedSink(openLogTerminal({ ...terminal, clock }), { ...guard, report });
     branches.push({ level: terminal.level ?? 'info', sink });
   }
   return branches;

@@ -4,9 +4,9 @@ import type { LogFields } from '../core/logger.ts';
 
 /** A destination of lines: the file, the terminal. */
 export interface LogSink {
-  /** As the log names it when it fails. */
+  /** The name of the sink in log entries about its failure. */
   readonly name: string;
-  /** Takes one JSON line with its line feed. Never throws: `done` says, at once or later, whether it got through. */
+  /** Takes one JSON line with its line feed. Never throws: `done` reports, at once or later, whether it was written. */
   write(line: string, done: (error: unknown) => void): void;
   close(): Promise<void>;
 }
@@ -16,25 +16,25 @@ export interface GuardedSinkOptions {
   readonly retryAfterMs: number;
   /** Makes a line about the log itself. */
   notice(event: LogEvent, fields: LogFields): string;
-  /** Tells the other sinks. */
-  tell(event: LogEvent, fields: LogFields): void;
+  /** Reports to the other sinks. */
+  report(event: LogEvent, fields: LogFields): void;
 }
 
 /**
- * A sink whose failure costs its lines and one warning on the other sinks.
+ * A sink whose failure only loses its own lines and writes one warning to the other sinks.
  *
  *   well ──a line fails: one warning on the other sinks──► failing ──a line after `retryAfterMs`──► trying
- *   trying ──it gets through, after the count of the lost ones──► well
+ *   trying ──it is written, after the number of lost lines──► well
  *   trying ──it fails: no warning──► failing
  *
- * While failing, lines are dropped and counted: a daemon must not stop, and must not fill its memory, for its log.
+ * While failing, lines are dropped and counted: the log must not stop the daemon or fill its memory.
  */
 export class GuardedSink {
   readonly #sink: LogSink;
   readonly #options: GuardedSinkOptions;
   /** Monotonic time before which a failing sink is not tried; null: well, or trying. */
   #notBefore: number | null = null;
-  #isTold = false;
+  #isReported = false;
   #lost = 0;
 
   constructor(sink: LogSink, options: GuardedSinkOptions) {
@@ -57,7 +57,7 @@ export class GuardedSink {
     return this.#notBefore !== null && this.#options.clock.monotonic() < this.#notBefore;
   }
 
-  /** Writes how many lines are missing here; false when that, too, failed at once. */
+  /** Writes how many lines are missing here; returns false when that failed at once, too. */
   #reportLoss(): boolean {
     this.#notBefore = null;
     const lost = this.#lost;
@@ -70,16 +70,16 @@ export class GuardedSink {
   #deliver(line: string, worth: number): void {
     this.#sink.write(line, (error) => {
       if (error != null) this.#onFailure(error, worth);
-      else if (this.#notBefore === null) this.#isTold = false;
+      else if (this.#notBefore === null) this.#isReported = false;
     });
   }
 
   #onFailure(error: unknown, worth: number): void {
-    const { clock, retryAfterMs, tell } = this.#options;
+    const { clock, retryAfterMs, report } = this.#options;
     this.#lost += worth;
     this.#notBefore = clock.monotonic() + retryAfterMs;
-    if (this.#isTold) return;
-    this.#isTold = true;
-    tell('log_sink_failed', { sink: this.#sink.name, error });
+    if (this.#isReported) return;
+    this.#isReported = true;
+    report('log_sink_failed', { sink: this.#sink.name, error });
   }
 }

@@ -3,14 +3,14 @@ import path from 'node:path';
 
 export interface HealthFileOptions {
   readonly path: string;
-  /** Hears of every write that failed; the file then still holds what was written before. Must not throw. */
+  /** Called for every failed write; the file then has its previous content. Must not throw. */
   onError(error: unknown): void;
 }
 
 /**
- * The state of the daemon as a file, for other programs: replaced as a whole, so that a reader never sees half of it, and
- * private (0600). It is a view and not a memory: nothing is forced to the disk, and of what is put while a write is under
- * way only the latest is written.
+ * The state of the daemon as a file for other programs. It is replaced as a whole, so that a reader never sees half of it,
+ * and is private (0600). It is a view, not a record: nothing is forced to the disk, and of several values during a write
+ * only the latest is written.
  */
 export class HealthFile {
   readonly #options: HealthFileOptions;
@@ -24,7 +24,7 @@ export class HealthFile {
     this.#draft = `${options.path}.${process.pid}.new`;
   }
 
-  /** Takes the data as it is now; the write follows. Never throws. */
+  /** Takes a copy of the data and writes it soon. Never throws. */
   put(data: object): void {
     try {
       this.#next = `${JSON.stringify(data)}\n`;
@@ -35,7 +35,7 @@ export class HealthFile {
     this.#writing ??= this.#writeLatest();
   }
 
-  /** Resolves when all that was put is written or has failed. Never rejects. */
+  /** Resolves when all pending data is written or has failed. Never rejects. */
   async flush(): Promise<void> {
     await this.#writing;
   }
@@ -52,7 +52,7 @@ export class HealthFile {
   async #replace(text: string): Promise<void> {
     await this.#tidy();
     try {
-      // A new file each time: a draft that was left there could have other permissions or be a link.
+      // A new file each time: a leftover draft could have other permissions or be a link.
       await rm(this.#draft, { force: true });
       await writeFile(this.#draft, text, { mode: 0o600, flag: 'wx' });
       await rename(this.#draft, this.#options.path);
@@ -62,7 +62,7 @@ export class HealthFile {
     }
   }
 
-  /** Once, the drafts of those that were killed in the middle of a write. One that is in use only fails that write. */
+  /** Removes, once, the drafts of processes that were killed during a write. Removing one that is in use only fails that write. */
   async #tidy(): Promise<void> {
     if (this.#isTidy) return;
     const { dir, base } = path.parse(this.#options.path);

@@ -11,7 +11,7 @@ export interface LogFileOptions {
   readonly maxBytes?: number;
   readonly maxFiles?: number;
   /** Writes a line about the log itself to every sink, this one included. */
-  tell(event: LogEvent, fields: LogFields): void;
+  report(event: LogEvent, fields: LogFields): void;
 }
 
 /** Symphony's log wraps at the same size and count (symphony.md 1.16). */
@@ -19,13 +19,13 @@ const defaultMaxBytes = 10 * 1024 * 1024;
 const defaultMaxFiles = 5;
 
 /** The sink under `--logs-root`: `log/baton.log`, then `log/baton.log.1` and so on, the newest first. */
-export function openLogFile({ clock, logsRoot, maxBytes, maxFiles, tell }: LogFileOptions): LogSink {
+export function openLogFile({ clock, logsRoot, maxBytes, maxFiles, report }: LogFileOptions): LogSink {
   const file = new RotatingFile({
     path: path.join(logsRoot, 'log', 'baton.log'),
     maxBytes: maxBytes ?? defaultMaxBytes,
     maxFiles: maxFiles ?? defaultMaxFiles,
     now: () => clock.now(),
-    onRotationFailure: (error) => tell('log_rotation_failed', { error }),
+    onRotationFailure: (error) => report('log_rotation_failed', { error }),
   });
   return {
     name: 'file',

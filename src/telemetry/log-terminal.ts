@@ -16,10 +16,10 @@ export interface LogTerminalOptions {
   readonly color?: boolean;
 }
 
-/** A reader that has left this much unread has stopped reading; more would only fill the memory. */
+/** With this much unread, the reader has stopped reading; more would only fill the memory. */
 const maxUnreadBytes = 1024 * 1024;
 
-/** Coded as a system error, as the failures of a write are. */
+/** Has the code of a system error, like a failed write. */
 const unread = (): Error => Object.assign(new Error('no one reads the stream'), { code: 'ENOBUFS' });
 
 /** How long `close` waits for a slow reader. */
@@ -28,8 +28,8 @@ const closeLimitMs = 1_000;
 /** The sink on stderr. */
 export function openLogTerminal({ clock, stream, color = true }: LogTerminalOptions): LogSink {
   const isReadable = stream.isTTY === true;
-  // Each write's own callback tells of its failure; without a listener the event would end the process. It stays for
-  // good, because the event of a late failure may come after `close`.
+  // The callback of each write reports its failure; without a listener the event would end the process. The listener stays,
+  // because a late failure may come after `close`.
   stream.on('error', () => {});
   return {
     name: 'terminal',

@@ -3,22 +3,22 @@ import type { LogFields } from '../core/logger.ts';
 import { Secret } from '../core/text/secret.ts';
 import type { LogLevel } from './log-level.ts';
 
-/** The names that the line itself uses; a field of that name gets an underscore behind it. */
+/** The names that the line itself uses; a field of that name gets an underscore at its end. */
 const reservedNames = new Set(['level', 'time', 'event', 'msg']);
 
-/** A line is for reading. What is longer, wider or deeper than this belongs into a file of its own. */
+/** A line is for reading. Larger values belong in another file. */
 const maxTextLength = 8 * 1024;
 const maxEntries = 100;
 const maxDepth = 6;
 
-/** What the walk through one value carries along. */
+/** The state of the walk through one value. */
 interface Walk {
   readonly withStack: boolean;
-  /** The objects that lead to the present one; meeting one of them again is a cycle. */
+  /** The objects above the current one; meeting one of them again is a cycle. */
   readonly above: readonly object[];
 }
 
-/** The fields as plain data that always can be printed. Never throws. */
+/** The fields as plain data that can always be printed. Never throws. */
 export function plainFields(fields: LogFields | undefined, level: LogLevel): Record<string, unknown> {
   if (fields === undefined) return {};
   const withStack = level === 'debug' || level === 'error';
@@ -29,7 +29,7 @@ export function plainFields(fields: LogFields | undefined, level: LogLevel): Rec
   );
 }
 
-/** The value as plain data. Getters, `toJSON` and proxies are code of others and may throw: then it says so instead. */
+/** The value as plain data. Getters, `toJSON` and proxies may throw: then the result is `[unreadable]`. */
 function plainValue(value: unknown, walk: Walk): unknown {
   try {
     return typeof value === 'object' && value !== null ? plainObject(value, walk) : plainPrimitive(value);
@@ -60,7 +60,7 @@ function plainObject(value: object, walk: Walk): unknown {
 
 /**
  * An error as fields: its code, its message, the next step, its stack where wanted, and what caused it. `plain` makes
- * the parts printable and ends the chain of causes where it runs in a circle or too deep.
+ * the parts printable and ends a chain of causes that is circular or too deep.
  */
 function plainError(error: Error, withStack: boolean, plain: (part: unknown) => unknown): Record<string, unknown> {
   const code = 'code' in error ? error.code : undefined;
@@ -69,7 +69,7 @@ function plainError(error: Error, withStack: boolean, plain: (part: unknown) => 
     message: plain(error.message),
     ...(error instanceof BatonError ? ownFields(error, plain) : {}),
     ...(withStack ? { stack: plain(error.stack) } : {}),
-    // Node's failed connections are of this kind, with an empty message of their own.
+    // Node reports failed connections this way, with an empty message.
     ...(error instanceof AggregateError ? { errors: plain(error.errors) } : {}),
     ...(error.cause === undefined ? {} : { cause: plain(error.cause) }),
   };
@@ -94,7 +94,7 @@ function plainEntries(keys: readonly unknown[], owner: object, walk: Walk): Reco
   return Object.fromEntries(shown);
 }
 
-/** Reading the entry is inside the boundary, so that one bad getter costs one field and not the whole object. */
+/** Catches each entry alone, so that one bad getter loses one field and not the whole object. */
 function plainEntry(owner: object, key: unknown, walk: Walk): unknown {
   try {
     return plainValue(owner instanceof Map ? owner.get(key) : Reflect.get(owner, String(key)), walk);

@@ -3,30 +3,30 @@ import path from 'node:path';
 
 export interface RotatingFileOptions {
   readonly path: string;
-  /** A line that would make the file longer than this goes into a new one. */
+  /** A line that would make the file longer than this starts a new file. */
   readonly maxBytes: number;
-  /** How many files there are at most, the one written to included. */
+  /** The largest number of files, including the current one. */
   readonly maxFiles: number;
   /** Wall time in milliseconds, to compare with times of files. */
   now(): number;
-  /** Called once when turning over fails, until it works again. Nothing is lost then: the file just grows. */
+  /** Called once when a rotation fails, until one works again. Nothing is lost: the file only grows. */
   onRotationFailure(error: unknown): void;
 }
 
-/** A turn-over takes milliseconds; a lock this old was left by a process that died in the middle. */
+/** A rotation takes milliseconds; a lock this old belongs to a process that died during one. */
 const staleLockMs = 60_000;
 
 /**
- * A file that is appended to, and turned over when it is full: `x`, `x.1`, `x.2` …, the newest first.
+ * A file that is appended to, and rotated when it is full: `x`, `x.1`, `x.2` …, the newest first.
  *
  * Appends are synchronous, so that the last line before a crash is in the file. Each append checks that the path
- * still leads to the open file, so that a removed or replaced file, and one that another process turned over, is
- * opened again. Only the holder of the lock file turns over, because two at once would overwrite each other's files.
+ * still leads to the open file, so that a file that was removed, replaced or rotated by another process is opened again.
+ * Only the holder of the lock file rotates, because two at once would overwrite each other's files.
  */
 export class RotatingFile {
   readonly #options: RotatingFileOptions;
   #handle: number | null = null;
-  /** The file ends in the middle of a line: a write broke off, ours or that of a process that died. */
+  /** The file ends in the middle of a line, because a write was cut off: ours, or that of a process that died. */
   #isTorn = false;
   #isRotationFailing = false;
 
@@ -34,7 +34,7 @@ export class RotatingFile {
     this.#options = options;
   }
 
-  /** Throws when the line is not, or not wholly, in the file. */
+  /** Throws when the line is not completely in the file. */
   append(line: string): void {
     const bytes = Buffer.from(line);
     let handle = this.#open();
@@ -95,7 +95,7 @@ export class RotatingFile {
     const lock = `${this.#options.path}.lock`;
     if (!this.#takeLock(lock)) return;
     try {
-      // Another process may have turned over between our check of the size and our getting the lock.
+      // Another process may have rotated between our check of the size and our lock.
       if (this.#handle === null || !this.#leadsToHandle(this.#handle)) return;
       this.close();
       this.#shift();
@@ -104,7 +104,7 @@ export class RotatingFile {
     }
   }
 
-  /** False when another process turns over just now; this line then goes into whatever file is there. */
+  /** False while another process rotates; this line then goes into the current file. */
   #takeLock(lock: string): boolean {
     try {
       fs.closeSync(fs.openSync(lock, 'wx'));
@@ -120,7 +120,7 @@ export class RotatingFile {
   #shift(): void {
     const { path: file, maxFiles } = this.#options;
     const place = (index: number): string => (index === 0 ? file : `${file}.${index}`);
-    // The oldest is overwritten by the one before it.
+    // Each file overwrites the next older one.
     for (let index = maxFiles - 2; index >= 0; index--) {
       if (fs.existsSync(place(index))) fs.renameSync(place(index), place(index + 1));
     }

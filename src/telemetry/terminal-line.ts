@@ -12,7 +12,7 @@ const colorOf: Readonly<Record<LogLevel, string>> = {
 
 /** A JSON line of the log as a person reads it: time, level, message, `key=value`; a stack follows on its own lines. */
 export function terminalLine(json: string, color: boolean): string {
-  // The sentence says what the code says.
+  // The sentence has the meaning of the code.
   const { time, level, msg, event: _, ...fields } = JSON.parse(json);
   const paint = (style: string, text: string): string => (color ? `${style}${text}${plain}` : text);
   const pairs = flatten(fields).filter(([key]) => !isStack(key));
@@ -42,7 +42,7 @@ function isStack(key: string): boolean {
   return key.endsWith('.stack');
 }
 
-/** Bare where that cannot be misread, otherwise as JSON. */
+/** Without quotes when that is unambiguous, otherwise as JSON. */
 function shown(value: unknown): string {
   const isBare = typeof value === 'string' && /^[^\s"'=\\]+$/.test(value) && escapeControls(value) === value;
   return isBare ? value : escapeControls(JSON.stringify(value));

@@ -132,29 +132,29 @@ export function boardConformance(engine: StoreEngine): void {
 
     // @conforms api.3
     it('lists each issue that changed or got a comment since the last read, once, and only of its project', async () => {
-      const { boardIssues, boardHistory, boardComments, boardNews } = await open();
+      const { boardIssues, boardHistory, boardComments, boardChanges } = await open();
       for (const id of ['i1', 'i2', 'i3']) await boardIssues.create(project, draft(id), 1);
       await boardIssues.create('two', draft('x'), 1);
       const author = { kind: 'person', name: 'Ada' } as const;
       const change = (of: string, issueId: string) =>
         boardHistory.add({ project: of, issueId }, { at: 1, author, field: 'title', from: 'a', to: 'b', reason: null });
       await change(project, 'i1');
-      const begun = await boardNews.latest(project);
-      expect(await boardNews.after(project, begun, 10)).toEqual({ issues: [], place: begun, isAll: true });
+      const begun = await boardChanges.latest(project);
+      expect(await boardChanges.after(project, begun, 10)).toEqual({ issues: [], place: begun, isAll: true });
       await change(project, 'i2');
       await change('two', 'x');
       await change(project, 'i2');
       await boardComments.add(key('i3'), { author, body: 'so', at: 2 });
-      const seen = await boardNews.after(project, begun, 10);
+      const seen = await boardChanges.after(project, begun, 10);
       expect(seen.issues.toSorted((a, b) => a.id.localeCompare(b.id))).toEqual([
         { id: 'i2', identifier: 'BAT-2' },
         { id: 'i3', identifier: 'BAT-3' },
       ]);
-      expect(await boardNews.after(project, seen.place, 10)).toMatchObject({ issues: [], isAll: true });
+      expect(await boardChanges.after(project, seen.place, 10)).toMatchObject({ issues: [], isAll: true });
       // Little by little it comes to the same place.
-      const first = await boardNews.after(project, begun, 1);
+      const first = await boardChanges.after(project, begun, 1);
       expect(first).toMatchObject({ isAll: false });
-      expect((await boardNews.after(project, first.place, 10)).place).toEqual(seen.place);
+      expect((await boardChanges.after(project, first.place, 10)).place).toEqual(seen.place);
     });
 
     it('moves an issue only from the expected status', async () => {

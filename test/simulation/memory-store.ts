@@ -1,7 +1,7 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import { type Dialect, Kysely, sql } from 'kysely';
 import type { Clock } from '../../src/clock/clock.ts';
-import { type Engine, noUpkeep } from '../../src/store/engine.ts';
+import { type Engine, nothingMaintained } from '../../src/store/engine.ts';
 import { migrate } from '../../src/store/migrations/migrate.ts';
 import type { Database } from '../../src/store/schema.ts';
 import { sqliteDialect } from '../../src/store/sqlite/sqlite-dialect.ts';
@@ -70,7 +70,7 @@ function engineOver(database: DatabaseSync, clock: Clock, isShared: boolean, onC
     // The clock of the one server runs evenly, whatever the wall clocks of the daemons do.
     leaseClock: (callersAt) => sql<number>`${sql.val(isShared ? serverTime(clock) : callersAt)}`,
     // Nothing to keep up in memory.
-    maintain: async () => noUpkeep,
+    maintain: async () => nothingMaintained,
     close: async () => {},
   };
 }

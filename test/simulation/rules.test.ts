@@ -664,7 +664,7 @@ function changedStore(change: (tables: StoreTables) => StoreTables): NonNullable
 }
 
 function changedTables(tables: StoreTables, change: (tables: StoreTables) => StoreTables): StoreTables {
-  const { projects, boardIssues, boardComments, boardHistory, boardNews, claims, runs, runEvents, retries } = tables;
+  const { projects, boardIssues, boardComments, boardHistory, boardChanges, claims, runs, runEvents, retries } = tables;
   const {
     held,
     pins,
@@ -692,7 +692,7 @@ function changedTables(tables: StoreTables, change: (tables: StoreTables) => Sto
     accounts,
   };
   const others = { requestCounts, usage, notifications, finishedIssues };
-  return change({ ...scheduling, projects, boardIssues, boardComments, boardHistory, boardNews, ...others });
+  return change({ ...scheduling, projects, boardIssues, boardComments, boardHistory, boardChanges, ...others });
 }
 
 function once(act: (world: World) => Promise<void>): (world: World) => void {

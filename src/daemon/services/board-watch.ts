@@ -1,5 +1,5 @@
 import type { Logger } from '../../core/logger.ts';
-import type { BoardNews, BoardNewsPlace, ChangedIssue } from '../../store/tables/board-news.ts';
+import type { BoardChanges, BoardChangesPlace, ChangedIssue } from '../../store/tables/board-changes.ts';
 
 /**
  * Reports changed issues of the board to watchers, including changes by an agent or by another process, which send no
@@ -12,7 +12,7 @@ export interface BoardWatch {
 }
 
 export interface BoardWatchParts {
-  readonly news: BoardNews;
+  readonly news: BoardChanges;
   /** The project's id in the store. */
   readonly project: string;
   readonly logger: Logger;
@@ -22,11 +22,11 @@ const mostAtOnce = 500;
 
 export function createBoardWatch({ news, project, logger }: BoardWatchParts): BoardWatch {
   const watchers = new Set<(issue: ChangedIssue) => void>();
-  let place: Promise<BoardNewsPlace> | null = null;
+  let place: Promise<BoardChangesPlace> | null = null;
   let isReading = false;
   let isWanted = false;
 
-  const begin = (): Promise<BoardNewsPlace> => {
+  const begin = (): Promise<BoardChangesPlace> => {
     const begun = news.latest(project);
     place = begun;
     return begun;

@@ -19,13 +19,17 @@ const lockTimeoutMs = 5_000;
 export function backupStore(url: string, file: string): void {
   const location = parseStoreUrl(url);
   if (location.engine === 'postgres') {
-    throw new BatonError('store_backup_failed', 'a store in PostgreSQL is backed up with its own tools', {
-      nextStep: 'Run `pg_dump --format=custom --file=FILE` with the address of the store.',
-    });
+    throw new BatonError(
+      'store_backup_failed',
+      'Baton does not back up a PostgreSQL store; use the tools of PostgreSQL.',
+      {
+        nextStep: 'Run `pg_dump --format=custom --file=FILE` with the address of the store.',
+      },
+    );
   }
   if (!existsSync(location.file)) {
     const details = { problem: 'no_store', file: location.file };
-    throw new BatonError('store_backup_failed', `there is no store ${location.file}`, { details });
+    throw new BatonError('store_backup_failed', `There is no store ${location.file}.`, { details });
   }
   refuseExisting(file);
   const partial = `${file}.partial-${process.pid}`;
@@ -74,6 +78,8 @@ function nameIt(partial: string, file: string): void {
 function refuseExisting(file: string): void {
   if (existsSync(file)) {
     const details = { problem: 'file_exists', file };
-    throw new BatonError('store_backup_failed', `${file} exists already and is not written over`, { details });
+    throw new BatonError('store_backup_failed', `${file} already exists, and Baton does not overwrite it.`, {
+      details,
+    });
   }
 }

@@ -27,7 +27,7 @@ export async function copyStore(options: CopyStoreOptions): Promise<Readonly<Rec
   const from = parseStoreUrl(options.fromUrl);
   const to = parseStoreUrl(options.toUrl);
   if (describeLocation(from) === describeLocation(to)) {
-    throw new BatonError('store_not_empty', `${describeLocation(to)} cannot be copied to itself`);
+    throw new BatonError('store_not_empty', `${describeLocation(to)} cannot be copied onto itself.`);
   }
   const asOwner = { ...options, mode: 'daemon' } as const;
   const source = await openMigrated(from, asOwner);
@@ -72,7 +72,7 @@ export async function copyTables(
 
 async function refuseUsed(db: Kysely<Database>, place: string): Promise<void> {
   for (const { name } of allTables) {
-    if ((await countOf(db, name)) > 0) throw new BatonError('store_not_empty', `${place} has data already (${name})`);
+    if ((await countOf(db, name)) > 0) throw new BatonError('store_not_empty', `${place} already has data (${name}).`);
   }
 }
 
@@ -98,7 +98,10 @@ async function copyTable(old: Kysely<Database>, fresh: Kysely<Database>, table: 
 async function verifiedCount(old: Kysely<Database>, fresh: Kysely<Database>, table: TableOfStore): Promise<number> {
   const [expected, found] = [await countOf(old, table.name), await countOf(fresh, table.name)];
   if (expected === found) return found;
-  throw new BatonError('store_failed', `of ${expected} rows of ${table.name} only ${found} arrived; nothing was kept`);
+  throw new BatonError(
+    'store_failed',
+    `Only ${found} of ${expected} rows of ${table.name} were copied, so the copy was rolled back.`,
+  );
 }
 
 async function countOf(db: Kysely<Database>, table: TableOfStore['name']): Promise<number> {

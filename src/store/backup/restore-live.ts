@@ -17,18 +17,18 @@ export interface RestoreLiveOptions {
 }
 
 /**
- * Puts a backup in the place of a store that a daemon has open: its content is exchanged in one transaction, so that
- * every reader sees the old store or the new one. The old content is kept as a backup, whose name is given. The daemon
- * loses every claim by it; the caller has to make it read its state again.
+ * Replaces the content of a store that a daemon has open, in one transaction, so that every reader sees the old store
+ * or the new one. Keeps the old content as a backup and returns its name. The daemon loses every claim; the caller has
+ * to make it read its state again.
  */
 export async function restoreLive({ file, url, clock }: RestoreLiveOptions): Promise<string> {
   const target = parseStoreUrl(url);
   if (target.engine !== 'sqlite')
-    throw new BatonError('store_backup_failed', 'only a store in SQLite is restored like this');
+    throw new BatonError('store_backup_failed', 'Only an SQLite store can be restored while its daemon runs.');
   verifyStoreFile(file);
   const kept = keptName(target.file, clock);
   backupStore(url, kept);
-  // A copy, because a backup of an earlier version is brought to this one first, and the file itself stays as it is.
+  // A copy, because a backup of an earlier version is migrated first, and the file itself must not change.
   const draft = `${target.file}.restoring-${process.pid}`;
   copyFileSync(file, draft, constants.COPYFILE_EXCL);
   try {

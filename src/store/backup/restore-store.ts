@@ -16,20 +16,24 @@ export interface RestoreStoreOptions {
   readonly file: string;
   readonly url: string;
   readonly clock: Clock;
-  /** Without it a store that has anything in it is left alone. */
+  /** Whether a store with data may be replaced; by default it is not. */
   readonly replace: boolean;
 }
 
 /**
- * Puts a backup in the place of the store, with no daemon running. The old store is kept next to it, whatever its
- * state; at every instant the store's name leads to the old store or to the new one. Gives the name of the kept one.
+ * Replaces the store with a backup while no daemon runs. The old store stays next to it, whatever its state. At every
+ * instant the name of the store leads to the old store or to the new one. Returns the name of the old one.
  */
 export function restoreStore(options: RestoreStoreOptions): { readonly kept: string | null } {
   const location = parseStoreUrl(options.url);
   if (location.engine === 'postgres') {
-    throw new BatonError('store_backup_failed', 'a store in PostgreSQL is restored with its own tools', {
-      nextStep: 'Run `pg_restore --clean --if-exists --dbname=URL FILE`.',
-    });
+    throw new BatonError(
+      'store_backup_failed',
+      'Baton does not restore a PostgreSQL store; use the tools of PostgreSQL.',
+      {
+        nextStep: 'Run `pg_restore --clean --if-exists --dbname=URL FILE`.',
+      },
+    );
   }
   verifyStoreFile(options.file);
   const target = location.file;
@@ -39,7 +43,7 @@ export function restoreStore(options: RestoreStoreOptions): { readonly kept: str
     const lock = takeInstanceLock(target);
     try {
       if (!options.replace && hasData(target)) {
-        throw new BatonError('store_not_empty', `the store ${target} has data`);
+        throw new BatonError('store_not_empty', `The store ${target} has data.`);
       }
       copyFileSync(options.file, draft, constants.COPYFILE_EXCL);
       fence(draft, readGenerations(target));
@@ -59,7 +63,7 @@ export function restoreStore(options: RestoreStoreOptions): { readonly kept: str
   }
 }
 
-/** What cannot be read counts as data. */
+/** An unreadable store counts as one with data. */
 function hasData(file: string): boolean {
   if (!hasContent(file)) return false;
   let database: DatabaseSync | undefined;
@@ -74,7 +78,7 @@ function hasData(file: string): boolean {
   }
 }
 
-/** Nothing of a store that is not there or cannot be read: the backup's own generations have to do then. */
+/** Empty for a missing or unreadable store: then only the generations of the backup count. */
 function readGenerations(file: string): readonly GenerationBefore[] {
   if (!existsSync(file)) return [];
   let database: DatabaseSync | undefined;
@@ -95,7 +99,7 @@ function fence(file: string, before: readonly GenerationBefore[]): void {
     database.exec('begin immediate');
     for (const { text, parameters } of fencingStatements(before)) database.prepare(text).run(...parameters);
     database.exec('commit');
-    // All of it is to be in the one file that gets the name.
+    // Everything must be in the one file that gets the name.
     database.exec('pragma journal_mode = delete');
   } finally {
     database.close();

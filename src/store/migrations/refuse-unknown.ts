@@ -14,11 +14,15 @@ export interface AppliedMigration {
 export function knownVersion(applied: readonly AppliedMigration[], place: string): number {
   const isOther = ({ number, name }: AppliedMigration): boolean => (migrations[number - 1]?.name ?? name) !== name;
   if (applied.some(isOther))
-    throw new BatonError('store_unreleased', `the store ${place} was made by a build of Baton that was never released`);
+    throw new BatonError('store_unreleased', `An unreleased build of Baton made the store ${place}.`);
   const found = Math.max(0, ...applied.map(({ number }) => number));
   const known = migrations.length;
   if (found <= known) return found;
-  throw new BatonError('store_newer', `the store ${place} has version ${found}; this Baton knows up to ${known}`, {
-    details: { found, known },
-  });
+  throw new BatonError(
+    'store_newer',
+    `The store ${place} has version ${found}; this Baton supports versions up to ${known}.`,
+    {
+      details: { found, known },
+    },
+  );
 }

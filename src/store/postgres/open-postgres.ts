@@ -2,7 +2,7 @@ import { Kysely, PostgresDialect, type PostgresPool, type PostgresPoolClient, sq
 import pg from 'pg';
 import { BatonError } from '../../core/baton-error.ts';
 import type { Logger } from '../../core/logger.ts';
-import { type Engine, noUpkeep } from '../engine.ts';
+import { type Engine, nothingMaintained } from '../engine.ts';
 import type { Database } from '../schema.ts';
 import { storableParameters } from '../storable-text.ts';
 import { describeLocation } from '../store-url.ts';
@@ -31,7 +31,7 @@ export function openPostgres(url: string, logger?: Logger): Engine {
     leaseClock: () => sql<number>`cast(floor(extract(epoch from statement_timestamp()) * 1000) as bigint)`,
     changeMark: () => null,
     // Its own checkpoints and autovacuum do it.
-    maintain: async () => noUpkeep,
+    maintain: async () => nothingMaintained,
     close: async () => {
       await pool.drained();
       await db.destroy();
@@ -78,7 +78,7 @@ function drainablePool(pool: pg.Pool, place: string): PostgresPool & { drained()
     });
   return {
     connect: async () => {
-      if (onDrained !== undefined) throw new BatonError('store_unavailable', `the store ${place} is being closed`);
+      if (onDrained !== undefined) throw new BatonError('store_unavailable', `The store ${place} is closing.`);
       users += 1;
       const client = await translated(pool.connect()).catch((error) => {
         leave();

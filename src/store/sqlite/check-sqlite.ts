@@ -8,8 +8,8 @@ import { sqliteError } from './sqlite-errors.ts';
 const thoroughUpToBytes = 256 * 1024 * 1024;
 
 /**
- * Refuses what Baton must not write to: no database, a damaged one, one of another program, one of a newer Baton, one
- * that cannot be written. Changes nothing.
+ * Refuses a file that Baton must not write to: not a database, damaged, of another program, of a newer Baton, or
+ * read-only. Changes nothing.
  */
 export function checkSqlite(database: DatabaseSync, file: string, depth: 'thorough' | 'quick'): void {
   refuseForeign(database, file);
@@ -19,12 +19,12 @@ export function checkSqlite(database: DatabaseSync, file: string, depth: 'thorou
 
 /** Throws unless the file is a whole store that this Baton can read. Changes nothing. */
 export function verifyStoreFile(file: string): void {
-  if (!existsSync(file)) throw new BatonError('store_backup_failed', `there is no file ${file}`);
+  if (!existsSync(file)) throw new BatonError('store_backup_failed', `The file ${file} does not exist.`);
   let database: DatabaseSync | undefined;
   try {
     database = new DatabaseSync(file, { readOnly: true });
     if (refuseForeign(database, file) === 0) {
-      throw new BatonError('store_backup_failed', `${file} holds no store`);
+      throw new BatonError('store_backup_failed', `${file} does not contain a store.`);
     }
     refuseDamaged(database, file, 'integrity_check');
   } catch (thrown) {
@@ -35,8 +35,8 @@ export function verifyStoreFile(file: string): void {
 }
 
 /**
- * A file that cannot be written says so here and not at the first fact. To begin is not enough: SQLite lets even an
- * immediate transaction begin on such a file. So a number that Baton does not use is written, and taken back.
+ * Finds a read-only file now, not at the first write. Beginning a transaction is not enough: SQLite allows even an
+ * immediate one on such a file. So this writes a number that Baton does not use, and rolls it back.
  */
 function refuseReadOnly(database: DatabaseSync): void {
   database.exec('begin immediate');
@@ -47,12 +47,12 @@ function refuseReadOnly(database: DatabaseSync): void {
   }
 }
 
-/** Refuses a database of another program or of a newer Baton. Gives the version, 0 for an empty one. */
+/** Refuses a database of another program or of a newer Baton. Returns the version, 0 for an empty one. */
 export function refuseForeign(database: DatabaseSync, file: string): number {
   const tables = database.prepare("select name from sqlite_schema where type = 'table'").all();
   if (tables.length === 0) return 0;
   if (!tables.some((row) => row.name === 'baton_migrations')) {
-    throw new BatonError('store_foreign', `${file} is a database of another program`);
+    throw new BatonError('store_foreign', `${file} is the database of another program.`);
   }
   const rows = database.prepare('select number, name from baton_migrations').all();
   const applied = rows.map(({ number, name }) => ({ number: Number(number), name: String(name) }));

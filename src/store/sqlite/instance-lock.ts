@@ -6,18 +6,18 @@ import { numberIn, recordIn, textIn } from '../json.ts';
 import { sqliteError } from './sqlite-errors.ts';
 
 /**
- * One daemon a file. The lock is one of the operating system's, held on `<file>.lock` by way of SQLite: it ends with
- * its process however that ends, so it is never stale, two that start at once cannot both get it, and containers that
- * share the folder see it though they do not see each other's processes. `<file>.pid` only names the holder, for people.
+ * Allows one daemon for each file. The lock is a lock of the operating system on `<file>.lock`, taken through SQLite.
+ * It ends with its process, however that ends, so it is never stale. Two daemons that start at once cannot both get it,
+ * and containers that share the folder see it although they do not see each other's processes. `<file>.pid` only names the holder, for people.
  *
  * What must hold: `<file>.lock` is not deleted while a daemon runs, and this process never opens it in another way
- * (closing any other handle of it would end the lock; that is how POSIX locks are).
+ * (with POSIX locks, closing any other handle would end the lock).
  */
 export interface InstanceLock {
   release(): void;
 }
 
-/** Garbage collection closes a handle without references, and its lock ends; so they are kept here. */
+/** Keeps the handles referenced: garbage collection would close them and end their locks. */
 const held = new Set<DatabaseSync>();
 
 /** Takes the lock or throws `store_in_use`, naming the process that has it. */
@@ -81,9 +81,9 @@ interface LockHolder {
 
 function inUse(file: string): BatonError {
   const holder = readHolder(`${file}.pid`);
-  const who = holder === null ? 'another daemon that is just starting' : `the daemon with pid ${holder.pid}`;
+  const who = holder === null ? 'another daemon that is starting' : `the daemon with pid ${holder.pid}`;
   const where = holder === null || holder.host === os.hostname() ? '' : ` on ${holder.host}`;
-  return new BatonError('store_in_use', `the store ${file} is in use by ${who}${where}`, {
+  return new BatonError('store_in_use', `The store ${file} is in use by ${who}${where}.`, {
     details: { file, ...(holder === null ? {} : { pid: holder.pid, host: holder.host }) },
   });
 }

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { StoreUpkeep } from '../engine.ts';
+import type { MaintenanceResult } from '../engine.ts';
 import { sqliteError } from './sqlite-errors.ts';
 import { blockingTimeoutMs } from './when-free.ts';
 
@@ -13,7 +13,7 @@ import { blockingTimeoutMs } from './when-free.ts';
  *
  * Not inside a transaction of this connection.
  */
-export function maintainSqlite(database: DatabaseSync, file: string): StoreUpkeep {
+export function maintainSqlite(database: DatabaseSync, file: string): MaintenanceResult {
   try {
     database.exec('pragma busy_timeout = 0');
     try {
@@ -29,7 +29,7 @@ export function maintainSqlite(database: DatabaseSync, file: string): StoreUpkee
   }
 }
 
-function emptyLog(database: DatabaseSync): StoreUpkeep {
+function emptyLog(database: DatabaseSync): MaintenanceResult {
   const first = checkpoint(database, 'passive');
   const { log: walPages, checkpointed } = first;
   // An old reader still needs the log, or another connection checkpoints it.

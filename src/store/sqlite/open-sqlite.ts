@@ -79,7 +79,7 @@ function othersMark(database: DatabaseSync, dataVersion: StatementSync): unknown
 function useWriteAheadLog(database: DatabaseSync, file: string): void {
   const answer = database.prepare('pragma journal_mode = wal').get();
   if (answer?.journal_mode === 'wal') return;
-  throw new BatonError('store_not_writable', `the file system of ${file} does not allow a write-ahead log`, {
+  throw new BatonError('store_not_writable', `The file system of ${file} does not support a write-ahead log.`, {
     nextStep: 'Put the store on a local disk.',
   });
 }

@@ -31,7 +31,7 @@ export async function whenFree<T>(clock: Clock, file: string, work: () => T): Pr
 }
 
 function stillLocked(file: string, cause: BatonError): BatonError {
-  return new BatonError('store_busy', `${file} is locked by another process, for more than ${busyTimeoutMs} ms`, {
+  return new BatonError('store_busy', `Another process has locked ${file} for more than ${busyTimeoutMs} ms.`, {
     cause,
     details: { file },
   });

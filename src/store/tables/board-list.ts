@@ -123,7 +123,7 @@ function placeFrom(cursor: string): BoardPlace {
   const colon = cursor.indexOf(':');
   const updatedAt = Number(cursor.slice(0, colon));
   if (colon < 1 || !Number.isSafeInteger(updatedAt)) {
-    throw new BatonError('usage_error', 'the page cannot be continued: the mark is not one that a page gave');
+    throw new BatonError('usage_error', 'The page cannot be continued: the cursor does not come from an earlier page.');
   }
   return { updatedAt, id: cursor.slice(colon + 1) };
 }

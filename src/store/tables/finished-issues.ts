@@ -20,8 +20,9 @@ const longestTitle = 1_024;
 const columns = ['project', 'issue_id as issueId', 'identifier', 'title', 'url', 'state', 'at'] as const;
 
 /**
- * Issues that reached a terminal state after Baton worked on them, each with the time at which it last finished. For people: no
- * decided by it. What must hold: several daemons that see the same finish record one time, that of the first.
+ * Issues that reached a terminal state after Baton worked on them, each with the time at which it last
+ * finished. It is shown to people, and no decision depends on it. What must hold: several daemons that see the same
+ * finish record one time, that of the first.
  */
 export function finishedTable(db: Kysely<Database>) {
   return {

@@ -18,7 +18,7 @@ export function projectsTable(db: Kysely<Database>, engine: Engine['name']) {
   return {
     /** The project of this name, made if it is new. */
     ensure: async (name: string, at: number): Promise<Project> => {
-      // Mostly it is there; then no other write has to be waited for.
+      // The project usually exists, and then this does not wait for another write.
       const known = await projects().where('name', '=', name).executeTakeFirst();
       if (known !== undefined) return known;
       await db
@@ -33,11 +33,11 @@ export function projectsTable(db: Kysely<Database>, engine: Engine['name']) {
 
     /**
      * Inside a transaction only: waits until no other transaction has this lock, and keeps it until the transaction
-     * ends. Later reads see what the others wrote. Rejects where there is no such project.
+     * ends. Later reads see what the others wrote. Rejects for an unknown project.
      */
     lock: async (id: string): Promise<void> => {
       const row = await lockedRow(db, engine, db.selectFrom('projects').select('id').where('id', '=', id));
-      if (row === undefined) throw new BatonError('store_constraint', `there is no project ${id} to lock`);
+      if (row === undefined) throw new BatonError('store_constraint', `The store has no project ${id}.`);
     },
   };
 }

@@ -41,7 +41,7 @@ export function runEventsTable(db: Kysely<Database>, engine: Engine['name']) {
         // The run's row is the lock: two writers at once would otherwise count from the same number.
         const run = inside.selectFrom('runs').select('run_id').where('run_id', '=', runId);
         if ((await lockedRow(inside, engine, run)) === undefined) {
-          throw new BatonError('store_constraint', `there is no run ${runId} to add events to`);
+          throw new BatonError('store_constraint', `The store has no run ${runId}, so its events were not stored.`);
         }
         const last = await inside
           .selectFrom('run_events')

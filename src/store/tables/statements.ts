@@ -24,7 +24,7 @@ interface Change {
   executeTakeFirst(): Promise<InsertResult | UpdateResult | DeleteResult>;
 }
 
-/** Carries out a statement and gives how many rows it changed. */
+/** Executes a statement and returns how many rows it changed. */
 export async function changedRows(change: Change): Promise<number> {
   const result = await change.executeTakeFirst();
   if ('numUpdatedRows' in result) return Number(result.numUpdatedRows);
@@ -42,7 +42,7 @@ export function inParts<T>(all: readonly T[], mostItems = 500): T[][] {
   return parts;
 }
 
-/** Runs several statements as one: inside the transaction that is open already, or in one of their own. */
+/** Runs several statements as one: inside the open transaction, or in a new one. */
 export function atomically<T>(db: Kysely<Database>, work: (db: Kysely<Database>) => Promise<T>): Promise<T> {
   return db.isTransaction ? work(db) : db.transaction().execute(work);
 }
@@ -57,7 +57,7 @@ export async function lockedRow<Table extends keyof Database, Row>(
   wanted: SelectQueryBuilder<Database, Table, Row>,
 ): Promise<Row | undefined> {
   // Outside of a transaction the lock would end with the statement, and the caller would not notice.
-  if (!db.isTransaction) throw new BatonError('internal_error', 'a lock holds only inside a transaction');
+  if (!db.isTransaction) throw new BatonError('internal_error', 'A row can be locked only inside a transaction.');
   return (await (engine === 'postgres' ? wanted.forUpdate() : wanted).executeTakeFirst()) as Row | undefined;
 }
 

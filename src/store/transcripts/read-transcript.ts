@@ -9,7 +9,7 @@ import {
   sizeOfSegment,
 } from './transcript-segments.ts';
 
-/** A place in a transcript: always at the beginning of a line, if it came from here. */
+/** A place in a transcript. A cursor from a page is always at the beginning of a line. */
 export interface TranscriptCursor {
   readonly segment: number;
   /** In bytes. */
@@ -22,7 +22,7 @@ export interface TranscriptPage {
    * `{"torn":…}` where a crash cut a line off.
    */
   readonly lines: readonly string[];
-  /** Where to read on. After an empty page there is nothing more for now; a live run may have more later. */
+  /** The place for the next page. After an empty page there is nothing more for now; a live run may add more later. */
   readonly next: TranscriptCursor;
 }
 
@@ -32,7 +32,7 @@ interface PlacedLine {
   readonly offset: number;
 }
 
-/** A page ends after so many bytes, however few lines that are. */
+/** A page ends after this many bytes, however few lines it has. */
 const bytesAPage = 4 * 1024 * 1024;
 const bytesARead = 64 * 1024;
 /** No line that was written whole is longer. */
@@ -41,7 +41,7 @@ const linesASearch = 1_000;
 
 const begin: TranscriptCursor = { segment: 1, offset: 0 };
 
-/** Reads on from a place without loading more than a page, while a run may be writing. */
+/** Reads one page from a place, also while a run is writing. */
 export async function readPage(
   folder: string,
   runId: string,
@@ -86,7 +86,7 @@ async function readPlaced(
     const next = at.segment === 1 ? gap.next : at.segment + 1;
     let found: Found;
     try {
-      // Asked for before reading: what is written after that is in the next one.
+      // Checked before reading, so that later writes are in the next page.
       const isComplete = (await sizeOfSegment(folder, runId, next)) !== null;
       found = await linesFrom(handle, at, { most: limit - lines.length, bytes: bytesLeft, isComplete });
     } finally {

@@ -4,29 +4,29 @@ import { readPage, seekSeq, type TranscriptCursor, type TranscriptPage } from '.
 import { nullIfMissing, runOfFile } from './transcript-segments.ts';
 import { findEnd, type TranscriptEnd, type TranscriptLimits, writeLines } from './write-transcript.ts';
 
-/** What agents said, whole, of each run for itself: the store's table of events is the index to it. */
+/** The complete output of agents, one transcript for each run. The table of events in the store is its index. */
 export interface Transcripts {
-  /** Adds lines; they are on the disk in the order of the calls. When it rejects, they may be added again. */
+  /** Appends lines in the order of the calls. After a rejection the same lines may be appended again. */
   append(runId: string, lines: readonly string[]): Promise<void>;
   remove(runIds: readonly string[]): Promise<void>;
 }
 
 export interface TranscriptReader {
-  /** From the beginning, or from where a page before ended. A run that is not known has an empty transcript. */
+  /** Reads from the beginning, or from the end of an earlier page. An unknown run has an empty transcript. */
   read(runId: string, query: { readonly cursor?: TranscriptCursor; readonly limit: number }): Promise<TranscriptPage>;
   /** Where the event with this number is, for `read`; where there is none, the first later one, or the end. */
   seek(runId: string, seq: number): Promise<TranscriptCursor>;
 }
 
-/** A run that says more has gone astray: its beginning and its end are kept, and the middle goes. */
+/** A longer transcript keeps its beginning and its end; the middle is removed. */
 const defaultLimits: TranscriptLimits = { totalBytes: 64 * 1024 * 1024, segmentBytes: 8 * 1024 * 1024 };
 
 /** The number of runs whose transcript end is remembered; for others it is read from the files. */
 const mostRemembered = 256;
 
 /**
- * Transcripts as files of JSON lines in a folder of their own, for their owner only (`transcript-segments.ts` says how they
- * lie there). What must hold: a run is written by one process at a time; a line that a crash cut off is ended before the
+ * Transcripts as files of JSON lines in a folder of their own, for their owner only (`transcript-segments.ts` describes
+ * the files). What must hold: a run is written by one process at a time; a line that a crash cut off is ended before the
  * next one, so that no line is lost with it; any process may read meanwhile.
  */
 export function transcriptFiles(
@@ -39,7 +39,7 @@ export function transcriptFiles(
   const append = async (runId: string, lines: readonly string[]): Promise<void> => {
     if (!isReady) {
       await mkdir(folder, { recursive: true, mode: 0o700 });
-      // A folder of another user stays as it is; the files are private in any case.
+      // A folder of another user is not changed; the files are private in any case.
       await chmod(folder, 0o700).catch(() => {});
     }
     const end = ends.get(runId) ?? (await findEnd(folder, runId));

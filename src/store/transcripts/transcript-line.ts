@@ -1,6 +1,6 @@
 /** One event as a line of a transcript. */
 export interface TranscriptEntry {
-  /** The number that the event has in the store's index too. */
+  /** The number of the event, the same as in the store's index. */
   readonly seq: number;
   readonly at: number;
   readonly run: string;
@@ -8,22 +8,22 @@ export interface TranscriptEntry {
   readonly pid?: number | null;
   readonly summary: string;
   readonly usage?: unknown;
-  /** What happened, whole; JSON data. */
+  /** The whole event, as JSON data. */
   readonly payload?: unknown;
 }
 
 /** A longer line is cut: it is too long to read, and a few of them would push out everything else. */
 const longestLine = 256 * 1024;
-/** So much of a payload that is cut stays. Escaped, and in UTF-8, it is at most three times as long. */
+/** Characters that stay of a payload that is cut. Escaped, and in UTF-8, they are at most three times as long. */
 const keptOfPayload = 64 * 1024;
-/** A summary is one line for people, and short; the bound is for those that are not. */
+/** A summary is one short line for people; this limit is for the exceptions. */
 const longestSummary = 4_096;
 /** Usage is a handful of numbers. */
 const longestUsage = 4_096;
 
 /**
  * The JSON text of an event, on one line and at most 256 KB long. `seq` stands first, so that a line is found by it without
- * parsing. In the place of a payload that is too large there is `payload_cut`: its size in bytes and its beginning.
+ * parsing. A payload that is too large is replaced by `payload_cut`: its size in bytes and its beginning.
  */
 export function transcriptLine(entry: TranscriptEntry): string {
   const { seq, at, run, name, pid, payload } = entry;
@@ -38,7 +38,7 @@ export function transcriptLine(entry: TranscriptEntry): string {
   return withMember(head, `"payload_cut":${JSON.stringify({ bytes, begins: text.slice(0, keptOfPayload) })}`);
 }
 
-/** Null for what is no JSON data: a circle, a BigInt, a function. */
+/** Null for a value that is not JSON data: circular, a BigInt, a function. */
 function jsonText(value: unknown): string | null {
   try {
     return JSON.stringify(value) ?? null;

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { numberIn, recordIn, valueFromText } from '../json.ts';
 
 /**
- * How the transcript of a run lies on the disk. Segment 1 is `RUN.jsonl`; the next are `RUN.jsonl.000002` and so on, each
+ * The files of a transcript. Segment 1 is `RUN.jsonl`; the next are `RUN.jsonl.000002` and so on, each
  * complete when its successor is there. Segments are removed from the second on upwards, and then `RUN.jsonl.gap` says in
  * one line what is missing after the first and which segment is next.
  */
@@ -15,7 +15,7 @@ export interface TranscriptGap {
 
 const noGap: TranscriptGap = { missing: { segments: 0, bytes: 0 }, next: 2 };
 
-/** A run id that is no file name has no transcript: it may come from outside. */
+/** A run id that cannot be a file name has no transcript; ids may come from outside. */
 export function isFileName(runId: string): boolean {
   return /^[\w-][\w.-]*$/.test(runId) && runId.length <= 200;
 }
@@ -30,7 +30,7 @@ export function runOfFile(name: string): string | null {
   return /^(.+)\.jsonl(?:\.(?:\d{6,}|gap|gap-new))?$/.exec(name)?.[1] ?? null;
 }
 
-/** Null where there is no such segment. */
+/** Null for a missing segment. */
 export async function sizeOfSegment(folder: string, runId: string, segment: number): Promise<number | null> {
   const found = await stat(segmentFile(folder, runId, segment)).catch(nullIfMissing);
   return found?.size ?? null;
@@ -44,7 +44,7 @@ export async function readGap(folder: string, runId: string): Promise<Transcript
   return { missing: { segments: numberIn(missing.segments) ?? 0, bytes: numberIn(missing.bytes) ?? 0 }, next };
 }
 
-/** Takes the place of the gap before, whole or not at all. */
+/** Replaces the earlier gap atomically. */
 export async function writeGap(folder: string, runId: string, gap: TranscriptGap): Promise<void> {
   const file = gapFile(folder, runId);
   await writeFile(`${file}-new`, `${gapLine(gap)}\n`, { mode: 0o600 });

@@ -28,9 +28,13 @@ export interface TranscriptEnd {
 
 export async function findEnd(folder: string, runId: string): Promise<TranscriptEnd> {
   if (!isFileName(runId)) {
-    throw new BatonError('internal_error', `a transcript cannot be named after ${JSON.stringify(runId)}`, {
-      details: { run_id: runId },
-    });
+    throw new BatonError(
+      'internal_error',
+      `The run id ${JSON.stringify(runId)} cannot be a file name, so it has no transcript.`,
+      {
+        details: { run_id: runId },
+      },
+    );
   }
   const gap = await readGap(folder, runId);
   // A crash between writing the gap and removing the segment left that behind.

@@ -2,10 +2,10 @@ import type { NotifyCause } from '../../core/notify/notify-cause.ts';
 import { isOfOtherDaemon, recurAfterMs } from '../../core/notify/notify-cause.ts';
 import type { MessageKey, Notifications, StoredNotification } from '../../store/tables/notifications.ts';
 
-/** How often a cause that stays is recorded as still there, so that it is not pruned as long over. */
+/** How often a lasting cause is recorded again, so that it is not pruned as an old one. */
 const seenAgainMs = 24 * 3_600_000;
 
-/** A target that wants to know. */
+/** A target, and the causes that it wants. */
 export interface Listener {
   readonly id: string;
   readonly wants: (cause: NotifyCause) => boolean;
@@ -14,9 +14,9 @@ export interface Listener {
 /** One cause for one target. */
 export interface Entry {
   row: StoredNotification;
-  /** When the store last recorded that it is there. */
+  /** When the store last recorded that the cause is present. */
   readonly seenAt: number;
-  /** It is being sent, or the result is being written: it must not change meanwhile. */
+  /** It is being sent, or its result is being written: it must not change meanwhile. */
   isUnderWay: boolean;
 }
 
@@ -27,9 +27,8 @@ interface RecordsOptions {
 }
 
 /**
- * The notifier's record of what was sent to which target: all present causes, and happenings that were not sent yet.
- * The store knows it too, always before anything is sent. What is over and settled is forgotten here; should it come
- * again, the store is asked.
+ * Records which cause was sent to which target: all present causes, and happenings that were not sent yet. The store has
+ * each record before anything is sent. Ended and settled causes are dropped from memory; if one comes back, the store has it.
  */
 export class NotificationRecords {
   readonly #options: RecordsOptions;
@@ -41,7 +40,7 @@ export class NotificationRecords {
     this.#options = options;
   }
 
-  /** Writes down what is new and what is over. Rejects as the store does; the next call does what is left. */
+  /** Records new and ended causes. Rejects when the store fails; the next call does the rest. */
   async bringUpToDate(
     causes: readonly NotifyCause[],
     listeners: readonly Listener[],
@@ -54,7 +53,7 @@ export class NotificationRecords {
     this.#forget(new Set(listeners.map(({ id }) => id)));
   }
 
-  /** What may be sent to a target some time, those seen first first: it is still so, and was not sent. */
+  /** The causes that may be sent to a target: present and not sent yet, the earliest seen first. */
   unsent(target: string): readonly Entry[] {
     return [...this.#entries.values()]
       .filter(({ row }) => row.target === target && row.sentAt === null && row.nextTryAt !== null)
@@ -62,18 +61,18 @@ export class NotificationRecords {
       .sort((a, b) => a.row.firstSeenAt - b.row.firstSeenAt);
   }
 
-  /** The facts for a message: the present ones where they are known, else those of when it was first seen. */
+  /** The facts for a message: the current ones if they are known, otherwise those of the first sighting. */
   factsOf({ row: { cause } }: Entry): NotifyCause {
     const now = this.#present.get(cause.key);
     return now?.event === cause.event ? now : cause;
   }
 
-  /** Another daemon has it: its state has to be read again. */
+  /** Another daemon sends them, so their state must be read again. */
   forget(entries: readonly Entry[]): void {
     for (const { row } of entries) this.#entries.delete(nameOf(row.cause.key, row.target));
   }
 
-  /** How the store calls the causes of a message. */
+  /** The key of a message in the store. */
   messageKey(target: string, entries: readonly Entry[]): MessageKey {
     return { project: this.#options.project, target, causes: entries.map(({ row }) => row.cause.key) };
   }
@@ -83,7 +82,7 @@ export class NotificationRecords {
     const { notifications, project, daemon } = this.#options;
     for (const row of await notifications.open(project)) {
       if (isOfOtherDaemon(row.cause.key, daemon)) continue;
-      // The previous daemon saw it; the facts say whether it is still there.
+      // A previous daemon saw it; the facts show whether it is still present.
       this.#entries.set(nameOf(row.cause.key, row.target), { row, seenAt: at - seenAgainMs, isUnderWay: false });
     }
     this.#isLoaded = true;
@@ -115,7 +114,7 @@ export class NotificationRecords {
     return entry === undefined || (!entry.isUnderWay && at - entry.seenAt >= seenAgainMs);
   }
 
-  /** Happenings that are settled, and whatever was for a target that is not in the file any more. */
+  /** Drops settled happenings, and everything for targets that the file no longer has. */
   #forget(targets: ReadonlySet<string>): void {
     const settled = [...this.#entries.values()].filter(({ row, isUnderWay }) => {
       if (isUnderWay) return false;
@@ -129,7 +128,7 @@ export class NotificationRecords {
     return cause.nature === 'happening' || this.#present.has(cause.key);
   }
 
-  /** A message to another target about the same cause is under way. */
+  /** Whether a message to another target about the same cause is being sent. */
   #isUsed({ cause }: StoredNotification): boolean {
     return [...this.#entries.values()].some(({ row, isUnderWay }) => isUnderWay && row.cause.key === cause.key);
   }

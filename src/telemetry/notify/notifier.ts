@@ -25,31 +25,31 @@ const longestSleepMs = 60_000;
 export interface NotifierOptions extends Channels {
   readonly store: { readonly notifications: Notifications };
   readonly project: string;
-  /** Tells daemons on one store apart, and is the same after a restart. */
+  /** Distinguishes daemons on one store, and stays the same after a restart. */
   readonly daemon: string;
   readonly clock: Clock;
   readonly chance: Chance;
-  /** As the workflow file has them now. */
+  /** The current settings of the workflow file. */
   readonly settings: () => Settings;
   readonly logger: Logger;
-  /** Where a person sees more; null where there is no such place. */
+  /** The address of the dashboard; null when there is none. */
   readonly dashboardUrl?: () => string | null;
 }
 
 export interface Notifier {
-  /** Takes in what is so now; to be called whenever that changes. Cheap, and never throws. */
+  /** Takes the current facts; call it whenever they change. It is cheap and never throws. */
   update(facts: NotifyFacts): void;
-  /** Ends what is under way. Nothing is lost: the next daemon continues. */
+  /** Ends the messages in progress. Nothing is lost: the next daemon continues. */
   close(): Promise<void>;
 }
 
 /**
- * Tells people elsewhere what they should know. What must hold:
+ * Sends notifications to people. What must hold:
  *
  * - Each target gets each cause that it wants once, also over restarts, and from one daemon of many: the store records it
  *   before anything is sent. A try without a recorded end is made again, with the same id.
- * - A cause that is over is not sent any more; a happening is sent however late.
- * - In quiet hours nothing is sent. What waits then, or for a target that does not answer, waits for no other target.
+ * - A cause that has ended is not sent any more; a happening is sent however late.
+ * - In quiet hours nothing is sent. A target that waits or does not answer does not delay the others.
  * - No secret of the settings leaves in a message. Nothing here can delay or break the caller of `update`.
  */
 export function createNotifier(options: NotifierOptions): Notifier {
@@ -62,7 +62,7 @@ export function createNotifier(options: NotifierOptions): Notifier {
   const ending = new AbortController();
   let latest: NotifyFacts | null = null;
   let sightings: ProblemSightings = new Map();
-  /** Happenings that are not in the store yet: they may be over before it works again. */
+  /** Happenings that are not in the store yet; the facts may lose them before the store works again. */
   let unwritten: readonly NotifyCause[] = [];
   let round: Promise<void> | null = null;
   let isAskedAgain = false;
@@ -76,7 +76,7 @@ export function createNotifier(options: NotifierOptions): Notifier {
     wake();
   }
 
-  /** One round at a time; whatever comes meanwhile is in the next one. */
+  /** Runs one round at a time; changes during a round are in the next one. */
   function wake(): void {
     if (ending.signal.aborted || clock.monotonic() < pausedUntil) return;
     if (round !== null) {
@@ -101,13 +101,13 @@ export function createNotifier(options: NotifierOptions): Notifier {
       });
   }
 
-  /** A timer of the machine may come a moment early. */
+  /** A timer may fire slightly early. */
   function wakeAfterPause(): void {
     pausedUntil = 0;
     wake();
   }
 
-  /** Gives how long there is nothing to do; null: until the next `update`. */
+  /** Returns how long there is nothing to do; null: until the next `update`. */
   async function work(): Promise<number | null> {
     const { notify } = settings();
     if (latest === null || notify.targets.length === 0) return null;
@@ -157,7 +157,7 @@ export function createNotifier(options: NotifierOptions): Notifier {
   };
 }
 
-/** Takes out every secret that the settings have now; made again only when they change. */
+/** Removes every secret of the current settings; created again only when they change. */
 function redactorOf(settings: () => Settings): () => Redactor {
   let of: Settings | null = null;
   let made = createRedactor([]);
@@ -169,7 +169,7 @@ function redactorOf(settings: () => Settings): () => Redactor {
   };
 }
 
-/** One client per address for as long as the daemon runs: each read of the settings makes new secrets. */
+/** Keeps one client for each address, because each read of the settings creates new secrets. */
 function clientsByAddress(http: Channels['http']): Channels['http'] {
   const clients = new Map<string, HttpClient>();
   return (url, allowInsecure) => {

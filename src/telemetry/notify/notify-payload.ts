@@ -10,14 +10,14 @@ export interface NotifyMessage {
   readonly dashboardUrl: string | null;
 }
 
-/** The causes that a message about several names; the others are counted. */
+/** How many causes a message about several lists; the others are counted. */
 export const mostListed = 10;
 
-/** What a webhook gets, and a command on its input; docs/notifications.md describes it, and a test compares. */
+/** The payload for a webhook, and for the input of a command; docs/notifications.md describes it, and a test compares them. */
 export type NotifyPayload = PayloadHead & (CausePayload | SeveralPayload);
 
 interface PayloadHead {
-  /** Of this form. It grows when a field changes its meaning or goes, not when one comes. */
+  /** The version of this format. It grows when a field changes its meaning or is removed, not when one is added. */
   readonly version: 1;
   readonly id: string;
   readonly project: string;
@@ -57,7 +57,7 @@ export function payloadOf({ id, project, causes, dashboardUrl }: NotifyMessage):
   return { version: 1, id, project, ...about, dashboard_url: wholeAddress(dashboardUrl) };
 }
 
-/** With the slash that ends the address of a host. */
+/** Adds the slash that ends the address of a host. */
 function wholeAddress(address: string | null): string | null {
   return address === null ? null : (URL.parse(address)?.href ?? null);
 }
@@ -66,7 +66,7 @@ function causePayload({ event, issue, runId, code, reason, since, actions }: Not
   return { event, issue, run_id: runId, code, reason, since: timeText(since), actions };
 }
 
-/** A time that is none, from wherever, must not keep a message from being sent. */
+/** An invalid time must not keep a message from being sent. */
 function timeText(at: number | null): string | null {
   const time = at === null ? null : new Date(at);
   return time === null || Number.isNaN(time.getTime()) ? null : time.toISOString();

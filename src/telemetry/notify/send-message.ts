@@ -9,12 +9,12 @@ import { type NotifyMessage, type NotifyPayload, payloadOf } from './notify-payl
 import { commandOf, targetLabel } from './notify-target.ts';
 import { slackMessage } from './slack-message.ts';
 
-/** The longest that a command may take. */
+/** How long a command may take. */
 const commandTimeoutMs = 30_000;
-/** The most that a command may write to each of its outputs: only the end of an error is read. */
+/** How much a command may write to each output; only the end of an error is read. */
 export const longestOutputBytes = 64 * 1024;
 
-/** Every receiver is a service of its own: what one refuses does not hold the others back. */
+/** Each receiver counts as its own service, so that a refusal of one does not delay the others. */
 export const notifyProvider: HttpProvider = { name: 'notify', announced: () => [], refusal: () => null };
 
 /**
@@ -33,20 +33,20 @@ interface CommandEnd {
   readonly code: number | null;
   readonly timedOut: boolean;
   readonly stderr: string;
-  /** It wrote too much; however it exited. */
+  /** It wrote too much, whatever its exit code. */
   readonly isTooLong: boolean;
 }
 
 export interface Channels {
-  /** The client of one address: a limit that a receiver sets is for that receiver alone. */
+  /** The client of one address, so that the limits of a receiver apply only to it. */
   readonly http: (url: Secret, allowInsecure: boolean) => HttpClient;
   readonly runCommand: RunCommand;
   readonly clock: Clock;
 }
 
 /**
- * One try. Rejects with the signal's reason, or with a BatonError whose `retryable` says whether another try makes sense:
- * no answer, 429 and 5xx may pass, any other answer but 2xx does not.
+ * Tries once to send a message. Rejects with the signal's reason, or with a BatonError whose `retryable` says whether another
+ * try makes sense: yes without an answer and for 429 and 5xx, no for any other answer except 2xx.
  */
 export async function sendMessage(
   target: NotifyTarget,
@@ -88,8 +88,8 @@ function webhookHeaders(
 }
 
 /**
- * Proves to a receiver that a message is from Baton, complete and not an old one sent again: an HMAC over the time and
- * the body, byte by byte as it is sent.
+ * Proves to a receiver that a message comes from Baton, is complete and is not a replay: an HMAC over the time and the sent
+ * bytes of the body.
  */
 function signatureOf(secret: Secret, timestamp: string, body: string): string {
   return `v1=${createHmac('sha256', secret.reveal()).update(`${timestamp}.${body}`, 'utf8').digest('hex')}`;
@@ -98,7 +98,7 @@ function signatureOf(secret: Secret, timestamp: string, body: string): string {
 function refuseUnless2xx(target: NotifyTarget, { status }: HttpAnswer): void {
   if (status >= 200 && status < 300) return;
   const code = status === 429 || status >= 500 ? 'notification_failed' : 'notification_refused';
-  throw new BatonError(code, `The ${targetLabel(target)} answered ${status}`, { details: { status } });
+  throw new BatonError(code, `The ${targetLabel(target)} answered with status ${status}.`, { details: { status } });
 }
 
 async function runWith(
@@ -115,11 +115,11 @@ async function runWith(
     signal,
   });
   signal.throwIfAborted();
-  // It would do so again, and it is unknown how far it came.
+  // A retry would do the same, and it is unknown how far the command got.
   if (isTooLong) {
     throw new BatonError(
       'notification_refused',
-      `The command wrote more than ${longestOutputBytes / 1024} KB and was ended`,
+      `The command wrote more than ${longestOutputBytes / 1024} KB, so Baton ended it.`,
       { details: { exit: code, most_bytes: longestOutputBytes } },
     );
   }
@@ -131,7 +131,7 @@ async function runWith(
   });
 }
 
-/** The same facts as variables, for scripts that read no JSON. What there is none of is empty. */
+/** The same facts as variables, for scripts that read no JSON. A missing fact is empty. */
 function environmentOf(payload: NotifyPayload): Record<string, string> {
   const one = payload.event === 'several' ? null : payload;
   const facts = {

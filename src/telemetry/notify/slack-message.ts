@@ -1,7 +1,7 @@
 import type { NotifyCause } from '../../core/notify/notify-cause.ts';
 import { mostListed, type NotifyMessage } from './notify-payload.ts';
 
-/** Slack takes so many characters a block. Each line has fewer, though each character may become five. */
+/** Slack accepts this many characters in a block. Each line has fewer, although escaping may turn a character into five. */
 const longestBlock = 3_000;
 const longestName = 80;
 const longestAddress = 500;
@@ -28,7 +28,7 @@ export function slackMessage({ project, causes, dashboardUrl }: NotifyMessage): 
   return {
     text,
     blocks: (text.length <= longestBlock ? [text] : text.split('\n')).map(section),
-    // No text turns into a mention or a link.
+    // Keeps Slack from turning text into a mention or a link.
     link_names: false,
     unfurl_links: false,
     unfurl_media: false,
@@ -44,7 +44,7 @@ const words: Readonly<Record<NotifyCause['event'], string>> = {
   held: 'is held',
   limit_reached: 'reached a limit',
   finished: 'is finished',
-  unhealthy: 'is not well',
+  unhealthy: 'has a problem',
 };
 
 function linesOf(cause: NotifyCause, project: string): string[] {
@@ -61,7 +61,7 @@ function linesOf(cause: NotifyCause, project: string): string[] {
 function linesOfSeveral(causes: readonly NotifyCause[], project: string): string[] {
   const more = causes.length - mostListed;
   return [
-    `*${plain(project, longestName)}*: ${causes.length} things to know`,
+    `*${plain(project, longestName)}*: ${causes.length} notifications`,
     ...causes
       .slice(0, mostListed)
       .map((cause) => `• ${subject(cause)} ${words[cause.event]}: ${plain(cause.reason, longestOfSeveral)}`),
@@ -74,7 +74,7 @@ function subject({ issue, event }: NotifyCause): string {
   return linkTo(issue.url, issue.identifier) ?? plain(issue.identifier, longestName);
 }
 
-/** Null where there is no address that a browser would open, or one too long for a message. */
+/** Null for an address that a browser would not open, or that is too long for a message. */
 function linkTo(address: string | null, label: string): string | null {
   const url = address === null ? null : URL.parse(address);
   if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:')) return null;
@@ -86,7 +86,7 @@ function code(line: string): string {
   return line.includes('`') ? plain(line, longestReason) : `\`${escaped(line.slice(0, longestReason))}\``;
 }
 
-/** Foreign text: escaped, and nothing in it that a server makes a link or a mention of, or a block of code. */
+/** Escapes foreign text, so that Slack makes no link, mention or code block of it. */
 function plain(text: string, longest: number): string {
   const short = text.length <= longest ? text : `${text.slice(0, longest).toWellFormed()}…`;
   return escaped(short)
@@ -98,7 +98,7 @@ function plain(text: string, longest: number): string {
     .replaceAll('|', '¦');
 }
 
-/** Has no width and separates the characters on both sides of it. */
+/** A zero-width character that separates its neighbours. */
 const invisible = '\u200B';
 
 function escaped(text: string): string {

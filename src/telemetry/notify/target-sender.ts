@@ -32,22 +32,22 @@ export interface SenderOptions {
   readonly logger: Logger;
   readonly ending: AbortController;
   readonly dashboardUrl?: () => string | null;
-  /** Something ended: there may be more to do. */
+  /** Called after a message, because there may be more to do. */
   readonly wake: () => void;
 }
 
 type Entries = readonly [Entry, ...Entry[]];
 
 interface Choice {
-  /** Null: nothing is to be sent now. */
+  /** Null: nothing to send now. */
   readonly next: Entries | null;
-  /** When something waits for the end of a burst, wall time. */
+  /** When the burst ends that messages wait for, wall time. */
   readonly until: number | null;
-  /** By which plan it is sent; null when it was tried before. */
+  /** The plan that sends it; null for a repeated try. */
   readonly plan: 'each' | 'together' | null;
 }
 
-/** Sends to one target, one message after the other, and writes down what became of each. */
+/** Sends messages to one target, one after the other, and records the result of each. */
 export class TargetSender {
   readonly #options: SenderOptions;
   #sent: SentLately = nothingSent;
@@ -57,7 +57,7 @@ export class TargetSender {
     this.#options = options;
   }
 
-  /** Begins with the next message, if one is due. Gives when to call again; null: when something happens. */
+  /** Starts the next message if one is due. Returns when to call again; null: when something changes. */
   send(target: NotifyTarget, mayGo: (entry: Entry) => boolean): number | null {
     const { records, clock, id, wake, ending } = this.#options;
     if (this.#work !== null || ending.signal.aborted) return null;
@@ -83,7 +83,7 @@ export class TargetSender {
     await this.#work;
   }
 
-  /** What was tried before goes first and as it was; of what is new, one after the other or all at once. */
+  /** Repeated tries come first and unchanged; new messages follow one by one, or all at once. */
   #choose(due: readonly Entry[]): Choice {
     const { clock } = this.#options;
     const [begun] = due.filter(({ row }) => row.message !== null);
@@ -121,7 +121,7 @@ export class TargetSender {
     try {
       await sendMessage(target, this.#message(message, entries), ways, ending.signal);
     } catch (error) {
-      // While shutting down it is unknown whether it arrived; the next daemon tries again.
+      // During a shutdown it is unknown whether the message arrived; the next daemon tries again.
       if (!ending.signal.aborted) await this.#failed(target, entries, toBatonError(error, 'notification_failed'));
       return;
     }
@@ -140,8 +140,8 @@ export class TargetSender {
     const at = clock.now();
     for (const entry of entries) entry.row = { ...entry.row, sentAt: at, nextTryAt: null, error: null };
     const key = records.messageKey(id, entries);
-    // Until it is recorded it stays under way here and is not sent again. Should the daemon end before, the next one
-    // cannot know, and sends it again with the same id.
+    // Until this is recorded, the message counts as in progress here and is not sent again. If the daemon ends before that, the
+    // next one cannot know, and sends it again with the same id.
     await untilWritten(() => store.notifications.sent(key, at), this.#options);
     logger.info('notification_sent', { target: targetLabel(target), ...this.#named(entries) });
   }
@@ -158,12 +158,12 @@ export class TargetSender {
     try {
       await store.notifications.failed(records.messageKey(id, entries), { error: error.message, nextTryAt });
     } catch (failure) {
-      // What was written when the try began holds: it is tried again, at another time.
+      // The record from the start of the try stays valid: the message is tried again at the time it names.
       logger.warn('notification_failure_write_failed', { error: failure });
     }
   }
 
-  /** Null when it makes no sense, or was tried for long enough. */
+  /** Null when another try makes no sense, or it was tried for long enough. */
   #nextTry(target: NotifyTarget, { row }: Entry, error: BatonError): number | null {
     if (!error.retryable) return null;
     const now = this.#options.clock.now();
@@ -172,7 +172,7 @@ export class TargetSender {
     return at - (row.firstTryAt ?? now) > keepTryingMs ? null : at;
   }
 
-  /** When the receiver lets requests in again, by its own word or by the budget; in the past when it does now. */
+  /** When the receiver accepts requests again, by its own answer or by the budget; in the past when it accepts them now. */
   #opensAt(target: NotifyTarget, { details }: BatonError): number {
     if (typeof details.until === 'number') return details.until;
     if (target.kind === 'command') return 0;
@@ -192,7 +192,7 @@ export class TargetSender {
   }
 }
 
-/** Asks the store again and again; without it nothing else could be sent either. Ends with the notifier. */
+/** Tries to write until the store accepts it, because nothing else can be sent without the store. Ends with the notifier. */
 async function untilWritten(write: () => Promise<void>, { clock, logger, ending }: SenderOptions): Promise<void> {
   for (let failures = 0; ; failures += 1) {
     try {

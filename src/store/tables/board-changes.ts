@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
 import type { Database } from '../schema.ts';
 
-export interface BoardNewsPlace {
+export interface BoardChangesPlace {
   readonly history: number;
   readonly comments: number;
 }
@@ -13,13 +13,13 @@ export interface ChangedIssue {
 
 type Counted = 'board_history' | 'board_comments';
 
-export type BoardNews = ReturnType<typeof boardNewsTable>;
+export type BoardChanges = ReturnType<typeof boardChangesTable>;
 
 /**
  * The issues of the board that any process changed or commented on since a given place. Rows of both tables are only
  * ever added, and numbered.
  */
-export function boardNewsTable(db: Kysely<Database>) {
+export function boardChangesTable(db: Kysely<Database>) {
   const lastOf = async (table: Counted, project: string): Promise<number> => {
     const last = await db
       .selectFrom(table)
@@ -49,7 +49,7 @@ export function boardNewsTable(db: Kysely<Database>) {
   };
   return {
     /** The place to begin from now on. */
-    latest: async (project: string): Promise<BoardNewsPlace> => ({
+    latest: async (project: string): Promise<BoardChangesPlace> => ({
       history: await lastOf('board_history', project),
       comments: await lastOf('board_comments', project),
     }),
@@ -57,11 +57,11 @@ export function boardNewsTable(db: Kysely<Database>) {
     /** Each changed issue once, and the place for the next call; at most `limit` changes at a time. */
     after: async (
       project: string,
-      place: BoardNewsPlace,
+      place: BoardChangesPlace,
       limit: number,
     ): Promise<{
       readonly issues: readonly ChangedIssue[];
-      readonly place: BoardNewsPlace;
+      readonly place: BoardChangesPlace;
       readonly isAll: boolean;
     }> => {
       const changes = await added('board_history', project, place.history, limit);
