@@ -172,7 +172,7 @@ describe('a call', () => {
     expect(clock.pending).toBe(0);
   });
 
-  it.each(['http://service.example/', 'ftp://localhost/', 'nonsense'])('to %s does not leave', async (url) => {
+  it.each(['http://service.example/', 'ftp://localhost/', 'nonsense'])('to %s is not sent', async (url) => {
     await expect(client.send(ask({ url }))).rejects.toMatchObject({ code: 'insecure_endpoint', retryable: false });
     expect([received, sent]).toEqual([[], []]);
   });

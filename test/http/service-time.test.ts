@@ -51,7 +51,7 @@ describe('Retry-After', () => {
 });
 
 describe('the time of a service', () => {
-  it.each([undefined, '', 'nonsense', '5'])('is ours when its Date is %j', (date) => {
+  it.each([undefined, '', 'nonsense', '5'])('equals ours when its Date is %j', (date) => {
     const time = readServiceTime(date, now);
     expect(time.now).toBe(now);
     expect(time.toOurs(now + hourMs)).toBe(now + hourMs);

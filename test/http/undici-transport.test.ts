@@ -491,7 +491,7 @@ describe('a proxy of the environment', () => {
     expect(lines).toEqual(['GET http://service.example/things HTTP/1.1']);
   });
 
-  it.each(['https_proxy', 'HTTPS_PROXY'])('is used for https by %s, and its refusal is told', async (name) => {
+  it.each(['https_proxy', 'HTTPS_PROXY'])('is used for https by %s, and its refusal is reported', async (name) => {
     await using proxy = await proxyTo(null);
     transport = transportWith({ environment: { [name]: proxy.url.replace('://', `://user:${canary}@`) } });
     expect(await reasonOf(clientWith().get('https://service.example/'))).toBe('proxy');

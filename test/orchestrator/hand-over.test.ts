@@ -414,7 +414,7 @@ describe('a lifted hold after a handback whose run could not be launched', () =>
   };
 
   // @conforms runs.69
-  it.each(['issue_retry', 'issue_release'])('%s goes on as it was given back, with a new allowance', async (lifts) => {
+  it.each(['issue_retry', 'issue_release'])('%s continues the handback with a new allowance', async (lifts) => {
     const stage = await onReleased();
     for (const runs of [2, 3, 4]) {
       expect(stage.runs).toHaveLength(runs);

@@ -158,7 +158,7 @@ describe('a reading of the headroom', () => {
     expect(told).toHaveLength(1);
   });
 
-  it.each(['a rejection', 'a throw'])('that fails by %s refuses nothing, and the next one counts', async (how) => {
+  it.each(['a rejection', 'a throw'])('that fails by %s refuses nothing, and the next reading counts', async (how) => {
     const room = roomOf(120);
     const good = room.read;
     const broken = new Error('no such device');

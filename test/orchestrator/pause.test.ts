@@ -6,7 +6,7 @@ import { storeThrough } from './faulty-store.ts';
 import { begun, besides, gate } from './scene.ts';
 
 describe('a pause', () => {
-  it.each(['pause', 'resume'])('whose %s could not be answered the first time holds all the same', async (kind) => {
+  it.each(['pause', 'resume'])('applies even when the first answer to its %s could not be written', async (kind) => {
     let failures = 0;
     const stage = await begun({
       issues: [],

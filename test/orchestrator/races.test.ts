@@ -23,7 +23,7 @@ async function whereIs({ orchestrator, store, project }: Scene, id: string) {
 }
 
 describe('a hold that is being written', () => {
-  it.each(['before', 'after'] as const)('keeps its issue from being started, %s it is in the store', async (when) => {
+  it.each(['before', 'after'] as const)('keeps its issue from starting, %s it is in the store', async (when) => {
     const slow = gate();
     let isSlow = false;
     const late = async (call: string): Promise<void> => {

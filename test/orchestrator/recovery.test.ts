@@ -71,7 +71,7 @@ describe('after a kill', () => {
     });
   });
 
-  it.each(['succeed', 'fail'] as const)('a run after one that did %s begins a conversation of its own', async (end) => {
+  it.each(['succeed', 'fail'] as const)('a run after one that did %s starts a new conversation', async (end) => {
     const first = await begun();
     first.runs[0]?.request.report({ kind: 'session', threadId: 'thread-1' });
     first.runs[0]?.[end]();

@@ -101,7 +101,7 @@ describe('a start', () => {
   });
 
   // @conforms tick.3
-  it.each([[null], ['a run nobody knows']])('does not begin while a process of %s survives', async (runId) => {
+  it.each([[null], ['an unknown run']])('fails while a process of %s survives', async (runId) => {
     const stage = await scene({
       issues: [issue({ id: '1' })],
       processes: { endLeftovers: async () => ({ ended: 0, left: [{ runId }] }) },

@@ -22,7 +22,7 @@ const claimsOf = ({ store, project, clock }: Scene) => store.claims.held(project
 
 describe('an issue that waits for its retry', () => {
   // @conforms runs.71
-  it.each(['Done', 'Backlog'])('and is moved to %s meanwhile is given back by the polls', async (state) => {
+  it.each(['Done', 'Backlog'])('and is moved to %s meanwhile is released by the polls', async (state) => {
     const stage = await waitingForQuota();
     await stage.tracker.changes.moveIssue('1', state, person);
     await stage.clock.advance(minuteMs + 1_000);

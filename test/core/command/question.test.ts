@@ -28,7 +28,7 @@ function refused(question: AgentQuestion, wanted: WantedAnswer): AnswerProblem {
 }
 
 describe('a yes-or-no question', () => {
-  it.each(['accept', 'accept_for_session', 'decline'] as const)('takes %s', (decision) => {
+  it.each(['accept', 'accept_for_session', 'decline'] as const)('accepts the decision %s', (decision) => {
     expect(answered(asked(), { decision })).toEqual({ decision, values: {} });
   });
 

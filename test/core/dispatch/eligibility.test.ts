@@ -14,7 +14,7 @@ describe('an issue is a candidate', () => {
     expect(reasonFor({ state: ' in progress ' })).toBeNull();
   });
 
-  it.each(['id', 'identifier', 'title', 'state'] as const)('not without %s', (field) => {
+  it.each(['id', 'identifier', 'title', 'state'] as const)('unless it lacks %s', (field) => {
     expect(reasonFor({ [field]: ' ' })).toBe('missing_field');
   });
 

@@ -24,7 +24,7 @@ it('counts only its own state for a limit by state, in any case', () => {
   expect(whyNoSlot('In Progress', ['Todo'], agent)).toBeNull();
 });
 
-it.each(['constructor', '__proto__', 'toString'])('a state called %s has only the limit it was given', (state) => {
+it.each(['constructor', '__proto__', 'toString'])('a state called %s has only its own limit', (state) => {
   expect(whyNoSlot(state, [state, state], agent)).toBeNull();
 });
 

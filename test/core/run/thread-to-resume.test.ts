@@ -13,11 +13,11 @@ const start = (retryKind: RunWithThread['retryKind'], recovery: 'compact' | 'fre
   backend: 'codex',
 });
 
-it.each(['interrupted', 'quota', 'answered', 'handed_back'] as const)('%s goes on in the same thread', (kind) => {
+it.each(['interrupted', 'quota', 'answered', 'handed_back'] as const)('%s resumes the same thread', (kind) => {
   expect(threadToResume(start(kind), [run('t')])).toBe('t');
 });
 
-it.each([null, 'failure', 'continuation'] as const)('%s begins anew', (kind) => {
+it.each([null, 'failure', 'continuation'] as const)('%s starts a new thread', (kind) => {
   expect(threadToResume(start(kind), [run('t')])).toBeNull();
 });
 

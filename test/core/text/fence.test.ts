@@ -99,7 +99,7 @@ describe('a fence', () => {
     expect(rule).not.toMatch(/BEGIN-|END-|\n/);
   });
 
-  it.each(['', ' ', 'short', 'a.*b.*c.*d.*e.*f.*', `-${mark}`, `${mark}\n`])('is not made with the mark %j', (bad) => {
+  it.each(['', ' ', 'short', 'a.*b.*c.*d.*e.*f.*', `-${mark}`, `${mark}\n`])('rejects the mark %j', (bad) => {
     expect(() => fence('text', bad)).toThrow(RangeError);
     expect(() => unfencedLine('text', bad)).toThrow(RangeError);
   });
