@@ -465,13 +465,16 @@ describe('a change of an issue on the board', () => {
       { issue: 'T-1', seq: 3, at: '1970-01-01T00:00:00.000Z' },
       ['t-1', 'Well done'],
     ],
-  ])('%s passes the request to the board, and answers with the changed issue', async (kind, wish, code, data, given) => {
-    const changes: Change[] = [];
-    const stage = await begun({ issueEditor: editor(changes) });
-    expect(await stage.command(kind, { ...wish, reason: 'so' })).toMatchObject({ status: 'done', code, data });
-    const by = { author: { kind: 'person', name: 'me' }, reason: 'so' };
-    expect(changes).toMatchObject([{ kind: kind.replace('issue_', ''), given, by }]);
-  });
+  ])(
+    '%s passes the request to the board, and answers with the changed issue',
+    async (kind, wish, code, data, given) => {
+      const changes: Change[] = [];
+      const stage = await begun({ issueEditor: editor(changes) });
+      expect(await stage.command(kind, { ...wish, reason: 'so' })).toMatchObject({ status: 'done', code, data });
+      const by = { author: { kind: 'person', name: 'me' }, reason: 'so' };
+      expect(changes).toMatchObject([{ kind: kind.replace('issue_', ''), given, by }]);
+    },
+  );
 
   it('is refused with the error code when the board does not allow it, and without an issue', async () => {
     const move = () => Promise.reject(new BatonError('board_move_refused', 'not from there'));
