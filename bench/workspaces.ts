@@ -10,7 +10,7 @@ import { quietLogger } from '../src/daemon/quiet-logger.ts';
 import { runToEnd } from '../src/process/run-to-end.ts';
 import { createLocalWorkspaces } from '../src/workspace/local-workspaces.ts';
 import type { Removal, Workspaces, WorkspaceVisit } from '../src/workspace/workspace.ts';
-import { createWorkspaceGround } from '../src/workspace/workspace-ground.ts';
+import { createWorkspaceResources } from '../src/workspace/workspace-resources.ts';
 import { percentile } from './measure.ts';
 import { type Figure, ratioOf } from './report.ts';
 import { Scratch } from './scratch.ts';
@@ -155,7 +155,7 @@ function localWorkspaces(scratch: string, source: string, root: string): Workspa
     settings,
     hooks: { afterCreate: null, beforeRun: null, afterRun: null, beforeRemove: null, timeoutMs: 60_000 },
     secretEnvironment: [],
-    ground: createWorkspaceGround({ ...parts, stateDir: path.join(scratch, 'state') }),
+    resources: createWorkspaceResources({ ...parts, stateDir: path.join(scratch, 'state') }),
     restoreCommand: (name) => name,
     logger: quietLogger,
     project: 'bench',

@@ -8,7 +8,7 @@ import { createSalvage } from '../workspace/salvage/create-salvage.ts';
 import { pruneSalvage } from '../workspace/salvage/prune-salvage.ts';
 import type { Salvage } from '../workspace/salvage/salvage.ts';
 import type { Workspaces } from '../workspace/workspace.ts';
-import { createWorkspaceGround, type WorkspaceGround } from '../workspace/workspace-ground.ts';
+import { createWorkspaceResources, type WorkspaceResources } from '../workspace/workspace-resources.ts';
 import type { Isolate } from './compose-isolation.ts';
 import { restoreCommand } from './services/salvage-report.ts';
 
@@ -24,7 +24,7 @@ export interface WorkspaceComposition extends ProcessDeps {
 }
 
 export interface ComposedWorkspaces {
-  readonly ground: WorkspaceGround;
+  readonly resources: WorkspaceResources;
   /** Returns the same workspaces for the same settings, so that simultaneous starts share one fetch. */
   readonly workspacesFor: (settings: Settings) => Workspaces;
   /** Deletes saved work that is older than the settings allow; returns the number of deleted entries. */
@@ -34,7 +34,7 @@ export interface ComposedWorkspaces {
 /** The workspaces of one workflow file, also when its settings change. */
 export function composeWorkspaces(parts: WorkspaceComposition): ComposedWorkspaces {
   const { workflowPath, stateDir, clock } = parts;
-  const ground = createWorkspaceGround(parts);
+  const resources = createWorkspaceResources(parts);
   const made = new WeakMap<Settings, Workspaces>();
   const workspacesFor = (settings: Settings): Workspaces => {
     const known = made.get(settings);
@@ -47,20 +47,20 @@ export function composeWorkspaces(parts: WorkspaceComposition): ComposedWorkspac
       hooks,
       isolate: parts.isolationFor(settings),
       secretEnvironment,
-      ground,
+      resources,
       restoreCommand: (name) => restoreCommand(name, { workflowPath, stateDir }),
     });
     made.set(settings, workspaces);
     return workspaces;
   };
   return {
-    ground,
+    resources,
     workspacesFor,
     pruneSalvage: async (settings) => {
       const { salvageRetentionDays } = settings.workspace;
       if (salvageRetentionDays === 0) return 0;
       const olderThanMs = salvageRetentionDays * dayMs;
-      const old = await pruneSalvage(salvageFor(settings, ground, parts), {
+      const old = await pruneSalvage(salvageFor(settings, resources, parts), {
         olderThanMs,
         now: clock.now(),
         dryRun: false,
@@ -73,10 +73,10 @@ export function composeWorkspaces(parts: WorkspaceComposition): ComposedWorkspac
 /** The saved work that belongs to these settings. */
 export function salvageFor(
   { project, workspace: settings }: Settings,
-  ground: WorkspaceGround,
+  resources: WorkspaceResources,
   parts: Omit<WorkspaceComposition, 'workflowPath' | 'stateDir' | 'isolationFor'>,
 ): Salvage {
-  const { find: findCheckout } = createCheckouts({ ...parts, ...ground, settings });
+  const { find: findCheckout } = createCheckouts({ ...parts, ...resources, settings });
   const { repo, archive } = settings;
-  return createSalvage({ ...parts, ...ground, project: project.name, repo, archive, findCheckout });
+  return createSalvage({ ...parts, ...resources, project: project.name, repo, archive, findCheckout });
 }

@@ -138,7 +138,7 @@ export async function createDaemon(options: DaemonOptions, surroundings: Surroun
   const { isolationFor } = isolation;
   const isIsolated = (wanted: Settings): boolean => isIsolatedFromWorkflow(isolationFor(wanted), wanted, workflowPath);
   const workspaceParts = { ...process, workflowPath, stateDir, logger, isolationFor };
-  const { ground, workspacesFor, pruneSalvage } = composeWorkspaces(workspaceParts);
+  const { resources, workspacesFor, pruneSalvage } = composeWorkspaces(workspaceParts);
   const toolHost = isDaemon ? await openTools(opened, logger, surroundings) : null;
   const runEvents = createRunEvents();
   const transcripts = transcriptFiles(path.join(stateDir, 'transcripts'));
@@ -165,7 +165,7 @@ export async function createDaemon(options: DaemonOptions, surroundings: Surroun
       onRunEvent: (runId, seq, event) => runEvents.publish(runId, seq, event),
       onRunEnd: ({ usage, ...run }) =>
         options.api?.metrics.runEnded({ project: settings.project.name, ...run, ...usage }),
-      processes: processesOf(markerId, ground, { clock, logger }),
+      processes: processesOf(markerId, resources, { clock, logger }),
       pruneSalvage,
       refreshRequests: () => remote.refresh(),
       touchedAt: lastTouch(workflowPath),
@@ -195,7 +195,7 @@ export async function createDaemon(options: DaemonOptions, surroundings: Surroun
       transcripts,
       runEvents,
       boardWatch,
-      ground,
+      resources,
       version,
       owner: ownerId,
       issueIdOf,
@@ -213,8 +213,9 @@ export async function createDaemon(options: DaemonOptions, surroundings: Surroun
           ...facts,
           place: { workflowPath, stateDir },
           lastTick: () => lastTick,
-          findCheckout: (wanted) => createCheckouts({ ...workspaceParts, ...ground, settings: wanted.workspace }).find,
-          salvageFor: (wanted) => salvageFor(wanted, ground, workspaceParts),
+          findCheckout: (wanted) =>
+            createCheckouts({ ...workspaceParts, ...resources, settings: wanted.workspace }).find,
+          salvageFor: (wanted) => salvageFor(wanted, resources, workspaceParts),
         },
       },
       surroundings,

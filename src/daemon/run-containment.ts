@@ -7,7 +7,7 @@ import { childEnvironment, usualVariables } from '../process/child-environment.t
 import { isAlive } from '../process/containment/is-alive.ts';
 import { type ContainmentReport, probeContainment } from '../process/containment/probe-containment.ts';
 import { endRunsAtOnce, sweepDaemon, sweepRun } from '../process/containment/sweep.ts';
-import { clearEarlierLife, type WorkspaceGround } from '../workspace/workspace-ground.ts';
+import { clearAfterRestart, type WorkspaceResources } from '../workspace/workspace-resources.ts';
 import type { Surroundings } from './surroundings.ts';
 
 /** The pause between two sweeps when everything must end at once. */
@@ -23,7 +23,7 @@ export function probeMachine(surroundings: Surroundings, daemonId: string): Prom
 /** What this machine can do with the processes that carry this daemon's marker. */
 export function processesOf(
   daemonId: string,
-  ground: WorkspaceGround,
+  resources: WorkspaceResources,
   { clock, logger }: { readonly clock: Clock; readonly logger: Logger },
 ): Processes {
   const deps = { clock };
@@ -31,7 +31,7 @@ export function processesOf(
     endLeftovers: async () => {
       const ended = await sweepDaemon(daemonId, deps);
       // Only now, when no process writes there any more.
-      await clearEarlierLife(ground, logger);
+      await clearAfterRestart(resources, logger);
       return ended;
     },
     endRun: (runId, began) => sweepRun(runId, deps, leaderOf(began)),

@@ -6,8 +6,8 @@ import { BatonError } from '../core/baton-error.ts';
 const mostLinks = 40;
 
 /**
- * The path with every symbolic link on it resolved, segment by segment. From the first missing segment on, the rest is
- * used unchanged, so that a directory can be checked before it is made.
+ * Resolves every symbolic link of a path, segment by segment. From the first missing segment on, the rest stays
+ * unchanged, so that a directory can be checked before it is made.
  */
 export function canonicalPath(absolute: string): string {
   let resolved = path.parse(absolute).root;
@@ -20,7 +20,7 @@ export function canonicalPath(absolute: string): string {
       continue;
     }
     const next = path.join(resolved, segment);
-    const found = look(next);
+    const found = readEntry(next);
     if (found.kind === 'missing') return path.join(next, ...segments);
     if (found.kind === 'plain') {
       resolved = next;
@@ -36,7 +36,7 @@ export function canonicalPath(absolute: string): string {
 
 type Found = { kind: 'missing' } | { kind: 'plain' } | { kind: 'link'; target: string };
 
-function look(file: string): Found {
+function readEntry(file: string): Found {
   try {
     return lstatSync(file).isSymbolicLink() ? { kind: 'link', target: readlinkSync(file) } : { kind: 'plain' };
   } catch (error) {
@@ -55,7 +55,7 @@ function split(file: string): string[] {
 }
 
 function failure(file: string, reason: string, cause?: unknown): BatonError {
-  return new BatonError('path_canonicalize_failed', `The path ${file} cannot be resolved: ${reason}.`, {
+  return new BatonError('path_canonicalize_failed', `Failed to resolve the path ${file}: ${reason}.`, {
     cause,
     details: { path: file, reason },
   });

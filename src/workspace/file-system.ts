@@ -12,8 +12,8 @@ export function reasonOf(thrown: unknown): string {
   return harmlessLine(thrown instanceof Error ? thrown.message : String(thrown));
 }
 
-/** The entry itself, never the target of a link; null when there is none. Any other error does not count as "gone". */
-export function lookAt(file: string | Buffer): Promise<Stats | null> {
+/** `lstat`, or null when there is no such entry. Rejects on any other error, which does not mean that it is gone. */
+export function lstatOrNull(file: string | Buffer): Promise<Stats | null> {
   return unlessMissing(lstat(file), null);
 }
 

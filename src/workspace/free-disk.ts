@@ -5,11 +5,11 @@ import { hasCode } from './file-system.ts';
 
 const megabyte = 1024 ** 2;
 
-/** Free megabytes where this folder is, or will be; null when the file system does not report them. Never rejects. */
+/** Free megabytes on the disk of this folder, which need not exist yet; null when unknown. Never rejects. */
 export async function freeDiskMb(folder: string): Promise<number | null> {
   try {
     const { stats } = await nearestFolder(folder);
-    // Some file systems have no size, and nothing to run out of.
+    // Some file systems have no size and cannot run full.
     return stats.blocks === 0 ? null : Math.floor((stats.bavail * stats.bsize) / megabyte);
   } catch {
     return null;

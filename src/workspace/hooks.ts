@@ -11,7 +11,7 @@ export type HookName = 'after_create' | 'before_run' | 'after_run' | 'before_rem
 /** How much of a failed hook's output an error carries. */
 const longestOutput = 2_048;
 
-/** How many characters of an issue's text a hook gets in one variable; with a longer one it could not be started. */
+/** How many characters of an issue's text a hook gets in one variable: with much longer ones it could not start. */
 const longestValue = 4_096;
 
 interface HookPlace {
@@ -19,7 +19,7 @@ interface HookPlace {
   readonly visit: RemovalVisit;
 }
 
-/** Runs a hook whose failure changes nothing: it is logged, with the issue and the run. */
+/** Runs a hook and only logs its failure, with the issue and the run. */
 export async function runHookAnyway(
   name: HookName,
   script: string,
@@ -80,7 +80,7 @@ async function isolationOf(path: string, { isolate, checkouts }: WorkspaceParts)
   return isolate({ workspace: path, writes: checkout === null ? [] : [checkout.gitDir], reads: [] });
 }
 
-/** Without a run, a marker of the workspace's own, which no other directory has, identifies the hook's processes. */
+/** Without a run, a marker made from the path of the workspace identifies the hook's processes. */
 function markerOf(path: string): string {
   return `workspace-${createHash('sha256').update(path).digest('hex').slice(0, 32)}`;
 }
@@ -100,12 +100,12 @@ function hookEnvironment(path: string, visit: RemovalVisit, parts: WorkspacePart
   });
 }
 
-/** Issue text as the value of a variable, which holds no NUL and, on Linux, at most 128 KiB with its name. */
+/** Issue text as the value of a variable: without NUL and short, because Linux allows at most 128 KiB with the name. */
 function asValue(text: string): string {
   return text.replaceAll('\0', '').slice(0, longestValue);
 }
 
-/** A login shell reads the user's profile, which may export a tracker secret again; this takes it away before the hook. */
+/** A login shell reads the user's profile, which may export a tracker secret again; this unsets it before the hook. */
 function unsetting(names: readonly string[], script: string): string {
   const safe = names.filter((name) => /^[A-Za-z_][A-Za-z0-9_]*$/.test(name));
   return safe.length === 0 ? script : `unset ${safe.join(' ')}\n${script}`;

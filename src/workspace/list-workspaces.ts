@@ -1,21 +1,21 @@
 import type { Stats } from 'node:fs';
 import path from 'node:path';
 import { canonicalPath } from './canonical-path.ts';
-import { lookAt, namesIn } from './file-system.ts';
-import { foldersOf, fromBytePath, toBytePath } from './folders-of.ts';
+import { lstatOrNull, namesIn } from './file-system.ts';
+import { fromBytePath, toBytePath, walkFolders } from './walk-folders.ts';
 import type { WorkspaceEntry } from './workspace.ts';
-import { creationMark, readRemovalName } from './workspace-marks.ts';
+import { creationMarker, readRemovalName } from './workspace-markers.ts';
 
-/** Entries that are read for the size of one workspace; a workspace with more has no size. */
+/** How many entries are read for the size of one workspace. For a workspace with more, the size is unknown. */
 const mostEntries = 1_000_000;
 
-/** How many files are asked about at once: enough to keep the kernel busy, few enough for others to have their turn. */
+/** How many files are examined at once: enough to keep the kernel busy, few enough to leave time for other work. */
 const askedAtOnce = 64;
 
 /** The kernel counts the disk space of a file in blocks of this size, on every disk. */
 const blockBytes = 512;
 
-/** A name that a workspace can have; everything else below the root is a mark of Baton's, or somebody's. */
+/** A name that a workspace can have. Everything else in the root is a marker of Baton or a foreign file. */
 const keyPattern = /^(?!\.\.?$)[A-Za-z0-9._-]+$/;
 
 export interface ListOptions {
@@ -37,10 +37,10 @@ export async function listWorkspaces(root: string, options: ListOptions = {}): P
     const key = removal?.key ?? (keyPattern.test(name) ? name : null);
     if (key === null) continue;
     const folder = path.join(realRoot, name);
-    const stats = await lookAt(folder).catch(() => null);
+    const stats = await lstatOrNull(folder).catch(() => null);
     if (stats === null || !stats.isDirectory()) continue;
-    // In doubt it is: a half-made workspace is not taken for a whole one.
-    const isMaking = removal === null && (await lookAt(creationMark(folder)).catch(() => true)) !== null;
+    // On an error it counts as half-made: a half-made workspace must not be mistaken for a complete one.
+    const isMaking = removal === null && (await lstatOrNull(creationMarker(folder)).catch(() => true)) !== null;
     found.push({
       key,
       path: folder,
@@ -52,19 +52,19 @@ export async function listWorkspaces(root: string, options: ListOptions = {}): P
   return found;
 }
 
-/** The disk space of a tree, each file once however many names it has; null when not everything could be read. */
+/** The disk space of a tree, counting files with several names once; null when not everything could be read. */
 async function sizeOf(root: string, entries: number = mostEntries): Promise<number | null> {
   const seen = new Set<string>();
   let blocks = 0;
   try {
-    const top = await lookAt(root);
+    const top = await lstatOrNull(root);
     if (top === null || !top.isDirectory()) return null;
     blocks += top.blocks;
-    for await (const folder of foldersOf(toBytePath(root), { budget: { left: entries }, enters: () => true })) {
+    for await (const folder of walkFolders(toBytePath(root), { budget: { left: entries }, enters: () => true })) {
       for (let from = 0; from < folder.entries.length; from += askedAtOnce) {
         const some = folder.entries.slice(from, from + askedAtOnce);
-        const looks = await Promise.all(some.map(({ name }) => lookAt(fromBytePath(`${folder.path}/${name}`))));
-        for (const stats of looks) blocks += newBlocks(stats, seen);
+        const found = await Promise.all(some.map(({ name }) => lstatOrNull(fromBytePath(`${folder.path}/${name}`))));
+        for (const stats of found) blocks += newBlocks(stats, seen);
       }
     }
     return blocks * blockBytes;
@@ -74,7 +74,7 @@ async function sizeOf(root: string, entries: number = mostEntries): Promise<numb
 }
 
 function newBlocks(stats: Stats | null, seen: Set<string>): number {
-  // Gone since it was listed: then it takes no space.
+  // Removed since it was listed.
   if (stats === null) return 0;
   if (stats.nlink === 1 || stats.isDirectory()) return stats.blocks;
   const file = `${stats.dev}:${stats.ino}`;

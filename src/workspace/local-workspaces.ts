@@ -1,23 +1,23 @@
 import { lstat } from 'node:fs/promises';
-import { deliverBranch } from './deliver-branch.ts';
 import { examineWorkspace } from './examine/examine-workspace.ts';
 import { hasCode } from './file-system.ts';
 import { createCheckouts } from './git/checkout/checkouts.ts';
 import { runHook, runHookAnyway } from './hooks.ts';
 import { listWorkspaces } from './list-workspaces.ts';
 import { prepareWorkspace } from './prepare-workspace.ts';
+import { publishAndLog } from './publish-and-log.ts';
 import { finishRemovals } from './removal/finish-removals.ts';
 import { removeWorkspace } from './removal/remove-workspace.ts';
 import { createSalvage } from './salvage/create-salvage.ts';
 import type { Workspaces } from './workspace.ts';
-import { creationMark } from './workspace-marks.ts';
+import { creationMarker } from './workspace-markers.ts';
 import type { LocalWorkspaceParts, WorkspaceParts } from './workspace-parts.ts';
 import { verifyWorkspace, workspacePath } from './workspace-path.ts';
 
 /** Workspaces as directories of this machine. */
 export function createLocalWorkspaces(given: LocalWorkspaceParts): Workspaces {
-  const { settings, ground, clock, logger, workflowPath = '' } = given;
-  const { git, places, oneAtATime } = ground;
+  const { settings, resources, clock, logger, workflowPath = '' } = given;
+  const { git, places, oneAtATime } = resources;
   const checkouts = createCheckouts({ git, places, settings, clock, logger, workflowPath });
   const findCheckout = checkouts.find;
   const parts: WorkspaceParts = {
@@ -25,7 +25,7 @@ export function createLocalWorkspaces(given: LocalWorkspaceParts): Workspaces {
     checkouts,
     salvage: createSalvage({ ...given, git, places, repo: settings.repo, archive: settings.archive, findCheckout }),
     publish: async (path, visit) => {
-      await deliverBranch(path, visit, 'goes', { checkouts, logger });
+      await publishAndLog(path, visit, 'goes', { checkouts, logger });
     },
   };
   return {
@@ -38,13 +38,13 @@ export function createLocalWorkspaces(given: LocalWorkspaceParts): Workspaces {
     afterRun: async (workspace, visit) => {
       const { afterRun } = parts.hooks;
       if (afterRun !== null) await runHookAnyway('after_run', afterRun, { path: workspace.path, visit }, parts);
-      return await deliverBranch(workspace.path, visit, 'stays', parts);
+      return await publishAndLog(workspace.path, visit, 'stays', parts);
     },
-    bringHome: (path, visit) => deliverBranch(path, visit, 'stays', parts),
+    bringHome: (path, visit) => publishAndLog(path, visit, 'stays', parts),
     pathOf: (identifier) => workspacePath(settings.root, identifier),
     isThere: async (path) =>
       (await isSomething(path)) ||
-      (await isSomething(creationMark(path))) ||
+      (await isSomething(creationMarker(path))) ||
       (await checkouts.find(path).catch(() => true)) !== null,
     remove: (place, visit) => oneAtATime(place.path, () => removeWorkspace(place, visit, parts)),
     finishRemovals: (root) => finishRemovals(root, parts),

@@ -1,4 +1,4 @@
-/** Runs the work on one thing in order, one after another; work on different things runs in parallel. */
+/** Runs the jobs for one thing in order, one after another. Jobs for different things run in parallel. */
 export type OneAtATime = <T>(thing: string, work: () => Promise<T>) => Promise<T>;
 
 export function createOneAtATime(): OneAtATime {

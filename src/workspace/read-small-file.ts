@@ -2,17 +2,17 @@ import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { BatonError } from '../core/baton-error.ts';
 import { harmlessLine } from '../core/text/harmless-line.ts';
-import { lookAt } from './file-system.ts';
-import { type BytePath, fromBytePath } from './folders-of.ts';
+import { lstatOrNull } from './file-system.ts';
+import { type BytePath, fromBytePath } from './walk-folders.ts';
 
 export interface SmallFile {
-  /** Its bytes, or null when it is larger than asked for. */
+  /** Its bytes; null when it is larger than the limit. */
   readonly text: BytePath | null;
   readonly size: number;
   readonly mtimeMs: number;
 }
 
-/** Neither follows a link nor waits for the other end of a pipe, should one have replaced the file. */
+/** Neither follows a link nor waits at a pipe, if one has replaced the file. */
 const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 /**
@@ -20,7 +20,7 @@ const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
  * read.
  */
 export async function readSmallFile(path: BytePath, mostBytes: number): Promise<SmallFile | null> {
-  const found = await lookAt(fromBytePath(path));
+  const found = await lstatOrNull(fromBytePath(path));
   if (found === null || !found.isFile()) return null;
   const { size, mtimeMs } = found;
   if (size > mostBytes) return { text: null, size, mtimeMs };
@@ -30,11 +30,11 @@ export async function readSmallFile(path: BytePath, mostBytes: number): Promise<
 
 /** All of a plain file; null only when nothing is there. Throws for anything else, and for a file that is too large. */
 export async function readPlainFile(path: BytePath, mostBytes: number): Promise<Buffer | null> {
-  const found = await lookAt(fromBytePath(path));
+  const found = await lstatOrNull(fromBytePath(path));
   if (found === null) return null;
   if (found.size > mostBytes) throw unreadable(path, 'is too large');
   const bytes = found.isFile() ? await withPlainFile(path, (handle) => readAll(handle, found.size)) : null;
-  if (bytes === null) throw unreadable(path, 'is no plain file');
+  if (bytes === null) throw unreadable(path, 'is not a regular file');
   return bytes;
 }
 

@@ -6,10 +6,10 @@ import type { ProcessDeps } from '../process/start-child.ts';
 import type { Checkouts } from './git/checkout/checkout.ts';
 import type { Salvage } from './salvage/salvage.ts';
 import type { RemovalVisit } from './workspace.ts';
-import type { WorkspaceGround } from './workspace-ground.ts';
+import type { WorkspaceResources } from './workspace-resources.ts';
 
 export interface LocalWorkspaceParts extends ProcessDeps {
-  /** Whose work is saved, by `project.name`. */
+  /** The project of the workspaces: saved work carries its `project.name`. */
   readonly project: string;
   readonly settings: WorkspaceSettings;
   readonly hooks: HookSettings;
@@ -19,17 +19,17 @@ export interface LocalWorkspaceParts extends ProcessDeps {
   readonly secretEnvironment: readonly string[];
   /** What hooks see of the machine's files; absent: what the user sees. */
   readonly isolate?: (place: IsolationPlace) => IsolationPlan | null;
-  readonly ground: WorkspaceGround;
-  /** The whole command line that restores a saved work. */
+  readonly resources: WorkspaceResources;
+  /** The complete command line that restores saved work. */
   readonly restoreCommand: (name: string) => string;
   readonly logger: Logger;
   /** The file that governs the agents; absent: the one of the usual name. */
   readonly workflowPath?: string;
 }
 
-/** What the files of this module share. */
+/** The dependencies that the files of this module share. */
 export interface WorkspaceParts extends LocalWorkspaceParts {
-  /** Also without a strategy: there may be workspaces from before. */
+  /** Present even without a strategy, because older workspaces may exist. */
   readonly checkouts: Checkouts;
   readonly salvage: Salvage;
   /** Before a removal: publishes the branch of a checkout. Never rejects, logs the result. */

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { BatonError, type BatonErrorOptions } from '../core/baton-error.ts';
 import type { ErrorCode } from '../core/error-catalogue.ts';
 import { canonicalPath } from './canonical-path.ts';
-import { lookAt } from './file-system.ts';
+import { lstatOrNull } from './file-system.ts';
 
 /**
  * The real path of an issue's workspace. It is always a direct child of the real root: an identifier or a symbolic
@@ -12,12 +12,12 @@ import { lookAt } from './file-system.ts';
 export function workspacePath(root: string, identifier: string): string {
   // Half a surrogate pair becomes the same bytes as every other; a NUL fits into no path and no environment.
   if (!identifier.isWellFormed() || identifier.includes('\0'))
-    throw refuse('path_canonicalize_failed', identifier, 'would have a name that is no text');
+    throw refuse('path_canonicalize_failed', identifier, 'would have a name that is not valid text');
   const realRoot = canonicalPath(root);
   const key = workspaceKey(identifier);
   if (key === '' || key === '.')
-    throw refuse('workspace_equals_root', identifier, `is no directory of its own below ${root}`);
-  if (key === '..') throw refuse('workspace_outside_root', identifier, `leads out of ${root}`);
+    throw refuse('workspace_equals_root', identifier, `would be the workspace root ${root} itself`);
+  if (key === '..') throw refuse('workspace_outside_root', identifier, `would be outside of ${root}`);
   const wanted = path.join(realRoot, key);
   const real = canonicalPath(wanted);
   if (real !== wanted) throw refuse('workspace_symlink_escape', identifier, `is a symbolic link to ${real}`);
@@ -30,24 +30,26 @@ function refuse(code: ErrorCode, identifier: string, what: string): BatonError {
 }
 
 /**
- * Right before the launch: verifies that the agent's directory is the workspace of its issue, and exists. A hook, or
- * another program that writes below the root, may have put a link in its place since it was prepared, and an agent
- * follows links.
+ * Verifies, right before the launch, that the agent's directory is the workspace of its issue and exists. Since it was
+ * prepared, a hook or another program may have replaced it by a link, and an agent follows links.
  */
 export async function verifyWorkspace(root: string, path: string, identifier: string): Promise<void> {
-  // Resolved again, link by link; refuses the root itself and every way out of it.
+  // Resolves the path again, and refuses the root itself and everything outside of it.
   const now = workspacePath(root, identifier);
   if (now !== path)
-    throw new BatonError('workspace_outside_root', `The workspace of "${identifier}" was ${path} and is now ${now}.`);
-  if ((await lookAt(path))?.isDirectory() !== true)
-    throw new BatonError('workspace_unavailable', `The workspace ${path} is not there any more.`);
+    throw new BatonError(
+      'workspace_outside_root',
+      `The workspace of "${identifier}" has changed from ${path} to ${now}.`,
+    );
+  if ((await lstatOrNull(path))?.isDirectory() !== true)
+    throw new BatonError('workspace_unavailable', `The workspace ${path} no longer exists.`);
 }
 
 const hashEnding = /--[0-9a-f]{16}$/;
 
 /**
  * Longer ones are cut: no name may have more than 255 bytes, and a removal puts its own words before and behind a key
- * (`workspace-marks.ts`).
+ * (`workspace-markers.ts`).
  */
 const mostBytes = 200;
 

@@ -1,38 +1,37 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { lookAt } from './file-system.ts';
+import { lstatOrNull } from './file-system.ts';
 import { checkoutFolders } from './git/checkout/checkout-record.ts';
 import type { GitPlaces } from './git/git-places.ts';
 
 /**
- * The root of the workspaces may lie on a disk that comes and goes. While it is away, every workspace seems to be
- * deleted; so the files that Baton keeps for a workspace in the state folder record the file system's number of that
- * root.
+ * The workspace root may be on a disk that is not always mounted. While it is not, every workspace seems to be deleted.
+ * So Baton records the device number of the root next to its files for a workspace, in the state folder.
  */
 
 /** Records the root of a workspace next to its checkout record. Does nothing for a workspace without one. */
 export async function rememberRoot(places: GitPlaces, workspace: string): Promise<void> {
   const { folder } = checkoutFolders(places, workspace);
-  if ((await lookAt(folder)) === null) return;
+  if ((await lstatOrNull(folder)) === null) return;
   const number = await numberOf(path.dirname(workspace));
   if (number === null || number === (await remembered(folder))) return;
-  // Without it a removal is only more careful; no run fails for that.
+  // Without this record a removal is only more careful, so a failure must not fail the run.
   await writeFile(path.join(folder, 'root'), number).catch(() => {});
 }
 
-/** Why a workspace that is not in its root may still be somewhere; null when it is gone for good. */
+/** Why a workspace that is missing in its root may still exist; null when it is gone for good. */
 export async function whyRootIsAway(places: GitPlaces, workspace: string): Promise<string | null> {
   const root = path.dirname(workspace);
   const number = await numberOf(root);
-  const advice = `if it is gone for good, make ${root} with any file in it`;
-  if (number === null) return `its folder ${root} is not there, as if its disk were away; ${advice}`;
+  const advice = `if the workspaces are gone for good, create ${root} with any file in it`;
+  if (number === null) return `its folder ${root} does not exist, so its disk may not be mounted; ${advice}`;
   if ((await readdir(root)).length > 0 || number === (await remembered(checkoutFolders(places, workspace).folder)))
     return null;
-  return `its folder ${root} is another one than it was and empty, as if its disk were away; ${advice}`;
+  return `its folder ${root} is empty and on another device than before, so its disk may not be mounted; ${advice}`;
 }
 
 async function numberOf(root: string): Promise<string | null> {
-  const found = await lookAt(root);
+  const found = await lstatOrNull(root);
   return found === null ? null : String(found.ino);
 }
 

@@ -4,7 +4,7 @@ import type { GitEvidence, Publication } from '../core/run/run-evidence.ts';
 /**
  * The seam to the files of an issue (specification 9). What must hold:
  *
- * - One directory per issue, always a direct child of the root, made once and reused untouched.
+ * - One directory per issue, always a direct child of the root, created once and reused unchanged.
  * - `after_create` runs only in a directory just made; when it fails the directory is removed, so that it runs again.
  * - `before_run` fails the attempt, `after_run` never does, and runs after every end.
  * - `before_remove` runs in a workspace that is about to be removed, and never prevents the removal. The files it makes
@@ -72,7 +72,7 @@ export interface WorkspaceEntry {
   readonly path: string;
   /** `making` and `removing` are unfinished operations. */
   readonly state: 'whole' | 'making' | 'removing';
-  /** On the disk, each file once; null when it could not be seen completely. */
+  /** Disk space; files with several names count once. Null when not everything could be read. */
   readonly bytes: number | null;
   /** The latest change of the directory itself. */
   readonly changedAt: number;
@@ -87,7 +87,7 @@ export interface WorkspaceVisit {
   readonly signal?: AbortSignal;
 }
 
-/** A workspace as it was recorded. Its root need not be the current one. */
+/** A recorded workspace. Its root need not be the current one. */
 export interface WorkspacePlace {
   readonly path: string;
   /** The identifier that the directory was named after; the issue may have another by now. */

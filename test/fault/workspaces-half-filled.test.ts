@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { clearEarlierLife } from '../../src/workspace/workspace-ground.ts';
+import { clearAfterRestart } from '../../src/workspace/workspace-resources.ts';
 import { commit, git, scratchRepository } from '../workspace/git/scratch-repository.ts';
 import { scratchFolder } from '../workspace/scratch-folder.ts';
 import { scratchWorkspaces, visit } from '../workspace/scratch-workspaces.ts';
@@ -100,7 +100,7 @@ describe('the record of a removal of which nothing else is left', () => {
 describe('saved work whose git was killed in the middle', () => {
   it('is saved despite leftover locks in a repository of Baton, which the next daemon clears', async () => {
     const source = scratchRepository(path.join(scratchFolder(), 'project'));
-    const { workspaces, folder, ground, logger } = scratchWorkspaces({
+    const { workspaces, folder, resources, logger } = scratchWorkspaces({
       hooks: { afterCreate: `git clone --quiet ${source} .` },
     });
     const salvage = path.join(folder, 'state', 'git', 'salvage.git');
@@ -117,7 +117,7 @@ describe('saved work whose git was killed in the middle', () => {
     writeFileSync(path.join(salvage, 'packed-refs.lock'), '');
     writeFileSync(path.join(salvage, 'objects/pack/tmp_pack_baton_1'), 'half');
     expect(await saveOne('T-2')).toBe('removed');
-    await clearEarlierLife(ground, logger);
+    await clearAfterRestart(resources, logger);
     expect(readdirSync(salvage, { recursive: true }).filter((name) => /lock$|tmp_/.test(String(name)))).toEqual([]);
     expect(logger.lines.filter(({ level }) => level === 'warn')).toEqual([]);
   });

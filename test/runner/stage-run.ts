@@ -23,7 +23,7 @@ import { openToolSet } from '../../src/tools/registry.ts';
 import { MemoryTracker } from '../../src/tracker/memory/memory-tracker.ts';
 import { createLocalWorkspaces } from '../../src/workspace/local-workspaces.ts';
 import type { WorkspaceFacts } from '../../src/workspace/workspace.ts';
-import { createWorkspaceGround } from '../../src/workspace/workspace-ground.ts';
+import { createWorkspaceResources } from '../../src/workspace/workspace-resources.ts';
 import { issue as someIssue } from '../fake/issues.ts';
 import { memoryLogger } from '../fake/memory-logger.ts';
 import { type SettingChanges, settings as someSettings } from '../fake/settings.ts';
@@ -113,7 +113,7 @@ export function stageRun(prompt: string, staging: Staging = {}): StagedRun {
     accountEnv: staging.rehearsalHome === undefined ? {} : { BATON_REHEARSAL_HOME: staging.rehearsalHome },
     denyEnv: [],
   };
-  const ground = createWorkspaceGround({ ...parts, stateDir: path.join(folder, 'state') });
+  const resources = createWorkspaceResources({ ...parts, stateDir: path.join(folder, 'state') });
   const prompts: string[] = [];
   const runner = createRunner({
     logger,
@@ -148,7 +148,7 @@ export function stageRun(prompt: string, staging: Staging = {}): StagedRun {
         settings: { ...workspace, root },
         hooks: { ...hooks, ...staging.hooks },
         secretEnvironment: [],
-        ground,
+        resources,
         restoreCommand: (name) => `baton salvage restore ${name}`,
         logger,
       }),

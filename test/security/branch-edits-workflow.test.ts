@@ -6,7 +6,7 @@ import { publicationText } from '../../src/core/run/run-evidence.ts';
 import type { WaitingChanges } from '../../src/core/workflow.ts';
 import { isIsolatedFromWorkflow, takeOwnEdits } from '../../src/daemon/own-edits.ts';
 import { type IsolationRule, isolationPlan } from '../../src/process/isolation/isolation-plan.ts';
-import { deliverBranch } from '../../src/workspace/deliver-branch.ts';
+import { publishAndLog } from '../../src/workspace/publish-and-log.ts';
 import { memoryLogger } from '../fake/memory-logger.ts';
 import { settings } from '../fake/settings.ts';
 import { commit, git, scratchCheckouts, scratchRepository } from '../workspace/git/scratch-repository.ts';
@@ -20,7 +20,7 @@ async function scene() {
   const scratch = scratchCheckouts(folder, source);
   const place = scratch.workspace('T-1');
   await scratch.checkouts.make({ workspace: place, branch: 'baton/t-1' });
-  const publish = () => deliverBranch(place, { issue, runId: 'r', attempt: null }, 'stays', scratch);
+  const publish = () => publishAndLog(place, { issue, runId: 'r', attempt: null }, 'stays', scratch);
   return { ...scratch, place, publish };
 }
 

@@ -41,7 +41,7 @@ describe('the issue editor of the board', () => {
   });
 
   it.each([
-    ['a move that is not on the map', 'review', 'board_move_refused'],
+    ['a move that is not in the transition table', 'review', 'board_move_refused'],
     ['a status that there is not', 'shipped', 'board_move_refused'],
   ])('refuses %s', async (_what, to, code) => {
     const { editor, by } = await staged();

@@ -7,7 +7,7 @@ import { commit, git, scratchRepository } from './git/scratch-repository.ts';
 import { rejection, scratchFolder } from './scratch-folder.ts';
 import { type Changes, scratchWorkspaces, visit } from './scratch-workspaces.ts';
 
-/** Workspaces filled from a repository of their own. */
+/** Workspaces filled from their own repository. */
 function filled(workspace: Partial<WorkspaceSettings> = {}, changes: Changes = {}) {
   const source = scratchRepository(path.join(scratchFolder(), 'project'));
   const repo = { location: source, shown: source, isLocal: true };
@@ -20,7 +20,7 @@ function filled(workspace: Partial<WorkspaceSettings> = {}, changes: Changes = {
 }
 
 describe.each(['worktree', 'clone'] as const)('a workspace of the strategy %s', (strategy) => {
-  it('begins with the files of the base on a branch of its own, with setup and after_create run in it', async () => {
+  it('starts with the files of the base on its own branch, after setup and after_create', async () => {
     const { workspaces, place, source } = filled(
       { strategy, setup: 'git rev-parse --abbrev-ref HEAD > set-up' },
       { hooks: { afterCreate: 'cat set-up README.md > created' } },
@@ -32,7 +32,7 @@ describe.each(['worktree', 'clone'] as const)('a workspace of the strategy %s', 
     expect(git(place.path, 'rev-parse', 'HEAD')).toBe(git(source, 'rev-parse', 'main'));
   });
 
-  it('brings what the agent commits into the repository after each run, and nothing that it left uncommitted', async () => {
+  it("publishes the agent's commits after each run, and no uncommitted work", async () => {
     const { workspaces, place, source } = filled({ strategy });
     const made = await workspaces.prepare(visit());
     const first = commit(place.path, { 'src/b.txt': 'two\n' });
@@ -45,7 +45,7 @@ describe.each(['worktree', 'clone'] as const)('a workspace of the strategy %s', 
     expect(git(source, 'status', '--porcelain')).toBe('');
   });
 
-  it('is used again untouched, without a lock that a killed run left', async () => {
+  it('is reused unchanged, without a lock that a killed run left', async () => {
     const { workspaces, place } = filled({ strategy });
     const { gitDir } = await workspaces.prepare(visit());
     writeFileSync(path.join(place.path, 'README.md'), 'edited\n');
@@ -56,7 +56,7 @@ describe.each(['worktree', 'clone'] as const)('a workspace of the strategy %s', 
     expect(git(place.path, 'status', '--porcelain')).toBe(' M README.md');
   });
 
-  it('tells what a run did: commits, changes, new files, and not what is ignored or written again as it was', async () => {
+  it('reports commits, changes and new files of a run, and no ignored or unchanged files', async () => {
     const { workspaces, place, source } = filled({ strategy });
     commit(source, { '.gitignore': 'out/\n' });
     await workspaces.prepare(visit());
@@ -75,7 +75,7 @@ describe.each(['worktree', 'clone'] as const)('a workspace of the strategy %s', 
     expect(await workspaces.examine(place.path)).toMatchObject({ git: { ahead: 1, changed: 0, untracked: 0 } });
   });
 
-  it('is removed with its record when nothing in it is nowhere else', async () => {
+  it('is removed with its record when all of its work exists elsewhere', async () => {
     const { workspaces, place, stateDir, root, source, remove } = filled({ strategy });
     const made = await workspaces.prepare(visit());
     commit(place.path, { 'src/b.txt': 'two\n' });
@@ -101,7 +101,7 @@ describe.each(['worktree', 'clone'] as const)('a workspace of the strategy %s', 
   });
 
   // @conforms F076
-  it('is made again after its removal on the branch it had, whose commits go on', async () => {
+  it('is created again after its removal on its old branch, whose commits it continues', async () => {
     const { workspaces, place, remove } = filled({ strategy });
     const made = await workspaces.prepare(visit());
     const work = commit(place.path, { 'src/b.txt': 'two\n' });
@@ -111,7 +111,7 @@ describe.each(['worktree', 'clone'] as const)('a workspace of the strategy %s', 
     expect(git(place.path, 'rev-parse', 'baton/t-1')).toBe(work);
   });
 
-  it('that cannot be filled is not there, tells why, and is made when it can be', async () => {
+  it('does not exist when it cannot be filled, reports why, and is created when it can be', async () => {
     const { workspaces, root, source } = filled({ strategy, base: 'nosuch' });
     const error = await rejection(workspaces.prepare(visit()));
     expect(error).toMatchObject({ code: 'repository_unavailable', message: expect.stringContaining('nosuch') });
@@ -120,7 +120,7 @@ describe.each(['worktree', 'clone'] as const)('a workspace of the strategy %s', 
     expect(await workspaces.prepare(visit())).toMatchObject({ created: true });
   });
 
-  it('whose setup fails is made again from the beginning', async () => {
+  it('is created again from the beginning when its setup fails', async () => {
     const { workspaces, root, folder } = filled({ strategy, setup: 'test -e ../../ready || { touch made; exit 3; }' });
     const error = await rejection(workspaces.prepare(visit()));
     expect(error).toMatchObject({ code: 'workspace_hook_failed', details: { hook: 'workspace.setup', status: 3 } });
@@ -131,8 +131,8 @@ describe.each(['worktree', 'clone'] as const)('a workspace of the strategy %s', 
   });
 });
 
-describe('ten workspaces of one repository at once', () => {
-  it('all come to be, each with its own branch, and none sees the work of another', async () => {
+describe('ten workspaces of one repository at the same time', () => {
+  it('are all created, each with its own branch, and none sees the work of another', async () => {
     const { workspaces, root, source } = filled();
     const names = Array.from({ length: 10 }, (_, at) => `T-${at + 1}`);
     const made = await Promise.all(names.map((identifier) => workspaces.prepare(visit({ identifier }))));
@@ -145,7 +145,7 @@ describe('ten workspaces of one repository at once', () => {
   });
 });
 
-describe('a workspace that went away without Baton', () => {
+describe('a workspace that another program deleted', () => {
   it('is filled again from its own commits, which are in the state folder', async () => {
     const { workspaces, place } = filled();
     await workspaces.prepare(visit());
@@ -157,8 +157,8 @@ describe('a workspace that went away without Baton', () => {
   });
 });
 
-describe('a workspace that went away before its removal', () => {
-  it('has its commits brought home and saved all the same', async () => {
+describe('a workspace that was deleted before its removal', () => {
+  it('has its commits published and saved all the same', async () => {
     const { workspaces, place, source, root, remove, stateDir } = filled();
     await workspaces.prepare(visit());
     const work = commit(place.path, { 'src/b.txt': 'two\n' });
@@ -176,11 +176,11 @@ describe('a workspace that went away before its removal', () => {
     expect(await workspaces.isThere(place.path)).toBe(false);
   });
 
-  it('is forgotten when nothing had been done in it', async () => {
+  it('is forgotten when it had no work', async () => {
     const { workspaces, place, remove, source, stateDir } = filled();
     await workspaces.prepare(visit());
     rmSync(place.path, { recursive: true });
-    // Nobody has to be asked for that.
+    // No one has to be asked for that.
     rmSync(source, { recursive: true });
     expect(await remove()).toEqual({ outcome: 'absent' });
     expect(readdirSync(path.join(stateDir, 'git', 'checkouts'))).toEqual([]);
@@ -188,9 +188,9 @@ describe('a workspace that went away before its removal', () => {
   });
 });
 
-describe('a removal that was cut short', () => {
+describe('an interrupted removal', () => {
   // @conforms removal.4
-  it('after its rename is finished with the work saved once, under the issue it was for', async () => {
+  it('is finished after its rename, with the work saved once, for the issue it belonged to', async () => {
     const { workspaces, root, place, source, logger } = filled();
     await workspaces.prepare(visit());
     writeFileSync(path.join(place.path, 'new.txt'), 'work');
@@ -205,7 +205,7 @@ describe('a removal that was cut short', () => {
   });
 
   // @conforms removal.5
-  it('before its deletion is only deleted: nothing half-deleted is saved over the work', async () => {
+  it('is only deleted after the work was saved: no half-deleted files are saved over it', async () => {
     const { workspaces, root, source } = filled();
     const { path: workspace } = await workspaces.prepare(visit());
     rmSync(path.join(workspace, 'README.md'));
@@ -229,7 +229,7 @@ describe('a removal that was cut short', () => {
 
 describe('a workspace without a strategy', () => {
   // @conforms removal.6
-  it('that a hook cloned has its work saved in the state folder', async () => {
+  it('has its work saved in the state folder when a hook cloned a repository', async () => {
     const source = scratchRepository(path.join(scratchFolder(), 'project'));
     const { workspaces, root, stateDir } = scratchWorkspaces({ hooks: { afterCreate: `git clone -q '${source}' .` } });
     const { path: workspace } = await workspaces.prepare(visit());
@@ -245,7 +245,7 @@ describe('a workspace without a strategy', () => {
     expect(git(source, 'for-each-ref', 'refs/baton')).toBe('');
   });
 
-  it('and without a repository is kept as an archive where that is wanted', async () => {
+  it('is saved as an archive if the settings say so, when it is not a repository', async () => {
     const { workspaces, root, stateDir } = scratchWorkspaces({ workspace: { archive: true } });
     const { path: workspace } = await workspaces.prepare(visit());
     writeFileSync(path.join(workspace, 'notes.txt'), 'work');

@@ -44,7 +44,7 @@ describe('the fingerprint of a workspace', () => {
     ['a folder that is gone', 'rmdir empty'],
     ['a folder that became a file', 'rmdir empty; touch empty'],
     ['a pipe that became a file', 'rm pipe; touch pipe'],
-  ])('is another for %s', async (_what, script) => {
+  ])('differs after %s', async (_what, script) => {
     expect(await changes(tree, script)).toBe(true);
   });
 
@@ -52,23 +52,23 @@ describe('the fingerprint of a workspace', () => {
     ['nothing at all', ':'],
     ['files that were read', 'cat a/other a/b/file > /dev/null; ls -R > /dev/null'],
     ['what was made and is gone again', 'touch a/new; mkdir -p x/y; rm -r a/new x'],
-    ['what changed behind a link', 'mkdir "$PWD-behind"; rmdir "$PWD-behind"'],
-  ])('is the same for %s', async (_what, script) => {
+    ['a change behind a link', 'mkdir "$PWD-behind"; rmdir "$PWD-behind"'],
+  ])('is the same after %s', async (_what, script) => {
     expect(await changes(tree, script)).toBe(false);
   });
 
-  it('is the same for what changed behind a link that leads out', async () => {
+  it('is the same after a change behind a link that leads out', async () => {
     const made = 'mkdir in out; ln -s ../out in/link; touch out/file';
     expect(await changes(made, 'touch out/new; rm out/file', 'in')).toBe(false);
   });
 
-  it('belongs to the tree, not to the place where it is', async () => {
+  it('does not depend on the path of the tree', async () => {
     const folder = scratchFolder();
     shell(`mkdir one; cd one; ${tree}; cd ..; cp -a one other`, folder);
     expect(await fingerprintTree(path.join(folder, 'other'))).toBe(await fingerprintTree(path.join(folder, 'one')));
   });
 
-  it('is the same for two trees exactly when they hold the same, whatever the names', async () => {
+  it('is the same for two trees exactly when they have the same content, whatever the names', async () => {
     const name = fc
       .string({
         unit: fc.constantFrom('a', 'b', '\n', '"', ',', '\\', ' ', 'é', '\u0001', '-'),
@@ -126,22 +126,22 @@ describe('the fingerprint of a workspace with git', () => {
     ['another branch checked out', 'git checkout -q -b other'],
     ['a tag', 'git tag v1'],
     ['packed references and a commit', 'git pack-refs --all; git commit -q --allow-empty -m two'],
-  ])('is another for %s', async (_what, script) => {
+  ])('differs after %s', async (_what, script) => {
     expect(await changes(repository, `cd repo; ${script}`)).toBe(true);
   });
 
   it.each([
     ['a look at its state', 'git status; git diff; git log; git show; git branch'],
-    // The second look writes the index again, for the time of the file in it is not its time any more.
+    // The second examination writes the index again, because its time for the file is no longer right.
     ['a refreshed index', 'git update-index --really-refresh; git add file; touch .git/index; git status'],
     ['objects that nothing refers to', 'echo x | git hash-object -w --stdin; git gc -q --prune=now --no-detach || :'],
     ['a lock and a note of git', 'touch .git/index.lock .git/COMMIT_EDITMSG; rm .git/index.lock'],
-  ])('is the same for %s', async (what, script) => {
+  ])('is the same after %s', async (what, script) => {
     const packed = what.startsWith('objects') ? '; git pack-refs --all; git gc -q' : '';
     expect(await changes(`${repository}${packed}`, `cd repo; ${script}`)).toBe(false);
   });
 
-  it('is another for a commit in its worktree, and the same for one in another', async () => {
+  it('differs after a commit in its worktree, and is the same after one in another worktree', async () => {
     const made = `${repository}; git worktree add -q ../mine; git worktree add -q ../theirs`;
     const commit = 'git commit -q --allow-empty -m two';
     expect(await changes(made, `cd mine; ${commit}`, 'mine')).toBe(true);
@@ -153,7 +153,7 @@ describe('the fingerprint of a workspace with git', () => {
     expect(await changes(`${made}; cd ../mine; git checkout -q --detach`, `cd mine; ${commit}`, 'mine')).toBe(true);
   });
 
-  it('is another for a commit in a submodule', async () => {
+  it('differs after a commit in a submodule', async () => {
     const made = `${repository}; cd ..; git init -q top; cd top; git submodule --quiet add ../repo sub`;
     expect(await changes(made, 'cd top/sub; git commit -q --allow-empty -m two', 'top')).toBe(true);
   });
@@ -176,12 +176,15 @@ describe('a hostile tree', () => {
     ['a .git that leads too far', 'printf "gitdir: %03900d" 1 > .git'],
     ['a HEAD that leads out', 'mkdir x; echo "ref: refs/../../../etc/passwd" > x/HEAD; echo "gitdir: x" > .git'],
     ['a HEAD with a NUL', 'mkdir x; printf "ref: refs/a\\0b" > x/HEAD; echo "gitdir: x" > .git'],
-    ['names that are no text', 'touch "$(printf "a\\377")" "$(printf "a\\376")"; mkdir "$(printf "d\\377\\n")"'],
+    [
+      'names that are not valid UTF-8',
+      'touch "$(printf "a\\377")" "$(printf "a\\376")"; mkdir "$(printf "d\\377\\n")"',
+    ],
     [
       'a socket of a program',
       'perl -MIO::Socket::UNIX -e "IO::Socket::UNIX->new(Local => q(s), Listen => 1)" || mkfifo s',
     ],
-  ])('with %s has a fingerprint, soon and the same twice', async (_what, script) => {
+  ])('with %s has a fingerprint, fast and twice the same', async (_what, script) => {
     const folder = scratchFolder();
     shell(script, folder);
     const first = await fingerprintTree(folder);
@@ -191,7 +194,7 @@ describe('a hostile tree', () => {
     expect(await fingerprintTree(folder)).not.toBe(first);
   });
 
-  it('does not make a file outside it count by a HEAD that leads there', async () => {
+  it('cannot make a file outside of it count by a HEAD that leads there', async () => {
     const made = `mkdir -p in/x/refs out; echo one > out/file; echo "gitdir: x" > in/.git
       echo "ref: refs/../../../out/file" > in/x/HEAD; test -e in/x/refs/../../../out/file`;
     expect(await changes(made, 'echo two > out/file', 'in')).toBe(false);
@@ -209,7 +212,7 @@ describe('a hostile tree', () => {
     expect(await fingerprintTree(folder)).not.toBe(first);
   });
 
-  it('has no fingerprint when it is not there, no directory, or a link to one', async () => {
+  it('has no fingerprint when it is missing, not a directory, or a link to one', async () => {
     const folder = scratchFolder();
     writeFileSync(path.join(folder, 'file'), '');
     symlinkSync('.', path.join(folder, 'link'));
@@ -217,10 +220,10 @@ describe('a hostile tree', () => {
       expect(await fingerprintTree(path.join(folder, name))).toBeNull();
   });
 
-  it('has no fingerprint when it has more entries than are looked at, wherever they are', async () => {
+  it('has no fingerprint when it has more entries than the limit, wherever they are', async () => {
     const folder = scratchFolder();
     shell('mkdir -p many .git/refs/heads; touch many/1 many/2 .git/refs/heads/main', folder);
-    // many with two, .git with what counts of it: heads and main.
+    // many with two, and .git with its two relevant entries: heads and main.
     expect(await fingerprintTree(folder, { left: 6 })).not.toBeNull();
     expect(await fingerprintTree(folder, { left: 5 })).toBeNull();
     shell('touch .git/refs/heads/other', folder);

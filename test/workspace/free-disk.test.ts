@@ -10,18 +10,18 @@ function folder(): string {
   return made;
 }
 
-describe('the free disk', () => {
-  it('is what the file system has for us, in whole megabytes', async () => {
+describe('free disk space', () => {
+  it('is the space that the file system has for this user, in whole megabytes', async () => {
     const made = folder();
     const before = statfsSync(made);
     const free = await freeDiskMb(made);
     const expected = (before.bavail * before.bsize) / 1024 ** 2;
     expect(Number.isInteger(free)).toBe(true);
-    // Others write meanwhile.
+    // Other programs write meanwhile.
     expect(Math.abs((free ?? 0) - expected)).toBeLessThan(Math.max(500, expected / 10));
   });
 
-  it('of a folder that is not there yet is that of the nearest one above it', async () => {
+  it('of a folder that does not exist yet is that of the nearest existing one above it', async () => {
     const made = folder();
     expect((await nearestFolder(path.join(made, 'a/b/c'))).folder).toBe(made);
     expect(await freeDiskMb(path.join(made, 'a/b/c'))).not.toBeNull();
@@ -29,7 +29,7 @@ describe('the free disk', () => {
     expect(await freeDiskMb(path.join(made, 'file/x'))).not.toBeNull();
   });
 
-  it('is unknown where the file system has no size, or the path leads nowhere', async () => {
+  it('is unknown where the file system has no size, or the path cannot exist', async () => {
     const made = folder();
     symlinkSync('loop', path.join(made, 'loop'));
     expect(await freeDiskMb(path.join(made, 'loop/x'))).toBeNull();

@@ -2,12 +2,12 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { scratchGit } from './git/look-scene.ts';
+import { scratchGit } from './git/examine-scene.ts';
 import { commit, git, scratchRepository } from './git/scratch-repository.ts';
 import { rejection, scratchFolder } from './scratch-folder.ts';
 import { scratchWorkspaces, visit } from './scratch-workspaces.ts';
 
-/** Git itself would be let wait for a minute and more. */
+/** Git itself would be allowed to wait for a minute and more. */
 const soonMs = 20_000;
 
 function pipe(file: string): void {
@@ -18,7 +18,7 @@ function pipe(file: string): void {
 // @conforms git.34
 describe('a pipe where git expects a file', () => {
   it.each(['.gitignore', 'src/deep/.gitattributes', 'nested/.gitignore'])(
-    'called %s keeps the workspace at once, with the reason, and lets it be looked at',
+    'named %s keeps the workspace at once, with the reason, and does not block an examination',
     async (name) => {
       const { workspaces, root } = scratchWorkspaces();
       const place = { path: path.join(root, 'T-1'), identifier: 'T-1' };
@@ -36,7 +36,7 @@ describe('a pipe where git expects a file', () => {
     soonMs,
   );
 
-  it('is no matter where git does not open it', async () => {
+  it('has no effect where git does not open it', async () => {
     const { workspaces, root } = scratchWorkspaces();
     const place = { path: path.join(root, 'T-1'), identifier: 'T-1' };
     scratchRepository(place.path);
@@ -54,7 +54,7 @@ describe('a pipe where git expects a file', () => {
     'objects/info/commit-graph',
     'a loose object',
   ])(
-    'among the objects of an agent (%s) holds up neither its own branch nor that of another',
+    'among the objects of an agent (%s) blocks neither its own branch nor that of another',
     async (what) => {
       const source = scratchRepository(path.join(scratchFolder(), 'project'));
       const repo = { location: source, shown: source, isLocal: true };
@@ -81,7 +81,7 @@ describe('a pipe where git expects a file', () => {
 
 describe('calls of git that wait for an agent', () => {
   it(
-    'leave the turns of all others free',
+    'do not use up the slots of all others',
     async () => {
       const folder = scratchFolder();
       const source = scratchRepository(path.join(folder, 'source'));
@@ -103,8 +103,8 @@ describe('calls of git that wait for an agent', () => {
   );
 });
 
-describe('git in a folder that is gone', () => {
-  it('is told as that, and not as a git that is missing', async () => {
+describe('git in a folder that no longer exists', () => {
+  it('is reported as such, and not as a missing git', async () => {
     const folder = scratchFolder();
     const repository = scratchRepository(path.join(folder, 'r'));
     const workTree = path.join(folder, 'gone');

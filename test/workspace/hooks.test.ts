@@ -8,7 +8,7 @@ import { scratchWorkspaces, visit } from './scratch-workspaces.ts';
 
 describe('the hook after_create', () => {
   // @conforms W10
-  it('that fails tells its name, its exit code and its output', async () => {
+  it('reports its name, exit code and output when it fails', async () => {
     const { workspaces } = scratchWorkspaces({ hooks: { afterCreate: 'echo nope && echo why >&2 && exit 17' } });
     const error = await rejection(workspaces.prepare(visit()));
     expect(error).toMatchObject({
@@ -19,7 +19,7 @@ describe('the hook after_create', () => {
   });
 
   // @conforms W11
-  it('that fails leaves no half-made directory, so that it runs again', async () => {
+  it('leaves no half-made directory when it fails, so that it runs again', async () => {
     const script = 'echo try >> ../tries; echo x > partial.txt; test -e ../mended && touch READY';
     const { root, workspaces } = scratchWorkspaces({ hooks: { afterCreate: script } });
     await rejection(workspaces.prepare(visit()));
@@ -32,7 +32,7 @@ describe('the hook after_create', () => {
     expect(readFileSync(path.join(root, 'tries'), 'utf8')).toBe('try\ntry\n');
   });
 
-  it('that is given up leaves neither directory nor process', async () => {
+  it('leaves neither a directory nor a process when it is cancelled', async () => {
     const nap = uniqueNap();
     const { root, workspaces } = scratchWorkspaces({ hooks: { afterCreate: `sleep ${nap}` } });
     const giveUp = new AbortController();
@@ -47,7 +47,7 @@ describe('the hook after_create', () => {
 });
 
 describe('the hooks around a run', () => {
-  it('before_run rejects with what went wrong, and the workspace stays', async () => {
+  it('before_run rejects with the reason, and the workspace stays', async () => {
     const { workspaces } = scratchWorkspaces({ hooks: { beforeRun: 'exit 3' } });
     const workspace = await workspaces.prepare(visit());
     const error = await rejection(workspaces.beforeRun(workspace, visit()));
@@ -55,7 +55,7 @@ describe('the hooks around a run', () => {
     expect(existsSync(workspace.path)).toBe(true);
   });
 
-  it('after_run that fails is only logged, with the issue and the run', async () => {
+  it('a failing after_run is only logged, with the issue and the run', async () => {
     const { workspaces, logger } = scratchWorkspaces({ hooks: { afterRun: 'exit 3' } });
     const workspace = await workspaces.prepare(visit());
     await workspaces.afterRun(workspace, visit({ id: 'id-1' }, { runId: 'run-1' }));
@@ -72,7 +72,7 @@ describe('the hooks around a run', () => {
     ]);
   });
 
-  it('a hook that is ended by a signal is told as such', async () => {
+  it('reports the signal that ended a hook', async () => {
     const { workspaces } = scratchWorkspaces({ hooks: { beforeRun: 'kill -9 $$' } });
     const workspace = await workspaces.prepare(visit());
     const error = await rejection(workspaces.beforeRun(workspace, visit()));
@@ -81,7 +81,7 @@ describe('the hooks around a run', () => {
   });
 
   // @conforms X5
-  it('one that takes too long is ended with everything it started, whatever it ignores', async () => {
+  it('a hook that takes too long is ended with everything it started, whatever it ignores', async () => {
     const [ignoring, away] = [uniqueNap(), uniqueNap()];
     const script = `trap '' TERM; setsid sh -c "trap '' TERM; sleep ${away}" & sleep ${ignoring}`;
     const { workspaces } = scratchWorkspaces({ hooks: { beforeRun: script, timeoutMs: 500 } });
@@ -94,7 +94,7 @@ describe('the hooks around a run', () => {
     expect([...pidsWithArgument(ignoring), ...pidsWithArgument(away)]).toEqual([]);
   });
 
-  it('what a hook leaves running in the background is ended too', async () => {
+  it('processes that a hook leaves in the background are ended too', async () => {
     const nap = uniqueNap();
     const { workspaces } = scratchWorkspaces({ hooks: { beforeRun: `setsid sleep ${nap} > /dev/null 2>&1 & exit 0` } });
     const workspace = await workspaces.prepare(visit());
@@ -103,7 +103,7 @@ describe('the hooks around a run', () => {
   });
 
   // @conforms W19
-  it('of a long output an error carries the first part only', async () => {
+  it('an error contains only the first part of a long output', async () => {
     const script = 'head -c 3000 /dev/zero | tr "\\0" x; exit 17';
     const { workspaces } = scratchWorkspaces({ hooks: { beforeRun: script } });
     const workspace = await workspaces.prepare(visit());
@@ -146,28 +146,28 @@ describe('the environment of a hook', () => {
   };
 
   // @conforms X11
-  it('has no tracker secret, even when the profile of the user exports it again', async () => {
+  it('has no tracker secret, even if the profile of the user exports it again', async () => {
     const env = { TRACKER_KEY: 'canary', OTHER: 'not on the list', LC_ALL: 'C' };
     const found = await environmentOf({ env, secrets: ['TRACKER_KEY'] });
-    // The profile was read, so the secret was there for a moment.
+    // The profile was read, so the secret was set for a moment.
     expect(found.env).toMatchObject({ FROM_PROFILE: 'yes', LC_ALL: 'C' });
     expect(Object.keys(found.env)).not.toContain('OTHER');
     expect(JSON.stringify(found.env)).not.toContain('canary');
   });
 
   // @conforms X11
-  it('a secret under a name of the usual list is kept back too', async () => {
+  it('does not contain a secret under a usual name either', async () => {
     const found = await environmentOf({ env: { LC_SECRET: 'canary' }, secrets: ['LC_SECRET'] });
     expect(JSON.stringify(found.env)).not.toContain('canary"');
   });
 
-  it('a name of a secret that is no variable name does not become shell text', async () => {
+  it('does not put an invalid variable name of a secret into the shell text', async () => {
     const { workspace, folder } = await environmentOf({ secrets: ['A; touch pwned', '$(touch pwned)', 'TRACKER_KEY'] });
     expect(readdirSync(workspace.path)).toEqual(['env.txt']);
     expect(existsSync(path.join(folder, 'pwned'))).toBe(false);
   });
 
-  it('tells the issue, the workspace, the attempt and the run', async () => {
+  it('contains the issue, the workspace, the attempt and the run', async () => {
     const at = visit({ id: 'id-1', title: 'A title' }, { attempt: 2 });
     const { env, workspace } = await environmentOf({}, at);
     expect(env).toMatchObject({
@@ -188,13 +188,13 @@ describe('the environment of a hook', () => {
     "'; touch pwned; '",
     '-n --help && touch pwned | touch pwned > pwned',
     '\u001b[31mred\u0007',
-  ])('the title %j arrives as it is and is never run', async (title) => {
+  ])('contains the title %j unchanged, and never runs it', async (title) => {
     const { env, workspace } = await environmentOf({}, visit({ title, identifier: `T ${title}` }));
     expect(env).toMatchObject({ BATON_ISSUE_TITLE: title, BATON_ISSUE_IDENTIFIER: `T ${title}` });
     expect(readdirSync(workspace.path)).toEqual(['env.txt']);
   });
 
-  it('a title that no variable can hold does not keep the hook from running', async () => {
+  it('lets the hook run despite a title that no variable can hold', async () => {
     expect((await environmentOf({}, visit({ title: 'a\0b' }))).env.BATON_ISSUE_TITLE).toBe('ab');
     const long = await environmentOf({}, visit({ title: 'x'.repeat(500_000) }));
     expect(long.env.BATON_ISSUE_TITLE).toMatch(/^x{4096}$/);

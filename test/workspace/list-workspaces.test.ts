@@ -24,7 +24,7 @@ function root(): string {
 const sized = { sizes: true } as const;
 
 describe('the list of workspaces', () => {
-  it('has every directory in the order of their names, and when each was last changed', async () => {
+  it('has every directory in the order of their names, with the time of its last change', async () => {
     const folder = root();
     for (const name of ['T-10', 'T-2', 'MT_Det--b45ad8f201f2d40b', '.hidden', 'a.b'])
       mkdirSync(path.join(folder, name));
@@ -40,7 +40,7 @@ describe('the list of workspaces', () => {
     });
   });
 
-  it('has neither links nor plain files nor names that no workspace has', async () => {
+  it('has neither links nor regular files nor names that no workspace can have', async () => {
     const folder = root();
     const outside = root();
     mkdirSync(path.join(folder, 'T-1'));
@@ -55,7 +55,7 @@ describe('the list of workspaces', () => {
     expect((await listWorkspaces(folder, sized)).map(({ key }) => key)).toEqual(['T-1']);
   });
 
-  it('tells what was left in the middle of being made or removed', async () => {
+  it('marks workspaces whose creation or removal is not finished', async () => {
     const folder = root();
     for (const name of ['T-1', 'T-2', '+removing+T-3+1', '+deleting+T-3+2']) mkdirSync(path.join(folder, name));
     writeFileSync(path.join(folder, '+making+T-1'), 'run');
@@ -67,7 +67,7 @@ describe('the list of workspaces', () => {
     ]);
   });
 
-  it('is empty where there is no root, and rejects for one that is none', async () => {
+  it('is empty without a root, and rejects for a root that is not a directory', async () => {
     const folder = root();
     expect(await listWorkspaces(path.join(folder, 'never'))).toEqual([]);
     writeFileSync(path.join(folder, 'file'), '');
@@ -88,7 +88,7 @@ describe('the size of a workspace', () => {
   const sizeIn = async (folder: string): Promise<number | null> =>
     (await listWorkspaces(folder, sized))[0]?.bytes ?? null;
 
-  it('is the room it takes, each file once, and nothing of what a link leads to', async () => {
+  it('is the disk space it takes, each file once, without the targets of links', async () => {
     const folder = root();
     const outside = root();
     writeFileSync(path.join(outside, 'large'), Buffer.alloc(4_000_000));
@@ -107,7 +107,7 @@ describe('the size of a workspace', () => {
     expect(((await sizeIn(folder)) ?? 0) - empty).toBeLessThan(1_100_000);
   });
 
-  it('counts a file with holes by what is on the disk', async () => {
+  it('counts a sparse file by its disk space', async () => {
     const folder = root();
     mkdirSync(path.join(folder, 'T-1'));
     const file = path.join(folder, 'T-1', 'holes');
@@ -116,7 +116,7 @@ describe('the size of a workspace', () => {
     expect(await sizeIn(folder)).toBeLessThan(1_000_000);
   });
 
-  it('sees names that are no text', async () => {
+  it('includes names that are not valid UTF-8', async () => {
     const folder = root();
     mkdirSync(path.join(folder, 'T-1'));
     const before = (await sizeIn(folder)) ?? Number.NaN;
@@ -125,7 +125,7 @@ describe('the size of a workspace', () => {
     expect(((await sizeIn(folder)) ?? 0) - before).toBeGreaterThanOrEqual(100_000);
   });
 
-  it('is unknown when there is more than can be looked at, and the others are known all the same', async () => {
+  it('is unknown above the limit of entries, and the sizes of others are still known', async () => {
     const folder = root();
     for (const name of ['T-1', 'T-2']) mkdirSync(path.join(folder, name));
     for (let count = 0; count < 20; count += 1) writeFileSync(path.join(folder, 'T-1', `${count}`), '');
@@ -133,7 +133,7 @@ describe('the size of a workspace', () => {
     expect(found.map(({ bytes }) => typeof bytes)).toEqual(['object', 'number']);
   });
 
-  it.skipIf(process.getuid?.() === 0)('is unknown when a part may not be read', async () => {
+  it.skipIf(process.getuid?.() === 0)('is unknown when a part cannot be read', async () => {
     const folder = root();
     const closed = path.join(folder, 'T-1', 'closed');
     mkdirSync(closed, { recursive: true });

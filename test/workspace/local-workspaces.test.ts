@@ -6,7 +6,7 @@ import { scratchWorkspaces, visit } from './scratch-workspaces.ts';
 
 describe('a workspace', () => {
   // @conforms W1, W13
-  it('is an empty directory named after the issue, made once and found again', async () => {
+  it('is an empty directory named after the issue, created once and reused', async () => {
     const { root, workspaces } = scratchWorkspaces();
     const first = await workspaces.prepare(visit({ identifier: 'MT/Det' }));
     expect(first).toEqual({ path: path.join(root, 'MT_Det--b45ad8f201f2d40b'), created: true, gitDir: null });
@@ -15,7 +15,7 @@ describe('a workspace', () => {
   });
 
   // @conforms W2
-  it('is never shared by two issues whose names look alike', async () => {
+  it('is never shared by two issues with similar names', async () => {
     const { root, workspaces } = scratchWorkspaces();
     const slash = await workspaces.prepare(visit({ identifier: 'team/a-1' }));
     const underscore = await workspaces.prepare(visit({ identifier: 'team_a-1' }));
@@ -26,7 +26,7 @@ describe('a workspace', () => {
   });
 
   // @conforms W4
-  it('keeps everything in it when it is used again, and after_create does not run again', async () => {
+  it('keeps its content when it is reused, and after_create does not run again', async () => {
     const { workspaces } = scratchWorkspaces({ hooks: { afterCreate: 'echo made >> README.md; mkdir deps tmp' } });
     const { path: folder } = await workspaces.prepare(visit());
     writeFileSync(path.join(folder, 'README.md'), 'edited');
@@ -37,7 +37,7 @@ describe('a workspace', () => {
     expect(readFileSync(path.join(folder, 'tmp', 'x'), 'utf8')).toBe('kept');
   });
 
-  it('that a crash left half-made is made again from the beginning', async () => {
+  it('is created again from the beginning when a crash left it half-made', async () => {
     const { workspaces, root } = scratchWorkspaces({ hooks: { afterCreate: 'echo made > made.txt' } });
     mkdirSync(path.join(root, 'T-1'), { recursive: true });
     writeFileSync(path.join(root, 'T-1', 'half.txt'), '');
@@ -48,7 +48,7 @@ describe('a workspace', () => {
     expect(readdirSync(root)).toEqual(['T-1']);
   });
 
-  it('W5, overruled by law 8: a file in its place is refused and stays', async () => {
+  it('W5, overruled by law 8: rejects a file in its place, and keeps the file', async () => {
     const { root, workspaces } = scratchWorkspaces();
     mkdirSync(root);
     writeFileSync(path.join(root, 'T-1'), 'precious');
@@ -58,7 +58,7 @@ describe('a workspace', () => {
     expect(readFileSync(path.join(root, 'T-1'), 'utf8')).toBe('precious');
   });
 
-  it('a symbolic link in its place is refused, stays, and no hook runs behind it', async () => {
+  it('rejects a symbolic link in its place, keeps it, and runs no hook behind it', async () => {
     const { folder, root, workspaces } = scratchWorkspaces({ hooks: { afterCreate: 'touch hooked' } });
     mkdirSync(root);
     mkdirSync(path.join(folder, 'outside'));
@@ -69,7 +69,7 @@ describe('a workspace', () => {
   });
 
   // @conforms W7
-  it('works below a root that is a symbolic link, and is told by its real path', async () => {
+  it('works below a root that is a symbolic link, and has its real path', async () => {
     const folder = scratchFolder();
     mkdirSync(path.join(folder, 'real'));
     symlinkSync('real', path.join(folder, 'link'));
@@ -83,7 +83,7 @@ describe('a workspace', () => {
   });
 
   // @conforms X9
-  it.each(['', '.', '..'])('the identifier %j is refused before any hook runs', async (identifier) => {
+  it.each(['', '.', '..'])('rejects the identifier %j before any hook runs', async (identifier) => {
     const { folder, root, workspaces } = scratchWorkspaces({ hooks: { afterCreate: 'touch hooked' } });
     expect((await rejection(workspaces.prepare(visit({ identifier })))).code).toMatch(
       /^workspace_(equals|outside)_root$/,
@@ -92,7 +92,7 @@ describe('a workspace', () => {
     expect(readdirSync(folder)).toEqual(['home']);
   });
 
-  it('that cannot be made says so and names the place', async () => {
+  it('reports its path when it cannot be created', async () => {
     const { root, workspaces } = scratchWorkspaces({ root: '/sys/baton-cannot-be-here' });
     const error = await rejection(workspaces.prepare(visit()));
     expect(error).toMatchObject({ code: 'workspace_unavailable', cause: expect.anything() });

@@ -6,7 +6,7 @@ import { scratchFolder } from './scratch-folder.ts';
 import { scratchWorkspaces, visit } from './scratch-workspaces.ts';
 
 describe('a workspace with a long identifier', () => {
-  it.each([200, 245, 1_000])('of %d characters can be made, used again and removed', async (length) => {
+  it.each([200, 245, 1_000])('of %d characters can be created, reused and removed', async (length) => {
     const identifier = 'A'.repeat(length);
     const { workspaces, root } = scratchWorkspaces();
     const made = await workspaces.prepare(visit({ identifier }));
@@ -19,8 +19,8 @@ describe('a workspace with a long identifier', () => {
   });
 });
 
-describe.each(['worktree', 'clone'] as const)('a file that workspace.copy brought into a %s', (strategy) => {
-  it('hides neither a folder that the agent makes in its place nor a file in it', async () => {
+describe.each(['worktree', 'clone'] as const)('a file that workspace.copy copied into a %s', (strategy) => {
+  it('hides neither a folder that the agent makes with its name nor a file in it', async () => {
     const source = scratchRepository(path.join(scratchFolder(), 'project'));
     mkdirSync(path.join(source, 'cfg'));
     const names = ['notes.md', 'odd #[x]! ', 'cfg/a.json'];

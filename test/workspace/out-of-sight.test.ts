@@ -32,7 +32,7 @@ async function withWork(settings: Partial<WorkspaceSettings> = {}) {
 
 const status = 'AM staged.ts\n?? loose.ts';
 
-describe.each(['worktree', 'clone'] as const)('the removal of a %s while its root is out of sight', (strategy) => {
+describe.each(['worktree', 'clone'] as const)('the removal of a %s while its root is not mounted', (strategy) => {
   // @conforms git.30
   it.each(['absent', 'empty'])('keeps everything, with the reason, when the root is %s', async (how) => {
     const { root, place, remove, workspaces, kept, source } = await withWork({ strategy });
@@ -49,7 +49,7 @@ describe.each(['worktree', 'clone'] as const)('the removal of a %s while its roo
     expect(git(source, 'for-each-ref', '--format=%(refname)', 'refs/baton')).toContain('refs/baton/salvage/T-1/');
   });
 
-  it('goes on when somebody says that the root is gone for good', async () => {
+  it('continues when a person confirms that the root is gone for good', async () => {
     const { root, remove, kept } = await withWork({ strategy });
     rmSync(root, { recursive: true });
     expect(await remove()).toMatchObject({ outcome: 'kept' });
@@ -60,8 +60,8 @@ describe.each(['worktree', 'clone'] as const)('the removal of a %s while its roo
   });
 });
 
-describe('the removal of a workspace whose directory alone is gone', () => {
-  it('saves what was staged in it, which its git directory still has', async () => {
+describe('the removal of a workspace whose directory alone is missing', () => {
+  it('saves its staged files, which its git directory still has', async () => {
     const { place, source, remove } = await withWork();
     const blob = git(place.path, 'rev-parse', ':staged.ts');
     rmSync(place.path, { recursive: true });
@@ -72,14 +72,14 @@ describe('the removal of a workspace whose directory alone is gone', () => {
   });
 });
 
-describe('a workspace whose record cannot be read', () => {
+describe('a workspace with an unreadable record', () => {
   const damages: readonly (readonly [string, (text: string) => string])[] = [
     ['of a later version', (text) => text.replace('"version": 1', '"version": 2')],
     ['damaged', (text) => text.slice(0, 100)],
   ];
 
   // @conforms git.31
-  it.each(damages)('is kept when the record is %s, though the agent took its .git away', async (_what, damage) => {
+  it.each(damages)('is kept when the record is %s, even if the agent removed its .git', async (_what, damage) => {
     const { place, kept, remove, workspaces } = await withWork();
     const record = path.join(kept, 'checkout.json');
     const text = readFileSync(record, 'utf8');
@@ -93,16 +93,19 @@ describe('a workspace whose record cannot be read', () => {
     expect(await remove()).toMatchObject({ outcome: 'removed', saved: [{ files: 2, commits: 0 }] });
   });
 
-  it.each(damages)('is not taken for gone when the record is %s and its directory vanished', async (_what, damage) => {
-    const { place, kept, remove } = await withWork();
-    const record = path.join(kept, 'checkout.json');
-    writeFileSync(record, damage(readFileSync(record, 'utf8')));
-    rmSync(place.path, { recursive: true });
-    expect(await remove()).toMatchObject({ outcome: 'kept', reason: expect.stringContaining(record) });
-    expect(existsSync(path.join(kept, 'git', 'HEAD'))).toBe(true);
-  });
+  it.each(damages)(
+    'does not count as gone when the record is %s and its directory is missing',
+    async (_what, damage) => {
+      const { place, kept, remove } = await withWork();
+      const record = path.join(kept, 'checkout.json');
+      writeFileSync(record, damage(readFileSync(record, 'utf8')));
+      rmSync(place.path, { recursive: true });
+      expect(await remove()).toMatchObject({ outcome: 'kept', reason: expect.stringContaining(record) });
+      expect(existsSync(path.join(kept, 'git', 'HEAD'))).toBe(true);
+    },
+  );
 
-  it('is kept when its removal was cut short before the work was saved', async () => {
+  it('is kept when its removal was interrupted before the work was saved', async () => {
     const { root, place, kept, workspaces } = await withWork();
     const record = path.join(kept, 'checkout.json');
     writeFileSync(record, '{}');
@@ -114,7 +117,7 @@ describe('a workspace whose record cannot be read', () => {
     expect(existsSync(path.join(kept, 'git', 'HEAD'))).toBe(true);
   });
 
-  it('is used by the next run all the same', async () => {
+  it('is still used by the next run', async () => {
     const { place, kept, workspaces } = await withWork();
     writeFileSync(path.join(kept, 'checkout.json'), '{}');
     expect(await workspaces.prepare(visit())).toMatchObject({ created: false, path: place.path });

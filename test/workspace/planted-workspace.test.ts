@@ -6,7 +6,7 @@ import { commit, git, scratchRepository } from './git/scratch-repository.ts';
 import { rejection, scratchFolder } from './scratch-folder.ts';
 import { scratchWorkspaces, visit } from './scratch-workspaces.ts';
 
-/** The workspace of T-1 is there; somebody puts one for T-2 beside it before Baton does. */
+/** The workspace of T-1 exists; another program makes one for T-2 next to it before Baton does. */
 async function scene(strategy: 'worktree' | 'clone') {
   const source = scratchRepository(path.join(scratchFolder(), 'project'));
   const repo = { location: source, shown: source, isLocal: true };
@@ -17,7 +17,7 @@ async function scene(strategy: 'worktree' | 'clone') {
 }
 
 // @conforms git.33
-describe('a workspace that is there before Baton made it', () => {
+describe('a workspace that existed before Baton created it', () => {
   it.each(['worktree', 'clone'] as const)(
     'is refused when its .git leads to the git directory of another %s',
     async (strategy) => {
@@ -59,7 +59,7 @@ describe('a workspace that is there before Baton made it', () => {
     expect((await rejection(second())).code).toBe('workspace_unavailable');
   });
 
-  it('is used as it is when it has a repository of its own, and the log says so once', async () => {
+  it('is used unchanged when it has its own repository, and that is logged once', async () => {
     const { planted, second, logger, source, workspaces } = await scene('worktree');
     scratchRepository(planted);
     const made = await second();

@@ -6,7 +6,7 @@ import { runs } from '../property-runs.ts';
 import { scratchFolder } from './scratch-folder.ts';
 import { scratchWorkspaces, visit } from './scratch-workspaces.ts';
 
-describe('the path of a removal is judged by itself', () => {
+describe('the path of a removal', () => {
   it.each([
     // @conforms W8
     ['is the root', '', ''],
@@ -18,9 +18,9 @@ describe('the path of a removal is judged by itself', () => {
     ['goes up and down again', '../workspaces/T-1', 'T-1'],
     ['ends with a slash', 'T-1/', 'T-1'],
     ['is a directory inside a workspace', 'T-1/T-3', 'T-3'],
-    ['is an identifier that is no text', 'T-\ud800', 'T-\ud800'],
+    ['is an identifier that is not text', 'T-\ud800', 'T-\ud800'],
     ['has a NUL', 'T-1\0', 'T-1'],
-  ])('and nothing is touched when it %s', async (_what, below, identifier) => {
+  ])('leaves everything unchanged when it %s', async (_what, below, identifier) => {
     const { folder, root, workspaces } = scratchWorkspaces({ hooks: { beforeRemove: 'touch ../hooked' } });
     mkdirSync(path.join(root, 'T-1', 'T-3'), { recursive: true });
     mkdirSync(path.join(root, 'T-2'));
@@ -31,19 +31,19 @@ describe('the path of a removal is judged by itself', () => {
     expect(readdirSync(path.join(root, 'T-1'))).toEqual(['T-3']);
   });
 
-  it('and nothing is touched when it is relative', async () => {
+  it('leaves everything unchanged when it is relative', async () => {
     const { workspaces } = scratchWorkspaces();
     const removal = await workspaces.remove({ path: 'T-1', identifier: 'T-1' }, visit());
     expect(removal).toMatchObject({ outcome: 'kept', code: 'path_not_absolute' });
   });
 
-  it('and a place directly below the root of the file system is never a workspace', async () => {
+  it('is never directly below the root of the file system', async () => {
     const { workspaces } = scratchWorkspaces();
     const removal = await workspaces.remove({ path: '/no-such-baton', identifier: 'no-such-baton' }, visit());
     expect(removal).toMatchObject({ outcome: 'kept', code: 'below_file_system_root' });
   });
 
-  it('and a home folder, or what holds one or the root, stays when a ticket has its name', async () => {
+  it('is never a home folder, or a folder that contains one or the root, even if an issue has its name', async () => {
     const { folder, home, workspaces } = scratchWorkspaces();
     const named = (at: string) => workspaces.remove({ path: at, identifier: path.basename(at) }, visit());
     expect(await named(home)).toMatchObject({ outcome: 'kept', code: 'holds_home' });
@@ -52,7 +52,7 @@ describe('the path of a removal is judged by itself', () => {
   });
 
   // @conforms removal.7
-  it('and whatever it is made of, only a real directory named after the issue goes', async () => {
+  it('leads to the removal of nothing but a real directory named after the issue', async () => {
     const piece = fc.constantFrom('workspaces', 'T-1', 'T-2', 'link', 'up', '..', '.', '', 'home');
     const pieces = fc.array(piece, { maxLength: 5 });
     const identifiers = fc.oneof(piece, fc.constantFrom('T-1', 'T-2', 'link'));
@@ -67,7 +67,7 @@ describe('the path of a removal is judged by itself', () => {
         symlinkSync(path.join(folder, 'outside'), path.join(old, 'link'));
         symlinkSync('..', path.join(old, 'T-1', 'up'));
         const wanted = [folder, ...parts].join('/');
-        // Node reads `..` by the letter, the system by where a link leads.
+        // Node resolves `..` as text, the system by the target of a link.
         const isPlain = path.normalize(wanted) === wanted && existsSync(wanted) && realpathSync(wanted) === wanted;
         const removal = await workspaces.remove({ path: wanted, identifier }, visit());
         if (removal.outcome === 'removed') {
@@ -96,8 +96,8 @@ describe('the path of a removal is judged by itself', () => {
   });
 });
 
-describe('what changes while a workspace is being removed', () => {
-  // The hook runs between the look and the removal: the worst moment for anything to change.
+describe('a change during the removal of a workspace', () => {
+  // The hook runs between the check and the removal: the worst time for a change.
   const scene = async (beforeRemove: string) => {
     const made = scratchWorkspaces({ hooks: { beforeRemove } });
     const { path: workspace } = await made.workspaces.prepare(visit());
@@ -108,7 +108,7 @@ describe('what changes while a workspace is being removed', () => {
   };
 
   // @conforms removal.2
-  it('a repository that appears is kept, under its own name', async () => {
+  it('that adds a repository keeps the workspace under its own name', async () => {
     const { root, workspace, removal } = await scene('mkdir -p late/.git');
     expect(removal).toMatchObject({ outcome: 'kept', code: 'unsaved', reason: expect.stringContaining('late') });
     expect(readdirSync(root)).toEqual(['T-1']);
@@ -120,7 +120,7 @@ describe('what changes while a workspace is being removed', () => {
     ['a link to the real one', 'cd ..; mv T-1 moved; ln -s moved T-1'],
     ['another directory', 'cd ..; mv T-1 moved; mkdir T-1; touch T-1/new'],
     ['a file', 'cd ..; mv T-1 moved; echo new > T-1'],
-  ])('%s that takes its place is put back and nothing is deleted', async (_what, script) => {
+  ])('that replaces it by %s is undone and nothing is deleted', async (_what, script) => {
     const { folder, root, removal } = await scene(script);
     expect(removal).toMatchObject({ outcome: 'kept', code: 'replaced' });
     expect(readdirSync(root)).toEqual(['T-1', 'moved']);
@@ -128,14 +128,14 @@ describe('what changes while a workspace is being removed', () => {
     expect(readdirSync(path.join(folder, 'outside'))).toEqual(['deep']);
   });
 
-  it('a workspace that its own hook removes is absent', async () => {
+  it('by its own hook that removes it makes it absent', async () => {
     const { root, removal } = await scene('rm -rf ../T-1');
     expect(removal).toEqual({ outcome: 'absent' });
     expect(readdirSync(root)).toEqual([]);
   });
 });
 
-describe('a removal that a crash cut short', () => {
+describe('a removal that a crash interrupted', () => {
   const half = (root: string, name: string): string => {
     mkdirSync(path.join(root, name, 'rest'), { recursive: true });
     writeFileSync(path.join(root, name, 'rest', 'file'), '');
@@ -154,7 +154,7 @@ describe('a removal that a crash cut short', () => {
     expect(logger.lines.map(({ level }) => level)).toEqual(['info', 'info']);
   });
 
-  it('is finished together with a workspace that was made since', async () => {
+  it('is finished together with a workspace that was created since', async () => {
     const { root, workspaces } = scratchWorkspaces();
     half(root, '+removing+T-1+1');
     const { path: workspace, created } = await workspaces.prepare(visit());
@@ -167,7 +167,7 @@ describe('a removal that a crash cut short', () => {
   });
 
   // @conforms 2.18
-  it('is finished at the start, and only that', async () => {
+  it('is finished at the start of a daemon, and nothing else is removed', async () => {
     const { folder, root, workspaces, logger } = scratchWorkspaces();
     half(root, '+removing+T-1+1');
     half(root, '+removing+a_b--c14cddc033f64b9d+12');
@@ -192,7 +192,7 @@ describe('a removal that a crash cut short', () => {
     });
   });
 
-  it('that holds a repository after all is kept and told', async () => {
+  it('is kept and reported when the directory contains a repository after all', async () => {
     const { root, workspaces } = scratchWorkspaces();
     mkdirSync(path.join(root, '+removing+T-1+1', '.git'), { recursive: true });
     const removal = await workspaces.remove({ path: path.join(root, 'T-1'), identifier: 'T-1' }, visit());
@@ -200,7 +200,7 @@ describe('a removal that a crash cut short', () => {
     expect(readdirSync(root)).toEqual(['+removing+T-1+1']);
   });
 
-  it('leaves a root that is not there, or is none, alone', async () => {
+  it('does nothing for a root that is missing or not a directory', async () => {
     const { folder, workspaces, logger } = scratchWorkspaces();
     await workspaces.finishRemovals(path.join(folder, 'nowhere'));
     expect(logger.lines).toEqual([]);

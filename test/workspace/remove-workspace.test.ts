@@ -16,7 +16,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { pidsWithArgument, uniqueNap } from '../process/real-children.ts';
 import { type Changes, scratchWorkspaces, visit } from './scratch-workspaces.ts';
 
-/** A workspace that an agent has worked in, and one beside it. */
+/** A workspace that an agent has worked in, and another one next to it. */
 async function usedWorkspaces(changes: Changes = {}, identifier = 'T-1') {
   const scene = scratchWorkspaces(changes);
   const { path: folder } = await scene.workspaces.prepare(visit({ identifier }));
@@ -36,9 +36,9 @@ function shell(script: string, cwd: string): void {
 
 const keepsTrace = 'echo hooked >> ../hooks.log';
 
-describe('a workspace whose issue is over', () => {
+describe('the workspace of a finished issue', () => {
   // @conforms W14
-  it('is removed, and nothing beside it', async () => {
+  it('is removed, and nothing next to it', async () => {
     const { root, beside, remove } = await usedWorkspaces();
     expect(await remove()).toEqual({ outcome: 'removed', saved: [] });
     expect(readdirSync(root)).toEqual(['T-2']);
@@ -46,7 +46,7 @@ describe('a workspace whose issue is over', () => {
   });
 
   // @conforms W2
-  it('is not the one of an issue whose name looks alike', async () => {
+  it('is not confused with that of an issue with a similar name', async () => {
     const { workspaces, workspace, remove } = await usedWorkspaces({}, 'team/a-1');
     const { path: alike } = await workspaces.prepare(visit({ identifier: 'team_a-1' }));
     expect(await remove()).toEqual({ outcome: 'removed', saved: [] });
@@ -55,7 +55,7 @@ describe('a workspace whose issue is over', () => {
   });
 
   // @conforms W16
-  it('that is not there is absent, and no hook runs', async () => {
+  it('is reported as absent when it does not exist, and no hook runs', async () => {
     const { root, workspaces } = scratchWorkspaces({ hooks: { beforeRemove: keepsTrace } });
     const place = { path: workspaces.pathOf('T-1'), identifier: 'T-1' };
     expect(await workspaces.remove(place, visit())).toEqual({ outcome: 'absent' });
@@ -64,14 +64,14 @@ describe('a workspace whose issue is over', () => {
     expect(readdirSync(root)).toEqual([]);
   });
 
-  it('is made anew, with after_create, when the issue comes back', async () => {
+  it('is created again, with after_create, when the issue becomes active again', async () => {
     const { workspaces, workspace, remove } = await usedWorkspaces({ hooks: { afterCreate: 'touch fresh' } });
     await remove();
     expect(await workspaces.prepare(visit())).toEqual({ path: workspace, created: true, gitDir: null });
     expect(readdirSync(workspace)).toEqual(['fresh']);
   });
 
-  it('that a crash left half-made goes with its mark', async () => {
+  it('is removed with its marker when a crash left it half-made', async () => {
     const { root, remove } = await usedWorkspaces();
     writeFileSync(path.join(root, '+making+T-1'), '');
     expect(await remove()).toEqual({ outcome: 'removed', saved: [] });
@@ -79,7 +79,7 @@ describe('a workspace whose issue is over', () => {
   });
 
   // @conforms O10
-  it('is removed below the root it was made in, also when the root is another one by now', async () => {
+  it('is removed below the root it was created in, even if the root has changed', async () => {
     const old = await usedWorkspaces();
     const now = await usedWorkspaces();
     const removal = await now.workspaces.remove({ path: old.workspace, identifier: 'T-1' }, visit());
@@ -88,14 +88,14 @@ describe('a workspace whose issue is over', () => {
     expect(readdirSync(now.root)).toEqual(['T-1', 'T-2']);
   });
 
-  it('has its place told without being made', () => {
+  it('has a path that can be read without creating it', () => {
     const { root, workspaces } = scratchWorkspaces();
     expect(workspaces.pathOf('a/b')).toBe(path.join(root, 'a_b--c14cddc033f64b9d'));
     expect(() => workspaces.pathOf('..')).toThrow(expect.objectContaining({ code: 'workspace_outside_root' }));
     expect(existsSync(root)).toBe(false);
   });
 
-  it('goes with everything that a file system can hold, and nothing that its links lead to', async () => {
+  it('is removed with everything that a file system can hold, but not the targets of its links', async () => {
     const { folder, root, workspace, remove } = await usedWorkspaces();
     mkdirSync(path.join(folder, 'outside', '.git'), { recursive: true });
     writeFileSync(path.join(folder, 'outside', 'precious'), '');
@@ -107,7 +107,7 @@ describe('a workspace whose issue is over', () => {
     expect(readdirSync(path.join(folder, 'outside')).sort()).toEqual(['.git', 'precious']);
   });
 
-  it('goes with directories that a tool has write-protected', async () => {
+  it('is removed with directories that a tool has write-protected', async () => {
     const { root, workspace, remove } = await usedWorkspaces();
     chmodSync(path.join(workspace, 'deep', 'er'), 0o500);
     chmodSync(path.join(workspace, 'deep'), 0o500);
@@ -118,7 +118,7 @@ describe('a workspace whose issue is over', () => {
 
 describe('the hook before_remove', () => {
   // @conforms W17
-  it('of several lines runs once, in the workspace, before it goes', async () => {
+  it('with several lines runs once, in the workspace, before the removal', async () => {
     const beforeRemove = 'set -e\n# what is left\nls > ../left.txt\npwd >> ../hooks.log\n';
     const hooks = { afterCreate: 'echo made >> ../made.log', beforeRemove };
     const { root, workspaces, workspace, remove } = await usedWorkspaces({ hooks });
@@ -131,7 +131,7 @@ describe('the hook before_remove', () => {
   });
 
   // @conforms W19
-  it('that fails with a long output is logged, shortened, and changes nothing', async () => {
+  it('is logged with shortened output when it fails, and changes nothing', async () => {
     const beforeRemove = 'head -c 3000 /dev/zero | tr "\\0" x; exit 17';
     const { root, logger, remove } = await usedWorkspaces({ hooks: { beforeRemove } });
     expect(await remove()).toEqual({ outcome: 'removed', saved: [] });
@@ -143,11 +143,11 @@ describe('the hook before_remove', () => {
   });
 
   // @conforms W20
-  it('that takes too long is ended with what it started, and changes nothing', async () => {
+  it('is ended with everything it started when it takes too long, and changes nothing', async () => {
     const nap = uniqueNap();
     const hooks = { beforeRemove: `setsid sleep ${nap} & sleep ${nap}`, timeoutMs: 300 };
     const { root, logger, workspaces, workspace } = await usedWorkspaces({ hooks });
-    // Also without a run whose marker its processes could have.
+    // Also without a run, whose marker its processes would have.
     const nobody = { issue: visit().issue, runId: null, attempt: null };
     const removing = workspaces.remove({ path: workspace, identifier: 'T-1' }, nobody);
     await expect.poll(() => pidsWithArgument(nap)).toHaveLength(2);
@@ -158,14 +158,14 @@ describe('the hook before_remove', () => {
     expect(logger.lines[0]?.fields).not.toHaveProperty('run_id');
   });
 
-  it('that cannot be started at all changes nothing', async () => {
+  it('changes nothing when it cannot be started', async () => {
     const { remove, root } = await usedWorkspaces({ hooks: { beforeRemove: 'true' }, env: { PATH: '/nowhere' } });
     expect(await remove()).toEqual({ outcome: 'removed', saved: [] });
     expect(readdirSync(root)).toEqual(['T-2']);
   });
 
   // @conforms X11
-  it('sees the issue and its workspace, and no tracker secret', async () => {
+  it('gets the issue and its workspace, and no tracker secret', async () => {
     const changes = { hooks: { beforeRemove: 'env > ../env.txt' }, env: { KEY: 'canary' }, secrets: ['KEY'] };
     const { root, workspaces, workspace } = await usedWorkspaces(changes);
     const issue = { id: 'id-1', identifier: 'NEW-9', title: '$(touch pwned)' };
@@ -185,7 +185,7 @@ describe('the hook before_remove', () => {
     expect(readdirSync(root).sort()).toEqual(['T-2', 'env.txt']);
   });
 
-  it('that is given up keeps the workspace as it is', async () => {
+  it('keeps the workspace unchanged when it is cancelled', async () => {
     const nap = uniqueNap();
     const { workspaces, workspace } = await usedWorkspaces({ hooks: { beforeRemove: `sleep ${nap}` } });
     const giveUp = new AbortController();
@@ -199,7 +199,7 @@ describe('the hook before_remove', () => {
   });
 });
 
-/** Without what the hook leaves. */
+/** Without the files that the hook leaves. */
 function workspacesIn(root: string): string[] {
   return readdirSync(root).filter((name) => name !== 'hooks.log');
 }
@@ -211,23 +211,23 @@ describe('a workspace is kept', () => {
     ['a worktree, whose .git is a file', 'echo gitdir: elsewhere > .git'],
     ['a link called .git', 'ln -s /nowhere .git'],
     ['a repository far below', 'mkdir -p a/b/c/d/.git'],
-    ['a repository below a name that is no text', 'mkdir -p "$(printf "bad\\377\\033[31m")/.git"'],
+    ['a repository below a name that is not text', 'mkdir -p "$(printf "bad\\377\\033[31m")/.git"'],
     ['a repository of a file system that does not tell .GIT from .git', 'mkdir -p a/.GIT'],
-  ])('when it holds %s', async (_what, script) => {
+  ])('when it contains %s', async (_what, script) => {
     const { root, workspace, logger, remove } = await usedWorkspaces({ hooks: { beforeRemove: keepsTrace } });
     shell(script, workspace);
     const removal = await remove();
     expect(removal).toMatchObject({ outcome: 'kept', code: 'unsaved' });
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: that there are none is the point.
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: the test checks that there are none.
     expect(JSON.stringify(removal)).not.toMatch(/[\u0000-\u001f]|\\u001b|\\n/);
     expect(readFileSync(path.join(workspace, 'notes.txt'), 'utf8')).toBe('work');
     expect(workspacesIn(root)).toEqual(['T-1', 'T-2']);
     expect(logger.lines).toEqual([]);
   });
 
-  it('when its paths are too long to be looked at', async () => {
+  it('when its paths are too long to be examined', async () => {
     const { workspace, root, remove } = await usedWorkspaces({ hooks: { beforeRemove: keepsTrace } });
-    // No single path reaches it: it is made in two halves and put together.
+    // No single path reaches it: the test makes two halves and joins them.
     const half = Array.from({ length: 14 }, () => 'd'.repeat(200)).join('/');
     mkdirSync(path.join(workspace, 'low', half, '.git'), { recursive: true });
     mkdirSync(path.join(workspace, 'high', half), { recursive: true });
@@ -238,7 +238,7 @@ describe('a workspace is kept', () => {
     expect(workspacesIn(root)).toEqual(['T-1', 'T-2']);
   });
 
-  it.skipIf(process.getuid?.() === 0)('when a part of it may not be read', async () => {
+  it.skipIf(process.getuid?.() === 0)('when a part of it cannot be read', async () => {
     const { workspace, remove } = await usedWorkspaces({ hooks: { beforeRemove: keepsTrace } });
     chmodSync(path.join(workspace, 'deep'), 0);
     onTestFinished(() => chmodSync(path.join(workspace, 'deep'), 0o700));
@@ -252,14 +252,14 @@ describe('a workspace is kept', () => {
     expect(workspacesIn(root)).toEqual(['T-1', 'T-2']);
   });
 
-  it('when a file is in its place', async () => {
+  it('when a file has its name', async () => {
     const { root, remove } = await usedWorkspaces();
     shell('mv T-1 away; echo precious > T-1', root);
     expect(await remove()).toMatchObject({ outcome: 'kept', code: 'not_a_directory' });
     expect(readFileSync(path.join(root, 'T-1'), 'utf8')).toBe('precious\n');
   });
 
-  it.each(['outside', 'workspaces/T-2'])('when a link to %s is in its place', async (target) => {
+  it.each(['outside', 'workspaces/T-2'])('when a link to %s has its name', async (target) => {
     const { folder, root, beside, remove } = await usedWorkspaces({ hooks: { beforeRemove: keepsTrace } });
     mkdirSync(path.join(folder, 'outside'));
     renameSync(path.join(root, 'T-1'), path.join(folder, 'away'));
@@ -270,7 +270,7 @@ describe('a workspace is kept', () => {
     expect(readdirSync(beside)).toEqual(['notes.txt']);
   });
 
-  it('when a link has taken the place of its root', async () => {
+  it('when a link has replaced its root', async () => {
     const { folder, root, remove } = await usedWorkspaces({ hooks: { beforeRemove: keepsTrace } });
     renameSync(root, path.join(folder, 'away'));
     mkdirSync(path.join(folder, 'precious', 'T-1'), { recursive: true });

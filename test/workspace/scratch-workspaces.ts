@@ -6,7 +6,7 @@ import type { Issue } from '../../src/core/issue/issue.ts';
 import type { HookSettings, WorkspaceSettings } from '../../src/core/settings.ts';
 import { createLocalWorkspaces } from '../../src/workspace/local-workspaces.ts';
 import type { WorkspaceVisit } from '../../src/workspace/workspace.ts';
-import { createWorkspaceGround } from '../../src/workspace/workspace-ground.ts';
+import { createWorkspaceResources } from '../../src/workspace/workspace-resources.ts';
 import { issue } from '../fake/issues.ts';
 import { memoryLogger } from '../fake/memory-logger.ts';
 import { settings } from '../fake/settings.ts';
@@ -21,7 +21,7 @@ export interface Changes {
   readonly secrets?: readonly string[];
 }
 
-/** The real local workspaces below a folder of their own, with a home folder that no profile of the machine reaches. */
+/** Real local workspaces in their own folder, with a home folder that no profile of the machine reaches. */
 export function scratchWorkspaces(changes: Changes = {}) {
   const folder = scratchFolder();
   const root = changes.root ?? path.join(folder, 'workspaces');
@@ -35,7 +35,7 @@ export function scratchWorkspaces(changes: Changes = {}) {
     daemonId: systemChance.id(),
     daemonEnv: { PATH: process.env.PATH, HOME: home, ...changes.env },
   } as const;
-  const ground = createWorkspaceGround({ ...parts, stateDir });
+  const resources = createWorkspaceResources({ ...parts, stateDir });
   const workspaces = createLocalWorkspaces({
     ...parts,
     project: 'scratch',
@@ -49,11 +49,11 @@ export function scratchWorkspaces(changes: Changes = {}) {
       ...changes.hooks,
     },
     secretEnvironment: changes.secrets ?? [],
-    ground,
+    resources,
     restoreCommand: (name) => `baton salvage restore ${name}`,
     logger,
   });
-  return { folder, root, home, stateDir, ground, logger, workspaces };
+  return { folder, root, home, stateDir, resources, logger, workspaces };
 }
 
 export function visit(changes: Partial<Issue> = {}, more: Partial<WorkspaceVisit> = {}): WorkspaceVisit {

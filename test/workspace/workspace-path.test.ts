@@ -37,7 +37,7 @@ describe('the name of a workspace', () => {
     expect(workspaceKey(identifier)).toMatch(/^_[a-z.]+--[0-9a-f]{16}$/);
   });
 
-  it('cannot be taken by an identifier that spells out the key of another', () => {
+  it('cannot be taken by an identifier that equals the key of another issue', () => {
     const borrowed = workspaceKey('team/a-1');
     expect(workspaceKey(borrowed)).not.toBe(borrowed);
     expect(workspaceKey(workspaceKey(borrowed))).not.toBe(workspaceKey(borrowed));
@@ -47,13 +47,13 @@ describe('the name of a workspace', () => {
 describe('the name of a workspace with a long identifier', () => {
   const ending = /^--[0-9a-f]{16}$/;
 
-  it('is the identifier itself up to 200 bytes, as the specification has it', () => {
+  it('is the identifier itself up to 200 bytes, as the specification says', () => {
     expect(workspaceKey('A'.repeat(200))).toBe('A'.repeat(200));
     expect(workspaceKey(`${'A'.repeat(180)}/x`)).toMatch(/^A{180}_x--[0-9a-f]{16}$/);
   });
 
   it.each(['A'.repeat(201), 'A'.repeat(245), 'A'.repeat(5_000), `${'A'.repeat(181)}/x`, 'é'.repeat(100)])(
-    'is cut to 200 bytes with a hash of all of it (%#)',
+    'is cut to 200 bytes with a hash of the whole identifier (%#)',
     (identifier) => {
       const key = workspaceKey(identifier);
       expect(key).toHaveLength(200);
@@ -71,10 +71,10 @@ describe('the path of a workspace', () => {
     ['', 'workspace_equals_root'],
     ['.', 'workspace_equals_root'],
     ['..', 'workspace_outside_root'],
-    // Neither can be told from others by its bytes, nor handed to a program.
+    // Neither has distinct bytes, nor can be passed to a program.
     ['T-\ud800', 'path_canonicalize_failed'],
     ['T-\0', 'path_canonicalize_failed'],
-  ])('the identifier %j is refused with %s and nothing is touched', (identifier, code) => {
+  ])('rejects the identifier %j with %s and touches nothing', (identifier, code) => {
     const folder = scratchFolder();
     const root = path.join(folder, 'workspaces');
     expect(codeOf(() => workspacePath(root, identifier))).toBe(code);
@@ -82,7 +82,7 @@ describe('the path of a workspace', () => {
   });
 
   it.each(['../../etc', '/etc/passwd', 'a/../../b', '..\\..', '...', '-rf', '~', '$(id)', '\n'])(
-    'the hostile identifier %j stays a direct child of the root',
+    'keeps the hostile identifier %j a direct child of the root',
     (identifier) => {
       const root = scratchFolder();
       const found = workspacePath(root, identifier);
@@ -91,9 +91,9 @@ describe('the path of a workspace', () => {
     },
   );
 
-  it('every identifier is refused or gets a direct child of the root, and never the one of another', () => {
+  it('rejects every identifier or gives it its own direct child of the root', () => {
     const root = scratchFolder();
-    // Both kinds that could meet: any text, and what is safe already, with and without the ending of a hash.
+    // Both kinds that could collide: any text, and safe text with and without the ending of a hash.
     const hash = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 16);
     const identifier = fc.oneof(
       fc.string({ unit: 'binary', maxLength: 40 }),
@@ -119,7 +119,7 @@ describe('the path of a workspace', () => {
     );
   });
 
-  it('a symbolic link in the place of the directory is refused, wherever it leads', () => {
+  it('rejects a symbolic link in the place of the directory, wherever it leads', () => {
     const folder = scratchFolder();
     const root = path.join(folder, 'root');
     mkdirSync(path.join(folder, 'outside'));
@@ -133,7 +133,7 @@ describe('the path of a workspace', () => {
   });
 
   // @conforms W7
-  it('below a root that is a symbolic link it is the real path, also before the root exists', () => {
+  it('is the real path below a root that is a symbolic link, also before the root exists', () => {
     const folder = scratchFolder();
     mkdirSync(path.join(folder, 'real'));
     symlinkSync('real', path.join(folder, 'link'));
@@ -142,7 +142,7 @@ describe('the path of a workspace', () => {
     expect(workspacePath(path.join(folder, 'link-to-nothing'), 'T-1')).toBe(path.join(folder, 'later', 'T-1'));
   });
 
-  it('a loop of symbolic links is an error that names it, not a hang', () => {
+  it('rejects a loop of symbolic links with an error that names it, and does not hang', () => {
     const folder = scratchFolder();
     symlinkSync('two', path.join(folder, 'one'));
     symlinkSync('one', path.join(folder, 'two'));
@@ -151,12 +151,12 @@ describe('the path of a workspace', () => {
     expect(codeOf(() => workspacePath(folder, 'T-1'))).toBe('path_canonicalize_failed');
   });
 
-  it('a path that is too long for the file system is refused', () => {
+  it('rejects a path that is too long for the file system', () => {
     const root = path.join(scratchFolder(), 'x'.repeat(300));
     expect(codeOf(() => workspacePath(root, 'T-1'))).toBe('path_canonicalize_failed');
   });
 
-  it('a root that is a file is an error that names it', () => {
+  it('rejects a root that is a file with an error that names it', () => {
     const folder = scratchFolder();
     writeFileSync(path.join(folder, 'file'), '');
     expect(codeOf(() => workspacePath(path.join(folder, 'file'), 'T-1'))).toBe('path_canonicalize_failed');
@@ -164,13 +164,13 @@ describe('the path of a workspace', () => {
 });
 
 describe('a canonical path', () => {
-  it('is what the kernel finds, also where a link goes up from another link', () => {
+  it('is the path that the kernel finds, also where a link goes up from another link', () => {
     const folder = scratchFolder();
     mkdirSync(path.join(folder, 'far', 'deep'), { recursive: true });
     mkdirSync(path.join(folder, 'x'));
     mkdirSync(path.join(folder, 'far', 'x'));
     symlinkSync(path.join('far', 'deep'), path.join(folder, 'deep'));
-    // To the kernel `deep/..` is `far`, for `deep` leads there; read as text it would be the folder itself.
+    // For the kernel `deep/..` is `far`, because `deep` leads there; as text it would be the folder itself.
     symlinkSync('deep/../../far/x', path.join(folder, 'up'));
     symlinkSync('deep/../x', path.join(folder, 'over'));
     symlinkSync('./far//deep/./..', path.join(folder, 'odd'));
@@ -180,7 +180,7 @@ describe('a canonical path', () => {
     expect(canonicalPath(path.join(folder, 'over'))).toBe(path.join(folder, 'far', 'x'));
   });
 
-  it('keeps what does not exist as it stands', () => {
+  it('keeps missing segments unchanged', () => {
     const folder = scratchFolder();
     expect(canonicalPath(path.join(folder, 'a', 'b', 'c'))).toBe(path.join(folder, 'a', 'b', 'c'));
   });

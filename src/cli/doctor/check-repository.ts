@@ -5,7 +5,7 @@ import { harmlessLine } from '../../core/text/harmless-line.ts';
 import { findBackend } from '../../daemon/adapters.ts';
 import type { Surroundings } from '../../daemon/surroundings.ts';
 import type { LoadedWorkflow } from '../../workflow/load-workflow.ts';
-import { lookAt } from '../../workspace/file-system.ts';
+import { lstatOrNull } from '../../workspace/file-system.ts';
 import type { Git } from '../../workspace/git/git.ts';
 import { readSource } from '../../workspace/git/source/read-source.ts';
 import { unusableSource } from '../../workspace/git/source/source-errors.ts';
@@ -62,7 +62,7 @@ async function checkBase(git: Git, repo: RepositorySettings, { base, strategy }:
 /** The references of the repository can be read. This checks whether the objects behind them can be fetched. */
 async function refuseUnusable(git: Git, repo: RepositorySettings, commit: string): Promise<void> {
   const common = await findCommonDirectory(git, repo.location);
-  if ((await lookAt(`${common}/shallow`)) !== null) {
+  if ((await lstatOrNull(`${common}/shallow`)) !== null) {
     const nextStep =
       'Run `git fetch --unshallow` in it, or set workspace.repo to the repository that it was cloned from.';
     throw unusableSource(repo, { problem: 'shallow', what: 'is a shallow clone without its full history', nextStep });

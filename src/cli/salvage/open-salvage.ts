@@ -11,7 +11,7 @@ import type { Surroundings } from '../../daemon/surroundings.ts';
 import { statePlace, type WorkplaceFlags } from '../../daemon/workplace.ts';
 import { loadWorkflow } from '../../workflow/load-workflow.ts';
 import type { Salvage, SalvageReach } from '../../workspace/salvage/salvage.ts';
-import { createWorkspaceGround } from '../../workspace/workspace-ground.ts';
+import { createWorkspaceResources } from '../../workspace/workspace-resources.ts';
 
 export interface SalvageFlags extends WorkplaceFlags {
   readonly json?: boolean;
@@ -45,7 +45,7 @@ export function openSalvage(flags: SalvageFlags, surroundings: Surroundings): Sa
     logger: warningsFor(surroundings),
   } as const;
   return {
-    salvage: salvageFor(settings, createWorkspaceGround({ ...parts, stateDir }), parts),
+    salvage: salvageFor(settings, createWorkspaceResources({ ...parts, stateDir }), parts),
     settings,
     workflowPath,
   };

@@ -12,7 +12,7 @@ import type { Tracker } from '../../tracker/tracker.ts';
 import type { WorkflowFile } from '../../workflow/workflow-file.ts';
 import type { Checkouts } from '../../workspace/git/checkout/checkout.ts';
 import type { Salvage } from '../../workspace/salvage/salvage.ts';
-import type { WorkspaceGround } from '../../workspace/workspace-ground.ts';
+import type { WorkspaceResources } from '../../workspace/workspace-resources.ts';
 import type { Remote } from '../remote.ts';
 import type { Surroundings } from '../surroundings.ts';
 import type { BoardWatch } from './board-watch.ts';
@@ -33,7 +33,7 @@ export interface ApiProjectParts {
   readonly runEvents: RunEvents;
   readonly boardWatch: BoardWatch;
   readonly remote: Remote;
-  readonly ground: WorkspaceGround;
+  readonly resources: WorkspaceResources;
   readonly findCheckout: (settings: Settings) => Checkouts['find'];
   readonly salvageFor: (settings: Settings) => Salvage;
   readonly tracker: () => Tracker;
@@ -54,17 +54,17 @@ export interface ApiProjectParts {
 
 /** The API's view of a daemon. */
 export function composeApiProject(parts: ApiProjectParts): ApiProject {
-  const { clock, source, orchestrator, store, project, ground, version, place } = parts;
+  const { clock, source, orchestrator, store, project, resources, version, place } = parts;
   const settings = (): Settings => source.read().workflow.settings;
   const diffOf = createWorkspaceDiff({
-    git: ground.git,
-    places: ground.places,
+    git: resources.git,
+    places: resources.places,
     clock,
     findCheckout: (workspace) => parts.findCheckout(settings())(workspace),
   });
   const publishedDiff = createPublishedDiff({
-    git: ground.git,
-    places: ground.places,
+    git: resources.git,
+    places: resources.places,
     clock,
     repo: () => settings().workspace.repo,
   });

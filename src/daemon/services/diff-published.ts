@@ -4,7 +4,7 @@ import type { Diff } from '../../client/schema/run.ts';
 import type { RunEvidence } from '../../core/run/run-evidence.ts';
 import type { RepositorySettings } from '../../core/settings.ts';
 import { shellArgument } from '../../core/text/shell-argument.ts';
-import { lookAt } from '../../workspace/file-system.ts';
+import { lstatOrNull } from '../../workspace/file-system.ts';
 import type { Git, GitCall } from '../../workspace/git/git.ts';
 import { folderName, type GitPlaces } from '../../workspace/git/git-places.ts';
 import { readGitDirectory } from '../../workspace/git/read/read-git-directory.ts';
@@ -78,7 +78,7 @@ export function wherePublished(branch: string, { isLocal, location }: Repository
 async function objectsOf(repo: RepositorySettings, git: Git, places: GitPlaces) {
   if (repo.isLocal) return readGitDirectory(await findCommonDirectory(git, repo.location));
   const cache = path.join(places.caches, `${folderName(repo.shown, repo.shown)}.git`);
-  return (await lookAt(cache)) === null ? null : readGitDirectory(cache);
+  return (await lstatOrNull(cache)) === null ? null : readGitDirectory(cache);
 }
 
 async function diffThrough({ branch, commit, ahead }: PublishedWork, look: Look, git: Git): Promise<Diff | null> {

@@ -1,7 +1,6 @@
 import path from 'node:path';
 import type { Diff } from '../../client/schema/run.ts';
-import { lookAt } from '../../workspace/file-system.ts';
-import { type BytePath, toBytePath } from '../../workspace/folders-of.ts';
+import { lstatOrNull } from '../../workspace/file-system.ts';
 import type { Checkout } from '../../workspace/git/checkout/checkout.ts';
 import type { Git } from '../../workspace/git/git.ts';
 import type { GitPlaces } from '../../workspace/git/git-places.ts';
@@ -12,6 +11,7 @@ import { type IndexEntry, readIndex } from '../../workspace/git/read/read-index.
 import { refuseTreeBomb } from '../../workspace/git/shadow/refuse-tree-bomb.ts';
 import { type Look, withShadow } from '../../workspace/git/shadow/with-shadow.ts';
 import { readPlainFile } from '../../workspace/read-small-file.ts';
+import { type BytePath, toBytePath } from '../../workspace/walk-folders.ts';
 import {
   bytesPerFile,
   type ChangedFile,
@@ -41,7 +41,7 @@ const mostIndexBytes = 64 * 1024 * 1024;
  * evidence of a run uses. Rejects when the workspace cannot be read.
  */
 export async function diffWorkspace(workspace: string, parts: DiffParts): Promise<Diff> {
-  if (!(await lookAt(workspace))?.isDirectory()) return noDiff('The workspace does not exist.');
+  if (!(await lstatOrNull(workspace))?.isDirectory()) return noDiff('The workspace does not exist.');
   const directory = await readGitDirectory(path.join(workspace, '.git'));
   if (directory === null) return noDiff('The workspace is not a git repository.');
   const { git, places, checkout } = parts;

@@ -1,8 +1,8 @@
 import { readlink, realpath } from 'node:fs/promises';
 import path from 'node:path';
-import { lookAt } from '../../workspace/file-system.ts';
-import { type BytePath, fromBytePath } from '../../workspace/folders-of.ts';
+import { lstatOrNull } from '../../workspace/file-system.ts';
 import { readSmallFile } from '../../workspace/read-small-file.ts';
+import { type BytePath, fromBytePath } from '../../workspace/walk-folders.ts';
 import { noNewlineAtEnd } from './diff-fixed-texts.ts';
 import { noPatch, type PatchFacts, patchFacts } from './diff-text.ts';
 
@@ -15,7 +15,7 @@ export async function newFilePatch(root: BytePath, file: BytePath, mostBytes: nu
   const folder = path.posix.dirname(at);
   const real = await realpath(fromBytePath(folder), { encoding: 'latin1' }).catch(() => null);
   if (real !== folder) return noPatch;
-  const found = await lookAt(fromBytePath(at));
+  const found = await lstatOrNull(fromBytePath(at));
   if (found?.isSymbolicLink() === true) {
     const target = await readlink(fromBytePath(at), 'latin1');
     return patchFacts(patchOf(file, '120000', target), mostBytes);

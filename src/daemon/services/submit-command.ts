@@ -12,7 +12,7 @@ import type { SubmittedCommand } from '../../server/api/api-project.ts';
 import type { Store } from '../../store/store.ts';
 import type { Command, CommandResult } from '../../store/tables/commands.ts';
 import type { RunRecord } from '../../store/tables/runs.ts';
-import { lookAt } from '../../workspace/file-system.ts';
+import { lstatOrNull } from '../../workspace/file-system.ts';
 import { checkoutFolders, readRecord } from '../../workspace/git/checkout/checkout-record.ts';
 import { gitPlaces } from '../../workspace/git/git-places.ts';
 import { adaptersIn } from '../adapters.ts';
@@ -156,7 +156,7 @@ async function gitDirectoryOf(workspace: string, stateDir: string): Promise<stri
     const record = await readRecord(checkoutFolders(gitPlaces(stateDir), workspace).record);
     if (typeof record === 'object' && record.workspace === workspace) return record.gitDir;
     const inside = path.join(workspace, '.git');
-    return (await lookAt(inside))?.isDirectory() === true ? inside : null;
+    return (await lstatOrNull(inside))?.isDirectory() === true ? inside : null;
   } catch {
     // Without it the conversation still opens; only commits in it fail.
     return null;

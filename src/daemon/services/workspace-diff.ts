@@ -7,7 +7,7 @@ import type { Runs } from '../../store/tables/runs.ts';
 import type { Checkout } from '../../workspace/git/checkout/checkout.ts';
 import type { Git } from '../../workspace/git/git.ts';
 import type { GitPlaces } from '../../workspace/git/git-places.ts';
-import { turns } from '../../workspace/turns.ts';
+import { limitConcurrency } from '../../workspace/limit-concurrency.ts';
 import { diffPublished, publishedIn, wherePublished } from './diff-published.ts';
 import { diffWorkspace, noDiff } from './diff-workspace.ts';
 
@@ -86,7 +86,7 @@ const nothingLeft = 'The workspace was removed. It had no work that exists nowhe
 type InTurn = (key: string, work: (signal: AbortSignal) => Promise<Diff>) => Promise<Diff>;
 
 function takingTurns(clock: Clock): InTurn {
-  const inTurn = turns(1);
+  const inTurn = limitConcurrency(1);
   const underWay = new Map<string, Promise<Diff>>();
   return (key, work) => {
     const there = underWay.get(key);

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { lookAt } from '../file-system.ts';
+import { lstatOrNull } from '../file-system.ts';
 import { readGitDirectory } from '../git/read/read-git-directory.ts';
 import { examineGit, type GitExamination } from '../git/shadow/examine-git.ts';
 import type { WorkspaceFacts } from '../workspace.ts';
@@ -15,7 +15,7 @@ export async function examineWorkspace(workspace: string, examination: GitExamin
 }
 
 async function gitFacts(workspace: string, examination: GitExamination): Promise<WorkspaceFacts | null> {
-  if (!(await lookAt(workspace))?.isDirectory()) return null;
+  if (!(await lstatOrNull(workspace))?.isDirectory()) return null;
   const directory = await readGitDirectory(path.join(workspace, '.git'));
   return directory === null ? null : await examineGit(workspace, directory, examination);
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Dirent, Stats } from 'node:fs';
 import { lstat, readlink } from 'node:fs/promises';
-import { type BytePath, foldersOf, fromBytePath, toBytePath } from '../folders-of.ts';
+import { type BytePath, fromBytePath, toBytePath, walkFolders } from '../walk-folders.ts';
 import { type Fact, gitDirectoryFacts, gitFileFacts } from './git-facts.ts';
 
 /** A larger tree has no fingerprint: two walks through it would cost more than they are worth. */
@@ -22,7 +22,7 @@ export async function fingerprintTree(
   const start = typeof root === 'string' ? toBytePath(root) : root.toString('latin1');
   try {
     if (!(await lstat(root)).isDirectory()) return null;
-    for await (const folder of foldersOf(start, { budget, enters: (name) => name !== '.git' })) {
+    for await (const folder of walkFolders(start, { budget, enters: (name) => name !== '.git' })) {
       for (let from = 0; from < folder.entries.length; from += askedAtOnce) {
         const some = folder.entries.slice(from, from + askedAtOnce);
         const facts = await Promise.all(some.map((entry) => factsOf(folder.path, entry, budget)));

@@ -1,7 +1,7 @@
 import path from 'node:path';
-import { lookAt } from '../file-system.ts';
-import { type BytePath, foldersOf, fromBytePath } from '../folders-of.ts';
+import { lstatOrNull } from '../file-system.ts';
 import { readSmallFile } from '../read-small-file.ts';
+import { type BytePath, fromBytePath, walkFolders } from '../walk-folders.ts';
 
 /** A fact about a path; two examinations with the same facts saw no change. */
 export type Fact = readonly [at: BytePath, ...what: (string | number | null)[]];
@@ -22,9 +22,9 @@ export async function gitDirectoryFacts(git: BytePath, budget: { left: number })
     // Of a repository that keeps its references in tables: the names of the tables, new with each change.
     await factOf(`${git}/reftable/tables.list`, mostReferenceBytes),
   ];
-  const refs = await lookAt(fromBytePath(`${git}/refs`));
+  const refs = await lstatOrNull(fromBytePath(`${git}/refs`));
   if (!refs?.isDirectory()) return facts;
-  for await (const folder of foldersOf(`${git}/refs`, { budget, enters: () => true })) {
+  for await (const folder of walkFolders(`${git}/refs`, { budget, enters: () => true })) {
     for (const entry of folder.entries) {
       const file = `${folder.path}/${entry.name}`;
       facts.push(entry.isDirectory() ? [file, 'directory'] : await factOf(file, mostReferenceBytes));

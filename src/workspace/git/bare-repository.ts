@@ -18,7 +18,7 @@ export async function writeBareRepository(repository: BareRepository): Promise<v
   await mkdir(path.join(folder, 'refs'), { recursive: true });
   await mkdir(path.join(folder, 'objects', 'pack'), { recursive: true });
   await mkdir(path.join(folder, 'objects', 'info'), { recursive: true });
-  // A client may fetch a commit that was here a moment ago, even when its branch has moved on since.
+  // A client may fetch a commit that a branch pointed to a moment ago, even if the branch has moved since.
   const config = `${plainConfig(objectFormat).replace('bare = false', 'bare = true')}[uploadpack]\n\tallowAnySHA1InWant = true\n`;
   await writeFile(path.join(folder, 'config'), config);
   await writeFile(path.join(folder, 'packed-refs'), packedReferences(references));
@@ -27,12 +27,12 @@ export async function writeBareRepository(repository: BareRepository): Promise<v
   await writeFile(path.join(folder, 'HEAD'), 'ref: refs/heads/unborn\n');
 }
 
-/** References as git keeps them in one file: no name can be in the way of another. */
+/** References in git's single-file format, where `a` and `a/b` can both exist. */
 export function packedReferences(references: Readonly<Record<string, string>>): string {
   const sorted = Object.entries(references).sort(([one], [other]) =>
     Buffer.compare(Buffer.from(one), Buffer.from(other)),
   );
-  // It does not say that it is peeled: there may be tags in it.
+  // The header does not say "peeled", because there may be tags in it.
   return ['# pack-refs with: sorted ', ...sorted.map(([name, id]) => `${id} ${name}`), ''].join('\n');
 }
 

@@ -3,13 +3,13 @@ import { harmlessLine } from '../../core/text/harmless-line.ts';
 import { childEnvironment } from '../../process/child-environment.ts';
 import { type RunResult, runToEnd } from '../../process/run-to-end.ts';
 import type { ProcessDeps } from '../../process/start-child.ts';
-import { lookAt } from '../file-system.ts';
-import { turns } from '../turns.ts';
+import { lstatOrNull } from '../file-system.ts';
+import { limitConcurrency } from '../limit-concurrency.ts';
 
 /**
  * The only way the daemon calls git. An agent may have written the git directory of its workspace, and git runs
  * programs that such a directory names: hooks, fsmonitor, filters, diff drivers, credential helpers, transports,
- * promisor remotes. No list of switches is complete, so the rule is another one:
+ * promisor remotes. No list of switches to disable them is complete, so Baton follows these rules:
  *
  * - `gitDir` is always a directory that only Baton writes (a cache, a shadow git directory, the salvage), or the
  *   person's own repository. Everything that an agent could write is read as data: its objects are borrowed, its
@@ -24,14 +24,14 @@ export interface Git {
    * directory is gone. Resolves to the output of git, one character per byte.
    */
   run(call: GitCall): Promise<string>;
-  /** The same where failing is an answer: the exit code with the output. */
+  /** The same for calls that may fail: resolves to the exit code and the output. */
   ask(call: GitCall): Promise<GitAnswer>;
 }
 
 export interface GitCall {
   /** Without `git` and its own options. */
   readonly args: readonly string[];
-  /** Absolute. Null only for what needs no repository. */
+  /** Absolute. Null only for calls that need no repository. */
   readonly gitDir: string | null;
   /** Absolute. Without it the call has no work tree. */
   readonly workTree?: string;
@@ -40,15 +40,15 @@ export interface GitCall {
   readonly objects?: string;
   /** Further object directories to read from. */
   readonly borrowed?: readonly string[];
-  /** Whether it reads what an agent may have written in yet another way, such as a repository that borrows from one. */
+  /** Whether it reads files of an agent in another way, such as through a repository that borrows from the agent's. */
   readonly readsAgents?: boolean;
   /** One call's own settings, as `name=value`. */
   readonly settings?: readonly string[];
   /** The same for values that must not appear in the list of processes. */
   readonly secretSettings?: readonly (readonly [name: string, value: string])[];
-  /** Whether it may go to other machines; then it sees the person's git configuration and their ssh agent. */
+  /** Whether it may use the network; then it gets the person's git configuration and their ssh agent. */
   readonly network?: boolean;
-  /** As bytes where it has names that need not be text. */
+  /** As bytes when it contains names that may not be valid UTF-8. */
   readonly stdin?: string | Uint8Array | undefined;
   readonly timeoutMs?: number | undefined;
   readonly maxOutputBytes?: number;
@@ -101,10 +101,10 @@ const settings = [
   'diff.ignoreSubmodules=all',
   'commit.gpgSign=false',
   'gc.auto=0',
-  // Callers that pack here expect one pack.
+  // Callers expect a single pack.
   'pack.packSizeLimit=0',
   'maintenance.auto=false',
-  // What a removal relies on must be on the disk, not on its way there.
+  // A removal relies on this data, so it must be on the disk.
   'core.fsync=all',
 ];
 
@@ -115,8 +115,8 @@ const settings = [
 const local = ['protocol.allow=never', 'protocol.file.allow=always', 'core.sshCommand=false', 'core.gitProxy=false'];
 
 /**
- * Borrowed objects may be an agent's, and so may be the lookup tables next to them. Git believes such a table without a
- * check: it could name parents that a commit does not have, and hide commits from the counts of Baton.
+ * Borrowed objects, and the lookup tables next to them, may be an agent's. Git trusts such a table without a check: it
+ * could name wrong parents of a commit, and hide commits when Baton counts them.
  */
 const wary = ['core.commitGraph=false', 'core.multiPackIndex=false', 'pack.useBitmaps=false'];
 
@@ -133,7 +133,7 @@ const localVariables = {
 };
 
 export function createGit(parts: GitParts): Git {
-  const [ofAgents, ofOurs] = [turns(mostAtOnce), turns(mostAtOnce)];
+  const [ofAgents, ofOurs] = [limitConcurrency(mostAtOnce), limitConcurrency(mostAtOnce)];
   const ask = (call: GitCall): Promise<GitAnswer> =>
     (readsAgents(call) ? ofAgents : ofOurs)(() => callGit(call, parts));
   return {
@@ -150,8 +150,8 @@ export function createGit(parts: GitParts): Git {
   };
 }
 
-function readsAgents({ workTree, borrowed = [], readsAgents: isTold = false }: GitCall): boolean {
-  return isTold || workTree !== undefined || borrowed.length > 0;
+function readsAgents({ workTree, borrowed = [], readsAgents: isDeclared = false }: GitCall): boolean {
+  return isDeclared || workTree !== undefined || borrowed.length > 0;
 }
 
 async function callGit(call: GitCall, parts: GitParts): Promise<GitAnswer> {
@@ -186,18 +186,23 @@ async function callGit(call: GitCall, parts: GitParts): Promise<GitAnswer> {
   } catch (cause) {
     if (signal?.aborted === true || !(cause instanceof BatonError) || cause.code !== 'process_spawn_failed')
       throw cause;
-    // The kernel tells a program that is not there and a folder that is not there by the same word.
-    if ((await lookAt(cwd).catch(() => null))?.isDirectory() !== true)
-      throw new BatonError('process_spawn_failed', `git ${args[0]} could not run in ${cwd}, which is gone.`, {
-        cause,
-        details: { folder: cwd },
-        nextStep: 'The folder was removed in the meantime; Baton makes it again the next time.',
-      });
-    throw new BatonError('git_missing', 'The program git could not be started.', { cause });
+    // The kernel reports a missing program and a missing folder with the same error code.
+    if ((await lstatOrNull(cwd).catch(() => null))?.isDirectory() !== true)
+      throw new BatonError(
+        'process_spawn_failed',
+        `Failed to run git ${args[0]}: its folder ${cwd} no longer exists.`,
+        {
+          cause,
+          details: { folder: cwd },
+          nextStep:
+            'Nothing to do: another program removed the folder, and Baton creates it again on the next attempt.',
+        },
+      );
+    throw new BatonError('git_missing', 'Failed to start git.', { cause });
   }
   const { code, stdout, stderr, timedOut, truncated } = result;
   if (timedOut) throw new BatonError('git_timeout', `git ${args[0]} took longer than ${timeoutMs} ms.`);
-  if (truncated) throw new BatonError('git_failed', `git ${args[0]} wrote more than can be read.`);
+  if (truncated) throw new BatonError('git_failed', `git ${args[0]} wrote more output than Baton reads.`);
   if (code === null) throw new BatonError('git_failed', `git ${args[0]} was ended by ${result.signal}.`);
   return { code, stdout, stderr };
 }

@@ -1,15 +1,15 @@
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { deleteTree } from '../delete-tree.ts';
-import { lookAt, reasonOf } from '../file-system.ts';
+import { lstatOrNull, reasonOf } from '../file-system.ts';
 import type { SavedWork } from '../salvage/salvage.ts';
 import type { Removal, RemovalVisit, SavedName, WhyKept } from '../workspace.ts';
-import { readRemovalName, removalName, removalNote } from '../workspace-marks.ts';
+import { readRemovalName, removalName, removalNote } from '../workspace-markers.ts';
 import type { WorkspaceParts } from '../workspace-parts.ts';
 
-/** A directory on its way out. */
+/** A directory that is being removed. */
 export interface Doomed {
-  /** Where it is now. */
+  /** Its current path. */
   readonly doomed: string;
   readonly place: string;
   readonly visit: RemovalVisit;
@@ -18,7 +18,7 @@ export interface Doomed {
 /** Nothing has been deleted. */
 type Unsaved = { readonly outcome: 'unsaved' } & WhyKept;
 
-export const givenUp: WhyKept = { code: 'given_up', reason: 'its removal was given up' };
+export const givenUp: WhyKept = { code: 'given_up', reason: 'its removal was cancelled' };
 
 /** Saves the work in a directory that has its name `removing`, and deletes it; deletes nothing that is not saved. */
 export async function saveAndDelete(
@@ -31,7 +31,7 @@ export async function saveAndDelete(
     const request = { folder: doomed, workspace: place, issue, runId, ...(signal === undefined ? {} : { signal }) };
     const result = await parts.salvage.save(request);
     works = result.outcome === 'saved' ? result.works : [];
-    // Saved work stays saved; but a caller that gave up has no time for the deletion.
+    // The work stays saved, but a caller that cancelled does not wait for the deletion.
     if (signal?.aborted) return { outcome: 'unsaved', ...givenUp };
   } catch (error) {
     return { outcome: 'unsaved', code: 'unsaved', reason: asClause(reasonOf(error)) };
@@ -61,29 +61,29 @@ export async function deleteDoomed(
       rest = path.join(path.dirname(doomed), removalName('deleting', name.key, name.count));
       await rename(doomed, rest);
     }
-    // A workspace that was made there since has its own.
-    if ((await lookAt(place)) === null) await parts.checkouts.forget(place);
+    // If a new workspace exists there, the checkout record belongs to that one.
+    if ((await lstatOrNull(place)) === null) await parts.checkouts.forget(place);
     await deleteTree(rest);
     if (name !== null) await rm(noteOf(path.dirname(doomed), name), { force: true });
     return { outcome: 'removed', saved };
   } catch (error) {
-    const reason = `it could not be removed completely, the rest is ${rest}: ${reasonOf(error)}`;
+    const reason = `only a part of it could be removed, and the rest is in ${rest}: ${reasonOf(error)}`;
     return { outcome: 'kept', code: 'rest_left', reason };
   }
 }
 
-/** The note of a removal, which keeps the name that the directory had first. */
+/** The note of a removal. It keeps its name when the directory gets the name for deletion. */
 function noteOf(folder: string, { key, count }: { readonly key: string; readonly count: number }): string {
   return removalNote(path.join(folder, removalName('removing', key, count)));
 }
 
-/** Drops the notes of removals that have no directory: they ended before they began, or right before their end. */
+/** Removes notes without a directory: their removals were interrupted before the first rename, or after the deletion. */
 export async function dropLoneNotes(folder: string, key: string, names: readonly string[]): Promise<void> {
   for (const name of names) {
     const removal = readNoteName(name);
     if (removal?.key !== key) continue;
     const steps = (['removing', 'deleting'] as const).map((step) => removalName(step, key, removal.count));
-    const found = await Promise.all(steps.map((each) => lookAt(path.join(folder, each))));
+    const found = await Promise.all(steps.map((each) => lstatOrNull(path.join(folder, each))));
     if (found.every((each) => each === null)) await rm(noteOf(folder, removal), { force: true });
   }
 }
@@ -95,7 +95,7 @@ export function readNoteName(name: string): { readonly key: string; readonly cou
   return removal?.step === 'removing' ? removal : null;
 }
 
-/** A sentence as a part of another one. */
+/** A sentence in the form of a part of another sentence. */
 function asClause(sentence: string): string {
   return `${sentence.charAt(0).toLowerCase()}${sentence.slice(1).replace(/\.+$/, '')}`;
 }
@@ -108,12 +108,12 @@ export async function writeNote(doomed: string, { issue, runId, attempt }: Remov
 
 /** For which issue and run a removal was begun; with an unreadable note only the key is known. */
 export async function readNote(doomed: string, key: string): Promise<RemovalVisit> {
-  const nobody = { issue: { id: '', identifier: key, title: '' }, runId: null, attempt: null };
+  const unknownVisit = { issue: { id: '', identifier: key, title: '' }, runId: null, attempt: null };
   try {
     const note: unknown = JSON.parse(await readFile(removalNote(doomed), 'utf8'));
-    return isNote(note) ? note : nobody;
+    return isNote(note) ? note : unknownVisit;
   } catch {
-    return nobody;
+    return unknownVisit;
   }
 }
 

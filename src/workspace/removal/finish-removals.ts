@@ -1,13 +1,13 @@
 import path from 'node:path';
 import { canonicalPath } from '../canonical-path.ts';
-import { lookAt, namesIn, reasonOf } from '../file-system.ts';
+import { lstatOrNull, namesIn, reasonOf } from '../file-system.ts';
 import type { Removal, RemovalVisit, WhyKept } from '../workspace.ts';
-import { readRemovalName } from '../workspace-marks.ts';
+import { readRemovalName } from '../workspace-markers.ts';
 import type { WorkspaceParts } from '../workspace-parts.ts';
 import { deleteDoomed, dropLoneNotes, readNote, readNoteName, saveAndDelete } from './doomed-workspace.ts';
 import { whyNotADirectoryOfOurs } from './why-not-removable.ts';
 
-/** Finishes the removals that an earlier daemon began below this root: directories renamed and not yet deleted. */
+/** Finishes the removals that a previous daemon began below this root: directories renamed but not yet deleted. */
 export async function finishRemovals(root: string, parts: WorkspaceParts): Promise<void> {
   try {
     const real = canonicalPath(root);
@@ -15,7 +15,7 @@ export async function finishRemovals(root: string, parts: WorkspaceParts): Promi
     for (const key of keys) {
       if (key === undefined) continue;
       const finishOne = (): Promise<Removal> => finishLeftovers(real, key, parts);
-      await parts.ground.oneAtATime(path.join(real, key), finishOne);
+      await parts.resources.oneAtATime(path.join(real, key), finishOne);
     }
   } catch (error) {
     parts.logger.warn('unfinished_removals_unreadable', { root, error });
@@ -23,8 +23,8 @@ export async function finishRemovals(root: string, parts: WorkspaceParts): Promi
 }
 
 /**
- * Finishes earlier removals of one workspace below a root: `absent` when there is nothing, `kept` when something stays.
- * `visit` names the issue and run, where the caller knows them better than the leftover's own note.
+ * Finishes earlier removals of one workspace below a root: `absent` when there are none, `kept` when one could not be
+ * finished. `visit` names the issue and run; without it, the note of the leftover does.
  */
 export async function finishLeftovers(
   root: string,
@@ -62,7 +62,7 @@ async function finish(
   visit?: RemovalVisit,
 ): Promise<Removal> {
   try {
-    const found = await lookAt(doomed);
+    const found = await lstatOrNull(doomed);
     if (found === null) return { outcome: 'absent' };
     const objection = await whyNotADirectoryOfOurs(doomed, found);
     if (objection !== null) return keptAt(doomed, objection);
@@ -77,7 +77,7 @@ async function finish(
 }
 
 function keptAt(doomed: string, { code, reason }: WhyKept): Removal {
-  return { outcome: 'kept', code, reason: `${reason}; it is ${doomed}` };
+  return { outcome: 'kept', code, reason: `${reason}; the directory is ${doomed}` };
 }
 
 function together(one: Removal, other: Removal): Removal {

@@ -2,11 +2,11 @@ import type { Stats } from 'node:fs';
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { deleteTree } from '../delete-tree.ts';
-import { hasCode, lookAt, reasonOf } from '../file-system.ts';
+import { hasCode, lstatOrNull, reasonOf } from '../file-system.ts';
 import { findOddRules } from '../git/shadow/refuse-odd-rules.ts';
 import { runHookAnyway } from '../hooks.ts';
 import type { Kept, Removal, RemovalVisit, WhyKept, WorkspacePlace } from '../workspace.ts';
-import { creationMark, type RemovalStep, removalName, removalNote } from '../workspace-marks.ts';
+import { creationMarker, type RemovalStep, removalName, removalNote } from '../workspace-markers.ts';
 import type { WorkspaceParts } from '../workspace-parts.ts';
 import { whyRootIsAway } from '../workspace-root.ts';
 import { deleteDoomed, givenUp, saveAndDelete, writeNote } from './doomed-workspace.ts';
@@ -29,45 +29,46 @@ export async function removeWorkspace(
   const key = path.basename(place.path);
   try {
     const leftover = await finishLeftovers(path.dirname(place.path), key, parts, visit);
-    const away = await bringBackVanished(place.path, parts);
+    const away = await restoreVanished(place.path, parts);
     if (away !== null) return kept(away);
-    const found = await lookAt(place.path);
+    const found = await lstatOrNull(place.path);
     if (found === null) {
-      await rm(creationMark(place.path), { force: true });
+      await rm(creationMarker(place.path), { force: true });
       return leftover;
     }
     const objection = await whyNotADirectoryOfOurs(place.path, found);
     if (objection !== null) return kept(objection);
-    const isHalfMade = (await lookAt(creationMark(place.path))) !== null;
-    // A half-made one was never worked in, unless it was being filled again from an earlier one's commits.
+    const isHalfMade = (await lstatOrNull(creationMarker(place.path))) !== null;
+    // No agent has worked in a half-made workspace, unless it was being filled again from the commits of an earlier one.
     const hasWork = !isHalfMade || (await parts.checkouts.find(place.path)) !== null;
-    // Found before the hook runs: without a free name there is no removal to run it for.
+    // Before the hook: without a free name there is no removal.
     const doomed = await freeName(place.path, hasWork ? 'removing' : 'deleting');
     const { beforeRemove } = parts.hooks;
     if (beforeRemove !== null && !isHalfMade)
       await runHookAnyway('before_remove', beforeRemove, { path: place.path, visit }, parts);
     const odd = hasWork ? await findOddRules(place.path) : null;
-    if (odd !== null) return kept({ code: 'odd_git_file', reason: `${odd} is no file, and git would wait for it` });
-    // A branch with all its commits in the repository is better than a reference that somebody has to look for.
+    if (odd !== null)
+      return kept({ code: 'odd_git_file', reason: `${odd} is not a regular file, and git would wait for it` });
+    // A branch in the repository is easier to find than a reference of saved work.
     if (hasWork) await parts.publish(place.path, visit);
     if (visit.signal?.aborted) return kept(givenUp);
-    return merged(leftover, await renameAndRemove({ place: place.path, doomed, looked: found, hasWork }, visit, parts));
+    return merged(leftover, await renameAndRemove({ place: place.path, doomed, before: found, hasWork }, visit, parts));
   } catch (error) {
     return kept(failure(error));
   }
 }
 
 /**
- * A workspace that somebody else deleted may have left commits in its git directory: it is filled again from them, and
- * then removed like every other. A git directory without work is forgotten. Returns why neither is allowed, when the
- * workspace may only be out of sight.
+ * A workspace that another program deleted may have left commits in its git directory: Baton fills it again from them,
+ * and then removes it like every other. It drops a git directory without work. Returns the reason when it must do
+ * neither, because the workspace may be on a disk that is not mounted.
  */
-async function bringBackVanished(place: string, { checkouts, ground }: WorkspaceParts): Promise<WhyKept | null> {
+async function restoreVanished(place: string, { checkouts, resources }: WorkspaceParts): Promise<WhyKept | null> {
   const checkout = await checkouts.find(place);
-  if (checkout === null || (await lookAt(place)) !== null) return null;
-  const away = await whyRootIsAway(ground.places, place);
+  if (checkout === null || (await lstatOrNull(place)) !== null) return null;
+  const away = await whyRootIsAway(resources.places, place);
   if (away !== null) return { code: 'root_away', reason: away };
-  await writeFile(creationMark(place), '');
+  await writeFile(creationMarker(place), '');
   await mkdir(place);
   let isBack = false;
   try {
@@ -82,12 +83,12 @@ async function bringBackVanished(place: string, { checkouts, ground }: Workspace
 interface Doom {
   readonly place: string;
   readonly doomed: string;
-  readonly looked: Stats;
+  readonly before: Stats;
   readonly hasWork: boolean;
 }
 
 async function renameAndRemove(doom: Doom, visit: RemovalVisit, parts: WorkspaceParts): Promise<Removal> {
-  const { place, doomed, looked, hasWork } = doom;
+  const { place, doomed, before, hasWork } = doom;
   if (hasWork) await writeNote(doomed, visit);
   try {
     await rename(place, doomed);
@@ -95,9 +96,9 @@ async function renameAndRemove(doom: Doom, visit: RemovalVisit, parts: Workspace
     await rm(removalNote(doomed), { force: true });
     return hasCode(error, 'ENOENT') ? { outcome: 'absent' } : kept(failure(error));
   }
-  // From here on no run finds it under its name; earlier steps, the hook included, may have changed it.
-  const renamed = await lookAt(doomed);
-  const isSame = renamed?.isDirectory() === true && renamed.ino === looked.ino && renamed.dev === looked.dev;
+  // From here on no run finds the directory. Until now the hook or another program may have replaced it.
+  const renamed = await lstatOrNull(doomed);
+  const isSame = renamed?.isDirectory() === true && renamed.ino === before.ino && renamed.dev === before.dev;
   if (!isSame) {
     const reason = `it was replaced while it was being removed${await putBack(doomed, place)}`;
     return kept({ code: 'replaced', reason });
@@ -110,23 +111,23 @@ async function renameAndRemove(doom: Doom, visit: RemovalVisit, parts: Workspace
     return kept({ code, reason: `${reason}${await putBack(doomed, place)}` });
   }
   if (removal.outcome !== 'removed') return removal;
-  await rm(creationMark(place), { force: true });
+  await rm(creationMarker(place), { force: true });
   return removal;
 }
 
-/** Where it is now, as the end of a sentence: nothing when it is where it was. */
+/** Tries to undo the rename. Returns the end of a sentence with the new path, or nothing when the directory is back. */
 async function putBack(doomed: string, place: string): Promise<string> {
   try {
-    // An empty directory made there meanwhile would be replaced without a word.
-    if ((await lookAt(place)) === null) {
+    // A rename would silently replace an empty directory that was made there meanwhile.
+    if ((await lstatOrNull(place)) === null) {
       await rename(doomed, place);
       await rm(removalNote(doomed), { force: true });
       return '';
     }
   } catch {
-    // The return value says where the directory is; that is what counts.
+    // The return value says where the directory is.
   }
-  return `; it is now ${doomed}`;
+  return `; the directory is now ${doomed}`;
 }
 
 /** Two removals as one: the saved work of both counts. */
@@ -140,7 +141,7 @@ async function freeName(place: string, step: RemovalStep): Promise<string> {
   const folder = path.dirname(place);
   for (let count = 1; ; count += 1) {
     const names = (['removing', 'deleting'] as const).map((step) => removalName(step, path.basename(place), count));
-    const found = await Promise.all(names.map((name) => lookAt(path.join(folder, name))));
+    const found = await Promise.all(names.map((name) => lstatOrNull(path.join(folder, name))));
     if (found.every((each) => each === null)) return path.join(folder, removalName(step, path.basename(place), count));
   }
 }

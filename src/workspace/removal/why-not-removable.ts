@@ -8,9 +8,9 @@ import type { WhyKept, WorkspacePlace } from '../workspace.ts';
 import { workspacePath } from '../workspace-path.ts';
 
 /**
- * Why this path must not be removed, whatever its content, or null. The root may have been edited since the path was
- * recorded (row O10), so the path is judged by itself: absolute, free of links and of `..`, named after the issue, and
- * neither a place that holds others nor one inside another workspace.
+ * Why this path must not be removed, whatever its content; null when it may be. The root may have changed since the path
+ * was recorded (row O10), so the path itself is checked: absolute, free of links and of `..`, named after the issue,
+ * neither a folder that contains the root or the home folder, nor inside another workspace.
  */
 export function whyNotRemovable(
   place: WorkspacePlace,
@@ -24,18 +24,18 @@ export function whyNotRemovable(
   try {
     const real = workspacePath(parent, place.identifier);
     if (real !== place.path) {
-      const reason = `its path is not that of a workspace of "${place.identifier}", which is ${real}`;
+      const reason = `its path differs from ${real}, the path of the workspace of "${place.identifier}"`;
       return { code: 'path_of_another', reason };
     }
     const root = canonicalPath(around.root);
-    if (contains(place.path, root)) return { code: 'holds_root', reason: `it holds the workspace root ${root}` };
+    if (contains(place.path, root)) return { code: 'holds_root', reason: `it contains the workspace root ${root}` };
     if (parent !== root && contains(root, place.path)) {
       return { code: 'inside_another', reason: `it is inside another workspace below ${root}` };
     }
-    // A home folder is somebody's, even when an issue has its name.
+    // Never remove the home folder, even if an issue has its name.
     const home = around.home === undefined || around.home === '' ? null : canonicalPath(path.resolve(around.home));
     if (home !== null && contains(place.path, home)) {
-      return { code: 'holds_home', reason: `it holds the home folder ${home}` };
+      return { code: 'holds_home', reason: `it contains the home folder ${home}` };
     }
     return null;
   } catch (error) {
@@ -51,12 +51,12 @@ function contains(folder: string, other: string): boolean {
 /** Why a directory is not one that a removal may touch; null when it is. */
 export async function whyNotADirectoryOfOurs(file: string, found: Stats): Promise<WhyKept | null> {
   if (found.isSymbolicLink()) return { code: 'symbolic_link', reason: `${file} is a symbolic link` };
-  if (!found.isDirectory()) return { code: 'not_a_directory', reason: `${file} is no directory` };
+  if (!found.isDirectory()) return { code: 'not_a_directory', reason: `${file} is not a directory` };
   const uid = process.getuid?.();
   if (uid !== undefined && found.uid !== uid) {
     return { code: 'other_owner', reason: `${file} belongs to another user` };
   }
   const parent = await lstat(path.dirname(file));
   if (parent.dev === found.dev) return null;
-  return { code: 'other_file_system', reason: `${file} is a file system of its own` };
+  return { code: 'other_file_system', reason: `${file} is the mount point of another file system` };
 }

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import { readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { lookAt, reasonOf } from '../file-system.ts';
-import { type BytePath, fromBytePath, toBytePath } from '../folders-of.ts';
+import { lstatOrNull, reasonOf } from '../file-system.ts';
 import type { Git, GitCall } from '../git/git.ts';
 import type { GitDirectory } from '../git/read/git-directory.ts';
 import { type IndexEntry, readIndex } from '../git/read/read-index.ts';
 import { type ObjectFormat, setShadow, through } from '../git/shadow/shadow-git.ts';
 import { readPlainFile } from '../read-small-file.ts';
+import { type BytePath, fromBytePath, toBytePath } from '../walk-folders.ts';
 import { isPlainPath, joined, kindAt } from './path-in-tree.ts';
 import { unsaved } from './salvage-errors.ts';
 
@@ -47,7 +47,7 @@ const folderMode = 0o040000;
 export async function readAgentIndex(git: Git, place: IndexPlace): Promise<AgentIndex | null> {
   const { directory, workTree, scratch, store } = place;
   const { folder, objectFormat, head } = directory;
-  if ((await lookAt(path.join(folder, 'index'))) === null) return null;
+  if ((await lstatOrNull(path.join(folder, 'index'))) === null) return null;
   const shadow = await setShadow({ folder: path.join(scratch, 'agent-index'), head, objectFormat });
   const parts = (await readdir(folder)).filter((name) => /^sharedindex\.[0-9a-f]+$/.test(name));
   if (parts.length > mostParts) throw unread('it has too many parts');
@@ -94,7 +94,7 @@ async function readWhole(
   }
   throw unsaved(
     'sparse_index',
-    'its index has entries for whole folders; `git sparse-checkout reapply --no-sparse-index` makes files of them',
+    'its git index is sparse; run `git sparse-checkout reapply --no-sparse-index` in the workspace',
   );
 }
 
@@ -124,5 +124,5 @@ function pathIn(entry: string): BytePath {
 }
 
 function unread(reason: string, cause?: unknown): Error {
-  return unsaved('index_unreadable', `its index cannot be read: ${reason.replace(/\.$/, '')}`, cause);
+  return unsaved('index_unreadable', `Baton cannot read its git index: ${reason.replace(/\.$/, '')}`, cause);
 }

@@ -1,8 +1,8 @@
 import path from 'node:path';
-import { fromBytePath, toBytePath } from '../folders-of.ts';
 import type { Git } from '../git/git.ts';
 import type { GitDirectory } from '../git/read/git-directory.ts';
 import { textIn } from '../git/read/git-files.ts';
+import { fromBytePath, toBytePath } from '../walk-folders.ts';
 
 const mostConfigBytes = 1024 * 1024;
 const mostAddressLength = 2_000;

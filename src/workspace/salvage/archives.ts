@@ -83,7 +83,7 @@ export async function saveArchive(
   return work;
 }
 
-/** Of every project that has this state folder. What does not say whose it is, is this one's. */
+/** The archives of every project in this state folder. An entry without a project counts as this project's. */
 export async function listArchives(parts: ArchiveParts): Promise<SavedWork[]> {
   const { folder, logger, project } = parts;
   const works: SavedWork[] = [];
@@ -111,7 +111,7 @@ export async function unpackArchive(work: SavedWork, folder: string, parts: Arch
   );
 }
 
-/** The note goes first: without it the rest is nothing. */
+/** Deletes the note first: an archive without a note does not count. */
 export async function dropArchive({ repository }: SavedWork): Promise<void> {
   await rm(noteFile(repository), { force: true });
   await rm(repository, { force: true });
@@ -129,7 +129,7 @@ async function isEqual(
   if (list.stdout.split('\n').length - 1 !== entries + 1) return false;
   const compared = await run(['--compare', '--gzip', `--file=${file}`, `--directory=${folder}`], parts, signal);
   if (compared.code === 0 || compared.code === 1) return compared.code === 0;
-  throw unsaved('archive_failed', `tar could not compare: ${reasonOf(compared.stderr.trim())}`);
+  throw unsaved('archive_failed', `tar failed to compare the archive: ${reasonOf(compared.stderr.trim())}`);
 }
 
 async function tar(args: readonly string[], parts: ArchiveParts, signal?: AbortSignal): Promise<RunResult> {
@@ -179,7 +179,7 @@ function parse(text: string, project: string): SavedWork | null {
   try {
     const value: unknown = JSON.parse(text);
     if (typeof value !== 'object' || value === null || !('kind' in value) || value.kind !== 'archive') return null;
-    // Only Baton writes in this folder. The first notes did not tell everything.
+    // Only Baton writes in this folder. The first notes lack some fields.
     return { project, stagedFiles: 0, stagedOtherwise: 0, ...(value as FirstNote) };
   } catch {
     return null;

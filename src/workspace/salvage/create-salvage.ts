@@ -4,8 +4,8 @@ import { BatonError, toBatonError } from '../../core/baton-error.ts';
 import { harmlessLine } from '../../core/text/harmless-line.ts';
 import { deleteTree } from '../delete-tree.ts';
 import { hasCode } from '../file-system.ts';
-import type { BytePath } from '../folders-of.ts';
 import type { GitPlaces } from '../git/git-places.ts';
+import type { BytePath } from '../walk-folders.ts';
 import { readAgentOrigin } from './agent-origin.ts';
 import { type ArchiveParts, dropArchive, listArchives, listMembers, saveArchive, unpackArchive } from './archives.ts';
 import { chooseTarget } from './choose-target.ts';
@@ -69,7 +69,7 @@ export function createSalvage(parts: SalvageParts): Salvage {
           (each) => each.work.name === work.name,
         );
         if (saved === undefined)
-          throw new BatonError('salvage_not_found', `There is no saved work "${work.name}" any more.`);
+          throw new BatonError('salvage_not_found', `The saved work "${work.name}" no longer exists.`);
         return await restoreCommit(git, saved, folder);
       } catch (error) {
         // A half-restored folder is worse than none; it was empty before.
@@ -156,7 +156,7 @@ async function saveLooseFiles(
   const [first = ''] = looseFiles;
   throw unsaved(
     'files_beside_repositories',
-    `it holds files next to its repositories (${shownPath(first)}); workspace.archive: true saves them too`,
+    `it has files outside of its repositories (${shownPath(first)}); set workspace.archive: true to save them too`,
   );
 }
 
@@ -172,17 +172,17 @@ async function originOf({ checkout, directory }: Repository, { repo, git }: Salv
   return checkout?.repository ?? repo?.shown ?? (await readAgentOrigin(git, directory));
 }
 
-/** Of every project. In the state folder, what does not say whose it is, is this one's. */
+/** The saved commits of every project. In the state folder, an entry without a project counts as this project's. */
 async function allCommits(parts: SalvageParts): Promise<SavedCommit[]> {
   const { git, places, repo, logger } = parts;
   const { own, local } = await allTargets(places);
   const folders = new Set([...own, ...local]);
   if (repo?.isLocal === true) {
-    const today = await localTarget(git, repo).catch((error: unknown) => {
+    const current = await localTarget(git, repo).catch((error: unknown) => {
       logger.warn('salvage_unreadable', { repository: repo.shown, error });
       return null;
     });
-    if (today !== null) folders.add(today.gitDir);
+    if (current !== null) folders.add(current.gitDir);
   }
   const found: SavedCommit[] = [];
   for (const gitDir of folders) {
@@ -218,7 +218,7 @@ async function takeFolder(folder: string): Promise<boolean> {
   }
   const names = await readdir(folder).catch(() => null);
   if (names?.length === 0) return false;
-  throw new BatonError('restore_refused', `${folder} is there already and is not an empty folder.`);
+  throw new BatonError('restore_refused', `${folder} already exists and is not an empty folder.`);
 }
 
 /** By the name first: an issue may be called as an entry is. */
@@ -237,7 +237,7 @@ function notFound(wanted: string, elsewhere: string | null): BatonError {
     `${message}, in this project; the project "${harmlessLine(elsewhere)}" has it.`,
     {
       details: { project: elsewhere },
-      nextStep: 'Use the workflow file of that project, or look at it from here with --all-projects.',
+      nextStep: 'Use the workflow file of that project, or add --all-projects.',
     },
   );
 }

@@ -1,6 +1,6 @@
 import { BatonError } from '../../core/baton-error.ts';
 import { reasonOf } from '../file-system.ts';
-import { type BytePath, type Folder, foldersOf, toBytePath } from '../folders-of.ts';
+import { type BytePath, type Folder, toBytePath, walkFolders } from '../walk-folders.ts';
 import { shownPath, unsaved } from './salvage-errors.ts';
 
 /** A folder with a `.git` in it. */
@@ -33,7 +33,7 @@ export async function findRepositories(workspace: string, most: number = mostEnt
   const covered = new Set<BytePath>();
   let entries = 0;
   try {
-    for await (const folder of foldersOf(root, { budget: { left: most }, enters: (name) => !isGitName(name) })) {
+    for await (const folder of walkFolders(root, { budget: { left: most }, enters: (name) => !isGitName(name) })) {
       const within = folder.path.slice(root.length + 1);
       entries += folder.entries.filter((entry) => !entry.isSocket()).length;
       for (const entry of folder.entries.filter(({ name }) => isGitName(name))) {
@@ -51,7 +51,7 @@ export async function findRepositories(workspace: string, most: number = mostEnt
     }
   } catch (error) {
     if (error instanceof BatonError && error.code === 'salvage_failed') throw error;
-    throw unsaved('folder_unreadable', `it could not be looked through completely: ${reasonOf(error)}`, error);
+    throw unsaved('folder_unreadable', `not all of its folders can be read: ${reasonOf(error)}`, error);
   }
   const inOrder = repositories.toSorted((one, other) => (one.within < other.within ? -1 : 1));
   return { repositories: inOrder, entries, looseFiles };

@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { BatonError } from '../../core/baton-error.ts';
 import type { Logger } from '../../core/logger.ts';
-import { lookAt, reasonOf } from '../file-system.ts';
+import { lstatOrNull, reasonOf } from '../file-system.ts';
 import type { Git, GitCall } from '../git/git.ts';
 import type { GitDirectory, Tip } from '../git/read/git-directory.ts';
 import { setShadow } from '../git/shadow/shadow-git.ts';
@@ -60,7 +60,7 @@ export async function readHistory(git: Git, request: HistoryRequest): Promise<Hi
   const held = await peel(git, request, ids);
   const headTree = head === null ? null : (held.get(head)?.tree ?? null);
   if (head !== null && headTree === null)
-    throw unsaved('objects_unreadable', `the commit ${head} of HEAD cannot be read`);
+    throw unsaved('objects_unreadable', `git cannot read the HEAD commit ${head}`);
   await refuseUnreadable(
     git,
     request,
@@ -74,7 +74,7 @@ export async function readHistory(git: Git, request: HistoryRequest): Promise<Hi
   for (const { name, id } of tips) {
     const { type, commit } = held.get(id) ?? {};
     if (commit !== undefined) commits.push({ name, id: commit });
-    else if (type === 'commit') throw unsaved('objects_unreadable', `what ${name} holds (${id}) cannot be read`);
+    else if (type === 'commit') throw unsaved('objects_unreadable', `git cannot read the object ${id} of ${name}`);
   }
   const odd = [...new Set(tips.map(({ id }) => id))].filter((id) => held.get(id)?.type !== 'commit');
   const kept = odd.length === 0 ? new Set() : await heldByTarget(git, request);
@@ -195,7 +195,7 @@ async function peel(git: Git, request: HistoryRequest, ids: readonly string[]): 
   });
   const lines = stdout.split('\n');
   if (code !== 0 || lines.length < ids.length * 3)
-    throw unsaved('objects_unreadable', 'the objects of the repository cannot be read');
+    throw unsaved('objects_unreadable', 'git cannot read the objects of the repository');
   for (const [index, id] of ids.entries()) {
     const [, type = ''] = (lines[index * 3] ?? '').split(' ');
     const [commit = '', isCommit] = (lines[index * 3 + 1] ?? '').split(' ');
@@ -229,14 +229,15 @@ async function refuseUnreadable(
   for (const folder of objects) {
     for (const id of missing) {
       const file = path.join(folder, id.slice(0, 2), id.slice(2));
-      if ((await lookAt(file)) !== null) broken ||= `${file} is there and is no object`;
+      if ((await lstatOrNull(file)) !== null) broken ||= `${file} is there and is no object`;
     }
-    const packs = (await lookAt(path.join(folder, 'pack'))) === null ? [] : await readdir(path.join(folder, 'pack'));
+    const packs =
+      (await lstatOrNull(path.join(folder, 'pack'))) === null ? [] : await readdir(path.join(folder, 'pack'));
     const lone = packs.find((name) => name.endsWith('.pack') && !packs.includes(name.replace(/pack$/, 'idx')));
     if (lone !== undefined) broken ||= `${path.join(folder, 'pack', lone)} has no index`;
   }
   if (broken !== '')
-    throw unsaved('objects_unreadable', `objects of the repository cannot be read: ${reasonOf(broken)}`);
+    throw unsaved('objects_unreadable', `git cannot read some objects of the repository: ${reasonOf(broken)}`);
 }
 
 /** How many saved entries are searched; the same tags are not kept twice, so few entries have any. */

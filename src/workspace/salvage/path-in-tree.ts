@@ -1,6 +1,6 @@
 import { lstat } from 'node:fs/promises';
 import { hasCode } from '../file-system.ts';
-import { type BytePath, fromBytePath } from '../folders-of.ts';
+import { type BytePath, fromBytePath } from '../walk-folders.ts';
 
 /** Whether a path from an index or a tree that anybody may have written stays in the work tree. */
 export function isPlainPath(name: BytePath): boolean {

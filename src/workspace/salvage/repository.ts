@@ -1,12 +1,12 @@
 import { mkdir, symlink } from 'node:fs/promises';
 import path from 'node:path';
-import { lookAt, reasonOf } from '../file-system.ts';
-import { type BytePath, fromBytePath, toBytePath } from '../folders-of.ts';
+import { lstatOrNull, reasonOf } from '../file-system.ts';
 import type { Checkout } from '../git/checkout/checkout.ts';
 import type { GitDirectory } from '../git/read/git-directory.ts';
 import { textIn, withoutLineEnd } from '../git/read/git-files.ts';
 import { isInside, placeOutside, realOf } from '../git/read/place-outside.ts';
 import { readGitDirectory } from '../git/read/read-git-directory.ts';
+import { type BytePath, fromBytePath, toBytePath } from '../walk-folders.ts';
 import type { FoundRepository } from './find-repositories.ts';
 import { shownPath, unsaved } from './salvage-errors.ts';
 
@@ -60,7 +60,7 @@ export async function readRepositories(request: RepositoriesRequest): Promise<Re
     });
   }
   if (checkout !== null && !repositories.some((each) => each.checkout !== null)) {
-    const isThere = checkout.strategy === 'worktree' && (await lookAt(checkout.gitDir)) !== null;
+    const isThere = checkout.strategy === 'worktree' && (await lstatOrNull(checkout.gitDir)) !== null;
     const kept = isThere ? await readUnderstood(checkout.gitDir, '') : null;
     if (kept !== null) await refuseStrangePlace(kept, '', places);
     repositories.unshift({
@@ -87,7 +87,7 @@ export async function readUnderstood(dotGit: string, within: BytePath): Promise<
     throw unsaved('git_directory_unreadable', reason, error);
   });
   if (directory !== null) return directory;
-  throw unsaved('strange_git', `${shownPath(within)} holds a .git that is no repository`);
+  throw unsaved('strange_git', `${shownPath(within)} has a .git that is not a repository`);
 }
 
 /** The agent removed the `.git`, and nothing of it is left: only the start of the checkout is known. */
@@ -152,7 +152,10 @@ async function refuseStrangePlace(
   if (strange === null) return false;
   const isOfBaton = await isInside(directory.folder, state);
   if (!isOfBaton && (await isLentTo(directory, within, [folder, workspace]))) return true;
-  throw unsaved('kept_elsewhere', `the repository in ${shownPath(within)} is kept or borrows elsewhere, in ${strange}`);
+  throw unsaved(
+    'kept_elsewhere',
+    `the repository in ${shownPath(within)} uses files outside of the workspace: ${strange}`,
+  );
 }
 
 /** Whether this is a worktree of a repository that names one of these folders as the place it lent it to. */

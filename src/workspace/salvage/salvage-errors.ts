@@ -1,6 +1,6 @@
 import { BatonError } from '../../core/baton-error.ts';
 import { harmlessLine } from '../../core/text/harmless-line.ts';
-import { type BytePath, fromBytePath } from '../folders-of.ts';
+import { type BytePath, fromBytePath } from '../walk-folders.ts';
 
 /** Why work could not be saved, for programs: `details.problem` of `salvage_failed`. */
 type UnsavedProblem =
@@ -18,9 +18,9 @@ type UnsavedProblem =
   | 'archive_failed'
   | 'failed';
 
-/** The reason completes the sentence "The work could not be saved: …". */
+/** The reason completes the sentence "Failed to save the work: …". */
 export function unsaved(problem: UnsavedProblem, reason: string, cause?: unknown): BatonError {
-  const message = `The work could not be saved: ${reason}.`;
+  const message = `Failed to save the work: ${reason}.`;
   return new BatonError('salvage_failed', message, { cause, details: { problem } });
 }
 

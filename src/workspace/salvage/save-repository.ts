@@ -1,10 +1,10 @@
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { Logger } from '../../core/logger.ts';
-import type { BytePath } from '../folders-of.ts';
 import type { Git, GitCall } from '../git/git.ts';
 import { refuseTreeBomb } from '../git/shadow/refuse-tree-bomb.ts';
-import { bringObjects } from './bring-objects.ts';
+import type { BytePath } from '../walk-folders.ts';
+import { copyObjects } from './copy-objects.ts';
 import { inTarget, readHistory } from './history.ts';
 import { recordTree } from './record-tree.ts';
 import type { ObjectStore, Repository } from './repository.ts';
@@ -100,7 +100,7 @@ export async function saveRepository(wanted: RepositoryRequest, parts: SaveParts
   };
   const commit = await writeCommits(git, note, heads, wanted, store);
   const standsOn = [...new Set([...(note.head === null ? [] : [note.head]), ...heads])];
-  await bringObjects(git, { commit, standsOn, target, store, scratch, signal });
+  await copyObjects(git, { commit, standsOn, target, store, scratch, signal });
   const run = `${referencePart(request.runId ?? 'unknown')}${wanted.number === 0 ? '' : `+${wanted.number}`}`;
   const name = await makeReference(git, target, `${key}/${run}`, commit);
   const reference = `${salvageReferences}${name}`;
@@ -113,7 +113,7 @@ async function readBack(git: Git, target: Target, reference: string, commit: str
   const text = await git.run({ gitDir: target.gitDir, args: ['cat-file', '--batch'], stdin: `${reference}\n` });
   const [found] = objectsIn(text);
   if (found?.id !== commit || noteIn(found.content) === null)
-    throw unsaved('saved_incompletely', `${reference} cannot be read back`);
+    throw unsaved('saved_incompletely', `Baton cannot read ${reference} back`);
 }
 
 /** Whether an entry stays until this project drops it. Entries without a project are not dropped by their age. */
@@ -195,13 +195,13 @@ async function writeCommits(
     (await git.run({ ...call, args, stdin: commitText(note, { tree, parents, subject }) })).trim();
   const first = head === null ? [] : [head];
   const staged =
-    note.staged === null || note.staged === note.tree ? [] : [await write(note.staged, first, 'What was staged')];
-  const extras = note.extras === null ? [] : [await write(note.extras, [], 'What belongs to it')];
+    note.staged === null || note.staged === note.tree ? [] : [await write(note.staged, first, 'Staged files')];
+  const extras = note.extras === null ? [] : [await write(note.extras, [], 'Other objects of the saved work')];
   let rest = heads.filter((id) => id !== head);
   while (rest.length > mostParents) {
     const groups: string[] = [];
     for (let at = 0; at < rest.length; at += mostParents) {
-      groups.push(await write(note.tree, rest.slice(at, at + mostParents), 'More that was nowhere else'));
+      groups.push(await write(note.tree, rest.slice(at, at + mostParents), 'More commits that were nowhere else'));
     }
     rest = groups;
   }
@@ -218,7 +218,7 @@ async function makeReference(git: Git, target: Target, wanted: string, commit: s
       gitDir: target.gitDir,
       args: ['update-ref', '--no-deref', reference, commit, none],
     });
-    // Its lock may be left from a kill; whose it is, is not for us to tell.
+    // A killed process may have left its lock; Baton cannot tell whose lock it is.
     if (code !== 0 && !/already exists|File exists/.test(stderr))
       throw unsaved('reference_refused', `git refused the reference ${reference}`, stderr);
     if (code !== 0) continue;
@@ -227,5 +227,5 @@ async function makeReference(git: Git, target: Target, wanted: string, commit: s
     });
     return name;
   }
-  throw unsaved('reference_refused', `there are too many entries ${wanted}`);
+  throw unsaved('reference_refused', `there are too many references named ${wanted}`);
 }

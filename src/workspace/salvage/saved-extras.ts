@@ -1,7 +1,7 @@
 import { mkdir, rename } from 'node:fs/promises';
 import path from 'node:path';
-import { type BytePath, fromBytePath } from '../folders-of.ts';
 import type { Git, GitCall } from '../git/git.ts';
+import { type BytePath, fromBytePath } from '../walk-folders.ts';
 import { joined } from './path-in-tree.ts';
 import type { NoteNames, SavedNote } from './saved-note.ts';
 

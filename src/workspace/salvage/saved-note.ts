@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { harmlessLine } from '../../core/text/harmless-line.ts';
-import { fromBytePath } from '../folders-of.ts';
+import { fromBytePath } from '../walk-folders.ts';
 import { counted } from './plural.ts';
 import type { SalvageRequest, SavedWork } from './salvage.ts';
 
@@ -85,7 +85,9 @@ export function subjectOf(note: SavedNote): string {
   const title = harmlessLine(note.issueTitle).slice(0, 200);
   const where = note.within === '' ? '' : ` in ${harmlessLine(fromBytePath(note.within).toString('utf8'))}`;
   const lost =
-    note.lost.length === 0 ? '' : `\n\nHeld nothing that is there: ${note.lost.map(harmlessLine).join(', ')}`;
+    note.lost.length === 0
+      ? ''
+      : `\n\nThese names pointed to missing objects: ${note.lost.map(harmlessLine).join(', ')}`;
   return `Work of ${harmlessLine(note.issueIdentifier) || 'an issue'}${where}: ${what}\n\n${title}${lost}`;
 }
 
@@ -146,7 +148,7 @@ export function shortNames(names: NoteNames): { readonly inNote: NoteNames; read
   return { inNote: { heads: [], tips: [], lost: [], held: [] }, text };
 }
 
-/** JSON whose every character is plain: no encoding of a message can change it. */
+/** JSON with only ASCII characters, which no encoding of a message can change. */
 function ascii(json: string): string {
   return json.replaceAll(/[^ -~]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }

@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, readdir, readFile, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { RepositorySettings } from '../../core/settings.ts';
-import { hasCode, lookAt } from '../file-system.ts';
+import { hasCode, lstatOrNull } from '../file-system.ts';
 import { writeBareRepository } from '../git/bare-repository.ts';
 import { type Git, quotedByGit } from '../git/git.ts';
 import { folderName, type GitPlaces } from '../git/git-places.ts';
@@ -23,7 +23,7 @@ export interface Target {
  */
 export async function localTarget(git: Git, { location }: RepositorySettings): Promise<Target> {
   const dotGit = path.join(location, '.git');
-  const named = (await lookAt(dotGit)) === null ? location : dotGit;
+  const named = (await lstatOrNull(dotGit)) === null ? location : dotGit;
   const said = await git.run({
     args: ['--git-dir', named, 'rev-parse', '--path-format=absolute', '--git-common-dir', '--show-object-format'],
     gitDir: null,
@@ -46,13 +46,13 @@ export async function ownTarget(request: OwnTargetRequest): Promise<Target> {
   const { places, objectFormat, caches, shallow } = request;
   const suffix = `${objectFormat === 'sha1' ? '' : `-${objectFormat}`}${shallow === null ? '' : `-shallow-${shallow.key}`}`;
   const gitDir = places.salvage.replace(/\.git$/, `${suffix}.git`);
-  if ((await lookAt(path.join(gitDir, 'HEAD'))) === null) {
+  if ((await lstatOrNull(path.join(gitDir, 'HEAD'))) === null) {
     await mkdir(places.scratch, { recursive: true });
     const making = await mkdtemp(path.join(places.scratch, 'salvage-'));
     await writeBareRepository({ folder: making, objectFormat });
     await rename(making, gitDir).catch(async (error: unknown) => {
       await rm(making, { recursive: true, force: true });
-      // Somebody else was faster.
+      // Another process made it first.
       if (!hasCode(error, 'ENOTEMPTY') && !hasCode(error, 'EEXIST')) throw error;
     });
   }
@@ -77,12 +77,12 @@ export async function cachesOf(
     .filter((folder) => path.dirname(folder) === places.caches);
   const found: string[] = [];
   for (const cache of new Set([...named, ...lent])) {
-    if ((await lookAt(path.join(cache, 'HEAD'))) !== null) found.push(cache);
+    if ((await lstatOrNull(path.join(cache, 'HEAD'))) !== null) found.push(cache);
   }
   return found;
 }
 
-/** Every repository that may have saved work: Baton's own, today's local one, and local ones of earlier settings. */
+/** Every repository that may have saved work: Baton's own, and the local ones of current and earlier settings. */
 export async function allTargets(places: GitPlaces): Promise<{ own: string[]; local: string[] }> {
   const folder = path.dirname(places.salvage);
   const names = await readdir(folder).catch(absent([]));

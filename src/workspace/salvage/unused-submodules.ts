@@ -1,8 +1,8 @@
 import type { Dirent } from 'node:fs';
 import path from 'node:path';
-import { lookAt } from '../file-system.ts';
-import { type BytePath, foldersOf, fromBytePath, toBytePath } from '../folders-of.ts';
+import { lstatOrNull } from '../file-system.ts';
 import { placeOutside } from '../git/read/place-outside.ts';
+import { type BytePath, fromBytePath, toBytePath, walkFolders } from '../walk-folders.ts';
 import { refuseTooMany } from './find-repositories.ts';
 import { type Repository, readUnderstood } from './repository.ts';
 import { unsaved } from './salvage-errors.ts';
@@ -34,7 +34,7 @@ export async function unusedSubmodules(repositories: readonly Repository[]): Pro
 async function readSubmodule(folder: string, home: string, within: BytePath): Promise<Repository> {
   const directory = await readUnderstood(folder, within);
   const strange = await placeOutside(directory, [home]);
-  if (strange !== null) throw unsaved('kept_elsewhere', `${folder} is kept or borrows elsewhere, in ${strange}`);
+  if (strange !== null) throw unsaved('kept_elsewhere', `${folder} uses files outside of the workspace: ${strange}`);
   return { directory, workTree: null, within, nested: [], checkout: null, isLent: false };
 }
 
@@ -42,12 +42,12 @@ async function readSubmodule(folder: string, home: string, within: BytePath): Pr
 const ownFolders: ReadonlySet<string> = new Set(['objects', 'refs', 'logs', 'hooks']);
 
 async function gitDirectoriesBelow(modules: string): Promise<string[]> {
-  const top = await lookAt(modules);
+  const top = await lstatOrNull(modules);
   if (top === null) return [];
-  if (!top.isDirectory()) throw unsaved('strange_git', `${modules} is no directory`);
+  if (!top.isDirectory()) throw unsaved('strange_git', `${modules} is not a directory`);
   const found = new Set<BytePath>();
   const enters = (name: string, folder: BytePath): boolean => !(found.has(folder) && ownFolders.has(name));
-  for await (const { path: folder, entries } of foldersOf(toBytePath(modules), {
+  for await (const { path: folder, entries } of walkFolders(toBytePath(modules), {
     budget: { left: mostEntries },
     enters,
   })) {

@@ -75,7 +75,7 @@ describe('starting Codex', () => {
   // @conforms codex.13
   it.each([
     ['a secret', 'TRACKER_KEY=of-the-profile', {}],
-    ['what the account sets', 'OPENAI_API_KEY=of-the-profile', { OPENAI_API_KEY: 'of-the-account' }],
+    ['a variable of the account', 'OPENAI_API_KEY=of-the-profile', { OPENAI_API_KEY: 'of-the-account' }],
   ])('fails and starts nothing when a login profile makes %s readonly', async (_, variable, accountEnv) => {
     const home = folder();
     const seen = path.join(folder(), 'env.txt');

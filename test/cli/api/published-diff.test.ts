@@ -9,7 +9,7 @@ import { createPublishedDiff, diffOfIssue } from '../../../src/daemon/services/w
 import { folderName } from '../../../src/workspace/git/git-places.ts';
 import { runStart } from '../../conformance/store.ts';
 import { scratchStore } from '../../fake/scratch-store.ts';
-import { type LookScene, lookScene, scratchGit, shell } from '../../workspace/git/look-scene.ts';
+import { type LookScene, lookScene, scratchGit, shell } from '../../workspace/git/examine-scene.ts';
 import { hatchCanary, plantTraps, trapGround } from '../../workspace/git/traps.ts';
 
 const local = ({ workspace }: LookScene): RepositorySettings => ({

@@ -7,7 +7,7 @@ import { createWorkspaceDiff, diffOfIssue } from '../../../src/daemon/services/w
 import type { Checkout } from '../../../src/workspace/git/checkout/checkout.ts';
 import { runStart } from '../../conformance/store.ts';
 import { scratchStore } from '../../fake/scratch-store.ts';
-import { type LookScene, lookScene, scratchGit, watchedGit } from '../../workspace/git/look-scene.ts';
+import { type LookScene, lookScene, scratchGit, watchedGit } from '../../workspace/git/examine-scene.ts';
 import { hatchCanary, plantTraps, type Trap, trapGround, traps } from '../../workspace/git/traps.ts';
 
 /** A diff of the workspace; whatever happened, it fits its schema, and nothing is left behind. */

@@ -54,7 +54,7 @@ describe.each(['any', 'project'])('linear_graphql with the scope %s', (scope) =>
     // @conforms A28
     ['variables alone', { variables: { id: 'x' } }, needsQuery],
     ['nothing', {}, needsQuery],
-    ['a query that is no text', { query: 7 }, needsQuery],
+    ['a query that is not text', { query: 7 }, needsQuery],
     // @conforms A29
     ['a list', [viewer], needsInput],
     ['null', null, needsInput],

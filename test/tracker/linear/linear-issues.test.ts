@@ -69,7 +69,7 @@ describe('an issue of Linear', () => {
     ['nothing blocks it', blockedBy(), true],
     ['everything that blocked it is over', blockedBy('Done', ' CANCELED '), true],
     ['one blocker is open', blockedBy('Done', 'Backlog'), false],
-    ['nobody knows how a blocker stands', blockedBy(null), false],
+    ['the state of a blocker is unknown', blockedBy(null), false],
     ['the key may not see its blocker', { inverseRelations: { nodes: [{ type: 'blocks', issue: null }] } }, false],
     ['it has begun, blocked or not', { ...blockedBy('Backlog'), state: { name: 'In Progress' } }, true],
     ['it waits in a state that is spelled otherwise', { ...blockedBy('Backlog'), state: { name: ' TODO ' } }, false],
@@ -131,9 +131,9 @@ describe('an issue of Linear', () => {
   });
 
   it.each([
-    ['nobody filed', { creator: null }],
+    ['no one filed', { creator: null }],
     ['Linear tells no author of', {}],
-    ['somebody without an id filed', { creator: { id: ' ', email: 'some@example.com' } }],
+    ['a user without an id filed', { creator: { id: ' ', email: 'some@example.com' } }],
     ['something odd filed', { creator: 'user-9' }],
     ['a bot filed', { creator: null, botActor: { type: 'slack' } }],
     ['a bot filed for a person', { creator: { id: 'user-9', email: 'a@example.com' }, botActor: { type: 'slack' } }],

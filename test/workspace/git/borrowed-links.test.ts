@@ -3,12 +3,12 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readGitDirectory } from '../../../src/workspace/git/read/read-git-directory.ts';
 import { rejection, scratchFolder } from '../scratch-folder.ts';
-import { shell } from './look-scene.ts';
+import { shell } from './examine-scene.ts';
 import { commit, git, scratchCheckouts, scratchRepository } from './scratch-repository.ts';
 
 const branch = 'baton/t-1';
 
-/** A workspace, and a repository that its agent has no business in. */
+/** A workspace, and a repository that its agent must not reach. */
 async function scene(strategy: 'worktree' | 'clone') {
   const folder = scratchFolder();
   const source = scratchRepository(path.join(folder, 'source'));
@@ -77,22 +77,22 @@ const ways: readonly (readonly [string, (at: Scene) => void])[] = [
 
 describe.each(['worktree', 'clone'] as const)('the branch of a %s', (strategy) => {
   // @conforms git.32
-  it.each(ways)('is not brought over with %s', async (_what, plant) => {
+  it.each(ways)('is not published with %s', async (_what, plant) => {
     const at = await scene(strategy);
     plant(at);
-    // As a file: an agent's git might have its own thoughts.
+    // Written as a file, because the agent's git might do something else.
     mkdirSync(path.join(at.gitDir, 'refs/heads/baton'), { recursive: true });
     writeFileSync(path.join(at.gitDir, 'refs/heads', branch), `${at.hidden}\n`);
     expect(git(at.place, 'show', `${branch}:key.pem`)).toBe('private');
     expect(await at.checkouts.publish(at.place)).toMatchObject({ outcome: 'refused' });
     expect(() => git(at.source, 'cat-file', '-e', at.hidden)).toThrow();
-    // Who saves it does not read it either: unknown counts as dirty.
+    // The salvage does not read it either: unknown counts as dirty.
     expect((await rejection(readGitDirectory(at.gitDir))).code).toBe('workspace_unavailable');
   });
 });
 
 describe('a state folder behind a link', () => {
-  it('is no reason to distrust the checkouts in it', async () => {
+  it('does not make its checkouts suspicious', async () => {
     const folder = scratchFolder();
     const source = scratchRepository(path.join(folder, 'source'));
     mkdirSync(path.join(folder, 'real'));

@@ -26,7 +26,7 @@ function make({ checkouts, workspace }: ScratchCheckouts, name: string) {
   return checkouts.make({ workspace: workspace(name), branch: `baton/${name}` });
 }
 
-/** The one cache there is. */
+/** The only cache. */
 function cacheIn({ places }: ScratchCheckouts): string {
   const names = readdirSync(places.caches).filter((name) => name.endsWith('.git'));
   expect(names).toHaveLength(1);
@@ -38,7 +38,7 @@ function packIn(cache: string): string {
   return path.join(cache, 'objects/pack', name ?? 'none');
 }
 
-describe('a source that gives nothing', () => {
+describe('an unusable source', () => {
   async function failure(prepare: (source: string) => void, base: string | null = null) {
     const folder = scratchFolder();
     const source = path.join(folder, 'source');
@@ -64,21 +64,21 @@ describe('a source that gives nothing', () => {
     ],
     ['its path is a file', (source) => writeFileSync(source, 'x'), 'path_is_file', 'workspace.repo'],
     ['there is a folder that is no repository', (source) => mkdirSync(source), 'no_repository', 'git init'],
-  ])('is told when %s', async (_what, prepare, problem, nextStep) => {
+  ])('is reported when %s', async (_what, prepare, problem, nextStep) => {
     const error = await failure(prepare);
     expect(error.details).toMatchObject({ problem });
     expect(error.message).not.toMatch(noise);
     expect(error.nextStep).toContain(nextStep);
   });
 
-  it('is told when its path leads through a file', async () => {
+  it('is reported when its path leads through a file', async () => {
     const folder = scratchFolder();
     writeFileSync(path.join(folder, 'file'), '');
     const error = await rejection(make(scratchCheckouts(folder, path.join(folder, 'file/source')), 'T-1'));
     expect(error).toMatchObject({ code: 'repository_unavailable', details: { problem: 'path_not_found' } });
   });
 
-  it('is told by its name when the path is a folder in it', async () => {
+  it('is reported with the repository when the path is a folder inside one', async () => {
     const folder = scratchFolder();
     const top = scratchRepository(path.join(folder, 'top'));
     const scratch = scratchCheckouts(folder, path.join(top, 'src'));
@@ -99,14 +99,14 @@ describe('a source that gives nothing', () => {
         writeFileSync(path.join(source, '.git'), 'gitdir: /nowhere/at/all\n');
       },
     ],
-  ])('is told in words of git, without its noise, when its .git %s', async (_what, damage) => {
+  ])('is reported with the message of git, without its noise, when its .git %s', async (_what, damage) => {
     const error = await failure((source) => damage(scratchRepository(source)));
     expect(error.details).toMatchObject({ problem: 'not_a_repository' });
     expect(error.message).toMatch(/fatal: .*not.* a git repository/);
     expect(error.message).not.toMatch(noise);
   });
 
-  it.skipIf(process.getuid?.() !== 0)('is told when it belongs to somebody else', async () => {
+  it.skipIf(process.getuid?.() !== 0)('is reported when it belongs to another user', async () => {
     const error = await failure((source) => {
       scratchRepository(source);
       for (const each of ['', '.git']) chownSync(path.join(source, each), 65_534, 65_534);
@@ -116,7 +116,7 @@ describe('a source that gives nothing', () => {
     expect(error.nextStep).toContain('safe.directory');
   });
 
-  it('is told when it has no such branch, with the one that it has', async () => {
+  it('is reported when it lacks the branch, with the branch that it has', async () => {
     const error = await failure((source) => scratchRepository(source), 'release');
     expect(error.details).toMatchObject({ problem: 'no_such_branch', base: 'release', likely: 'main' });
     expect(error.details).not.toHaveProperty('base_is');
@@ -124,13 +124,13 @@ describe('a source that gives nothing', () => {
     expect(error.nextStep).toContain('main');
   });
 
-  it('is told the branch that differs only in case', async () => {
+  it('is reported with the branch that differs only in case', async () => {
     const error = await failure((source) => git(scratchRepository(source), 'branch', 'Release'), 'release');
     expect(error.details).toMatchObject({ problem: 'no_such_branch', base: 'release', likely: 'Release' });
     expect(error.nextStep).toContain('Release');
   });
 
-  /** A repository with a branch `topic` that is ahead, tags of both, and a branch that it saw elsewhere. */
+  /** A repository with a branch `topic` that is ahead, tags of both, and a remote branch. */
   function manyNames(source: string): void {
     scratchRepository(source);
     git(source, 'tag', 'light');
@@ -157,7 +157,7 @@ describe('a source that gives nothing', () => {
     ['tags/heavy', 'tag', 'topic/one'],
     ['refs/tags/light', 'tag', 'main'],
     ['0123456789abcdef', 'commit_id', 'main'],
-  ])('is told that the base %s is a %s, and that %s is likely meant', async (base, kind, likely) => {
+  ])('is reported when the base %s is a %s, with %s as the suggestion', async (base, kind, likely) => {
     const error = await failure(manyNames, base);
     expect(error.details).toMatchObject({ problem: 'no_such_branch', base, base_is: kind, likely });
     expect(error.message).toContain(base);
@@ -165,39 +165,42 @@ describe('a source that gives nothing', () => {
     expect(error.nextStep).toContain(likely);
   });
 
-  it.each(['short', 'whole', 'upper case'])('is told the branch at a commit that is the base: %s', async (form) => {
-    const folder = scratchFolder();
-    const source = path.join(folder, 'source');
-    manyNames(source);
-    const id = git(source, 'rev-parse', 'topic/one');
-    const base = form === 'short' ? id.slice(0, 7) : form === 'whole' ? id : id.toUpperCase();
-    const error = await rejection(make(scratchCheckouts(folder, source, { base }), 'T-1'));
-    expect(error.details).toMatchObject({ problem: 'no_such_branch', base_is: 'commit_id', likely: 'topic/one' });
-    expect(error.nextStep).toContain('topic/one');
-  });
+  it.each(['short', 'whole', 'upper case'])(
+    'is reported with the branch at a commit that is the base: %s',
+    async (form) => {
+      const folder = scratchFolder();
+      const source = path.join(folder, 'source');
+      manyNames(source);
+      const id = git(source, 'rev-parse', 'topic/one');
+      const base = form === 'short' ? id.slice(0, 7) : form === 'whole' ? id : id.toUpperCase();
+      const error = await rejection(make(scratchCheckouts(folder, source, { base }), 'T-1'));
+      expect(error.details).toMatchObject({ problem: 'no_such_branch', base_is: 'commit_id', likely: 'topic/one' });
+      expect(error.nextStep).toContain('topic/one');
+    },
+  );
 
   it.each([
     ['seen', 'git branch seen origin/seen'],
     ['origin/seen', 'git branch seen origin/seen'],
     ['mine/deep/seen', 'git branch deep/seen mine/deep/seen'],
-  ])('is told how to get the base %s that it has only from a remote', async (base, command) => {
+  ])('is reported with a command for the base %s that exists only on a remote', async (base, command) => {
     const error = await failure(manyNames, base);
     expect(error.nextStep).toContain(`\`${command}\``);
     git(path.join(String(error.details.repository)), ...command.split(' ').slice(1));
   });
 
-  it('offers no command with a name in it that a shell would read', async () => {
+  it('suggests no command with a name that a shell would interpret', async () => {
     expect((await failure(manyNames, '$(id)')).nextStep).not.toContain('git branch');
   });
 
-  it('is told when no base is named and its HEAD is detached', async () => {
+  it('is reported when no base is set and its HEAD is detached', async () => {
     const error = await failure((source) => git(scratchRepository(source), 'checkout', '-q', '--detach'));
     expect(error.details).toMatchObject({ problem: 'detached_head', likely: 'main' });
     expect(error.nextStep).toContain('`workspace.base`');
     expect(error.nextStep).toContain('main');
   });
 
-  it.each([null, 'main', 'origin/main'])('is told when it has no commit yet, with the base %s', async (base) => {
+  it.each([null, 'main', 'origin/main'])('is reported when it has no commit yet, with the base %s', async (base) => {
     const error = await failure((source) => {
       mkdirSync(source);
       git(source, 'init', '-q');
@@ -206,13 +209,13 @@ describe('a source that gives nothing', () => {
     expect(error.nextStep).toContain('git commit');
   });
 
-  it('is told when only the branch of its HEAD has no commit', async () => {
+  it('is reported when only the branch of its HEAD has no commit', async () => {
     const error = await failure((source) => git(scratchRepository(source), 'symbolic-ref', 'HEAD', 'refs/heads/new'));
     expect(error.details).toMatchObject({ problem: 'unborn_head', likely: 'main' });
     expect(error.nextStep).toContain('main');
   });
 
-  it('is told when its history is cut off', async () => {
+  it('is reported when its history is cut off', async () => {
     const error = await failure((source) => {
       const whole = scratchRepository(`${source}-whole`);
       commit(whole, { 'b.txt': 'x\n' });
@@ -222,7 +225,7 @@ describe('a source that gives nothing', () => {
     expect(error.nextStep).toContain('--unshallow');
   });
 
-  it('is told without the password of its address', async () => {
+  it('is reported without the password of its address', async () => {
     const folder = scratchFolder();
     const shown = 'http://127.0.0.1:1/x.git';
     const location = 'http://me:hunter2@127.0.0.1:1/x.git';
@@ -240,7 +243,7 @@ describe('a source that gives nothing', () => {
     ['fatal: Could not read from remote repository.', 'unreadable', 'workspace.repo'],
     ["fatal: repository 'https://h/x/' not found", 'not_a_repository', 'workspace.repo'],
     ['fatal: something new', 'unreadable', 'workspace.repo'],
-  ])('has a problem with a name when git says %s', async (stderr, problem, nextStep) => {
+  ])('has a named problem when git says %s', async (stderr, problem, nextStep) => {
     const folder = scratchFolder();
     const location = 'https://h/x';
     const scratch = scratchCheckouts(folder, location, {
@@ -254,7 +257,7 @@ describe('a source that gives nothing', () => {
     expect(error.nextStep).toContain(nextStep);
   });
 
-  it('fails the start instead of giving an old base', async () => {
+  it('fails the start instead of using an old base', async () => {
     const scratch = scene();
     await make(scratch, 'T-1');
     renameSync(scratch.source, `${scratch.source}-moved`);
@@ -278,7 +281,7 @@ describe('the cache of a source', () => {
     expect(git(scratch.workspace('T-1'), 'remote', 'get-url', 'origin')).toBe('https://host.invalid/x');
   });
 
-  it('follows a base whose history was rewritten, and checkouts of the old one stay whole', async () => {
+  it('follows a base whose history was rewritten, and checkouts of the old one stay complete', async () => {
     const scratch = scene();
     const { source, workspace } = scratch;
     commit(source, { 'old.txt': 'old\n' });
@@ -304,7 +307,7 @@ describe('the cache of a source', () => {
     expect(git(workspace('T-2'), 'branch', '--show-current')).toBe('topic/one');
   });
 
-  it('is freed from what a killed daemon left locked or unfinished', async () => {
+  it('is freed from locks and unfinished files of a killed daemon', async () => {
     const scratch = scene();
     await make(scratch, 'T-1');
     const cache = cacheIn(scratch);
@@ -320,7 +323,7 @@ describe('the cache of a source', () => {
     expect(left.filter((name) => /\.lock$|tmp_/.test(name))).toEqual([]);
   });
 
-  it('is made again when it was left half-made', async () => {
+  it('is created again when it was left half-made', async () => {
     const scratch = scene();
     await make(scratch, 'T-1');
     const cache = cacheIn(scratch);
@@ -339,7 +342,7 @@ describe('the cache of a source', () => {
     ['has a cut pack', (cache: string) => truncateSync(packIn(cache), 40)],
     ['has lost its pack', (cache: string) => rmSync(packIn(cache))],
     ['has garbage for its pack', (cache: string) => spoil(packIn(cache))],
-  ])('is put aside and made again when it %s, also without anything to fetch', async (_what, damage) => {
+  ])('is moved aside and created again when it %s, also without anything to fetch', async (_what, damage) => {
     const scratch = scene();
     await make(scratch, 'T-1');
     const cache = cacheIn(scratch);
@@ -354,7 +357,7 @@ describe('the cache of a source', () => {
     expect(scratch.logger.lines.filter(({ level }) => level === 'warn')).toHaveLength(1);
   });
 
-  it('that is damaged still lends what the source has dropped since', async () => {
+  it('still lends objects that the source has dropped, when it is damaged', async () => {
     const scratch = scene();
     const { source, workspace } = scratch;
     commit(source, { 'old.txt': 'old\n' });
@@ -371,7 +374,7 @@ describe('the cache of a source', () => {
     expect(git(workspace('T-1'), 'fsck', '--full', '--no-dangling')).toBe('');
   });
 
-  it('is made again when the source has become one with other objects', async () => {
+  it('is created again when the source has another object format', async () => {
     const scratch = scene();
     await make(scratch, 'T-1');
     rmSync(scratch.source, { recursive: true });
@@ -380,7 +383,7 @@ describe('the cache of a source', () => {
     expect(git(scratch.workspace('T-2'), 'status', '--porcelain')).toBe('');
   });
 
-  it('works below folders with odd names', async () => {
+  it('works below folders with unusual names', async () => {
     const folder = path.join(scratchFolder(), 'we"ird: #dir\\x é');
     mkdirSync(folder);
     const source = scratchRepository(path.join(folder, 'source'));
@@ -394,7 +397,7 @@ describe('the cache of a source', () => {
     expect(await scratch.checkouts.publish(place)).toMatchObject({ outcome: 'published' });
   });
 
-  it('is fetched for the others when one who waits gives up', async () => {
+  it('is fetched for the others when one waiting caller gives up', async () => {
     const scratch = scene();
     const { checkouts, workspace } = scratch;
     const stop = new AbortController();
@@ -407,7 +410,7 @@ describe('the cache of a source', () => {
     expect(git(workspace('T-3'), 'status', '--porcelain')).toBe('');
   });
 
-  it('is not fetched any further when all who waited gave up, and works again after that', async () => {
+  it('is not fetched further when all waiting callers gave up, and works again after that', async () => {
     const scratch = scene();
     const { checkouts, workspace } = scratch;
     const stop = new AbortController();
@@ -418,7 +421,7 @@ describe('the cache of a source', () => {
     expect(git(workspace('T-2'), 'status', '--porcelain')).toBe('');
   });
 
-  it('shows what every one of many waiters asked for, after it was asked', async () => {
+  it('returns the requested branches to each of many callers, read after its request', async () => {
     const scratch = scene();
     const { source, workspace } = scratch;
     const first = make(scratch, 'T-1');

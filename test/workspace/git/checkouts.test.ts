@@ -6,8 +6,8 @@ import { commit, git, plantMain, scratchCheckouts, scratchRepository } from './s
 
 const strategies = ['worktree', 'clone'] as const;
 
-describe.each(strategies)('a workspace by strategy %s', (strategy) => {
-  it('has the files of the base, a branch of its own, and nothing to commit', async () => {
+describe.each(strategies)('a workspace with the strategy %s', (strategy) => {
+  it('has the files of the base, its own branch, and nothing to commit', async () => {
     const folder = scratchFolder();
     const source = scratchRepository(path.join(folder, 'source'));
     const { checkouts, workspace } = scratchCheckouts(folder, source, { strategy });
@@ -25,7 +25,7 @@ describe.each(strategies)('a workspace by strategy %s', (strategy) => {
   });
 
   // @conforms F074
-  it('begins at what the base is now, not at what it was for the workspace before', async () => {
+  it('starts at the current base, not at that of an earlier workspace', async () => {
     const folder = scratchFolder();
     const source = scratchRepository(path.join(folder, 'source'));
     const { checkouts, workspace, calls } = scratchCheckouts(folder, source, { strategy });
@@ -40,7 +40,7 @@ describe.each(strategies)('a workspace by strategy %s', (strategy) => {
   });
 
   // @conforms F067
-  it('goes on with a branch of the source whose work is not in the base (F067)', async () => {
+  it('continues a branch of the source whose work is not in the base (F067)', async () => {
     const folder = scratchFolder();
     const source = scratchRepository(path.join(folder, 'source'));
     git(source, 'checkout', '-q', '-b', 'baton/t-1');
@@ -61,7 +61,7 @@ describe.each(strategies)('a workspace by strategy %s', (strategy) => {
     expect(git(workspace('T-1'), 'status', '--porcelain')).toBe('');
   });
 
-  it('begins at the base when the branch of the source is part of it', async () => {
+  it('starts at the base when the branch of the source is part of it', async () => {
     const folder = scratchFolder();
     const source = scratchRepository(path.join(folder, 'source'));
     git(source, 'branch', 'baton/t-1');
@@ -73,7 +73,7 @@ describe.each(strategies)('a workspace by strategy %s', (strategy) => {
   });
 
   // @conforms git.1
-  it('is made ten times at once from one repository, each with a git directory and a branch of its own', async () => {
+  it('is created ten times at once from one repository, each with its own git directory and branch', async () => {
     const folder = scratchFolder();
     const source = scratchRepository(path.join(folder, 'source'));
     const { checkouts, workspace, calls } = scratchCheckouts(folder, source, { strategy });
@@ -107,7 +107,7 @@ describe.each(strategies)('a workspace by strategy %s', (strategy) => {
     expect(existsSync(places.scratch)).toBe(true);
   });
 
-  it('leaves the files, the index and the branches of the source as they were (F078)', async () => {
+  it('leaves the files, the index and the branches of the source unchanged (F078)', async () => {
     const folder = scratchFolder();
     const source = scratchRepository(path.join(folder, 'source'));
     writeFileSync(path.join(source, 'README.md'), 'in the middle of something\n');
@@ -134,7 +134,7 @@ describe.each(strategies)('a workspace by strategy %s', (strategy) => {
     expect(git(workspace('T-1'), 'status', '--porcelain')).toBe('');
   });
 
-  it('applies the line ends that the tree asks for, and runs no filter', async () => {
+  it('applies the line ends of the tree, and runs no filter', async () => {
     const folder = scratchFolder();
     const source = scratchRepository(path.join(folder, 'source'));
     const touched = path.join(folder, 'filter-ran');
@@ -148,7 +148,7 @@ describe.each(strategies)('a workspace by strategy %s', (strategy) => {
     expect(existsSync(touched)).toBe(false);
   });
 
-  it('runs none of the hooks of the source or of a template', async () => {
+  it('runs no hook of the source or of a template', async () => {
     const folder = scratchFolder();
     const source = scratchRepository(path.join(folder, 'source'));
     const touched = path.join(folder, 'hook-ran');
@@ -161,7 +161,7 @@ describe.each(strategies)('a workspace by strategy %s', (strategy) => {
     expect(existsSync(path.join(gitDir, 'hooks', 'post-checkout'))).toBe(false);
   });
 
-  it('brings submodules as empty folders and links as links', async () => {
+  it('has submodules as empty folders and links as links', async () => {
     const folder = scratchFolder();
     const source = scratchRepository(path.join(folder, 'source'));
     const head = git(source, 'rev-parse', 'HEAD');
@@ -192,7 +192,7 @@ describe.each(strategies)('a workspace by strategy %s', (strategy) => {
     expect(existsSync(path.join(folder, 'workspaces', 'a.txt'))).toBe(false);
   });
 
-  it('is not led out by a tree with a link and a folder of the same name', async () => {
+  it('writes nothing outside for a tree with a link and a folder of the same name', async () => {
     const folder = scratchFolder();
     const source = scratchRepository(path.join(folder, 'source'));
     const outside = path.join(folder, 'outside');
@@ -224,9 +224,9 @@ describe.each(strategies)('a workspace by strategy %s', (strategy) => {
   });
 });
 
-describe('a workspace that is gone', () => {
+describe('a missing workspace', () => {
   // @conforms git.2
-  it('is filled from its own commits when its git directory is still there, with branches, stash and HEAD', async () => {
+  it('is filled from its own commits when its git directory still exists, with branches, stash and HEAD', async () => {
     const folder = scratchFolder();
     const source = scratchRepository(path.join(folder, 'source'));
     const { checkouts, workspace, calls } = scratchCheckouts(folder, source);
@@ -250,7 +250,7 @@ describe('a workspace that is gone', () => {
     expect(calls.every(({ gitDir }) => gitDir !== first.gitDir)).toBe(true);
   });
 
-  it('is made anew from the base of today when nothing had been done in it', async () => {
+  it('is created again from the current base when it had no work', async () => {
     const folder = scratchFolder();
     const source = scratchRepository(path.join(folder, 'source'));
     const { checkouts, workspace } = scratchCheckouts(folder, source);
@@ -261,7 +261,7 @@ describe('a workspace that is gone', () => {
     expect(git(workspace('T-1'), 'rev-parse', 'HEAD')).toBe(newer);
   });
 
-  it('keeps a git directory aside that it cannot go on with, and says where', async () => {
+  it('moves a git directory aside that it cannot continue, and reports where', async () => {
     const folder = scratchFolder();
     const source = scratchRepository(path.join(folder, 'source'));
     const { checkouts, workspace, logger } = scratchCheckouts(folder, source);
@@ -279,7 +279,7 @@ describe('a workspace that is gone', () => {
     expect(existsSync(path.join(kept, 'git/objects', work.slice(0, 2), work.slice(2)))).toBe(true);
   });
 
-  it('obeys nothing that the agent planted in the git directory it is filled from', async () => {
+  it('ignores everything that the agent put into the git directory it is filled from', async () => {
     const folder = scratchFolder();
     const source = scratchRepository(path.join(folder, 'source'));
     const { checkouts, workspace } = scratchCheckouts(folder, source);
@@ -301,7 +301,7 @@ describe('a workspace that is gone', () => {
     expect(readFileSync(victim, 'utf8')).toBe('precious');
   });
 
-  it('is not filled with the objects of another repository that the agent wrote as a place to borrow from', async () => {
+  it("is not filled with objects of another repository from which the agent's borrows", async () => {
     const folder = scratchFolder();
     const source = scratchRepository(path.join(folder, 'source'));
     const secret = scratchRepository(path.join(folder, 'secret'));

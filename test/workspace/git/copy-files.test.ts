@@ -31,7 +31,7 @@ function scene() {
   return { folder, from, to, logger, never, copy };
 }
 
-/** Files, each with its text, below a folder. */
+/** Files with their text, in a folder. */
 function write(folder: string, files: Readonly<Record<string, string>>): void {
   for (const [name, text] of Object.entries(files)) {
     mkdirSync(path.dirname(path.join(folder, name)), { recursive: true });
@@ -44,7 +44,7 @@ function read(folder: string, name: string): string {
 }
 
 describe('workspace.copy', () => {
-  it('brings files and folders that its patterns match, with their modes', async () => {
+  it('copies files and folders that match its patterns, with their modes', async () => {
     const { from, to, copy } = scene();
     write(from, { '.env': 'A=1', '.env.local': 'B=2', 'deep/.env': 'C=3', 'cfg/x/y.json': '{}', 'cfg/.hidden': 'h' });
     chmodSync(path.join(from, '.env'), 0o600);
@@ -57,7 +57,7 @@ describe('workspace.copy', () => {
     expect(statSync(path.join(to, 'cfg/x')).mode & 0o777).toBe(0o700);
   });
 
-  it('warns about a pattern that matches nothing, and goes on', async () => {
+  it('warns about a pattern that matches nothing, and continues', async () => {
     const { from, to, logger, copy } = scene();
     write(from, { '.env': 'A=1' });
     await copy('nothing/*', '.env');
@@ -65,7 +65,7 @@ describe('workspace.copy', () => {
     expect(logger.lines).toMatchObject([{ level: 'warn', fields: { pattern: 'nothing/*' } }]);
   });
 
-  it('never writes over what the checkout brought', async () => {
+  it('never overwrites files of the checkout', async () => {
     const { from, to, copy } = scene();
     write(from, { 'a.txt': 'theirs', 'cfg/a.json': 'theirs', 'cfg/b.json': 'new', clash: 'file', 'clash2/x': 'x' });
     write(to, { 'a.txt': 'mine', 'cfg/a.json': 'mine', 'clash/x': 'folder', clash2: 'file' });
@@ -74,7 +74,7 @@ describe('workspace.copy', () => {
     expect([read(to, 'clash/x'), read(to, 'clash2')]).toEqual(['folder', 'file']);
   });
 
-  it('writes nothing through a link that the checkout brought', async () => {
+  it('writes nothing through a link of the checkout', async () => {
     const { folder, from, to, copy } = scene();
     write(from, { 'cfg/a.json': '{}', 'cfg2/a.json': '{}', dangling: 'x' });
     const outside = path.join(folder, 'outside');
@@ -86,7 +86,7 @@ describe('workspace.copy', () => {
     expect(readdirSync(outside)).toEqual([]);
   });
 
-  it('brings a link as a link when it stays inside', async () => {
+  it('copies a link as a link when its target is inside', async () => {
     const { from, to, copy } = scene();
     write(from, { 'a/real.txt': 'x' });
     symlinkSync('real.txt', path.join(from, 'a/link'));
@@ -112,7 +112,7 @@ describe('workspace.copy', () => {
     expect(existsSync(path.join(to, 'a/link'))).toBe(false);
   });
 
-  it('brings nothing that lies behind a link', async () => {
+  it('copies nothing behind a link', async () => {
     const { folder, from, to, logger, copy } = scene();
     write(folder, { 'elsewhere/.env': 'private' });
     symlinkSync(path.join(folder, 'elsewhere'), path.join(from, 'out'));
@@ -129,7 +129,7 @@ describe('workspace.copy', () => {
     expect(readdirSync(to)).toEqual([]);
   });
 
-  it('never brings a git directory, nor other workspaces, nor itself', async () => {
+  it('never copies a git directory, other workspaces, or itself', async () => {
     const folder = scratchFolder();
     const from = folder;
     const to = path.join(folder, 'workspaces/T-1');
@@ -143,7 +143,7 @@ describe('workspace.copy', () => {
     expect(read(to, '.env')).toBe('mine');
   });
 
-  it('brings names that are no text', async () => {
+  it('copies names that are not valid UTF-8', async () => {
     const { from, to, copy } = scene();
     mkdirSync(path.join(from, 'odd'));
     writeFileSync(Buffer.concat([Buffer.from(`${from}/odd/`), Buffer.from([0xff, 0x0a, 0x80])]), 'x');
@@ -151,7 +151,7 @@ describe('workspace.copy', () => {
     expect(readdirSync(path.join(to, 'odd'), { encoding: 'latin1' })).toEqual(['\xff\n\x80']);
   });
 
-  it('leaves out what is neither file nor folder nor link', async () => {
+  it('skips everything that is not a file, folder or link', async () => {
     const { from, to, logger, copy } = scene();
     write(from, { 'a/x': 'x' });
     execFileSync('sh', ['-c', 'mkfifo a/pipe'], { cwd: from });
@@ -168,9 +168,9 @@ describe('workspace.copy', () => {
   });
 });
 
-describe('what workspace.copy brought', () => {
+describe('files that workspace.copy copied', () => {
   it.each(['worktree', 'clone'] as const)(
-    'is no change in the eyes of the agent of a %s, and work beside it is',
+    'are not a change for the agent of a %s, but work next to them is',
     async (strategy) => {
       const folder = scratchFolder();
       const source = scratchRepository(path.join(folder, 'source'));
@@ -192,7 +192,7 @@ describe('what workspace.copy brought', () => {
     },
   );
 
-  it('is exactly what its pattern names, whatever characters the name has', async () => {
+  it('are exactly those that the pattern names, whatever characters the name has', async () => {
     await fc.assert(
       fc.asyncProperty(fc.stringMatching(/^[ -.0-~]{1,12}$/), async (name) => {
         if (name === '.' || name === '..' || name.toLowerCase() === '.git') return;

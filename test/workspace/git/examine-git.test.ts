@@ -2,9 +2,9 @@ import { appendFileSync, existsSync, readdirSync, statSync, utimesSync, writeFil
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { examineWorkspace } from '../../../src/workspace/examine/examine-workspace.ts';
-import { lookScene, oneCommit, scratchGit } from './look-scene.ts';
+import { lookScene, oneCommit, scratchGit } from './examine-scene.ts';
 
-/** The facts after a script, with whether the fingerprint is another than before it. */
+/** The facts after a script, and whether the fingerprint changed. */
 async function factsAfter(script: string, made: string = oneCommit) {
   const scene = lookScene(made);
   const before = await scene.look();
@@ -15,7 +15,7 @@ async function factsAfter(script: string, made: string = oneCommit) {
 }
 
 describe('the facts of a workspace with git', () => {
-  it('tell head and branch, and that nothing differs', async () => {
+  it('contain head and branch, and no differences', async () => {
     const scene = lookScene();
     const head = scene.agent('git rev-parse HEAD').trim();
     expect(await scene.look()).toEqual({
@@ -42,7 +42,7 @@ describe('the facts of a workspace with git', () => {
     ['a repository within', 'git init -q nested; touch nested/x', { changed: 0, untracked: 1 }],
     ['another line end where attributes hide it', `printf 'one\\r\\n' > file`, { changed: 1 }, '* text=auto eol=lf'],
     ['another $Id$', `printf '$Id: x $\\n' > file`, { changed: 1 }, '* ident'],
-  ])('see %s', async (_what, script, expected, attributes = '') => {
+  ])('include %s', async (_what, script, expected, attributes = '') => {
     const made = `${oneCommit}; echo '${attributes}' > .gitattributes; git add -A; git commit -qm attributes`;
     expect(await factsAfter(script, made)).toMatchObject({ ...expected, isAnother: true });
   });
@@ -79,11 +79,11 @@ describe('the facts of a workspace with git', () => {
       { head: null, branch: 'fresh', untracked: 3 },
     ],
     ['no file of its commit', 'git rm -qr .', { changed: 3 }],
-  ])('are others after %s', async (_what, script, expected) => {
+  ])('differ after %s', async (_what, script, expected) => {
     expect(await factsAfter(script)).toMatchObject({ ...expected, isAnother: true, isGit: true });
   });
 
-  it('know the contents of what changed, not only that it did', async () => {
+  it('depend on the content of changed files, not only on the fact that they changed', async () => {
     const scene = lookScene(`${oneCommit}; echo aaa > file; echo aaa > new`);
     const prints = new Set([(await scene.look())?.fingerprint]);
     for (const script of [
@@ -119,7 +119,7 @@ describe('the facts of a workspace with git', () => {
     }
   });
 
-  it('count the commits ahead of the base that is given, of the checkout, or of the branch it was cloned from', async () => {
+  it('count the commits ahead of the given base, of the checkout, or of the branch it was cloned from', async () => {
     const scene = lookScene(`${oneCommit}; for n in 1 2 3; do git commit -q --allow-empty -m $n; done`);
     const commit = (name: string) => scene.agent(`git rev-parse ${name}`).trim();
     const checkout = { ...(await scene.asCheckout()), baseCommit: commit('HEAD~2') };
@@ -137,7 +137,7 @@ describe('the facts of a workspace with git', () => {
     }
   });
 
-  it('do not take what a sparse checkout leaves out for gone', async () => {
+  it('do not count files left out by a sparse checkout as deleted', async () => {
     const made = `${oneCommit}; mkdir a b; touch a/1 a/2 b/1; git add -A; git commit -qm files`;
     for (const index of ['--no-sparse-index', '--sparse-index']) {
       const { scene, ...facts } = await factsAfter(`git sparse-checkout set --cone ${index} a`, made);
@@ -148,7 +148,7 @@ describe('the facts of a workspace with git', () => {
     }
   });
 
-  it('see what happens in submodules and in repositories within', async () => {
+  it('include submodules and nested repositories', async () => {
     const sub = 'git init -q ../s; cd ../s; git commit -q --allow-empty -m s; cd -';
     const made = `${oneCommit}; ${sub}; git submodule --quiet add ../s sub; git commit -qm sub; git init -q nested; touch nested/x`;
     const same = await factsAfter('cd sub; git status; cd ../nested; git status', made);
@@ -161,7 +161,7 @@ describe('the facts of a workspace with git', () => {
       expect(await factsAfter(script, made)).toMatchObject({ isAnother: true, isGit: true });
   });
 
-  it('of a linked worktree are not changed by the others', async () => {
+  it('of a linked worktree do not depend on other worktrees', async () => {
     const made = `git init -q ../main; cd ../main; git commit -q --allow-empty -m 1; git worktree add -q ../workspace -b mine
       git worktree add -q ../theirs`;
     const commit = 'git commit -q --allow-empty -m 2';
@@ -172,7 +172,7 @@ describe('the facts of a workspace with git', () => {
     expect(await factsAfter(commit, made)).toMatchObject({ isAnother: true, branch: 'mine' });
   });
 
-  it('work for names of sha256', async () => {
+  it('work for sha256 repositories', async () => {
     const made = oneCommit.replace('init', 'init --object-format=sha256');
     expect(await factsAfter('echo more >> file; touch new', made)).toMatchObject({
       changed: 1,
@@ -196,7 +196,7 @@ describe('the facts of a workspace with git', () => {
     }
   });
 
-  it('are those of its files where there is no git, and none where there is nothing', async () => {
+  it('are those of the files without git, and null without a directory', async () => {
     const scene = lookScene('touch file');
     expect(await scene.look()).toMatchObject({ git: null });
     const { places } = scene;
@@ -204,12 +204,12 @@ describe('the facts of a workspace with git', () => {
     expect(await examineWorkspace(nowhere, { git: scratchGit(), places, checkout: null })).toBeNull();
   });
 
-  it('are none when more differs than can be looked at', async () => {
+  it('are null above the limit of differences', async () => {
     const scene = lookScene(`${oneCommit}; mkdir many; cd many; seq 20001 | xargs touch`);
     expect(await scene.look()).toBeNull();
   });
 
-  it('know large files by size and time', async () => {
+  it('identify large files by size and time', async () => {
     const { scene } = await factsAfter(`head -c 17000000 /dev/zero > huge`);
     const before = await scene.look();
     appendFileSync(path.join(scene.workspace, 'huge'), 'x');
@@ -217,8 +217,8 @@ describe('the facts of a workspace with git', () => {
   });
 });
 
-describe('a look at a checkout of Baton', () => {
-  it('costs one call of git while nothing is committed, and leaves out what was brought along', async () => {
+describe('an examination of a checkout of Baton', () => {
+  it('costs one call of git while nothing is committed, and leaves out copied files', async () => {
     const scene = lookScene();
     const checkout = await scene.asCheckout();
     utimesSync(path.join(checkout.shadow, 'index'), 1, 1);
@@ -230,7 +230,7 @@ describe('a look at a checkout of Baton', () => {
     expect(scene.calls.map(({ args }) => args[0])).toEqual(['status']);
   });
 
-  it('keeps one index for the next look, the one of the present HEAD', async () => {
+  it('keeps one index for the next examination, the one of the present HEAD', async () => {
     const scene = lookScene();
     const checkout = await scene.asCheckout();
     utimesSync(path.join(checkout.shadow, 'index'), 1, 1);
@@ -244,7 +244,7 @@ describe('a look at a checkout of Baton', () => {
 
   // @conforms git.15
   it('sees a change of the same length in the second of the checkout', async () => {
-    // Of several tries some fall into one second.
+    // Some of several attempts fall into one second.
     const tries = await Promise.all(
       Array.from({ length: 4 }, async () => {
         const scene = lookScene();
@@ -260,7 +260,7 @@ describe('a look at a checkout of Baton', () => {
     }
   });
 
-  it('sees the same as a look without one, also when the index of the shadow is lost or broken', async () => {
+  it('returns the same as one without a shadow, also when the index of the shadow is lost or broken', async () => {
     const scene = lookScene();
     const checkout = await scene.asCheckout();
     scene.agent('echo 2 > file; git commit -qam 2; echo 3 > file; touch new');
@@ -273,7 +273,7 @@ describe('a look at a checkout of Baton', () => {
     }
   });
 
-  it('goes well ten at a time', async () => {
+  it('works ten at a time', async () => {
     const scene = lookScene();
     const checkout = await scene.asCheckout();
     utimesSync(path.join(checkout.shadow, 'index'), 1, 1);

@@ -4,9 +4,9 @@ import { describe, expect, it } from 'vitest';
 import { isAlive } from '../../../src/process/containment/is-alive.ts';
 import type { Git } from '../../../src/workspace/git/git.ts';
 import { rejection, scratchFolder } from '../scratch-folder.ts';
-import { scratchGit, shell } from './look-scene.ts';
+import { scratchGit, shell } from './examine-scene.ts';
 
-/** A git that is a script of ours, to see what the daemon's calls are made of. */
+/** A git that is a script, to see how the daemon calls it. */
 function gitThat(script: string, env: Record<string, string> = {}): { git: Git; folder: string } {
   const folder = scratchFolder();
   const bin = path.join(folder, 'bin');
@@ -23,7 +23,7 @@ function repository(): string {
 }
 
 describe('a call of git', () => {
-  it('gives what git wrote, one character a byte', async () => {
+  it('returns the output of git, one character per byte', async () => {
     const gitDir = repository();
     const name = Buffer.from([0x61, 0xff, 0xc3, 0xa4]);
     shell(`touch "$(printf 'a\\377\\303\\244')"`, path.dirname(gitDir));
@@ -31,7 +31,7 @@ describe('a call of git', () => {
     expect(text).toBe(`${name.toString('latin1')}\0`);
   });
 
-  it('that fails is an error with what git said, or an answer', async () => {
+  it('rejects or answers with the message of git when it fails', async () => {
     const call = { args: ['rev-parse', '--verify', 'nothing'], gitDir: repository() };
     const error = await rejection(scratchGit().run(call));
     const said = expect.stringContaining('Needed a single revision');
@@ -39,14 +39,14 @@ describe('a call of git', () => {
     expect(await scratchGit().ask(call)).toMatchObject({ code: 128, stdout: '' });
   });
 
-  it('says so when there is no git', async () => {
+  it('reports a missing git', async () => {
     const folder = scratchFolder();
     expect(await rejection(scratchGit({ PATH: folder }).run({ args: ['version'], gitDir: null }))).toMatchObject({
       code: 'git_missing',
     });
   });
 
-  it('that takes too long is ended, with all it has started', async () => {
+  it('is ended on timeout with everything it started', async () => {
     const { git, folder } = gitThat('sleep 60 & echo $! > "$GIT_DIR/pid"; wait');
     const call = { args: ['status'], gitDir: folder, timeoutMs: 500 };
     expect(await rejection(git.run(call))).toMatchObject({ code: 'git_timeout' });
@@ -54,7 +54,7 @@ describe('a call of git', () => {
     expect(isAlive({ pid, startTime: null })).toBe(false);
   });
 
-  it('is ended by its signal, and does not begin after it', async () => {
+  it('is ended by its signal, and does not start after it', async () => {
     const { git, folder } = gitThat('echo begun >> "$GIT_DIR/begun"; exec sleep 60');
     const aborting = new AbortController();
     const running = git.run({ args: ['x'], gitDir: folder, signal: aborting.signal });
@@ -65,14 +65,14 @@ describe('a call of git', () => {
     expect(readFileSync(path.join(folder, 'begun'), 'utf8')).toBe('begun\n');
   });
 
-  it('that writes more than can be read fails instead of telling half', async () => {
+  it('fails rather than returns half of an output above the limit', async () => {
     const { git } = gitThat('head -c 5000 /dev/zero');
     const call = { args: ['log'], gitDir: null };
     expect(await rejection(git.run({ ...call, maxOutputBytes: 4999 }))).toMatchObject({ code: 'git_failed' });
     expect(await git.run({ ...call, maxOutputBytes: 5000 })).toHaveLength(5000);
   });
 
-  it('that was killed fails', async () => {
+  it('fails when git was killed', async () => {
     const { git } = gitThat('kill -9 $$');
     expect(await rejection(git.ask({ args: ['gc'], gitDir: null }))).toMatchObject({
       code: 'git_failed',
@@ -81,7 +81,7 @@ describe('a call of git', () => {
   });
 
   // @conforms git.19
-  it('waits while four others run, in the order they came', async () => {
+  it('waits while four others run, in the order of the calls', async () => {
     const { git, folder } = gitThat(
       'echo "+" >> "$GIT_DIR/log"; while ! test -e "$GIT_DIR/go"; do sleep 0.05; done; echo "- $GIT_INDEX_FILE" >> "$GIT_DIR/log"',
     );
@@ -102,7 +102,7 @@ describe('a call of git', () => {
     expect(running).toBe(0);
   });
 
-  it('lets the next one in after one that failed', async () => {
+  it('lets the next one run after a failure', async () => {
     const { git } = gitThat('exit 3');
     const answers = await Promise.all(Array.from({ length: 12 }, () => git.ask({ args: ['x'], gitDir: null })));
     expect(answers.map(({ code }) => code)).toEqual(Array.from({ length: 12 }, () => 3));
@@ -129,7 +129,7 @@ describe('the environment of a call of git', () => {
   };
 
   // @conforms git.17
-  it('has no secret of the daemon, and nothing that steers git', async () => {
+  it('has no secret of the daemon, and nothing that controls git', async () => {
     const { git } = gitThat('env', secrets);
     const text = await git.run({ args: ['x'], gitDir: '/', workTree: '/tmp' });
     const names = text
@@ -145,7 +145,7 @@ describe('the environment of a call of git', () => {
     expect(text).toContain('GIT_CONFIG_GLOBAL=/dev/null\n');
   });
 
-  it('has the home and the agent of the person only for the network, and the secrets never', async () => {
+  it('has the home and the ssh agent of the person only for the network, and never the secrets', async () => {
     const { git } = gitThat('env', secrets);
     const text = await git.run({ args: ['x'], gitDir: '/', network: true });
     expect(text).toContain('HOME=/home/person\n');
@@ -162,7 +162,7 @@ describe('the environment of a call of git', () => {
     expect(await git.ask({ ...call, network: true })).toMatchObject({ stdout: 'Person\n' });
   });
 
-  it('never asks for a password', async () => {
+  it('never prompts for a password', async () => {
     const { git } = gitThat('env');
     const text = await git.run({ args: ['x'], gitDir: null, network: true });
     expect(text).toMatch(/^GIT_TERMINAL_PROMPT=0$/m);
@@ -170,7 +170,7 @@ describe('the environment of a call of git', () => {
     expect(text).toMatch(/^SSH_ASKPASS=$/m);
   });
 
-  it('borrows from folders whatever their names', async () => {
+  it('borrows from folders with any names', async () => {
     const lender = repository();
     const odd = path.join(scratchFolder(), 'a:b "c\\d\ne ä');
     shell('mv "$from" "$to"', '/', { from: lender, to: odd });
@@ -182,7 +182,7 @@ describe('the environment of a call of git', () => {
   });
 
   // @conforms git.18
-  it('tells no password of an address, wherever git repeats it', async () => {
+  it('shows no password of an address, wherever git repeats it', async () => {
     const args = ['ls-remote', 'https://person:hunter2@localhost:1/x.git'];
     const real = await rejection(scratchGit().run({ args, gitDir: null, network: true }));
     for (const said of [

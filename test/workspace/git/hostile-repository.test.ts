@@ -14,7 +14,7 @@ import { memoryLogger } from '../../fake/memory-logger.ts';
 import { requestFor } from '../salvage/salvage-scene.ts';
 import { scratchFolder } from '../scratch-folder.ts';
 import { scratchWorkspaces, visit } from '../scratch-workspaces.ts';
-import { type LookScene, lookScene, oneCommit, scratchGit, shell, watchedGit } from './look-scene.ts';
+import { type LookScene, lookScene, oneCommit, scratchGit, shell, watchedGit } from './examine-scene.ts';
 import { type Canary, hatchCanary, plantTraps, spring, type Trap, trapGround, traps } from './traps.ts';
 
 function salvageWith(git: Git, places: GitPlaces): Salvage {
@@ -32,7 +32,7 @@ function salvageWith(git: Git, places: GitPlaces): Salvage {
   });
 }
 
-/** What cannot be saved is refused, which is as good here: nothing of the agent's may run in either case. */
+/** Refuses to save what cannot be saved, which is fine here: nothing of the agent may run in either case. */
 async function saveAndRestore({ workspace, places }: LookScene): Promise<void> {
   const salvage = salvageWith(scratchGit(), places);
   try {
@@ -46,7 +46,7 @@ async function saveAndRestore({ workspace, places }: LookScene): Promise<void> {
   }
 }
 
-/** None of what the daemon does may run anything of the agent's. */
+/** No operation of the daemon may run anything of the agent. */
 function expectSilence(after: string, canary: Canary): void {
   expect({ after, sang: canary.sang() }).toEqual({ after, sang: [] });
 }
@@ -59,7 +59,7 @@ function trapped(...planted: readonly Trap[]): LookScene & { readonly canary: Ca
   return { ...scene, canary };
 }
 
-describe('a repository that an enemy prepared', () => {
+describe('a hostile repository', () => {
   // @conforms git.7
   it.each(traps.filter(({ sprungBy }) => sprungBy !== null))('springs its trap on plain git: $name', (trap) => {
     const { workspace, canary } = trapped(trap);
@@ -67,12 +67,12 @@ describe('a repository that an enemy prepared', () => {
     expect(canary.sang()).not.toEqual([]);
   });
 
-  it.each(traps)('is looked at as it is, unlocked, saved and restored without running $name', async (trap) => {
+  it.each(traps)('is examined, unlocked, saved and restored without running $name', async (trap) => {
     const scene = trapped(trap);
     const facts = await scene.look();
     expectSilence('look', scene.canary);
     if (trap.isAlone !== true) {
-      // What the trap itself put beside the files counts too.
+      // Files that the trap itself added count too.
       expect(facts?.git?.changed).toBeGreaterThanOrEqual(1);
       expect(facts?.git?.untracked).toBeGreaterThanOrEqual(1);
       expect(facts?.git?.branch).toBe('main');
@@ -83,7 +83,7 @@ describe('a repository that an enemy prepared', () => {
     expectSilence('save and restore', scene.canary);
   });
 
-  it('is looked at, unlocked, saved and restored without running all of them at once', async () => {
+  it('is examined, unlocked, saved and restored with all traps at once, without running one', async () => {
     const scene = trapped();
     await scene.look();
     expectSilence('look', scene.canary);
@@ -94,16 +94,16 @@ describe('a repository that an enemy prepared', () => {
   });
 });
 
-describe('a worktree whose git directory an enemy prepared', () => {
+describe('a worktree with a hostile git directory', () => {
   const kept = traps.filter(({ isAlone }) => isAlone !== true);
 
-  // In groups: with all of them at once a first refusal could spare the daemon the others.
+  // In groups: with all of them at once, a first refusal could skip the others.
   const groups = Array.from({ length: 8 }, (_, at) => kept.filter((_trap, index) => index % 8 === at));
   const together = groups.map((planted) => ({ name: planted.map(({ name }) => name).join(', '), planted }));
 
   // @conforms git.8
   it.each([...together, { name: 'all of them', planted: kept }])(
-    'is looked at, published, removed and made again without running $name',
+    'is examined, published, removed and created again without running $name',
     async ({ planted }) => {
       const folder = scratchFolder();
       const source = path.join(folder, 'project');
@@ -126,7 +126,7 @@ describe('a worktree whose git directory an enemy prepared', () => {
   );
 });
 
-describe('a repository that lies', () => {
+describe('a repository with false data', () => {
   const person = `git init -q ../person; cd ../person; echo secret > secret; git add -A; git commit -qm theirs; cd -`;
 
   it.each([
@@ -152,7 +152,7 @@ describe('a repository that lies', () => {
       'a broken pack',
       `${oneCommit}; git gc -q; chmod +w .git/objects/pack/*; for p in .git/objects/pack/*; do echo x > $p; done`,
     ],
-  ])('is looked at by its files alone: %s', async (_what, made) => {
+  ])('is examined by its files alone: %s', async (_what, made) => {
     const scene = lookScene(made);
     const facts = await scene.look();
     expect(facts).toMatchObject({ git: null, fingerprint: expect.stringMatching(/^[0-9a-f]{64}$/) });
@@ -164,7 +164,7 @@ describe('a repository that lies', () => {
   it.each([
     ['another work tree', 'mkdir ../out; touch ../out/x; git config core.worktree ../../out'],
     ['a bare one', 'git config core.bare true'],
-    ['excludes of its own', `echo '*' > .git/info/exclude; echo '*' > ../e; git config core.excludesFile "$PWD/../e"`],
+    ['its own excludes', `echo '*' > .git/info/exclude; echo '*' > ../e; git config core.excludesFile "$PWD/../e"`],
     ['files that are assumed unchanged', 'git update-index --assume-unchanged file'],
     ['files that are assumed left out', 'git update-index --skip-worktree file'],
     ['modes that do not count', 'git config core.fileMode false; git config core.symlinks false'],
@@ -240,7 +240,7 @@ describe('a repository that lies', () => {
   });
 
   // @conforms git.12
-  it('does not make git unfold a tree of ten thousand million files', async () => {
+  it('does not make git expand a tree of ten thousand million files', async () => {
     const scene = lookScene(`${oneCommit}; kind=blob; id=$(git rev-parse HEAD:file); mode=100644
       for level in $(seq 10); do
         id=$(for n in 0 1 2 3 4 5 6 7 8 9; do printf "$mode $kind $id\\t$n\\n"; done | git mktree); kind=tree; mode=040000
@@ -258,7 +258,7 @@ describe('a repository that lies', () => {
     expect(saved.map(({ args }) => args[0])).not.toContain('read-tree');
   });
 
-  it('does not lead a look into files behind links', async () => {
+  it('does not lead an examination into files behind links', async () => {
     const scene = lookScene(oneCommit);
     mkdirSync(path.join(scene.folder, 'out'));
     shell('echo secret > other; echo secret > file', path.join(scene.folder, 'out'));
@@ -269,7 +269,7 @@ describe('a repository that lies', () => {
     expect((await scene.look())?.fingerprint).toBe(before?.fingerprint);
   });
 
-  it('leaves the repository that it points to as it was', async () => {
+  it('leaves the repository that it points to unchanged', async () => {
     const scene = lookScene(`${person}; echo "gitdir: $PWD/../person/.git" > .git`);
     const all = () => shell('find person -printf "%p %s %T@ %m\\n" | sort', scene.folder);
     const before = all();
@@ -280,7 +280,7 @@ describe('a repository that lies', () => {
   });
 });
 
-/** Writes into a commit graph that this commit has that one as its parent. */
+/** Writes a commit graph that says that the first commit has the second one as its parent. */
 function forgeGraph(file: string, child: string, parent: string): void {
   chmodSync(file, 0o644);
   const bytes = readFileSync(file);

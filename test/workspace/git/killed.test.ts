@@ -15,13 +15,13 @@ import { commit, git, scratchCheckouts, scratchRepository } from './scratch-repo
 
 const strategies = ['worktree', 'clone'] as const;
 
-/** What the next life does with a workspace whose mark says that it was being made. */
+/** What the next daemon does with a workspace whose marker says that it was being created. */
 function emptied(workspace: string): void {
   rmSync(workspace, { recursive: true, force: true });
   mkdirSync(workspace, { recursive: true });
 }
 
-describe.each(strategies)('a daemon that is killed while it makes a %s', (strategy) => {
+describe.each(strategies)('a daemon that is killed while it creates a %s', (strategy) => {
   // @conforms git.4
   it('leaves nothing that the next one cannot finish, whenever it is killed', { timeout: 120_000 }, async () => {
     const folder = scratchFolder();
@@ -36,7 +36,7 @@ describe.each(strategies)('a daemon that is killed while it makes a %s', (strate
       const name = `T-${round}`;
       const child = daemonThatMakes(daemonId, folder, source, name, strategy);
       if (await killed(child, () => isThere(folder, name))) killedOnes += 1;
-      // As every life does first: the calls of git outlive the daemon.
+      // Like every daemon at its start, because calls of git outlive a daemon.
       await sweepDaemon(daemonId, { clock: systemClock }, { graceMs: 0 });
       const { checkouts, workspace } = scratchCheckouts(folder, source, { strategy, copy: ['.env'] });
       const place = workspace(name);
@@ -103,7 +103,7 @@ describe('a daemon that is killed while it publishes', () => {
 });
 
 describe('a record', () => {
-  it('that was not finished counts as none, and the checkout is made again', async () => {
+  it('that was not finished does not count, and the checkout is created again', async () => {
     const folder = scratchFolder();
     const source = scratchRepository(path.join(folder, 'source'));
     const { checkouts, workspace } = scratchCheckouts(folder, source);
@@ -120,7 +120,7 @@ describe('a record', () => {
     expect(existsSync(`${record}+making`)).toBe(false);
   });
 
-  it('of a checkout whose shadow git directory was still called lens is read', async () => {
+  it('that calls the shadow git directory lens is read', async () => {
     const folder = scratchFolder();
     const source = scratchRepository(path.join(folder, 'source'));
     const { checkouts, workspace } = scratchCheckouts(folder, source);
@@ -131,7 +131,7 @@ describe('a record', () => {
     expect(await checkouts.find(place)).toEqual(made);
   });
 
-  it('that cannot be read is no reason to drop the git directory beside it', async () => {
+  it('that cannot be read does not lead to the loss of the git directory next to it', async () => {
     const folder = scratchFolder();
     const source = scratchRepository(path.join(folder, 'source'));
     const { checkouts, workspace, logger } = scratchCheckouts(folder, source);
@@ -149,7 +149,7 @@ describe('a record', () => {
 
 const helpers = pathToFileURL(path.join(import.meta.dirname, 'scratch-repository.ts')).href;
 
-/** A daemon for a moment: it makes one workspace in a process of its own. */
+/** A short-lived daemon that creates one workspace in its own process. */
 function daemonThatMakes(...given: string[]): ChildProcess {
   const program = `
     import { scratchCheckouts } from ${JSON.stringify(helpers)};
@@ -160,7 +160,7 @@ function daemonThatMakes(...given: string[]): ChildProcess {
   return spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'inherit'] });
 }
 
-/** Moments on the way to a workspace, by what is there already. */
+/** Points during the creation of a workspace, recognized by existing files. */
 const moments: readonly ((folder: string, name: string) => boolean)[] = [
   (folder) => anyName(path.join(folder, 'state/git/caches'), '+making'),
   (folder) =>
@@ -175,7 +175,7 @@ function anyName(folder: string, part: string): boolean {
   return existsSync(folder) && readdirSync(folder, { recursive: true }).some((name) => name.includes(part));
 }
 
-/** Kills the daemon at that moment. False when it was over first. */
+/** Kills the daemon at that point. False when it was finished first. */
 async function killed(child: ChildProcess, isMoment: () => boolean): Promise<boolean> {
   const exited = once(child, 'exit');
   while (child.exitCode === null && !happened(isMoment)) await sleep(systemClock, 1);
@@ -184,7 +184,7 @@ async function killed(child: ChildProcess, isMoment: () => boolean): Promise<boo
   return child.signalCode === 'SIGKILL';
 }
 
-/** A folder may vanish while it is read. */
+/** A folder may disappear while it is read. */
 function happened(isMoment: () => boolean): boolean {
   try {
     return isMoment();
@@ -193,7 +193,7 @@ function happened(isMoment: () => boolean): boolean {
   }
 }
 
-/** A git of which so many calls come back, and no more. The one that does not has done its work, as if the daemon died then. */
+/** A git that answers this many calls and no more. The last call has done its work, as if the daemon died then. */
 function breaksAfter(real: Git, calls: number): Git {
   let left = calls;
   const counted = async <T>(work: Promise<T>): Promise<T> => {

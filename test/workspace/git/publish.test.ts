@@ -22,7 +22,7 @@ import {
 
 const branch = 'baton/t-1';
 
-/** A source and a workspace made from it. */
+/** A source and a workspace filled from it. */
 async function scene(changes: CheckoutChanges = {}) {
   const folder = scratchFolder();
   const source = scratchRepository(path.join(folder, 'source'));
@@ -38,7 +38,7 @@ function tip(source: string): string {
 
 describe.each(['worktree', 'clone'] as const)('publishing a branch of a %s', (strategy) => {
   // @conforms F070
-  it('brings the commits into the source, and those of the next round as well (F070)', async () => {
+  it('fetches the commits into the source, and those of the next run too (F070)', async () => {
     const { source, place, checkouts } = await scene({ strategy });
     const first = commit(place, { 'a.txt': '1\n' });
     const told = { branch, before: null, reason: null, elsewhere: null };
@@ -55,7 +55,7 @@ describe.each(['worktree', 'clone'] as const)('publishing a branch of a %s', (st
   });
 
   // @conforms F078
-  it('leaves the files, the index, HEAD and the configuration of the source alone (F078)', async () => {
+  it('leaves the files, the index, HEAD and the configuration of the source unchanged (F078)', async () => {
     const { source, place, checkouts } = await scene({ strategy });
     writeFileSync(path.join(source, 'README.md'), 'in the middle\n');
     git(source, 'add', 'README.md');
@@ -87,7 +87,7 @@ describe('publishing a branch', () => {
     expect(calls).toEqual([]);
   });
 
-  it('lets an agent rewrite what it published before, and keeps the earlier commit in the reflog', async () => {
+  it('lets an agent rewrite commits that were published before, and keeps the earlier commit in the reflog', async () => {
     const { source, place, checkouts } = await scene();
     const first = commit(place, { 'a.txt': '1\n' });
     await checkouts.publish(place);
@@ -96,7 +96,7 @@ describe('publishing a branch', () => {
     expect(git(source, 'rev-parse', `${branch}@{1}`)).toBe(first);
   });
 
-  it('is no matter of a source that is not local, nor of a directory that is no checkout', async () => {
+  it('does nothing for a remote source or a directory that is not a checkout', async () => {
     const { folder, source, checkouts, workspace } = await scene();
     expect(await checkouts.publish(workspace('T-9'))).toBeNull();
     const shown = `file://${source}`;
@@ -108,7 +108,7 @@ describe('publishing a branch', () => {
     expect(git(source, 'branch', '--list', branch)).toBe('');
   });
 
-  it('is refused with the reason when the source is gone, and done when it is back', async () => {
+  it('is refused with the reason when the source is missing, and done when it is back', async () => {
     const { source, place, checkouts } = await scene();
     const first = commit(place, { 'a.txt': '1\n' });
     renameSync(source, `${source}-away`);
@@ -123,7 +123,7 @@ describe('publishing a branch', () => {
     expect(await checkouts.publish(place)).toMatchObject({ outcome: 'published', commit: first });
   });
 
-  it('never takes the branch back to an earlier commit', async () => {
+  it('never moves the branch back to an earlier commit', async () => {
     const { source, place, checkouts } = await scene();
     commit(place, { 'a.txt': '1\n' });
     const second = commit(place, { 'a.txt': '2\n' });
@@ -134,7 +134,7 @@ describe('publishing a branch', () => {
   });
 
   // @conforms F066
-  it('never drops commits of a branch that somebody else began', async () => {
+  it('never drops commits of a branch that someone else began', async () => {
     const folder = scratchFolder();
     const source = scratchRepository(path.join(folder, 'source'));
     git(source, 'checkout', '-q', '-b', branch);
@@ -155,7 +155,7 @@ describe('publishing a branch', () => {
     expect(tip(source)).toBe(mine);
   });
 
-  it('is refused when somebody else moved the branch, until the agent has their commits', async () => {
+  it('is refused when someone else moved the branch, until the agent has their commits', async () => {
     const { source, place, checkouts } = await scene();
     commit(place, { 'a.txt': '1\n' });
     await checkouts.publish(place);
@@ -169,7 +169,7 @@ describe('publishing a branch', () => {
     expect(await checkouts.publish(place)).toMatchObject({ outcome: 'published' });
   });
 
-  it('tells the second of two workspaces with one branch that it is taken', async () => {
+  it('is refused for the second of two workspaces with the same branch', async () => {
     const { source, place, checkouts, workspace } = await scene();
     const other = workspace('T-2');
     await checkouts.make({ workspace: other, branch });
@@ -200,7 +200,7 @@ describe('publishing a branch', () => {
     },
   );
 
-  it('is refused when the source stands on that branch before its first commit', async () => {
+  it('is refused when the source has that branch checked out before its first commit', async () => {
     const { source, place, checkouts } = await scene();
     git(source, 'checkout', '-q', '--orphan', branch);
     commit(place, { 'a.txt': '1\n' });
@@ -233,7 +233,7 @@ describe('publishing a branch', () => {
     expect(tip(person)).toBe(first);
   });
 
-  it('does not bring back a branch that somebody deleted in the source', async () => {
+  it('does not restore a branch that a person deleted in the source', async () => {
     const { source, place, checkouts } = await scene();
     commit(place, { 'a.txt': '1\n' });
     await checkouts.publish(place);
@@ -243,7 +243,7 @@ describe('publishing a branch', () => {
     expect(await checkouts.publish(place)).toMatchObject({ outcome: 'refused', code: 'branch_deleted' });
   });
 
-  it('notices that it had published before it could write that down', async () => {
+  it('recognizes a publication that was not recorded', async () => {
     const { place, checkouts, made, source } = await scene();
     const first = commit(place, { 'a.txt': '1\n' });
     await checkouts.publish(place);
@@ -255,7 +255,7 @@ describe('publishing a branch', () => {
     expect((await checkouts.find(place))?.published).toBe(second);
   });
 
-  it('refuses objects that are malformed, and none of them enters', async () => {
+  it('refuses malformed objects, and none of them enters', async () => {
     const { source, place, checkouts } = await scene();
     const bad = plantCommit(place, [{ mode: '100644', name: '.git', id: git(place, 'rev-parse', 'HEAD:README.md') }]);
     git(place, 'update-ref', `refs/heads/${branch}`, bad);
@@ -263,7 +263,7 @@ describe('publishing a branch', () => {
     expect(() => git(source, 'cat-file', '-e', bad)).toThrow();
   });
 
-  it('refuses a commit of which something is missing', async () => {
+  it('refuses a commit with missing objects', async () => {
     const { source, place, checkouts, made } = await scene();
     const work = commit(place, { 'a.txt': 'will be gone\n' });
     const blob = git(place, 'rev-parse', 'HEAD:a.txt');
@@ -312,7 +312,7 @@ describe('publishing a branch', () => {
     expect(existsSync(touched)).toBe(false);
   });
 
-  it('is refused when the agent borrows from a repository that is not its own', async () => {
+  it('is refused when the agent borrows from another repository', async () => {
     const { folder, source, place, checkouts, made } = await scene();
     const secret = scratchRepository(path.join(folder, 'secret'));
     const hidden = commit(secret, { 'secret.txt': 'private\n' });
@@ -322,7 +322,7 @@ describe('publishing a branch', () => {
     expect(() => git(source, 'cat-file', '-e', hidden)).toThrow();
   });
 
-  it('is refused when the move is overtaken by somebody else', async () => {
+  it('is refused when another program moves the branch at the same time', async () => {
     const folder = scratchFolder();
     const source = scratchRepository(path.join(folder, 'source'));
     const { checkouts, workspace } = scratchCheckouts(folder, source, {
@@ -346,7 +346,7 @@ describe.each(['worktree', 'clone'] as const)('an agent that left its branch in 
   it.each([
     ['another branch', ['checkout', '-q', '-b', 'my/other'], 'my/other'],
     ['no branch', ['checkout', '-q', '--detach'], null],
-  ] as const)('for %s is told of: its commits there are not brought', async (_what, leave, name) => {
+  ] as const)('for %s is reported, and its commits there are not published', async (_what, leave, name) => {
     const { source, place, checkouts } = await scene({ strategy });
     git(place, ...leave);
     const away = commit(place, { 'a.txt': '1\n' });
@@ -356,7 +356,7 @@ describe.each(['worktree', 'clone'] as const)('an agent that left its branch in 
     expect(() => git(source, 'cat-file', '-e', away)).toThrow();
   });
 
-  it('after it had committed there has that brought, and is told of', async () => {
+  it('after commits on it has those published, and is reported', async () => {
     const { source, place, checkouts } = await scene({ strategy });
     const first = commit(place, { 'a.txt': '1\n' });
     git(place, 'checkout', '-q', '-b', 'my/other');
@@ -367,7 +367,7 @@ describe.each(['worktree', 'clone'] as const)('an agent that left its branch in 
     expect(await checkouts.publish(place)).toMatchObject({ outcome: 'nothing', commit: first, elsewhere });
   });
 
-  it('by another name for it is told where the work is now', async () => {
+  it('by renaming it is reported with the place of the work', async () => {
     const { place, checkouts } = await scene({ strategy });
     const work = commit(place, { 'a.txt': '1\n' });
     git(place, 'branch', '-q', '-m', 'renamed');
@@ -385,7 +385,7 @@ describe.each(['worktree', 'clone'] as const)('an agent that left its branch in 
     expect(await checkouts.publish(place)).toMatchObject({ outcome: 'published', commit: last, elsewhere: null });
   });
 
-  it('and broke its history there is told of, and has its branch brought all the same', async () => {
+  it('and broke its history there is reported, and has its branch published all the same', async () => {
     const { place, checkouts, made } = await scene({ strategy });
     const first = commit(place, { 'a.txt': '1\n' });
     git(place, 'checkout', '-q', '-b', 'my/other');

@@ -6,7 +6,7 @@ import { BatonError } from '../../../src/core/baton-error.ts';
 import { readGitDirectory } from '../../../src/workspace/git/read/read-git-directory.ts';
 import { runs } from '../../property-runs.ts';
 import { rejection, scratchFolder } from '../scratch-folder.ts';
-import { shell } from './look-scene.ts';
+import { shell } from './examine-scene.ts';
 
 const one = 'git init -q repo; cd repo; echo one > file; git add file; git commit -qm one';
 const two = `${one}; echo two > file; git commit -qam two`;
@@ -25,7 +25,7 @@ function refuse(script: string, dotGit = 'repo/.git') {
   return rejection(readGitDirectory(path.join(folder, dotGit)));
 }
 
-describe('a git directory read by hand', () => {
+describe('a git directory that Baton reads itself', () => {
   // @conforms git.6
   it.each([
     ['with loose references', `${two}; git branch a/b; git tag v1; git tag -a -m x v2; git branch -m über/ä`],
@@ -40,7 +40,7 @@ describe('a git directory read by hand', () => {
       'with a link in place of a branch by name only',
       `${two}; git symbolic-ref HEAD refs/heads/link; git branch link main`,
     ],
-  ])('%s says what git says', async (_what, script) => {
+  ])('%s matches git', async (_what, script) => {
     const { found, ask } = await read(script);
     expect(found.head).toBe(ask('git rev-parse HEAD'));
     expect(found.headReference).toBe(ask('git symbolic-ref -q HEAD || :') || null);
@@ -64,7 +64,7 @@ describe('a git directory read by hand', () => {
     });
   });
 
-  it('is null where there is none', async () => {
+  it('is null when it does not exist', async () => {
     expect(await readGitDirectory(path.join(scratchFolder(), '.git'))).toBeNull();
   });
 
@@ -91,7 +91,7 @@ describe('a git directory read by hand', () => {
     expect(original?.id).toBe(rebase.ask('git rev-parse other'));
   });
 
-  it('remembers commits that no name holds any more', async () => {
+  it('has commits that no reference names any more', async () => {
     const { found, ask } = await read(
       `${two}; git rev-parse HEAD > lost; git reset -q --hard HEAD~1; rm .git/ORIG_HEAD`,
     );
@@ -100,7 +100,7 @@ describe('a git directory read by hand', () => {
     expect(found.past).toEqual([ask('git rev-parse HEAD'), lost]);
   });
 
-  it('of a linked worktree is its own with the references and objects of the whole', async () => {
+  it('of a linked worktree has its own HEAD and the shared references and objects', async () => {
     const { folder, found, ask } = await read(`${two}; git worktree add -q ../mine`, 'mine/.git');
     expect(found.folder).toBe(path.join(folder, 'repo/.git/worktrees/mine'));
     expect(found.common).toBe(path.join(folder, 'repo/.git'));
@@ -108,7 +108,7 @@ describe('a git directory read by hand', () => {
     expect(found).toMatchObject({ headReference: 'refs/heads/mine', head: ask('git rev-parse HEAD') });
   });
 
-  it('knows the commits that its worktrees elsewhere hold without a name', async () => {
+  it('has the unnamed commits of its worktrees elsewhere', async () => {
     const { folder, found } = await read(
       `${two}; git worktree add -q --detach ../mine; cd ../mine; git commit -q --allow-empty -m lone`,
     );
@@ -116,14 +116,14 @@ describe('a git directory read by hand', () => {
     expect(found.tips).toContainEqual({ name: 'worktrees/mine/HEAD', id });
   });
 
-  it('of a submodule is found by the file that names it', async () => {
+  it('of a submodule is found through the file that names it', async () => {
     const made = `${one}; cd ..; git init -q top; cd top; git submodule --quiet add ../repo sub`;
     const { folder, found, ask } = await read(made, 'top/sub/.git');
     expect(found.folder).toBe(path.join(folder, 'top/.git/modules/sub'));
     expect(found.head).toBe(ask('git rev-parse HEAD'));
   });
 
-  it('borrows objects over several steps, relative, quoted and absent ones too', async () => {
+  it('borrows objects over several steps, including relative, quoted and missing ones', async () => {
     const { folder, found } = await read(`mkdir b c; git init -q "b/with
 line"; git init -q c/c; ${one}; cd ..
       printf '# a remark\\n\\n../../../b\\n/nowhere\\n"%s/b/with\\\\nline/.git/objects"\\n' "$PWD" > repo/.git/objects/info/alternates
@@ -137,23 +137,23 @@ line/.git/objects/info/alternates"`);
     ]);
   });
 
-  it('tells the commits where its history was cut', async () => {
+  it('has the commits where its history is cut', async () => {
     const { found, ask } = await read(`${two}; cd ..; git clone -q --depth 1 file://$PWD/repo mine`, 'mine/.git');
     expect(found.shallow).toEqual([ask('git rev-parse HEAD')]);
   });
 
-  it('keeps a reference whose name is no text', async () => {
+  it('keeps a reference whose name is not valid UTF-8', async () => {
     const { found } = await read(`${one}; git update-ref "$(printf 'refs/heads/a\\377')" HEAD`);
     expect(found.tips.map(({ name }) => name)).toContain('refs/heads/a%ff');
   });
 
-  it('does not take locks and leavings of editors for references', async () => {
+  it('ignores locks and leftovers of editors among the references', async () => {
     const { found } = await read(`${one}; echo x > .git/refs/heads/main.lock; echo x > .git/refs/heads/.swp`);
     expect(found.tips.map(({ name }) => name)).toEqual(['refs/heads/main']);
   });
 });
 
-describe('a git directory that is not understood', () => {
+describe('a git directory that Baton does not understand', () => {
   const table = 'mkdir -p repo/.git/refs repo/.git/objects; cd repo; echo "ref: refs/heads/main" > .git/HEAD';
   // @conforms git.6
   it.each([
@@ -190,7 +190,7 @@ describe('a git directory that is not understood', () => {
     ['no objects', `${one}; rm -rf .git/objects`],
     ['a pipe in place of what it borrows', `${one}; mkfifo .git/objects/info/alternates`],
     ['a link in place of what it borrows', `${one}; ln -s /etc/passwd .git/objects/info/alternates`],
-    ['a link on the way to what it borrows', `${one}; rmdir .git/objects/info; ln -s /etc .git/objects/info`],
+    ['a link on the path to its alternates', `${one}; rmdir .git/objects/info; ln -s /etc .git/objects/info`],
     [
       'too many to borrow from',
       `${one}; for n in $(seq 100); do mkdir $n; echo "$PWD/$n"; done > .git/objects/info/alternates`,
@@ -206,18 +206,18 @@ describe('a git directory that is not understood', () => {
     ['a link in place of a rebase', `${one}; ln -s .. .git/rebase-merge`],
     ['a broken merge', `${one}; echo rubbish > .git/MERGE_HEAD`],
     ['a pipe as its common directory', `${one}; mkfifo .git/commondir`],
-    ['a common directory that is not there', `${one}; echo nowhere > .git/commondir`],
+    ['a missing common directory', `${one}; echo nowhere > .git/commondir`],
     ['a pipe as its configuration', `${one}; rm .git/config; mkfifo .git/config`],
     ['references in tables', `${table}; printf '[core]\\n[Extensions] refStorage = "reftable"\\n' > .git/config`],
-    ['objects of a kind nobody knows', `${table}; printf '[extensions]\\nobjectformat = md5 # x\\n' > .git/config`],
-    ['names of the other kind', `${one}; printf '[extensions]\\n\\tobjectformat = sha256\\n' >> .git/config`],
-    ['a path that is no text', `${one}; mv .git "../$(printf 'g\\377')"; printf 'gitdir: ../g\\377\\n' > .git`],
+    ['objects of an unknown format', `${table}; printf '[extensions]\\nobjectformat = md5 # x\\n' > .git/config`],
+    ['ids of the other object format', `${one}; printf '[extensions]\\n\\tobjectformat = sha256\\n' >> .git/config`],
+    ['a path that is not text', `${one}; mv .git "../$(printf 'g\\377')"; printf 'gitdir: ../g\\377\\n' > .git`],
   ])('is refused with %s', async (_what, script) => {
     expect(await refuse(script)).toMatchObject({ code: 'workspace_unavailable' });
   });
 
   it.each(['HEAD', 'packed-refs', 'refs/heads/main', 'config', 'ORIG_HEAD', 'logs/HEAD', 'shallow', 'commondir'])(
-    'is refused with a terabyte of %s, at once',
+    'is refused at once with a terabyte of %s',
     async (name) => {
       const folder = scratchFolder();
       shell(one, folder);
@@ -245,7 +245,7 @@ describe('a git directory that is not understood', () => {
     }
   });
 
-  it('either is read or is refused, whatever its files hold', async () => {
+  it('is either read or refused, whatever its files contain', async () => {
     const folder = scratchFolder();
     shell(`${two}; git branch x; git pack-refs --all; echo 3 > file; git stash -q`, folder);
     const git = path.join(folder, 'repo/.git');
@@ -294,11 +294,11 @@ describe('a git directory that is not understood', () => {
     expect(await readGitDirectory(git)).not.toBeNull();
   });
 
-  it('is refused with a link on the way although what it leads to is fine', async () => {
+  it('is refused with a link on the path although the target is valid', async () => {
     const folder = scratchFolder();
     shell(one, folder);
     symlinkSync('repo', path.join(folder, 'link'));
-    // The way to a workspace is somebody else's to judge; what is inside is not.
+    // Links on the way to a workspace are allowed; links inside are not.
     expect((await readGitDirectory(path.join(folder, 'link/.git')))?.head).toMatch(/^[0-9a-f]{40}$/);
     shell('mv .git/refs/heads ../heads; ln -s ../../../heads .git/refs/heads', path.join(folder, 'repo'));
     expect(await rejection(readGitDirectory(path.join(folder, 'repo/.git')))).toMatchObject({

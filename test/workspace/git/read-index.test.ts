@@ -6,7 +6,7 @@ import { BatonError } from '../../../src/core/baton-error.ts';
 import { readIndex } from '../../../src/workspace/git/read/read-index.ts';
 import { runs } from '../../property-runs.ts';
 import { scratchFolder } from '../scratch-folder.ts';
-import { shell } from './look-scene.ts';
+import { shell } from './examine-scene.ts';
 
 function index(version: number, format: 'sha1' | 'sha256' = 'sha1', more = ':') {
   const folder = scratchFolder();
@@ -31,7 +31,7 @@ describe('an index read by hand', () => {
     [4, 'sha1', stages],
     [2, 'sha256', ':'],
     [4, 'sha256', ':'],
-  ] as const)('of version %i with %s says what git says (%#)', (version, format, more) => {
+  ] as const)('of version %i with %s matches git (%#)', (version, format, more) => {
     const { bytes, listed } = index(version, format, more);
     const entries = readIndex(bytes, format);
     const text = entries.map(({ mode, id, stage, path: name }) => {
@@ -42,7 +42,7 @@ describe('an index read by hand', () => {
     expect(entries.filter(({ isSkipped }) => isSkipped).map((entry) => entry.path)).toEqual(['a', 'dir/deep/file-7']);
   });
 
-  it('is read or refused, whatever was changed in it', () => {
+  it('is read or refused after any change of its bytes', () => {
     for (const version of [2, 4]) {
       const { bytes } = index(version);
       const change = fc.tuple(fc.nat(bytes.length - 1), fc.nat(255));

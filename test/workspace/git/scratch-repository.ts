@@ -21,13 +21,13 @@ const person = {
   GIT_COMMITTER_EMAIL: 'person@example.invalid',
 };
 
-/** Plain git, as a person or an agent would call it. Gives what it wrote, without the last line end. */
+/** Plain git, as a person or an agent would call it. Returns its output without the last line end. */
 export function git(folder: string, ...args: string[]): string {
   const options = { cwd: folder, env: person, encoding: 'utf8', stdio: 'pipe' } as const;
   return execFileSync('git', args, options).replace(/\n$/, '');
 }
 
-/** Writes these files and commits them. Gives the commit. */
+/** Writes these files and commits them. Returns the commit. */
 export function commit(folder: string, files: Readonly<Record<string, string>>, message = 'a change'): string {
   for (const [name, text] of Object.entries(files)) {
     mkdirSync(path.dirname(path.join(folder, name)), { recursive: true });
@@ -52,7 +52,7 @@ export interface Entry {
   readonly id: string;
 }
 
-/** A commit whose tree no git would write. */
+/** A commit with a tree that no git would write. */
 export function plantCommit(folder: string, entries: readonly Entry[]): string {
   const parts = entries.map(({ mode, name, id }) =>
     Buffer.concat([Buffer.from(`${mode.replace(/^0/, '')} ${name}\0`), Buffer.from(id, 'hex')]),
@@ -86,7 +86,7 @@ export interface ScratchCheckouts {
   readonly workspace: (name: string) => string;
 }
 
-/** The real checkouts with their state below a folder. */
+/** The real checkouts with their state in a folder. */
 export function scratchCheckouts(folder: string, location: string, changes: CheckoutChanges = {}): ScratchCheckouts {
   const places = gitPlaces(path.join(folder, 'state'));
   const logger = memoryLogger();

@@ -6,7 +6,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { readSource } from '../../../src/workspace/git/source/read-source.ts';
 import { sourceAddress } from '../../../src/workspace/git/source/source-address.ts';
 import { rejection } from '../scratch-folder.ts';
-import { scratchGit } from './look-scene.ts';
+import { scratchGit } from './examine-scene.ts';
 
 const repo = (location: string) => ({ location, shown: location.replace(/\/\/[^@]*@/, '//'), isLocal: false });
 
@@ -18,7 +18,7 @@ describe('the address of a source', () => {
     ['https://token-of-twenty-and-more@git.example/r.git', 'https://git.example/r.git', 1],
     ['ssh://git@git.example/r.git', 'ssh://git@git.example/r.git', 0],
     ['/a/path@with:colon', '/a/path@with:colon', 0],
-  ])('%s is named to git as %s', (location, url, secrets) => {
+  ])('%s is passed to git as %s', (location, url, secrets) => {
     const address = sourceAddress(repo(location));
     expect(address.url).toBe(url);
     expect(address.secretSettings).toHaveLength(secrets);
@@ -30,7 +30,7 @@ describe('the address of a source', () => {
     const listed: string[] = [];
     const server = createServer((request, response) => {
       seen.push(request.headers.authorization);
-      // Git and its helper are both there now.
+      // Git and its helper both run now.
       listed.push(...commandLines());
       response.writeHead(403).end();
     });

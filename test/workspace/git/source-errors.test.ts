@@ -10,6 +10,6 @@ it.each([
   ['remote: fatal: bad object HEAD\nfatal: the remote end hung up unexpectedly', false],
   ['error: packfile ./objects/pack/pack-1.pack is truncated', true],
   ['fatal: bad object HEAD', true],
-])('%j tells whether the cache is damaged, and not that another machine is in trouble', (text, expected) => {
+])('%j says whether the cache is damaged, and does not count problems of another machine', (text, expected) => {
   expect(soundsDamaged(text)).toBe(expected);
 });

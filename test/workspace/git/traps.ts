@@ -1,6 +1,6 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { shell } from './look-scene.ts';
+import { shell } from './examine-scene.ts';
 
 /**
  * The ways known to us in which a repository makes git run a program, or shows it something else than what is there. An
@@ -10,16 +10,16 @@ export interface Trap {
   readonly name: string;
   /** Shell text for the workspace of `trapGround`; `$canary` is the program, `$git` the git directory. */
   readonly planted: string;
-  /** What a person would do with plain git in that workspace, at which the canary sings; null where git itself is safe. */
+  /** What a person would do with plain git there to run the canary; null where git itself is safe. */
   readonly sprungBy: string | null;
-  /** It puts another git directory in the place of the one that is there, so that no other trap counts beside it. */
+  /** It replaces the git directory, so that no other trap works together with it. */
   readonly isAlone?: true;
 }
 
 export interface Canary {
   /** An executable program outside of the workspace. */
   readonly program: string;
-  /** Whether anybody has run it, and what with. */
+  /** Whether it was run, and with which arguments. */
   sang(): readonly string[];
   silence(): void;
 }
@@ -41,12 +41,12 @@ export function hatchCanary(folder: string): Canary {
   };
 }
 
-/** What a workspace must hold for the traps: two commits, a changed and a new file. Run in an empty folder. */
+/** The content that the traps need: two commits, a changed and a new file. Run in an empty folder. */
 export const trapGround = `git init -q .; echo one > file; echo two > other; mkdir dir; echo x > dir/deep; git add -A; git commit -qm one
   git checkout -q -b side; echo side > other; git commit -qam side; git checkout -q main
   echo more >> other; git commit -qam two; echo changed >> file; echo new > new`;
 
-/** Puts traps into a repository that is there. What they do is theirs; what they run is the canary. */
+/** Puts traps into an existing repository. They all run the canary. */
 export function plantTraps(
   workspace: string,
   gitDir: string,
@@ -56,7 +56,7 @@ export function plantTraps(
   for (const trap of planted) shell(trap.planted, workspace, { canary: canary.program, git: gitDir });
 }
 
-/** Does with plain git what springs the trap. How git ends does not matter. */
+/** Springs the trap with plain git. The exit code of git does not matter. */
 export function spring(trap: Trap, workspace: string): void {
   shell(`{ ${trap.sprungBy ?? ':'}; } < /dev/null > /dev/null 2>&1 || :`, workspace);
 }
@@ -87,7 +87,7 @@ const write = 'git add -A';
 const refresh = 'touch -d 2001-01-01 file other; git status';
 
 export const traps: readonly Trap[] = [
-  // These commit, so they come before those at which a commit would sing or fail.
+  // These commit, so they come before those at which a commit would spring the trap or fail.
   {
     name: 'a submodule with a configuration of its own',
     planted: `git init -q sub; git -C sub commit -q --allow-empty -m s; git --git-dir="$git" --work-tree=. add sub

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { unlockGitDirectory } from '../../../src/workspace/git/checkout/unlock.ts';
 import { rejection, scratchFolder } from '../scratch-folder.ts';
-import { shell } from './look-scene.ts';
+import { shell } from './examine-scene.ts';
 
 const two = 'git init -q .; git commit -q --allow-empty -m 1; git commit -q --allow-empty -m 2; git branch a/b';
 
@@ -24,7 +24,7 @@ describe('a git directory that a killed git left locked', () => {
     ...['objects/info/commit-graph.lock', 'objects/pack/multi-pack-index.lock', 'modules/sub/index.lock'],
   ];
 
-  it('is free of every lock afterwards, tells each, and works again', async () => {
+  it('has no lock afterwards, reports each removed one, and works again', async () => {
     const folder = locked(...locks);
     expect(() => shell('echo x > x; git add x; git commit -qm x', folder)).toThrow(/lock/);
     const removed = await unlockGitDirectory(path.join(folder, '.git'));
@@ -33,7 +33,7 @@ describe('a git directory that a killed git left locked', () => {
     expect(await unlockGitDirectory(path.join(folder, '.git'))).toEqual([]);
   });
 
-  it('keeps all that is no lock of git', async () => {
+  it('keeps all files that are not locks of git', async () => {
     const others = ['hooks/x.lock', 'locked', 'x.lock.txt', 'lfs/x.lock'];
     const folder = locked(...others);
     mkdirSync(path.join(folder, '.git/folder.lock'));
@@ -55,7 +55,7 @@ describe('a git directory that a killed git left locked', () => {
   });
 
   // @conforms git.5
-  it('of a linked worktree is unlocked without touching the repository it belongs to', async () => {
+  it('of a linked worktree is unlocked without touching its repository', async () => {
     const folder = locked('index.lock', 'refs/heads/a/b.lock');
     shell('git worktree add -q wt -b wt', folder);
     const own = path.join(folder, '.git/worktrees/wt');
@@ -65,13 +65,13 @@ describe('a git directory that a killed git left locked', () => {
     expect(existsSync(path.join(folder, '.git/refs/heads/a/b.lock'))).toBe(true);
   });
 
-  it('may be gone, or be a file', async () => {
+  it('may be missing, or be a file', async () => {
     const folder = scratchFolder();
     writeFileSync(path.join(folder, 'file'), '');
     for (const name of ['nowhere', 'file']) expect(await unlockGitDirectory(path.join(folder, name))).toEqual([]);
   });
 
-  it('is not walked through without end', async () => {
+  it('is not walked without end', async () => {
     const folder = locked();
     shell('mkdir .git/refs/many; cd .git/refs/many; seq 200 | xargs touch', folder);
     expect(await rejection(unlockGitDirectory(path.join(folder, '.git'), 200))).toMatchObject({

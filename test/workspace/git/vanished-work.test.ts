@@ -2,12 +2,12 @@ import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'nod
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { scratchFolder } from '../scratch-folder.ts';
-import { shell } from './look-scene.ts';
+import { shell } from './examine-scene.ts';
 import { commit, git, plantCommit, scratchCheckouts, scratchRepository } from './scratch-repository.ts';
 
 const branch = 'baton/t-1';
 
-/** A checkout whose directory goes away after the agent did something. */
+/** A checkout whose directory disappears after the agent did something. */
 async function vanished(work: (place: string, gitDir: string) => void) {
   const folder = scratchFolder();
   const source = scratchRepository(path.join(folder, 'source'));
@@ -21,9 +21,9 @@ async function vanished(work: (place: string, gitDir: string) => void) {
   return { ...scratch, folder, source, place, gitDir };
 }
 
-describe('a workspace that vanished', () => {
+describe('a workspace that disappeared', () => {
   // @conforms git.42
-  it('with nothing but staged files has them staged when it is filled again', async () => {
+  it('has its staged files staged again when it is filled', async () => {
     const { place } = await vanished((at) => {
       writeFileSync(path.join(at, 'feature.ts'), 'a day of work');
       writeFileSync(path.join(at, 'README.md'), 'changed\n');
@@ -35,7 +35,7 @@ describe('a workspace that vanished', () => {
     expect(readFileSync(path.join(place, 'feature.ts'), 'utf8')).toBe('a day of work');
   });
 
-  it('with commits and staged files has both', async () => {
+  it('has both its commits and its staged files', async () => {
     const { place } = await vanished((at) => {
       commit(at, { 'a.txt': 'committed' });
       writeFileSync(path.join(at, 'b.txt'), 'staged');
@@ -46,7 +46,7 @@ describe('a workspace that vanished', () => {
     expect(git(place, 'status', '--porcelain')).toBe('AD b.txt');
   });
 
-  it('with a commit that only its log of HEAD knows still has it', async () => {
+  it('still has a commit that only its log of HEAD names', async () => {
     let lost = '';
     const { place } = await vanished((at) => {
       git(at, 'switch', '-q', '-c', 'try');
@@ -57,7 +57,7 @@ describe('a workspace that vanished', () => {
     expect(git(place, 'cat-file', '-t', lost)).toBe('commit');
   });
 
-  it('with a submodule whose folder was taken away again still has its git directory', async () => {
+  it('still has the git directory of a submodule whose folder was removed', async () => {
     const { gitDir } = await vanished((at, own) => {
       const lent = scratchRepository(path.join(scratchFolder(), 'lent'));
       shell(`mkdir '${own}/modules'; git clone -q --separate-git-dir '${own}/modules/lib' '${lent}' lib`, at);
@@ -65,7 +65,7 @@ describe('a workspace that vanished', () => {
     expect(existsSync(path.join(gitDir, 'modules/lib/HEAD'))).toBe(true);
   });
 
-  it('with a broken index is filled, and that index is kept beside the new one', async () => {
+  it('is filled despite a broken index, which is kept next to the new one', async () => {
     const { place, gitDir } = await vanished((at, own) => {
       commit(at, { 'a.txt': 'committed' });
       writeFileSync(path.join(own, 'index'), 'garbage');
@@ -74,7 +74,7 @@ describe('a workspace that vanished', () => {
     expect(readFileSync(path.join(gitDir, 'index.unreadable'), 'utf8')).toBe('garbage');
   });
 
-  it('with a commit of a thousand million files is put aside, and git is not made to unfold it', async () => {
+  it('is moved aside with a commit of a thousand million files, which git does not expand', async () => {
     const { calls, logger, source, place } = await vanished((at) => {
       let entry = { mode: '100644', id: git(at, 'rev-parse', 'HEAD:README.md') };
       let bomb = '';
@@ -90,7 +90,7 @@ describe('a workspace that vanished', () => {
     expect(git(place, 'rev-parse', 'HEAD')).toBe(git(source, 'rev-parse', 'main'));
   }, 60_000);
 
-  it('is made anew when only its files were changed, for then there is nothing to go on with', async () => {
+  it('is created again when only files were changed, because nothing is left to continue', async () => {
     const { place, source, logger } = await vanished((at) => {
       writeFileSync(path.join(at, 'README.md'), 'changed\n');
       git(at, 'status');

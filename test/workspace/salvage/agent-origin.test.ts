@@ -2,12 +2,12 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { plainAddress, readAgentOrigin } from '../../../src/workspace/salvage/agent-origin.ts';
-import { scratchGit } from '../git/look-scene.ts';
+import { scratchGit } from '../git/examine-scene.ts';
 import { scratchFolder } from '../scratch-folder.ts';
 import { gitIn, makeRepository, salvageScene, throughSalvage, write } from './salvage-scene.ts';
 
 describe('the origin of a clone that Baton did not make', () => {
-  it('is there again after restoring, without who may read it', async () => {
+  it('is restored without credentials', async () => {
     const { salvage, workspace, folder } = salvageScene();
     const source = path.join(folder, 'far away');
     makeRepository(source);
@@ -27,7 +27,7 @@ describe('the origin of a clone that Baton did not make', () => {
     expect(gitIn(restored, 'remote', 'get-url', 'origin')).toBe('https://example.invalid/x.git');
   });
 
-  it('is left out when it is written in a way that could make git run something, and the rest is restored', async () => {
+  it('is left out when it could make git run a program, and the rest is restored', async () => {
     const { salvage, workspace } = salvageScene();
     makeRepository(workspace);
     const config = path.join(workspace, '.git', 'config');

@@ -5,13 +5,13 @@ import { systemClock } from '../../../src/clock/system-clock.ts';
 import { createCheckouts } from '../../../src/workspace/git/checkout/checkouts.ts';
 import type { GitCall } from '../../../src/workspace/git/git.ts';
 import { createSalvage } from '../../../src/workspace/salvage/create-salvage.ts';
-import { createWorkspaceGround } from '../../../src/workspace/workspace-ground.ts';
+import { createWorkspaceResources } from '../../../src/workspace/workspace-resources.ts';
 import { memoryLogger } from '../../fake/memory-logger.ts';
 import { settings as fakeSettings } from '../../fake/settings.ts';
 import { scratchFolder } from '../scratch-folder.ts';
 import { contentsOf, gitIn, makeRepository, requestFor, savedBy, write } from './salvage-scene.ts';
 
-/** A workspace as Baton fills it, from a local repository or from one that is far away. */
+/** A workspace that Baton filled from a local or a remote repository. */
 async function filled(
   strategy: 'worktree' | 'clone',
   isLocal: boolean,
@@ -30,39 +30,39 @@ async function filled(
     logger: memoryLogger(),
     stateDir: path.join(folder, 'state'),
   } as const;
-  const ground = createWorkspaceGround(parts);
+  const resources = createWorkspaceResources(parts);
   const calls: GitCall[] = [];
   const git = {
     run: (call: GitCall) => {
       calls.push(call);
-      return ground.git.run(call);
+      return resources.git.run(call);
     },
     ask: (call: GitCall) => {
       calls.push(call);
-      return ground.git.ask(call);
+      return resources.git.ask(call);
     },
   };
   const repo = { location: isLocal ? source : `file://${source}`, shown: isLocal ? source : 'far-away', isLocal };
   const { workspace: usual } = fakeSettings();
   const settings = { ...usual, repo, strategy, base: 'main', copyFrom: source };
-  const checkouts = createCheckouts({ ...parts, ...ground, settings });
+  const checkouts = createCheckouts({ ...parts, ...resources, settings });
   await checkouts.make({ workspace, branch: 'baton/t-1' });
   const salvage = createSalvage({
     ...parts,
-    ...ground,
+    ...resources,
     git,
     project: 'test',
     repo,
     archive: false,
     findCheckout: (each) => checkouts.find(each),
   });
-  return { folder, source, workspace, salvage, checkouts, calls, places: ground.places };
+  return { folder, source, workspace, salvage, checkouts, calls, places: resources.places };
 }
 
 for (const strategy of ['worktree', 'clone'] as const) {
   for (const isLocal of [true, false]) {
     describe(`a ${strategy} of a ${isLocal ? 'local' : 'remote'} repository`, () => {
-      it('has nothing to save as it was made, and gives everything back after work', async () => {
+      it('has nothing to save when it is new, and restores everything after work', async () => {
         const { folder, workspace, salvage, source, places } = await filled(strategy, isLocal);
         expect(await salvage.save(requestFor(workspace))).toEqual({ outcome: 'nothing' });
         write(workspace, { 'b.txt': 'committed' });
@@ -86,7 +86,7 @@ for (const strategy of ['worktree', 'clone'] as const) {
         gitIn(restored, 'fsck');
       });
 
-      it('is saved also when the agent took its .git away, or put another in its place', async () => {
+      it('is saved also when the agent removed or replaced its .git', async () => {
         const { workspace, salvage } = await filled(strategy, isLocal);
         write(workspace, { 'b.txt': 'new' });
         rmSync(path.join(workspace, '.git'), { recursive: true });
@@ -98,13 +98,13 @@ for (const strategy of ['worktree', 'clone'] as const) {
   }
 }
 
-it('a file that a checkout made with other line ends and nobody changed is not saved again', async () => {
+it('does not save an unchanged file to which the checkout gave other line ends', async () => {
   const { workspace, salvage, checkouts } = await filled('worktree', true, {
     '.gitattributes': '*.txt eol=crlf\n',
     'a.txt': 'a\nb\n',
   });
   expect(contentsOf(workspace).get('a.txt')).toBe('file a\r\nb\r\n');
-  // Git trusts the time of a file only when the index is of a later second.
+  // Git trusts the time of a file only if the index was written in a later second.
   const { shadow = '' } = (await checkouts.find(workspace)) ?? {};
   utimesSync(path.join(shadow, 'index'), new Date(), new Date(Date.now() + 1_000));
   const { mtimeMs } = statSync(path.join(workspace, 'a.txt'));
@@ -114,7 +114,7 @@ it('a file that a checkout made with other line ends and nobody changed is not s
   expect(await salvage.save(requestFor(workspace))).toEqual({ outcome: 'nothing' });
 });
 
-it('a change that keeps size and time is seen', async () => {
+it('saves a change that keeps size and time', async () => {
   const { workspace, salvage } = await filled('worktree', true);
   const file = path.join(workspace, 'a.txt');
   const { atime, mtime } = statSync(file);
@@ -125,7 +125,7 @@ it('a change that keeps size and time is seen', async () => {
   expect(savedBy(await salvage.save(requestFor(workspace)))).toMatchObject([{ files: 1, name: 'T-1/run-1-2' }]);
 });
 
-it('a save has a bounded number of calls to git, and none of them in a directory that an agent can write', async () => {
+it('is saved with a bounded number of git calls, none of them in a directory that an agent can write', async () => {
   const { workspace, salvage, calls, places } = await filled('worktree', true);
   write(workspace, { 'a.txt': 'two\n' });
   await salvage.save(requestFor(workspace));

@@ -7,14 +7,14 @@ import { rejection } from '../scratch-folder.ts';
 import { contentsOf, gitIn, makeRepository, requestFor, salvageScene, savedBy, write } from './salvage-scene.ts';
 
 describe('a workspace without a repository', () => {
-  it('is not saved unless that is wanted', async () => {
+  it('is not saved unless the settings say so', async () => {
     const { salvage, workspace } = salvageScene();
     write(workspace, { 'a.txt': 'a' });
     expect(await salvage.save(requestFor(workspace))).toEqual({ outcome: 'not_wanted' });
   });
 
   // @conforms git.24
-  it('is archived whole, empty folders, links and odd names included, and comes back', async () => {
+  it('is archived completely, with empty folders, links and unusual names, and restored', async () => {
     const { salvage, workspace, folder, places } = salvageScene({ archive: true });
     write(workspace, {
       'a.txt': 'a\0\xff',
@@ -64,7 +64,7 @@ describe('saved work', () => {
       expect((await rejection(salvage.find(wanted))).code).toBe('salvage_not_found');
   });
 
-  it('is shown as a difference to the commit it was made on', async () => {
+  it('is shown as a diff to the commit it is based on', async () => {
     const { salvage, workspace } = salvageScene();
     makeRepository(workspace);
     write(workspace, { 'a.txt': 'two\n', 'caf\u00e9.txt': 'x\n' });
@@ -74,7 +74,7 @@ describe('saved work', () => {
     expect(await salvage.diff(work, { stat: true })).toContain('caf\u00e9.txt');
   });
 
-  it('is not restored over anything, and leaves nothing behind when that fails', async () => {
+  it('is not restored over existing files, and leaves nothing behind when that fails', async () => {
     const { salvage, workspace, folder } = salvageScene();
     makeRepository(workspace);
     const [work] = savedBy(await salvage.save(requestFor(workspace)));
@@ -92,7 +92,7 @@ describe('saved work', () => {
     expect(gitIn(other, 'status', '--porcelain')).toBe('');
   });
 
-  it('is dropped by age; what is younger stays', async () => {
+  it('is dropped by age; newer work stays', async () => {
     const { salvage, workspace, places } = salvageScene();
     makeRepository(workspace);
     const [work] = savedBy(await salvage.save(requestFor(workspace)));
@@ -105,7 +105,7 @@ describe('saved work', () => {
     expect(gitIn(places.salvage, 'for-each-ref')).toBe('');
   });
 
-  it('is not there when whoever saves gives up, and can be saved again', async () => {
+  it('does not exist when saving is cancelled, and can be saved again', async () => {
     const stop = new AbortController();
     const { salvage, workspace, places } = salvageScene({
       around: (git) => ({
@@ -141,7 +141,7 @@ describe('saved work', () => {
     expect(await salvageScene({ folder }).salvage.list()).toHaveLength(1);
   });
 
-  it('does not hide behind a reference that somebody else made', async () => {
+  it('is not hidden by a reference of another program', async () => {
     const { salvage, workspace, source, logger } = salvageScene({ local: true });
     makeRepository(source);
     gitIn(source, 'update-ref', 'refs/baton/salvage/T-1/run-1', 'HEAD');
@@ -152,7 +152,7 @@ describe('saved work', () => {
     expect(logger.events()).toContain('salvage_ref_foreign');
   });
 
-  it('goes to the state folder when the local repository is gone', async () => {
+  it('goes to the state folder when the local repository is missing', async () => {
     const { salvage, workspace, places } = salvageScene({ local: true });
     makeRepository(workspace);
     expect(savedBy(await salvage.save(requestFor(workspace)))).toMatchObject([{ repository: places.salvage }]);

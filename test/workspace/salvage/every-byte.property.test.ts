@@ -18,7 +18,7 @@ import type { Git } from '../../../src/workspace/git/git.ts';
 import { runs } from '../../property-runs.ts';
 import { contentsOf, gitIn, makeRepository, requestFor, salvageScene, savedBy } from './salvage-scene.ts';
 
-/** Names that are easy to get wrong; each is its bytes, one character a byte. */
+/** Difficult names as bytes, one character per byte. */
 const names = [
   'a.txt',
   'b.log',
@@ -98,18 +98,18 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
 );
 
-/** A step that git refuses in this state is no step. */
+/** A step that git refuses in this state is skipped. */
 function attempt(work: () => unknown): void {
   try {
     work();
   } catch {
-    // It is not possible here.
+    // Not possible in this state.
   }
 }
 
 function perform(workspace: string, taken: Step, number: number): void {
   const at = (each: string): Buffer => Buffer.concat([Buffer.from(`${workspace}/`), Buffer.from(each, 'latin1')]);
-  // Arguments of a program are text, so names go through a file.
+  // Arguments of a program must be text, so names go through a file.
   const onName = (each: string, ...args: string[]): void => {
     const list = `${workspace}-names`;
     writeFileSync(list, Buffer.from(`:(literal,top)${each}\0`, 'latin1'));
@@ -185,7 +185,7 @@ function perform(workspace: string, taken: Step, number: number): void {
   });
 }
 
-/** Puts a file into conflict; no commit has the sides of it. */
+/** Puts a file into conflict with sides that are in no commit. */
 function makeConflict(workspace: string, file: string, content: string): void {
   const ask = (args: string[], input: Buffer): string =>
     execFileSync('git', args, { cwd: workspace, input, encoding: 'latin1', stdio: ['pipe', 'pipe', 'ignore'] }).trim();
@@ -200,14 +200,14 @@ interface WorthKeeping {
   readonly files: Map<string, string>;
   readonly commits: string[];
   readonly staged: string | null;
-  /** What git tells of tags and of files in conflict. */
+  /** Git's output about tags and files in conflict. */
   readonly tags: string;
   readonly unmerged: string;
 }
 
-/** What must not be lost of one repository: asked of git itself, file by file and commit by commit. */
+/** Everything of one repository that must not be lost, read with git itself, file by file and commit by commit. */
 function worthKeeping(folder: string): WorthKeeping {
-  // A fresh index: flags in the real one hide nothing, and what is tracked by HEAD counts as well.
+  // A fresh index, so that flags in the real one hide nothing and files tracked by HEAD count too.
   const named = (...args: string[]): string[] =>
     gitIn(folder, ...args)
       .split('\0')
@@ -236,7 +236,7 @@ function tagsAndConflicts(folder: string): Pick<WorthKeeping, 'tags' | 'unmerged
   return { tags: gitIn(folder, 'for-each-ref', 'refs/tags'), unmerged: gitIn(folder, 'ls-files', '-u', '-z') };
 }
 
-/** The tree that the index stages; null when it stages none. */
+/** The staged tree; null when nothing is staged. */
 function stagedIn(folder: string): string | null {
   let tree: string | null = null;
   attempt(() => {
@@ -260,7 +260,7 @@ function isInNested(folder: string, file: string): boolean {
   });
 }
 
-/** Git that dies at one of its calls, as a daemon does that is killed there. */
+/** A git that dies at one of its calls, like a daemon that is killed there. */
 function dyingGit(at: { left: number }): (git: Git) => Git {
   const dies = (): void => {
     at.left -= 1;
@@ -279,7 +279,7 @@ function dyingGit(at: { left: number }): (git: Git) => Git {
 }
 
 // @conforms git.20
-it('every byte of every file that is not ignored, every commit, and what was staged, is found again in salvage', async () => {
+it('every byte of every file that is not ignored, every commit and all staged work is found again in the salvage', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(step, { minLength: 3, maxLength: 25 }),

@@ -16,7 +16,7 @@ import {
   write,
 } from './salvage-scene.ts';
 
-/** Writes an object of these bytes, however odd. */
+/** Writes an object with these bytes, even a malformed one. */
 function object(workspace: string, type: string, content: string | Uint8Array): string {
   return execFileSync('git', ['hash-object', '-t', type, '-w', '--literally', '--stdin'], {
     cwd: workspace,
@@ -32,7 +32,7 @@ function tree(workspace: string, entries: readonly (readonly [mode: string, name
   return object(workspace, 'tree', Buffer.concat(bytes));
 }
 
-/** The packs of a repository, as far as they are of the agent's making. */
+/** The packs of a repository that the agent made. */
 function packsOf(workspace: string, ending: string): string[] {
   const packs = path.join(workspace, '.git', 'objects', 'pack');
   const names = readdirSync(packs).filter((name) => name.endsWith(ending));
@@ -46,7 +46,7 @@ async function keptWith(salvage: ReturnType<typeof salvageScene>['salvage'], wor
   return error;
 }
 
-describe('what a name holds', () => {
+describe('the object of a reference', () => {
   it('is saved when it is a file or a tree in a pack', async () => {
     const { salvage, workspace } = salvageScene();
     makeRepository(workspace);
@@ -77,7 +77,7 @@ describe('what a name holds', () => {
     expect(await salvage.save(requestFor(workspace))).toEqual({ outcome: 'nothing' });
   });
 
-  it('is saved also where the repository that takes it wants small packs', async () => {
+  it('is saved also when the target repository wants small packs', async () => {
     const { salvage, workspace, source } = salvageScene({ local: true });
     makeRepository(source);
     gitIn(source, 'config', 'pack.packSizeLimit', '1m');
@@ -110,7 +110,7 @@ describe('what a name holds', () => {
     expect((await salvage.save(requestFor(`${workspace}-two`))).outcome).toBe('saved');
   });
 
-  it('comes back with its name when it is a tag that the local repository has', async () => {
+  it('is restored with its name when it is a tag that the local repository has', async () => {
     const { salvage, workspace, source } = salvageScene({ local: true });
     makeRepository(source);
     gitIn(source, 'tag', '-a', 'v1', '-m', 'of the source');
@@ -121,7 +121,7 @@ describe('what a name holds', () => {
     expect(gitIn(restored, 'rev-parse', 'refs/tags/v1')).toBe(gitIn(source, 'rev-parse', 'refs/tags/v1'));
   });
 
-  it('is the same tag again, byte by byte, also a tag of a tag and one of a file', async () => {
+  it('is restored byte by byte when it is a tag, also a tag of a tag and one of a file', async () => {
     const { salvage, workspace } = salvageScene();
     makeRepository(workspace);
     gitIn(workspace, 'tag', '-a', 'v1', '-m', 'release notes');
@@ -140,7 +140,7 @@ describe('what a name holds', () => {
   });
 
   // @conforms git.37
-  it('is not lost as long as a pack cannot be read', async () => {
+  it('is not lost while a pack cannot be read', async () => {
     const spoilt: readonly ((workspace: string) => void)[] = [
       (workspace) => {
         for (const file of packsOf(workspace, '.idx')) {
@@ -190,7 +190,7 @@ describe('what a name holds', () => {
 });
 
 describe("the agent's index", () => {
-  it('that is broken keeps the workspace: what was added although it is ignored is known only there', async () => {
+  it('keeps the workspace when it is broken: only it knows ignored files that were added', async () => {
     for (const spoil of [
       (bytes: Buffer) => bytes.subarray(0, bytes.length - 7),
       (bytes: Buffer) => Buffer.alloc(bytes.length),
@@ -206,7 +206,7 @@ describe("the agent's index", () => {
     }
   });
 
-  it('that names a whole folder is not read by git: a few hundred bytes can be millions of files', async () => {
+  it('is not read by git when it names a whole folder: a few hundred bytes can be millions of files', async () => {
     const calls: string[] = [];
     const { salvage, workspace } = salvageScene({
       around: (git) => ({
@@ -241,7 +241,7 @@ describe("the agent's index", () => {
     expect(calls).not.toContain('ls-files');
   });
 
-  it('in the middle of a merge gives back what was staged beside the conflict, and each side of it', async () => {
+  it('restores staged files and each side of a conflict in the middle of a merge', async () => {
     const { salvage, workspace, places } = salvageScene();
     makeRepository(workspace, { x: '1\n', y: '1\n' });
     gitIn(workspace, 'checkout', '-qb', 'other');
@@ -253,7 +253,7 @@ describe("the agent's index", () => {
     expect(() => gitIn(workspace, 'merge', 'other')).toThrow();
     write(workspace, { x: 'STAGED ONLY\n' });
     gitIn(workspace, 'add', 'x');
-    // A side of the conflict that no commit has.
+    // A side of the conflict that is in no commit.
     const side = object(workspace, 'blob', 'side');
     execFileSync('git', ['update-index', '--index-info'], { cwd: workspace, input: `100644 ${side} 1\ty\n` });
     write(workspace, { x: 'file\n' });
@@ -273,7 +273,7 @@ describe("the agent's index", () => {
   });
 });
 
-describe('files beside the repositories of a workspace', () => {
+describe('files next to the repositories of a workspace', () => {
   const scene = (archive: boolean) => {
     const made = salvageScene({ archive });
     makeRepository(path.join(made.workspace, 'deep', 'repo'));
@@ -282,7 +282,7 @@ describe('files beside the repositories of a workspace', () => {
   };
 
   // @conforms git.38
-  it('keep the workspace, and say how they can be saved', async () => {
+  it('keep the workspace, and the reason says how to save them', async () => {
     const { salvage, workspace } = scene(false);
     expect(await keptWith(salvage, workspace)).toMatchObject({
       details: { problem: 'files_beside_repositories' },
@@ -290,7 +290,7 @@ describe('files beside the repositories of a workspace', () => {
     });
   });
 
-  it('are saved as an archive beside the repositories where that is wanted, and once', async () => {
+  it('are saved once as an archive next to the repositories if the settings say so', async () => {
     const { salvage, workspace, folder } = scene(true);
     const works = savedBy(await salvage.save(requestFor(workspace)));
     expect(works.map(({ name, kind }) => [name, kind])).toEqual([
@@ -306,7 +306,7 @@ describe('files beside the repositories of a workspace', () => {
     expect(contentsOf(path.join(folder, 'files'))).toEqual(files);
   });
 
-  it('are not there where there are only folders on the way, and none in a workspace that is a repository', async () => {
+  it('do not exist if there are only folders on the way, or if the workspace itself is a repository', async () => {
     const nested = salvageScene();
     makeRepository(path.join(nested.workspace, 'deep', 'repo'));
     expect((await nested.salvage.save(requestFor(nested.workspace))).outcome).toBe('saved');
@@ -321,9 +321,9 @@ describe('files beside the repositories of a workspace', () => {
   });
 });
 
-describe('an entry', () => {
+describe('an entry of saved work', () => {
   // @conforms git.39
-  it('of tens of thousands of long names hides no other, and gives all of them back', async () => {
+  it('with tens of thousands of long names hides no other, and restores all of them', async () => {
     const { salvage, workspace } = salvageScene();
     makeRepository(workspace);
     const head = gitIn(workspace, 'rev-parse', 'HEAD');
@@ -352,7 +352,7 @@ describe('an entry', () => {
     expect(logger.events()).toContain('salvage_ref_foreign');
   }, 60_000);
 
-  it('takes the next number where a lock was left for its name', async () => {
+  it('takes the next number when a lock with its name exists', async () => {
     const { salvage, workspace, source } = salvageScene({ local: true });
     makeRepository(source);
     makeRepository(workspace);

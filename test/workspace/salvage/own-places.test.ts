@@ -24,7 +24,7 @@ function elsewhere(): string {
 
 // @conforms git.36
 describe('a repository on another disk than the state folder', () => {
-  it.runIf(otherDisk !== undefined)('takes the work, and nothing half-made is left in it', async () => {
+  it.runIf(otherDisk !== undefined)('receives the work, and no half-made file is left in it', async () => {
     const folder = scratchFolder();
     symlinkSync(elsewhere(), path.join(folder, 'source'));
     const { salvage, workspace, source } = salvageScene({ folder, local: true });
@@ -58,7 +58,7 @@ describe('a repository on another disk than the state folder', () => {
 });
 
 describe('a local repository whose .git was moved away', () => {
-  it('is not looked for in the folders above, which are another repository', async () => {
+  it('is not searched for in the folders above, which are another repository', async () => {
     const { salvage, workspace, folder, source, places } = salvageScene({ local: true });
     makeRepository(folder, { '.gitignore': '*\n' });
     makeRepository(source);
@@ -71,7 +71,7 @@ describe('a local repository whose .git was moved away', () => {
   });
 });
 
-describe('what an agent says is its git directory', () => {
+describe('a git directory that an agent names', () => {
   const stranger = (folder: string): string => {
     const secret = path.join(folder, 'private');
     makeRepository(secret, { 'key.pem': 'PRIVATE KEY' });
@@ -93,7 +93,7 @@ describe('what an agent says is its git directory', () => {
   };
 
   // @conforms git.35
-  it('is not believed when a .git file names the repository of somebody else', async () => {
+  it('is not used when a .git file names the repository of another person', async () => {
     const { details } = await kept((workspace, secret) => {
       rmSync(path.join(workspace, '.git'), { recursive: true });
       writeFileSync(path.join(workspace, '.git'), `gitdir: ${secret}/.git\n`);
@@ -101,7 +101,7 @@ describe('what an agent says is its git directory', () => {
     expect(details).toMatchObject({ problem: 'kept_elsewhere' });
   });
 
-  it('is not believed when it shares or borrows what is elsewhere, by name or by a link', async () => {
+  it('is not used when it shares or borrows from elsewhere, by name or by a link', async () => {
     await kept((workspace, secret) => write(workspace, { '.git/commondir': `${secret}/.git\n` }));
     await kept((workspace, secret) => write(workspace, { '.git/objects/info/alternates': `${secret}/.git/objects\n` }));
     await kept((workspace, secret) => {
@@ -119,7 +119,7 @@ describe('what an agent says is its git directory', () => {
     });
   });
 
-  it('is not believed when its submodules are a link to other repositories, or borrow from them', async () => {
+  it('is not used when its submodules are a link to other repositories, or borrow from them', async () => {
     await kept((workspace, secret) => symlinkSync(path.dirname(secret), path.join(workspace, '.git', 'modules')));
     await kept((workspace, secret) => {
       makeRepository(`${workspace}-module`);
@@ -129,7 +129,7 @@ describe('what an agent says is its git directory', () => {
     });
   });
 
-  it('is saved when it is a worktree that a hook made: its repository says so itself', async () => {
+  it('is saved when it is a worktree that a hook made and its repository confirms that', async () => {
     for (const name of ['T-1', '+removing+T-1']) {
       const { salvage, workspace, source } = salvageScene({ local: true });
       makeRepository(source);
@@ -147,7 +147,7 @@ describe('what an agent says is its git directory', () => {
     }
   });
 
-  it('is not believed when it is the worktree of another folder', async () => {
+  it('is not used when it is the worktree of another folder', async () => {
     const { salvage, workspace, source, folder } = salvageScene({ local: true });
     makeRepository(source);
     gitIn(source, 'worktree', 'add', '-q', path.join(folder, 'theirs'));
@@ -157,7 +157,7 @@ describe('what an agent says is its git directory', () => {
 });
 
 describe('repositories inside a workspace', () => {
-  it('are saved also when a submodule that was put away is called like a folder of git', async () => {
+  it('are saved also when an unused submodule has the name of a git folder', async () => {
     const { salvage, workspace, folder } = salvageScene();
     const library = path.join(folder, 'library');
     makeRepository(library);
@@ -176,7 +176,7 @@ describe('repositories inside a workspace', () => {
     expect(works.flatMap(({ head }) => head ?? [])).toEqual(expect.arrayContaining(made));
   }, 60_000);
 
-  it('are kept, all of them, when there are too many', async () => {
+  it('are all kept when there are too many', async () => {
     const { salvage, workspace } = salvageScene();
     makeRepository(workspace);
     for (let number = 0; number < 200; number += 1) {
@@ -189,7 +189,7 @@ describe('repositories inside a workspace', () => {
     expect(await salvage.list()).toEqual([]);
   });
 
-  it('with a long list of shallow commits cost a bounded number of calls to git', async () => {
+  it('with a long list of shallow commits cost a bounded number of git calls', async () => {
     let calls = 0;
     const { salvage, workspace } = salvageScene({
       around: (git) => ({

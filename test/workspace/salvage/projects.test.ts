@@ -5,7 +5,7 @@ import { pruneSalvage } from '../../../src/workspace/salvage/prune-salvage.ts';
 import { rejection, scratchFolder } from '../scratch-folder.ts';
 import { contentsOf, gitIn, makeRepository, requestFor, salvageScene, savedBy, write } from './salvage-scene.ts';
 
-/** Two projects, each with a state folder of its own, that work on one repository. */
+/** Two projects with their own state folders that work on one repository. */
 function twoProjects() {
   const folder = scratchFolder();
   const one = salvageScene({ folder, local: true, project: 'one', state: 'state-one' });
@@ -24,7 +24,7 @@ function twoProjects() {
 const everywhere = { allProjects: true };
 
 describe('two projects on one repository', () => {
-  it('see each their own work, and the other one only when they ask for it', async () => {
+  it('see only their own work, and that of the other on request', async () => {
     const { folder, workspace, one, two } = twoProjects();
     const [work] = savedBy(await one.salvage.save(requestFor(workspace)));
     if (work === undefined) throw new Error('nothing');
@@ -45,7 +45,7 @@ describe('two projects on one repository', () => {
     expect(contentsOf(restored)).toEqual(contentsOf(workspace));
   });
 
-  it('do not take the same work of the other for their own: that one may drop it', async () => {
+  it('do not treat the same work of the other as their own: the other may drop it', async () => {
     const { workspace, one, two, prune, references } = twoProjects();
     const [first] = savedBy(await one.salvage.save(requestFor(workspace)));
     const [second] = savedBy(await two.salvage.save(requestFor(workspace)));
@@ -58,7 +58,7 @@ describe('two projects on one repository', () => {
   });
 
   // @conforms git.41
-  it('never drop what the other saved, neither by age nor by name', async () => {
+  it('never drop work that the other saved, neither by age nor by name', async () => {
     const { workspace, one, two, prune, references } = twoProjects();
     const [work] = savedBy(await one.salvage.save(requestFor(workspace)));
     if (work === undefined) throw new Error('nothing');
@@ -69,7 +69,7 @@ describe('two projects on one repository', () => {
     expect(references()).toEqual(['']);
   });
 
-  it('both see what was saved before projects were written down, and it does not go by its age', async () => {
+  it('both see work from before projects were recorded, which is not dropped by age', async () => {
     const { source, workspace, one, two, prune, references } = twoProjects();
     const [work] = savedBy(await one.salvage.save(requestFor(workspace)));
     const text = gitIn(source, 'cat-file', 'commit', work?.commit ?? '');
@@ -87,7 +87,7 @@ describe('two projects on one repository', () => {
   });
 });
 
-it('two projects that had one state folder in turn keep their archives apart as well', async () => {
+it('keep their archives apart also when they used one state folder in turn', async () => {
   const folder = scratchFolder();
   const [one, two] = ['one', 'two'].map((project) => salvageScene({ folder, archive: true, project }));
   if (one === undefined || two === undefined) throw new Error('nobody');

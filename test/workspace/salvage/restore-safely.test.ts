@@ -25,31 +25,34 @@ describe('restoring', () => {
   const cases = orders.flatMap((order) => [true, false].map((isChanged) => ({ order, isChanged })));
 
   // @conforms git.40
-  it.each(cases)("a tree with a name that is a folder and a link touches nothing of the person's: %o", async (odd) => {
-    const { salvage, workspace, folder } = salvageScene();
-    const home = path.join(folder, 'home');
-    write(home, { 'y/precious.txt': 'the person', z: 'keep' });
-    const before = contentsOf(home);
-    makeRepository(workspace);
-    const file = gitIn(workspace, 'rev-parse', 'HEAD:a.txt');
-    const link = ['120000', 'x', object(workspace, 'blob', home)] as const;
-    const inner = ['40000', 'x', tree(workspace, [['100644', 'y', file]])] as const;
-    const both = odd.order === 'folder first' ? [inner, link] : [link, inner];
-    const whole = tree(workspace, [['100644', 'a.txt', file], ...both]);
-    gitIn(
-      workspace,
-      'update-ref',
-      'refs/heads/main',
-      gitIn(workspace, 'commit-tree', '-p', 'HEAD', '-m', 'odd', whole),
-    );
-    if (odd.isChanged) write(workspace, { 'x/y': 'other' });
-    const [work] = savedBy(await salvage.save(requestFor(workspace)));
-    if (work === undefined) throw new Error('Nothing was saved.');
-    await salvage.restore(work, path.join(folder, 'back')).catch(() => null);
-    expect(contentsOf(home)).toEqual(before);
-  });
+  it.each(cases)(
+    'a tree with a name that is both a folder and a link touches no files of the person: %o',
+    async (odd) => {
+      const { salvage, workspace, folder } = salvageScene();
+      const home = path.join(folder, 'home');
+      write(home, { 'y/precious.txt': 'the person', z: 'keep' });
+      const before = contentsOf(home);
+      makeRepository(workspace);
+      const file = gitIn(workspace, 'rev-parse', 'HEAD:a.txt');
+      const link = ['120000', 'x', object(workspace, 'blob', home)] as const;
+      const inner = ['40000', 'x', tree(workspace, [['100644', 'y', file]])] as const;
+      const both = odd.order === 'folder first' ? [inner, link] : [link, inner];
+      const whole = tree(workspace, [['100644', 'a.txt', file], ...both]);
+      gitIn(
+        workspace,
+        'update-ref',
+        'refs/heads/main',
+        gitIn(workspace, 'commit-tree', '-p', 'HEAD', '-m', 'odd', whole),
+      );
+      if (odd.isChanged) write(workspace, { 'x/y': 'other' });
+      const [work] = savedBy(await salvage.save(requestFor(workspace)));
+      if (work === undefined) throw new Error('Nothing was saved.');
+      await salvage.restore(work, path.join(folder, 'back')).catch(() => null);
+      expect(contentsOf(home)).toEqual(before);
+    },
+  );
 
-  it('detaches HEAD where it named a reference that git does not take', async () => {
+  it('detaches HEAD if it named a reference that git does not accept', async () => {
     const { salvage, workspace, folder } = salvageScene();
     makeRepository(workspace);
     const head = gitIn(workspace, 'rev-parse', 'HEAD');
@@ -62,7 +65,7 @@ describe('restoring', () => {
     expect(contentsOf(back).get('n.txt')).toBe('file new');
   });
 
-  it.runIf(otherDisk !== undefined)('works on another disk than the one that has it', async () => {
+  it.runIf(otherDisk !== undefined)('works on another disk than that of the saved work', async () => {
     const other = mkdtempSync(`${otherDisk}/baton-elsewhere-`);
     onTestFinished(() => rmSync(other, { recursive: true, force: true }));
     const { salvage, workspace } = salvageScene();

@@ -13,7 +13,7 @@ import { scratchFolder } from '../scratch-folder.ts';
 const processDeps = { clock: systemClock, containment: 'group_only', daemonId: 'salvage-test' } as const;
 
 export interface SceneChanges {
-  /** A local repository that takes the work. */
+  /** A local repository that receives the work. */
   readonly local?: boolean;
   readonly archive?: boolean;
   readonly checkout?: Checkout | null;
@@ -21,11 +21,11 @@ export interface SceneChanges {
   readonly around?: (git: Git) => Git;
   readonly folder?: string;
   readonly project?: string;
-  /** Within the folder; another one is another Baton. */
+  /** In the folder; another name is another Baton. */
   readonly state?: string;
 }
 
-/** Plain git as a person would use it, without anything of the machine's own configuration. */
+/** Plain git as a person would use it, without the configuration of the machine. */
 export function gitIn(cwd: string, ...args: string[]): string {
   return execFileSync('git', args, {
     cwd,
@@ -45,7 +45,7 @@ export function gitIn(cwd: string, ...args: string[]): string {
   }).trim();
 }
 
-/** Real git, real folders: a workspace to save, and where its work goes. */
+/** Real git and real folders: a workspace to save, and the target of its work. */
 export function salvageScene(changes: SceneChanges = {}) {
   const folder = changes.folder ?? scratchFolder();
   const workspace = path.join(folder, 'workspaces', 'T-1');
@@ -107,7 +107,7 @@ export function savedBy(result: SaveResult): readonly SavedWork[] {
   return result.works;
 }
 
-/** Saves, removes the workspace, restores the first entry into a new folder, and gives that. */
+/** Saves, removes the workspace, restores the first entry into a new folder, and returns that folder. */
 export async function throughSalvage(salvage: Salvage, workspace: string): Promise<string> {
   const [work] = savedBy(await salvage.save(requestFor(workspace)));
   rmSync(workspace, { recursive: true });

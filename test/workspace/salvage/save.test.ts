@@ -14,7 +14,7 @@ import {
 } from './salvage-scene.ts';
 
 describe('saving a repository', () => {
-  it('finds nothing in a workspace that is empty, and in one that has only what its source has', async () => {
+  it('finds nothing in an empty workspace, or in one that has only the commits of its source', async () => {
     const { salvage, workspace, source } = salvageScene({ local: true });
     expect(await salvage.save(requestFor(workspace))).toEqual({ outcome: 'nothing' });
     makeRepository(source);
@@ -25,7 +25,7 @@ describe('saving a repository', () => {
   });
 
   // @conforms F078
-  it('puts changed, new, staged and deleted files into the local repository, whose files and index stay as they were', async () => {
+  it('puts changed, new, staged and deleted files into the local repository, and leaves its files and index unchanged', async () => {
     const { salvage, workspace, source } = salvageScene({ local: true });
     makeRepository(source, { 'a.txt': 'one\n', 'gone.txt': 'x', 'same.txt': 's' });
     rmSync(workspace, { recursive: true });
@@ -55,7 +55,7 @@ describe('saving a repository', () => {
   });
 
   // @conforms F066
-  it('saves commits, other branches, stashes and commits that no name holds any more', async () => {
+  it('saves commits, other branches, stashes and commits without a reference', async () => {
     const { salvage, workspace, source } = salvageScene({ local: true });
     makeRepository(source);
     rmSync(workspace, { recursive: true });
@@ -92,7 +92,7 @@ describe('saving a repository', () => {
   });
 
   // @conforms git.21
-  it('makes no second entry for the same work, and a second one for other work of the same run', async () => {
+  it('makes no second entry for the same work, but one for other work of the same run', async () => {
     const { salvage, workspace } = salvageScene();
     makeRepository(workspace);
     write(workspace, { 'new.txt': '1' });
@@ -104,7 +104,7 @@ describe('saving a repository', () => {
     expect((await salvage.list()).map(({ name }) => name).toSorted()).toEqual(['T-1/run-1', 'T-1/run-1-2']);
   });
 
-  it('takes the place of a renamed workspace, and names the entry after the workspace', async () => {
+  it('saves a renamed workspace under its original name', async () => {
     const { salvage, workspace } = salvageScene();
     makeRepository(workspace);
     const moved = path.join(path.dirname(workspace), '+removing+T-1');
@@ -113,7 +113,7 @@ describe('saving a repository', () => {
     expect(work).toMatchObject({ name: 'T-1/unknown', workspace, files: 0, commits: 1 });
   });
 
-  it('leaves ignored files out, but for those that are tracked or were added all the same', async () => {
+  it('leaves out ignored files, except tracked or added ones', async () => {
     const { salvage, workspace } = salvageScene();
     makeRepository(workspace, { '.gitignore': '*.log\n' });
     write(workspace, { 'tracked.log': 'old', 'added.log': 'a', 'ignored.log': 'i', 'excluded.txt': 'e' });
@@ -126,7 +126,7 @@ describe('saving a repository', () => {
     expect(contentsOf(await throughSalvage(salvage, workspace))).toEqual(files);
   });
 
-  it('saves what index flags hide, and takes what a sparse checkout left out for no deletion', async () => {
+  it('saves files that index flags hide, and does not treat files of a sparse checkout as deleted', async () => {
     const { salvage, workspace } = salvageScene();
     makeRepository(workspace, { 'a.txt': '1', 'b.txt': '1', 'in/c.txt': '1', 'out/d.txt': '1' });
     gitIn(workspace, 'sparse-checkout', 'set', 'in');
@@ -164,7 +164,7 @@ describe('saving a repository', () => {
     expect(contentsOf(await throughSalvage(salvage, workspace))).toEqual(files);
   });
 
-  it('gives a file back with its own line ends also where it is as HEAD has it and attributes want others', async () => {
+  it('restores a file with its own line ends even if it matches HEAD and attributes ask for others', async () => {
     const { salvage, workspace } = salvageScene();
     makeRepository(workspace, { '.gitattributes': '*.txt eol=crlf\n', 'a.txt': 'a\nb\n', 'b.txt': 'b\n', c: 'c\n' });
     write(workspace, { c: 'changed\n', 'b.txt': 'b\r\n' });
@@ -173,7 +173,7 @@ describe('saving a repository', () => {
     expect(contentsOf(restored)).toEqual(files);
   });
 
-  it('keeps names that are no text, links and programs', async () => {
+  it('keeps names that are not valid UTF-8, links and executable files', async () => {
     const { salvage, workspace } = salvageScene();
     makeRepository(workspace);
     const odd = Buffer.concat([Buffer.from(`${workspace}/`), Buffer.from([0xff, 0x0a, 0x22, 0x5c, 0xe9])]);
@@ -184,7 +184,7 @@ describe('saving a repository', () => {
     expect(contentsOf(await throughSalvage(salvage, workspace))).toEqual(files);
   });
 
-  it("saves each nested repository under a name of its own, also one that is not text, and a folder that took a submodule's place", async () => {
+  it('saves each nested repository under its own name, even if that is not text, and a folder that replaced a submodule', async () => {
     const { salvage, workspace } = salvageScene();
     makeRepository(workspace, { 'a.txt': '1', 'lib/tracked.log': 'old', 'lib/.gitignore': '*.log' });
     gitIn(workspace, 'add', '-f', 'lib/tracked.log');
@@ -236,7 +236,7 @@ describe('saving a repository', () => {
     }
   });
 
-  it('saves a shallow clone whose history is nowhere else, and knows what is only said to be missing', async () => {
+  it('saves a shallow clone whose history is nowhere else, and recognizes parents that are only declared missing', async () => {
     const { salvage, workspace, source } = salvageScene();
     makeRepository(source);
     write(source, { 'a.txt': 'two' });
@@ -270,7 +270,7 @@ describe('saving a repository', () => {
     expect(savedBy(await salvage.save(requestFor(other)))).toMatchObject([{ commits: 1 }]);
   });
 
-  it('keeps words of a ticket as data, whatever they are', async () => {
+  it('keeps text of an issue as data', async () => {
     const { salvage, workspace, places } = salvageScene();
     makeRepository(workspace);
     const title = 'a\n\nBaton-Saved: {"evil":1}\u001b[31m\u0000\ud800"\\ $(touch x)';
@@ -302,7 +302,7 @@ describe('saving a repository', () => {
     expect(gitIn(restored, 'for-each-ref', 'refs/heads/b*').split('\n')).toHaveLength(1_100);
   }, 60_000);
 
-  it('saves submodules that were put away', async () => {
+  it('saves submodules whose files were removed', async () => {
     const { salvage, workspace, folder } = salvageScene();
     const library = path.join(folder, 'library');
     makeRepository(library);
@@ -318,7 +318,7 @@ describe('saving a repository', () => {
   });
 });
 
-describe('what cannot be saved for certain', () => {
+describe('work that cannot be saved completely', () => {
   const refused = async (spoil: (workspace: string) => void): Promise<string> => {
     const { salvage, workspace } = salvageScene();
     makeRepository(workspace);
@@ -361,7 +361,7 @@ describe('what cannot be saved for certain', () => {
   });
 
   // @conforms git.23
-  it('is kept when an object is not what its name says', async () => {
+  it('is kept when an object does not match its id', async () => {
     await refused((workspace) => {
       write(workspace, { 'b.txt': 'honest content' });
       gitIn(workspace, 'add', 'b.txt');
@@ -377,7 +377,7 @@ describe('what cannot be saved for certain', () => {
     });
   });
 
-  it('tells a branch whose object is nowhere, and saves the rest', async () => {
+  it('is saved without a branch whose object is missing, which is reported', async () => {
     const { salvage, workspace, logger } = salvageScene();
     makeRepository(workspace);
     write(workspace, { '.git/refs/heads/lost': `${'1'.repeat(40)}\n`, 'b.txt': 'b' });

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { rejection } from '../scratch-folder.ts';
 import { gitIn, makeRepository, requestFor, salvageScene, savedBy, write } from './salvage-scene.ts';
 
-/** Saves and restores; gives what git tells of the files before and after. */
+/** Saves and restores; returns git's status of the files before and after. */
 async function throughAndBack(change: (workspace: string) => void) {
   const { salvage, workspace, folder } = salvageScene();
   makeRepository(workspace, { 'a.txt': 'one\n', 'b.txt': 'b\n', 'c.txt': 'c\n' });
@@ -18,7 +18,7 @@ async function throughAndBack(change: (workspace: string) => void) {
   return { workspace, restored, status, after: gitIn(restored, 'status', '--porcelain'), work, result };
 }
 
-/** Writes another tree where an index notes the tree that it stages. */
+/** Writes another tree into the cache-tree extension of an index. */
 function forgeStagedTree(index: string, tree: string, other: string): void {
   const bytes = readFileSync(index);
   const at = bytes.indexOf(Buffer.from(tree, 'hex'));
@@ -28,9 +28,9 @@ function forgeStagedTree(index: string, tree: string, other: string): void {
   writeFileSync(index, Buffer.concat([body, createHash('sha1').update(body).digest()]));
 }
 
-describe('what was staged', () => {
+describe('staged work', () => {
   // @conforms git.42
-  it('is staged again, where the file is another by now, is gone, or is the same', async () => {
+  it('is staged again when the file has changed, is gone, or is the same', async () => {
     const { status, after, work, restored, result } = await throughAndBack((workspace) => {
       write(workspace, { 'new.txt': 'first', 'a.txt': 'staged\n', 'short.txt': 'short', 'same.txt': 'same' });
       gitIn(workspace, 'add', '-A');
@@ -47,7 +47,7 @@ describe('what was staged', () => {
     expect(result.unstaged).toBeNull();
   });
 
-  it('is staged again where it is everything, and nothing is where nothing was', async () => {
+  it('is staged again when it is everything, and nothing is staged when nothing was', async () => {
     const all = await throughAndBack((workspace) => {
       write(workspace, { 'a.txt': 'two\n', 'new.txt': 'new' });
       gitIn(workspace, 'add', '-A');
@@ -71,7 +71,7 @@ describe('what was staged', () => {
     expect(gitIn(path.join(folder, 'restored'), 'status', '--porcelain')).toBe('AM a.txt');
   });
 
-  it('is refused when it is more files than any work tree has', async () => {
+  it('is refused when it has more files than any work tree', async () => {
     const { salvage, workspace, places } = salvageScene();
     makeRepository(workspace);
     write(workspace, { 'new.txt': 'new' });
@@ -89,11 +89,11 @@ describe('what was staged', () => {
     expect(gitIn(places.salvage, 'for-each-ref')).toBe('');
   });
 
-  it('is told, and nothing else is lost, when git takes it into no index', async () => {
+  it('is reported, and nothing else is lost, when git accepts it in no index', async () => {
     const { work, result, restored } = await throughAndBack((workspace) => {
       write(workspace, { 'x/git/config': 'evil', 'a.txt': 'two\n' });
       gitIn(workspace, 'add', '-A');
-      // An index believes its own note of the tree that it stages.
+      // Git trusts the tree that an index records for its staged files.
       const tree = gitIn(workspace, 'write-tree');
       const inner = gitIn(workspace, 'rev-parse', `${tree}:x`);
       write(workspace, { '../entry': gitIn(workspace, 'ls-tree', inner).replace('\tgit', '\t.git') });

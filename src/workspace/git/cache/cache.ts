@@ -6,7 +6,7 @@ import type { Logger } from '../../../core/logger.ts';
 import type { RepositorySettings } from '../../../core/settings.ts';
 import { harmlessLine } from '../../../core/text/harmless-line.ts';
 import { deleteTree } from '../../delete-tree.ts';
-import { lookAt, reasonOf } from '../../file-system.ts';
+import { lstatOrNull, reasonOf } from '../../file-system.ts';
 import type { OneAtATime } from '../../one-at-a-time.ts';
 import { writeAlternates, writeBareRepository } from '../bare-repository.ts';
 import type { Git } from '../git.ts';
@@ -20,8 +20,8 @@ import { shareRefresh } from './share-refresh.ts';
 /**
  * A bare copy of a source in the state folder; Baton fills every workspace of the source from it. What must hold:
  *
- * - Nothing in it is ever dropped: checkouts borrow its objects. Git neither prunes nor collects garbage here.
- * - It is whole or absent: it is made under another name and renamed.
+ * - No object is ever removed from it, because checkouts borrow them. Git neither prunes nor collects garbage here.
+ * - It is complete or absent: it is made under another name and renamed.
  * - One operation at a time; callers that wait share the next fetch.
  * - A damaged cache is moved aside, and the new one borrows the objects that are still readable there: a checkout finds
  *   in it everything it had borrowed, even objects that the source has dropped in the meantime.
@@ -30,7 +30,7 @@ import { shareRefresh } from './share-refresh.ts';
 export interface Cache {
   /** Fetches the current base, and the branch where the source has it. */
   refresh(branch: string, signal?: AbortSignal): Promise<FreshSource>;
-  /** Something in it turned out to be unreadable: the next refresh makes it again. */
+  /** Reports that a part of it is unreadable: the next refresh makes the cache again. */
   distrust(damage: string): void;
 }
 
@@ -69,7 +69,8 @@ export function createCache(parts: CacheParts): Cache {
     refresh: async (branch, signal) => {
       const { objectFormat, base, commits } = await refreshed(branch, signal);
       const baseCommit = commits.get(base);
-      if (baseCommit === undefined) throw new BatonError('internal_error', 'The cache has lost its base.');
+      if (baseCommit === undefined)
+        throw new BatonError('internal_error', 'The repository cache has no commit for the base branch.');
       return { cache: folder, objectFormat, base, baseCommit, branchCommit: commits.get(branch) ?? null };
     },
     distrust: (reason) => {
@@ -105,7 +106,7 @@ async function update(
   const failure = await fetchInto(parts.folder, missing, signal, parts);
   if (failure === null) return;
   if (failure.isShallow || !soundsDamaged(failure.said)) throw sourceUnavailable(parts.repo, failure);
-  // The complaint may be about the source; then making the cache again fails as well, and says so.
+  // If the source is the reason, making the cache again fails too and reports it.
   await makeCache(source, failure.said, signal, parts);
 }
 
@@ -121,8 +122,8 @@ async function makeCache(source: SourceHeads, wrong: string, signal: AbortSignal
     await deleteTree(making);
     throw sourceUnavailable(repo, failure);
   }
-  if ((await lookAt(folder)) !== null) await putAside(parts, wrong);
-  // Not before the fetch: git would not fetch the objects that are there already, damaged or not.
+  if ((await lstatOrNull(folder)) !== null) await putAside(parts, wrong);
+  // After the fetch: otherwise git would not fetch objects that exist there already, even damaged ones.
   await writeAlternates(making, await earlierObjects(folder, objectFormat));
   await rename(making, folder);
 }
@@ -132,8 +133,8 @@ async function whatIsWrong(folder: string, objectFormat: ObjectFormat): Promise<
   try {
     for (const name of ['HEAD', 'refs', 'objects/pack']) await access(path.join(folder, name));
     const config = await readFile(path.join(folder, 'config'), 'utf8');
-    if (!config.includes('[core]')) return 'its configuration is gone';
-    return hasFormat(config, objectFormat) ? null : 'its objects are of another kind';
+    if (!config.includes('[core]')) return 'its configuration is missing';
+    return hasFormat(config, objectFormat) ? null : 'its objects have another format';
   } catch (error) {
     return reasonOf(error);
   }
@@ -159,7 +160,7 @@ async function earlierObjects(folder: string, objectFormat: ObjectFormat): Promi
   const found: string[] = [];
   for (const name of (await readdir(parent)).sort().reverse()) {
     const objects = path.join(parent, name, 'objects');
-    if (!name.startsWith(prefix) || !(await lookAt(objects).catch(() => null))?.isDirectory()) continue;
+    if (!name.startsWith(prefix) || !(await lstatOrNull(objects).catch(() => null))?.isDirectory()) continue;
     const config = await readFile(path.join(parent, name, 'config'), 'utf8').catch(() => '');
     if (!config.includes('[core]') || hasFormat(config, objectFormat)) found.push(objects);
   }

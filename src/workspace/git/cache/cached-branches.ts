@@ -32,10 +32,10 @@ export async function fetchInto(
   const after = await Promise.all(branches.map((branch) => keptCommit(gitDir, branch)));
   // Git silently skips branches that a source with a cut history cannot send whole; the copy here is then old.
   const left = branches.find((branch, index) => after[index] === before[index] && after[index] !== commits.get(branch));
-  return left === undefined ? null : { said: `nothing, and ${left} was not handed over`, isShallow: true };
+  return left === undefined ? null : { said: `nothing, but it left out the branch ${left}`, isShallow: true };
 }
 
-/** By its hash: a branch `a` that became `a/b` in the source is not in the way of itself. */
+/** Named by a hash, so that `a` does not block `a/b` when the source renames the branch. */
 function keptName(branch: string): string {
   return `refs/baton/${createHash('sha256').update(branch).digest('hex')}`;
 }
@@ -45,7 +45,7 @@ async function keptCommit(folder: string, branch: string): Promise<string | null
   return /^([0-9a-f]{40,64})\n?$/.exec(text)?.[1] ?? null;
 }
 
-/** The branches that the source has elsewhere than they are here. */
+/** The branches whose commit in the source differs from the one here. */
 export async function notThere({ commits }: SourceHeads, folder: string): Promise<ReadonlyMap<string, string>> {
   const missing = new Map<string, string>();
   for (const [branch, commit] of commits) {
@@ -54,12 +54,12 @@ export async function notThere({ commits }: SourceHeads, folder: string): Promis
   return missing;
 }
 
-/** As they are here now: the source may have moved on between the question and the fetch. */
+/** The commits of the branches here. The source may have changed between the question and the fetch. */
 export async function keptCommits({ commits }: SourceHeads, folder: string): Promise<Map<string, string>> {
   const kept = new Map<string, string>();
   for (const branch of commits.keys()) {
     const commit = await keptCommit(folder, branch);
-    if (commit === null) throw new BatonError('git_failed', `The cache ${folder} has not got the branch ${branch}.`);
+    if (commit === null) throw new BatonError('git_failed', `The repository cache ${folder} has no branch ${branch}.`);
     kept.set(branch, commit);
   }
   return kept;

@@ -1,6 +1,6 @@
 import { readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { lookAt } from '../../file-system.ts';
+import { lstatOrNull } from '../../file-system.ts';
 
 /**
  * Removes the leftovers of a killed git from a repository of Baton's own: its locks, and unfinished files. Only for a
@@ -21,5 +21,5 @@ export async function clearLeftovers(folder: string): Promise<void> {
 }
 
 async function namesIn(folder: string): Promise<string[]> {
-  return (await lookAt(folder))?.isDirectory() === true ? await readdir(folder) : [];
+  return (await lstatOrNull(folder))?.isDirectory() === true ? await readdir(folder) : [];
 }

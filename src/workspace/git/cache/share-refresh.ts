@@ -1,35 +1,35 @@
 /**
- * Callers that want the same thing fresh share the next refresh: a caller that comes while one is running waits for the
- * next, which begins after the request and serves all of them. A caller that gives up does not cancel it for the
- * others; when all give up, it is ended.
+ * Callers share the next refresh: a caller that comes while one is running waits for the next, which begins after the
+ * request and serves all waiting callers. A caller that gives up does not cancel it for the others; when all give up,
+ * it is ended.
  */
-export type SharedRefresh<Wish, Answer> = (wish: Wish, signal?: AbortSignal) => Promise<Answer>;
+export type SharedRefresh<Request, Answer> = (request: Request, signal?: AbortSignal) => Promise<Answer>;
 
-export interface RefreshParts<Wish, Answer> {
+export interface RefreshParts<Request, Answer> {
   /** Waits until it may begin, then begins. */
   readonly inTurn: (work: () => Promise<Answer>) => Promise<Answer>;
-  readonly refresh: (wishes: readonly Wish[], signal: AbortSignal) => Promise<Answer>;
+  readonly refresh: (requests: readonly Request[], signal: AbortSignal) => Promise<Answer>;
 }
 
-interface Batch<Wish, Answer> {
-  readonly wishes: Wish[];
+interface Batch<Request, Answer> {
+  readonly requests: Request[];
   readonly giveUp: AbortController;
   waiting: number;
   answer: Promise<Answer>;
 }
 
-export function shareRefresh<Wish, Answer>(parts: RefreshParts<Wish, Answer>): SharedRefresh<Wish, Answer> {
-  let next: Batch<Wish, Answer> | null = null;
+export function shareRefresh<Request, Answer>(parts: RefreshParts<Request, Answer>): SharedRefresh<Request, Answer> {
+  let next: Batch<Request, Answer> | null = null;
 
-  function batch(): Batch<Wish, Answer> {
+  function batch(): Batch<Request, Answer> {
     if (next !== null) return next;
     const { promise, resolve } = Promise.withResolvers<Answer>();
-    const made: Batch<Wish, Answer> = { wishes: [], giveUp: new AbortController(), waiting: 0, answer: promise };
+    const made: Batch<Request, Answer> = { requests: [], giveUp: new AbortController(), waiting: 0, answer: promise };
     next = made;
     const begun = parts.inTurn(async () => {
       if (next === made) next = null;
       made.giveUp.signal.throwIfAborted();
-      return await parts.refresh(made.wishes, made.giveUp.signal);
+      return await parts.refresh(made.requests, made.giveUp.signal);
     });
     resolve(begun);
     // Callers that still wait get the error; without any, it must not be an unhandled rejection.
@@ -37,10 +37,10 @@ export function shareRefresh<Wish, Answer>(parts: RefreshParts<Wish, Answer>): S
     return made;
   }
 
-  return async (wish, signal) => {
+  return async (request, signal) => {
     signal?.throwIfAborted();
     const mine = batch();
-    mine.wishes.push(wish);
+    mine.requests.push(request);
     mine.waiting += 1;
     const { promise: aborted, reject } = Promise.withResolvers<never>();
     const onAbort = (): void => {

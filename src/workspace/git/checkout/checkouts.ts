@@ -5,7 +5,7 @@ import { BatonError } from '../../../core/baton-error.ts';
 import type { Logger } from '../../../core/logger.ts';
 import type { WorkspaceSettings } from '../../../core/settings.ts';
 import { deleteTree } from '../../delete-tree.ts';
-import { lookAt, reasonOf } from '../../file-system.ts';
+import { lstatOrNull, reasonOf } from '../../file-system.ts';
 import { createOneAtATime } from '../../one-at-a-time.ts';
 import { type Cache, createCache } from '../cache/cache.ts';
 import type { Git } from '../git.ts';
@@ -66,11 +66,15 @@ export function createCheckouts(parts: CheckoutsParts): Checkouts {
       return await oneAtATime(`publish ${repository}`, async () => {
         const checkout = await find(workspace);
         if (checkout === null) return null;
-        const { delivery, published } = await publishBranch(checkout, { git, scratch: places.scratch, workflowFile });
+        const { publication, published } = await publishBranch(checkout, {
+          git,
+          scratch: places.scratch,
+          workflowFile,
+        });
         if (published !== checkout.published) {
           await writeRecord(foldersFor(workspace).record, { ...checkout, published });
         }
-        return delivery;
+        return publication;
       });
     },
     forget: async (workspace) => await forget(foldersFor(workspace).folder, places),
@@ -79,8 +83,9 @@ export function createCheckouts(parts: CheckoutsParts): Checkouts {
 
 /** A caller that removes or saves the workspace must not take it for one without a checkout. */
 function unreadableRecord(file: string): BatonError {
-  return new BatonError('workspace_unavailable', `The record ${file} of the workspace cannot be read.`, {
-    nextStep: 'It is damaged or of a later Baton. Repair it, or move its folder away once nothing in it is needed.',
+  return new BatonError('workspace_unavailable', `Failed to read ${file}, the record of the workspace.`, {
+    nextStep:
+      'The record is damaged, or a newer Baton wrote it. Repair it, or move its folder away if you do not need it.',
   });
 }
 
@@ -96,7 +101,7 @@ function workFor(place: CheckoutPlace, folders: CheckoutFolders, parts: Checkout
   const { git, logger, places } = parts;
   const { repo, strategy, copy, copyFrom } = parts.settings;
   if (repo === null || strategy === 'none') {
-    throw new BatonError('repository_unavailable', 'There is no repository to fill a workspace from.');
+    throw new BatonError('repository_unavailable', 'workspace.repo names no repository to fill the workspace from.');
   }
   // Other workspaces and Baton's own things may lie below the folder that is copied from.
   const never = [path.dirname(place.workspace), path.dirname(path.dirname(places.caches))];
@@ -105,7 +110,7 @@ function workFor(place: CheckoutPlace, folders: CheckoutFolders, parts: Checkout
 
 /** Fills it from the cache; when something in the cache cannot be read, once more from a new one. */
 async function makeFromCache(work: CheckoutWork, cache: Cache | null): Promise<CheckoutRecord> {
-  if (cache === null) throw new BatonError('repository_unavailable', 'There is no repository.');
+  if (cache === null) throw new BatonError('repository_unavailable', 'workspace.repo names no repository.');
   const { branch, signal, workspace } = work.place;
   try {
     try {
@@ -136,7 +141,7 @@ async function reviveOrPutAside(work: CheckoutWork, { clock, logger }: Checkouts
   const { folders, place, repo } = work;
   const { workspace } = place;
   const earlier = await readRecord(folders.record);
-  if (earlier === 'missing' || (await lookAt(folders.git)) === null) return null;
+  if (earlier === 'missing' || (await lstatOrNull(folders.git)) === null) return null;
   let reason = 'its record cannot be read';
   if (earlier !== 'damaged') {
     reason = `it came from ${earlier.repository}`;
@@ -167,7 +172,7 @@ const unreadable = ['git_failed', 'workspace_unavailable'];
 
 /** Renamed first: a crash in the middle leaves nothing that looks like a checkout. */
 async function forget(folder: string, { scratch }: GitPlaces): Promise<void> {
-  if ((await lookAt(folder)) === null) return;
+  if ((await lstatOrNull(folder)) === null) return;
   await mkdir(scratch, { recursive: true });
   const doomed = path.join(scratch, `forgotten-${path.basename(folder)}`);
   await deleteTree(doomed);

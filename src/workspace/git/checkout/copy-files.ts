@@ -3,8 +3,8 @@ import { chmod, copyFile, glob, lstat, mkdir, opendir, readlink, realpath, symli
 import path from 'node:path';
 import { BatonError } from '../../../core/baton-error.ts';
 import type { Logger } from '../../../core/logger.ts';
-import { hasCode, lookAt, reasonOf } from '../../file-system.ts';
-import { type BytePath, fromBytePath, toBytePath } from '../../folders-of.ts';
+import { hasCode, lstatOrNull, reasonOf } from '../../file-system.ts';
+import { type BytePath, fromBytePath, toBytePath } from '../../walk-folders.ts';
 import type { Git } from '../git.ts';
 import { through } from '../shadow/shadow-git.ts';
 
@@ -39,11 +39,11 @@ export async function copyFiles(request: CopyRequest): Promise<Copied> {
   const { patterns, from } = request;
   if (patterns.length === 0) return { files: [], folders: [] };
   try {
-    const ground = await realpath(from);
+    const source = await realpath(from);
     const kept = [...request.never, request.to].map((folder) => realpath(folder).catch(() => folder));
     const never = await Promise.all(kept);
     // A `never` folder that contains the whole source must not stop the copy.
-    const copier = { ...request, from: ground, never: never.filter((folder) => folder.startsWith(`${ground}/`)) };
+    const copier = { ...request, from: source, never: never.filter((folder) => folder.startsWith(`${source}/`)) };
     const files = new Set<BytePath>();
     const folders = new Set<BytePath>();
     for (const match of await matchesOf(copier)) {
@@ -55,13 +55,9 @@ export async function copyFiles(request: CopyRequest): Promise<Copied> {
   } catch (error) {
     request.signal?.throwIfAborted();
     if (error instanceof BatonError) throw error;
-    throw new BatonError(
-      'workspace_copy_failed',
-      `The files of workspace.copy could not be copied: ${reasonOf(error)}.`,
-      {
-        cause: error,
-      },
-    );
+    throw new BatonError('workspace_copy_failed', `Failed to copy the files of workspace.copy: ${reasonOf(error)}.`, {
+      cause: error,
+    });
   }
 }
 
@@ -73,7 +69,7 @@ async function matchesOf({ patterns, from, logger, signal }: CopyRequest): Promi
       signal?.throwIfAborted();
       const inside = path.normalize(match).replace(/\/+$/, '');
       if (path.isAbsolute(inside) || inside.split('/').includes('..'))
-        throw refused(match, 'it lies outside of the folder');
+        throw refused(match, 'it is outside of the source folder');
       found += 1;
       if (await isBehindLink(inside, from)) {
         logger.warn('copy_behind_link', { file: match, pattern });
@@ -98,7 +94,7 @@ async function copyEntry(inside: BytePath, request: CopyRequest): Promise<'file'
   const target = fromBytePath(`${toBytePath(to)}/${inside}`);
   if (inside !== '.' && !(await makeParents(inside, request))) return null;
   if (found.isDirectory()) return await copyFolder(inside, found.mode, request);
-  if ((await lookAt(target)) !== null) return null;
+  if ((await lstatOrNull(target)) !== null) return null;
   if (found.isSymbolicLink()) await copyLink(inside, source, target, request);
   else if (found.isFile()) await copyFile(source, target, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
   else {
@@ -123,15 +119,15 @@ async function copyFolder(inside: BytePath, mode: number, request: CopyRequest):
   return 'folder';
 }
 
-/** Whether it was made; null when something else is in its place. */
+/** Whether the folder was created; null when something else has its name. */
 async function makeFolder(target: Buffer): Promise<boolean | null> {
-  const found = await lookAt(target);
+  const found = await lstatOrNull(target);
   if (found !== null) return found.isDirectory() ? false : null;
   await mkdir(target);
   return true;
 }
 
-/** False when the checkout has something else in their place: a link there may lead anywhere. */
+/** False when the checkout has something else with their names: a link there may lead anywhere. */
 async function makeParents(inside: BytePath, { to }: CopyRequest): Promise<boolean> {
   let folder = toBytePath(to);
   for (const step of inside.split('/').slice(0, -1)) {
@@ -147,7 +143,7 @@ async function copyLink(inside: BytePath, source: Buffer, target: Buffer, { from
   const end = path.posix.normalize(`${path.posix.dirname(inside)}/${text}`);
   const staysInside = !text.startsWith('/') && end !== '..' && !end.startsWith('../');
   if (!staysInside || !(await endsInside(source, from)))
-    throw refused(inside, 'it is a link that leads out of the folder');
+    throw refused(inside, 'it is a link to a target outside of the source folder');
   await symlink(leadsTo, target);
 }
 
@@ -171,7 +167,7 @@ function isIn(file: string, folders: readonly string[]): boolean {
 }
 
 function refused(file: string, reason: string): BatonError {
-  return new BatonError('workspace_copy_failed', `${JSON.stringify(file)} of workspace.copy is not copied: ${reason}.`);
+  return new BatonError('workspace_copy_failed', `workspace.copy cannot copy ${JSON.stringify(file)}: ${reason}.`);
 }
 
 export interface ExcludeParts {

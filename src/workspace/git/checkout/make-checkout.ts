@@ -33,7 +33,7 @@ export async function makeCheckout(source: FreshSource, work: CheckoutWork): Pro
   const borrowed = strategy === 'worktree' ? [path.join(source.cache, 'objects')] : [];
   const start = await startOf(source, work);
   await writeAgentGitDirectory({ folder: gitDir, branch, start, source, shown: repo.shown, borrowed });
-  if (strategy === 'clone') await bringObjects(gitDir, source, work);
+  if (strategy === 'clone') await copyObjects(gitDir, source, work);
   await git.run({
     args: ['read-tree', '--reset', '-u', start],
     gitDir,
@@ -58,17 +58,17 @@ export async function makeCheckout(source: FreshSource, work: CheckoutWork): Pro
     borrowed,
     excludes: [],
   };
-  const excludes = await bringCopies(checkout, work);
+  const excludes = await addCopiedFiles(checkout, work);
   if (excludes.length > 0) await writeFile(path.join(gitDir, 'info', 'exclude'), `${excludes.join('\n')}\n`);
   signal?.throwIfAborted();
   const made = { ...checkout, excludes };
   await writeRecord(folders.record, made);
-  if (start !== baseCommit) await tellOfEarlierWork(source, start, work);
+  if (start !== baseCommit) await logEarlierWork(source, start, work);
   return made;
 }
 
 /** Logs that the issue does not begin at the base. */
-async function tellOfEarlierWork(
+async function logEarlierWork(
   { cache, base, baseCommit }: FreshSource,
   start: string,
   { git, logger, place }: CheckoutWork,
@@ -85,7 +85,7 @@ async function tellOfEarlierWork(
  * Copies the files of `workspace.copy`; returns the patterns that exclude them from the work, and adds them to the
  * shadow.
  */
-export async function bringCopies(checkout: CheckoutRecord, work: CheckoutWork): Promise<readonly string[]> {
+export async function addCopiedFiles(checkout: CheckoutRecord, work: CheckoutWork): Promise<readonly string[]> {
   const { git, logger, copy, place } = work;
   const { workspace, shadow, objectFormat, start, borrowed, gitDir } = checkout;
   const copied = await copyFiles({ ...copy, to: workspace, logger, ...(place.signal && { signal: place.signal }) });
@@ -107,7 +107,7 @@ async function startOf({ cache, baseCommit, branchCommit }: FreshSource, { git }
 }
 
 /** Copies every object that a `clone` needs: it borrows none. */
-async function bringObjects(gitDir: string, source: FreshSource, { git, place }: CheckoutWork): Promise<void> {
+async function copyObjects(gitDir: string, source: FreshSource, { git, place }: CheckoutWork): Promise<void> {
   const { cache, baseCommit, branchCommit } = source;
   const commits = [...new Set([baseCommit, ...(branchCommit === null ? [] : [branchCommit])])];
   await git.run({

@@ -19,10 +19,10 @@ import type { CheckoutRecord } from './checkout-record.ts';
  *
  * - Only objects and this one reference are written; the person's files, index, HEAD and other branches stay unchanged.
  * - An agent's objects are checked (`fsck`) before they enter, and all of them are there before the branch moves.
- * - The branch moves only from the commit that Baton saw there last, or forward over commits of somebody else. It
+ * - The branch moves only from the commit that Baton saw there last, or forward over commits of another person. It
  *   never loses commits that were in it when the workspace was made, and never goes back. An agent that rewrote its own
  *   commits replaces those that Baton published before; the earlier commit is in the log and in the branch's reflog.
- * - A branch that somebody has checked out is not moved under them.
+ * - A branch that is checked out in a worktree of the person is not moved.
  */
 export interface PublishParts {
   readonly git: Git;
@@ -34,7 +34,7 @@ export interface PublishParts {
 /** The result, and the new value for the record: the commit that the source has now. */
 export interface PublishResult {
   /** Null where Baton does not publish the branch. */
-  readonly delivery: Publication | null;
+  readonly publication: Publication | null;
   readonly published: string | null;
 }
 
@@ -45,26 +45,29 @@ const governingBytes = 16 * 1024 * 1024;
 export async function publishBranch(checkout: CheckoutRecord, parts: PublishParts): Promise<PublishResult> {
   const { branch, published, baseCommit, start } = checkout;
   // Other kinds of source are the agent's to push to.
-  if (!path.isAbsolute(checkout.repository)) return { delivery: null, published };
+  if (!path.isAbsolute(checkout.repository)) return { publication: null, published };
   const agents = await readOwn(checkout);
   const isReadable = !('reason' in agents);
   const commit = isReadable ? commitOf(agents, branch) : null;
   const elsewhere = isReadable ? await findWorkElsewhere(agents, commit, checkout, parts.git) : null;
   const seen = { branch, commit, before: null, reason: null, elsewhere };
-  const refused = (why: Objection): PublishResult => ({ delivery: { ...seen, outcome: 'refused', ...why }, published });
+  const refused = (why: Objection): PublishResult => ({
+    publication: { ...seen, outcome: 'refused', ...why },
+    published,
+  });
   if (!isReadable) return refused(agents);
   if (commit === null)
-    return refused({ code: 'branch_gone', reason: `the workspace has no branch ${branch} any more` });
-  if (commit === baseCommit) return { delivery: { ...seen, outcome: 'nothing' }, published };
+    return refused({ code: 'branch_gone', reason: `the workspace no longer has the branch ${branch}` });
+  if (commit === baseCommit) return { publication: { ...seen, outcome: 'nothing' }, published };
   try {
     if (commit === published || commit === start) {
       const governing = await readGoverning(checkout, commit, parts);
-      return { delivery: { ...seen, outcome: 'nothing', ...governing }, published };
+      return { publication: { ...seen, outcome: 'nothing', ...governing }, published };
     }
     const { before, objection } = await bring(agents, commit, checkout, parts);
     if (objection !== null) return refused(objection);
     const governing = await readGoverning(checkout, commit, parts);
-    return { delivery: { ...seen, outcome: 'published', before, ...governing }, published: commit };
+    return { publication: { ...seen, outcome: 'published', before, ...governing }, published: commit };
   } catch (error) {
     return refused({ code: 'failed', reason: reasonOf(error) });
   }
@@ -100,11 +103,14 @@ interface Objection {
 /** The agent's git directory, or why nothing can be published from there. */
 async function readOwn(checkout: CheckoutRecord): Promise<GitDirectory | Objection> {
   const agents = await readGitDirectory(checkout.gitDir).catch(whyUnreadable);
-  if (agents === null) return { code: 'git_directory_gone', reason: 'the workspace has no git directory any more' };
+  if (agents === null) return { code: 'git_directory_gone', reason: 'the workspace no longer has a git directory' };
   if ('reason' in agents) return agents;
   const strange = await placeOutside(agents, [checkout.workspace, checkout.gitDir], checkout.borrowed);
   if (strange === null) return agents;
-  return { code: 'git_directory_strange', reason: `the git directory of the workspace uses ${strange}` };
+  return {
+    code: 'git_directory_strange',
+    reason: `the git directory of the workspace uses files outside of it: ${strange}`,
+  };
 }
 
 /** Any other error is not caused by the agent. */
@@ -144,7 +150,7 @@ async function bring(
     return { before, objection: { code: 'branch_deleted', reason: `${branch} was deleted in the repository` } };
   }
   const objection =
-    (await bringObjects(agents, commit, common, parts)) ??
+    (await copyObjects(agents, commit, common, parts)) ??
     (await whyNot(checkout, commit, before, common, parts)) ??
     (await moveBranch({ branch, commit, current: before, common }, parts));
   return { before, objection };
@@ -154,7 +160,7 @@ async function bring(
  * Fetches the commit into the person's repository from a repository of Baton's own that borrows the agent's objects; so
  * git itself checks that every object is well-formed and nothing is missing. Null on success.
  */
-async function bringObjects(
+async function copyObjects(
   agents: GitDirectory,
   commit: string,
   common: string,
@@ -177,7 +183,7 @@ async function bringObjects(
       readsAgents: true,
     });
     if (code === 0) return null;
-    const reason = `the commits cannot be taken over: ${harmlessLine(stderr.slice(-500))}`;
+    const reason = `git cannot fetch the commits: ${harmlessLine(stderr.slice(-500))}`;
     return { code: 'commits_unusable', reason };
   } finally {
     await deleteTree(between);
@@ -195,17 +201,18 @@ async function whyNot(
   const contains = async (later: string, earlier: string): Promise<boolean> =>
     (await git.ask({ args: ['merge-base', '--is-ancestor', earlier, later], gitDir: common })).code === 0;
   const kind = await git.ask({ args: ['cat-file', '-t', commit], gitDir: common });
-  if (kind.stdout.trim() !== 'commit') return { code: 'not_a_commit', reason: `${branch} names no commit` };
+  if (kind.stdout.trim() !== 'commit') return { code: 'not_a_commit', reason: `${branch} does not point to a commit` };
   if (current === null) return null;
   if (await contains(commit, current)) return null;
   if (current !== published) {
-    const reason = `${branch} was moved by someone else, and its commits are not part of the work`;
+    const reason = `someone else moved ${branch}, and the agent's branch lacks those commits`;
     return { code: 'moved_by_others', reason };
   }
   if (found !== null && !(await contains(commit, found))) {
-    return { code: 'drops_commits', reason: `commits that were in ${branch} before are not part of the work` };
+    return { code: 'drops_commits', reason: `the agent's branch lacks commits that ${branch} had before` };
   }
-  if (await contains(current, commit)) return { code: 'goes_back', reason: `${branch} went back to an earlier commit` };
+  if (await contains(current, commit))
+    return { code: 'goes_back', reason: `the agent moved ${branch} back to an earlier commit` };
   return null;
 }
 
@@ -217,7 +224,7 @@ interface Move {
   readonly common: string;
 }
 
-/** Null when the branch moved, otherwise why not: somebody may have moved it between the check and the move. */
+/** Null when the branch moved, otherwise why not: another program may have moved it since the check. */
 async function moveBranch({ branch, commit, current, common }: Move, { git }: PublishParts): Promise<Objection | null> {
   const nothing = '0'.repeat(commit.length);
   const { code, stderr } = await git.ask({

@@ -2,9 +2,9 @@ import { copyFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { BatonError } from '../../../core/baton-error.ts';
 import { deleteTree } from '../../delete-tree.ts';
-import { lookAt } from '../../file-system.ts';
-import { toBytePath } from '../../folders-of.ts';
+import { lstatOrNull } from '../../file-system.ts';
 import { readPlainFile } from '../../read-small-file.ts';
+import { toBytePath } from '../../walk-folders.ts';
 import { writeBareRepository } from '../bare-repository.ts';
 import type { GitDirectory } from '../read/git-directory.ts';
 import { placeOutside } from '../read/place-outside.ts';
@@ -13,7 +13,7 @@ import { type IndexEntry, readIndex } from '../read/read-index.ts';
 import { refuseTreeBomb } from '../shadow/refuse-tree-bomb.ts';
 import { type ObjectFormat, plainConfig, setShadow } from '../shadow/shadow-git.ts';
 import { type CheckoutRecord, writeRecord } from './checkout-record.ts';
-import { bringCopies, type CheckoutWork } from './make-checkout.ts';
+import { addCopiedFiles, type CheckoutWork } from './make-checkout.ts';
 import { unlockGitDirectory } from './unlock.ts';
 
 const mostIndexBytes = 256 * 1024 * 1024;
@@ -31,7 +31,11 @@ export async function reviveCheckout(earlier: CheckoutRecord, work: CheckoutWork
   if (agents === null || agents.head === null || agents.objectFormat !== earlier.objectFormat)
     throw new BatonError('git_failed', `The git directory ${folders.git} is damaged.`);
   const strange = await placeOutside(agents, [earlier.workspace, earlier.gitDir], earlier.borrowed);
-  if (strange !== null) throw new BatonError('git_failed', `The git directory ${folders.git} uses ${strange}.`);
+  if (strange !== null)
+    throw new BatonError(
+      'git_failed',
+      `The git directory ${folders.git} uses files outside of the workspace: ${strange}.`,
+    );
   if (await isUntouched(agents, earlier)) return null;
   const { head, objectFormat, objects } = agents;
   // A git directory of our own for the checkout: the agent's configuration in its own has no effect.
@@ -50,7 +54,7 @@ export async function reviveCheckout(earlier: CheckoutRecord, work: CheckoutWork
     await replaceIndex(folders.git, path.join(ours, 'index.copy'));
   }
   await writeFile(path.join(workspace, '.git'), `gitdir: ${folders.git}\n`);
-  const excludes = await bringCopies({ ...earlier, start: head, borrowed: objects }, work);
+  const excludes = await addCopiedFiles({ ...earlier, start: head, borrowed: objects }, work);
   const revived = { ...earlier, shadow: folders.shadow, gitDir: folders.git, excludes };
   await writeRecord(folders.record, revived);
   await deleteTree(ours);
@@ -66,7 +70,7 @@ async function isUntouched(agents: GitDirectory, earlier: CheckoutRecord): Promi
   const { start, baseCommit, found, shadow } = earlier;
   const isKnown = (id: string): boolean => [start, baseCommit, found].includes(id);
   if (head !== start || !tips.every(({ id }) => isKnown(id)) || !past.every(isKnown)) return false;
-  for (const name of ['modules', 'worktrees']) if ((await lookAt(path.join(folder, name))) !== null) return false;
+  for (const name of ['modules', 'worktrees']) if ((await lstatOrNull(path.join(folder, name))) !== null) return false;
   const staged = await entriesIn(folder, objectFormat);
   // The shadow has the index that the checkout began with.
   const began = await entriesIn(shadow, objectFormat);
@@ -89,7 +93,7 @@ async function entriesIn(folder: string, objectFormat: ObjectFormat): Promise<re
  */
 async function replaceIndex(gitDir: string, fresh: string): Promise<void> {
   const index = path.join(gitDir, 'index');
-  if ((await lookAt(index)) !== null) {
+  if ((await lstatOrNull(index)) !== null) {
     await deleteTree(`${index}.unreadable`);
     await rename(index, `${index}.unreadable`);
   }

@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises';
-import { lookAt } from '../../file-system.ts';
-import { type BytePath, foldersOf, fromBytePath, toBytePath } from '../../folders-of.ts';
+import { lstatOrNull } from '../../file-system.ts';
+import { type BytePath, fromBytePath, toBytePath, walkFolders } from '../../walk-folders.ts';
 import { nameText } from '../read/git-files.ts';
 
 const mostEntries = 200_000;
@@ -16,13 +16,13 @@ const objectsWithLocks = ['info', 'pack'];
  */
 export async function unlockGitDirectory(gitDir: string, most: number = mostEntries): Promise<readonly string[]> {
   const root = toBytePath(gitDir);
-  if (!(await lookAt(gitDir))?.isDirectory()) return [];
+  if (!(await lstatOrNull(gitDir))?.isDirectory()) return [];
   const removed: string[] = [];
   const walk = {
     budget: { left: most },
     enters: (name: BytePath, folder: BytePath) => enters(root, name, folder),
   };
-  for await (const { path, entries } of foldersOf(root, walk)) {
+  for await (const { path, entries } of walkFolders(root, walk)) {
     for (const entry of entries) {
       if (!entry.isFile() || !entry.name.endsWith('.lock')) continue;
       const file = `${path}/${entry.name}`;

@@ -1,8 +1,8 @@
 import { BatonError } from '../../../core/baton-error.ts';
 import { harmlessLine } from '../../../core/text/harmless-line.ts';
-import { lookAt } from '../../file-system.ts';
-import { type BytePath, fromBytePath } from '../../folders-of.ts';
+import { lstatOrNull } from '../../file-system.ts';
 import { readPlainFile } from '../../read-small-file.ts';
+import { type BytePath, fromBytePath } from '../../walk-folders.ts';
 
 /** A file of a git directory that holds a line or a few. */
 const mostLineBytes = 64 * 1024;
@@ -17,10 +17,10 @@ export async function textIn(file: BytePath, mostBytes: number = mostLineBytes):
 
 /** Whether there is a folder. Throws for anything else, above all a link. */
 export async function isFolder(folder: BytePath): Promise<boolean> {
-  const found = await lookAt(fromBytePath(folder));
+  const found = await lstatOrNull(fromBytePath(folder));
   if (found === null) return false;
   if (found.isDirectory()) return true;
-  throw notUnderstood(`${shown(folder)} is no directory.`);
+  throw notUnderstood(`${shown(folder)} is not a directory.`);
 }
 
 /** Whether there is this folder below another, no link on the way. */
@@ -52,7 +52,7 @@ export function isNoId(id: string): boolean {
 /** A path as text. Throws for a path that is not text, because no program could receive it. */
 export function pathText(path: BytePath): string {
   const text = utf8(path);
-  if (text === null || text.includes('\0')) throw notUnderstood(`The path ${shown(path)} is no text.`);
+  if (text === null || text.includes('\0')) throw notUnderstood(`The path ${shown(path)} is not valid text.`);
   return text;
 }
 
@@ -72,7 +72,7 @@ function utf8(bytes: BytePath): string | null {
 /** Unknown counts as dirty: a caller that gets this error keeps the workspace. */
 export function notUnderstood(message: string, cause?: unknown): BatonError {
   return new BatonError('workspace_unavailable', message, {
-    nextStep: 'Look at the git directory of the workspace; Baton keeps what it does not understand.',
+    nextStep: 'Check the git directory of the workspace. Baton keeps a workspace that it does not understand.',
     ...(cause === undefined ? {} : { cause }),
   });
 }

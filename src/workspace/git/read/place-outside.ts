@@ -1,6 +1,6 @@
 import { realpath } from 'node:fs/promises';
 import path from 'node:path';
-import { type BytePath, toBytePath } from '../../folders-of.ts';
+import { type BytePath, toBytePath } from '../../walk-folders.ts';
 import type { GitDirectory } from './git-directory.ts';
 
 /**

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { BatonError } from '../../../core/baton-error.ts';
-import { lookAt, reasonOf } from '../../file-system.ts';
-import { type BytePath, fromBytePath, toBytePath } from '../../folders-of.ts';
+import { lstatOrNull, reasonOf } from '../../file-system.ts';
+import { type BytePath, fromBytePath, toBytePath } from '../../walk-folders.ts';
 import type { ObjectFormat } from '../shadow/shadow-git.ts';
 import type { GitDirectory, Tip } from './git-directory.ts';
 import {
@@ -45,12 +45,12 @@ export async function readGitDirectory(dotGit: string): Promise<GitDirectory | n
     return folder === null ? null : await readFolder(folder);
   } catch (cause) {
     if (cause instanceof BatonError && cause.code !== 'internal_error') throw cause;
-    throw notUnderstood(`The git directory ${shown(toBytePath(dotGit))} could not be read: ${reasonOf(cause)}`, cause);
+    throw notUnderstood(`Failed to read the git directory ${shown(toBytePath(dotGit))}: ${reasonOf(cause)}`, cause);
   }
 }
 
 async function folderOf(dotGit: BytePath): Promise<BytePath | null> {
-  const found = await lookAt(fromBytePath(dotGit));
+  const found = await lstatOrNull(fromBytePath(dotGit));
   if (found === null) return null;
   if (found.isDirectory()) return dotGit;
   if (found.isSymbolicLink()) throw notUnderstood(`${shown(dotGit)} is a symbolic link.`);
@@ -58,7 +58,7 @@ async function folderOf(dotGit: BytePath): Promise<BytePath | null> {
   const named = text.startsWith('gitdir: ') ? text.slice('gitdir: '.length) : '';
   if (named === '' || named.includes('\0')) throw notUnderstood(`${shown(dotGit)} names no git directory.`);
   const folder = path.posix.resolve(path.posix.dirname(dotGit), named);
-  if (!(await isFolder(folder))) throw notUnderstood(`${shown(dotGit)} names ${shown(folder)}, which is not there.`);
+  if (!(await isFolder(folder))) throw notUnderstood(`${shown(dotGit)} names ${shown(folder)}, which does not exist.`);
   return folder;
 }
 
@@ -67,7 +67,7 @@ async function readFolder(folder: BytePath): Promise<GitDirectory> {
   const objectFormat = readGitFormat((await textIn(`${common}/config`, mostConfigBytes)) ?? '');
   const headText = await textIn(`${folder}/HEAD`);
   if (headText === null || !(await isFolder(`${common}/refs`)))
-    throw notUnderstood(`${shown(folder)} is no git directory.`);
+    throw notUnderstood(`${shown(folder)} is not a git directory.`);
   const budget = { left: mostReferences };
   const references = await readReferences({ folder, common }, budget);
   const head = parseReference(headText, 'HEAD');
@@ -98,7 +98,7 @@ async function commonOf(folder: BytePath): Promise<BytePath> {
   if (named === '' || named.includes('\0')) throw notUnderstood(`${shown(folder)} has a broken commondir.`);
   const common = path.posix.resolve(folder, named);
   if (await isFolder(common)) return common;
-  throw notUnderstood(`${shown(folder)} belongs to ${shown(common)}, which is not there.`);
+  throw notUnderstood(`${shown(folder)} belongs to ${shown(common)}, which does not exist.`);
 }
 
 function tipsOf(references: References): readonly Tip[] {
@@ -114,7 +114,7 @@ async function readShallow(common: BytePath): Promise<readonly string[]> {
   const lines = ((await textIn(`${common}/shallow`, mostListBytes)) ?? '').split('\n').filter((line) => line !== '');
   return lines.map((line) => {
     const id = idIn(line);
-    if (id === null) throw notUnderstood('Its list of shallow commits is broken.');
+    if (id === null) throw notUnderstood('The list of shallow commits is broken.');
     return id;
   });
 }
@@ -123,7 +123,7 @@ async function readShallow(common: BytePath): Promise<readonly string[]> {
 function checkIds({ objectFormat, head, tips, past, shallow }: GitDirectory): void {
   const length = objectFormat === 'sha1' ? 40 : 64;
   for (const id of [...(head === null ? [] : [head]), ...tips.map((tip) => tip.id), ...past, ...shallow]) {
-    if (id.length !== length) throw notUnderstood(`It holds ${id}, which is no ${objectFormat} name.`);
+    if (id.length !== length) throw notUnderstood(`It contains ${id}, which is not a ${objectFormat} object id.`);
   }
 }
 
@@ -134,10 +134,11 @@ function checkIds({ objectFormat, head, tips, past, shallow }: GitDirectory): vo
 function readGitFormat(config: string): ObjectFormat {
   const extensions = valuesOf('extensions', config);
   const storage = extensions.get('refstorage') ?? 'files';
-  if (storage !== 'files') throw notUnderstood(`Its references are kept as ${shown(storage)}, which is not read.`);
+  if (storage !== 'files')
+    throw notUnderstood(`Its references are stored as ${shown(storage)}, which Baton does not support.`);
   const format = extensions.get('objectformat') ?? 'sha1';
   if (format === 'sha1' || format === 'sha256') return format;
-  throw notUnderstood(`Its objects have names of the unknown kind ${shown(format)}.`);
+  throw notUnderstood(`Its objects have the unknown format ${shown(format)}.`);
 }
 
 /** The last value of each key of a section without a subsection, names in lower case. */

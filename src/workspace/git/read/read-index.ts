@@ -1,4 +1,4 @@
-import type { BytePath } from '../../folders-of.ts';
+import type { BytePath } from '../../walk-folders.ts';
 import type { ObjectFormat } from '../shadow/shadow-git.ts';
 import { notUnderstood } from './git-files.ts';
 
@@ -35,7 +35,7 @@ export function readIndex(bytes: Buffer, format: ObjectFormat): readonly IndexEn
   try {
     return entriesOf(bytes, format === 'sha1' ? 20 : 32);
   } catch (cause) {
-    throw notUnderstood('Its index is broken.', cause);
+    throw notUnderstood('The git index is broken.', cause);
   }
 }
 

@@ -1,6 +1,6 @@
 import path from 'node:path';
-import { hasCode, lookAt } from '../../file-system.ts';
-import { type BytePath, foldersOf, fromBytePath } from '../../folders-of.ts';
+import { hasCode, lstatOrNull } from '../../file-system.ts';
+import { type BytePath, fromBytePath, walkFolders } from '../../walk-folders.ts';
 import { isFolder, isFolderIn, notUnderstood, shown, textIn } from './git-files.ts';
 
 /** Git follows alternates five levels deep. */
@@ -13,7 +13,7 @@ const mostListBytes = 256 * 1024;
 /** Upper bound on alternate entries, existing or not. */
 const mostNames = 1_000;
 
-/** Files of objects, all together; a repository that is tidied now and then has a few thousand. */
+/** All object files together; a repository in which git collects garbage has a few thousand. */
 const mostFiles = 1_000_000;
 
 /**
@@ -21,7 +21,7 @@ const mostFiles = 1_000_000;
  * on the way to one or anything odd in one: git would read from a place that Baton has not checked.
  */
 export async function readObjectDirectories(objects: BytePath): Promise<readonly BytePath[]> {
-  if (!(await isFolder(objects))) throw notUnderstood('It has no objects.');
+  if (!(await isFolder(objects))) throw notUnderstood('The git directory has no objects.');
   const found = new Set([objects]);
   const budget = { left: mostFiles };
   await refuseOddObjects(objects, budget);
@@ -37,7 +37,7 @@ export async function readObjectDirectories(objects: BytePath): Promise<readonly
       }
     }
     if (found.size > mostDirectories || (depth >= deepest && next.length > 0))
-      throw notUnderstood('It borrows objects from too many repositories.');
+      throw notUnderstood('The git directory borrows objects from too many repositories.');
     level = next;
   }
   return [...found];
@@ -49,7 +49,7 @@ async function borrowedBy(objects: BytePath): Promise<readonly BytePath[]> {
   for (const line of ((await textIn(`${objects}/info/alternates`, mostListBytes)) ?? '').split('\n')) {
     if (line === '' || line.startsWith('#') || line.includes('\0')) continue;
     named.add(path.posix.resolve(objects, line.startsWith('"') ? unquoted(line) : line));
-    if (named.size > mostNames) throw notUnderstood('It borrows objects from too many places.');
+    if (named.size > mostNames) throw notUnderstood('The git directory borrows objects from too many folders.');
   }
   const found: BytePath[] = [];
   const plain = new Set<BytePath>();
@@ -63,10 +63,10 @@ async function isThere(folder: BytePath, borrower: BytePath, plain: Set<BytePath
     const step = end < 0 ? folder : folder.slice(0, end);
     if (!plain.has(step)) {
       // Whatever hides the folder from Baton also keeps git from borrowing there.
-      const found = await lookAt(fromBytePath(step)).catch(() => null);
+      const found = await lstatOrNull(fromBytePath(step)).catch(() => null);
       const isLink = found?.isSymbolicLink() === true;
       if (isLink && !`${borrower}/`.startsWith(`${step}/`))
-        throw notUnderstood(`It borrows objects by the link ${shown(step)}.`);
+        throw notUnderstood(`The git directory borrows objects through the link ${shown(step)}.`);
       if (!isLink && found?.isDirectory() !== true) return false;
       plain.add(step);
     }
@@ -76,7 +76,7 @@ async function isThere(folder: BytePath, borrower: BytePath, plain: Set<BytePath
 
 const escapes: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r', b: '\b', a: '\x07', f: '\f', v: '\v' };
 
-/** As git quotes a path in C's manner. */
+/** Undoes git's C-style quoting of a path. */
 function unquoted(line: string): string {
   return line
     .replace(/^"/, '')
@@ -104,7 +104,7 @@ async function refuseOddObjects(objects: BytePath, budget: { left: number }): Pr
 async function foldersIn(folder: BytePath, budget: { left: number }): Promise<readonly BytePath[]> {
   const found: BytePath[] = [];
   try {
-    for await (const { entries } of foldersOf(folder, { budget, enters: () => false })) {
+    for await (const { entries } of walkFolders(folder, { budget, enters: () => false })) {
       for (const entry of entries) {
         if (entry.isDirectory()) found.push(entry.name);
         else if (!entry.isFile())

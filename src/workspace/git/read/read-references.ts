@@ -1,5 +1,5 @@
 import type { Dirent } from 'node:fs';
-import { type BytePath, foldersOf } from '../../folders-of.ts';
+import { type BytePath, walkFolders } from '../../walk-folders.ts';
 import { idIn, isFolder, mostListBytes, notUnderstood, shown, textIn } from './git-files.ts';
 
 /** References by their names, as bytes: an id, or the name of another reference. */
@@ -68,7 +68,7 @@ function isNoPart(part: string): boolean {
 async function looseReferences(home: BytePath, budget: { left: number }): Promise<Found[]> {
   if (!(await isFolder(`${home}/refs`))) return [];
   const found: Found[] = [];
-  for await (const { path, entries } of foldersOf(`${home}/refs`, { budget, enters: () => true })) {
+  for await (const { path, entries } of walkFolders(`${home}/refs`, { budget, enters: () => true })) {
     const files = entries.filter((entry) => !entry.isDirectory() && !isOther(entry));
     for (let from = 0; from < files.length; from += readAtOnce) {
       const some = files.slice(from, from + readAtOnce);

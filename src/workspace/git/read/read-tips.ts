@@ -1,4 +1,4 @@
-import { type BytePath, foldersOf } from '../../folders-of.ts';
+import { type BytePath, walkFolders } from '../../walk-folders.ts';
 import type { Tip } from './git-directory.ts';
 import { idIn, isFolderIn, isNoId, mostListBytes, nameText, notUnderstood, textIn } from './git-files.ts';
 
@@ -41,7 +41,7 @@ export async function readWorktreeHeads(common: BytePath, budget: { left: number
   if (!(await isFolderIn(common, 'worktrees'))) return [];
   const tips: Tip[] = [];
   const worktrees = `${common}/worktrees`;
-  for await (const { path } of foldersOf(worktrees, { budget, enters: (_name, folder) => folder === worktrees })) {
+  for await (const { path } of walkFolders(worktrees, { budget, enters: (_name, folder) => folder === worktrees })) {
     const id = path === worktrees ? null : idIn((await textIn(`${path}/HEAD`)) ?? '');
     if (id !== null) tips.push({ name: `${nameText(path.slice(common.length + 1))}/HEAD`, id });
   }

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { BatonError } from '../../../core/baton-error.ts';
 import { fingerprintTree } from '../../examine/fingerprint-tree.ts';
-import { type BytePath, toBytePath } from '../../folders-of.ts';
 import { readPlainFile } from '../../read-small-file.ts';
+import { type BytePath, toBytePath } from '../../walk-folders.ts';
 import type { WorkspaceFacts } from '../../workspace.ts';
 import type { GitDirectory, Tip } from '../read/git-directory.ts';
 import { readGitDirectory } from '../read/read-git-directory.ts';
@@ -108,7 +108,10 @@ function differencesOf(
     untracked: [...seen.untracked, ...new Set(added.map(({ path }) => path))],
   };
   if (differences.changed.length + differences.untracked.length > mostDifferences)
-    throw new BatonError('workspace_unavailable', 'It differs from its commit in too many files to look at them all.');
+    throw new BatonError(
+      'workspace_unavailable',
+      'The workspace differs from its commit in too many files to examine them all.',
+    );
   return differences;
 }
 
@@ -153,7 +156,10 @@ async function examineNested(
     const folder = Buffer.from(`${toBytePath(workspace)}/${path}`, 'latin1');
     const print = kind === 'directory' ? await fingerprintTree(folder, budget) : kind;
     if (print === null)
-      throw new BatonError('workspace_unavailable', 'It holds a repository that could not be looked through.');
+      throw new BatonError(
+        'workspace_unavailable',
+        'The workspace contains a repository that could not be examined completely.',
+      );
     facts.push(['repository', path, print]);
     if (id !== null && (await hasAnotherHead(folder.toString('utf8'), id))) changed += 1;
   }

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { type FileHandle, readlink } from 'node:fs/promises';
 import path from 'node:path';
-import { lookAt } from '../../file-system.ts';
-import { type BytePath, fromBytePath } from '../../folders-of.ts';
+import { lstatOrNull } from '../../file-system.ts';
 import { withPlainFile } from '../../read-small-file.ts';
+import { type BytePath, fromBytePath } from '../../walk-folders.ts';
 
-/** What a path below a work tree is, so that two looks that saw the same saw no change. */
+/** The facts about a path in a work tree. Two equal results mean that nothing changed in between. */
 export type FileFact = readonly [kind: string, ...what: (string | number)[]];
 
 export interface FileFacts {
@@ -31,12 +31,12 @@ export function fileFactsOf(root: BytePath): FileFacts {
   };
   const isPlainFolder = async (folder: BytePath): Promise<boolean> =>
     (await isFolder(path.posix.dirname(folder))) &&
-    ((await lookAt(fromBytePath(`${root}/${folder}`)))?.isDirectory() ?? false);
+    ((await lstatOrNull(fromBytePath(`${root}/${folder}`)))?.isDirectory() ?? false);
 
   return {
     of: async (file) => {
       const at = `${root}/${file}`;
-      const found = (await isFolder(path.posix.dirname(file))) ? await lookAt(fromBytePath(at)) : null;
+      const found = (await isFolder(path.posix.dirname(file))) ? await lstatOrNull(fromBytePath(at)) : null;
       if (found === null) return ['gone'];
       if (found.isDirectory()) return ['directory'];
       if (found.isSymbolicLink()) return ['link', await readlink(fromBytePath(at), 'latin1')];

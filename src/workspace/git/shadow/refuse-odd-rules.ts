@@ -1,6 +1,6 @@
 import type { Dirent } from 'node:fs';
 import { BatonError } from '../../../core/baton-error.ts';
-import { type BytePath, foldersOf, toBytePath } from '../../folders-of.ts';
+import { type BytePath, toBytePath, walkFolders } from '../../walk-folders.ts';
 import { shown } from '../read/git-files.ts';
 
 /** Files that git opens by itself in every folder of a work tree. */
@@ -30,7 +30,8 @@ export async function findOddRules(workTree: string): Promise<string | null> {
 /** Rejects with `workspace_unavailable` when there is one. */
 export async function refuseOddRules(workTree: string): Promise<void> {
   const odd = await findOddRules(workTree);
-  if (odd !== null) throw new BatonError('workspace_unavailable', `${odd} is no file, and git would wait for it.`);
+  if (odd !== null)
+    throw new BatonError('workspace_unavailable', `${odd} is not a regular file, and git would wait for it.`);
 }
 
 /** A link is none: git does not follow it here. */
@@ -40,7 +41,7 @@ function isOdd(entry: Dirent): boolean {
 
 async function entriesOf(folder: BytePath, budget: { left: number }): Promise<readonly Dirent[]> {
   try {
-    for await (const { entries } of foldersOf(folder, { budget, enters: () => false })) return entries;
+    for await (const { entries } of walkFolders(folder, { budget, enters: () => false })) return entries;
   } catch {
     // An unreadable folder: see the header of `findOddRules`.
   }

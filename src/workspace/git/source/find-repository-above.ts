@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
-import { lookAt } from '../../file-system.ts';
+import { lstatOrNull } from '../../file-system.ts';
 
 /**
  * The nearest folder, this one or one above it, that has a `.git`: the top level of the repository around it. Null when
@@ -14,7 +14,7 @@ export async function findRepositoryAbove(folder: string): Promise<string | null
 }
 
 async function isRepository(place: string): Promise<boolean> {
-  const found = await lookAt(place).catch(() => null);
+  const found = await lstatOrNull(place).catch(() => null);
   if (found === null) return false;
   if (!found.isDirectory()) return true;
   const inside = await readdir(place).catch(() => null);

@@ -13,19 +13,19 @@ export interface References {
 const branchFolder = 'refs/heads/';
 const remoteFolder = 'refs/remotes/';
 
-/** The references that explain why a base is missing, and which one was meant. */
-export function tellingReferences(base: string | null): readonly string[] {
+/** The references that help to explain why a base is missing, and which branch the user may mean. */
+export function explainingReferences(base: string | null): readonly string[] {
   const tag = base === null ? null : tagIn(base);
   const tags = tag === null ? [] : [`refs/tags/${tag}`, `refs/tags/${tag}^{}`];
   return ['HEAD', `${branchFolder}*`, `${remoteFolder}*`, ...tags];
 }
 
-/** Why there is nothing to begin at, and what a person does about it. `base` is null where HEAD was to tell. */
+/** Why there is no base commit, and the next step for a person. `base` is null when HEAD should name the branch. */
 export function missingBase(repo: RepositorySettings, base: string | null, references: References): BatonError {
   const { ids } = references;
   if (ids.size === 0) {
     const nextStep = repo.isLocal
-      ? "Make a first commit in it: `git commit --allow-empty -m 'First commit'`, better with files."
+      ? "Make a first commit in it, such as `git commit --allow-empty -m 'First commit'`."
       : 'Push a first commit to it.';
     return unusableSource(repo, { problem: 'no_commit', what: 'has no commit yet', nextStep });
   }
@@ -35,13 +35,13 @@ export function missingBase(repo: RepositorySettings, base: string | null, refer
 function noHead(repo: RepositorySettings, references: References): BatonError {
   const likely = likelyBranch(references);
   const example = likely === null ? '' : `, such as ${shown(likely)}`;
-  const nextStep = `Name the branch to begin at in \`workspace.base\`${example}.`;
+  const nextStep = `Set \`workspace.base\` to the branch to start from${example}.`;
   const facts = { likely };
   if (references.ids.has('HEAD')) {
-    const what = 'has no branch checked out: its HEAD names a commit';
+    const what = 'has no branch checked out: its HEAD is detached';
     return unusableSource(repo, { problem: 'detached_head', facts, what, nextStep });
   }
-  const what = 'has no commit in the branch that its HEAD names';
+  const what = 'has no commit on its current branch';
   return unusableSource(repo, { problem: 'unborn_head', facts, what, nextStep });
 }
 
@@ -52,7 +52,8 @@ function noBranch(repo: RepositorySettings, base: string, references: References
   if (meaning === null) {
     const likely = likelyName(base, references);
     const nextStep =
-      fromRemote(base, references) ?? `Fix \`workspace.base\`${meant(likely)}, or make that branch in the repository.`;
+      fromRemote(base, references) ??
+      `Fix \`workspace.base\`${meant(likely)}, or create that branch in the repository.`;
     return unusableSource(repo, { problem, facts: { base, likely }, what, nextStep });
   }
   const { kind, branch } = meaning;
@@ -60,13 +61,13 @@ function noBranch(repo: RepositorySettings, base: string, references: References
   const likely = isThere ? branch : likelyBranch(references);
   const nextStep =
     (isThere || branch === null ? null : fromRemote(branch, references)) ??
-    `Write the plain name of a branch in \`workspace.base\`${meant(likely)}.`;
-  const isOther = `${what}: that is ${kindWords[kind]}, and \`workspace.base\` is the plain name of a branch`;
+    `Set \`workspace.base\` to the plain name of a branch${meant(likely)}.`;
+  const isOther = `${what}: that is ${kindWords[kind]}, but \`workspace.base\` must be the plain name of a branch`;
   return unusableSource(repo, { problem, facts: { base, base_is: kind, likely }, what: isOther, nextStep });
 }
 
 const kindWords = {
-  qualified_branch: 'a branch with its folder',
+  qualified_branch: 'a full reference name',
   remote_branch: 'a branch of a remote',
   tag: 'a tag',
   commit_id: 'the id of a commit',
@@ -78,7 +79,7 @@ interface Meaning {
   readonly branch: string | null;
 }
 
-/** What a text means that is not a branch; null when it looks like the name of one. */
+/** What a text means that is not the name of a branch; null when it could be one. */
 function meaningOf(base: string, references: References): Meaning | null {
   const { ids } = references;
   const [, own] = /^(?:refs\/)?heads\/(.+)$/.exec(base) ?? [];
@@ -124,7 +125,7 @@ function fromRemote(branch: string, { ids }: References): string | null {
   // A suggested command must not contain anything that a shell would interpret.
   if (seen === undefined || !/^[\w./-]+$/.test(seen)) return null;
   const command = `git branch ${branch} ${seen.slice(remoteFolder.length)}`;
-  return `It is there only as a branch of a remote: run \`${command}\` in the repository, with \`workspace.base: ${branch}\`.`;
+  return `The branch exists only on a remote: run \`${command}\` in the repository, and set \`workspace.base: ${branch}\`.`;
 }
 
 function tagIn(base: string): string {

@@ -2,7 +2,7 @@ import type { BatonError } from '../../../core/baton-error.ts';
 import type { RepositorySettings } from '../../../core/settings.ts';
 import type { Git } from '../git.ts';
 import type { ObjectFormat } from '../shadow/shadow-git.ts';
-import { missingBase, type References, tellingReferences } from './missing-base.ts';
+import { explainingReferences, missingBase, type References } from './missing-base.ts';
 import { sourceAddress } from './source-address.ts';
 import { whyUnreadable } from './source-errors.ts';
 
@@ -77,5 +77,5 @@ function branchOfHead({ ids, head }: References): string | null {
 
 /** Asks once more, for all references that can explain the user's intent. */
 async function whyNoBase(git: Git, { repo, base, signal }: SourceQuestion): Promise<BatonError> {
-  return missingBase(repo, base, await listReferences(git, repo, tellingReferences(base), signal));
+  return missingBase(repo, base, await listReferences(git, repo, explainingReferences(base), signal));
 }

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { BatonError } from '../../../core/baton-error.ts';
 import type { RepositorySettings } from '../../../core/settings.ts';
 import { harmlessLine } from '../../../core/text/harmless-line.ts';
-import { hasCode, lookAt } from '../../file-system.ts';
+import { hasCode, lstatOrNull } from '../../file-system.ts';
 import { findRepositoryAbove } from './find-repository-above.ts';
 
 const longestRemark = 1_000;
@@ -40,16 +40,16 @@ interface Trouble {
 const noRepository: Trouble = {
   said: /does not appear to be a git repository|not a git repository|invalid gitfile|does not exist|not found/i,
   problem: 'not_a_repository',
-  what: 'is no git repository',
-  nextStep: 'Check `workspace.repo`; a host may also say this to users who may not see the repository.',
-  localNextStep: 'Check `workspace.repo`; if it is right, `git status` in that folder tells more.',
+  what: 'is not a git repository',
+  nextStep: 'Check `workspace.repo`. Some hosts also say this when you have no access to the repository.',
+  localNextStep: 'Check `workspace.repo`. If it is right, run `git status` in that folder.',
 };
 
 const shallow: Trouble = {
   said: /shallow (?:update|roots)/,
   problem: 'shallow',
   what: 'is shallow: its history is cut off',
-  nextStep: 'Run `git fetch --unshallow` in it, or name the repository that it came from.',
+  nextStep: 'Run `git fetch --unshallow` in it, or set `workspace.repo` to the repository that it was cloned from.',
 };
 
 /** The messages of git for each problem with a source, and the next step for a person. */
@@ -59,15 +59,15 @@ const knownTroubles: readonly Trouble[] = [
     problem: 'other_owner',
     what: 'belongs to another user',
     nextStep:
-      'Run `git config --global --add safe.directory` with its folder as the user that runs Baton, or give the folder to that user.',
+      'As the user that runs Baton, run `git config --global --add safe.directory FOLDER` for its folder, or make that user the owner.',
   },
   {
     said: /Authentication failed|could not read (?:Username|Password)|terminal prompts disabled|Permission denied|returned error: 40[13]|Host key verification failed/,
     problem: 'access_denied',
-    what: 'does not let Baton in',
+    what: 'refuses access',
     nextStep:
-      'Give the user that runs Baton an ssh key or a credential helper for it; `git ls-remote` must work without a question.',
-    localNextStep: 'Let the user that runs Baton read its folder and all that is in it.',
+      'Give the user that runs Baton an ssh key or a credential helper for it. `git ls-remote` must work without a prompt.',
+    localNextStep: 'Give the user that runs Baton read access to the whole folder.',
   },
   noRepository,
   shallow,
@@ -75,7 +75,7 @@ const knownTroubles: readonly Trouble[] = [
     said: /Could not resolve host|unable to access|Connection (?:refused|timed out|reset|closed)|Operation timed out|unable to connect|Network is unreachable|No route to host/i,
     problem: 'unreachable',
     what: 'cannot be reached',
-    nextStep: 'Nothing if it is rare; otherwise check the network and `workspace.repo`.',
+    nextStep: 'Baton retries. If this happens often, check the network and `workspace.repo`.',
   },
 ];
 
@@ -106,27 +106,27 @@ export async function whyUnreadable(repo: RepositorySettings, stderr: string): P
 
 /** Null where git knows better. */
 async function whatIsThere(location: string): Promise<SourceTrouble | null> {
-  const fix = 'Fix `workspace.repo`; a relative path begins at the folder of the workflow file.';
+  const fix = 'Fix `workspace.repo`. A relative path starts at the folder of the workflow file.';
   try {
     const found = await stat(location);
     if (!found.isDirectory()) {
-      return { problem: 'path_is_file', what: 'is no git repository but a file', nextStep: fix };
+      return { problem: 'path_is_file', what: 'is a file, not a git repository', nextStep: fix };
     }
     const above = await findRepositoryAbove(location);
-    // It has a `.git`, and git does not take it for one: only git can say why.
-    if (above === location || (await lookAt(path.join(location, 'HEAD'))) !== null) return null;
+    // It has a `.git`, but git does not accept it: only git can say why.
+    if (above === location || (await lstatOrNull(path.join(location, 'HEAD'))) !== null) return null;
     if (above !== null) {
-      const what = `is no git repository itself but a folder in one: ${harmlessLine(above)}`;
-      const nextStep = 'Write that folder in `workspace.repo`, or make a repository of its own here.';
+      const what = `is a folder inside the git repository ${harmlessLine(above)}, not a repository itself`;
+      const nextStep = 'Set `workspace.repo` to that repository, or run `git init` here to make a separate one.';
       return { problem: 'folder_in_repository', facts: { top_level: above }, what, nextStep };
     }
-    const nextStep = 'Run `git init` and make a first commit there, or name another repository in `workspace.repo`.';
+    const nextStep = 'Run `git init` and make a first commit there, or set `workspace.repo` to another repository.';
     return { problem: 'no_repository', what: 'is a folder without a git repository', nextStep };
   } catch (error) {
     if (!hasCode(error, 'ENOENT') && !hasCode(error, 'ENOTDIR')) return null;
-    const isLink = (await lookAt(location).catch(() => null)) !== null;
+    const isLink = (await lstatOrNull(location).catch(() => null)) !== null;
     return isLink
-      ? { problem: 'dangling_link', what: 'is a link that leads nowhere', nextStep: fix }
+      ? { problem: 'dangling_link', what: 'is a broken symbolic link', nextStep: fix }
       : { problem: 'path_not_found', what: 'does not exist', nextStep: fix };
   }
 }

@@ -2,13 +2,13 @@ import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { BatonError } from '../../../core/baton-error.ts';
 import { harmlessLine } from '../../../core/text/harmless-line.ts';
-import { lookAt } from '../../file-system.ts';
+import { lstatOrNull } from '../../file-system.ts';
 import type { Git } from '../git.ts';
 
 /** The git directory of a local repository that holds its references and objects. It is the person's own. */
 export async function findCommonDirectory(git: Git, location: string): Promise<string> {
   const dotGit = path.join(location, '.git');
-  const gitDir = (await lookAt(dotGit)) === null ? location : dotGit;
+  const gitDir = (await lstatOrNull(dotGit)) === null ? location : dotGit;
   const { code, stdout, stderr } = await git.ask({
     args: ['--git-dir', gitDir, 'rev-parse', '--path-format=absolute', '--git-common-dir'],
     gitDir: null,
@@ -17,7 +17,7 @@ export async function findCommonDirectory(git: Git, location: string): Promise<s
   if (code === 0 && path.isAbsolute(found)) return found;
   throw new BatonError(
     'repository_unavailable',
-    `${location} is no git repository. git said: ${harmlessLine(stderr)}`,
+    `${location} is not a git repository. git said: ${harmlessLine(stderr)}`,
     {
       details: { repository: location, problem: 'not_a_repository' },
     },
@@ -27,7 +27,7 @@ export async function findCommonDirectory(git: Git, location: string): Promise<s
 export interface BranchState {
   /** The commit; null when there is no such branch. */
   readonly commit: string | null;
-  /** Where somebody has the branch checked out, or is in the middle of a rebase or a bisection of it. */
+  /** The worktree that has the branch checked out, or is in the middle of a rebase or bisection of it. */
   readonly usedIn: string | null;
 }
 
@@ -41,13 +41,13 @@ export async function readBranch(git: Git, common: string, branch: string): Prom
   return { commit: found?.[1] ?? null, usedIn: checkedOut ?? (await halfwayIn(common, reference)) };
 }
 
-/** In the middle of these operations HEAD names no branch, and at their end git moves the branch. */
+/** During these operations HEAD is detached, and at their end git moves the branch. */
 const namesBranch = ['HEAD', 'rebase-merge/head-name', 'rebase-apply/head-name', 'BISECT_START'];
 
 async function halfwayIn(common: string, reference: string): Promise<string | null> {
   const worktrees = path.join(common, 'worktrees');
-  const linked = (await lookAt(worktrees))?.isDirectory() === true ? await readdir(worktrees) : [];
-  const isBare = !(await lookAt(path.join(common, 'index'))) && path.basename(common) !== '.git';
+  const linked = (await lstatOrNull(worktrees))?.isDirectory() === true ? await readdir(worktrees) : [];
+  const isBare = !(await lstatOrNull(path.join(common, 'index'))) && path.basename(common) !== '.git';
   for (const folder of [common, ...linked.map((name) => path.join(worktrees, name))]) {
     for (const name of namesBranch) {
       // The HEAD of a bare repository is only its default branch.

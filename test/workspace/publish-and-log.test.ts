@@ -18,7 +18,7 @@ async function filled() {
 }
 
 describe('the branch of a workspace', () => {
-  it('that is brought home is told once, with where it was before', async () => {
+  it('is logged once when it is published, with its earlier commit', async () => {
     const { workspaces, made, logger } = await filled();
     const first = commit(made.path, { 'a.txt': '1\n' });
     expect(await workspaces.afterRun(made, visit())).toMatchObject({ outcome: 'published', branch, commit: first });
@@ -35,7 +35,7 @@ describe('the branch of a workspace', () => {
     expect(logger.lines).toHaveLength(2);
   });
 
-  it('that is refused is told as what stays after a run, and as what is saved before a removal', async () => {
+  it('is logged as kept after a run, and as saved before a removal, when it is refused', async () => {
     const { workspaces, made, source, warnings } = await filled();
     const work = commit(made.path, { 'a.txt': '1\n' });
     git(source, 'checkout', '-q', '-b', branch);
@@ -49,7 +49,7 @@ describe('the branch of a workspace', () => {
     ]);
   });
 
-  it('of which not even the record can be read is told as refused', async () => {
+  it('is logged as refused when not even the record can be read', async () => {
     const { workspaces, made, stateDir, warnings } = await filled();
     const record = path.join(path.dirname(made.gitDir ?? ''), 'checkout.json');
     expect(record.startsWith(stateDir)).toBe(true);
@@ -60,7 +60,7 @@ describe('the branch of a workspace', () => {
     expect(warnings()).toHaveLength(1);
   });
 
-  it('is none in a workspace that came from no repository', async () => {
+  it('does not exist in a workspace without a repository', async () => {
     const { workspaces, logger } = scratchWorkspaces();
     const made = await workspaces.prepare(visit());
     expect(await workspaces.afterRun(made, visit())).toBeNull();

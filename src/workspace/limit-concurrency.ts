@@ -1,5 +1,5 @@
-/** Runs at most `most` at a time, in the order of the calls. */
-export function turns(most: number): <T>(work: () => Promise<T>) => Promise<T> {
+/** Returns a function that runs at most `most` jobs at a time, in the order of the calls. */
+export function limitConcurrency(most: number): <T>(work: () => Promise<T>) => Promise<T> {
   let running = 0;
   const waiting: (() => void)[] = [];
   return async (work) => {

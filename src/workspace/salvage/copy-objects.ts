@@ -8,7 +8,7 @@ import { unsaved } from './salvage-errors.ts';
 import type { Target } from './target.ts';
 import { flush, moveDurably } from './write-durably.ts';
 
-export interface BringRequest {
+export interface CopyObjectsRequest {
   /** The commit that holds everything. */
   readonly commit: string;
   /** The agent's commits that it stands on. */
@@ -20,10 +20,11 @@ export interface BringRequest {
 }
 
 /**
- * Brings a commit with all that the target has not into it, as one pack. Resolves when the target has it without anybody's
- * help, on the disk: each new object was read back from there and is what its name says, and everything it names is there.
+ * Copies a commit, with every object that the target lacks, into the target as one pack. Resolves when all of it is on
+ * the disk and independent of other repositories: each new object was read back and matches its id, and every object
+ * that it names exists.
  */
-export async function bringObjects(git: Git, request: BringRequest): Promise<void> {
+export async function copyObjects(git: Git, request: CopyObjectsRequest): Promise<void> {
   const { commit, target, store, scratch, signal } = request;
   const known = target.isOurs ? await cachedCommits(git, target) : [];
   const missing = await missingIn(git, { ...request, starts: request.standsOn, known, salvageCounts: true });
@@ -49,7 +50,7 @@ export async function bringObjects(git: Git, request: BringRequest): Promise<voi
     stdin: wanted,
     signal,
   });
-  if (found.code !== 0) throw unsaved('saved_incompletely', 'what was saved is not complete where it was saved');
+  if (found.code !== 0) throw unsaved('saved_incompletely', 'the saved copy is incomplete');
 }
 
 /**
@@ -57,7 +58,7 @@ export async function bringObjects(git: Git, request: BringRequest): Promise<voi
  * garbage if Baton never comes back. The index is made from the bytes in the target: an object whose content does not
  * match its name gets none. Git itself writes nothing there, so it leaves nothing behind when it fails.
  */
-async function placePack(git: Git, request: BringRequest, file: string, name: string): Promise<void> {
+async function placePack(git: Git, request: CopyObjectsRequest, file: string, name: string): Promise<void> {
   const { target, scratch, signal } = request;
   const packs = path.join(target.gitDir, 'objects', 'pack');
   await mkdir(packs, { recursive: true });

@@ -7,23 +7,24 @@ import { readGitDirectory } from './git/read/read-git-directory.ts';
 import type { WorkspaceParts } from './workspace-parts.ts';
 
 /** For the whole process: each workspace is logged once. */
-const told = new Set<string>();
+const logged = new Set<string>();
 
 /**
- * Checks an existing workspace that Baton has not filled, although workspaces are filled: somebody made it, or it is
- * from before. Baton uses it and logs that; but not when its `.git` leads to a git directory of another workspace. Two
- * agents would share branches and hooks, and the work of one would be published as that of the other.
+ * Checks an existing workspace that Baton did not fill although the settings say that workspaces are filled: a person
+ * made it, or it is from before the settings. Baton uses it and logs that. It refuses a workspace whose `.git` leads to
+ * the git directory of another one: two agents would share branches and hooks, and the work of one would be published
+ * as that of the other.
  */
-export async function refuseOneOfAnother(workspace: string, parts: WorkspaceParts): Promise<void> {
-  const { settings, logger, ground } = parts;
+export async function checkForeignWorkspace(workspace: string, parts: WorkspaceParts): Promise<void> {
+  const { settings, logger, resources } = parts;
   if (settings.strategy === 'none') return;
   const { kind, leadsTo } = await gitOf(path.join(workspace, '.git'), workspace);
-  const own = [workspace, checkoutFolders(ground.places, workspace).folder];
-  const others = [path.dirname(workspace), ground.places.checkouts];
+  const own = [workspace, checkoutFolders(resources.places, workspace).folder];
+  const others = [path.dirname(workspace), resources.places.checkouts];
   const strange = leadsTo.map(realPath).find((each) => isIn(each, others) && !isIn(each, own));
   if (strange !== undefined) throw refused(workspace, `uses ${strange}, which belongs to another workspace`);
-  if (told.has(workspace)) return;
-  told.add(workspace);
+  if (logged.has(workspace)) return;
+  logged.add(workspace);
   logger.warn('foreign_workspace_used', {
     workspace,
     strategy: settings.strategy,
@@ -39,7 +40,7 @@ interface FoundGit {
 
 async function gitOf(dotGit: string, workspace: string): Promise<FoundGit> {
   const directory = await readGitDirectory(dotGit).catch((error: unknown) => {
-    throw refused(workspace, `has a .git that is not understood: ${reasonOf(error)}`);
+    throw refused(workspace, `has a .git that Baton does not understand: ${reasonOf(error)}`);
   });
   if (directory === null) return { kind: 'none', leadsTo: [] };
   const { folder, common, objects } = directory;
@@ -47,8 +48,8 @@ async function gitOf(dotGit: string, workspace: string): Promise<FoundGit> {
 }
 
 function refused(workspace: string, why: string): BatonError {
-  return new BatonError('workspace_unavailable', `The workspace ${workspace}, which Baton has not made, ${why}.`, {
-    nextStep: `Move ${workspace} away when nothing in it is needed; a new one is made then.`,
+  return new BatonError('workspace_unavailable', `The workspace ${workspace}, which Baton did not create, ${why}.`, {
+    nextStep: `Move ${workspace} away if you do not need it. Baton then creates a new one.`,
   });
 }
 

@@ -1,22 +1,22 @@
 import { basename, dirname, join } from 'node:path';
 
 /**
- * Names next to a workspace that no workspace can have, because keys have no `+`. They tell a later daemon which
- * operation an earlier one was in the middle of.
+ * Names of files and directories next to a workspace. No workspace can have them, because keys have no `+`. They show a
+ * daemon which operation a previous one did not finish.
  */
 
 /** A file: the workspace is being made, and its directory is half-made. */
-export function creationMark(path: string): string {
+export function creationMarker(path: string): string {
   return join(dirname(path), `+making+${basename(path)}`);
 }
 
 /**
- * How far a removal is: `removing` has its new name and its work may not be saved yet, `deleting` is saved and only to
- * be deleted.
+ * The step of a removal. `removing`: the directory is renamed and its work may not be saved yet. `deleting`: its work is
+ * saved, and only the deletion is left.
  */
 export type RemovalStep = 'removing' | 'deleting';
 
-/** The name of a workspace from the moment its removal is decided; the number tells leftovers apart. */
+/** The name of a workspace during its removal; the number distinguishes leftovers. */
 export function removalName(step: RemovalStep, key: string, count: number): string {
   return `+${step}+${key}+${count}`;
 }

@@ -12,7 +12,7 @@ import { scratchFolder } from '../scratch-folder.ts';
 
 const identity = '-c user.name=T -c user.email=t@example.com -c init.defaultBranch=main -c protocol.file.allow=always';
 
-/** A person's or an agent's shell, with a git that reads no configuration of the machine. Gives its output. */
+/** A person's or an agent's shell, with a git that reads no configuration of the machine. Returns its output. */
 export function shell(script: string, cwd: string, env: Record<string, string> = {}): string {
   return execFileSync('sh', ['-ec', `git() { command git ${identity} "$@"; }\n${script}`], {
     cwd,
@@ -38,7 +38,7 @@ export function scratchGit(env: Record<string, string | undefined> = {}): Git {
   });
 }
 
-/** The same, with what it was called for. */
+/** The same, with a record of its calls. */
 export function watchedGit(git: Git = scratchGit()): { git: Git; calls: GitCall[] } {
   const calls: GitCall[] = [];
   const note = (call: GitCall): GitCall => {
@@ -54,17 +54,17 @@ export interface LookScene {
   readonly workspace: string;
   readonly places: GitPlaces;
   readonly calls: GitCall[];
-  /** What the agent does in the workspace. */
+  /** An action of the agent in the workspace. */
   agent(script: string): string;
   look(checkout?: Checkout | null, base?: string): Promise<WorkspaceFacts | null>;
-  /** Treats the workspace as one that Baton has filled just now. */
+  /** Treats the workspace as one that Baton has just filled. */
   asCheckout(): Promise<Checkout>;
 }
 
 export const oneCommit = `git init -q .; echo one > file; mkdir dir; echo two > dir/other; printf 'ignored\\n*.log\\n' > .gitignore
   git add -A; git commit -qm one`;
 
-/** A workspace with a repository, and Baton's places beside it. */
+/** A workspace with a repository, and Baton's git files next to it. */
 export function lookScene(made: string = oneCommit): LookScene {
   const folder = scratchFolder();
   const workspace = path.join(folder, 'workspace');
@@ -87,7 +87,7 @@ export function lookScene(made: string = oneCommit): LookScene {
         checkout,
         ...(base === undefined ? {} : { base }),
       });
-      // Whatever happened, a look leaves nothing behind.
+      // An examination must leave nothing behind.
       const left = readdirSync(places.scratch, { withFileTypes: true });
       if (left.length > 0) throw new Error(`a look left ${left.map(({ name }) => name).join()}`);
       return facts;
