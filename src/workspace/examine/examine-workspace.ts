@@ -6,8 +6,8 @@ import type { WorkspaceFacts } from '../workspace.ts';
 import { fingerprintTree } from './fingerprint-tree.ts';
 
 /**
- * The current content of a workspace: by git where it is a repository; by names, sizes and times elsewhere, and also
- * where its git directory or its files are not understood. Null when it could not be read completely. Never rejects,
+ * The current content of a workspace: by git if it is a repository; by names, sizes and times otherwise, and also
+ * if its git directory or its files are not understood. Null when it could not be read completely. Never rejects,
  * runs nothing from the workspace and changes nothing in it.
  */
 export async function examineWorkspace(workspace: string, examination: GitExamination): Promise<WorkspaceFacts | null> {

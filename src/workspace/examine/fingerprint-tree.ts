@@ -4,14 +4,14 @@ import { lstat, readlink } from 'node:fs/promises';
 import { type BytePath, fromBytePath, toBytePath, walkFolders } from '../walk-folders.ts';
 import { type Fact, gitDirectoryFacts, gitFileFacts } from './git-facts.ts';
 
-/** A larger tree has no fingerprint: two walks through it would cost more than they are worth. */
+/** A larger tree has no fingerprint, because two walks through it would take too long. */
 const mostEntries = 20_000;
 
-/** How many files are asked about at once: enough to keep the kernel busy, few enough for others to have their turn. */
+/** How many files are examined at once: enough to keep the kernel busy, few enough to leave time for other work. */
 const askedAtOnce = 64;
 
 /**
- * A digest of a tree, or null when it could not be seen completely. It only reads, runs no program, follows no link and
+ * A digest of a tree; null when it could not be read completely. It only reads, runs no program, follows no link and
  * opens nothing but directories and small files of git; names come from an agent, so each fact is quoted.
  */
 export async function fingerprintTree(
@@ -31,14 +31,14 @@ export async function fingerprintTree(
     }
     return digest.digest('hex');
   } catch {
-    // Unknown is an answer: the caller must not take it for "nothing has changed".
+    // Null means unknown; the caller must not treat it as "nothing has changed".
     return null;
   }
 }
 
 async function factsOf(folder: BytePath, entry: Dirent, budget: { left: number }): Promise<Fact[]> {
   const file = `${folder}/${entry.name}`;
-  // The time of a directory changes even for files that are gone again; its names are facts of their own.
+  // The time of a directory also changes for files that are already gone; its names are separate facts.
   if (entry.isDirectory()) {
     const git = entry.name === '.git' ? await gitDirectoryFacts(file, budget) : [];
     return [[file, 'directory'], ...git];

@@ -6,7 +6,7 @@ import { type BytePath, fromBytePath, walkFolders } from '../walk-folders.ts';
 /** A fact about a path; two examinations with the same facts saw no change. */
 export type Fact = readonly [at: BytePath, ...what: (string | number | null)[]];
 
-/** A reference is a line. */
+/** A reference is one line. */
 const mostReferenceBytes = 4 * 1024;
 
 const mostPackedBytes = 1024 * 1024;
@@ -19,7 +19,7 @@ export async function gitDirectoryFacts(git: BytePath, budget: { left: number })
   const facts: Fact[] = [
     await factOf(`${git}/HEAD`, mostReferenceBytes),
     await factOf(`${git}/packed-refs`, mostPackedBytes),
-    // Of a repository that keeps its references in tables: the names of the tables, new with each change.
+    // For a repository that stores references in tables: the names of the tables, which are new after each change.
     await factOf(`${git}/reftable/tables.list`, mostReferenceBytes),
   ];
   const refs = await lstatOrNull(fromBytePath(`${git}/refs`));
@@ -35,7 +35,7 @@ export async function gitDirectoryFacts(git: BytePath, budget: { left: number })
 
 /**
  * The same for a file `.git`, which names the directory of a worktree or of a submodule: HEAD there and the reference
- * that it names. The other references of the repository are those of other worktrees. The directory may be anywhere, so
+ * that it names. Other references belong to other worktrees. The directory may be anywhere, so
  * nothing is listed, and unreadable files are left out.
  */
 export async function gitFileFacts(file: BytePath): Promise<Fact[]> {

@@ -8,9 +8,9 @@ const mostConfigBytes = 1024 * 1024;
 const mostAddressLength = 2_000;
 
 /**
- * Where a clone that Baton did not make says it came from; null when it does not say it plainly. An agent may have written
- * it, so it is only ever text: git reads the file as data, nothing fetches from it here, and it has no form for which git
- * would run a program.
+ * The origin of a clone that Baton did not make; null when it has none in a plain form. An agent may have written it, so
+ * it is only text: git reads the file as data, nothing is fetched from it here, and forms for which git would run a
+ * program are refused.
  */
 export async function readAgentOrigin(git: Git, { common }: Pick<GitDirectory, 'common'>): Promise<string | null> {
   const config = await textIn(`${toBytePath(common)}/config`, mostConfigBytes).catch(() => null);
@@ -26,16 +26,16 @@ export async function readAgentOrigin(git: Git, { common }: Pick<GitDirectory, '
 }
 
 const host = String.raw`(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9][A-Za-z0-9._-]*)`;
-/** Some hosts take a token in place of the user; no name of a person is this long. */
+/** Some hosts accept a token in place of the user; no user name is this long. */
 const user = '[A-Za-z0-9_][A-Za-z0-9._-]{0,18}';
-/** A question or a fragment may be a token, and before another `@` there may be the rest of a password. */
+/** A query or a fragment may be a token, and text before another `@` may be the rest of a password. */
 const below = '[^?#@]*';
 
 const web = new RegExp(`^(https?|git)://(?:[^/?#@]*@)?(${host}(?::\\d+)?/${below})$`);
 const secureShell = new RegExp(`^ssh://(?:(${user})(?::[^/?#@]*)?@)?(${host}(?::\\d+)?/${below})$`);
 const shortShell = new RegExp(`^(?:${user}@)?${host}:(?!:|//)${below}$`);
 
-/** An address of one of the plain kinds, without a password; null for every other. */
+/** An address of a plain form, without a password; null for every other. */
 export function plainAddress(written: string): string | null {
   if (written.length > mostAddressLength || /[\p{Cc}\p{Cf}\s\uFFFD]/u.test(written.replaceAll(' ', ''))) return null;
   if (path.isAbsolute(written)) return written;

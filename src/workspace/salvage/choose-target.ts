@@ -10,8 +10,8 @@ import { cachesOf, localTarget, ownTarget, type Target } from './target.ts';
 const mostListBytes = 256 * 1024 * 1024;
 
 /**
- * Which repository takes the work: the person's local one for the workspace's own repository, otherwise one of Baton's.
- * Repositories inside the workspace have other histories, which are not for the person's repository.
+ * The repository that receives the work: the person's local one for the workspace's own repository, otherwise one of
+ * Baton's. Repositories inside the workspace have other histories, which do not belong into the person's repository.
  */
 export async function chooseTarget(
   repository: Repository,
@@ -23,7 +23,7 @@ export async function chooseTarget(
   const { objectFormat } = directory;
   if (within === '' && repo?.isLocal === true) {
     const local = await localTarget(git, repo).catch((error: unknown) => {
-      // Only when git says that it is not there; a caller that gives up or runs out of time tries it again later.
+      // Only when git says that it does not exist; after a cancellation or a timeout the caller tries again later.
       if (!(error instanceof BatonError) || error.code !== 'git_failed') throw error;
       logger.warn('salvage_redirected', {
         repository: repo.shown,

@@ -72,7 +72,7 @@ export function createSalvage(parts: SalvageParts): Salvage {
           throw new BatonError('salvage_not_found', `The saved work "${work.name}" no longer exists.`);
         return await restoreCommit(git, saved, folder);
       } catch (error) {
-        // A half-restored folder is worse than none; it was empty before.
+        // Remove a half-restored folder. It was empty before.
         for (const name of await readdir(folder)) await deleteTree(path.join(folder, name));
         if (made) await rmdir(folder);
         throw error;
@@ -111,7 +111,7 @@ async function save(
     return { outcome: 'saved', works: [await saveArchive(request, { entries }, archives)] };
   }
   const hasRoot = withFiles.some(({ within }) => within === '');
-  // Before the repositories, so that the newest of an issue is one of those.
+  // Saved before the repositories, so that the newest entry of an issue is a repository.
   const archived =
     hasRoot || looseFiles.length === 0
       ? null
@@ -142,7 +142,7 @@ async function save(
   return works.length === 0 ? { outcome: 'nothing' } : { outcome: 'saved', works };
 }
 
-/** What belongs to no repository, in a workspace that is not one that is removed without saving anything. */
+/** Saves files outside of all repositories, unless such a workspace is removed without saving them. */
 async function saveLooseFiles(
   request: SalvageRequest,
   looseFiles: readonly BytePath[],
@@ -160,7 +160,7 @@ async function saveLooseFiles(
   );
 }
 
-/** Names go to tar in a file: an argument would have to be text. */
+/** Passes the names to tar in a file, because arguments must be valid text. */
 async function listFile(scratch: string, names: readonly BytePath[]): Promise<string> {
   const file = path.join(scratch, 'loose-files');
   await writeFile(file, Buffer.from(['.', ...names.map((name) => `./${name}`), ''].join('\0'), 'latin1'));
@@ -207,7 +207,7 @@ async function inScratch<T>(places: GitPlaces, work: (scratch: string) => Promis
   }
 }
 
-/** The folder, empty. True when it was made now. */
+/** Makes sure that the folder exists and is empty. True when it was created now. */
 async function takeFolder(folder: string): Promise<boolean> {
   try {
     await mkdir(path.dirname(folder), { recursive: true });
@@ -221,14 +221,14 @@ async function takeFolder(folder: string): Promise<boolean> {
   throw new BatonError('restore_refused', `${folder} already exists and is not an empty folder.`);
 }
 
-/** By the name first: an issue may be called as an entry is. */
+/** Compares names of entries first, because an issue may have the name of an entry. */
 function findWork(works: readonly SavedWork[], wanted: string): SavedWork | undefined {
   const isMeant = ({ issueId, issueIdentifier, name }: SavedWork): boolean =>
     issueId === wanted || issueIdentifier.toLowerCase() === wanted.toLowerCase() || name.startsWith(`${wanted}/`);
   return works.find(({ name }) => name === wanted) ?? works.find(isMeant);
 }
 
-/** Tells in which other project there is such a work; null when there is none. */
+/** Names the other project that has such saved work; null when there is none. */
 function notFound(wanted: string, elsewhere: string | null): BatonError {
   const message = `There is no saved work "${wanted}", and none of an issue of that name`;
   if (elsewhere === null) return new BatonError('salvage_not_found', `${message}.`);

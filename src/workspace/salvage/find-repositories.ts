@@ -6,25 +6,25 @@ import { shownPath, unsaved } from './salvage-errors.ts';
 /** A folder with a `.git` in it. */
 export interface FoundRepository {
   readonly folder: BytePath;
-  /** Below the workspace; empty for its root. */
+  /** Its path in the workspace; empty for the root of the workspace. */
   readonly within: BytePath;
 }
 
 export interface WorkspaceContents {
-  /** The outer before the inner. */
+  /** Outer repositories come before inner ones. */
   readonly repositories: readonly FoundRepository[];
   /** How many entries there are outside of `.git` folders, without sockets, which cannot be saved. */
   readonly entries: number;
-  /** The files that are in no repository, by their paths; none when the workspace itself is one. */
+  /** The paths of files outside of all repositories; empty when the workspace itself is a repository. */
   readonly looseFiles: readonly BytePath[];
 }
 
-/** More than this is not looked through, and then it is not removed. */
+/** The most entries that are read; a workspace with more is kept. */
 const mostEntries = 1_000_000;
 
 /**
  * Every repository in a workspace, nested ones included. Rejects with `salvage_failed` when the workspace could not be
- * seen completely, or holds a `.git` that is neither a folder nor a file: unknown counts as dirty.
+ * read completely, or has a `.git` that is neither a folder nor a file: unknown counts as dirty.
  */
 export async function findRepositories(workspace: string, most: number = mostEntries): Promise<WorkspaceContents> {
   const root = toBytePath(workspace);
@@ -37,7 +37,7 @@ export async function findRepositories(workspace: string, most: number = mostEnt
       const within = folder.path.slice(root.length + 1);
       entries += folder.entries.filter((entry) => !entry.isSocket()).length;
       for (const entry of folder.entries.filter(({ name }) => isGitName(name))) {
-        // Not every file system tells upper case from lower case; whose this is, is not for us to guess.
+        // On a file system without upper and lower case this may be a `.git`; Baton cannot know.
         if (entry.name !== '.git' || !(entry.isDirectory() || entry.isFile()))
           throw unsaved(
             'strange_git',
@@ -62,14 +62,14 @@ function filesIn({ path, entries }: Folder): BytePath[] {
   return files.map(({ name }) => `${path}/${name}`);
 }
 
-/** Whether a folder is a repository or inside of one; the outer comes before the inner. */
+/** Whether a folder is a repository or inside one; outer folders come before inner ones. */
 function isInRepository({ path, entries }: Folder, covered: Set<BytePath>): boolean {
   const isIn = covered.has(path.slice(0, path.lastIndexOf('/'))) || entries.some(({ name }) => isGitName(name));
   if (isIn) covered.add(path);
   return isIn;
 }
 
-/** Each costs a dozen calls to git: a workspace of thousands would keep everybody else waiting. */
+/** Each repository costs a dozen git calls, and other workspaces wait meanwhile. */
 const mostRepositories = 200;
 
 export function refuseTooMany(repositories: number): void {

@@ -18,18 +18,18 @@ export interface History {
   readonly headTree: string | null;
   /** How many commits are nowhere else. */
   readonly commits: number;
-  /** The newest of them: every other one is behind one of these. */
+  /** The newest of them; every other one is an ancestor of these. */
   readonly heads: readonly string[];
-  /** Every name with its object: a commit, a tag, and now and then a file or a tree. */
+  /** Every reference with its object: usually a commit or a tag, rarely a file or a tree. */
   readonly tips: readonly Tip[];
   /**
-   * Objects of names that are not commits and that the target's names do not hold: tags, and now and then a file or a
-   * tree.
+   * Objects that references point to, that are not commits and that no reference of the target has: tags, rarely files
+   * or trees.
    */
   readonly held: readonly string[];
-  /** The commits that names hold, HEAD first. */
+  /** The commits that references point to, HEAD first. */
   readonly starts: readonly string[];
-  /** Names of objects that are nowhere: there is nothing to save. */
+  /** References to missing objects: there is nothing to save. */
   readonly lost: readonly string[];
 }
 
@@ -37,7 +37,7 @@ export interface HistoryRequest {
   readonly directory: GitDirectory;
   readonly target: Target;
   readonly store: ObjectStore;
-  /** The key of the workspace; saved work of others counts as kept. */
+  /** The key of the workspace. Saved work of other workspaces counts as kept. */
   readonly key: string;
   readonly scratch: string;
   readonly logger: Logger;
@@ -47,9 +47,9 @@ export interface HistoryRequest {
 const mostListBytes = 256 * 1024 * 1024;
 
 /**
- * Finds the commits that the target lacks. Its other salvage does not count: that may be dropped earlier. Rejects when
- * HEAD, or the object of any name, cannot be read. Only an object that is in no file of an intact repository counts as
- * lost.
+ * Finds the commits that the target lacks. Other saved work in it does not count, because it may be dropped earlier.
+ * Rejects when HEAD, or the object of any reference, cannot be read. An object counts as lost only if it is in no file of
+ * an intact repository.
  */
 export async function readHistory(git: Git, request: HistoryRequest): Promise<History> {
   const { directory, logger } = request;
@@ -95,20 +95,20 @@ export async function readHistory(git: Git, request: HistoryRequest): Promise<Hi
 }
 
 export interface Missing {
-  /** Each with its parents. */
+  /** Each commit with its parents. */
   readonly commits: ReadonlyMap<string, readonly string[]>;
-  /** Where the target's own history begins. */
+  /** The commits at which the target's own history begins. */
   readonly boundary: readonly string[];
 }
 
 export interface MissingRequest extends Pick<HistoryRequest, 'target' | 'store' | 'signal'> {
   readonly starts: readonly string[];
-  /** Commits that count as known in addition to those that the target's references hold. */
+  /** Commits that count as known, in addition to those of the target's references. */
   readonly known: readonly string[];
   readonly salvageCounts: boolean;
 }
 
-/** The commits behind `starts` that the target's references do not hold. */
+/** The ancestors of `starts`, with `starts`, that no reference of the target has. */
 export async function missingIn(git: Git, request: MissingRequest): Promise<Missing> {
   const { target, store, starts, known, salvageCounts, signal } = request;
   if (starts.length === 0) return { commits: new Map(), boundary: [] };
@@ -128,7 +128,7 @@ export async function missingIn(git: Git, request: MissingRequest): Promise<Miss
   return { commits, boundary };
 }
 
-/** The commits that caches have, which are never pruned. */
+/** The commits in the caches, which are never pruned. */
 export async function cachedCommits(git: Git, { caches }: Target): Promise<string[]> {
   const found: string[] = [];
   for (const gitDir of caches) {
@@ -138,7 +138,7 @@ export async function cachedCommits(git: Git, { caches }: Target): Promise<strin
   return [...new Set(found)];
 }
 
-/** A git call in the target that also sees objects which are not there yet. */
+/** A git call in the target that also sees objects outside of it. */
 export function inTarget(target: Target, store: ObjectStore, signal: AbortSignal | undefined): Omit<GitCall, 'args'> {
   return {
     gitDir: target.gitDir,
@@ -148,7 +148,7 @@ export function inTarget(target: Target, store: ObjectStore, signal: AbortSignal
   };
 }
 
-/** The past positions of HEAD may lead to commits that were discarded long ago; then only named commits are saved. */
+/** The log of HEAD may name commits whose objects are gone; then only commits that references name are saved. */
 async function withPast(
   git: Git,
   request: HistoryRequest,
@@ -165,8 +165,8 @@ async function withPast(
 }
 
 /**
- * In a repository of Baton's own, what a clone fetched counts as known once it was saved: the same history is not saved
- * again for each clone.
+ * In a repository of Baton's own, fetched history counts as known once it was saved, so that the same history is not
+ * saved again for each clone.
  */
 async function knownElsewhere(git: Git, request: HistoryRequest, tips: readonly Tip[]): Promise<string[]> {
   const { target } = request;
@@ -179,7 +179,7 @@ async function knownElsewhere(git: Git, request: HistoryRequest, tips: readonly 
 
 interface Peeled {
   readonly type: string;
-  /** The commit that it leads to, where that can be read. */
+  /** The commit that it points to, if that can be read. */
   readonly commit?: string;
   readonly tree?: string;
 }
@@ -207,8 +207,8 @@ async function peel(git: Git, request: HistoryRequest, ids: readonly string[]): 
 }
 
 /**
- * Missing is what no file of the repository has, and only where every file that could have it can be read: git has nothing
- * to say of any of them. It says nothing of a pack without an index, which it does not look at.
+ * An object is missing if no file of the repository has it, and every file that could have it can be read: git then
+ * reports no error about them. Git does not report a pack without an index, because it ignores it.
  */
 async function refuseUnreadable(
   git: Git,
@@ -240,12 +240,12 @@ async function refuseUnreadable(
     throw unsaved('objects_unreadable', `git cannot read some objects of the repository: ${reasonOf(broken)}`);
 }
 
-/** How many saved entries are searched; the same tags are not kept twice, so few entries have any. */
+/** How many saved entries are searched. The same tags are saved once, so few entries have any. */
 const mostEntries = 50;
 
 /**
- * What the target's own names hold. In a repository of Baton's also what saved work of other workspaces keeps: a clone
- * brings the tags of its source along, and they are not saved again for each clone.
+ * The objects of the target's own references. In a repository of Baton's also those of saved work of other workspaces: a
+ * clone has the tags of its source, and they are not saved again for each clone.
  */
 async function heldByTarget(git: Git, request: HistoryRequest): Promise<ReadonlySet<string>> {
   const { target, directory, key, logger } = request;

@@ -2,13 +2,13 @@ import { lstat } from 'node:fs/promises';
 import { hasCode } from '../file-system.ts';
 import { type BytePath, fromBytePath } from '../walk-folders.ts';
 
-/** Whether a path from an index or a tree that anybody may have written stays in the work tree. */
+/** Whether a path from an untrusted index or tree stays in the work tree. */
 export function isPlainPath(name: BytePath): boolean {
   return name.split('/').every((part) => part !== '' && part !== '.' && part !== '..' && part.toLowerCase() !== '.git');
 }
 
 /**
- * The entry at a path below a root, without following links on the way: behind a link there is nothing of this tree.
+ * The entry at a path below a root, without following links on the way: files behind a link are not part of the tree.
  */
 export async function kindAt(root: BytePath, name: BytePath): Promise<'nothing' | 'file' | 'folder' | 'other'> {
   const parts = name.split('/');
@@ -26,7 +26,7 @@ export async function kindAt(root: BytePath, name: BytePath): Promise<'nothing' 
   return 'nothing';
 }
 
-/** Names as git takes a list of them. */
+/** A list of names in the format that git reads. */
 export function joined(names: readonly BytePath[]): BytePath {
   return names.map((name) => `${name}\0`).join('');
 }

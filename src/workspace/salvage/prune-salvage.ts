@@ -8,7 +8,7 @@ export interface PruneRequest {
   readonly dryRun: boolean;
 }
 
-/** Drops the project's saved work that is older than wanted, and returns it as a list. Work without a project stays. */
+/** Drops the project's saved work that is older than given, and returns it. Work without a project stays. */
 export async function pruneSalvage(
   salvage: Salvage,
   { olderThanMs, now, dryRun }: PruneRequest,

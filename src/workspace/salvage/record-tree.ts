@@ -11,7 +11,7 @@ import { isBelow, joined, kindAt } from './path-in-tree.ts';
 import type { ObjectStore, Repository } from './repository.ts';
 
 export interface RecordedTree {
-  /** Every tracked and every untracked, not ignored file, byte by byte. */
+  /** Every tracked file and every untracked file that is not ignored, byte by byte. */
   readonly tree: string;
   /** The tree of the agent's index without files in conflict; null when there is no index. */
   readonly staged: string | null;
@@ -62,14 +62,14 @@ export async function recordTree(git: Git, request: RecordRequest): Promise<Reco
     if ((await kindAt(toBytePath(workTree), name)) === 'file') forced.push(`:(literal,top)${name}`);
   }
   if (forced.length > 0) await run(['add', '-f', '--sparse', ...pathspecs], forced);
-  // The step that saves the tree checks whether all its objects are there.
+  // A later step checks that all objects of the tree exist.
   const tree = (await run(['write-tree', '--missing-ok'])).trim();
   return { tree, staged: index?.tree ?? null, conflicts: index?.conflicts ?? [], insideNested };
 }
 
 /**
- * A shadow git directory for this call only. It begins with the index that the last examination of this HEAD left, or
- * with the checkout's own, so that unchanged files are known without reading them.
+ * A shadow git directory for this call only. It starts with the index that the last examination of this HEAD left, or
+ * with that of the checkout, so that git need not read unchanged files.
  */
 async function ownShadow({ repository, scratch }: RecordRequest): Promise<ShadowGit> {
   const { directory, checkout } = repository;
@@ -89,12 +89,12 @@ async function ownShadow({ repository, scratch }: RecordRequest): Promise<Shadow
   return shadow;
 }
 
-/** Names go to git through its input: an argument would have to be text. */
+/** Passes names to git on standard input, because arguments must be valid text. */
 type Run = (args: readonly string[], names?: readonly BytePath[]) => Promise<string>;
 
 const pathspecs = ['--pathspec-from-file=-', '--pathspec-file-nul'];
 
-/** Every file of HEAD is in the index, also those that are ignored by now. */
+/** Puts every file of HEAD into the index, also those that are ignored now. */
 async function readHead(run: Run, shadow: ShadowGit, head: string | null): Promise<void> {
   if (head === null) {
     await rm(shadow.indexFile, { force: true });
@@ -105,7 +105,7 @@ async function readHead(run: Run, shadow: ShadowGit, head: string | null): Promi
     await run(['read-tree', '-m', head]);
   } catch (error) {
     if (!(error instanceof BatonError) || error.code !== 'git_failed') throw error;
-    // The index of a shadow is only there to be fast.
+    // The index of a shadow only saves time.
     await rm(shadow.indexFile, { force: true });
     await rm(`${shadow.indexFile}.lock`, { force: true });
     await run(['read-tree', head]);
@@ -113,8 +113,8 @@ async function readHead(run: Run, shadow: ShadowGit, head: string | null): Promi
 }
 
 /**
- * Git would not descend into a folder that is a repository in HEAD and is not one now: its files count as files.
- * Returns the files of HEAD in folders that are repositories of their own now, which are saved with those.
+ * Git does not descend into a folder that is a submodule in HEAD and no repository now: its files count as files.
+ * Returns the files of HEAD in folders that have become repositories; they are saved with those.
  */
 async function freeGitlinks(run: Run, { nested }: Repository, workTree: string): Promise<BytePath[]> {
   const inside: BytePath[] = [];
@@ -143,8 +143,8 @@ async function hideLeftOut(run: Run, index: AgentIndex | null): Promise<void> {
 }
 
 /**
- * A folder as patterns to leave out. Written literally, `git add` would complain where the folder is also ignored, as if
- * it had been asked to add it; a pattern that begins with a class is not taken for a path.
+ * Patterns that leave out a folder. With a literal path, `git add` would complain about an ignored folder as if it had
+ * been asked to add it. A pattern that begins with a character class does not count as a path.
  */
 function leavingOut(folder: BytePath): BytePath[] {
   const pattern = `[\\${folder.slice(0, 1)}]${folder.slice(1).replaceAll(/[*?[\]\\]/g, (character) => `\\${character}`)}`;

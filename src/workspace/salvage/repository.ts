@@ -10,23 +10,23 @@ import { type BytePath, fromBytePath, toBytePath } from '../walk-folders.ts';
 import type { FoundRepository } from './find-repositories.ts';
 import { shownPath, unsaved } from './salvage-errors.ts';
 
-/** One repository of a workspace, as far as it is known without asking git. */
+/** One repository of a workspace, as far as Baton knows it without calling git. */
 export interface Repository {
   readonly directory: GitDirectory;
-  /** Its files; null for one that has only its history, such as a submodule that was put away. */
+  /** Its files; null for one that only has history, such as an unused submodule. */
   readonly workTree: string | null;
   readonly within: BytePath;
-  /** Folders with repositories of their own, below this one. */
+  /** Folders below this one that are repositories themselves. */
   readonly nested: readonly BytePath[];
   /** The record that Baton wrote when it filled the workspace; null for every other repository. */
   readonly checkout: Checkout | null;
-  /** Whether the repository is elsewhere and only lent a worktree: then it stays, together with its own content. */
+  /** Whether the repository is elsewhere and only has a worktree here: then it stays, with its own content. */
   readonly isLent: boolean;
 }
 
 /** Where objects are read and written during a save. */
 export interface ObjectStore {
-  /** New ones, in the scratch folder. */
+  /** The folder for new objects, in the scratch folder. */
   readonly objects: string;
   /** The objects of the agent, those that it borrows, and those of the repository that receives the work. */
   readonly borrowed: readonly string[];
@@ -75,7 +75,7 @@ export async function readRepositories(request: RepositoriesRequest): Promise<Re
   return repositories;
 }
 
-/** A clone has its git directory inside, and a removal has renamed the workspace by now. */
+/** A clone has its git directory inside, and a removal has already renamed the workspace. */
 function ownFolder({ strategy, gitDir }: Checkout, workTree: string): string {
   return strategy === 'clone' ? path.join(workTree, '.git') : gitDir;
 }
@@ -90,7 +90,7 @@ export async function readUnderstood(dotGit: string, within: BytePath): Promise<
   throw unsaved('strange_git', `${shownPath(within)} has a .git that is not a repository`);
 }
 
-/** The agent removed the `.git`, and nothing of it is left: only the start of the checkout is known. */
+/** For a workspace whose `.git` the agent removed completely: only the start of the checkout is known. */
 function beginningOf({ gitDir, baseCommit, objectFormat, borrowed }: Checkout): GitDirectory {
   return {
     folder: gitDir,
@@ -121,19 +121,19 @@ async function asString(folder: BytePath, link: string): Promise<string> {
 }
 
 /**
- * An agent can write any path as the place of its git directory, of its references or of objects to borrow, and the daemon
- * may read more than the agent: saved work must not carry the contents of other repositories along. So the git directory
- * of each repository in a workspace, with everything it shares and borrows, lies, links followed,
+ * An agent can write any path as its git directory, or as a place of references or borrowed objects, and the daemon may
+ * read more than the agent. Saved work must not contain objects of other repositories. So the git directory of each
+ * repository in a workspace, with everything that it shares and borrows, must be, with links resolved,
  *
- * - inside the workspace, in the git directory that Baton made for this workspace, or in the cache that Baton lent it; or
- * - in a repository that has lent a worktree to exactly this folder, as `git worktree add` in a hook does. That repository
- *   says so itself, in its own `worktrees/<name>/gitdir`, where no sandboxed agent can write. Never in the state folder.
+ * - inside the workspace, in the git directory that Baton made for this workspace, or in a cache that it borrows from; or
+ * - in a repository that has a worktree at exactly this folder, as after `git worktree add` in a hook. That repository
+ *   confirms it in its own `worktrees/<name>/gitdir`, where no sandboxed agent can write. Never in the state folder.
  *
- * A workspace with anything else is kept: anyone can write a `.git` file alone, or borrowed objects elsewhere
+ * A workspace with anything else is kept: any agent can write a `.git` file, or borrow objects from elsewhere
  * (`git clone --shared`).
  */
 export interface OwnPlaces {
-  /** Where the files are now, and where the workspace was. */
+  /** The current path of the files, and the original path of the workspace. */
   readonly folder: string;
   readonly workspace: string;
   readonly checkout: Checkout | null;
@@ -141,7 +141,7 @@ export interface OwnPlaces {
   readonly state: string;
 }
 
-/** Rejects with `salvage_failed` for a repository elsewhere. True when it only lent a worktree and stays. */
+/** Rejects with `salvage_failed` for a repository elsewhere. True when it only has a worktree here and stays. */
 async function refuseStrangePlace(
   directory: GitDirectory,
   within: BytePath,
@@ -158,7 +158,7 @@ async function refuseStrangePlace(
   );
 }
 
-/** Whether this is a worktree of a repository that names one of these folders as the place it lent it to. */
+/** Whether this is a worktree of a repository that names one of these folders as the path of that worktree. */
 async function isLentTo(
   { folder, common }: GitDirectory,
   within: BytePath,

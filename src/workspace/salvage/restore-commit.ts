@@ -12,11 +12,11 @@ import { branchOf, type SavedNote } from './saved-note.ts';
 
 const mostListBytes = 256 * 1024 * 1024;
 
-/** Where the restored repository keeps the saved commit, and names that are not references. */
+/** The references of the restored repository for the saved commit, and for names that are not references. */
 const restored = 'refs/baton/restored/';
 
 /**
- * Makes a repository of its own from a saved commit, in an existing empty folder: the commits, the branches, the former
+ * Makes a separate repository from a saved commit, in an existing empty folder: the commits, the branches, the former
  * HEAD, the files byte by byte, and in the index the staged files and the conflicts.
  */
 export async function restoreCommit(git: Git, saved: SavedCommit, folder: string): Promise<RestoreResult> {
@@ -37,7 +37,7 @@ export async function restoreCommit(git: Git, saved: SavedCommit, folder: string
   const ids = await stillThere(git, source, wanted);
   await git.run({
     gitDir: source,
-    // What git writes meanwhile goes where the pack goes, which may be another disk than the source's.
+    // Temporary files go where the pack goes, which may be another disk than the source's.
     objects: path.join(gitDir, 'objects'),
     borrowed: [path.join(source, 'objects')],
     args: ['pack-objects', '--revs', '--quiet', '--delta-base-offset', path.join(gitDir, 'objects', 'pack', 'pack')],
@@ -62,13 +62,13 @@ interface FilesPlace {
 }
 
 /**
- * Writes the saved files through a shadow git directory. Files that a checkout of Baton's had as git wrote them come by
- * an ordinary checkout first; then only the other files are written. Afterwards the index is that of HEAD.
+ * Writes the saved files through a shadow git directory. Files that were in the state in which git checks them out come
+ * from an ordinary checkout; then only the other files are written. Afterwards the index is that of HEAD.
  */
 async function putFiles(git: Git, { note, commit, call, objectFormat }: FilesPlace): Promise<void> {
   const { head, isExact } = note;
   if (head !== null) await git.run({ ...call, args: ['read-tree', '--reset', ...(isExact ? [] : ['-u']), head] });
-  // Not in the state folder, which a daemon that starts meanwhile tidies up.
+  // Not in the state folder, because a starting daemon clears it.
   const folder = path.join(call.gitDir, 'baton-restore');
   const known = isExact || head === null ? {} : { index: call.indexFile };
   const shadow = await setShadow({ folder, head, objectFormat, ...known });
@@ -80,7 +80,7 @@ async function putFiles(git: Git, { note, commit, call, objectFormat }: FilesPla
   await deleteTree(folder);
 }
 
-/** Only into the index: the files are there. False for a tree that git does not take, such as one with a file `.git`. */
+/** Changes only the index: the files exist. False for a tree that git does not accept, such as one with a file `.git`. */
 async function putStaged(git: Git, call: Omit<GitCall, 'args'>, staged: string): Promise<boolean> {
   return (await git.ask({ ...call, args: ['read-tree', '--reset', staged] })).code === 0;
 }
@@ -97,7 +97,7 @@ async function stillThere(git: Git, gitDir: string, ids: readonly string[]): Pro
   return new Set(lines.map((line) => line.slice(0, line.indexOf(' '))));
 }
 
-/** Puts back every name that git takes; the saved commit has one of its own, and keeps the rest from being dropped. */
+/** Restores every name that git accepts. The saved commit has its own reference, which keeps all other objects. */
 async function putNames(git: Git, gitDir: string, { work, note }: SavedCommit): Promise<string | null> {
   const { head, headReference } = note;
   const wanted = new Map<string, string>();
@@ -117,7 +117,7 @@ async function putNames(git: Git, gitDir: string, { work, note }: SavedCommit): 
   return named;
 }
 
-/** The reference that HEAD names now: an agent can write one that git does not take, and then HEAD is detached. */
+/** The reference for HEAD. An agent can write one that git does not accept; then HEAD is detached. */
 async function putHead(
   git: Git,
   gitDir: string,
@@ -130,7 +130,7 @@ async function putHead(
   return null;
 }
 
-/** A name that git takes. One that it does not is left out: the commit is there anyway. */
+/** A name that git accepts. Other names are left out; their commits are kept anyway. */
 const referenceName = /^refs\/(?!.*(?:\.\.|@\{|\/\/|\/\.|\.lock(?:\/|$)))[^\p{Cc} ~^:?*[\\]+(?<![./])$/u;
 
 const identity = ['user.name=Baton', 'user.email=baton@localhost.invalid'];

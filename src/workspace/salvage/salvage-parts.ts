@@ -6,12 +6,12 @@ import type { Git } from '../git/git.ts';
 import type { GitPlaces } from '../git/git-places.ts';
 
 export interface SalvageParts extends ProcessDeps {
-  /** Whose work it is, by `project.name`: several projects may keep theirs in one repository. */
+  /** The `project.name` of the work: several projects may keep theirs in one repository. */
   readonly project: string;
   readonly git: Git;
   readonly places: GitPlaces;
   readonly repo: RepositorySettings | null;
-  /** Whether a workspace that is not a repository is kept as an archive. */
+  /** Whether a workspace that is not a repository is saved as an archive. */
   readonly archive: boolean;
   readonly findCheckout: (workspace: string) => Promise<Checkout | null>;
   readonly logger: Logger;

@@ -4,13 +4,13 @@ import type { Issue } from '../../core/issue/issue.ts';
  * The seam to saved work (law 8). What must hold:
  *
  * - After `save` has resolved, every byte of a tracked or untracked file that is not ignored, and every commit that the
- *   workspace had and its repository lacks, is in a repository that outlives the workspace, was read back there, and is
- *   on the disk. When any of that is in doubt it rejects, and nothing may be removed.
+ *   workspace had and its repository lacks, is in a repository that outlives the workspace, was read back from there, and
+ *   is on the disk. When any of that is in doubt it rejects, and nothing may be removed.
  * - Saving the same work again makes no second entry.
  * - Nothing here ever changes the workspace.
- * - A saved work is found by its name `<workspace key>/<run>`, and by the issue.
- * - Several projects may save into one repository. Each project lists its own work, and can drop only that: the work of
- *   another one is found when it is asked for, and is never dropped. Work that was saved in a person's repository
+ * - Saved work is found by its name `<workspace key>/<run>`, and by the issue.
+ * - Several projects may save into one repository. Each project lists and drops only its own work; it can list that of
+ *   another project on request. Work that was saved in a person's repository
  *   before projects were recorded is visible to every project, and is not dropped by its age.
  */
 export interface Salvage {
@@ -19,14 +19,14 @@ export interface Salvage {
   list(reach?: SalvageReach): Promise<readonly SavedWork[]>;
   /** By its name, or the newest of an issue or workspace key; rejects with `salvage_not_found`. */
   find(wanted: string, reach?: SalvageReach): Promise<SavedWork>;
-  /** The changes against the commit that the work was made on, as text. */
+  /** The changes against the commit that the work is based on, as text. */
   diff(work: SavedWork, options: { readonly stat: boolean }): Promise<string>;
   /**
    * Restores the work into a new folder: the commits, the branches, and the uncommitted, staged and conflicting
    * changes, each in its former state. Rejects with `restore_refused` when the folder is not empty.
    */
   restore(work: SavedWork, folder: string): Promise<RestoreResult>;
-  /** Drops saved work. Its space comes back with a later `tidy`. Rejects with `salvage_not_found` for another project's. */
+  /** Drops saved work. A later `tidy` frees its space. Rejects with `salvage_not_found` for another project's. */
   drop(work: SavedWork): Promise<void>;
   /** Frees the space of work that was dropped two weeks ago or earlier, in Baton's own repositories only. */
   tidy(): Promise<void>;
@@ -38,9 +38,9 @@ export interface SalvageReach {
 }
 
 export interface SalvageRequest {
-  /** Where the files are now; a removal has renamed it by then. */
+  /** The current path of the files, which a removal has renamed. */
   readonly folder: string;
-  /** Where the workspace was. */
+  /** The original path of the workspace. */
   readonly workspace: string;
   readonly issue: Pick<Issue, 'id' | 'identifier' | 'title'>;
   /** The last run in it; null when it is unknown. */
@@ -49,15 +49,15 @@ export interface SalvageRequest {
 }
 
 export type SaveResult =
-  /** There was nothing that is not elsewhere. */
+  /** All of its work exists elsewhere. */
   | { readonly outcome: 'nothing' }
-  /** It holds no repository and is not to be archived. */
+  /** It has no repository, and the settings do not archive it. */
   | { readonly outcome: 'not_wanted' }
-  /** One for each repository in the workspace that had something. */
+  /** One for each repository in the workspace that had unsaved work. */
   | { readonly outcome: 'saved'; readonly works: readonly SavedWork[] };
 
 export interface SavedWork {
-  /** `<workspace key>/<run>`; a second repository in the workspace has `+<number>` behind it. */
+  /** `<workspace key>/<run>`; further repositories in the workspace add `+<number>`. */
   readonly name: string;
   readonly kind: 'commit' | 'archive';
   /** The project that saved it; null for work saved in a person's repository before that was recorded. */
@@ -67,15 +67,15 @@ export interface SavedWork {
   readonly issueTitle: string;
   readonly runId: string | null;
   readonly workspace: string;
-  /** Where in the workspace the repository was; empty for its root. */
+  /** The path of the repository in the workspace; empty for its root. */
   readonly within: string;
   /** Milliseconds since 1970. */
   readonly savedAt: number;
-  /** The repository that has it and the reference there, or the archive's file. */
+  /** The repository and the reference there, or the file of the archive. */
   readonly repository: string;
   readonly reference: string | null;
   readonly commit: string | null;
-  /** The branch and the commit that the agent's HEAD named. */
+  /** The branch and the commit of the agent's HEAD. */
   readonly branch: string | null;
   readonly head: string | null;
   /** How many files differ from that commit, and how many commits were nowhere else. */
@@ -90,6 +90,6 @@ export interface RestoreResult {
   readonly folder: string;
   readonly branch: string | null;
   readonly head: string | null;
-  /** The tree that was staged, where git does not take it into an index again; null when all is as it was. */
+  /** The staged tree, if git does not accept it in an index again; null when everything is restored. */
   readonly unstaged: string | null;
 }

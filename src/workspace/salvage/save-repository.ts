@@ -27,7 +27,7 @@ export interface RepositoryRequest {
   readonly request: SalvageRequest;
   readonly repository: Repository;
   readonly target: Target;
-  /** Its place among the repositories of the workspace. */
+  /** Its number among the repositories of the workspace. */
   readonly number: number;
   readonly origin: string | null;
   /** Files to save although they may be ignored. */
@@ -36,24 +36,24 @@ export interface RepositoryRequest {
 }
 
 export interface SavedRepository {
-  /** Null when there was nothing that is not elsewhere. */
+  /** Null when all of its work exists elsewhere. */
   readonly work: SavedWork | null;
   /** Files of its HEAD that lie in nested repositories and have to be saved with those. */
   readonly insideNested: readonly BytePath[];
 }
 
-/** More parents than this go into commits of their own. */
+/** Further parents go into separate commits. */
 const mostParents = 1_000;
 
-/** What there is before the first commit; git knows them without keeping them. */
+/** The empty trees, for the time before the first commit; git knows them without storing them. */
 export const emptyTrees = {
   sha1: '4b825dc642cb6eb9a060e54bf8d69288fbee4904',
   sha256: '6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321',
 };
 
 /**
- * Saves one repository of a workspace: a commit whose tree is the current files, and behind it the agent's HEAD, the
- * staged tree, and every commit that is nowhere else. Its reference is made last, after everything else was verified.
+ * Saves one repository of a workspace: a commit whose tree is the current files, with the agent's HEAD, the staged tree
+ * and every commit that is nowhere else as parents. Its reference is made last, after everything else was verified.
  */
 export async function saveRepository(wanted: RepositoryRequest, parts: SaveParts): Promise<SavedRepository> {
   const { repository, target, scratch, request } = wanted;
@@ -108,7 +108,7 @@ export async function saveRepository(wanted: RepositoryRequest, parts: SaveParts
   return { work: savedWork(note, { name, repository: target.gitDir, reference, commit }), insideNested };
 }
 
-/** Reads the entry as a later reader will: it is there and can be understood, or nothing is removed. */
+/** Reads the entry as a later reader will. If that fails, nothing is removed. */
 async function readBack(git: Git, target: Target, reference: string, commit: string): Promise<void> {
   const text = await git.run({ gitDir: target.gitDir, args: ['cat-file', '--batch'], stdin: `${reference}\n` });
   const [found] = objectsIn(text);
@@ -116,12 +116,12 @@ async function readBack(git: Git, target: Target, reference: string, commit: str
     throw unsaved('saved_incompletely', `Baton cannot read ${reference} back`);
 }
 
-/** Whether an entry stays until this project drops it. Entries without a project are not dropped by their age. */
+/** Whether an entry stays until this project drops it. Entries without a project are not dropped by age. */
 function isKeptFor(project: string, note: SavedNote): boolean {
   return note.project === project || note.project === null;
 }
 
-/** Whether an earlier entry holds exactly this. */
+/** Whether an earlier entry has exactly the same content. */
 function isSame(
   note: SavedNote,
   { repository: { directory, within } }: RepositoryRequest,
@@ -146,12 +146,12 @@ async function makeStore(scratch: string, { directory }: Repository, target: Tar
   return { objects, borrowed: [...directory.objects, path.join(target.gitDir, 'objects')] };
 }
 
-/** A call that writes new objects into the scratch folder, where they need not last. */
+/** A call that writes new objects into the scratch folder, where they need not survive. */
 function writing(target: Target, store: ObjectStore, signal: AbortSignal | undefined): Omit<GitCall, 'args'> {
   return { ...inTarget(target, store, signal), objects: store.objects, settings: ['core.fsync=none'] };
 }
 
-/** The names of files that are not the same in two trees. */
+/** The names of files that differ between two trees. */
 async function differing(
   git: Git,
   one: string,
@@ -165,7 +165,7 @@ async function differing(
   return names.split('\0').slice(0, -1);
 }
 
-/** An index can name any tree as its own; one with more files than any work tree is refused, as it is for HEAD. */
+/** An index can name any tree. One with more files than any work tree is refused, as it is for HEAD. */
 async function countStaged(
   git: Git,
   { before, tree, staged }: { readonly before: string; readonly tree: string; readonly staged: string | null },
@@ -180,7 +180,7 @@ async function countStaged(
   return { stagedFiles: files.length, stagedOtherwise: files.filter((name) => otherwise.has(name)).length };
 }
 
-/** Written as the bytes of a commit, so that its author and time are ours and not those of any configuration. */
+/** Writes the commit as bytes, so that author and time come from Baton and not from a configuration. */
 async function writeCommits(
   git: Git,
   note: SavedNote,
@@ -208,7 +208,7 @@ async function writeCommits(
   return write(note.tree, [...first, ...staged, ...extras, ...rest], subjectOf(note));
 }
 
-/** Under this name, or with a number after it: an existing reference is never replaced. */
+/** Uses this name, or adds a number to it: an existing reference is never replaced. */
 async function makeReference(git: Git, target: Target, wanted: string, commit: string): Promise<string> {
   const none = '0'.repeat(commit.length);
   for (let number = 1; number < 1_000; number += 1) {
@@ -223,7 +223,7 @@ async function makeReference(git: Git, target: Target, wanted: string, commit: s
       throw unsaved('reference_refused', `git refused the reference ${reference}`, stderr);
     if (code !== 0) continue;
     await flush(path.dirname(path.join(target.gitDir, reference))).catch(() => {
-      // Not every repository keeps a reference in a file; git has written it durably.
+      // Not every repository stores a reference in a file; then git has written it durably.
     });
     return name;
   }

@@ -3,7 +3,7 @@ import type { Git } from '../git/git.ts';
 import type { SavedWork } from './salvage.ts';
 import { noteIn, type SavedNote, savedWork } from './saved-note.ts';
 
-/** Where saved work is in a repository. Baton keeps nothing else there. */
+/** The references of saved work in a repository. Baton keeps nothing else there. */
 export const salvageReferences = 'refs/baton/salvage/';
 
 export interface SavedCommit {
@@ -48,7 +48,7 @@ interface Entry {
   readonly size: number;
 }
 
-/** The texts of these commits, without those that are too long. */
+/** The messages of these commits, without those that are too long. */
 async function messagesOf(git: Git, gitDir: string, entries: readonly Entry[]): Promise<Map<string, string>> {
   const messages = new Map<string, string>();
   for (const commits of groups(entries.filter(({ size }) => size <= mostNoteBytes))) {
@@ -72,7 +72,7 @@ function groups(entries: readonly Entry[]): string[][] {
   return found;
 }
 
-/** A part of a reference's name. A dot may stand only where git takes it. */
+/** A part of a reference's name. A dot stays only where git accepts it. */
 export function referencePart(text: string): string {
   const safe = text.replaceAll(/[^A-Za-z0-9._-]/gu, (character) => `%${Buffer.from(character).toString('hex')}`);
   const isBad = safe === '' || /^[.-]|\.\.|\.$|\.lock$/.test(safe);
@@ -82,11 +82,11 @@ export function referencePart(text: string): string {
 export interface ReadObject {
   readonly id: string;
   readonly type: string;
-  /** One character a byte. */
+  /** One character per byte. */
   readonly content: string;
 }
 
-/** The objects in what `git cat-file --batch` wrote; those that were missing are left out. */
+/** The objects in the output of `git cat-file --batch`; missing ones are left out. */
 export function* objectsIn(text: string): Generator<ReadObject> {
   let at = 0;
   while (at < text.length) {

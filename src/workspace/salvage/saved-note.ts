@@ -7,17 +7,17 @@ import type { SalvageRequest, SavedWork } from './salvage.ts';
 const ids = z.array(z.string()).readonly();
 
 /**
- * The fields that grow with the number of names. Where they are too long for a note they are in the extras, and empty
+ * The fields that grow with the number of names. If they are too long for a note, they are in the extras, and empty
  * here.
  */
 const namesSchema = z.object({
   /** The newest of the commits that were nowhere else. */
   heads: ids,
-  /** Every name that held something, so that it can be put back. */
+  /** Every reference with its object, so that it can be restored. */
   tips: z.array(z.object({ name: z.string(), id: z.string() })).readonly(),
-  /** Names whose objects are nowhere. */
+  /** References to missing objects. */
   lost: ids,
-  /** Objects of names that are not commits and that the entry keeps itself: tags above all. */
+  /** Objects of references that are not commits and that the entry keeps itself: mostly tags. */
   held: ids.default([]),
 });
 
@@ -43,7 +43,7 @@ const noteSchema = namesSchema.extend({
   /** The saved tree, and the staged tree; null when nothing was staged. */
   tree: z.string(),
   staged: z.string().nullable(),
-  /** Whether a file that is saved as HEAD has it was so byte by byte; in a checkout of Baton's it may be as git made it. */
+  /** Whether files equal to HEAD were so byte by byte; in a checkout of Baton's, git may have converted them. */
   isExact: z.boolean().default(false),
   /** How many files were staged, and how many of them differ from the saved ones; null when they were not counted. */
   stagedFiles: z.number().nullable().default(null),
@@ -61,7 +61,7 @@ const mark = 'Baton-Saved: ';
 
 const author = 'Baton <baton@localhost.invalid>';
 
-/** A commit as git keeps it, with the note in its message. */
+/** The bytes of a commit, with the note in its message. */
 export function commitText(
   note: SavedNote,
   commit: { tree: string; parents: readonly string[]; subject: string },
@@ -91,7 +91,7 @@ export function subjectOf(note: SavedNote): string {
   return `Work of ${harmlessLine(note.issueIdentifier) || 'an issue'}${where}: ${what}\n\n${title}${lost}`;
 }
 
-/** The note of a commit's message; null when it has none that can be understood. */
+/** The note in a commit's message; null when there is none, or it is not understood. */
 export function noteIn(message: string): SavedNote | null {
   const line = message.split('\n').findLast((each) => each.startsWith(mark));
   if (line === undefined) return null;
@@ -141,7 +141,7 @@ export function issueNote(
 
 const mostNameCharacters = 64 * 1024;
 
-/** The names as they go into the note, and as text where that would be too long: every list of saved work reads notes. */
+/** The names for the note, and as text if they are too long for it: every list of saved work reads all notes. */
 export function shortNames(names: NoteNames): { readonly inNote: NoteNames; readonly text: string | null } {
   const text = ascii(JSON.stringify(names));
   if (text.length <= mostNameCharacters) return { inNote: names, text: null };

@@ -8,18 +8,18 @@ import { folderName, type GitPlaces } from '../git/git-places.ts';
 import type { ObjectFormat } from '../git/shadow/shadow-git.ts';
 import { writeDurably } from './write-durably.ts';
 
-/** A repository that outlives workspaces and takes their work: the person's own, or one of Baton's in the state folder. */
+/** A repository that outlives workspaces and receives their work: the person's own, or Baton's in the state folder. */
 export interface Target {
   readonly gitDir: string;
   readonly objectFormat: ObjectFormat;
   readonly isOurs: boolean;
-  /** Git directories of caches from which it borrows; what they have need not be saved. */
+  /** Git directories of caches from which it borrows; their objects need not be saved. */
   readonly caches: readonly string[];
 }
 
 /**
- * The person's local repository, by the folder that its worktrees share. Rejects when it is not there; a repository around
- * its folder is another one, and is not looked for.
+ * The git directory of the person's local repository, shared by its worktrees. Rejects when it does not exist; a
+ * repository in a folder above is another one, and is not used.
  */
 export async function localTarget(git: Git, { location }: RepositorySettings): Promise<Target> {
   const dotGit = path.join(location, '.git');
@@ -37,11 +37,11 @@ export interface OwnTargetRequest {
   readonly objectFormat: ObjectFormat;
   /** The caches that the repository to be saved came from. */
   readonly caches: readonly string[];
-  /** Commits without parents, and the workspace that has them: such history gets a repository of its own. */
+  /** Commits without parents, and the key of their workspace: such history gets a separate repository. */
   readonly shallow: { readonly key: string; readonly commits: readonly string[] } | null;
 }
 
-/** One of Baton's own repositories, made where it is not there yet. It borrows from the caches: nothing is dropped there. */
+/** One of Baton's own repositories, created if missing. It borrows from the caches, which never drop objects. */
 export async function ownTarget(request: OwnTargetRequest): Promise<Target> {
   const { places, objectFormat, caches, shallow } = request;
   const suffix = `${objectFormat === 'sha1' ? '' : `-${objectFormat}`}${shallow === null ? '' : `-shallow-${shallow.key}`}`;
@@ -66,7 +66,7 @@ export async function ownTarget(request: OwnTargetRequest): Promise<Target> {
   return { gitDir, objectFormat, isOurs: true, caches };
 }
 
-/** The caches that are there of the sources with these shown locations, and those whose objects are borrowed. */
+/** The existing caches of the sources with these shown locations, and those whose objects are borrowed. */
 export async function cachesOf(
   places: GitPlaces,
   { shown, borrowed }: Record<'shown' | 'borrowed', readonly string[]>,
@@ -90,7 +90,7 @@ export async function allTargets(places: GitPlaces): Promise<{ own: string[]; lo
   return { own: own.map((name) => path.join(folder, name)), local: await linesOf(localList(places)) };
 }
 
-/** Writes down that a local repository has saved work, so that it is found when the settings name another. */
+/** Records that a local repository has saved work, so that Baton finds it when the settings name another. */
 export async function rememberLocal(places: GitPlaces, gitDir: string): Promise<void> {
   await addLines(localList(places), [gitDir]);
 }

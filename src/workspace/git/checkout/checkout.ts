@@ -4,21 +4,21 @@ import type { ObjectFormat } from '../shadow/shadow-git.ts';
 /**
  * The seam to the workspaces that Baton fills from a repository (`workspace.strategy` worktree or clone). What must hold:
  *
- * - The base is fetched before each new branch; a base that cannot be fetched fails the start instead of being old.
+ * - The base is fetched before each new branch; if that fails, the start fails instead of using an old base.
  * - No two workspaces share a git directory: neither hooks, configuration and locks nor branches of one agent reach
  *   another. A `worktree` borrows the objects of the cache and has its git directory in the state folder; a `clone` has
  *   everything inside the workspace.
  * - An existing branch that is not yet part of the base is continued; it is never moved back.
  * - A half-made checkout is made again from the beginning; locks of a killed run are removed. A deleted workspace is
  *   filled again from the agent's own commits, where its git directory still exists.
- * - The daemon runs no filter at a checkout: files of LFS come as their pointers. Submodules come as empty folders.
+ * - The daemon runs no filter at a checkout: LFS files come as pointers. Submodules come as empty folders.
  */
 export interface Checkouts {
-  /** Fills a directory just made. The caller has marked it as being made. */
+  /** Fills a new directory. The caller has written its creation marker. */
   make(place: CheckoutPlace): Promise<Checkout>;
   /**
-   * Fills a directory made for it from the git directory of a workspace that disappeared. False when nothing of it is
-   * left, or no work had been done there.
+   * Fills a new directory from the git directory of a workspace that disappeared. False when nothing of that is left, or
+   * it had no work.
    */
   revive(place: CheckoutPlace): Promise<boolean>;
   /** The checkout of a workspace that Baton filled; null for every other. Rejects when its record cannot be read. */
@@ -27,10 +27,10 @@ export interface Checkouts {
   unlock(workspace: string): Promise<readonly string[]>;
   /**
    * After a run: publishes the branch to the local repository that it came from. Never moves it backwards or over
-   * another. Null for a workspace that came from elsewhere: there the agent pushes.
+   * another. Null for a workspace from a remote source: there the agent pushes.
    */
   publish(workspace: string): Promise<Publication | null>;
-  /** Drops the files that Baton keeps for a workspace that is gone. */
+  /** Removes the files that Baton keeps for a workspace that is gone. */
   forget(workspace: string): Promise<void>;
 }
 
@@ -45,10 +45,10 @@ export interface CheckoutPlace {
 export interface Checkout {
   readonly workspace: string;
   readonly strategy: 'worktree' | 'clone';
-  /** Where it came from, without user and password. */
+  /** The source of the checkout, without user and password. */
   readonly repository: string;
   readonly branch: string;
-  /** The branch it began at, and the commit. */
+  /** The base branch and its commit. */
   readonly base: string;
   readonly baseCommit: string;
   /**

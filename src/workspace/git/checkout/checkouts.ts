@@ -34,7 +34,7 @@ export interface CheckoutsParts {
   readonly workflowPath?: string;
 }
 
-/** By the path of a cache or a source. Of the whole process: a change of the settings makes new checkouts on old caches. */
+/** By the path of a cache or a source, for the whole process: new settings make new checkouts on existing caches. */
 const oneAtATime = createOneAtATime();
 
 export function createCheckouts(parts: CheckoutsParts): Checkouts {
@@ -81,7 +81,7 @@ export function createCheckouts(parts: CheckoutsParts): Checkouts {
   };
 }
 
-/** A caller that removes or saves the workspace must not take it for one without a checkout. */
+/** A caller that removes or saves the workspace must not treat it as one without a checkout. */
 function unreadableRecord(file: string): BatonError {
   return new BatonError('workspace_unavailable', `Failed to read ${file}, the record of the workspace.`, {
     nextStep:
@@ -89,7 +89,7 @@ function unreadableRecord(file: string): BatonError {
   });
 }
 
-/** Named by the shown address: a new password needs no new cache, and leaves no trace in a name. */
+/** Named by the address without its password: a new password needs no new cache and does not appear in a name. */
 function cacheOf({ git, places, settings, logger, clock }: CheckoutsParts): Cache | null {
   const { repo, base } = settings;
   if (repo === null) return null;
@@ -103,12 +103,12 @@ function workFor(place: CheckoutPlace, folders: CheckoutFolders, parts: Checkout
   if (repo === null || strategy === 'none') {
     throw new BatonError('repository_unavailable', 'workspace.repo names no repository to fill the workspace from.');
   }
-  // Other workspaces and Baton's own things may lie below the folder that is copied from.
+  // Other workspaces and files of Baton may be below the source folder.
   const never = [path.dirname(place.workspace), path.dirname(path.dirname(places.caches))];
   return { git, logger, repo, strategy, folders, place, copy: { patterns: copy, from: copyFrom, never } };
 }
 
-/** Fills it from the cache; when something in the cache cannot be read, once more from a new one. */
+/** Fills it from the cache; if a part of the cache cannot be read, once more from a new one. */
 async function makeFromCache(work: CheckoutWork, cache: Cache | null): Promise<CheckoutRecord> {
   if (cache === null) throw new BatonError('repository_unavailable', 'workspace.repo names no repository.');
   const { branch, signal, workspace } = work.place;
@@ -122,7 +122,7 @@ async function makeFromCache(work: CheckoutWork, cache: Cache | null): Promise<C
       return await makeCheckout(await cache.refresh(branch, signal), work);
     }
   } catch (error) {
-    // Without its record the folder is unused; what cannot be removed now is removed at the next try.
+    // Without its record the folder is unused; files that cannot be removed now are removed at the next attempt.
     await deleteTree(work.folders.folder).catch(() => {});
     throw error;
   }

@@ -12,26 +12,26 @@ import { through } from '../shadow/shadow-git.ts';
  * Copies files that git does not know (`workspace.copy`), such as `.env`. What must hold:
  *
  * - Nothing from outside of the folder is copied: neither by `..` nor behind a link. A link is copied as a link, if it
- *   stays inside; one that leads out is refused.
+ *   stays inside; one to a target outside is refused.
  * - No file of the checkout is overwritten, and nothing is written through a link in it.
- * - No git directory, and nothing of Baton's own: other workspaces may lie below the same folder.
+ * - No git directory and no file of Baton is copied: other workspaces may be below the same folder.
  */
 export interface CopyRequest {
   /** Globs, relative to `from`. */
   readonly patterns: readonly string[];
   readonly from: string;
   readonly to: string;
-  /** Folders that are never copied from, absolute. */
+  /** Folders from which nothing is copied, absolute. */
   readonly never: readonly string[];
   readonly logger: Logger;
   readonly signal?: AbortSignal;
 }
 
-/** Relative paths, one character a byte. */
+/** Relative paths, one character per byte. */
 export interface Copied {
-  /** Files and links that a pattern named itself. */
+  /** Files and links that a pattern matched directly. */
   readonly files: readonly BytePath[];
-  /** Folders that a pattern named; the files copied with them are below. */
+  /** Folders that a pattern matched; the files copied with them are below. */
   readonly folders: readonly BytePath[];
 }
 
@@ -114,7 +114,7 @@ async function copyFolder(inside: BytePath, mode: number, request: CopyRequest):
   for await (const entry of await opendir(source, { encoding: 'latin1' })) {
     await copyEntry(inside === '.' ? entry.name : `${inside}/${entry.name}`, request);
   }
-  // Last: a folder that may not be written could not have been filled.
+  // Last, because a write-protected folder could not be filled.
   if (isNew) await chmod(target, mode & 0o7777);
   return 'folder';
 }
@@ -147,7 +147,7 @@ async function copyLink(inside: BytePath, source: Buffer, target: Buffer, { from
   await symlink(leadsTo, target);
 }
 
-/** Other links on the way may lead out as well. */
+/** Other links on the way may lead outside too. */
 async function endsInside(source: Buffer, from: string): Promise<boolean> {
   try {
     const end = await realpath(source, { encoding: 'utf8' });
@@ -179,8 +179,8 @@ export interface ExcludeParts {
 
 /**
  * Exclude patterns for the copied files, one per file: a file that an agent adds to a copied folder is work, and so is
- * a folder that it makes in the place of a copied file. In a copied folder only files that are not ignored anyway get a
- * pattern, because it may hold a hundred thousand.
+ * a folder that it makes with the name of a copied file. In a copied folder only files that are not ignored anyway get a
+ * pattern, because there may be a hundred thousand.
  */
 export async function excludesOf({ files, folders }: Copied, parts: ExcludeParts): Promise<readonly string[]> {
   const { git, shadow, workspace, objects } = parts;
@@ -196,14 +196,14 @@ export async function excludesOf({ files, folders }: Copied, parts: ExcludeParts
   return [...names].map(asText).filter(isOneLine).flatMap(excludePatterns);
 }
 
-/** From the root of the workspace, this file and no other. Git has no pattern for files alone: the second frees a folder. */
+/** Matches only this file, from the root of the workspace. The second pattern exempts a folder of the same name. */
 function excludePatterns(name: string): readonly string[] {
   const escaped = name.replaceAll(/[\\*?[\]#!]/g, '\\$&').replace(/ +$/, (spaces) => '\\ '.repeat(spaces.length));
   return [`/${escaped}`, `!/${escaped}/`];
 }
 
 /**
- * A name with a line end would be two patterns, and a name that is not text would match another; they get no pattern.
+ * A name with a newline would be two patterns, and a name that is not text would match another; they get no pattern.
  */
 function isOneLine(name: string): boolean {
   return !/[\p{Cc}\uFFFD]/u.test(name);

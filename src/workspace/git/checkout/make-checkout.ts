@@ -22,7 +22,7 @@ export interface CheckoutWork {
   readonly copy: Pick<CopyRequest, 'patterns' | 'from' | 'never'>;
 }
 
-/** Fills a workspace from the cache. The leftovers of a crashed try are removed first; the record is written last. */
+/** Fills a workspace from the cache. Removes the leftovers of a crashed attempt first, and writes the record last. */
 export async function makeCheckout(source: FreshSource, work: CheckoutWork): Promise<CheckoutRecord> {
   const { git, repo, strategy, folders, place } = work;
   const { workspace, branch, signal } = place;
@@ -67,7 +67,7 @@ export async function makeCheckout(source: FreshSource, work: CheckoutWork): Pro
   return made;
 }
 
-/** Logs that the issue does not begin at the base. */
+/** Logs that the issue does not start at the base. */
 async function logEarlierWork(
   { cache, base, baseCommit }: FreshSource,
   start: string,
@@ -95,7 +95,7 @@ export async function addCopiedFiles(checkout: CheckoutRecord, work: CheckoutWor
   return excludes;
 }
 
-/** The start commit: a branch of this name with work that is not in the base is continued. */
+/** The start commit. A branch of this name with work that is not in the base is continued. */
 async function startOf({ cache, baseCommit, branchCommit }: FreshSource, { git }: CheckoutWork): Promise<string> {
   if (branchCommit === null || branchCommit === baseCommit) return baseCommit;
   const call = { args: ['merge-base', '--is-ancestor', branchCommit, baseCommit], gitDir: cache };
@@ -111,7 +111,7 @@ async function copyObjects(gitDir: string, source: FreshSource, { git, place }: 
   const { cache, baseCommit, branchCommit } = source;
   const commits = [...new Set([baseCommit, ...(branchCommit === null ? [] : [branchCommit])])];
   await git.run({
-    // The branches are written already, but git does not conclude from that that their objects are here.
+    // The branches are already written, but git does not conclude from them that their objects exist.
     args: [...quietFetch, '--', cache, ...commits],
     gitDir,
     settings: ['fetch.unpackLimit=1'],

@@ -7,20 +7,20 @@ export type References = ReadonlyMap<BytePath, { readonly id: string } | { reado
 
 type Found = [BytePath, { readonly id: string } | { readonly to: BytePath }];
 
-/** No path of the system is longer. */
+/** No path on the system is longer. */
 const longestName = 4096;
 
-/** Git follows as many. */
+/** Git follows the same number. */
 const mostSteps = 5;
 
 const readAtOnce = 32;
 
-/** What a linked worktree has of its own below `refs`; all else it shares. */
+/** References that a linked worktree has for itself; it shares all others. */
 const ownKinds = /^refs\/(?:bisect|worktree|rewritten)\//;
 
 /**
- * Every reference that a git directory sees, loose or packed. Throws for what git would call broken: it may be the last
- * trace of somebody's work. Git leaves such a one out, or lists it as an object of zeros.
+ * Every reference of a git directory, loose or packed. Throws for references that git would call broken, because one may
+ * be the last trace of work. Git leaves them out, or lists them as an object of zeros.
  */
 export async function readReferences(
   places: { readonly folder: BytePath; readonly common: BytePath },
@@ -37,7 +37,7 @@ export async function readReferences(
   ]);
 }
 
-/** The object that a reference leads to, over others if need be; null when it leads to nothing. */
+/** The object that a reference leads to, also through other references; null when it leads to none. */
 export function resolveReference(references: References, name: BytePath): string | null {
   let found = references.get(name);
   for (let step = 0; step < mostSteps && found !== undefined; step += 1) {
@@ -48,7 +48,7 @@ export function resolveReference(references: References, name: BytePath): string
   throw notUnderstood(`The reference ${shown(name)} leads too far.`);
 }
 
-/** What a file says that holds a reference: HEAD and the loose ones. */
+/** Parses the file of a reference: HEAD or a loose one. */
 export function parseReference(text: BytePath, name: BytePath): Found[1] {
   const id = idIn(text);
   if (id !== null) return { id };
@@ -78,7 +78,7 @@ async function looseReferences(home: BytePath, budget: { left: number }): Promis
   return found;
 }
 
-/** Locks, and what editors and file managers leave; git does not take them for references either. */
+/** Locks, and leftovers of editors and file managers; git does not count them as references either. */
 function isOther({ name }: Dirent): boolean {
   return name.startsWith('.') || name.endsWith('.lock');
 }
@@ -92,7 +92,7 @@ async function looseReference(home: BytePath, file: BytePath): Promise<Found[]> 
 function packedReferences(text: BytePath): Found[] {
   const found: Found[] = [];
   for (const line of text.split('\n')) {
-    // A line with `^` tells what the tag before it is of.
+    // A line with `^` names the object of the tag before it.
     if (line === '' || line.startsWith('#') || line.startsWith('^')) continue;
     const id = idIn(line);
     if (id === null || !line.startsWith('refs/', id.length + 1)) throw notUnderstood('Its packed-refs are broken.');

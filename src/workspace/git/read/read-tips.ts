@@ -2,14 +2,14 @@ import { type BytePath, walkFolders } from '../../walk-folders.ts';
 import type { Tip } from './git-directory.ts';
 import { idIn, isFolderIn, isNoId, mostListBytes, nameText, notUnderstood, textIn } from './git-files.ts';
 
-/** Files that hold commits of an unfinished operation: a merge, a rebase, a pick, and what was stashed for it. */
+/** Files with commits of an unfinished operation: a merge, a rebase, a pick, and the changes stashed for it. */
 const heads: readonly string[] = [
   ...['ORIG_HEAD', 'MERGE_HEAD', 'REBASE_HEAD', 'CHERRY_PICK_HEAD', 'REVERT_HEAD', 'BISECT_HEAD', 'MERGE_AUTOSTASH'],
   ...['rebase-merge/orig-head', 'rebase-merge/stopped-sha', 'rebase-merge/amend', 'rebase-merge/autostash'],
   ...['rebase-apply/orig-head', 'rebase-apply/autostash', 'sequencer/head'],
 ];
 
-/** Files of a git directory that hold commits and are not references; no git command lists all of them. */
+/** Files of a git directory that contain commits and are not references; no git command lists all of them. */
 export async function readHeads(folder: BytePath): Promise<readonly Tip[]> {
   const tips: Tip[] = [];
   for (const name of heads) {
@@ -25,7 +25,7 @@ export async function readHeads(folder: BytePath): Promise<readonly Tip[]> {
   return tips;
 }
 
-/** Each entry of the stash; the newest is a reference as well. */
+/** Each entry of the stash; the newest one is also a reference. */
 export async function readStash(common: BytePath): Promise<readonly Tip[]> {
   const ids = await readLog(common, ['logs', 'refs'], 'stash');
   return ids.map((id, index) => ({ name: `stash@{${index}}`, id }));
@@ -36,7 +36,7 @@ export async function readPast(folder: BytePath): Promise<readonly string[]> {
   return [...new Set(await readLog(folder, ['logs'], 'HEAD'))];
 }
 
-/** Commits that only the worktrees of a repository hold, which it has lent elsewhere. */
+/** Commits that only the linked worktrees of a repository have. */
 export async function readWorktreeHeads(common: BytePath, budget: { left: number }): Promise<readonly Tip[]> {
   if (!(await isFolderIn(common, 'worktrees'))) return [];
   const tips: Tip[] = [];

@@ -18,7 +18,7 @@ export interface GitExamination extends LookParts {
 /** More differences than this are no longer read one by one. */
 const mostDifferences = 20_000;
 
-/** How many entries of repositories within the workspace are read, all together. */
+/** How many entries of nested repositories are read, in total. */
 const mostNestedEntries = 20_000;
 
 const mostIndexBytes = 64 * 1024 * 1024;
@@ -66,14 +66,14 @@ export function examineGit(
 
 const statusArguments = [
   ...['status', '--porcelain=v2', '-z', '--untracked-files=all', '--no-renames', '--no-ahead-behind'],
-  // Looking into one would start git in it, with its own configuration.
+  // To examine a submodule, git would start in it with its own configuration.
   '--ignore-submodules=all',
 ];
 
 interface Differences {
   /** Files of HEAD that are different or gone. */
   readonly changed: readonly BytePath[];
-  /** Files that HEAD has not; a repository of its own ends in `/`. */
+  /** Files that HEAD lacks; a nested repository ends in `/`. */
   readonly untracked: readonly BytePath[];
 }
 
@@ -97,10 +97,10 @@ function differencesOf(
   agentIndex: readonly IndexEntry[],
   headIndex: readonly IndexEntry[],
 ): Differences {
-  // What a sparse checkout leaves out is not gone.
+  // Files that a sparse checkout leaves out are not deleted.
   const skipped = new Set(agentIndex.filter((entry) => entry.isSkipped).map(({ path }) => path));
   const isSkipped = (path: BytePath): boolean => seen.gone.has(path) && isIn(path, skipped);
-  // An ignored file that was added in spite of that belongs to the work.
+  // An ignored file that was added anyway belongs to the work.
   const known = new Set([...headIndex.map(({ path }) => path), ...seen.untracked]);
   const added = agentIndex.filter(({ path, isSkipped: isOut }) => !isOut && path !== '' && !known.has(path));
   const differences = {
@@ -115,7 +115,7 @@ function differencesOf(
   return differences;
 }
 
-/** Whether it is there itself, or a folder that it is in; a folder ends in `/`. */
+/** Whether the set contains the path itself, or a folder above it; a folder ends in `/`. */
 function isIn(path: BytePath, paths: ReadonlySet<BytePath>): boolean {
   if (paths.has(path)) return true;
   for (let at = path.indexOf('/'); at >= 0; at = path.indexOf('/', at + 1)) {
@@ -137,7 +137,7 @@ async function fileFacts(workspace: string, { changed, untracked }: Differences)
   return facts;
 }
 
-/** Repositories within the workspace, known to HEAD as submodules or not at all: by names, sizes, times and references. */
+/** Nested repositories, submodules in HEAD or not: by names, sizes, times and references. */
 async function examineNested(
   workspace: string,
   { untracked }: Differences,
@@ -184,7 +184,7 @@ async function commitsAhead(directory: GitDirectory, look: Look, examination: Gi
   return answer.code === 0 ? Number(answer.stdout) : null;
 }
 
-/** In a linked worktree the references belong to all worktrees of the repository, and so do their changes. */
+/** In a linked worktree the references, and their changes, belong to all worktrees of the repository. */
 function ownTips({ folder, common, headReference, tips }: GitDirectory): readonly Tip[] {
   const isOwn = ({ name }: Tip): boolean =>
     name === headReference || /^refs\/(?:bisect|worktree|rewritten)\//.test(name);

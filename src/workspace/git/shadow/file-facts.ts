@@ -12,13 +12,13 @@ export interface FileFacts {
   of(file: BytePath): Promise<FileFact>;
 }
 
-/** A file above `largestRead`, and every file after `mostRead` bytes in total, is known by size and time instead. */
+/** A file above `largestRead`, and every file after `mostRead` bytes in total, is identified by size and time. */
 const largestRead = 16 * 1024 * 1024;
 const mostRead = 256 * 1024 * 1024;
 
 const pieceLength = 256 * 1024;
 
-/** Looks at files below a work tree by their contents. No link is followed, neither at the end of a path nor on the way. */
+/** Examines files of a work tree by their contents. No link is followed, neither at the end of a path nor on the way. */
 export function fileFactsOf(root: BytePath): FileFacts {
   const folders = new Map<BytePath, Promise<boolean>>();
   let unread = mostRead;
@@ -51,7 +51,7 @@ export function fileFactsOf(root: BytePath): FileFacts {
 
 async function digestOf(file: FileHandle, size: number): Promise<string> {
   const digest = createHash('sha256');
-  // One byte more than there should be: a piece that is not filled is the last one.
+  // Asks for one byte more than the size: a read that returns fewer bytes is the last one.
   const piece = Buffer.allocUnsafe(Math.min(pieceLength, size + 1));
   // A file that grows while it is read must not be read for ever.
   for (let at = 0; at <= largestRead; ) {

@@ -6,11 +6,11 @@ import { shown } from '../read/git-files.ts';
 /** Files that git opens by itself in every folder of a work tree. */
 const rules = ['.gitignore', '.gitattributes'];
 
-/** Further entries are not checked; then only the time limit of a call helps. */
+/** Further entries are not checked; then only the time limit of a call protects. */
 const mostEntries = 1_000_000;
 
 /**
- * The first rules file in a work tree that is not a plain file: git would wait at a pipe for a writer until its time
+ * The first rules file in a work tree that is not a regular file: git would wait at a pipe for a writer until its time
  * limit. Null when there is none. An unreadable folder is left to git, which cannot read it either.
  */
 export async function findOddRules(workTree: string): Promise<string | null> {
@@ -27,14 +27,14 @@ export async function findOddRules(workTree: string): Promise<string | null> {
   return null;
 }
 
-/** Rejects with `workspace_unavailable` when there is one. */
+/** Rejects with `workspace_unavailable` when there is such a file. */
 export async function refuseOddRules(workTree: string): Promise<void> {
   const odd = await findOddRules(workTree);
   if (odd !== null)
     throw new BatonError('workspace_unavailable', `${odd} is not a regular file, and git would wait for it.`);
 }
 
-/** A link is none: git does not follow it here. */
+/** A link does not count: git does not follow it here. */
 function isOdd(entry: Dirent): boolean {
   return !entry.isFile() && !entry.isSymbolicLink();
 }

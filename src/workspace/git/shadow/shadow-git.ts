@@ -9,7 +9,7 @@ import type { GitCall } from '../git.ts';
  * - Nothing that the agent wrote except the files themselves has an effect: no configuration, no filter, no driver, no
  *   excludes but `.gitignore`, no conversion of line ends or encodings. Files are saved byte by byte.
  * - Its index is not the agent's: flags that hide changes (`assume-unchanged`, `skip-worktree`) are not in it. A file
- *   counts as unchanged only by what the kernel says of it.
+ *   counts as unchanged only by the facts of the kernel about it.
  */
 export interface ShadowGit {
   readonly folder: string;
@@ -21,9 +21,9 @@ export interface ShadowStart {
   /** The commit that the agent's HEAD names; null before the first commit. */
   readonly head: string | null;
   readonly objectFormat: ObjectFormat;
-  /** Patterns of files that never belong to the work, such as those that `workspace.copy` brought. */
+  /** Patterns of files that never belong to the work, such as those that `workspace.copy` copied. */
   readonly excludes?: readonly string[];
-  /** An index to begin with, by which unchanged files need not be read again; it must be Baton's own. */
+  /** An index to start with, so that unchanged files need not be read again; it must be Baton's own. */
   readonly index?: string;
   /** Commits whose parents the agent's repository never had. */
   readonly shallow?: readonly string[];
@@ -47,7 +47,7 @@ export async function setShadow(start: ShadowStart): Promise<ShadowGit> {
     writeFile(at('info/attributes'), rawAttributes),
     writeFile(at('info/exclude'), listed(excludes)),
     shallow.length === 0 ? rm(at('shallow'), { force: true }) : writeFile(at('shallow'), listed(shallow)),
-    // The process that held the lock is dead: only its owner uses a shadow, and that is us.
+    // The process that held the lock is dead: only Baton uses a shadow.
     rm(`${indexFile}.lock`, { force: true }),
   ]);
   if (index !== undefined) await copyIndex(index, indexFile);
@@ -55,8 +55,8 @@ export async function setShadow(start: ShadowStart): Promise<ShadowGit> {
 }
 
 /**
- * Copies an index with its time. By that time git knows which files may have changed in the same second as it read
- * them, and reads those again; a copy that seems younger would hide such a change.
+ * Copies an index with its time. From that time git knows which files may have changed in the second in which it read
+ * them, and reads those again; a newer time would hide such a change.
  */
 export async function copyIndex(from: string, to: string): Promise<void> {
   const { mtimeMs } = await stat(from);

@@ -24,20 +24,20 @@ export interface Look {
   readonly call: Omit<GitCall, 'args'>;
 }
 
-/** An agent can make git wait for ever, with a pipe in place of a file; then there are no facts. */
+/** An agent can make git wait for ever, with a pipe in place of a file; after this time there are no facts. */
 const lookTimeoutMs = 60_000;
 
 /**
- * Git records the times of files by the second, and reads files again that changed in the second of its index. Only an
- * index that is written later than that is certain, so only such an index is worth keeping.
+ * Git records the times of files in seconds, and reads files again that changed in the second of its index. An index is
+ * only reliable if it was written later than that, so only such an index is kept.
  */
 const surelyLaterMs = 2_000;
 
 /**
- * Lends a shadow git directory whose index holds exactly the agent's HEAD, and removes it afterwards. Each examination
- * has its own, so that any number can run at once and none changes what another one uses. For a workspace that Baton
+ * Provides a shadow git directory whose index is exactly the agent's HEAD, and removes it afterwards. Each examination
+ * has its own, so that any number can run at once without affecting each other. For a workspace that Baton
  * filled, the index starts as a copy of the checkout's, so that unchanged files need not be read; it is kept next to
- * that for the next examination.
+ * the checkout's index for the next examination.
  */
 export async function withShadow<T>(
   workspace: string,
@@ -55,7 +55,7 @@ export async function withShadow<T>(
     const call = {
       ...through(shadow, workspace),
       borrowed: [...new Set([...directory.objects, ...(checkout?.borrowed ?? [])])],
-      // Nothing that an examination writes is needed after a crash.
+      // Files of an examination need not survive a crash.
       settings: ['core.fsync=none'],
       timeoutMs: parts.timeoutMs ?? lookTimeoutMs,
     };
@@ -78,7 +78,7 @@ async function fillIndex(head: string, { shadow, call }: Look, { git, checkout }
   if (head !== checkout.baseCommit) await refuseTreeBomb(git, call, head);
   const first = path.join(checkout.shadow, 'index');
   const isThere = await succeedsIfThere(() => copyIndex(first, shadow.indexFile));
-  // Entries that are the same in both commits keep the known facts about their files.
+  // Entries that are the same in both commits keep their facts.
   const moved = isThere && (await git.ask({ ...call, args: ['read-tree', '--reset', head] })).code === 0;
   if (!moved) {
     await rm(shadow.indexFile, { force: true });
