@@ -130,7 +130,7 @@ describe.concurrent('baton init with options', () => {
       using place = new Place();
       const { stdout } = await batonHere(place, 'init', '--agent', agent, '--command', './mine');
       const [, prompt = ''] = place.read('WORKFLOW.md').split(/^---$/m).slice(1);
-      expect(prompt).toMatch(/\bcommit\b[^]*`review`[^]*`update_issue_status`/i);
+      expect(prompt).toMatch(/\bcommit\b[\s\S]*`review`[\s\S]*`update_issue_status`/i);
       expect(prompt.match(/BATON_\w+/g) ?? []).toEqual(variables);
       expect(stdout).not.toContain('codex');
     },
