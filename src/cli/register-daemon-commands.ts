@@ -10,8 +10,6 @@ import type { ExplainFlags } from './explain.ts';
 import { count, folder, jsonOption, names, port } from './option-parsers.ts';
 import type { StartFlags } from './start.ts';
 
-const tokenHint = '`baton token create --scope read` creates one; with `operate` it may also act';
-
 /** Adds `start`, `status`, `top`, `explain`, `demo` and `doctor`. */
 export function registerDaemonCommands(
   program: Command,
@@ -49,9 +47,9 @@ export function registerDaemonCommands(
     },
   );
 
-  addProjectCommand(program, 'top', 'show what the daemon of a workflow file is doing, live on the full screen')
-    .addHelpText('after', `\nIf the daemon asks for a token (server.host), set BATON_TOKEN: ${tokenHint}.`)
-    .action(run(() => import('./top/top.ts'), 'top'));
+  addProjectCommand(program, 'top', 'show what the daemon of a workflow file is doing, live on the full screen').action(
+    run(() => import('./top/top.ts'), 'top'),
+  );
 
   addProjectCommand(
     program,

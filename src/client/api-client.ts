@@ -16,9 +16,10 @@ import {
 } from './schema/board.ts';
 import { type Command, type CommandRequest, commandAnswer } from './schema/command.ts';
 import { refusal } from './schema/common.ts';
-import { type ExplainedIssue, explainedIssue } from './schema/issue.ts';
+import { type ExplainedIssue, explainedIssue, type IssueDetail, issueDetail } from './schema/issue.ts';
+import { type Now, now } from './schema/now.ts';
 import { type Question, questionAnswer, questionList } from './schema/question.ts';
-import { type Run, type RunDetail, runDetail, runEventList, runList } from './schema/run.ts';
+import { type Run, type RunDetail, type RunEvent, runDetail, runEventList, runList } from './schema/run.ts';
 import { type Status, type StoreChange, status, storeChangeAnswer } from './schema/status.ts';
 import { jobList, type Project, projectList, type RequestReport, requestReport } from './schema/system.ts';
 import { type WorkspaceReport, workspaceReport } from './schema/workspace.ts';
@@ -82,6 +83,14 @@ export class ProjectClient {
     return this.#client.read(`${this.#path}/status`, status);
   }
 
+  now(): Promise<Now> {
+    return this.#client.read(this.#path, now);
+  }
+
+  issue(issue: string): Promise<IssueDetail> {
+    return this.#client.read(`${this.#path}/issues/${part(issue)}`, issueDetail, patientMs);
+  }
+
   explain(issue: string): Promise<ExplainedIssue> {
     return this.#client.read(`${this.#path}/issues/${part(issue)}/explanation`, explainedIssue, patientMs);
   }
@@ -118,6 +127,13 @@ export class ProjectClient {
   events(run: string, after: number): Promise<z.output<typeof runEventList>> {
     const query = `after=${after}&limit=${mostPerPage}`;
     return this.#client.read(`${this.#path}/runs/${part(run)}/events?${query}`, runEventList, patientMs);
+  }
+
+  /** The last events of a run, in order. */
+  async lastEvents(run: string, limit: number): Promise<readonly RunEvent[]> {
+    const query = `direction=backwards&limit=${limit}`;
+    const { events } = await this.#client.read(`${this.#path}/runs/${part(run)}/events?${query}`, runEventList);
+    return events.toSorted((left, right) => left.seq - right.seq);
   }
 
   /** The open questions, oldest first; or the newest in any state. */

@@ -18,6 +18,12 @@ export interface ApiRequest {
 /** Sends a request to the API and returns its response. Rejects with `daemon_unreachable` when nothing answers. */
 export type Send = (request: ApiRequest) => Promise<Response>;
 
+/** Sends to an API in this process, which always answers. */
+export function inProcess(handle: (request: Request) => Promise<Response>): Send {
+  return ({ method, path, headers, body }) =>
+    handle(new Request(`http://localhost${path}`, { method, headers, ...(body === undefined ? {} : { body }) }));
+}
+
 const proofPort = z.object({ port: z.int().min(1).max(65_535) });
 
 /**

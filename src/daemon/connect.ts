@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { ApiClient, type ProjectClient } from '../client/api-client.ts';
 import type { Project } from '../client/schema/system.ts';
-import { type ApiRequest, overSocket, type Send } from '../client/send.ts';
+import { inProcess, overSocket, type Send } from '../client/send.ts';
 import { BatonError } from '../core/baton-error.ts';
 import type { Author } from '../core/issue/author.ts';
 import { socketPath } from '../server/socket-path.ts';
@@ -46,8 +46,7 @@ export async function connect(
   const openStore = async (): Promise<Send> => {
     const { openStoredApi } = await import('./services/stored-project.ts');
     const workplace = kept.use(await openWorkplace(flags, surroundings));
-    const fetch = await openStoredApi(workplace, surroundings);
-    return (request) => fetch(requestOf(request));
+    return inProcess(await openStoredApi(workplace, surroundings));
   };
   let kept = opened;
   const client = new ApiClient(send, options);
@@ -60,12 +59,4 @@ export async function connect(
     isDaemon: () => askStore === null,
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   };
-}
-
-function requestOf({ method, path: address, headers, body }: ApiRequest): Request {
-  return new Request(`http://localhost${address}`, {
-    method,
-    headers: { ...headers },
-    ...(body === undefined ? {} : { body }),
-  });
 }

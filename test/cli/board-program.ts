@@ -5,6 +5,7 @@ import { Command } from 'commander';
 import { onTestFinished } from 'vitest';
 import { registerIssueCommands } from '../../src/cli/issue/register.ts';
 import { ApiClient } from '../../src/client/api-client.ts';
+import { inProcess } from '../../src/client/send.ts';
 import type { BatonError } from '../../src/core/baton-error.ts';
 import { workflowContext } from '../../src/daemon/adapters.ts';
 import { openStoredApi } from '../../src/daemon/services/stored-project.ts';
@@ -72,13 +73,7 @@ export async function boardProgram(): Promise<BoardProgram> {
             opened.push(`open ${workflow}`);
             const { runId } = program;
             const author = runId === null ? ({ kind: 'person', name: as } as const) : ({ kind: 'run', runId } as const);
-            const client = new ApiClient(
-              ({ path: address, body, ...request }) =>
-                fetch(
-                  new Request(`http://localhost${address}`, { ...request, ...(body === undefined ? {} : { body }) }),
-                ),
-              { author },
-            );
+            const client = new ApiClient(inProcess(fetch), { author });
             const [described] = await client.projects();
             if (described === undefined) throw new Error('there is no project');
             const close = async (): Promise<void> => void opened.push('close');

@@ -1,12 +1,13 @@
+import { ApiClient } from '../../client/api-client.ts';
 import { shellArgument } from '../../core/text/shell-argument.ts';
 import type { OpenedApi } from '../../daemon/services/open-api.ts';
 import type { Surroundings } from '../../daemon/surroundings.ts';
-import { httpSource } from '../top/http-source.ts';
+import { clientSource } from '../top/client-source.ts';
 import { runTop } from '../top/run-top.ts';
 import type { LogTail } from './log-tail.ts';
 
 export interface ViewParts {
-  readonly api: Pick<OpenedApi, 'address' | 'ownToken'>;
+  readonly api: Pick<OpenedApi, 'address' | 'send'>;
   readonly tail: LogTail;
   readonly refreshMs: number;
   /** The flags by which `baton top` finds this daemon. */
@@ -20,8 +21,7 @@ export interface ViewParts {
 export function showView({ api, tail, refreshMs, placeFlags }: ViewParts, surroundings: Surroundings): AsyncDisposable {
   const stop = new AbortController();
   const dashboard = api.address.url;
-  // The view has its own token, wherever the API listens.
-  const source = httpSource({ address: async () => dashboard, token: api.ownToken, log: () => tail.take() });
+  const source = clientSource(new ApiClient(api.send), () => tail.take());
   const again = [surroundings.batonPath, 'top', ...placeFlags].map(shellArgument).join(' ');
   const leftWords = [
     '',

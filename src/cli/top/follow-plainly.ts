@@ -25,8 +25,7 @@ export async function followPlainly(
     const asked = await askNow(source, clock);
     if (signal.aborted) return;
     if ('problem' in asked) {
-      const words = asked.isRefusal ? 'The daemon refuses to tell' : 'The daemon does not answer';
-      if (!isGone) tell(`${words}: ${cellText(asked.problem)}`);
+      if (!isGone) tell(`The daemon does not answer: ${cellText(asked.problem)}`);
       isGone = true;
     } else {
       if (isGone) tell('The daemon answers again.');

@@ -4,7 +4,7 @@ import type { Clock, Timer } from '../../clock/clock.ts';
 import { beginAnswer } from './input/answer-prompt.ts';
 import { throughput, withSample } from './lines/throughput.ts';
 import { isOf, type Selection, type TopRow } from './lines/top-rows.ts';
-import { askNow, type NoAnswer, problemText, type TopSource } from './top-source.ts';
+import { askNow, problemText, type TopSource } from './top-source.ts';
 import { type Details, type Message, startState, type TopState, type Wish, withRows } from './top-state.ts';
 
 /** The least time between two requests to the daemon. */
@@ -55,7 +55,7 @@ export function openLiveState(parts: LiveStateParts): LiveState {
     state =
       'nows' in answer
         ? answered({ ...state, address: source.address }, answer.nows, clock)
-        : silent(state, answer, clock);
+        : silent(state, answer.problem, clock);
     state = { ...state, log: [...state.log, ...source.log()].slice(-mostLog) };
     timer = clock.schedule(askEveryMs, () => begin(ask));
     asked += 1;
@@ -128,9 +128,9 @@ function answered(before: TopState, nows: readonly Now[], clock: Clock): TopStat
   };
 }
 
-function silent(before: TopState, { problem: text, isRefusal }: NoAnswer, clock: Clock): TopState {
+function silent(before: TopState, text: string, clock: Clock): TopState {
   const since = before.gone?.since ?? clock.now();
-  return { ...before, gone: { since, text, isRefusal }, samples: [], tokensPerSecond: 0 };
+  return { ...before, gone: { since, text }, samples: [], tokensPerSecond: 0 };
 }
 
 /** Never rejects: a problem becomes part of the details. */

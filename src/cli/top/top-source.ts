@@ -3,7 +3,6 @@ import type { IssueDetail } from '../../client/schema/issue.ts';
 import type { Now } from '../../client/schema/now.ts';
 import type { RunEvent } from '../../client/schema/run.ts';
 import { type Clock, timedOut, within } from '../../clock/clock.ts';
-import { BatonError } from '../../core/baton-error.ts';
 
 /**
  * What the terminal view shows and asks for. Each read rejects when the daemon does not answer; no read changes
@@ -32,20 +31,16 @@ export interface TopAnswer {
 /** A daemon that takes longer than this counts as not answering. */
 const patienceMs = 5_000;
 
-export interface NoAnswer {
-  readonly problem: string;
-  /** The daemon is there, and refuses the request. */
-  readonly isRefusal: boolean;
-}
-
 /** The state of all projects, or why it is unknown. Never rejects. */
-export async function askNow(source: TopSource, clock: Clock): Promise<{ readonly nows: readonly Now[] } | NoAnswer> {
+export async function askNow(
+  source: TopSource,
+  clock: Clock,
+): Promise<{ readonly nows: readonly Now[] } | { readonly problem: string }> {
   try {
     const nows = await within(clock, patienceMs, source.now());
-    return nows === timedOut ? { problem: 'it takes too long', isRefusal: false } : { nows };
+    return nows === timedOut ? { problem: 'it takes too long' } : { nows };
   } catch (error) {
-    const isRefusal = error instanceof BatonError && error.code === 'token_needed';
-    return { problem: problemText(error), isRefusal };
+    return { problem: problemText(error) };
   }
 }
 

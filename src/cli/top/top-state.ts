@@ -15,7 +15,7 @@ export interface TopState {
   /** Wall time of the last answer; null before the first. */
   readonly answeredAt: number | null;
   /** Since when the daemon has not answered, or has refused to, and with which text. */
-  readonly gone: { readonly since: number; readonly text: string; readonly isRefusal: boolean } | null;
+  readonly gone: { readonly since: number; readonly text: string } | null;
   readonly samples: readonly Sample[];
   readonly tokensPerSecond: number;
   readonly log: readonly string[];

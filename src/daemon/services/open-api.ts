@@ -1,9 +1,8 @@
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Hono } from 'hono';
-import type { Clock } from '../../clock/clock.ts';
+import { Hono } from 'hono';
+import { inProcess, type Send } from '../../client/send.ts';
 import { type LoopDelay, watchLoopDelay } from '../../clock/loop-delay.ts';
 import { BatonError } from '../../core/baton-error.ts';
 import type { Logger } from '../../core/logger.ts';
@@ -15,7 +14,8 @@ import { createIdentify } from '../../server/api/identify.ts';
 import { createMetrics, type Metrics } from '../../server/api/metrics.ts';
 import { type Listener, type ListenerAddress, openListener } from '../../server/listener.ts';
 import { openLocalProofs } from '../../server/local-proofs.ts';
-import { type StoredToken, TokenFile } from '../../server/token-file.ts';
+import { refuse } from '../../server/refusal.ts';
+import { TokenFile } from '../../server/token-file.ts';
 import { tokenFile } from '../state-folder.ts';
 import type { Surroundings } from '../surroundings.ts';
 
@@ -27,8 +27,8 @@ export interface OpenedApi extends AsyncDisposable {
   readonly projects: ApiProjects;
   readonly metrics: Metrics;
   readonly delay: LoopDelay;
-  /** The token of this process, in the name of its user. It is stored nowhere and ends with the process. */
-  readonly ownToken: string;
+  /** Sends requests of this process itself, in the name of its user. */
+  readonly send: Send;
   /** Processes that carry the marker of this daemon are agents, and never count as a person. */
   knowDaemon(daemonId: string): void;
 }
@@ -61,10 +61,8 @@ export async function openApi(
   }
   const { userName, uid } = surroundings;
   const findPeer = createPeerFinder({ daemonIds, uid, clock });
-  const own = makeOwnToken(userName, clock);
-  const known = { find: (token: string) => own.find(token) ?? tokens.find(token) };
   const proofs = opened.use(await openLocalProofs(findPeer, logger));
-  const identify = createIdentify({ tokens: known, isLoopback, userName, findPeer, proofs, logger });
+  const identify = createIdentify({ tokens, isLoopback, userName, findPeer, proofs, logger });
   const parts = { projects, clock, chance, logger, metrics, identify, proofs };
   const api = createApi({
     ...parts,
@@ -73,6 +71,10 @@ export async function openApi(
   });
   opened.defer(() => api.close());
   listener.mount('/', api.app);
+  const own = new Hono().route('/', api.app).onError((error) => {
+    logger.error('request_failed', { error });
+    return refuse('internal_error');
+  });
   if (port === undefined && server.port === null) {
     // Only once there is a project: a Baton that cannot start must leave no file behind.
     const unwatch = projects.onChange(() => {
@@ -87,7 +89,7 @@ export async function openApi(
     projects,
     metrics,
     delay,
-    ownToken: own.token,
+    send: inProcess(async (request) => own.fetch(request, { isOwn: true })),
     knowDaemon: (daemonId) => void daemonIds.add(daemonId),
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   };
@@ -131,13 +133,4 @@ function keepPort(file: string, port: number, logger: Logger): void {
   } catch (error) {
     logger.warn('api_port_not_saved', { error });
   }
-}
-
-/** A token that only this process knows, wherever the API listens. */
-function makeOwnToken(name: string, clock: Clock): { readonly token: string; find(shown: string): StoredToken | null } {
-  // Not from `Chance`, as with any other token.
-  const token = `baton_own_${randomBytes(32).toString('base64url')}`;
-  const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
-  const kept = { id: 'own', name, scope: 'operate' as const, createdAt: clock.now(), digest: '' };
-  return { token, find: (shown) => (timingSafeEqual(digest(shown), digest(token)) ? kept : null) };
 }

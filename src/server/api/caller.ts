@@ -5,6 +5,8 @@ import type { Author } from '../../core/issue/author.ts';
 export interface ApiBindings extends Partial<HttpBindings> {
   /** The request came over the local socket, which only this user may open, or from this process. */
   readonly isLocal?: boolean;
+  /** This process itself made the request, for its user. */
+  readonly isOwn?: boolean;
 }
 
 /**

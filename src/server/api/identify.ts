@@ -48,6 +48,7 @@ export function createIdentify(parts: IdentifyParts) {
   const peerOf = rememberPeers(parts.findPeer);
   const find = findCarefully(parts);
   return async (request: Request, bindings: ApiBindings | undefined): Promise<Caller | Response> => {
+    if (bindings?.isOwn === true) return localCaller(request, { kind: 'user' }, parts.userName);
     if (bindings?.isLocal === true) return callerOnSocket(request, parts);
     const authorization = request.headers.get('authorization');
     const token = authorization === null ? null : tokenIn(authorization);

@@ -357,7 +357,7 @@ describe('a frame', () => {
   });
 
   it('keeps its content while the daemon is gone, and says since when', () => {
-    const state = stateOf([busy()], { gone: { since: sceneAt + 1_000, text: 'connect ENOENT', isRefusal: false } });
+    const state = stateOf([busy()], { gone: { since: sceneAt + 1_000, text: 'connect ENOENT' } });
     const lines = textOf(drawFrame(state, usual, sceneAt + 61_000));
     expect(lines[0]).toMatch(/ ○ \S/);
     expect(lines[2]).toMatch(/^ ! .* 12:00:01Z \(1m 0s\)/);
@@ -458,9 +458,7 @@ describe('a frame', () => {
       screen: fc.constantFrom<TopState['screen'][]>('list', 'details', 'help'),
       address: fc.option(hostile),
       message: fc.option(hostile.map((text) => ({ text, tone: 'bad' as const }))),
-      gone: fc.option(
-        fc.tuple(hostile, fc.boolean()).map(([text, isRefusal]) => ({ since: sceneAt, text, isRefusal })),
-      ),
+      gone: fc.option(hostile.map((text) => ({ since: sceneAt, text }))),
       log: fc.array(hostile, { maxLength: 3 }),
       filter: fc.oneof(fc.constant(''), hostile),
       at: fc.nat(100),

@@ -7,7 +7,6 @@ import type { CommandRequest } from '../../../src/client/schema/command.ts';
 import type { IssueDetail } from '../../../src/client/schema/issue.ts';
 import type { Now } from '../../../src/client/schema/now.ts';
 import { sleep } from '../../../src/clock/clock.ts';
-import { BatonError } from '../../../src/core/baton-error.ts';
 import { seededChance } from '../../fake/seeded-chance.ts';
 import { SimulatedClock } from '../../fake/simulated-clock.ts';
 import { busy, colourQuestion, needsYou, now, sceneAt, waiting } from './now-scene.ts';
@@ -181,18 +180,6 @@ describe('the terminal view', () => {
     view.nows = async () => [busy()];
     view.address = 'http://127.0.0.1:2222';
     expect(await view.after(1_000)).toContain('http://127.0.0.1:2222');
-  });
-
-  it('says that it is refused, and not that no daemon answers', async () => {
-    const view = new View();
-    view.nows = async () => {
-      throw new BatonError('token_needed', 'It wants a token in BATON_TOKEN.');
-    };
-    view.start();
-    const seen = await view.after(1_000);
-    expect(seen).toContain('○ ');
-    expect(seen).toContain('It wants a token in BATON_TOKEN.');
-    expect(seen).not.toMatch(silentSince);
   });
 
   it('shows typed text at once', async () => {

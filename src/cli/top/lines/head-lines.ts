@@ -43,7 +43,7 @@ function flowed(cells: readonly Cell[], columns: number, mostLines: number): rea
 }
 
 function health({ nows, gone, answeredAt }: TopState): Cell {
-  if (gone !== null) return cell(gone.isRefusal ? '○ refused' : '○ no answer', 'bad');
+  if (gone !== null) return cell('○ no answer', 'bad');
   if (answeredAt === null) return cell('○ asking', 'dim');
   const problems = nows.reduce((sum, { vitals }) => sum + vitals.problems.length, 0);
   if (problems > 0) return cell(problems === 1 ? '● 1 problem' : `● ${problems} problems`, 'bad');
@@ -93,8 +93,7 @@ function notices({ nows, gone }: TopState, at: number): readonly Line[] {
   );
   if (gone !== null) {
     const since = `${timeOfDay(gone.since)}Z (${shortDuration(at - gone.since)})`;
-    const silent = `The daemon does not answer since ${since}; it is asked again.`;
-    all.unshift([`${gone.isRefusal ? 'The daemon refuses to tell.' : silent} ${cellText(gone.text)}`, 'bad']);
+    all.unshift([`The daemon has not answered since ${since}. Baton asks again. ${cellText(gone.text)}`, 'bad']);
   }
   return all.map(([text, tone]) => [cell(' ! ', tone), cell(text, tone)]);
 }
