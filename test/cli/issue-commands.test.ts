@@ -53,7 +53,7 @@ it('shows the question, the last run and the place of the work of an issue', asy
   await scene.store.runs.finish('run-12345', 1, { ...end, errorMessage: 'Nobody was there.' });
   const { out } = await run('issue', 'show', '1');
   // Two are open: the name of the issue would not tell which one is meant.
-  for (const id of ['question-1', 'question-2']) expect(out).toContain(` May I? · baton ask show ${id}\n`);
+  for (const id of ['question-1', 'question-2']) expect(out).toContain(` May I␛[2J? · baton ask show ${id}\n`);
   expect(out).toMatch(/ run-1234, 1970-01-01 00:00:00Z: .*Nobody was there\.\n/);
   expect(out).toMatch(/ baton\/bat-1 .* abcdef0 /);
   await scene.store.questions.close('question-2', 1);
@@ -143,9 +143,9 @@ describe('baton issue list', () => {
     await run('issue', 'add', 'One', '--label', 'bug', '--priority', '1');
     await scene.clock.advance(1);
     await run('issue', 'add', 'Two \u202ered', '--status', 'backlog');
-    expect((await run('issue', 'list')).out).toBe(`ISSUE  STATUS   P  TITLE    LABELS
-BAT-1  todo     1  One      bug
-BAT-2  backlog  -  Two red
+    expect((await run('issue', 'list')).out).toBe(`ISSUE  STATUS   P  TITLE            LABELS
+BAT-1  todo     1  One              bug
+BAT-2  backlog  -  Two ⟦U+202E⟧red
 `);
     expect((await run('issue', 'list', '--status', 'todo,review', '--label', 'BUG')).out).toContain('BAT-1');
     expect((await run('issue', 'list', '--status', 'done')).out).not.toMatch(/^$|BAT-/);
@@ -186,7 +186,7 @@ describe('baton issue show', () => {
         / {2}\S.* BAT-1 \(todo\)/,
         / {2}\S+ +2026-01-01 00:00:00Z/,
         / {2}\S+ +2026-01-01 00:00:00Z/,
-        /\none\ntwo\n/,
+        /\none\n␛\[2Jtwo\n/,
         /\S+/,
         / {2}2026-01-01 00:00:00Z {2}ada/,
         / {4}said\n {4}so\n/,

@@ -78,7 +78,9 @@ describe.concurrent('baton salvage', liveTest, () => {
     const { saved } = await answer(place, 'salvage', 'list');
     expect(saved).toMatchObject([{ name: 'BAT-1/run-1', issue_title: title, files: 2, commits: 1, kind: 'commit' }]);
     const list = await batonHere(place, 'salvage', 'list');
-    expect(list.stdout).toMatch(/^BAT-1\/run-1 {2}.* BAT-1 {2}2 \S+, 1 \S+ {2}turned around second line\n$/);
+    expect(list.stdout).toMatch(
+      /^BAT-1\/run-1 {2}.* BAT-1 {2}2 \S+, 1 \S+ {2}turned ⟦U\+202E⟧ around ␛\]0;owned␇ second line\n$/,
+    );
     const show = await baton(place, 'salvage', 'show', 'bat-1');
     expect(show.stdout).toContain('baton salvage restore BAT-1/run-1 --workflow');
     // biome-ignore lint/suspicious/noControlCharactersInRegex: finding them is the purpose.
@@ -134,6 +136,12 @@ describe.concurrent('baton salvage', liveTest, () => {
     using __ = other;
     expect(await answer(other, 'salvage', 'prune', '--dry-run')).toEqual({ dropped: [], dry_run: true, days: 30 });
   });
+});
+
+it('refuses to delete saved work for an agent', async () => {
+  using place = new Place({ BATON_RUN_ID: 'r1' });
+  const refused = await refusal(place, 'salvage', 'prune', '--older-than', '1');
+  expect(refused).toMatchObject({ code: 'command_refused', details: { code: 'not_for_agents' } });
 });
 
 const dayMs = 24 * 3_600_000;

@@ -32,7 +32,11 @@ export function reachOf({ allProjects }: ReachFlags): SalvageReach {
   return { allProjects: allProjects === true };
 }
 
-/** The saved work of a workflow file, with or without a daemon: it needs no store and takes no lock. */
+/**
+ * The saved work of a workflow file. The commands read the repository themselves, next to any daemon or none: a person
+ * who restores work may have lost the store too, and the folder to restore into is one of the caller, not of the daemon.
+ * Nothing here needs the store or takes a lock.
+ */
 export function openSalvage(flags: SalvageFlags, surroundings: Surroundings): SalvagePlace {
   const workflowPath = path.resolve(surroundings.cwd, flags.workflow ?? 'WORKFLOW.md');
   const { settings } = loadWorkflow(workflowPath, workflowContext(surroundings, flags.stateDir));

@@ -4,26 +4,32 @@ import { count, folder } from '../option-parsers.ts';
 
 /** Adds `salvage list|show|diff|restore|prune`. */
 export function registerSalvageCommands(program: Command, { run, addProjectCommand }: CommandParts): void {
-  const salvage = program.command('salvage').description('work that was saved before its workspace was removed');
+  const salvage = program
+    .command('salvage')
+    .description('show and restore work that was saved before its workspace was removed');
   const one = 'by its name, or the newest of an issue';
-  const allProjects = ['--all-projects', 'also what other projects saved in the same repository'] as const;
+  const allProjects = ['--all-projects', 'also the work that other projects saved in the same repository'] as const;
   const show = () => import('./show-salvage.ts');
-  addProjectCommand(salvage, 'list', 'the newest first')
+  addProjectCommand(salvage, 'list', 'list saved work, the newest first')
     .option(...allProjects)
     .action(run(show, 'listSalvage'));
-  addProjectCommand(salvage, 'show <work>', `everything that is known of one: ${one}`)
+  addProjectCommand(salvage, 'show <work>', `show everything about one: ${one}`)
     .option(...allProjects)
     .action(run(show, 'showSalvage'));
-  addProjectCommand(salvage, 'diff <work>', `what it changes, or what is in it where it is an archive: ${one}`)
-    .option('--stat', 'only which files, and how much; an archive is always a listing')
+  addProjectCommand(salvage, 'diff <work>', `show its changes, or the files of an archive: ${one}`)
+    .option('--stat', 'only the names of files, and how much changed; of an archive always a list')
     .option(...allProjects)
     .action(run(show, 'diffSalvage'));
-  addProjectCommand(salvage, 'restore <work>', `put it into a new folder as it was: ${one}`)
-    .option('--to <dir>', 'the folder (default: the name of the workspace with -salvaged, here)', folder)
+  addProjectCommand(salvage, 'restore <work>', `restore it into a new folder: ${one}`)
+    .option(
+      '--to <dir>',
+      'the folder (default: the name of the workspace with -salvaged, in the current folder)',
+      folder,
+    )
     .option(...allProjects)
     .action(run(() => import('./restore.ts'), 'restoreSalvage'));
-  addProjectCommand(salvage, 'prune', 'drop saved work of this project that is old')
-    .option('--older-than <days>', 'how old (default: workspace.salvage_retention_days)', count)
-    .option('--dry-run', 'only tell what would be dropped')
+  addProjectCommand(salvage, 'prune', 'delete old saved work of this project')
+    .option('--older-than <days>', 'at least this old (default: workspace.salvage_retention_days)', count)
+    .option('--dry-run', 'only show what would be deleted')
     .action(run(() => import('./prune.ts'), 'pruneSaved'));
 }

@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from 'node:util';
 import type { TerminalStream } from '../../telemetry/log-terminal.ts';
 
 /** The most lines kept for the view; the log file has all. */
@@ -26,7 +27,8 @@ export class LogTail {
       // A stream calls back only after `write` has returned.
       queueMicrotask(() => done());
       const lines = text.split('\n').filter(Boolean);
-      this.#lines = [...this.#lines, ...lines].slice(-mostKept);
+      // The view shows foreign text with every control visible, and would show our colours so.
+      this.#lines = [...this.#lines, ...lines.map(stripVTControlCharacters)].slice(-mostKept);
       this.#last = [...this.#last, ...lines].slice(-mostShown);
       return true;
     };

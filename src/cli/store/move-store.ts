@@ -12,6 +12,8 @@ import { loadWorkflow } from '../../workflow/load-workflow.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { jsonLine } from '../json-line.ts';
 
+// These commands work on the files of the store, or on two stores, and must work when no daemon can open the store.
+
 interface StoreFlags extends WorkplaceFlags {
   readonly json?: boolean;
 }

@@ -89,7 +89,7 @@ export async function openApi(
     projects,
     metrics,
     delay,
-    send: inProcess(async (request) => own.fetch(request, { isOwn: true })),
+    send: inProcess(async (request) => own.fetch(request, { isLocal: true, isOwn: true })),
     knowDaemon: (daemonId) => void daemonIds.add(daemonId),
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   };

@@ -5,7 +5,7 @@ import type { Author } from '../../core/issue/author.ts';
 export interface ApiBindings extends Partial<HttpBindings> {
   /** The request came over the local socket, which only this user may open, or from this process. */
   readonly isLocal?: boolean;
-  /** This process itself made the request, for its user. */
+  /** This process itself made the request, for its user; only with `isLocal`. */
   readonly isOwn?: boolean;
 }
 

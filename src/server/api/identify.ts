@@ -48,8 +48,7 @@ export function createIdentify(parts: IdentifyParts) {
   const peerOf = rememberPeers(parts.findPeer);
   const find = findCarefully(parts);
   return async (request: Request, bindings: ApiBindings | undefined): Promise<Caller | Response> => {
-    if (bindings?.isOwn === true) return localCaller(request, { kind: 'user' }, parts.userName);
-    if (bindings?.isLocal === true) return callerOnSocket(request, parts);
+    if (bindings?.isLocal === true) return callerOnSocket(request, bindings, parts);
     const authorization = request.headers.get('authorization');
     const token = authorization === null ? null : tokenIn(authorization);
     const shown = token === null ? null : find(token);
@@ -63,7 +62,12 @@ export function createIdentify(parts: IdentifyParts) {
 }
 
 /** Refused with a proof that this daemon did not give, so that its client fetches another. */
-function callerOnSocket(request: Request, { proofs, userName }: IdentifyParts): Caller | Response {
+function callerOnSocket(
+  request: Request,
+  { isOwn }: ApiBindings,
+  { proofs, userName }: IdentifyParts,
+): Caller | Response {
+  if (isOwn === true) return localCaller(request, { kind: 'user' }, userName);
   const proof = request.headers.get(callerProof);
   const peer: LocalPeer | null = proof === null ? { kind: 'unidentified' } : (proofs?.find(proof) ?? null);
   return peer === null ? unauthorized() : localCaller(request, peer, userName);

@@ -58,7 +58,7 @@ describe('plain lines', () => {
     const paused = (kind: 'pause' | 'drain', reason: string | null) =>
       now({}, { paused: { kind, since: null, reason } });
     expect(tell([now()], sceneAt)).toEqual([]);
-    expect(tell([paused('pause', 'lunch\u001b[2J')], sceneAt)).toEqual([line(/^12:00:00 .*: lunch$/)]);
+    expect(tell([paused('pause', 'lunch\u001b[2J')], sceneAt)).toEqual([line(/^12:00:00 .*: lunch␛\[2J$/)]);
     expect(tell([paused('pause', 'lunch\u001b[2J')], sceneAt)).toEqual([]);
     const [drains] = tell([paused('drain', null)], sceneAt);
     const [goesOn] = tell([now()], sceneAt);

@@ -348,7 +348,7 @@ describe('the terminal view', () => {
       expect.stringMatching(/^12:00:00 WORDS-3 .*\(held\): It failed five times\.$/),
     ]);
     expect(lines.slice(5)).toEqual([
-      expect.stringMatching(/^12:00:02 .*: connect ENOENT$/),
+      expect.stringMatching(/^12:00:02 .*: connect ␛\[31mENOENT$/),
       expect.stringMatching(/^12:00:07 \D+$/),
     ]);
     expect(view.writes.join('')).not.toContain('\u001b');

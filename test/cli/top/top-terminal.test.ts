@@ -188,7 +188,7 @@ describe.skipIf(!existsSync(makeTerminal))('baton top on a terminal', () => {
     const frames = terminal.raw().slice(terminal.raw().indexOf('\u001b[?1049h'));
     expect(frames.replaceAll(ours, '')).not.toMatch(steering);
     // The column of tokens stands where it stands elsewhere, whatever is to the left of it.
-    const [above = -1, below = -2] = ['漢', 'X-2'].map((name) => terminal.columnOf(name, '14,200'));
+    const [above = -1, below = -2] = ['␛', 'X-2'].map((name) => terminal.columnOf(name, '14,200'));
     expect(above).toBe(below);
     expect(lines.at(-1)).toMatch(keys);
     terminal.type('\r');
