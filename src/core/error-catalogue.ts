@@ -20,6 +20,10 @@ export const errorCatalogue = {
     retryable: false,
     nextStep: 'Shorten the file. Move long instructions into the repository, where the agent can read them.',
   },
+  secret_file_unreadable: {
+    retryable: false,
+    nextStep: 'Correct the path in the variable that ends in `_FILE`, or let the user of the daemon read that file.',
+  },
   workflow_parse_error: { retryable: false, nextStep: 'Fix the YAML between the two `---` lines.' },
   workflow_front_matter_not_a_map: {
     retryable: false,

@@ -1,4 +1,6 @@
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { isAbsolute, join, normalize, resolve } from 'node:path';
+import { BatonError } from '../../core/baton-error.ts';
 import type { Problem } from '../../core/problem.ts';
 import type { Surroundings } from '../workflow-context.ts';
 import { errorAt, warningAt } from '../workflow-problems.ts';
@@ -44,9 +46,38 @@ export function resemblesReference(value: string): boolean {
   return variableNamed(value) === null && (value.startsWith('$') || /\/\$\{?[A-Za-z_]/.test(value));
 }
 
-/** The variable's value, or undefined. The environment may be any object, so only its own entries count. */
+/** No key or address is longer; a device without an end is not read. */
+const longestSecret = 64 * 1024;
+
+/**
+ * The value of a variable: its own; else the content of the file that `<NAME>_FILE` names; else of the systemd credential
+ * of that name. Undefined without any of them. A secret in a file is in no process's environment, and a new one is read
+ * with the next reload. The environment may be any object, so only its own entries count.
+ */
 export function lookUp(env: Surroundings['env'], name: string): string | undefined {
+  const own = ownEntry(env, name);
+  if (own !== undefined) return own;
+  const file = ownEntry(env, `${name}_FILE`);
+  if (file !== undefined) return readSecret(file, name);
+  const credentials = ownEntry(env, 'CREDENTIALS_DIRECTORY');
+  const credential = credentials === undefined ? null : join(credentials, name);
+  return credential !== null && existsSync(credential) ? readSecret(credential, name) : undefined;
+}
+
+function ownEntry(env: Surroundings['env'], name: string): string | undefined {
   return Object.hasOwn(env, name) ? env[name] : undefined;
+}
+
+function readSecret(file: string, variable: string): string {
+  try {
+    const { size } = statSync(file);
+    if (size <= longestSecret) return readFileSync(file, 'utf8').slice(0, longestSecret);
+    throw new Error(`it has ${size} bytes, more than ${longestSecret}`);
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    const message = `The file ${file} with the value of ${variable} cannot be read: ${reason}.`;
+    throw new BatonError('secret_file_unreadable', message, { cause, details: { file, variable } });
+  }
 }
 
 /** `~` and `~/x` start at the home directory; any other relative path starts in the directory of the workflow file. */
