@@ -29,30 +29,30 @@ import type { Tracker } from '../src/tracker/tracker.ts';
 import { WorkflowFile } from '../src/workflow/workflow-file.ts';
 
 export interface BenchDaemonOptions {
-  /** Everything of this daemon is below it. */
+  /** All files of this daemon are in this folder. */
   readonly folder: string;
   readonly workflowPath: string;
   readonly process: ProcessDeps;
   readonly tracker: Tracker;
-  /** Lets the bench look at what the agents and the runs tell. */
+  /** Lets the bench read the facts that agents and runs report. */
   readonly watchAgent?: (agent: Agent) => Agent;
   readonly watchRunner?: (runner: Runner) => Runner;
 }
 
 export interface BenchDaemon extends AsyncDisposable {
   readonly orchestrator: Orchestrator;
-  /** Where it answers questions about its status. */
+  /** The socket on which it answers status requests. */
   readonly socket: string;
 }
 
-/** How this machine holds on to what it starts, as a daemon finds it out. */
+/** The containment that a daemon finds on this machine. */
 export async function processDeps(): Promise<ProcessDeps> {
   const daemonId = systemChance.id();
   const { containment } = await probeMachine(surroundings, daemonId);
   return { clock: systemClock, containment, daemonId };
 }
 
-/** The daemon of `src/daemon/daemon.ts`, part by part, over a tracker and an agent that a bench can look at. */
+/** The daemon of `src/daemon/daemon.ts`, part by part, with a tracker and an agent that a bench can observe. */
 export async function openBenchDaemon(options: BenchDaemonOptions): Promise<BenchDaemon> {
   const { folder, workflowPath, tracker } = options;
   const process = { ...options.process, daemonEnv: surroundings.env };

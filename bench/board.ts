@@ -17,7 +17,7 @@ type Row = readonly (string | number | null)[];
 function issueRow(project: string, index: number): Row {
   const status = index >= 1_000 ? 'done' : index % 2 === 0 ? 'todo' : 'in_progress';
   const priority = index % 5 === 0 ? null : index % 5;
-  const text = `Something to be done, told in a few sentences. ${'It goes on. '.repeat(20)}`;
+  const text = `A task, described in a few sentences. ${'There is more. '.repeat(20)}`;
   const times = [1_000_000 + index, 2_000_000 + index];
   return [
     project,
@@ -58,7 +58,7 @@ async function fillPostgres(url: string, rows: readonly Row[], blockers: readonl
   await insert(`board_issues (${columns})`, rows);
   await insert('board_blockers (project, issue_id, blocker_id)', blockers);
   await client.query('commit');
-  // What the server's autovacuum does by itself within a minute.
+  // The autovacuum of the server would do this by itself within a minute.
   await client.query('vacuum analyze');
   await client.end();
 }

@@ -5,14 +5,14 @@ import { build } from 'esbuild';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** Baton as it is published, plain JavaScript: from its sources it would also carry what takes the types away. */
+/** Baton as published, in plain JavaScript: from its sources it would also load the code that strips types. */
 export interface BuiltBaton extends Disposable {
   readonly program: string;
   /** `watch-loop.ts`, to be loaded before the program. */
   readonly watchLoop: string;
 }
 
-/** Builds as `scripts/build.mjs` does, beside the packages that it needs. */
+/** Builds like `scripts/build.mjs`, next to the packages that it needs. */
 export async function buildBaton(): Promise<BuiltBaton> {
   const cache = path.join(root, 'node_modules', '.cache');
   mkdirSync(cache, { recursive: true });

@@ -17,9 +17,8 @@ const sessionRounds = 20;
 const prompt = 'Say ok.';
 
 /**
- * What Baton puts between a person and Codex: a trivial turn of the real Codex, whose model on loopback says `ok`, through
- * the seam of agents as a run uses it, against the same turn driven with as little as possible. Both have the same home,
- * the same model and their turns one after the other.
+ * The overhead of Baton: a trivial turn of the real Codex, whose model on loopback says `ok`, through the agent seam that a
+ * run uses, compared with the same turn driven by minimal code. Both use the same home and model, and take turns.
  */
 export async function benchCodex(): Promise<readonly Figure[]> {
   const codex = await findCodex();
@@ -59,7 +58,7 @@ export async function benchCodex(): Promise<readonly Figure[]> {
   if (asked !== expected) throw new Error(`the model was asked ${asked} times, not ${expected}`);
   const version = `Codex ${codex.version}`;
   return [
-    figure(`a trivial turn of ${version} in a session that is open, median of ${turnRounds}`, inSession),
+    figure(`a trivial turn of ${version} in an open session, median of ${turnRounds}`, inSession),
     figure(
       `the same with a session of its own, from its start until no process of it is left (containment ${deps.containment}), median of ${sessionRounds}`,
       [whole, wholeBare],
@@ -119,6 +118,6 @@ function figure(what: string, [through, bare]: readonly (Measured | undefined)[]
     what,
     seen: `${seen.toFixed(0)} ms`,
     aim: '1.10 times',
-    ratio: ratioOf(seen, base, `the same turn driven bare (${base.toFixed(0)} ms)`),
+    ratio: ratioOf(seen, base, `the same turn without Baton (${base.toFixed(0)} ms)`),
   };
 }

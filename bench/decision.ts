@@ -8,8 +8,8 @@ import { type Measured, measureInTurns } from './measure.ts';
 import { type Figure, ratioOf } from './report.ts';
 
 /**
- * How long one decision of dispatch takes: 10,000 candidates beside 100 runs with limits by state, as a ratio of merely
- * sorting the same array.
+ * How long one dispatch decision takes: 10,000 candidates and 100 runs with limits by state, compared with only sorting the
+ * same array.
  */
 export async function benchDecision(): Promise<readonly Figure[]> {
   const [sort, ...found] = await measureInTurns(20, 10, [
@@ -67,7 +67,7 @@ function decideUpTo(limit: number): () => unknown {
     outside: {
       free_here: {
         refuse: ({ id }: Issue) => (claimed.has(id) ? ({ code: 'claimed', text: 'it runs' } as const) : null),
-        passed: () => 'nobody works on it',
+        passed: () => 'no agent works on it',
       },
     },
   };

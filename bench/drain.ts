@@ -15,31 +15,31 @@ import { type Figure, ratioOf } from './report.ts';
 import { Scratch } from './scratch.ts';
 import { workflowText } from './workflow-text.ts';
 
-const tickets = 200;
+const issueCount = 200;
 const slots = 10;
 const lookEveryMs = 10;
 const patienceMs = 120_000;
 
 /**
- * Drains a tracker of 200 tickets with 10 slots. The agent is a Node program that says `done` and ends, the least that an
- * agent is. Against it stands the same program, started as often and as many at a time with the same containment, with
- * nobody who schedules: the ratio is the price of the scheduler.
+ * Drains a tracker of 200 issues with 10 slots. The agent is a Node program that says `done` and exits, the smallest possible
+ * agent. Compared with the same program, started as often, as many at a time and with the same containment, without a
+ * scheduler: the ratio is the price of the scheduler.
  */
 export async function benchDrain(): Promise<readonly Figure[]> {
   using scratch = new Scratch();
   const program = scratch.write('done.mjs', "process.stdout.write('done\\n');\n");
   const command = `'${process.execPath}' '${program}'`;
   const deps = await processDeps();
-  // The first time everything is compiled; that is not what is asked.
+  // Not counted: the first time, everything is compiled.
   await drain(scratch, 'warm', { command, intervalMs: 30_000 }, deps);
-  // Before and after, for the machine may not be the same all the time.
+  // Before and after, because the load of the machine changes.
   const first = await spawnAll(path.join(scratch.folder, 'bare-1'), command, deps);
   const slow = await drain(scratch, 'slow', { command, intervalMs: 30_000 }, deps);
   const second = await spawnAll(path.join(scratch.folder, 'bare-2'), command, deps);
   const fast = await drain(scratch, 'fast', { command, intervalMs: 100 }, deps);
   const bareMs = (first + second) / 2;
   const bare = `the bare spawns (${seconds(first)} before, ${seconds(second)} after)`;
-  const title = `drain of ${tickets} issues, ${slots} slots`;
+  const title = `drain of ${issueCount} issues, ${slots} slots`;
   return [
     {
       what: `${title}, interval 30 s, until the end of the last run is recorded (containment ${deps.containment})`,
@@ -68,12 +68,12 @@ export async function benchDrain(): Promise<readonly Figure[]> {
   ];
 }
 
-/** Starts the program for each ticket as an agent is started, so many at a time, and does nothing else. */
+/** Starts the program once per issue, as an agent is started, at most `slots` at a time. */
 async function spawnAll(folder: string, command: string, deps: ProcessDeps): Promise<number> {
   const env = childEnvironment({ from: process.env, allow: usualVariables, deny: [] });
   let next = 0;
   const worker = async (): Promise<void> => {
-    while (next < tickets) {
+    while (next < issueCount) {
       const cwd = path.join(folder, `workspace-${next}`);
       next += 1;
       mkdirSync(cwd, { recursive: true });
@@ -116,18 +116,18 @@ async function drain(
   await orchestrator.start();
   const isSettled = (): boolean => {
     const { running, totals } = orchestrator.read();
-    return running.length === 0 && totals.runs >= tickets;
+    return running.length === 0 && totals.runs >= issueCount;
   };
-  await until(isSettled, () => `a drain did not end: ${left(memory)} tickets are left`);
+  await until(isSettled, () => `a drain did not end: ${left(memory)} issues are left`);
   const settledMs = performance.now() - began;
   await until(
     () => orchestrator.read().retrying.length === 0,
-    () => 'a claim was not given back',
+    () => 'a claim was not released',
   );
   const freeMs = performance.now() - began;
   const { runs } = orchestrator.read().totals;
-  if (left(memory) > 0) throw new Error(`${left(memory)} tickets were lost`);
-  if (runs !== tickets) throw new Error(`${tickets} tickets took ${runs} runs`);
+  if (left(memory) > 0) throw new Error(`${left(memory)} issues were lost`);
+  if (runs !== issueCount) throw new Error(`${issueCount} issues took ${runs} runs`);
   return { settledMs, freeMs, reads: counts.byStates + counts.byIds, byStates: counts.byStates };
 }
 
@@ -136,7 +136,7 @@ function left(tracker: MemoryTracker): number {
 }
 
 function memoryTracker(): MemoryTracker {
-  const issues = Array.from({ length: tickets }, (_, index) =>
+  const issues = Array.from({ length: issueCount }, (_, index) =>
     issue({ id: `id-${index}`, identifier: `BAT-${index}`, state: 'Todo', createdAt: index }),
   );
   return new MemoryTracker({ issues, states: ['Todo', 'In Progress', 'Done'], clock: systemClock });
@@ -159,7 +159,7 @@ function counted(tracker: Tracker): { tracker: Tracker; counts: { byStates: numb
   return { tracker: watched, counts };
 }
 
-/** The ticket is moved when the agent says so, as one does that has the tracker's own tools. */
+/** Moves the issue when the agent says so, like an agent with the tools of the tracker. */
 function movesWhenDone(agent: Agent, tracker: MemoryTracker): Agent {
   return {
     backend: agent.backend,

@@ -15,7 +15,7 @@ import type { LoopReport } from './watch-loop.ts';
 import { issuesText, workflowText } from './workflow-text.ts';
 
 const piecesOfItem = 20;
-/** What one item of Codex is told in: its beginning, its output piece by piece, its end, and the tokens so far. */
+/** The messages for one item of Codex: its start, its output in pieces, its end, and the tokens so far. */
 const eventsOfItem = piecesOfItem + 3;
 const itemsOfBlock = 20;
 const eventsOfBlock = eventsOfItem * itemsOfBlock;
@@ -23,9 +23,9 @@ const blocks = 1_000;
 const events = blocks * eventsOfBlock;
 
 /**
- * How many events of Codex a daemon digests: `baton start` as it is published, in a process of its own, with its store and
- * its transcripts on the disk, and sessions of the backend `codex` whose app-servers say as much as they are let, as soon
- * as they are told to. Against it: the same output of one such program, with its lines only parsed.
+ * How many events of Codex a daemon handles: the published `baton start` in its own process, with its store and transcripts
+ * on disk, and sessions of the backend `codex` whose app servers send as fast as they can once they get the signal.
+ * Compared with: the same output of one such program, whose lines are only parsed.
  */
 export async function benchEvents(): Promise<readonly Figure[]> {
   using scratch = new Scratch();
@@ -52,13 +52,13 @@ function figuresOf({ runs, tookMs, loop, written }: Digested, bareMs: number): F
   const share = ((100 * cpuMs) / overMs).toFixed(0);
   return [
     {
-      what: `events of Codex that a daemon digests in a second, ${whose}`,
+      what: `events of Codex that a daemon handles in a second, ${whose}`,
       seen: `${perSecond(tookMs)} (${events} in ${(tookMs / 1_000).toFixed(1)} s, recorded in ${written} rows)`,
       aim: null,
       ratio: ratioOf(tookMs, bareMs, `the time to parse them (${perSecond(bareMs)} a second)`),
     },
     {
-      what: `delay of the event loop meanwhile, p99, ${whose}`,
+      what: `event loop delay during this, p99, ${whose}`,
       seen: `${delayP99Ms.toFixed(1)} ms (p50 ${delayP50Ms.toFixed(1)}, max ${delayMaxMs.toFixed(0)})`,
       aim: '20 ms',
       ratio: `${share} % of one core, ${(rssBytes / 2 ** 20).toFixed(0)} MB`,
@@ -98,18 +98,18 @@ async function watchFlood(
 ): Promise<Pick<Digested, 'tookMs' | 'loop'>> {
   await using daemon = live;
   await daemon.until(async () => turns() === runs, 'not all sessions started');
-  // Starting is another matter.
+  // The start is not measured.
   await sleep(systemClock, 2_000);
   await daemon.report();
   const began = performance.now();
   letGo();
-  // A second turn begins when the daemon has heard the end of the first.
-  await daemon.until(async () => turns() === 2 * runs, 'not all sessions were heard to their end');
+  // A second turn starts when the daemon has received the end of the first.
+  await daemon.until(async () => turns() === 2 * runs, 'not all sessions were read to their end');
   const tookMs = performance.now() - began;
   return { tookMs, loop: await daemon.report() };
 }
 
-/** One program on its own, and nobody but a parser at the other end. */
+/** One program on its own, read only by a parser. */
 async function readBare(scratch: Scratch, name: string): Promise<number> {
   const go = path.join(scratch.folder, name, 'go');
   const fake = writeFakeAppServer(path.join(scratch.folder, name), flood(blocks, go));
@@ -136,7 +136,7 @@ async function readBare(scratch: Scratch, name: string): Promise<number> {
   return tookMs;
 }
 
-/** In its first turn it waits for the file, says its blocks and is done; the second turn has no end. */
+/** In its first turn it waits for the file, sends its blocks and completes; the second turn never ends. */
 function flood(times: number, go: string): Scenario {
   const wait = `while [ ! -e '${go}' ]; do sleep 0.02; done`;
   return { turns: [{ steps: [{ run: wait }, { raw: block(), times }] }, { steps: [{ forever: true }] }] };

@@ -24,13 +24,13 @@ const patienceMs = 120_000;
 const minuteMs = 60_000;
 
 /**
- * What a poll of Linear costs a daemon with 50 runs and 500 candidates beside them: the real adapter against the fake
- * Linear, over HTTP, with every request that arrives counted, whoever asked. Counts are the same on every machine.
+ * The requests of a poll of Linear with 50 runs and 500 more candidates: the real adapter against the fake Linear, over HTTP.
+ * Every request that arrives is counted. Counts are the same on every machine.
  */
 export async function benchLinearPolls(): Promise<readonly Figure[]> {
   using scratch = new Scratch();
   await using linear = await startFakeLinear();
-  // Made one a minute, the last one a while ago: nothing changes just now.
+  // Created one a minute, the last one a while ago, so that nothing changes now.
   const issues = Array.from({ length: runs + candidates }, (_, index) =>
     linear.addIssue({ createdAt: Date.now() - (runs + candidates - index + 10) * minuteMs }),
   );
@@ -77,13 +77,13 @@ export async function benchLinearPolls(): Promise<readonly Figure[]> {
       ratio: null,
     },
     {
-      what: 'the same, when a candidate was changed',
+      what: 'the same, after a candidate changed',
       seen: `${changed.requests - 2 * (changed.polls - 1)}`,
       aim: null,
       ratio: null,
     },
     {
-      what: 'the same, when somebody closed an issue that runs: its run is stopped, its workspace goes, the next one starts',
+      what: 'the same, after someone closed a running issue: its run stops, its workspace is removed, the next one starts',
       seen: `${ended.requests - 2 * (ended.polls - 1)}`,
       aim: null,
       ratio: null,

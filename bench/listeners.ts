@@ -13,47 +13,46 @@ const runsListenedTo = 20;
 /** Without listeners and with them, in turns. */
 const rounds = 2;
 const decisionsOfRound = 150;
-/** The first ones wait for what the start of all runs left to be written. */
+/** The first ones are not counted: they wait until the start of all runs is written. */
 const decisionsBefore = 20;
-/** Between two decisions, at most: they fall anywhere between two frames of the stream. */
+/** The longest random pause between two decisions, so that they fall anywhere between two frames of the stream. */
 const longestPauseMs = 40;
 const settleMs = 1_000;
 const stretchMs = 60_000;
 
 /**
- * Whether those who look on slow down the scheduler: 200 runs that tell 20 events a second each, beside nobody and beside
- * 500 connections to the event stream, some of which want every event of 20 runs and some of which never read. Measured is a
- * decision of dispatch, from the end of a run that is told to the next run that is begun, with both written down; and what
- * a minute of it leaves in memory.
+ * Whether listeners slow down the scheduler: 200 runs that report 20 events a second each, without listeners and with 500
+ * connections to the event stream, some of which request every event of 20 runs and some of which never read. Measured: a
+ * dispatch decision, from the reported end of a run to the start of the next, both recorded; and the memory after a minute.
  */
 export async function benchListeners(): Promise<readonly Figure[]> {
   using scratch = new Scratch();
   await using scene = await LoadScene.open({ folder: scratch.folder, runs, eventsASecond });
   await using listening = new Listening();
   const without: Decision[] = [];
-  const beside: Decision[] = [];
+  const withListeners: Decision[] = [];
   await decide(scene, decisionsBefore);
   for (let round = 0; round < rounds; round += 1) {
     without.push(...(await decide(scene, decisionsOfRound)));
     await listen(scene, listening);
-    beside.push(...(await decide(scene, decisionsOfRound)));
+    withListeners.push(...(await decide(scene, decisionsOfRound)));
     await listening.close();
   }
   const memory = await stretch(scene, listening);
   const { heard, seconds } = memory;
-  const whole = `a decision of dispatch with ${runs} streaming runs and ${listeners.count} listeners`;
+  const whole = `a dispatch decision with ${runs} streaming runs and ${listeners.count} listeners`;
   return [
-    figureOf(`${whole}, median of ${beside.length}`, 0.5, 'tookMs', { beside, without }),
-    figureOf(`${whole}, p99 of ${beside.length}`, 0.99, 'tookMs', { beside, without }),
-    figureOf("the same, the work of the daemon's thread alone, p99", 0.99, 'busyMs', { beside, without }),
+    figureOf(`${whole}, median of ${withListeners.length}`, 0.5, 'tookMs', { withListeners, without }),
+    figureOf(`${whole}, p99 of ${withListeners.length}`, 0.99, 'tookMs', { withListeners, without }),
+    figureOf("the same, only the work of the daemon's thread, p99", 0.99, 'busyMs', { withListeners, without }),
     {
-      what: `memory in use after ${seconds.toFixed(0)} s of that, ${listeners.deaf} of the listeners not reading (${heard.deafCut} let go)`,
+      what: `memory in use after ${seconds.toFixed(0)} s of that, ${listeners.deaf} of the listeners not reading (${heard.deafCut} disconnected)`,
       seen: megabytes(memory.after),
       aim: 'flat',
-      ratio: ratioOf(memory.after, memory.before, `that at its beginning (${megabytes(memory.before)})`),
+      ratio: ratioOf(memory.after, memory.before, `that at the start (${megabytes(memory.before)})`),
     },
     {
-      what: 'what the listeners heard meanwhile, each',
+      what: 'received by each listener during this',
       seen: `${(heard.bytes / heard.hearing / seconds / 1_000).toFixed(0)} kB a second in ${(heard.events / heard.hearing / seconds).toFixed(1)} events`,
       aim: null,
       ratio: null,
@@ -65,7 +64,7 @@ function figureOf(
   what: string,
   share: number,
   of: keyof Decision,
-  { beside, without }: { readonly beside: readonly Decision[]; readonly without: readonly Decision[] },
+  { withListeners, without }: { readonly withListeners: readonly Decision[]; readonly without: readonly Decision[] },
 ): Figure {
   const at = (decisions: readonly Decision[]): number =>
     percentile(
@@ -74,9 +73,9 @@ function figureOf(
     );
   return {
     what,
-    seen: `${at(beside).toFixed(1)} ms`,
+    seen: `${at(withListeners).toFixed(1)} ms`,
     aim: share === 0.99 ? '1.50 times' : null,
-    ratio: ratioOf(at(beside), at(without), `without listeners (${at(without).toFixed(1)} ms)`),
+    ratio: ratioOf(at(withListeners), at(without), `without listeners (${at(without).toFixed(1)} ms)`),
   };
 }
 
@@ -87,7 +86,7 @@ async function listen(scene: LoadScene, listening: Listening): Promise<void> {
 
 async function decide(scene: LoadScene, count: number): Promise<readonly Decision[]> {
   await scene.wait(count);
-  // Coming and going is another matter.
+  // Connecting and disconnecting is not measured.
   await sleep(systemClock, settleMs);
   const decisions: Decision[] = [];
   while (decisions.length < count) {

@@ -11,13 +11,13 @@ import type { LoopReport } from './watch-loop.ts';
 
 const patienceMs = 60_000;
 
-/** `baton start` as a process of its own, from its start to its end in order. */
+/** `baton start` in its own process, from its start to its orderly end. */
 export class LiveDaemon implements AsyncDisposable {
   readonly #child: ChildProcess;
   readonly #socket: string;
   readonly #began = performance.now();
-  /** When each message of the log was first told, counted from the start of the process. */
-  readonly #told = new Map<string, number>();
+  /** When each event was first logged, in milliseconds from the start of the process. */
+  readonly #logged = new Map<string, number>();
   #errors = '';
   readonly #end = (): void => void this.#child.kill('SIGTERM');
 
@@ -35,12 +35,12 @@ export class LiveDaemon implements AsyncDisposable {
   }
 
   /** Resolves to the milliseconds from the start of the process until it logged this event. */
-  async told(event: LogEvent): Promise<number> {
-    await this.until(async () => this.#told.has(event), `it never said "${event}"`);
-    return this.#told.get(event) ?? 0;
+  async logged(event: LogEvent): Promise<number> {
+    await this.until(async () => this.#logged.has(event), `it never logged "${event}"`);
+    return this.#logged.get(event) ?? 0;
   }
 
-  /** What the process took since the last time it was asked. */
+  /** The resources that the process used since the last request. */
   async report(): Promise<LoopReport> {
     const answer = once(this.#child, 'message', { signal: AbortSignal.timeout(patienceMs) });
     this.#child.send('report');
@@ -48,9 +48,9 @@ export class LiveDaemon implements AsyncDisposable {
     return report as LoopReport; // watch-loop.ts sends nothing else
   }
 
-  /** How many agents it says are at work. */
+  /** The number of running agents that it reports. */
   async running(): Promise<number> {
-    // Before it listens nothing is at work.
+    // Before it listens, no agent runs.
     const status = await statusAt(this.#socket).catch(() => null);
     return status?.running.length ?? 0;
   }
@@ -59,7 +59,7 @@ export class LiveDaemon implements AsyncDisposable {
     const deadline = performance.now() + patienceMs;
     while (!(await isSo())) {
       if (this.#child.exitCode !== null || performance.now() > deadline)
-        throw new Error(`a daemon went wrong: ${complaint}\n${this.#errors}`);
+        throw new Error(`a daemon failed: ${complaint}\n${this.#errors}`);
       await sleep(systemClock, 5);
     }
   }
@@ -76,7 +76,7 @@ export class LiveDaemon implements AsyncDisposable {
     const at = performance.now() - this.#began;
     try {
       const { event, level } = JSON.parse(line) as { event?: string; level?: string };
-      if (event !== undefined && !this.#told.has(event)) this.#told.set(event, at);
+      if (event !== undefined && !this.#logged.has(event)) this.#logged.set(event, at);
       if (level === 'error') this.#errors += `${line}\n`;
     } catch {
       this.#errors += `${line}\n`;

@@ -1,5 +1,5 @@
 // Prints how fast Baton is: `npm run bench` all parts in turn, `npm run bench -- drain` only those named, `--markdown` as
-// the table of docs/performance.md. Times are not judged; what did not happen at all ends it with exit code 1.
+// the table of docs/performance.md. Times are not judged. If something did not happen at all, the exit code is 1.
 import { benchCodex } from './codex.ts';
 import { benchDecision } from './decision.ts';
 import { benchDrain } from './drain.ts';
@@ -36,7 +36,7 @@ if (unknown.length > 0) {
   process.exit(2);
 }
 
-// Whatever was made is removed at the exit.
+// All files are removed at the exit.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => process.exit(1));
 
 const facts = machine();
@@ -44,7 +44,7 @@ if (!isMarkdown) console.log(facts);
 const all: Figure[] = [];
 for (const [name, bench] of Object.entries(parts)) {
   if (named.length > 0 && !named.includes(name)) continue;
-  // The store prints figures of its own kind; the page about it has them.
+  // The store prints its figures itself; docs/store.md has them.
   if (isMarkdown && name === 'store') continue;
   const began = performance.now();
   try {

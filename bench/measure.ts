@@ -1,4 +1,4 @@
-/** What one kind of act took: how many a second, and the slow end. */
+/** The speed of one operation: how many per second, the median and the slow end. */
 export interface Measured {
   readonly perSecond: number;
   readonly medianMs: number;
@@ -6,8 +6,8 @@ export interface Measured {
 }
 
 /**
- * Runs several acts in turns, so that whatever else the machine does slows all of them alike; only then are their ratios
- * worth something. Gives one result an act.
+ * Runs several operations in turns, so that other load on the machine slows all of them equally and their ratios are
+ * meaningful. Returns one result per operation.
  */
 export async function measureInTurns(
   rounds: number,
@@ -33,7 +33,7 @@ function summary(times: readonly number[]): Measured {
   return { perSecond: (1_000 * times.length) / total, medianMs: at(0.5), p99Ms: at(0.99) };
 }
 
-/** The value below which this share of the values is. */
+/** The value that this share of the values does not exceed. */
 export function percentile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((left, right) => left - right);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;

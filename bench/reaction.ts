@@ -30,10 +30,10 @@ const lookEveryMs = 5;
 const patienceMs = 120_000;
 
 /**
- * How soon Baton reacts to what happens on its own machine: an agent that exits, and a ticket that somebody files with
- * `baton issue add` in another process; and what a poll of Linear costs. The agents are small Perl programs that write
- * down when they begin and when they are about to end, so that nothing in between is left out: not the end of the
- * process, not the look at what it left. Against it: the same program, started and heard to end with the same containment.
+ * How soon Baton reacts to events on its own machine: the exit of an agent, and an issue that is filed with `baton issue add`
+ * in another process; and the requests of a poll of Linear. The agents are small Perl programs that record when they start
+ * and when they are about to end, so that the whole time in between counts: the end of the process and the check of what it
+ * left. Compared with: the same program, started and awaited with the same containment, without Baton.
  */
 export async function benchReaction(): Promise<readonly Figure[]> {
   using scratch = new Scratch();
@@ -47,11 +47,11 @@ export async function benchReaction(): Promise<readonly Figure[]> {
   const bareEnds = [...before.ends, ...between.ends];
   const bareStarts = [...between.starts, ...after.starts];
   return [
-    spread("from an agent's last act to its run's end being written", exit.written, '20 ms', bareEnds),
-    spread('the same, to the start of the next run in its slot', exit.next, '20 ms', bareEnds),
-    spread('of that, from the moment the run is known to be over', exit.decided, null, exit.next, 'the whole'),
+    spread("from an agent's last act until the end of its run is recorded", exit.written, '20 ms', bareEnds),
+    spread('the same, until the next run in its slot starts', exit.next, '20 ms', bareEnds),
+    spread('of that, from the time Baton knows that the run is over', exit.decided, null, exit.next, 'the whole'),
     spread(
-      'from the moment the board has an issue of `baton issue add` to the first act of its agent',
+      'from the time an issue of `baton issue add` is on the board to the first act of its agent',
       filed.kept,
       '100 ms',
       bareStarts,
@@ -78,15 +78,15 @@ function spread(
   };
 }
 
-/** From the order to start to the first act, and from the last act to the end of the process being heard. */
+/** From the spawn to the first act, and from the last act until the end of the process is noticed. */
 async function watchBare(
   scratch: Scratch,
   name: string,
   deps: ProcessDeps,
 ): Promise<{ readonly starts: readonly number[]; readonly ends: readonly number[] }> {
   const folder = path.join(scratch.folder, name);
-  const first = scratch.write(`${name}/first.pl`, tellTime('first-act', ''));
-  const last = scratch.write(`${name}/last.pl`, tellTime('last-act', shortWork));
+  const first = scratch.write(`${name}/first.pl`, timeRecorder('first-act', ''));
+  const last = scratch.write(`${name}/last.pl`, timeRecorder('last-act', shortWork));
   const [starts, ends]: [number[], number[]] = [[], []];
   for (let index = 0; index < bareRuns; index += 1) {
     for (const program of [first, last]) {
@@ -115,10 +115,10 @@ interface Exits {
   readonly decided: readonly number[];
 }
 
-/** One slot, so that each exit has one next start. Times are wall times: the agent is another process. */
+/** One slot, so that each exit is followed by one start. Times are wall times, because the agent is another process. */
 async function watchExits(scratch: Scratch, deps: ProcessDeps): Promise<Exits> {
   const folder = path.join(scratch.folder, 'exits');
-  const agent = scratch.write('exits/agent.pl', tellTime('last-act', shortWork));
+  const agent = scratch.write('exits/agent.pl', timeRecorder('last-act', shortWork));
   const command = `exec perl '${agent}' '${folder}'`;
   const workflowPath = scratch.write('exits/WORKFLOW.md', workflowText({ intervalMs: 30_000, slots: 1, command }));
   const issues = Array.from({ length: exits + 1 }, (_, index) =>
@@ -175,7 +175,7 @@ async function watchExits(scratch: Scratch, deps: ProcessDeps): Promise<Exits> {
 }
 
 interface Additions {
-  /** Each to the first act of the agent. */
+  /** Each time ends with the first act of the agent. */
   readonly kept: readonly number[];
   readonly ended: readonly number[];
   readonly begun: readonly number[];
@@ -187,7 +187,7 @@ async function watchAdditions(scratch: Scratch, built: BuiltBaton): Promise<Addi
   const folder = path.join(scratch.folder, 'additions');
   const stateDir = path.join(folder, 'state');
   mkdirSync(stateDir, { recursive: true, mode: 0o700 });
-  const agent = scratch.write('additions/agent.pl', tellTime('first-act', '', 'sleep 600;'));
+  const agent = scratch.write('additions/agent.pl', timeRecorder('first-act', '', 'sleep 600;'));
   const settings = {
     project: { name: 'bench' },
     tracker: { kind: 'board' },
@@ -197,7 +197,7 @@ async function watchAdditions(scratch: Scratch, built: BuiltBaton): Promise<Addi
   };
   const workflow = scratch.write('additions/WORKFLOW.md', `---\n${JSON.stringify(settings)}\n---\nWork.\n`);
   await using daemon = new LiveDaemon(built, workflow, folder);
-  await daemon.told('orchestrator_started');
+  await daemon.logged('orchestrator_started');
   const seen: { kept: number; ended: number; begun: number; process: number }[] = [];
   for (let index = 0; index < additions; index += 1) {
     const beganAt = now();
@@ -208,7 +208,7 @@ async function watchAdditions(scratch: Scratch, built: BuiltBaton): Promise<Addi
     if (code !== 0) throw new Error(`baton issue add ended with ${code}: ${said}`);
     const { issue: added } = JSON.parse(said) as { issue: { id: string; created_at: string } };
     const file = path.join(folder, `first-act-${added.id}`);
-    await daemon.until(async () => existsSync(file) && timeIn(file) > 0, 'a ticket was not started');
+    await daemon.until(async () => existsSync(file) && timeIn(file) > 0, 'an issue was not started');
     const startedAt = timeIn(file);
     const keptAt = Date.parse(added.created_at);
     seen.push({
@@ -226,8 +226,8 @@ async function watchAdditions(scratch: Scratch, built: BuiltBaton): Promise<Addi
   };
 }
 
-/** A Perl program that does something, writes down when, for its issue, and does something more. */
-function tellTime(what: string, before: string, after = ''): string {
+/** A Perl program that does something, records the time for its issue, and does something more. */
+function timeRecorder(what: string, before: string, after = ''): string {
   return [
     'use Time::HiRes qw(time); use POSIX;',
     `open(my $file, '>', "$ARGV[0]/${what}-$ENV{BATON_ISSUE_ID}") or die; ${before}`,
@@ -236,12 +236,12 @@ function tellTime(what: string, before: string, after = ''): string {
   ].join('\n');
 }
 
-/** As the agent wrote it, in milliseconds; 0 while it has not. */
+/** The time that the agent recorded, in milliseconds; 0 until then. */
 function timeIn(file: string): number {
   return Number(readFileSync(file, 'utf8'));
 }
 
-/** Wall time, as finely as there is. */
+/** Wall time with the highest available resolution. */
 function now(): number {
   return performance.timeOrigin + performance.now();
 }

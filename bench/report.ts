@@ -4,9 +4,9 @@ import os from 'node:os';
 export interface Figure {
   readonly what: string;
   readonly seen: string;
-  /** Null where there is none. */
+  /** Null if there is no aim. */
   readonly aim: string | null;
-  /** Null where there is nothing to compare with. */
+  /** Null if there is nothing to compare with. */
   readonly ratio: string | null;
 }
 
@@ -15,7 +15,7 @@ export function ratioOf(seen: number, base: number, of: string): string {
   return `${(seen / base).toFixed(2)} times ${of}`;
 }
 
-/** Which machine, when, and how busy it was: with a load above its cores the figures tell more about the neighbours. */
+/** The machine, the date and the load. If the load is above the number of cores, other programs dominate the figures. */
 export function machine(): string {
   const cpus = os.cpus();
   const load = os.loadavg().map((each) => each.toFixed(1));

@@ -19,9 +19,9 @@ const askEveryMs = 50;
 const patienceMs = 60_000;
 
 /**
- * Whether a slow tracker makes the daemon slow: each of its calls takes ten seconds, and one is under way nearly always.
- * Measured are the time from a run's exit to its settlement being written, and a status read over the local socket; both
- * against a tracker that answers at once.
+ * Whether a slow tracker slows down the daemon: each call takes ten seconds, and one is nearly always in progress. Measured:
+ * the time from the exit of a run until its end is recorded, and a status read over the local socket. Compared with: a
+ * tracker that answers at once.
  */
 export async function benchResponsiveness(): Promise<readonly Figure[]> {
   using scratch = new Scratch();
@@ -29,7 +29,7 @@ export async function benchResponsiveness(): Promise<readonly Figure[]> {
   const instant = await watch(scratch, 'instant', 0, deps);
   const slow = await watch(scratch, 'slow', slowMs, deps);
   const figure = (what: string, seen: readonly number[], base: readonly number[]): Figure => ({
-    what: `${what}, p99 of ${seen.length}, while each call of the tracker takes ten seconds`,
+    what: `${what}, p99 of ${seen.length}, while each call to the tracker takes ten seconds`,
     seen: `${percentile(seen, 0.99).toFixed(1)} ms (median ${percentile(seen, 0.5).toFixed(1)})`,
     aim: '50 ms',
     ratio: ratioOf(
@@ -39,7 +39,7 @@ export async function benchResponsiveness(): Promise<readonly Figure[]> {
     ),
   });
   return [
-    figure('from the exit of a run to its settlement being written', slow.settlements, instant.settlements),
+    figure('from the exit of a run until its end is recorded', slow.settlements, instant.settlements),
     figure('a status read over the socket', slow.reads, instant.reads),
   ];
 }
@@ -57,7 +57,7 @@ async function watch(scratch: Scratch, name: string, delayMs: number, deps: Proc
   const watchRunner = (runner: Runner): Runner => ({
     start: (request) => {
       const live = runner.start(request);
-      // Before anybody else hears of it, so that nothing of what follows is left out.
+      // Before any other part receives it, so that the whole reaction is measured.
       void live.outcome.then(() => {
         exitedAt.set(request.runId, performance.now());
         return tracker.changes?.moveIssue(request.issue.id, 'Done', { kind: 'orchestrator' });
@@ -70,7 +70,7 @@ async function watch(scratch: Scratch, name: string, delayMs: number, deps: Proc
   const folder = path.join(scratch.folder, name, 'state');
   await using daemon = await openBenchDaemon({ folder, workflowPath, process: deps, tracker, watchRunner });
   const { orchestrator, socket } = daemon;
-  // A run leaves the running ones right after its end is written.
+  // A run leaves the list of running ones right after its end is recorded.
   const unwatch = orchestrator.onChange(() => {
     if (exitedAt.size === 0) return;
     const running = new Set(orchestrator.read().running.map(({ runId }) => runId));

@@ -15,8 +15,8 @@ const rounds = 3;
 const hourMs = 3_600_000;
 
 /**
- * How long `baton start` takes from the start of its process to the first run that it begins: with a store that remembers
- * a lot, and with an empty one, in turns. The tracker has the same issues both times.
+ * How long `baton start` takes from the start of its process to its first run: with a full store and with an empty one, in
+ * turns. The tracker has the same issues both times.
  */
 export async function benchRestart(): Promise<readonly Figure[]> {
   using scratch = new Scratch();
@@ -47,10 +47,10 @@ async function firstDispatch(baton: BuiltBaton, scratch: Scratch, name: string, 
   const workflowPath = scratch.write(`${name}/WORKFLOW.md`, workflow);
   if (isFull) await fill(`sqlite:${path.join(folder, 'state', 'baton.db')}`);
   await using daemon = new LiveDaemon(baton, workflowPath, folder);
-  return await daemon.told('run_started');
+  return await daemon.logged('run_started');
 }
 
-/** What a daemon that stopped in order leaves: finished runs, promises that are due later, and what waits for a person. */
+/** The store of a daemon that stopped in order: finished runs, retries that are due later, and held issues. */
 async function fill(url: string): Promise<void> {
   await using store = await openStore({ url, clock: systemClock, mode: 'daemon' });
   const now = systemClock.now();

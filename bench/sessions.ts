@@ -15,8 +15,8 @@ const measuredMs = 20_000;
 const idleMs = 5_000;
 
 /**
- * What `baton start` takes of the machine: with nothing to do, and with 200 sessions of 20 events a second each. Every
- * session is a real program with containment that prints a line and waits, without a process for the waiting.
+ * The resources of `baton start`: idle, and with 200 sessions of 20 events a second each. Every session is a real program in
+ * containment that prints lines and waits in between.
  */
 export async function benchSessions(): Promise<readonly Figure[]> {
   using scratch = new Scratch();
@@ -39,13 +39,13 @@ export async function benchSessions(): Promise<readonly Figure[]> {
       ratio: ratioOf(busy.rssBytes, idle.rssBytes, `the idle daemon in all (${megabytes(busy.rssBytes)})`),
     },
     {
-      what: 'delay of the event loop meanwhile, p99',
+      what: 'event loop delay during this, p99',
       seen: `${busy.delayP99Ms.toFixed(1)} ms (p50 ${busy.delayP50Ms.toFixed(1)}, max ${busy.delayMaxMs.toFixed(0)})`,
       aim: '20 ms',
       ratio: ratioOf(busy.delayP99Ms, idle.delayP99Ms, `the idle daemon (${idle.delayP99Ms.toFixed(1)} ms)`),
     },
     {
-      what: 'share of one core that the daemon used meanwhile',
+      what: 'share of one core that the daemon used during this',
       seen: percent(busy.cpuMs / busy.overMs),
       aim: null,
       ratio: `${percent(idle.cpuMs / idle.overMs)} when idle`,
@@ -60,7 +60,7 @@ async function watchIdle(baton: BuiltBaton, scratch: Scratch): Promise<LoopRepor
     scratch.write('idle/WORKFLOW.md', workflow),
     path.join(scratch.folder, 'idle'),
   );
-  await daemon.told('orchestrator_started');
+  await daemon.logged('orchestrator_started');
   await sleep(systemClock, 1_000);
   await daemon.report();
   await sleep(systemClock, idleMs);
@@ -78,17 +78,17 @@ async function watchBusy(baton: BuiltBaton, scratch: Scratch): Promise<LoopRepor
     path.join(scratch.folder, 'busy'),
   );
   await daemon.until(async () => (await daemon.running()) === sessions, 'not all sessions started');
-  // Starting is another matter; this is about sessions that live.
+  // The start is not measured, only running sessions.
   await sleep(systemClock, 3_000);
   await daemon.report();
   await sleep(systemClock, measuredMs);
   const report = await daemon.report();
   const running = await daemon.running();
-  if (running !== sessions) throw new Error(`only ${running} of ${sessions} sessions lived on`);
+  if (running !== sessions) throw new Error(`only ${running} of ${sessions} sessions kept running`);
   return report;
 }
 
-/** Ends by itself in the end, should nobody end it. */
+/** Ends by itself at some point, in case nothing else ends it. */
 const talkingProgram = `$| = 1;
 for my $count (1 .. ${eventsASecond * 120}) {
   print "event $count: something that an agent tells about what it does, as long as such lines are\\n" or exit 0;

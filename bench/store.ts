@@ -12,8 +12,8 @@ import { Scratch } from './scratch.ts';
 const project = 'bench';
 
 /**
- * Prints how fast the store is, as ratios of numbers of the same run: the store against its bare driver, and a board of
- * 100,000 issues against one of 1,000. docs/store.md quotes it.
+ * Prints how fast the store is, as ratios of numbers of the same run: the store compared with its bare driver, and a board of
+ * 100,000 issues compared with one of 1,000. docs/store.md quotes it.
  */
 export async function benchStore(): Promise<readonly Figure[]> {
   using scratch = new Scratch();
@@ -71,7 +71,7 @@ async function benchBoard(name: string, stores: readonly [Store, Store]): Promis
     perRound: number,
     act: (store: Store, index: number) => Promise<unknown>,
   ) => {
-    // Once without counting: the first time fills caches.
+    // Not counted: the first time fills caches.
     for (const store of stores) await act(store, -1);
     const acts = stores.map((store) => (index: number) => act(store, index));
     const [small, large] = await measureInTurns(rounds, perRound, acts);

@@ -1,8 +1,8 @@
-// Loaded into a daemon before its own program (`node --import`): answers each message of the bench with what the process
-// takes of the machine since the message before.
+// Loaded into a daemon before its own program (`node --import`): answers each message of the bench with the resources that
+// the process used since the previous message.
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 
-/** The histogram counts from one sample to the next, so this much of each is no delay. */
+/** The histogram counts from one sample to the next, so this much of each value is not a delay. */
 const resolutionMs = 5;
 
 export interface LoopReport {
@@ -35,5 +35,5 @@ process.on('message', () => {
   cpu = process.cpuUsage();
   since = performance.now();
 });
-// A daemon that has stopped must not stay for us.
+// Must not keep a stopped daemon alive.
 process.channel?.unref();

@@ -1,11 +1,11 @@
-/** What a bench varies of its workflow. */
+/** The settings that a bench varies. */
 export interface BenchWorkflow {
   readonly intervalMs: number;
   readonly slots: number;
-  /** Shell text, run as the agent: of the backend `command`, or of the backend `codex`. */
+  /** Shell text of the agent, for the backend `command` or `codex`. */
   readonly command: string;
   readonly backend?: 'command' | 'codex';
-  /** Where the issues are listed, as JSON; without it there are none. */
+  /** The JSON file with the issues; without it there are none. */
   readonly issuesFile?: string;
 }
 
@@ -25,7 +25,7 @@ export function workflowText(wanted: BenchWorkflow): string {
   return `---\n${JSON.stringify(settings)}\n---\nWork on {{ issue.identifier }}: {{ issue.title }}\n`;
 }
 
-/** So many issues to do, as the `memory` tracker reads them. */
+/** Issues in the state `Todo`, in the format of the `memory` tracker. */
 export function issuesText(identifiers: readonly string[]): string {
   return JSON.stringify(identifiers.map((identifier) => ({ identifier, title: `Do ${identifier}`, state: 'Todo' })));
 }

@@ -20,13 +20,13 @@ const changedFiles = 1_000;
 const fileBytes = 5_000;
 const rounds = 5;
 const atOnce = 10;
-/** The least that a run takes. */
+/** The shortest realistic run. */
 const runMs = 3_000;
 
 /**
- * What a workspace costs beside the git commands that somebody would type for it: a new worktree with its base fetched,
- * saving a thousand changed files, removing a workspace, and ten of each at once. The bare commands come from the same
- * process, in turns with Baton's.
+ * The time of workspace operations, compared with the git commands that a person would type: a new worktree with its base
+ * fetched, saving a thousand changed files, removing a workspace, and ten of each at once. The same process runs both, in
+ * turns.
  */
 export async function benchWorkspaces(): Promise<readonly Figure[]> {
   using scratch = new Scratch();
@@ -34,13 +34,13 @@ export async function benchWorkspaces(): Promise<readonly Figure[]> {
   await makeSource(source);
   const baton = batonSide(scratch.folder, source);
   const bare = await bareSide(scratch.folder, source);
-  // The first of each makes its cache.
+  // The first of each creates its cache.
   await baton.make('warm');
   await bare.make('warm');
 
   const times = new Map<string, number[]>();
   const timed = async (what: string, act: () => Promise<unknown>): Promise<void> => {
-    // Nobody pays for what was written before.
+    // So that no operation pays for earlier writes.
     await run(scratch.folder, 'sync');
     const began = performance.now();
     await act();
@@ -92,7 +92,7 @@ export async function benchWorkspaces(): Promise<readonly Figure[]> {
     figure(
       `${atOnce} new worktrees at once`,
       'make many',
-      'one fetch and as many `git worktree add` in turn, for at once they fail',
+      'one fetch and as many `git worktree add` in turn, because concurrent ones fail',
     ),
     figure(`${atOnce} removals at once`, 'remove many', '`git worktree remove`, as many at once'),
   ];
@@ -100,7 +100,7 @@ export async function benchWorkspaces(): Promise<readonly Figure[]> {
 
 interface Side {
   folder(name: string): string;
-  /** What the runner does after every run. */
+  /** The check that the runner makes after every run. */
   look(names: readonly string[]): Promise<unknown>;
   make(name: string): Promise<unknown>;
   makeMany(names: readonly string[]): Promise<unknown>;
@@ -194,7 +194,7 @@ async function bareSide(scratch: string, source: string): Promise<Side> {
 async function makeSource(source: string): Promise<void> {
   mkdirSync(source, { recursive: true });
   await git(source, 'init', '-q', '-b', 'main');
-  // The same every time, and no easier to compress than code is.
+  // The same every time, and about as compressible as code.
   let seed = 1;
   const word = (): string => {
     seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648;
@@ -219,7 +219,7 @@ function fileOf(folder: string, at: number): string {
   return path.join(folder, `d${at % 40}`, `f${at}`);
 }
 
-/** As somebody would type it, with a name to commit by. */
+/** Runs git as a person would, with an identity for commits. */
 function git(cwd: string, ...args: readonly string[]): Promise<void> {
   return run(cwd, 'git', ...args);
 }

@@ -22,7 +22,7 @@ const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
 const neededMajor = 24;
 const oldestMajor = 20;
 const lockWaitMs = 10 * 60_000;
-// A lock file is filled right after it was made; one that is still empty after this was left by a crash in between.
+// A lock file gets its content right after its creation. One that is still empty after this time was left by a crash.
 const emptyLockMs = 10_000;
 // The first releases of Node 24 warn at each start that they strip types; some platforms have no later one.
 const nodeFlags = ['--disable-warning=ExperimentalWarning'];
@@ -58,7 +58,7 @@ function prepareNode() {
     const made = findNode(home);
     if (made !== null) return made;
     say(`getting Node ${neededMajor} from the npm registry (this machine has ${process.versions.node}), once`);
-    // Whoever holds the lock is the only one here, so a draft that is already there was interrupted.
+    // Only the holder of the lock is here, so a draft that already exists was interrupted.
     for (const name of fs.readdirSync(cacheFolder())) {
       if (name.startsWith(`${path.basename(home)}-draft-`))
         fs.rmSync(path.join(cacheFolder(), name), { recursive: true });
@@ -90,7 +90,7 @@ function findNode(home) {
 
 function prepareDependencies(node) {
   const stamp = path.join(root, 'node_modules', '.baton-lockfile');
-  // The platform belongs to it because a clone may be shared with another one, as a volume of a container is.
+  // Includes the platform, because another one may share the clone, for example as a volume of a container.
   const wanted = `${fingerprint(path.join(root, 'package-lock.json'))} ${process.platform}-${process.arch}`;
   const isReady = () => fs.existsSync(stamp) && fs.readFileSync(stamp, 'utf8') === wanted;
   if (isReady()) return;
@@ -102,7 +102,7 @@ function prepareDependencies(node) {
   });
 }
 
-/** A page that cannot be built is no reason not to start: everything else works without it. */
+/** If the page cannot be built, Baton still starts: everything else works without it. */
 function prepareDashboard(node) {
   const sources = path.join(root, 'dashboard');
   if (!fs.existsSync(sources)) return;
@@ -146,7 +146,7 @@ function run(node, args) {
 
 function npm(node, args, cwd) {
   const [command, ...front] = npmCommand(node);
-  // The last two undo what an npm around this one hands down, such as `npm pack --dry-run`.
+  // The last two undo options that an outer npm passes on, such as `npm pack --dry-run`.
   const quiet = ['--no-audit', '--no-fund', '--no-update-notifier', '--loglevel=error'];
   const flags = [...quiet, '--no-dry-run', '--no-global'];
   const done = spawnSync(command, [...front, ...args, ...flags], {
@@ -159,7 +159,7 @@ function npm(node, args, cwd) {
   if (done.status === 0) return;
   process.stderr.write(`${done.stdout ?? ''}${done.stderr ?? ''}`);
   fail(
-    `npm ${args[0]} failed in ${cwd}${done.error ? ` (${done.error.message})` : ''}. Mend what it says above, then run the same command again.`,
+    `npm ${args[0]} failed in ${cwd}${done.error ? ` (${done.error.message})` : ''}. Fix what npm reports above, then run the same command again.`,
   );
 }
 
@@ -196,7 +196,7 @@ function underLock(work) {
       const dead = deadOwner(lock);
       if (dead !== null) takeAway(lock, dead);
       else if (Date.now() > deadline)
-        fail(`another set-up holds ${lock} since ten minutes. End it, or remove that file.`);
+        fail(`another set-up has held ${lock} for ten minutes. End that process, or remove the file.`);
       else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200);
     }
   }
@@ -207,13 +207,13 @@ function underLock(work) {
   }
 }
 
-/** What stands in the lock of an owner that is no more; null while the owner lives or is about to write its id. */
+/** The content of a lock whose owner is dead; null while the owner lives or is about to write its id. */
 function deadOwner(lock) {
   let owner;
   try {
     owner = fs.readFileSync(lock, 'utf8');
     if (owner === '') return Date.now() - fs.statSync(lock).mtimeMs > emptyLockMs ? owner : null;
-    // Containers count from one again at each start, so the dead owner may have had our own id.
+    // In a container, process ids start again at one, so the dead owner may have had our own id.
     if (owner === String(process.pid)) return owner;
     process.kill(Number(owner), 0);
     return null;
@@ -222,7 +222,7 @@ function deadOwner(lock) {
   }
 }
 
-/** Removes the lock of a dead owner, unless another start did so first and holds the lock by now. */
+/** Removes the lock of a dead owner, unless another start removed it first and holds the lock now. */
 function takeAway(lock, owner) {
   const aside = `${lock}-${process.pid}`;
   try {
@@ -253,7 +253,9 @@ function cacheFolder() {
       return folder;
     } catch (error) {
       if (folder !== wanted)
-        fail(`no cache folder can be written: ${error.message}. Set BATON_CACHE_DIR to one that can.`);
+        fail(
+          `cannot write to a cache folder: ${error.message}. Set BATON_CACHE_DIR to a folder that you can write to.`,
+        );
     }
   }
 }

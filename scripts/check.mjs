@@ -2,7 +2,7 @@
 //
 //   npm test                      the static checks and the quick tests: what to run before every commit
 //   npm run test:all              the static checks and all tests; with `-- --record` their durations are recorded
-//   npm run test:rest             the full tier, which `npm test` leaves out but for its smoke tests; CI runs both
+//   npm run test:rest             the full tier, of which `npm test` runs only the smoke tests; CI runs both
 //   npm test -- lint types        only the checks that are named
 //
 // The last line is always `N passed, N failed, N skipped`: each check counts as one, each test as one.
@@ -82,7 +82,7 @@ async function tests(tier, filters) {
   const { code } = await runProgram(file, [...front, 'run', ...filters, ...wantedTags, ...reporters], { stdio, env });
   try {
     const { passed, failed, skipped } = JSON.parse(fs.readFileSync(counts, 'utf8'));
-    // A file that does not load, or a rejection without an owner, fails the run without failing a test.
+    // A file that does not load, or an unhandled rejection, fails the run without failing a test.
     return { passed, failed: code === 0 ? failed : Math.max(failed, 1), skipped };
   } catch (error) {
     console.error(`the tests left no counts: ${error.message}`);

@@ -1,5 +1,5 @@
-// Makes src/agent/codex/wire/protocol.ts: the types of what Baton sends to Codex and answers it, cut out of the types that
-// the pinned binary itself generates. Of the large messages only the fields that Baton uses are kept.
+// Writes src/agent/codex/wire/protocol.ts: the types of the messages that Baton sends to Codex, taken from the types that the
+// pinned binary generates. Of large messages only the fields that Baton uses are kept.
 //
 //   node scripts/codex-protocol.mjs PATH_OF_CODEX            writes the file
 //   node scripts/codex-protocol.mjs PATH_OF_CODEX --print    prints it
@@ -12,7 +12,7 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const target = path.join('src', 'agent', 'codex', 'wire', 'protocol.ts');
 
-/** What Baton sends and answers, in the order of a session. Whatever these name comes along. */
+/** The messages that Baton sends, in the order of a session. The types that they name are included. */
 const messages = [
   ...['InitializeParams', 'ThreadStartParams', 'ThreadResumeParams', 'ThreadSetNameParams', 'ThreadCompactStartParams'],
   ...['TurnStartParams', 'TurnSteerParams', 'TurnInterruptParams', 'ThreadBackgroundTerminalsCleanParams'],
@@ -35,7 +35,7 @@ const fields = {
   AdditionalFileSystemPermissions: ['read', 'write'],
 };
 
-/** The members that are kept of a union with many, each by a word that only it has. */
+/** The members that are kept of a union with many, each identified by a word that only it contains. */
 const members = {
   UserInput: ['"text"'],
   DynamicToolSpec: ['"function"'],
@@ -73,7 +73,7 @@ function generate(binary) {
   }
 }
 
-/** The declarations of all messages and of every type they name, each once, users before what they use. */
+/** The declarations of all messages and of every type they name, each once; a type comes before the types it uses. */
 function closure(folder) {
   const open = [...messages];
   const seen = new Set(open);
@@ -103,14 +103,14 @@ function bodyOf(folder, name) {
 function trimmed(name, body) {
   if (members[name] !== undefined) {
     const kept = split(body, '|').filter((member) => members[name].some((word) => member.includes(word)));
-    if (kept.length !== members[name].length) throw new Error(`${name} has other members by now: ${body}`);
+    if (kept.length !== members[name].length) throw new Error(`The members of ${name} have changed: ${body}`);
     return kept.join(' | ');
   }
   if (fields[name] === undefined) return body;
   const all = split(body.slice(1, body.lastIndexOf('}')), ',');
   const kept = fields[name].map((field) => {
     const found = all.find((each) => each.startsWith(`${field}:`) || each.startsWith(`${field}?:`));
-    if (found === undefined) throw new Error(`${name} has no field ${field} any more.`);
+    if (found === undefined) throw new Error(`${name} no longer has the field ${field}.`);
     return found;
   });
   return `{\n${kept.join(',\n')} }`;

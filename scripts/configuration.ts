@@ -53,7 +53,7 @@ function tableOf(isWanted: (row: SettingRow) => boolean): string[][] {
   });
 }
 
-/** The words of a type for a narrow column: the examples of lists and maps stand in the text of the page. */
+/** The name of a type, short enough for a column. The page text has examples of lists and maps. */
 function shortened(allowed: string): string {
   return allowed.replace(/^(?:an?|the) /, '').replace(/, such as `[[{].*$/, '');
 }
@@ -82,7 +82,7 @@ function code(text: string): string {
   return `\`${text}\``;
 }
 
-/** A value as the file would have it. */
+/** A value in YAML. */
 function inYaml(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(inYaml).join(', ')}]`;
   if (typeof value !== 'object' || value === null) return String(value);

@@ -1,4 +1,4 @@
-// Makes docs/conformance.md: the requirements in test/conformance/rows/, and the tests that prove them.
+// Writes docs/conformance.md: the requirements in test/conformance/rows/, and the tests that prove them.
 //
 // A requirement is one line of a file in that folder, `- <id>: <text>`. A test proves it with a comment directly above it,
 // `// @conforms <id>, <id>`. A requirement without a test ends with its reason: `| overruled: …`, `| not yet: …` or
@@ -31,7 +31,7 @@ export interface SourceDocument {
 
 export interface Proof {
   readonly file: string;
-  /** Null when the tag is above nothing that runs. */
+  /** Null if no test follows the tag. */
   readonly title: string | null;
   readonly ids: readonly string[];
 }
@@ -90,7 +90,7 @@ export function findTags(file: string, text: string): readonly Proof[] {
 function titleOf(text: string): string | null {
   const [first = ''] = text.split('\n', 1);
   if (/^\w+\.(?:skip|todo)\(/.test(first)) return null;
-  // A case in a table is named by its longest text; the title of `it.each(table)('title', …)` is behind the table.
+  // A case in a table is named by its longest text; the title of `it.each(table)('title', …)` comes after the table.
   if (first.startsWith('{'))
     return [...first.matchAll(literals)].map(textOf).toSorted((a, b) => b.length - a.length)[0] ?? null;
   const isEach = /^\w+\s*\.(?:each|for|skipIf|runIf)\b/.test(text);
@@ -104,7 +104,7 @@ function textOf(literal: RegExpMatchArray): string {
   return (literal.groups?.text ?? '').replaceAll(/\\(?=['"`])/g, '');
 }
 
-/** What is wrong with the rows and the tags; nothing when the page can be trusted. */
+/** The problems of the rows and the tags; none if the page can be trusted. */
 export function conformanceProblems({ documents, proofs }: Conformance): readonly string[] {
   const rows = rowsOf(documents);
   const known = new Set(rows.map(({ id }) => id));

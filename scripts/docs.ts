@@ -52,7 +52,7 @@ export const codePages: readonly CodePage[] = [
   ...configurationTables,
 ];
 
-/** The catalogue, and what each adapter declares in its folder. */
+/** The catalogue, and the errors that each adapter declares in its folder. */
 export function allErrors(): Readonly<Record<string, ErrorEntry>> {
   const declared = [...trackerAdapters, ...agentBackends].map(({ errors }) => errors);
   return Object.assign({}, errorCatalogue, ...declared);
@@ -60,7 +60,7 @@ export function allErrors(): Readonly<Record<string, ErrorEntry>> {
 
 export const projectRoot = path.resolve(import.meta.dirname, '..');
 
-/** The page with the rows of the table replaced; what stands before and after the table stays. */
+/** The page with new rows in its table; the text before and after the table stays. */
 export function pageOf({ file, heading = '', rows }: CodePage): { readonly now: string; readonly wanted: string } {
   const now = readFileSync(path.join(projectRoot, file), 'utf8');
   const table = rows

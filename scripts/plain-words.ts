@@ -87,13 +87,13 @@ export function wordsIn(
     );
 }
 
-/** Prose alone: code may have to use a word that another specification fixed. Lines stay where they are. */
+/** Only the prose, because code may have to use a word of another specification. Line numbers stay the same. */
 function withoutCode(text: string): string {
   const blank = (code: string): string => code.replaceAll(/[^\n]/g, ' ');
   return text.replaceAll(/^```[\s\S]*?^```/gm, blank).replaceAll(/`[^`\n]*`/g, blank);
 }
 
-/** What stands between the quotes after `it(`, `describe(` and their variants, at its line. */
+/** The titles of `it(`, `describe(` and their variants, each on its line. */
 function titlesOnly(text: string): string {
   return text
     .split('\n')
