@@ -201,7 +201,7 @@ async function watchAdditions(scratch: Scratch, built: BuiltBaton): Promise<Addi
   const seen: { kept: number; ended: number; begun: number; process: number }[] = [];
   for (let index = 0; index < additions; index += 1) {
     const beganAt = now();
-    const args = ['issue', 'add', `Ticket ${index}`, '--json', '--workflow', workflow, '--state-dir', stateDir];
+    const args = ['issue', 'add', `Issue ${index}`, '--json', '--workflow', workflow, '--state-dir', stateDir];
     const child = spawn(process.execPath, [built.program, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
     const [said, [code]] = await Promise.all([text(child.stdout), once(child, 'exit')]);
     const endedAt = now();

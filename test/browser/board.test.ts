@@ -44,7 +44,7 @@ describeInChromium('the board of the dashboard', (browser) => {
     await page.keyboard.type('A new wish');
     await page.keyboard.press('Tab');
     await page.keyboard.type('Told in a *few* words');
-    // Closed by mistake: what was typed is there again.
+    // Closed by mistake: the typed text is still there.
     await page.keyboard.press('Escape');
     await page.keyboard.press('n');
     const dialog = part(page, 'issue_file').and(page.getByRole('dialog'));
@@ -53,7 +53,7 @@ describeInChromium('the board of the dashboard', (browser) => {
     await dialog.locator('[name=labels]').fill('large, urgent');
     await page.keyboard.press('Enter');
     await dialog.waitFor({ state: 'detached' });
-    // Its agent has no script, so it asks: what it does not matter here.
+    // Its agent has no script, so it asks what to do; the answer does not matter here.
     const anywhere = (of: Page): Locator => of.locator('.card', { hasText: 'A new wish' });
     await anywhere(page).waitFor();
     await anywhere(other.page).waitFor();
@@ -90,7 +90,7 @@ describeInChromium('the board of the dashboard', (browser) => {
     await reads(page.locator('output.notice.refused'), /BAT-3[\s\S]*(todo|backlog|done)/);
     await card('BAT-3', 'backlog').waitFor();
     expect(await card('BAT-3', 'review').count()).toBe(0);
-    // The daemon says no by its status, and the browser notes that by itself.
+    // The daemon refuses with its status, which the browser logs by itself.
     expect(window.wrong.splice(0).filter((text) => !/the server responded with a status of 4\d\d/.test(text))).toEqual(
       [],
     );
@@ -137,7 +137,7 @@ describeInChromium('the board of the dashboard', (browser) => {
     for (const id of hidden) await card(id, 'backlog').getByRole('checkbox').click();
     await page.getByRole('searchbox').fill('Three');
     await expect.poll(() => page.locator('.card').count(), patient).toBe(1);
-    // How many are selected, and how many of them are not shown.
+    // The number of selected issues, and of hidden ones among them.
     await reads(bar, /\b2\b[^\d]+\b2\b/);
     await part(bar, 'issue_move').click();
     await moveTo(page.getByRole('dialog', { name: /\b2\b/ }), 'done').click();
@@ -180,7 +180,7 @@ describeInChromium('the board of the dashboard', (browser) => {
     await tell(scene, 'live', { kind: 'issue_move', issue: id, to: 'done' });
     await reads(dialog.getByRole('status'), /\bdone\b/);
     expect(await choices()).toEqual(before);
-    // It is there already: the number sends nothing, and nothing else either.
+    // It is already there, so the number sends no command.
     await page.keyboard.press(number);
     expect(await dialog.count()).toBe(1);
     await page.keyboard.press('Escape');
@@ -292,7 +292,7 @@ describeInChromium('the boards of several projects', (browser) => {
   let window: Window;
   let page: Page;
   beforeAll(async () => {
-    // Nobody has the label: nothing starts.
+    // No issue has the label, so nothing starts.
     const boards = ['left', 'right'].map((name) => workflow(name, '{kind: board, required_labels: [nobody-has-it]}'));
     const mirror = workflow(
       'mirror',
@@ -410,14 +410,14 @@ function workflow(name: string, tracker: string): string {
   ].join('\n');
 }
 
-/** A command from elsewhere. */
+/** A command that another client sends. */
 async function tell({ url }: { readonly url: string }, project: string, asked: object): Promise<unknown> {
   const body = JSON.stringify({ ...asked, key: randomUUID() });
   const headers = { 'content-type': 'application/json' };
   return (await fetch(`${url}/api/v1/projects/${project}/commands`, { method: 'POST', headers, body })).json();
 }
 
-/** Presses a button that asks; true when it has gone. A press that was too soon is none. */
+/** Presses a button that asks for confirmation; true when it is gone. A press that was too soon does not count. */
 async function pressAgain(button: Locator): Promise<boolean> {
   if ((await button.count()) === 0) return true;
   await button.click({ timeout: 1_000 }).catch(() => {});
@@ -430,7 +430,7 @@ interface Mark {
   readonly right: number;
 }
 
-/** Runs in the page: the labels of the axis that can be seen. */
+/** Runs in the page: the visible labels of the axis. */
 const seenMarks = `[...document.querySelectorAll('.waterfall .axis span')]
   .filter((mark) => mark.textContent !== '' && getComputedStyle(mark).color !== 'rgba(0, 0, 0, 0)')
   .map((mark) => ({ text: mark.textContent, left: mark.getBoundingClientRect().left, right: mark.getBoundingClientRect().right }))`;

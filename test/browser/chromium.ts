@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { type Browser, chromium } from 'playwright-core';
 import { afterAll, beforeAll, describe } from 'vitest';
 
-/** Where Debian and others have it. */
+/** Its path on Debian and others. */
 const usual = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 
 /** The program: `BATON_CHROMIUM` if it is set, otherwise the machine's own. */
@@ -14,12 +14,12 @@ function findChromium(): string | { readonly missing: string } {
   return found ?? { missing: 'No Chromium is at hand. Install the package chromium, or name one by BATON_CHROMIUM.' };
 }
 
-/** A whole story in a browser starts daemons and agents, on two busy cores. */
+/** A browser test starts daemons and agents, on two busy cores. */
 const storyTest = { timeout: 120_000 };
 
 /**
- * A suite in a real browser, one for the whole of it. Where there is none the suite is skipped and tells why; where one
- * was asked for, by `CI` or by its name, that fails instead.
+ * A suite in a real browser, which its tests share. Without a browser the suite is skipped with the reason; if one
+ * is required, by `CI` or `BATON_CHROMIUM`, it fails instead.
  */
 export function describeInChromium(title: string, suite: (browser: () => Browser) => void): void {
   const found = findChromium();
@@ -30,7 +30,7 @@ export function describeInChromium(title: string, suite: (browser: () => Browser
   describe.skipIf(typeof found !== 'string')(title, storyTest, () => {
     let browser: Browser | undefined;
     beforeAll(async () => {
-      // A container gives no namespaces to its sandbox; what is shown here is this repository's own.
+      // A container has no namespaces for its sandbox; the pages shown here belong to this repository.
       if (typeof found === 'string')
         browser = await chromium.launch({ executablePath: found, args: ['--no-sandbox', '--disable-dev-shm-usage'] });
     }, 60_000);

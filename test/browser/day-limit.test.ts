@@ -36,7 +36,7 @@ describeInChromium('a reached limit of the day', (browser) => {
     // The next run waits before it spends anything.
     rmSync(path.join(scene.place.folder, 'allowed/spending'));
     await action(row, 'resume', 'live').click();
-    // A double click is no answer to a question.
+    // A double click is not a confirmation.
     const sure = row.locator('button.armed[data-part="resume"]');
     await expect
       .poll(async () => {

@@ -13,7 +13,7 @@ import { action, openWindow, part, reads, rowOf, settled, type Window } from './
 
 leaveNoPlaces();
 
-/** Each would set `hit`, ask elsewhere, or open something, if it were more than text. */
+/** If the page treated one of these as more than text, it would set `hit`, send a request elsewhere, or open something. */
 const attacks = [
   '<script>window.hit = 1</script>',
   '<img src=x onerror="window.hit=1">',
@@ -37,7 +37,7 @@ const inMarkdown = [
   '[ref]',
   'https://elsewhere.invalid/auto',
 ];
-/** What turns a line around, or is not seen; of the last a terminal makes colours, a title and a link. */
+/** Characters that reverse a line or are invisible, and escape sequences that set colours, a title and a link. */
 const tricks = 'abc\u202Efed\u202C zero\u200B\u2060width \u2066isolate\u2069 \uFEFF soft\u00ADhyphen \u{E0041}';
 const escapes = '\u001B[31mred\u001B]0;title\u0007\u001B]8;;https://elsewhere.invalid/\u0007link \u009B2J';
 const deep = `${'> '.repeat(1_000)}deep\n\n${'- a\n'.repeat(10)}${'*_'.repeat(10_000)}\n${'['.repeat(20_000)}\n${'<b>'.repeat(10_000)}`;
@@ -162,7 +162,7 @@ describeInChromium('a hostile issue', (browser) => {
   });
 });
 
-/** What an agent has filed is nobody's text that could be trusted. */
+/** Text that an agent filed is not trusted. */
 async function fileByStranger({ place }: BoardScene, title: string, description: string): Promise<void> {
   await inStore(place, async (store, project) => {
     const parts = { store, project, prefix: 'BAT', clock: systemClock, chance: systemChance, onChange: () => {} };
@@ -171,7 +171,7 @@ async function fileByStranger({ place }: BoardScene, title: string, description:
   });
 }
 
-/** Finds what a page must not have; it runs there. */
+/** Runs in the page: finds elements and attributes that it must not have. */
 const lookAround = `(raw) => {
   const all = [...document.querySelectorAll('body, body *')];
   const attributes = all.flatMap((element) => [...element.attributes].map(({ name, value }) => ({ element, name, value })));
@@ -185,7 +185,7 @@ const lookAround = `(raw) => {
       .filter(({ protocol }) => !['http:', 'https:', 'mailto:'].includes(protocol))
       .map(({ outerHTML }) => outerHTML),
     handlers: attributes.filter(({ name }) => name.startsWith('on')).map(({ name }) => name),
-    // The value of a field is what is sent, and is shown to nobody.
+    // The value of a field is only sent, not shown.
     hidden: [
       ...[document.title, ...texts.map(({ data }) => data)].filter(isOdd),
       ...attributes.filter(({ name, value }) => name !== 'value' && isOdd(value)).map(({ element }) => element.outerHTML),

@@ -31,11 +31,11 @@ describe('the built dashboard', () => {
 const issues = 10_000;
 const runs = 1_000;
 const visits = 5;
-/** A screen is full with far fewer; more is not drawn. */
+/** A screen is full with far fewer rows; no more are drawn. */
 const mostDrawn = 200;
 
 describeInChromium(`the dashboard with ${issues} issues and ${runs} runs`, (browser) => {
-  // Nobody has the label: every issue is a candidate, and none starts.
+  // No issue has the label: every issue is a candidate, and none starts.
   const scene = new BoardScene({ tracker: '{kind: board, required_labels: [nobody-has-it]}', pollMs: 60_000 });
   let window: Window;
   beforeAll(async () => {
@@ -68,7 +68,7 @@ describeInChromium(`the dashboard with ${issues} issues and ${runs} runs`, (brow
     }
     const paint = paints.toSorted((a, b) => a - b)[Math.floor(visits / 2)];
     if (process.env.BATON_SCREENSHOTS === '1') console.info(`first paints, in ms: ${paints.join(', ')}`);
-    // The machine is shared with other tests; docs/dashboard.md tells what it takes on a quiet one.
+    // Other tests share the machine; docs/dashboard.md has the times of a quiet one.
     expect(paint).toBeLessThan(3_000);
   });
 
@@ -112,12 +112,12 @@ describeInChromium(`the dashboard with ${issues} issues and ${runs} runs`, (brow
     await page.locator('.away').waitFor();
     await scene.start();
     await page.locator('.away').waitFor({ state: 'detached' });
-    // What changes after that is shown after everything was read anew.
+    // Later changes are shown after the reload.
     await edit(scene.url, near[0] ?? '', 'Changed since');
     await column.getByText('Changed since').waitFor();
     await expect.poll(here, patient).toEqual([name, top]);
     expect(await read()).toBeGreaterThanOrEqual(before);
-    // The browser notes by itself that nobody answered.
+    // The browser logs by itself that it got no answer.
     window.wrong.splice(0);
   });
 

@@ -7,20 +7,20 @@ import { commit, scratchRepository } from '../workspace/git/scratch-repository.t
 const bootstrap = fileURLToPath(new URL('../../scripts/bootstrap.mjs', import.meta.url));
 const patienceMs = 60_000;
 
-/** A daemon that a browser can look at. */
+/** A daemon whose dashboard a browser can open. */
 export interface Scene extends Disposable {
   readonly place: Place;
   readonly daemon: RunningBaton;
   readonly url: string;
 }
 
-/** What the API of a scene answers. */
+/** An answer of the API of a scene. */
 // biome-ignore lint/suspicious/noExplicitAny: each test checks the part it is about.
 export async function ask({ url }: Pick<Scene, 'url'>, path: string): Promise<any> {
   return (await fetch(`${url}/api/v1/${path}`)).json();
 }
 
-/** The demo as the README starts it, with agents that do not take the time to be watched. */
+/** The demo as the README starts it, with faster agents. */
 export async function startDemo(): Promise<Scene> {
   const place = new Place({ BATON_REHEARSAL_SPEED: '10' });
   const daemon = startProgram(place, process.execPath, [bootstrap, 'src/cli/main.ts', 'demo', '--dir', 'demo']);
@@ -36,8 +36,8 @@ interface SceneWish {
 }
 
 /**
- * A daemon on its own board, with a repository, and the stand-in as its agent: what the description of an issue says in a
- * script is what the agent does. It has as many slots as a test has tickets at once.
+ * A daemon on its own board, with a repository and the scripted agent `rehearsal`, which carries out the script in the
+ * description of an issue. It has as many slots as a test has issues at once.
  */
 export class BoardScene implements Scene {
   readonly place: Place = new Place();
@@ -60,7 +60,7 @@ export class BoardScene implements Scene {
     return this.#url;
   }
 
-  /** Starts the daemon; the next time on the same port, as it keeps that. */
+  /** Starts the daemon; after a restart it has the same port. */
   async start(): Promise<void> {
     const daemon = startBaton(this.place, 'start');
     this.#daemon = daemon;
@@ -68,13 +68,13 @@ export class BoardScene implements Scene {
     await until(() => daemon.stderr().includes('orchestrator_started'), 'the daemon works', patienceMs);
   }
 
-  /** As the machine does when it has no memory left. */
+  /** Kills it, as a machine without memory does. */
   async kill(): Promise<void> {
     this.daemon.child.kill('SIGKILL');
     await this.daemon.ended;
   }
 
-  /** Files an issue whose agent does these steps, and gives its identifier. */
+  /** Files an issue whose agent carries out these steps, and returns its identifier. */
   async file(title: string, steps: readonly string[], ...args: string[]): Promise<string> {
     return this.fileText(title, script(steps), ...args);
   }
@@ -84,7 +84,7 @@ export class BoardScene implements Scene {
     return issue.identifier;
   }
 
-  /** Lets agents go on that wait for this name. */
+  /** Lets agents continue that wait for this name. */
   allow(name: string): void {
     this.place.write(`allowed/${name}`, '');
   }
@@ -99,7 +99,7 @@ export const waitFor = (name: string): string => `run sh until.sh ${name}`;
 
 const untilFile = 'while [ ! -e "../../allowed/$1" ]; do sleep 0.05; done\n';
 
-/** A description with a script for the stand-in. */
+/** A description with a script for the scripted agent. */
 export function script(steps: readonly string[]): string {
   return ['What is to be done, in **Markdown**.', '', '```rehearsal', ...steps, '```'].join('\n');
 }

@@ -10,7 +10,7 @@ import type { Scene } from './scenes.ts';
 const images = fileURLToPath(new URL('../../docs/images/', import.meta.url));
 
 /**
- * Takes a picture for the documents, with the names of this machine left out. It is kept with `BATON_SCREENSHOTS=1` only:
+ * Takes a screenshot for the docs, without the names of this machine. It is written only with `BATON_SCREENSHOTS=1`:
  * a test run changes no file.
  */
 export async function picture(page: Page, name: string, { place }: Scene): Promise<void> {
@@ -29,7 +29,7 @@ const rename = `({ folder, host }) => {
     node.nodeValue = node.nodeValue === host ? 'this-machine' : node.nodeValue.replaceAll(folder, '/home/you');
 }`;
 
-/** What keeps people out who do not see well, or have no mouse; in light, and what the colours do in dark. */
+/** Serious accessibility problems, in light mode; in dark mode only those of colours. */
 export async function barriersOf(page: Page): Promise<readonly string[]> {
   const found = [...(await barriers(page, 'light')), ...(await barriers(page, 'dark'))];
   await page.emulateMedia({ colorScheme: 'light' });
@@ -38,7 +38,7 @@ export async function barriersOf(page: Page): Promise<readonly string[]> {
 
 async function barriers(page: Page, colorScheme: 'light' | 'dark'): Promise<readonly string[]> {
   await page.emulateMedia({ colorScheme });
-  // In the old way it opens no window of its own; there is only one frame.
+  // The legacy mode opens no extra window; there is only one frame.
   const check = new AxeBuilder({ page }).setLegacyMode(true);
   const { violations } = await (colorScheme === 'dark' ? check.withRules('color-contrast') : check).analyze();
   return violations

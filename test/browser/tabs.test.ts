@@ -25,14 +25,14 @@ describeInChromium('a browser with many tabs of the dashboard', (browser) => {
     scene[Symbol.dispose]();
   });
 
-  /** Chromium without a screen shows every page; this one is told otherwise. */
+  /** Headless Chromium treats every page as visible; this hides one. */
   const show = (page: Page, state: 'visible' | 'hidden') =>
     page.evaluate(
       `Object.defineProperty(document, 'visibilityState', { configurable: true, get: () => '${state}' });
        document.dispatchEvent(new Event('visibilitychange'));`,
     );
 
-  /** That a project is paused, and since when. */
+  /** The text that says that a project is paused. */
   const paused = (page: Page) => page.locator('.vitals .paused[data-part="pause"]');
 
   // @conforms dashboard.28

@@ -21,9 +21,9 @@ describeInChromium('updates do not interrupt typing, reading or the keyboard', (
     await window?.[Symbol.asyncDispose]();
     scene[Symbol.dispose]();
   });
-  /** The field that is open for this action. */
+  /** The open field of this action. */
   const field = (name: string): Locator => page.locator(`form.note[data-part="${name}"] textarea`);
-  /** What somebody else asks for, at another window. */
+  /** A command by someone else, from another window. */
   const command = async (asked: object): Promise<void> => {
     const answer = await fetch(`${scene.url}/api/v1/projects/live/commands`, {
       method: 'POST',
@@ -32,7 +32,7 @@ describeInChromium('updates do not interrupt typing, reading or the keyboard', (
     });
     expect(await answer.json()).toMatchObject({ command: { status: 'done' } });
   };
-  /** What has the focus: a link by its name, a button by what it does and with which issue, a field by what it is for. */
+  /** The focused element: a link by its name, a button by its action and issue, a field by its purpose. */
   const focus = (): Promise<string> =>
     page.locator(':focus').evaluateAll(([it]) => {
       if (it === undefined) return 'nowhere';
@@ -42,7 +42,7 @@ describeInChromium('updates do not interrupt typing, reading or the keyboard', (
       const [about = ''] = /\b[A-Z]+-\d+\b/.exec(name) ?? [];
       return it.dataset.part === undefined ? name : `${isArmed ? 'armed ' : ''}${it.dataset.part} ${about}`.trim();
     });
-  /** Goes on typing letters that are also keys of the page; they reach the field, and no other one. */
+  /** Continues typing letters that are also keys of the page; they must reach this field only. */
   const goOnTyping = async (where: Locator, before: string): Promise<void> => {
     await page.keyboard.type(' n g b j x ?');
     expect(await where.inputValue()).toBe(`${before} n g b j x ?`);
@@ -58,7 +58,7 @@ describeInChromium('updates do not interrupt typing, reading or the keyboard', (
     });
     return typed;
   };
-  /** The form says that what it was opened for cannot be sent any more, and offers something else. */
+  /** The form says that its action is no longer possible, and offers another one. */
   const refuses = async (...others: readonly string[]): Promise<void> => {
     await expect.poll(() => page.locator('form.note button[type=submit]').count(), patient).toBe(0);
     for (const other of others) await part(page.locator('.note-state'), other).waitFor();
@@ -78,7 +78,7 @@ describeInChromium('updates do not interrupt typing, reading or the keyboard', (
     await rowOf(page, 'waiting', id).waitFor();
     await goOnTyping(steer, 'look left');
     await refuses('retry_with_note');
-    // Nothing is sent that the person did not mean.
+    // Nothing is sent that the person did not intend.
     await page.keyboard.press('Enter');
     expect(await steer.inputValue()).toBe('look left n g b j x ?');
     await part(page.locator('.note-state'), 'retry_with_note').click();
@@ -99,7 +99,7 @@ describeInChromium('updates do not interrupt typing, reading or the keyboard', (
     await rowOf(page, 'waiting', id).waitFor();
     const note = await begin('retry_with_note', id, 'mind it');
     await command({ kind: 'issue_retry', issue: id });
-    // An agent that is not at work yet cannot be told anything.
+    // An agent that has not started yet cannot receive a message.
     await rowOf(page, 'running', id)
       .getByText(/hello|until/)
       .waitFor();
@@ -108,7 +108,7 @@ describeInChromium('updates do not interrupt typing, reading or the keyboard', (
     await part(page.locator('.note-state'), 'issue_steer').click();
     await page.keyboard.press('Enter');
     await rowOf(page, 'running', id).getByText('told: mind it n g b j x ?').waitFor();
-    // The row that was kept for the note goes with it; the focus goes to one that is left.
+    // The row that stayed for the note disappears with it; the focus moves to another row.
     await rowOf(page, 'waiting', id).waitFor({ state: 'detached' });
     await expect.poll(focus, patient).toMatch(/^BAT-\d: /);
     window.expectNothingWrong();
@@ -133,7 +133,7 @@ describeInChromium('updates do not interrupt typing, reading or the keyboard', (
     await action(page, 'issue_steer', 'BAT-1').click();
     await page.keyboard.press('Escape');
     expect(await focus()).toBe('issue_steer BAT-1');
-    // A key that is held down opens, and sends nothing.
+    // A key that is held down opens the form, and sends nothing.
     await page.keyboard.down('Enter');
     await page.keyboard.down('Enter');
     await page.keyboard.up('Enter');
@@ -149,14 +149,14 @@ describeInChromium('updates do not interrupt typing, reading or the keyboard', (
     const stop = action(page, 'issue_stop', 'BAT-1');
     await stop.focus();
     await page.keyboard.down('Enter');
-    // The time after which a second press is an answer.
+    // After this time a second press counts as a confirmation.
     await page.waitForTimeout(450);
     await page.keyboard.down('Enter');
     await page.keyboard.up('Enter');
     expect(await focus()).toBe('armed issue_stop BAT-1');
     await page.keyboard.press('Escape');
 
-    // Whoever types into a field that is taken away has not noticed yet: no key of the page is meant.
+    // A user who was typing when the field disappeared has not noticed yet, so no key acts on the page.
     await window.go('/board');
     await page.getByRole('searchbox').pressSequentially('nee');
     await page.locator(':focus').evaluate((it) => it.remove());
@@ -227,7 +227,7 @@ describeInChromium('updates do not interrupt typing, reading or the keyboard', (
     await goToScreen(page, '/');
     expect(await row.getByLabel('blue').isChecked()).toBe(true);
 
-    // It asks and runs, so it has two rows; what came of an action is told in the one where it was asked for.
+    // It asks and runs, so it has two rows; the result of an action is shown in the row where it was started.
     await action(page, 'issue_steer', id).click();
     await page.keyboard.type('hm');
     await page.keyboard.press('Enter');

@@ -1,18 +1,18 @@
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { expect } from 'vitest';
 
-/** A person's window on a dashboard, and everything that must not happen in it. */
+/** A browser window with the dashboard, and a record of everything that must not happen in it. */
 export interface Window extends AsyncDisposable {
   readonly page: Page;
   /** Errors of the console and of scripts, dialogs, and requests to anywhere but the daemon. */
   readonly wrong: string[];
   /** Goes to an address of the dashboard, as typed. */
   go(path: string): Promise<void>;
-  /** Fails with what must not have happened, and forgets it. */
+  /** Fails if anything was recorded that must not happen, and clears the record. */
   expectNothingWrong(): void;
 }
 
-/** As the pictures of the documents have it. */
+/** The size of the screenshots in the docs. */
 const size = { width: 1280, height: 860 };
 const patienceMs = 20_000;
 
@@ -42,20 +42,20 @@ export async function openWindow(browser: Browser, url: string, more: BrowserCon
   };
 }
 
-/** The text of something, once it has these words. */
+/** Waits until the text of an element matches. */
 export async function reads(locator: Locator, words: string | RegExp): Promise<void> {
   await expect.poll(() => locator.allInnerTexts().then((all) => all.join('\n')), patient).toMatch(words);
 }
 
-/** How long something is waited for that follows from what was done. */
+/** How long a test waits for an effect. */
 export const patient = { timeout: patienceMs, interval: 50 };
 
-/** What a page calls this in its code (`data-part`), whatever it says to people. */
+/** An element by its stable code (`data-part`), independent of its text. */
 export function part(within: Page | Locator, name: string): Locator {
   return within.locator(`[data-part="${name}"]`);
 }
 
-/** The button for something that can be done with an issue, or a project; its name says with which. */
+/** The button of an action on an issue or a project, which its name contains. */
 export function action(within: Page | Locator, name: string, about: string): Locator {
   return within.getByRole('button', { name: new RegExp(`\\b${about}\\b`) }).and(part(within, name));
 }
@@ -74,17 +74,17 @@ export function rowOf(page: Page, name: BandName, identifier: string): Locator {
   });
 }
 
-/** Opens a part of the Issue, Run or System screen, by its name in the address. */
+/** Opens a tab of the Issue, Run or System screen, by its name in the address. */
 export async function openTab(page: Page, name: string): Promise<void> {
   await part(page.locator('nav.tabs'), name).click();
 }
 
-/** Goes to a screen by the navigation over all of them. */
+/** Goes to a screen by the navigation at the top. */
 export async function goToScreen(page: Page, path: string): Promise<void> {
   await page.locator(`nav.screens a[href^="${path}"]`).first().click();
 }
 
-/** Resolves when a screen has what it shows. */
+/** Resolves when a screen has loaded its data. */
 export async function settled(page: Page): Promise<void> {
   await page.locator('h1').waitFor({ state: 'attached' });
   await expect.poll(() => page.locator('main [aria-busy="true"]').count(), patient).toBe(0);

@@ -25,7 +25,7 @@ describeInChromium('a day of work at the dashboard', (browser) => {
     scene[Symbol.dispose]();
   });
   const watched = (): Promise<string | null> => part(rowOf(page, 'running', 'BAT-1'), 'watch').getAttribute('href');
-  /** The field that is open for a word to an agent. */
+  /** The open field for a message to an agent. */
   const field = (name: string) => page.locator(`form.note[data-part="${name}"] textarea`);
   const paused = (of: Page) => of.locator('.vitals .paused[data-part="pause"]');
 
@@ -70,7 +70,7 @@ describeInChromium('a day of work at the dashboard', (browser) => {
   it('stops a run after a second press, and retries with a note that reaches the agent', async () => {
     await action(page, 'issue_stop', 'BAT-1').click();
     await armed(page, 'issue_stop').waitFor();
-    // A double click is no answer to a question.
+    // A double click is not a confirmation.
     await expect.poll(() => pressAgain(armed(page, 'issue_stop')), patient).toBe(true);
     await part(page.locator('.why-here'), 'held').waitFor();
     await page.locator('.live').waitFor({ state: 'detached' });
@@ -127,7 +127,7 @@ describeInChromium('a day of work at the dashboard', (browser) => {
     await scene.start();
     expect(scene.url).toBe(url);
     await page.locator('.away').waitFor({ state: 'detached' });
-    // Its run died with the daemon and is begun again: another row, the same words.
+    // Its run died with the daemon and started again: another row, the same text.
     await expect.poll(watched, patient).not.toBe(run);
     await rowOf(page, 'running', 'BAT-1').getByText('The needle is here').waitFor();
     if (!(await word.isVisible())) await action(page, 'issue_steer', 'BAT-1').click();
@@ -135,9 +135,9 @@ describeInChromium('a day of work at the dashboard', (browser) => {
     await word.fill('a whole sentence');
     await page.locator('form.note button[type=submit]').click();
     await rowOf(page, 'running', 'BAT-1').getByText('told: a whole sentence').waitFor();
-    // The other window was open all the time.
+    // The other window stayed open.
     await rowOf(other.page, 'running', 'BAT-1').getByText('told: a whole sentence').waitFor();
-    // In the words of the browser: the daemon was gone, or had just started and did not have its projects yet.
+    // Messages of the browser: the daemon was gone, or had just started without its projects.
     const refused = /^console: Failed to load resource: (?:net::ERR_|.*\b503\b)/;
     for (const each of [window, other]) expect(each.wrong.splice(0).filter((text) => !refused.test(text))).toEqual([]);
   });
@@ -153,12 +153,12 @@ describeInChromium('a day of work at the dashboard', (browser) => {
     await page.locator('.feedback.sending').waitFor();
     await page.locator('.away').waitFor({ timeout: 30_000 });
     const since = await page.locator('.away time').first().getAttribute('datetime');
-    // The last that was heard of it, not the time at which it was missed. Clocks of pages tick by seconds.
+    // The time of its last message, not the time when the page noticed. The clock of a page ticks in seconds.
     expect(Math.abs(Date.parse(since ?? '') - stoppedAt)).toBeLessThan(7_500);
     await page.locator('.feedback.lost').waitFor();
     scene.daemon.child.kill('SIGCONT');
     await page.locator('.away').waitFor({ state: 'detached' });
-    // Whether it had heard of it or not: asked again, it is carried out once.
+    // Whether or not it received the command: sent again, it is carried out once.
     if ((await pause.count()) > 0) await pause.click({ timeout: 2_000 }).catch(() => {});
     await paused(page).waitFor();
     await action(page, 'resume', 'live').click();
@@ -167,12 +167,12 @@ describeInChromium('a day of work at the dashboard', (browser) => {
   });
 });
 
-/** A button that was pressed once and asks whether that is meant. */
+/** A button that was pressed once and asks for confirmation. */
 function armed(page: Page, name: string): Locator {
   return page.locator(`button.armed[data-part="${name}"]`);
 }
 
-/** Presses a button that asks; true once what it asked was answered. */
+/** Presses a button that asks for confirmation; true when it was confirmed. */
 async function pressAgain(button: Locator): Promise<boolean> {
   if ((await button.count()) === 0) return true;
   await button.click();

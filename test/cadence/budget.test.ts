@@ -18,7 +18,7 @@ function timesTold({ logger }: Day, message: string): number {
   return logger.events().filter((each) => each === message).length;
 }
 
-/** A person who asks again and again, until next to nothing is left. */
+/** A person who sends commands until almost no requests are left. */
 async function spendNearlyAll(day: Day): Promise<void> {
   for (let asked = 0; stepNow(day) !== 'essential_only'; asked += 1) {
     if (asked > limit) throw new Error(`${asked} polls were asked for, and it is still ${stepNow(day)}`);
@@ -31,7 +31,7 @@ function stepNow({ orchestrator }: Day): string {
   return orchestrator.read().polling.pressure.step;
 }
 
-/** Late enough that midnight is near, early enough for everything before it. */
+/** Near midnight, but with enough time for the test before it. */
 const evening = midnight + 20 * hour;
 
 const longWork = () => ({ turnMs: 30 * hour, movesTo: null });
@@ -43,7 +43,7 @@ describe('a budget of 500 requests a day at a poll every 30 seconds', { timeout:
     await day.clock.advance(wholeDay - 1);
     const first = await day.requests();
     expect(first).toBeLessThanOrEqual(limit);
-    // It does not stand still for the rest of the day either.
+    // Polls continue for the rest of the day.
     expect(day.sentSince(midnight + wholeDay - hour).length).toBeGreaterThan(0);
     for (const step of ['warned', 'stretched'] as const) expect(timesTold(day, steps[step])).toBe(1);
     await day.clock.advance(hour);
@@ -69,7 +69,7 @@ describe('a budget of 500 requests a day at a poll every 30 seconds', { timeout:
     await day.clock.advance(5 * minute);
     expect(day.ends).toEqual([]);
     day.linear.updateIssue('BAT-1', { state: 'Done' });
-    // What is left for custody is spread until midnight: the next look is not a minute away, but it comes.
+    // The rest, for essential requests, is spread until midnight: the next read is more than a minute away, but it comes.
     await day.clock.advance(30 * minute);
     expect(day.ends.map(({ identifier }) => identifier)).toEqual(['BAT-1']);
     await day.clock.advance(hour);
@@ -81,7 +81,7 @@ describe('a budget of 500 requests a day at a poll every 30 seconds', { timeout:
       expect(text).toContain('requests_per_day');
       expect(text).toContain(`${limit}`);
     }
-    // Nothing runs, so nothing is asked for until midnight.
+    // Nothing runs, so no request is sent until midnight.
     const before = await day.requests();
     await day.clock.advance(midnight + wholeDay - day.clock.now() - 1);
     expect(await day.requests()).toBe(before);
@@ -140,7 +140,7 @@ describe('a refusal with a reset time', { timeout: 60_000 }, () => {
       day.linear.addIssue();
       const resetAt = day.clock.now() + 37 * minute;
       day.linear.faults.next.push(refusal(resetAt, day.clock.now()));
-      // The next request hears it; then the turn of the run ends, and it wants to move its ticket.
+      // The next request is refused; then the turn of the run ends, and it wants to move its issue.
       await day.clock.advance(36 * minute);
       const refusedAt = day.linear.requests.find(({ status }) => status === 429 || status === 400)?.at ?? 0;
       expect(refusedAt).toBeGreaterThan(0);
@@ -150,7 +150,7 @@ describe('a refusal with a reset time', { timeout: 60_000 }, () => {
       expect(next).toBeGreaterThanOrEqual(opensAt);
       // Polls are spread by a tenth of their interval.
       expect(next).toBeLessThanOrEqual(opensAt + 3 * second);
-      // And everything goes on.
+      // Afterwards everything continues.
       await day.clock.advance(30 * minute);
       expect(day.starts.map(({ identifier }) => identifier)).toContain('BAT-2');
       expect([day.linear.stateOf('BAT-1'), day.linear.stateOf('BAT-2')]).toEqual(['Done', 'Done']);

@@ -32,7 +32,7 @@ export const midnight = Date.UTC(2026, 0, 1);
 
 type Section = Readonly<Record<string, unknown>>;
 
-/** What the workflow file says beside the tracker, in the words of the file. */
+/** The settings of the workflow file besides the tracker, in the syntax of the file. */
 export interface FileSections {
   readonly polling?: Section;
   readonly agent?: Section;
@@ -44,21 +44,21 @@ export interface DayOptions {
   readonly file?: FileSections | string;
   /** Wall time at the beginning. */
   readonly startAt?: number;
-  /** What the agent does with a ticket, by its identifier. */
+  /** The work of the agent on an issue, by its identifier. */
   readonly work?: (identifier: string) => Work;
-  /** Stands between the orchestrator and the real adapter. */
+  /** Wraps the real adapter for the orchestrator. */
   readonly through?: (tracker: Tracker) => Tracker;
-  /** The day of an earlier life, on whose store and Linear this one goes on. */
+  /** The day of a previous daemon, whose store and Linear this one continues with. */
   readonly after?: Day;
 }
 
-/** A run that began. */
+/** A run that started. */
 export interface Start {
   readonly identifier: string;
   readonly at: number;
 }
 
-/** A daemon's days: everything real from the orchestrator to the wire, and a fake Linear behind it. */
+/** The days of a daemon: everything is real from the orchestrator to the HTTP client, with a fake Linear behind it. */
 export interface Day {
   readonly clock: SleepyClock;
   readonly linear: FakeLinearCore;
@@ -69,17 +69,17 @@ export interface Day {
   readonly orchestrator: Orchestrator;
   readonly starts: readonly Start[];
   readonly ends: readonly Start[];
-  /** As by a person who works beside Baton: the file `.baton/last-activity` is touched now. */
+  /** Touches the file `.baton/last-activity`, as a person's script does. */
   touch(): void;
-  /** As by a person who saves another file: it is read, and the orchestrator is told. */
+  /** Replaces the workflow file, as a person who saves it: it is read, and the orchestrator gets the change. */
   save(file: FileSections): void;
-  /** So long each mode lasted, in milliseconds, as the health of the ticks told it. */
+  /** How long each mode lasted in milliseconds, by the health records of the ticks. */
   modes(): Readonly<Partial<Record<PaceMode, number>>>;
-  /** What left since then, by the wall clock. */
+  /** The requests that were sent since then, by the wall clock. */
   sentSince(from: number): readonly Sent[];
   /** How many requests the store has counted, by cause. */
   counted(): Promise<Readonly<Record<string, number>>>;
-  /** How many left. Throws when the wire, the fake's own log and the store do not say the same. */
+  /** The number of requests sent. Throws if the wire, the log of the fake and the store disagree. */
   requests(): Promise<number>;
 }
 
@@ -91,10 +91,10 @@ const surroundings = {
   version: '0',
 } as const;
 
-/** A run of ten minutes that moves its ticket to Done. */
+/** A run of ten minutes that moves its issue to Done. */
 const usualWork: Work = { turnMs: 10 * minute, movesTo: 'Done' };
 
-/** Composes a daemon and starts it; nothing has come due yet. */
+/** Composes and starts a daemon; nothing is due yet. */
 export async function beginDay(options: DayOptions = {}): Promise<Day> {
   const { after } = options;
   const clock = after?.clock ?? new SleepyClock(options.startAt ?? midnight);
@@ -123,7 +123,7 @@ export async function beginDay(options: DayOptions = {}): Promise<Day> {
     {},
   );
   const through = options.through ?? ((tracker: Tracker): Tracker => tracker);
-  // The real one compares settings each time, which is a seventh of a day's time here.
+  // The real one compares settings each time, which would take a seventh of the time of a simulated day.
   const known = new Map<Settings, Tracker>();
   const wrapped = new Map<Tracker, Tracker>();
   const trackerFor = (settings: Settings): Tracker => {
@@ -227,10 +227,10 @@ async function countedBy(store: Store, label: 'cause' | 'provider'): Promise<Rea
   return sums;
 }
 
-/** Read as the daemon reads it. */
+/** Reads the file as the daemon does. */
 function readFile(file: FileSections | string): LoadedWorkflow {
   const text = typeof file === 'string' ? file : `---\n${stringify(sectionsOf(file))}---\nWork.\n`;
-  // A workflow file has to do with no more of the surroundings than this.
+  // A workflow file depends on nothing else of the environment.
   const context = workflowContext(surroundings as unknown as Surroundings, '/state');
   return parseWorkflow(Buffer.from(text), '/w/WORKFLOW.md', context);
 }
@@ -240,7 +240,7 @@ function sectionsOf({ tracker = {}, ...sections }: FileSections): Section {
   return { tracker: { kind: 'linear', provider, ...tracker }, ...sections };
 }
 
-/** Writes down when sessions begin and end. */
+/** Records when sessions start and end. */
 function watchedAgent(agent: Agent, now: () => number, starts: Start[], ends: Start[]): Agent {
   return {
     ...agent,

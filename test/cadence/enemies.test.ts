@@ -70,7 +70,7 @@ describe('a candidate from an earlier read', { timeout: 60_000 }, () => {
     day.linear.addIssue();
     day.linear.relate('BAT-2', 'BAT-3');
     await day.clock.advance(5 * minute);
-    // A blocker elsewhere, opened again: only a read of BAT-3 itself shows it.
+    // A blocker in another project was reopened: only a read of BAT-3 itself shows it.
     day.linear.updateIssue('BAT-2', { state: 'In Progress' });
     await day.clock.advance(10 * minute);
     expect(day.orchestrator.read()).toMatchObject({ held: [{ issue: { identifier: 'BAT-1' } }], running: [] });

@@ -9,7 +9,7 @@ const file = (agent: Readonly<Record<string, unknown>>) => ({
 
 const work = () => ({ turnMs: 2 * minute, movesTo: 'In Review' });
 
-async function withTickets(count: number, agent: Readonly<Record<string, unknown>>): Promise<Day> {
+async function withIssues(count: number, agent: Readonly<Record<string, unknown>>): Promise<Day> {
   const day = await beginDay({ file: file(agent), work });
   for (let nth = 0; nth < count; nth += 1) day.linear.addIssue();
   return day;
@@ -19,7 +19,7 @@ const started = ({ starts }: Day): string[] => starts.map(({ identifier }) => id
 
 describe('agent.max_in_review', { timeout: 60_000 }, () => {
   it('starts nothing new while review is full, with the reason, and one issue for each that leaves', async () => {
-    const day = await withTickets(2, { max_in_review: 2 });
+    const day = await withIssues(2, { max_in_review: 2 });
     await day.clock.advance(10 * minute);
     day.linear.addIssue();
     day.linear.addIssue();
@@ -34,7 +34,7 @@ describe('agent.max_in_review', { timeout: 60_000 }, () => {
   });
 
   it('counts an issue that a run just moved there before the next run starts', async () => {
-    const day = await withTickets(4, { max_in_review: 2 });
+    const day = await withIssues(4, { max_in_review: 2 });
     await day.clock.advance(20 * minute);
     await day.orchestrator.stop();
     expect(started(day)).toEqual(['BAT-1', 'BAT-2']);
@@ -42,14 +42,14 @@ describe('agent.max_in_review', { timeout: 60_000 }, () => {
 
   it('is counted from the regular poll, without extra requests', async () => {
     const askedWith = async (agent: Readonly<Record<string, unknown>>) => {
-      const day = await withTickets(2, agent);
+      const day = await withIssues(2, agent);
       await day.clock.advance(60 * minute);
       expect(started(day)).toEqual(['BAT-1', 'BAT-2']);
       await day.requests();
       await day.orchestrator.stop();
       return day.counted();
     };
-    // What a poll lists, or gives back, a look need not ask for: with more states in the poll there are never more looks.
+    // An issue that a poll lists needs no read by id, so more states in a poll never cause more reads.
     const { retry: looks = 0, ...others } = await askedWith({ max_in_review: 2 });
     const { retry: looksWithout = 0, ...othersWithout } = await askedWith({});
     expect(others).toEqual(othersWithout);

@@ -1,17 +1,17 @@
 import { seededChance } from '../fake/seeded-chance.ts';
 import { beginDay, type DayOptions, hour, midnight, minute, second, wholeDay } from './day.ts';
 import { initialFile } from './initial-file.ts';
-import { fileTickets, usualWork } from './people.ts';
+import { fileIssues, usualWork } from './people.ts';
 
 /*
- * Measures for docs/cadence.md what each pace costs and how soon it starts a ticket: `node test/cadence/measure.ts`.
- * Requests of a day, with nothing to do and with twenty tickets between 09:00 and 17:00; the time from filing a ticket to
- * the start of its run, over 200 tickets filed at random.
+ * Measures for docs/cadence.md the requests of each pace and how soon it starts an issue: `node test/cadence/measure.ts`.
+ * Requests of a day, with nothing to do and with twenty issues between 09:00 and 17:00; the time from filing an issue to
+ * the start of its run, over 200 issues filed at random.
  */
 
 interface Row {
   readonly pace: string;
-  /** How many tickets a day, when the time to their start is measured; only an adaptive pace goes by that. */
+  /** Issues per day when the time to their start is measured; it matters only for an adaptive pace. */
   readonly filedADay: number;
   readonly file: NonNullable<DayOptions['file']>;
 }
@@ -32,18 +32,18 @@ const rows: readonly Row[] = [
 
 const filings = 200;
 
-async function requestsOfDay({ file }: Row, hasTickets: boolean): Promise<number> {
-  // The second day, because a start is activity too.
+async function requestsOfDay({ file }: Row, hasIssues: boolean): Promise<number> {
+  // The second day, because the start of Baton counts as activity.
   const day = await beginDay({ file, startAt: midnight - 2 * hour, work: usualWork });
   await day.clock.advance(2 * hour);
   const before = await day.requests();
-  if (hasTickets) fileTickets(day, 9 * hour, 24 * minute);
+  if (hasIssues) fileIssues(day, 9 * hour, 24 * minute);
   await day.clock.advance(wholeDay);
   await day.orchestrator.stop();
   return (await day.requests()) - before;
 }
 
-/** Tickets at random times of the day between the two hours; from filing to start. */
+/** Issues at random times of the day between the two hours; from filing to start. */
 async function reactions({ file, filedADay }: Omit<Row, 'pace'>, from: number, to: number): Promise<readonly number[]> {
   const text = typeof file === 'string' ? file.replace('max_concurrent_agents: 2', 'max_concurrent_agents: 10') : file;
   const work = () => ({ turnMs: 5 * minute, movesTo: 'Done' });
@@ -72,7 +72,7 @@ function tell(...cells: readonly (string | number)[]): void {
   process.stdout.write(`| ${cells.join(' | ')} |\n`);
 }
 
-tell('pace', 'a day with nothing to do', 'with 20 tickets', 'median', 'p99');
+tell('pace', 'a day with nothing to do', 'with 20 issues', 'median', 'p99');
 tell('---', '---', '---', '---', '---');
 for (const row of rows) {
   const counts = [await requestsOfDay(row, false), await requestsOfDay(row, true)];

@@ -1,6 +1,6 @@
 import type { Workspaces } from '../../src/workspace/workspace.ts';
 
-/** Workspaces that are names. Each look at one finds something new in it, as after an agent that works. */
+/** Workspaces that are only names. Each examination finds a change, as after an agent that works. */
 export function memoryWorkspaces(now: () => number): Workspaces {
   const made = new Map<string, number>();
   const pathOf = (identifier: string): string => `/workspaces/${identifier}`;

@@ -1,13 +1,13 @@
 // @module-tag full
 import { beforeAll, describe, expect, it } from 'vitest';
 import { beginDay, type Day, hour, midnight, minute, second, wholeDay } from './day.ts';
-import { fileTickets, openTickets, ticketsADay, usualWork } from './people.ts';
+import { fileIssues, issuesPerDay, openIssues, usualWork } from './people.ts';
 import type { Wire } from './wire.ts';
 
 const downFrom = 10 * hour;
 const downMs = 6 * hour;
 const downUntil = midnight + downFrom + downMs;
-/** The longest rest is the pace of a dormant Baton, and what spreads it: a tenth, at most half a minute. */
+/** The longest pause is the dormant interval plus jitter: a tenth, at most half a minute. */
 const longestRestMs = 5 * minute + 30 * second;
 
 interface Outage {
@@ -41,11 +41,11 @@ const outages: Readonly<Record<string, Outage>> = {
   },
 };
 
-/** Twenty tickets through the day, and the tracker gone for six hours in the middle of it, or not. */
+/** Twenty issues through the day, and the tracker gone for six hours in the middle of it, or not. */
 async function playDay(polling: Readonly<Record<string, unknown>>, outage: Outage | null): Promise<Day> {
-  const file = { polling, agent: { max_concurrent_agents: ticketsADay } };
+  const file = { polling, agent: { max_concurrent_agents: issuesPerDay } };
   const day = await beginDay({ file, work: usualWork });
-  fileTickets(day, 8 * hour, 30 * minute);
+  fileIssues(day, 8 * hour, 30 * minute);
   if (outage !== null) {
     day.clock.schedule(downFrom, () => outage.begin(day));
     day.clock.schedule(downFrom + downMs, () => outage.end(day));
@@ -66,9 +66,9 @@ describe('while the tracker is down for six hours', { timeout: 180_000 }, () => 
     it(`and ${what}, the day costs no more requests than an ordinary one, and nothing is lost`, async () => {
       const day = await playDay({ mode: 'adaptive' }, outage);
       expect(await day.requests()).toBeLessThanOrEqual(requestsWhenUp);
-      // Every ticket is done in the end, those too whose run could not tell.
-      expect(day.linear.records.issues.size).toBe(ticketsADay);
-      expect(openTickets(day)).toEqual([]);
+      // Every issue is done in the end, even if its run could not report it.
+      expect(day.linear.records.issues.size).toBe(issuesPerDay);
+      expect(openIssues(day)).toEqual([]);
       const filed = [...day.linear.records.issues.values()];
       const inOutage = filed.filter(({ createdAt }) => createdAt >= midnight + downFrom && createdAt < downUntil);
       expect(inOutage.length).toBeGreaterThan(10);

@@ -2,23 +2,23 @@ import type { Day } from './day.ts';
 import { minute } from './day.ts';
 import type { Work } from './working-agent.ts';
 
-/** Twenty tickets, of which every other one is moved to Done by its run, and the others by a person. */
-export const ticketsADay = 20;
+/** Twenty issues, of which every other one is moved to Done by its run, and the others by a person. */
+export const issuesPerDay = 20;
 
 const runMs = 9 * minute;
 
-/** Who moves a ticket when it is done: its run, or a person. */
+/** Who moves a finished issue: its run, or a person. */
 function isMovedByRun(identifier: string): boolean {
   return Number(identifier.split('-')[1]) % 2 === 0;
 }
 
-/** What the agent does with such a ticket; one that is left to a person goes on until that person comes. */
+/** The work of the agent; on an issue that a person closes it works until then. */
 export function usualWork(identifier: string): Work {
   return isMovedByRun(identifier) ? { turnMs: runMs, movesTo: 'Done' } : { turnMs: 60 * minute, movesTo: null };
 }
 
-/** People file a ticket every so often from now on, and close those that their run does not. */
-export function fileTickets({ clock, linear }: Day, afterMs: number, everyMs: number, count = ticketsADay): void {
+/** People file issues at an interval, and close those that their run does not. */
+export function fileIssues({ clock, linear }: Day, afterMs: number, everyMs: number, count = issuesPerDay): void {
   for (let nth = 0; nth < count; nth += 1) {
     clock.schedule(afterMs + nth * everyMs, () => {
       const { identifier } = linear.addIssue();
@@ -29,13 +29,13 @@ export function fileTickets({ clock, linear }: Day, afterMs: number, everyMs: nu
   }
 }
 
-/** A person works beside Baton for so long: the file of activity is touched every five minutes. */
+/** A person works for this long: the activity file is touched every five minutes. */
 export function beAtWork(day: Day, forMs: number): void {
   for (let at = 0; at <= forMs; at += 5 * minute) day.clock.schedule(at, day.touch);
 }
 
-/** The tickets that are not over yet. */
-export function openTickets({ linear }: Day): readonly string[] {
+/** The issues that are not finished yet. */
+export function openIssues({ linear }: Day): readonly string[] {
   return [...linear.records.issues.values()]
     .map(({ identifier }) => identifier)
     .filter((identifier) => linear.stateOf(identifier) !== 'Done');

@@ -4,7 +4,7 @@ import { beginDay, type Day, hour, midnight, minute, second } from './day.ts';
 import { initialFile } from './initial-file.ts';
 import { beAtWork } from './people.ts';
 
-/** Three in the morning, of a Baton that has been there since midnight. */
+/** Three in the morning; Baton started at midnight. */
 async function atThree(options: Parameters<typeof beginDay>[0] = {}): Promise<Day> {
   const day = await beginDay({ file: initialFile(), startAt: midnight + 2 * hour, ...options });
   await day.clock.advance(hour);
@@ -79,7 +79,7 @@ describe('in quiet hours', { timeout: 60_000 }, () => {
     // @conforms cadence.18
     it(`a night in Berlin polls by local time: ${night}`, async () => {
       const day = await beginDay({ file: initialFile('Europe/Berlin'), startAt: from - 30 * minute });
-      // Somebody works through the night, and nobody asks faster for that before the morning.
+      // Someone works through the night, and polls do not get faster before the morning.
       beAtWork(day, hours * hour + 2 * hour);
       await day.clock.advance(30 * minute + hours * hour);
       const polls = day.sentSince(from).length;

@@ -43,7 +43,7 @@ describe('an edited workflow file', { timeout: 60_000 }, () => {
     expect(await sentWithin(day, 5 * minute)).toBeGreaterThanOrEqual(20);
     expect(day.orchestrator.read().polling.mode).toBe('active');
     day.save(polling({ interval_ms: 1_800_000 }));
-    // Perhaps the one of the save itself.
+    // Perhaps the poll that the save caused.
     expect(await sentWithin(day, 25 * minute)).toBeLessThanOrEqual(1);
     expect(await sentWithin(day, 34 * minute)).toBeGreaterThanOrEqual(1);
     await day.orchestrator.stop();

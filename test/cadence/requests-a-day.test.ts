@@ -3,14 +3,14 @@ import { describe, expect, it } from 'vitest';
 import type { Tracker } from '../../src/tracker/tracker.ts';
 import { beginDay, type DayOptions, hour, minute, second, wholeDay } from './day.ts';
 import { initialFile } from './initial-file.ts';
-import { beAtWork, fileTickets, openTickets, ticketsADay, usualWork } from './people.ts';
+import { beAtWork, fileIssues, issuesPerDay, openIssues, usualWork } from './people.ts';
 
 /*
- * What a day costs, counted on the wire, by the fake Linear and in the store. The tight bounds are what was measured: a
- * feature that adds a request breaks them, and whoever adds it says here what it is for.
+ * The requests of a day, counted on the wire, by the fake Linear and in the store. The tight limits are measured values: a
+ * feature that adds a request exceeds them, and its author explains the request here.
  */
 
-/** A day on which nothing happens, from when Baton has noticed that. */
+/** A day on which nothing happens, counted from when Baton is dormant. */
 async function dormantDay(options: DayOptions = {}): Promise<number> {
   const day = await beginDay({ file: { polling: { mode: 'adaptive' } }, ...options });
   await day.clock.advance(hour + minute);
@@ -26,23 +26,23 @@ async function dormantDay(options: DayOptions = {}): Promise<number> {
 describe('the requests of a day', { timeout: 180_000 }, () => {
   // @conforms 3.28
   it('eight hours active, eight idle and eight dormant with twenty issues cost at most 2,600', async () => {
-    // Idle for eight hours: ten minutes after the last activity it begins, and dormant comes that much later.
+    // Idle for eight hours: it starts ten minutes after the last activity, and dormant starts that much later.
     const polling = { mode: 'adaptive', dormant_after_ms: 8 * hour + 10 * minute };
     const day = await beginDay({ file: { polling }, work: usualWork });
     beAtWork(day, 7 * hour + 50 * minute);
-    fileTickets(day, minute, 23 * minute);
+    fileIssues(day, minute, 23 * minute);
     await day.clock.advance(wholeDay);
     const { active = 0, idle = 0, dormant = 0, ...others } = day.modes();
     for (const lasted of [active, idle, dormant]) expect(Math.abs(lasted - 8 * hour)).toBeLessThanOrEqual(10 * second);
     expect(others).toEqual({});
-    expect(day.starts).toHaveLength(ticketsADay);
-    expect(openTickets(day)).toEqual([]);
+    expect(day.starts).toHaveLength(issuesPerDay);
+    expect(openIssues(day)).toEqual([]);
     const { poll, ...more } = await day.counted();
-    // One request a poll, whatever happens in it: 1,920 while active, 480 while idle, 96 while dormant.
+    // One request per poll: 1,920 while active, 480 while idle, 96 while dormant.
     expect(poll).toBeLessThanOrEqual(2_500);
-    // A ticket that its run closes: the states of its team, the move, the look after the turn and the one after the run.
-    // One that a person closes: a look before its workspace is removed.
-    const half = ticketsADay / 2;
+    // An issue that its run closes: the states of its team, the move, the read after the turn and the one after the run.
+    // One that a person closes: a read before its workspace is removed.
+    const half = issuesPerDay / 2;
     expect(more).toEqual({ agent: 2 * half, turn: half, retry: half, sweep: half });
     const requests = await day.requests();
     expect(requests).toBeLessThanOrEqual(2_550);
@@ -54,10 +54,10 @@ describe('the requests of a day', { timeout: 180_000 }, () => {
     tags: ['smoke'],
   }, async () => {
     const day = await beginDay({ file: initialFile(), work: usualWork });
-    fileTickets(day, 9 * hour, 24 * minute);
+    fileIssues(day, 9 * hour, 24 * minute);
     await day.clock.advance(wholeDay);
-    expect(openTickets(day)).toEqual([]);
-    expect(day.starts).toHaveLength(ticketsADay);
+    expect(openIssues(day)).toEqual([]);
+    expect(day.starts).toHaveLength(issuesPerDay);
     expect(day.modes()).toMatchObject({ quiet: 7 * hour });
     // Measured: 1,923. Six and a half hours of it are active.
     expect(await day.requests()).toBeLessThanOrEqual(1_930);

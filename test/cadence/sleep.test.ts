@@ -14,7 +14,7 @@ const files: Readonly<Record<string, Parameters<typeof beginDay>[0]>> = {
   'adaptively, as set by baton init': { file: initialFile() },
 };
 
-/** What leaves from now on for so long. */
+/** The number of requests sent within this time. */
 async function sentWithin(day: Day, ms: number): Promise<number> {
   const from = day.clock.now();
   await day.clock.advance(ms);
@@ -32,7 +32,7 @@ describe('a laptop that slept for eight hours', { timeout: 60_000 }, () => {
         const { intervalMs } = day.orchestrator.read().polling;
         // A tick notices it within seconds.
         expect(await sentWithin(day, 6 * second)).toBe(1);
-        // And then the usual pace, not what was missed: at most one is on its way.
+        // Then the usual pace; missed polls are not repeated, and at most one is in progress.
         expect(await sentWithin(day, intervalMs - 10 * second)).toBeLessThanOrEqual(1);
         expect(await sentWithin(day, 10 * intervalMs)).toBeLessThanOrEqual(11);
         await day.requests();

@@ -8,8 +8,8 @@ interface Waiting {
 }
 
 /**
- * A simulated clock on a machine that sleeps. What must hold: while it sleeps nothing runs; on waking every timer that
- * fell due meanwhile comes at once, late, in whatever order, and the others come when they were meant to.
+ * A simulated clock on a machine that sleeps. What must hold: during sleep nothing runs; on waking every timer that
+ * came due during sleep fires at once, late, in any order, and the others fire at their time.
  */
 export class SleepyClock implements Clock {
   readonly #base: SimulatedClock;
@@ -55,7 +55,7 @@ export class SleepyClock implements Clock {
     return this.#base.advanceUntil(done, limitMs);
   }
 
-  /** Asleep on a machine whose monotonic clock goes on: afterwards all timers are late. */
+  /** Sleep on a machine whose monotonic clock continues: afterwards all timers are late. */
   sleepLate(durationMs: number): void {
     this.#sleptMs += durationMs;
     for (const waiting of this.#waiting) {
@@ -64,7 +64,7 @@ export class SleepyClock implements Clock {
     }
   }
 
-  /** Asleep on a machine whose monotonic clock stands still meanwhile: only the wall clock tells. */
+  /** Sleep on a machine whose monotonic clock stops: only the wall clock shows it. */
   sleepStill(durationMs: number): void {
     this.#base.jumpWall(durationMs);
   }

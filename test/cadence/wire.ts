@@ -1,10 +1,10 @@
 import type { Transport, TransportAnswer } from '../../src/http/transport.ts';
 import type { FakeLinearCore } from '../fake/linear/fake-linear.ts';
 
-/** How the service is to be reached just now. */
+/** How the service can be reached now. */
 export type Weather = 'up' | 'refused' | 'hanging';
 
-/** A request that left, whether it arrived or not. */
+/** A request that was sent, whether it arrived or not. */
 export interface Sent {
   readonly at: number;
   readonly operation: string;
@@ -16,7 +16,7 @@ export interface Wire extends Transport {
   readonly sent: Sent[];
 }
 
-/** A way to a fake Linear without sockets, on which every request that leaves is written down. */
+/** A connection to a fake Linear without sockets, which records every request. */
 export function createWire(linear: FakeLinearCore, now: () => number): Wire {
   const sent: Sent[] = [];
   const wire: Wire = {

@@ -2,11 +2,11 @@ import type { Agent, AgentSession, SessionRequest, TurnResult } from '../../src/
 import { type Clock, sleep } from '../../src/clock/clock.ts';
 import { BatonError } from '../../src/core/baton-error.ts';
 
-/** What an agent does with its ticket. */
+/** The work of an agent on its issue. */
 export interface Work {
-  /** How long its one turn takes, or each of them. */
+  /** How long each turn takes. */
   readonly turnMs: number;
-  /** Where it moves its ticket at the end of the turn, by its tool; null: it leaves that to people. */
+  /** Where it moves its issue with its tool at the end of the turn; null if people move it. */
   readonly movesTo: string | null;
   /** Whether it says something every minute; a silent one stalls. */
   readonly isSilent?: boolean;
@@ -16,7 +16,7 @@ export interface Work {
 
 const eventEveryMs = 60_000;
 
-/** An agent without a process: it works for a while by the clock, says so every minute, and may move its ticket. */
+/** An agent without a process: it works for a while by the clock, says so every minute, and may move its issue. */
 export function workingAgent(clock: Clock, workOn: (identifier: string) => Work): Agent {
   return {
     backend: 'working',

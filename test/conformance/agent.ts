@@ -100,7 +100,7 @@ export function agentConformance(harness: AgentHarness): void {
         env: { BATON_ISSUE_IDENTIFIER: 'T-1' },
         recovery: null,
         tools: {
-          tools: [{ name: 'comment', description: 'Says something on the ticket.', inputSchema: { type: 'object' } }],
+          tools: [{ name: 'comment', description: 'Says something on the issue.', inputSchema: { type: 'object' } }],
           call: async (name, input): Promise<ToolAnswer> => {
             calls.push([name, input]);
             return options.answer ?? { success: true, output: 'noted' };

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { BatonError } from '../../src/core/baton-error.ts';
 import type { Issue } from '../../src/core/issue/issue.ts';
 import type { Tracker } from '../../src/tracker/tracker.ts';
-import { issue as ticket } from '../fake/issues.ts';
+import { issue as anyIssue } from '../fake/issues.ts';
 
 /** What an adapter brings so that the suite can run on it: a tracker that has exactly these issues, and ways to change it. */
 export interface TrackerHarness {
@@ -41,7 +41,7 @@ export function trackerConformance(
   open: (issues: readonly Issue[]) => Promise<TrackerHarness>,
   states: TrackerStates = usualStates,
 ): void {
-  const issue = (changes: Partial<Issue>): Issue => ticket({ state: states.todo, ...changes });
+  const issue = (changes: Partial<Issue>): Issue => anyIssue({ state: states.todo, ...changes });
   describe(`${name} conforms to the tracker seam`, () => {
     const opened: TrackerHarness[] = [];
     const openWith = async (...issues: Issue[]): Promise<TrackerHarness> => {
@@ -151,7 +151,7 @@ export function trackerConformance(
       if (tracker.fetchComments === undefined) return skip('nothing can be said in this tracker');
       expect(await tracker.fetchComments('1')).toEqual({ comments: [], hasEarlier: false });
       await comment('1', 'The hinge is on the wrong side.');
-      await comment('2', 'Another ticket.');
+      await comment('2', 'Another issue.');
       await tracker.changes?.addComment('1', 'Moved it.', { kind: 'run', runId: 'run-1' });
       await comment('1', ' Not *quite*:\n\n\tlower. ');
       const before = requests();

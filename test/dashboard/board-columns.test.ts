@@ -94,10 +94,10 @@ describe('the columns of the board', () => {
         expect([...shown].sort()).toEqual([...fresh].sort());
         const stays = before.filter((id) => fresh.includes(id));
         expect(shown.filter((id) => stays.includes(id))).toEqual(stays);
-        // Nothing that came is between two that stay.
+        // No new issue is between two that stay.
         const first = shown.findIndex((id) => stays.includes(id));
         if (first !== -1) expect(shown.slice(first, first + stays.length)).toEqual(stays);
-        // The words are the new ones.
+        // The text is the new one.
         for (const issue of after.issues) expect(read.issues).toContain(issue);
       }),
     );

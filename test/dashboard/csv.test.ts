@@ -26,7 +26,7 @@ describe('a CSV file', () => {
   });
 });
 
-/** As RFC 4180 says; made of a pattern, so not as it was written. */
+/** A reader by RFC 4180, written independently of the writer. */
 function parse(text: string): string[][] {
   const rows: string[][] = [[]];
   for (const { groups } of text.matchAll(/(?:"(?<quoted>(?:[^"]|"")*)"|(?<plain>[^,\r\n"]*))(?<end>,|\r\n)/gu)) {

@@ -29,7 +29,7 @@ describe('unsent input', () => {
     expect(openFormAt('running/p/r1')?.id).not.toBe(form?.id);
     closeForm('running/p/r1');
     expect(openFormAt('running/p/r1')).toBeNull();
-    // Nothing is opened by the way.
+    // No other form is opened.
     turnForm('running/p/r1', 'issue_steer');
     expect(openFormAt('running/p/r1')).toBeNull();
   });

@@ -10,9 +10,9 @@ describe('a text made to block the page', () => {
   });
 
   it('is not confused with an ordinary issue', () => {
-    const ticket =
+    const issue =
       '## Steps\n\n1. Open `https://example.com/a?b=c`\n2. **Press** _save_\n\n- [ ] a\n  - b\n\n> quoted\n\n---\n';
-    expect(isTooMuchMarkdown(ticket.repeat(40))).toBe(false);
+    expect(isTooMuchMarkdown(issue.repeat(40))).toBe(false);
     expect(isTooMuchMarkdown('-'.repeat(80))).toBe(false);
   });
 });

@@ -33,7 +33,7 @@ describe('the parser of the event stream', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(line, end)), fc.array(fc.nat()), (lines, places) => {
         const text = lines.map(([words]) => `${words}\n`).join('');
-        // A CR before an LF of the next line would be one end; an empty line keeps them apart in both.
+        // A CR before the LF of the next line would be one line end; an empty line separates them.
         const mixed = lines.map(([words, ending]) => words + (words === '' ? '\n' : ending)).join('');
         const isAmbiguous = /\r(?:\n)/u.test(mixed.replaceAll('\r\n', '')) || mixed.includes('\r\n\n');
         expect(parsed(cut(text, places))).toEqual(parsed([text]));

@@ -14,7 +14,7 @@ const event = (seq: number, payload?: unknown): RunEvent => ({
   ...(payload === undefined ? {} : { payload }),
 });
 
-/** A run whose events are written some time after they are told, and told only to a page that is connected. */
+/** A run whose events are written some time after they are streamed, and streamed only to a connected page. */
 function fakeRun({ count, pageSize, isWhole }: { count: number; pageSize: number; isWhole: boolean }) {
   let happened = count;
   let written = count;
@@ -61,7 +61,7 @@ function fakeRun({ count, pageSize, isWhole }: { count: number; pageSize: number
     write: () => {
       written = happened;
     },
-    /** The time that the page waits before it reads is over, whether or not anything was written meanwhile. */
+    /** The wait of the page before a read is over, whether or not anything was written. */
     timePasses: () => {
       const all = [...waiting];
       waiting.clear();
@@ -81,7 +81,7 @@ const seqs = (events: readonly RunEvent[]): number[] => events.map(({ seq }) => 
 const range = (from: number, to: number): number[] => Array.from({ length: to - from + 1 }, (_, index) => from + index);
 
 type Step = { readonly happens: number; readonly isHeard: boolean } | 'written' | 'waited' | 'earlier' | 'settled';
-/** What comes last: the stream is connected anew, or tells one more event, or nothing. */
+/** The last step: the stream reconnects, sends one more event, or does nothing. */
 type End = 'connects' | 'hears' | 'nothing';
 
 const step: fc.Arbitrary<Step> = fc.oneof(
@@ -92,7 +92,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 async function goesThrough(drawn: readonly Step[], end: End, isWhole: boolean, count: number): Promise<void> {
   const run = fakeRun({ count, pageSize: 5, isWhole });
   const log = openTranscript({ source: run.source, start: 'end', most: 1_000 });
-  // Of an event that nobody was told of nobody knows, unless something comes after it.
+  // An event that was never streamed is unknown, unless another one comes after it.
   const steps = drawn.map((each) =>
     typeof each === 'object' && end === 'nothing' ? { ...each, isHeard: true } : each,
   );
@@ -103,7 +103,7 @@ async function goesThrough(drawn: readonly Step[], end: End, isWhole: boolean, c
   }
   if (end === 'connects') run.connects();
   if (end === 'hears') run.happens(1, true);
-  // Whatever is read before it is written is read again.
+  // A page that was read before its events were written is read again.
   for (let round = 0; round < 4; round += 1) {
     await settled();
     run.timePasses();
@@ -167,7 +167,7 @@ describe('the events of a run that a page shows', () => {
         run.happens(1, true);
         await clock.advance(1_000 / eventsASecond);
         await settled();
-        // What happened is written every half a second.
+        // Events are written every half a second.
         if (tick % 5 === 0) run.write();
         const known = log.events.peek().findLast(({ payload }) => !isWhole || payload !== undefined)?.seq ?? 0;
         if (tick > 2 * eventsASecond) expect(run.count() - known).toBeLessThanOrEqual(2 * eventsASecond);

@@ -1,12 +1,12 @@
 import { connect, createServer, type Socket } from 'node:net';
 
-/** Stands between a daemon and its database, and can be cut like a network: nothing is closed, nothing goes through. */
+/** A proxy between a daemon and its database that can be cut like a network: connections stay open, but no data passes. */
 export interface CutProxy extends AsyncDisposable {
-  /** The address of the database by way of the proxy. */
+  /** The address of the database through the proxy. */
   readonly url: string;
-  /** From now on nothing goes through, in either direction, and nobody is told. */
+  /** From now on no data passes in either direction, without any notice. */
   cut(): void;
-  /** What was held up goes through, and everything from then on. */
+  /** Delayed data passes, and all later data. */
   heal(): void;
 }
 
@@ -21,7 +21,7 @@ export async function startCutProxy(databaseUrl: string): Promise<CutProxy> {
       [far, near],
     ] as const) {
       sockets.add(from);
-      // A socket that is not read from fills up, and its peer waits: so nothing is lost.
+      // A socket that is not read fills up and its peer waits, so nothing is lost.
       if (isCut) from.pause();
       from.on('data', (chunk) => to.write(chunk));
       from.on('error', () => to.destroy());

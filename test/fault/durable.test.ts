@@ -6,10 +6,10 @@ import { addIssue, answer, runsOf, stopDaemon } from '../cli/live-daemon.ts';
 import { leaveNoPlaces } from '../cli/run-baton.ts';
 import { startDoomed, startLive, statusNow, untilKilled } from './fault-daemon.ts';
 import { FaultScene, faultWorkflow } from './fault-scene.ts';
+import { fileIssues, workScript } from './file-issues.ts';
 import type { KillPlan } from './kill-plan.ts';
 import { faultTest, patiently } from './patience.ts';
 import { leftIn } from './process-watch.ts';
-import { fileTickets, workedTicket } from './tickets.ts';
 
 leaveNoPlaces();
 
@@ -52,9 +52,9 @@ describe.concurrent('after kill -9', faultTest, () => {
   it('during the migration of its store, the next daemon works on issues filed afterwards', async () => {
     using scene = new FaultScene();
     for (const plan of killInMigration) await untilKilled(startDoomed(scene.place, plan));
-    // Not a copied store: its file would be read with the log that the killed daemon left.
-    await fileTickets(scene.place, [workedTicket(), workedTicket()]);
-    scene.tickets = 2;
+    // Not a copied store, because its file would be read with the log of the killed daemon.
+    await fileIssues(scene.place, [workScript(), workScript()]);
+    scene.issues = 2;
     const last = await startLive(scene.place);
     await scene.untilThrough(last);
     await scene.check(last, 0);
@@ -81,7 +81,7 @@ describe.concurrent('after kill -9', faultTest, () => {
   // @conforms 2.19
   it('during the removal of a workspace whose running issue was closed, the next daemon finishes it', async () => {
     using scene = new FaultScene();
-    await fileTickets(scene.place, [workedTicket(600_000), workedTicket()]);
+    await fileIssues(scene.place, [workScript(600_000), workScript()]);
     const first = startDoomed(scene.place, killInRemoval);
     await patiently(() =>
       expect(scene.journal()).toContainEqual(expect.objectContaining({ act: 'start', issue: 'BAT-1' })),

@@ -10,20 +10,20 @@ import { patiently } from './patience.ts';
 const program = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 const killAt = fileURLToPath(new URL('./kill-at.ts', import.meta.url));
 
-/** Starts a daemon that kills itself where the plan says. */
+/** Starts a daemon that kills itself at the point of the plan. */
 export function startDoomed(place: Place, plan: KillPlan): RunningBaton {
   const handed = `${killPlanVariable}=${JSON.stringify(plan)}`;
   return startProgram(place, '/usr/bin/env', [handed, process.execPath, '--import', killAt, program, 'start']);
 }
 
-/** Waits until it has; a daemon that never comes to its point fails the test. */
+/** Waits until it is killed; a daemon that never reaches its point fails the test. */
 export async function untilKilled(daemon: RunningBaton): Promise<void> {
   await patiently(() => expect(hasEnded(daemon), daemon.stderr()).toBe(true));
   const ended = await daemon.ended;
   expect(ended.signal, ended.stderr).toBe('SIGKILL');
 }
 
-/** Starts a daemon; resolves when it is at work. */
+/** Starts a daemon; resolves when it works. */
 export async function startLive(place: Place, ...flags: string[]): Promise<RunningBaton> {
   const daemon = startProgram(place, process.execPath, [program, 'start', ...flags]);
   await patiently(() => expect(hasEnded(daemon) || daemon.stderr().includes('orchestrator_started')).toBe(true));
@@ -31,7 +31,7 @@ export async function startLive(place: Place, ...flags: string[]): Promise<Runni
   return daemon;
 }
 
-/** What the daemon of this place says of itself, asked from here; it must answer. */
+/** The status of the daemon of this place; it must answer. */
 // biome-ignore lint/suspicious/noExplicitAny: each test checks the part it is about.
 export async function statusNow(place: Place): Promise<any> {
   return statusAt(path.join(stateFolderOf(place), 'baton.sock'));

@@ -4,39 +4,39 @@ import { stopDaemon } from '../cli/live-daemon.ts';
 import { Place, type RunningBaton } from '../cli/run-baton.ts';
 import { withoutNamespaces } from '../fake/without-namespaces.ts';
 import { statusNow } from './fault-daemon.ts';
+import { copyIssues, workScript } from './file-issues.ts';
 import { checkJournal, type JournalLine, layOutJournal, readJournal } from './journal.ts';
 import { patiently } from './patience.ts';
 import { leftIn, type ProcessWatch, watchProcesses } from './process-watch.ts';
 import { type Row, readStore } from './store-file.ts';
-import { copyTickets, workedTicket } from './tickets.ts';
 
-/** The environment of a daemon whose agents do not end because it did: neither of themselves nor by the kernel. */
+/** The environment of a daemon whose agents survive it: neither they themselves nor the kernel end them. */
 export const stubborn = {
   ...withoutNamespaces,
   NODE_OPTIONS: `--import ${import.meta.resolve('./stubborn-agent.ts')}`,
 };
 
-/** A board whose agents keep a journal, and eyes on the process table from the first moment to the last. */
+/** A board whose agents keep a journal, with a watch on the process table for the whole test. */
 export class FaultScene implements Disposable {
   readonly place = new Place(stubborn);
   readonly agents = path.join(this.place.folder, 'agents');
   readonly workspaces = path.join(this.place.folder, 'workspaces');
   readonly watch: ProcessWatch = watchProcesses(this.place.folder);
   /** How many there are. */
-  tickets = 0;
+  issues = 0;
 
   constructor() {
     layOutJournal(this.agents);
     this.place.write('WORKFLOW.md', faultWorkflow());
   }
 
-  /** Files so many issues, all with this description. */
-  async file(count: number, description = workedTicket()): Promise<void> {
-    await copyTickets(this.place, faultWorkflow(), Array(count).fill(description));
-    this.tickets = count;
+  /** Files `count` issues, all with this description. */
+  async file(count: number, description = workScript()): Promise<void> {
+    await copyIssues(this.place, faultWorkflow(), Array(count).fill(description));
+    this.issues = count;
   }
 
-  /** Lets the agents of gated tickets go on. */
+  /** Lets waiting agents continue. */
   letWork(): void {
     this.place.write('agents/go', '');
   }
@@ -49,16 +49,16 @@ export class FaultScene implements Disposable {
     return readStore(this.place, statement);
   }
 
-  /** Every ticket handed over, and nothing in progress. */
+  /** Waits until every issue is in review and nothing is in progress. */
   async untilThrough(daemon: RunningBaton): Promise<void> {
     await patiently(() => {
       const statuses = this.query('select status from board_issues').map(({ status }) => status);
-      expect(statuses, daemon.stderr()).toEqual(Array(this.tickets).fill('review'));
+      expect(statuses, daemon.stderr()).toEqual(Array(this.issues).fill('review'));
       expect(this.query('select run_id from runs where ended_at is null'), daemon.stderr()).toEqual([]);
     });
   }
 
-  /** What holds at the end whatever was killed when, if daemons were killed so many times; stops the last one. */
+  /** Checks what must hold at the end after this number of kills, and stops the last daemon. */
   async check(daemon: RunningBaton, kills: number): Promise<void> {
     await patiently(async () => {
       const nothing = { running: 0, retrying: 0, held: 0 };
@@ -76,10 +76,10 @@ export class FaultScene implements Disposable {
     expect(this.query('pragma foreign_key_check')).toEqual([]);
   }
 
-  /** Each ticket has at most one run that ended well, and beside it only those that a kill interrupted. */
+  /** Each issue has at most one successful run; all its other runs were interrupted by a kill. */
   #checkRuns(runs: readonly Row[], kills: number, daemon: RunningBaton): void {
     const ofIssue = Map.groupBy(runs, (run) => run.issue_id);
-    expect(ofIssue.size).toBe(this.tickets);
+    expect(ofIssue.size).toBe(this.issues);
     for (const own of ofIssue.values()) {
       const [interrupted = [], others = []] = [true, false].map((wanted) =>
         own.filter(({ outcome }) => (outcome === 'interrupted') === wanted),
@@ -101,7 +101,7 @@ export class FaultScene implements Disposable {
   }
 }
 
-/** Two at a time, so that one is interrupted while another waits; the hooks leave time to be killed in. */
+/** Two slots, so that one issue is interrupted while another waits; the hooks leave time for a kill. */
 export function faultWorkflow(more = ''): string {
   return [
     '---',

@@ -10,7 +10,7 @@ leaveNoPlaces();
 
 /**
  * A daemon whose agents print little takes about 130, and on a busy machine it collects its garbage late: 464 was seen.
- * What is not bounded takes as much as was printed, and more than this is printed.
+ * Without a bound it would need as much as was printed, which is more than this.
  */
 const mostMemoryMiB = 600;
 

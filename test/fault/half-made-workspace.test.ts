@@ -6,11 +6,11 @@ import { rejection } from '../workspace/scratch-folder.ts';
 import { scratchWorkspaces, visit } from '../workspace/scratch-workspaces.ts';
 import { patiently } from './patience.ts';
 
-/** Waits until it is told to end, deaf to whoever took over, and ends with this code. */
+/** Waits for a file, ignores signals, and exits with this code. */
 const slowHook = (code: number): string => `touch ../begun; while [ ! -e ../../go ]; do sleep 0.02; done; exit ${code}`;
 
-// A daemon that was frozen past its lease comes back into the middle of making a workspace that another daemon has made
-// since, and an agent of that one is at work in it.
+// A daemon that was frozen past its lease continues in the middle of creating a workspace that another daemon has created
+// in the meantime, and in which an agent of that daemon works.
 describe.concurrent('a daemon that creates a workspace while another inherits its claim', () => {
   for (const [how, code] of [
     ['fails', 1],

@@ -4,14 +4,14 @@ import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
 import type { Row } from './store-file.ts';
 
-/** What an agent wrote into the journal: `start`, `work`, `end`, or `overlap` when another of its issue was alive. */
+/** An entry of an agent in the journal: `start`, `work`, `end`, or `overlap` if another agent of its issue was alive. */
 export interface JournalLine {
   readonly act: string;
   readonly issue: string;
   readonly runId: string;
 }
 
-/** Makes the folder with the program that agents call. */
+/** Creates the folder with the program that agents call. */
 export function layOutJournal(folder: string): void {
   mkdirSync(folder, { recursive: true });
   copyFileSync(fileURLToPath(new URL('./journal-agent.sh', import.meta.url)), path.join(folder, 'agent.sh'));
@@ -28,8 +28,8 @@ export function readJournal(folder: string): JournalLine[] {
 }
 
 /**
- * Each run began at most once, is known to the store and never began beside another of its issue; each ticket was worked
- * exactly once; and what an agent wrote before a kill is still in the workspace.
+ * Each run started at most once, is in the store and never overlapped with another run of its issue; the work on each issue was done
+ * exactly once; and the files that an agent wrote before a kill are still in the workspace.
  */
 export function checkJournal(
   { agents, workspaces }: { readonly agents: string; readonly workspaces: string },

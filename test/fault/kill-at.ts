@@ -6,7 +6,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import { DatabaseSync, StatementSync } from 'node:sqlite';
 import { type KillPlan, killPlanVariable } from './kill-plan.ts';
 
-// The test that wrote it is the only one who does.
+// Only the test that wrote it sets the variable.
 const plan: KillPlan = JSON.parse(process.env[killPlanVariable] ?? '');
 const pattern = new RegExp(plan.pattern, 's');
 let isCounting = plan.since === undefined;
@@ -22,14 +22,14 @@ if (plan.at === 'file') listenToFiles();
 // biome-ignore lint/suspicious/noExplicitAny: it wraps functions of any shape.
 type Wrapped = (this: any, ...args: any[]) => any;
 
-/** Whether this is the moment. A match is counted once. */
+/** Whether to kill now. A match is counted once. */
 function isIt(at: KillPlan['at'], text: string): boolean {
   if (at !== plan.at || !isCounting || left <= 0 || !pattern.test(text)) return false;
   left -= 1;
   return left === 0;
 }
 
-/** Does not return: the signal is delivered before the system call is over. */
+/** Does not return: the signal is delivered before the system call returns. */
 function die(): void {
   process.kill(process.pid, 'SIGKILL');
 }
@@ -67,7 +67,7 @@ function listenToSql(): void {
         const result = original.apply(this, parameters);
         if (isArmed && sourceSQL === 'commit') die();
         if (now && (plan.when === 'after' || owners.get(this)?.isTransaction !== true)) die();
-        // The connection carries one transaction at a time, so the next commit is that of this statement.
+        // A connection has one transaction at a time, so the next commit belongs to this statement.
         isArmed ||= now;
         return result;
       };
@@ -88,7 +88,7 @@ function listenToSpawn(): void {
   syncBuiltinESMExports();
 }
 
-/** What is asynchronous is over when its promise is. */
+/** An asynchronous call ends when its promise settles. */
 function listenToFiles(): void {
   for (const name of ['rm', 'mkdir', 'writeFile', 'rename', 'appendFile']) {
     wrap(fs.promises, name, (original) => {

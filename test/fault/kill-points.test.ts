@@ -5,20 +5,20 @@ import { leaveNoPlaces } from '../cli/run-baton.ts';
 import { seededChance } from '../fake/seeded-chance.ts';
 import { startDoomed, startLive, untilKilled } from './fault-daemon.ts';
 import { FaultScene, faultWorkflow } from './fault-scene.ts';
+import { fileIssues, gatedScript, workScript } from './file-issues.ts';
 import type { KillPlan } from './kill-plan.ts';
 import { killInMigration, killInReload, killInShutdown, killPointsAtEnd, killPointsAtWork } from './kill-points.ts';
 import { faultTest, patiently } from './patience.ts';
 import { leftIn } from './process-watch.ts';
-import { fileTickets, gatedTicket, workedTicket } from './tickets.ts';
 
 leaveNoPlaces();
 
 describe.concurrent('a daemon that is killed', faultTest, () => {
-  // The longest first: the others fill what is left of the time.
+  // The longest first, so that the others fill the remaining time.
   // @conforms 4.121
   it('at any step of its shutdown leaves nothing that the next daemon does not end', async () => {
     using scene = new FaultScene();
-    await scene.file(2, gatedTicket());
+    await scene.file(2, gatedScript());
     for (const [life, plan] of killInShutdown.entries()) {
       const daemon = startDoomed(scene.place, plan);
       await untilAtWork(scene, 2 * (life + 1));
@@ -50,7 +50,7 @@ describe.concurrent('a daemon that is killed', faultTest, () => {
   for (const [point, plans] of Object.entries(killPointsAtWork)) {
     it(`${point} finishes every issue after the last restart, one agent at a time`, async () => {
       using scene = new FaultScene();
-      await scene.file(2, gatedTicket());
+      await scene.file(2, gatedScript());
       for (const plan of plans) await untilKilled(startDoomed(scene.place, plan));
       scene.letWork();
       const last = await startLive(scene.place);
@@ -75,10 +75,10 @@ describe.concurrent('a daemon that is killed', faultTest, () => {
     tags: ['smoke'],
   }, async () => {
     using scene = new FaultScene();
-    await scene.file(2, gatedTicket());
+    await scene.file(2, gatedScript());
     const plan: KillPlan = { at: 'sql', pattern: 'insert into "run_events".*at work', when: 'after_commit' };
     await untilKilled(startDoomed(scene.place, plan));
-    // Or there would be nothing to end.
+    // Otherwise there would be nothing to end.
     expect(leftIn(scene.place.folder)).not.toEqual([]);
     const unended = scene.query('select run_id from runs where ended_at is null').map(({ run_id }) => run_id);
     expect(unended.length).toBeGreaterThan(0);
@@ -91,14 +91,14 @@ describe.concurrent('a daemon that is killed', faultTest, () => {
     for (const run of interrupted) {
       expect(run).toMatchObject({ error_code: 'orchestrator_restarted', ended_at: expect.any(String) });
     }
-    expect(runs).toHaveLength(scene.tickets + unended.length);
+    expect(runs).toHaveLength(scene.issues + unended.length);
     await scene.check(last, 1);
   });
 
   // @conforms 1.6
   it('while it reloads its workflow file continues with the new one after a restart', async () => {
     using scene = new FaultScene();
-    await scene.file(2, gatedTicket());
+    await scene.file(2, gatedScript());
     const first = startDoomed(scene.place, killInReload);
     await untilAtWork(scene, 2);
     scene.place.replace('WORKFLOW.md', faultWorkflow('  max_turns: 7'));
@@ -114,13 +114,13 @@ describe.concurrent('a daemon that is killed', faultTest, () => {
     using scene = new FaultScene();
     for (const plan of killInMigration) await untilKilled(startDoomed(scene.place, plan));
     const last = await startLive(scene.place);
-    await fileTickets(scene.place, [workedTicket(), workedTicket()]);
-    scene.tickets = 2;
+    await fileIssues(scene.place, [workScript(), workScript()]);
+    scene.issues = 2;
     await scene.untilThrough(last);
     await scene.check(last, 0);
   });
 
-  /** So many runs have begun, over all lives. */
+  /** Waits until this many runs have started, across all daemons. */
   async function untilAtWork(scene: FaultScene, runs: number): Promise<void> {
     await patiently(() => expect(scene.journal().filter(({ act }) => act === 'start')).toHaveLength(runs));
   }

@@ -9,9 +9,9 @@ const sql = (pattern: string, when: KillPlan['when'], since?: string): KillPlan 
 const inTurn = sql('insert into "run_events".*at work', 'after_commit');
 
 /**
- * The points at which a daemon is killed, in the order of a run. A new one is a line here: what to listen to, what to
- * match, and on which side of it to die. Several plans are killed lives one after the other: up to the end of a turn
- * every life finds a ticket to be worked, so that points share their tickets; their agents work until the last life.
+ * The points at which a daemon is killed, in the order of a run. A new one is a line here: what to watch, what to
+ * match, and on which side of it to kill. Several plans are daemons killed one after the other: up to the end of a turn
+ * every daemon finds an issue to work on, so that points share their issues; their agents work until the last daemon.
  */
 export const killPointsAtWork: Readonly<Record<string, readonly KillPlan[]>> = {
   // @conforms fault.1
@@ -46,7 +46,7 @@ export const killPointsAtWork: Readonly<Record<string, readonly KillPlan[]>> = {
   ],
 };
 
-/** From the end of a turn on a ticket comes by only once. */
+/** After the end of a turn, an issue passes each of these points only once. */
 export const killPointsAtEnd: Readonly<Record<string, KillPlan>> = {
   'after the agent has moved its issue': sql('update "board_issues".*review', 'after_commit'),
   'after a turn': sql('insert into "run_events".*turn_completed', 'before'),
@@ -65,7 +65,7 @@ export const killPointsAtEnd: Readonly<Record<string, KillPlan>> = {
   'after the claim was released': sql('update "claims" set "owner"', 'after_commit'),
 };
 
-/** In these the daemon does something else than run tickets; their tests say what. */
+/** Here the daemon does something other than run issues; the tests say what. */
 export const killInReload: KillPlan = { at: 'log', pattern: '"workflow_reloaded"', when: 'after' };
 export const killInMigration: readonly KillPlan[] = [
   { at: 'sql', pattern: 'create table.*"runs"', when: 'after' },
@@ -75,7 +75,7 @@ export const killInMigration: readonly KillPlan[] = [
 const shutdown = '"orchestrator_stopping"';
 export const killInShutdown: readonly KillPlan[] = [
   { at: 'log', pattern: shutdown, when: 'after' },
-  // The first was asked.
+  // The first match is the request itself.
   { at: 'log', pattern: '"run_stopping"', when: 'after', occurrence: 2 },
   sql('update "runs" set "ended_at"', 'after', shutdown),
   sql('update "claims" set "owner"', 'after', shutdown),

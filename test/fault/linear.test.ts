@@ -9,7 +9,7 @@ import { faultTest, patiently } from './patience.ts';
 
 leaveNoPlaces();
 
-/** A request that was under way when the daemon was killed, or just answered, is in nobody's count. */
+/** A request in progress at the kill, or just answered, may be missing in the counts. */
 const mostLost = 2;
 
 /** The runs that have a live process, seen from outside. */
@@ -37,7 +37,7 @@ describe.concurrent('a daemon on Linear that is killed', faultTest, () => {
   it('in the middle of a run: the next daemon continues the same issue once, and every request stays counted', async () => {
     await using scene = await linearScene({}, withoutNamespaces);
     const { linear, place } = scene;
-    const ticket = scene.file(['append lives.txt', '| begun', ...atWorkUntilLet, 'comment Once.', 'move Done']);
+    const issue = scene.file(['append lives.txt', '| begun', ...atWorkUntilLet, 'comment Once.', 'move Done']);
     const first = await startDaemon(place);
     await untilAtWork(scene);
     await scene.morePolls(10);
@@ -46,7 +46,7 @@ describe.concurrent('a daemon on Linear that is killed', faultTest, () => {
     const [orphan] = liveRuns(place);
     expect(orphan).toBeDefined();
     const kept = await countedRequests(scene);
-    // Read after the count, so that a request that was under way has arrived.
+    // Read after the count, so that a request in progress has arrived.
     const sent = linear.requests.length;
     expect(kept).toBeGreaterThanOrEqual(sent - mostLost);
     expect(kept).toBeLessThanOrEqual(sent);
@@ -58,16 +58,16 @@ describe.concurrent('a daemon on Linear that is killed', faultTest, () => {
     expect(again).not.toBe(orphan);
     await scene.morePolls(10);
     expect(liveRuns(place)).toEqual([again]);
-    scene.letGoOn(ticket);
-    await patiently(() => expect(linear.stateOf(ticket)).toBe('Done'));
+    scene.letGoOn(issue);
+    await patiently(() => expect(linear.stateOf(issue)).toBe('Done'));
     await patiently(() => expect(scene.workspaces()).toEqual([]));
-    expect(linear.commentsOf(ticket)).toHaveLength(1);
+    expect(linear.commentsOf(issue)).toHaveLength(1);
     expect((await runsOf(place)).map(({ run_id, outcome }) => [run_id, outcome])).toEqual([
       [orphan, 'interrupted'],
       [again, 'succeeded'],
     ]);
     await stopDaemon(second);
-    // Nothing of the first life was lost by the second, and an end in order loses nothing.
+    // The second daemon lost nothing of the first, and an orderly stop loses nothing.
     expect(await countedRequests(scene)).toBe(kept + linear.requests.length - sent);
   });
 
@@ -76,7 +76,7 @@ describe.concurrent('a daemon on Linear that is killed', faultTest, () => {
       polling: 'mode: adaptive, active_interval_ms: 200, dormant_interval_ms: 1000',
     });
     const { linear, place } = scene;
-    const ticket = scene.file([...atWorkUntilLet, 'move Done']);
+    const issue = scene.file([...atWorkUntilLet, 'move Done']);
     const first = await startDaemon(place);
     await untilAtWork(scene);
     await linear.goDown();
@@ -86,14 +86,14 @@ describe.concurrent('a daemon on Linear that is killed', faultTest, () => {
 
     const second = await startDaemon(place);
     await patiently(async () => expect((await scene.status()).polling.failures).toBeGreaterThanOrEqual(3));
-    // Whether it is still to be done nobody can say: nothing starts, and nothing is given up.
-    expect(await scene.status()).toMatchObject({ running: [], retrying: [{ issue_identifier: ticket }], held: [] });
+    // It is unknown whether the issue is still active, so nothing starts and nothing is released.
+    expect(await scene.status()).toMatchObject({ running: [], retrying: [{ issue_identifier: issue }], held: [] });
     expect(liveRuns(place)).toEqual([]);
     await linear.comeBack();
     await untilAtWork(scene);
     expect(liveRuns(place)).toHaveLength(1);
-    scene.letGoOn(ticket);
-    await patiently(() => expect(linear.stateOf(ticket)).toBe('Done'));
+    scene.letGoOn(issue);
+    await patiently(() => expect(linear.stateOf(issue)).toBe('Done'));
     await stopDaemon(second);
     expect(await runsOf(place)).toHaveLength(2);
   });
@@ -109,12 +109,12 @@ describe.concurrent('a daemon on Linear that is killed', faultTest, () => {
     first.child.kill('SIGKILL');
     await first.ended;
 
-    const ticket = scene.file(['move Done']);
+    const issue = scene.file(['move Done']);
     linear.forgetRequests();
     const second = await startDaemon(place);
     await patiently(async () => expect(await scene.providers()).toMatchObject([{ step: 'closed' }]));
     expect(Date.now()).toBeLessThan(resetAt);
-    await patiently(() => expect(linear.stateOf(ticket)).toBe('Done'));
+    await patiently(() => expect(linear.stateOf(issue)).toBe('Done'));
     expect(linear.requests.filter(({ at }) => at < resetAt)).toEqual([]);
     await stopDaemon(second);
   });
@@ -122,13 +122,13 @@ describe.concurrent('a daemon on Linear that is killed', faultTest, () => {
   it('again and again at random points: every issue is done, and never has two agents', async () => {
     await using scene = await linearScene({ agent: 'backend: rehearsal, max_concurrent_agents: 2' }, withoutNamespaces);
     const { linear, place } = scene;
-    // The lock is held as long as somebody lives who works on the ticket, also one whose daemon is gone.
+    // The lock is held while any agent of the issue lives, even one whose daemon is gone.
     const alone =
       'exec 9> ../../lock-$(basename "$PWD"); flock -n 9 || echo "$PWD" >> ../../two-at-once.txt; sleep 0.4\n';
     place.write('alone.sh', alone);
     place.write('two-at-once.txt', '');
     const steps = ['move In Progress', 'run sh ../../alone.sh', 'comment Done with it.', 'move Done'];
-    const tickets = Array.from({ length: 4 }, () => scene.file(steps));
+    const issues = Array.from({ length: 4 }, () => scene.file(steps));
     for (const delayMs of [300, 700, 1_200, 1_700]) {
       const daemon = await startDaemon(place);
       const before = Date.now();
@@ -137,11 +137,11 @@ describe.concurrent('a daemon on Linear that is killed', faultTest, () => {
       await daemon.ended;
     }
     const last = await startDaemon(place);
-    await patiently(() => expect(tickets.map((each) => linear.stateOf(each))).toEqual(tickets.map(() => 'Done')));
+    await patiently(() => expect(issues.map((each) => linear.stateOf(each))).toEqual(issues.map(() => 'Done')));
     await patiently(() => expect(scene.workspaces()).toEqual([]));
     await stopDaemon(last);
     expect(place.read('two-at-once.txt')).toBe('');
     expect(place.pids()).toEqual([]);
-    for (const each of tickets) expect(linear.commentsOf(each).length).toBeGreaterThanOrEqual(1);
+    for (const each of issues) expect(linear.commentsOf(each).length).toBeGreaterThanOrEqual(1);
   });
 });

@@ -6,11 +6,11 @@ import { stopDaemon } from '../cli/live-daemon.ts';
 import { leaveNoPlaces, Place } from '../cli/run-baton.ts';
 import { startDoomed, startLive, untilKilled } from './fault-daemon.ts';
 import { faultWorkflow, stubborn } from './fault-scene.ts';
+import { workScript } from './file-issues.ts';
 import { layOutJournal, readJournal } from './journal.ts';
 import { faultTest, patiently } from './patience.ts';
 import { leftIn, watchProcesses } from './process-watch.ts';
 import { readStore, storeFile } from './store-file.ts';
-import { workedTicket } from './tickets.ts';
 
 leaveNoPlaces();
 
@@ -34,7 +34,7 @@ describe.concurrent('a daemon that was killed in a turn and has lost', faultTest
     const agents = path.join(place.folder, 'agents');
     layOutJournal(agents);
     place.write('WORKFLOW.md', memoryWorkflow());
-    place.write('issues.json', JSON.stringify(identifiers.map(ticketInFile)));
+    place.write('issues.json', JSON.stringify(identifiers.map(issueInFile)));
     const killInTurn = {
       at: 'sql',
       pattern: 'insert into "run_events".*at work',
@@ -50,7 +50,7 @@ describe.concurrent('a daemon that was killed in a turn and has lost', faultTest
     expect(existsSync(storeFile(place))).toBe(false);
 
     const next = await startLive(place);
-    // A ticket that is over has its workspace removed; its hook has kept what was in it.
+    // The workspace of a finished issue is removed; its hook has copied the content.
     const kept = (identifier: string): string => place.read(`agents/${identifier}.kept`);
     await patiently(() => {
       for (const identifier of identifiers) expect(kept(identifier), next.stderr()).not.toBe('');
@@ -72,9 +72,9 @@ describe.concurrent('a daemon that was killed in a turn and has lost', faultTest
   }
 });
 
-function ticketInFile(identifier: string): object {
-  // Long enough that no turn is over when the daemon is killed: this tracker forgets what was handed over.
-  return { identifier, title: 'A ticket', description: workedTicket(4000, 'Done') };
+function issueInFile(identifier: string): object {
+  // Long enough that no turn ends before the kill, because this tracker forgets moves.
+  return { identifier, title: 'An issue', description: workScript(4000, 'Done') };
 }
 
 function memoryWorkflow(): string {

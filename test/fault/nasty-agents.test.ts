@@ -43,7 +43,7 @@ describe.concurrent('under a live daemon', faultTest, () => {
     if (daemon.stderr().includes('marker_sweep')) context.skip('without namespaces it is not found; told by doctor');
     daemon.child.kill('SIGKILL');
     await daemon.ended;
-    // Before there is anybody else who could start an agent.
+    // Before another daemon could start an agent.
     await patiently(() => expect(pidsWithArgument(nap)).toEqual([]));
     const next = await startLive(scene.place, '--only', scene.good);
     expect(await scene.ended()).toMatchObject([{ outcome: 'interrupted' }]);
@@ -90,7 +90,7 @@ describe.concurrent('under a live daemon', faultTest, () => {
 
   it('a hook before the run that hangs and ignores TERM is ended and fails the run', async () => {
     using scene = new NastyScene();
-    // Only the nasty ticket: the good one must not wait for the hook of another.
+    // Only for the bad issue: the good one must not wait for its hook.
     const hook = `[ $BATON_ISSUE_IDENTIFIER = BAT-2 ] || { trap '' TERM; while :; do sleep 0.2; done; }`;
     await scene.start('echo never', [`hooks: {timeout_ms: 4000, before_run: ${JSON.stringify(hook)}}`]);
     expect(await scene.ended()).toMatchObject([{ outcome: 'failed', error_code: 'workspace_hook_timeout' }]);

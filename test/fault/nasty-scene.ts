@@ -2,12 +2,12 @@ import { expect } from 'vitest';
 import { boardWorkflow, stopDaemon } from '../cli/live-daemon.ts';
 import { Place, type RunningBaton } from '../cli/run-baton.ts';
 import { startLive, statusNow } from './fault-daemon.ts';
+import { fileIssues } from './file-issues.ts';
 import { patiently } from './patience.ts';
 import { leftIn, type ProcessWatch, watchProcesses } from './process-watch.ts';
 import { type Row, readStore } from './store-file.ts';
-import { fileTickets } from './tickets.ts';
 
-/** A daemon on a board with a nasty ticket and a good one, watched from outside. */
+/** A daemon on a board with a bad issue and a good one, watched from outside. */
 export class NastyScene implements Disposable {
   readonly place = new Place();
   readonly watch: ProcessWatch = watchProcesses(this.place.folder);
@@ -15,15 +15,15 @@ export class NastyScene implements Disposable {
   readonly good = 'BAT-2';
   #daemon: RunningBaton | null = null;
 
-  /** The tickets have so many runs together, for the command agent leaves its ticket where it is. */
+  /** The limit of runs for both issues together, because the command agent does not move its issue. */
   async start(script: string, settings: readonly string[] = [], runs = 2): Promise<RunningBaton> {
     this.place.write('WORKFLOW.md', nastyWorkflow(settings));
-    await fileTickets(this.place, [script, 'echo good > good.txt']);
+    await fileIssues(this.place, [script, 'echo good > good.txt']);
     this.#daemon = await startLive(this.place, '--max-runs', String(runs));
     return this.#daemon;
   }
 
-  /** The first so many runs of the nasty ticket, once they have ended. */
+  /** The first `count` runs of the bad issue, when they have ended. */
   async ended(count = 1): Promise<Row[]> {
     const ofNasty = `select * from runs where identifier = '${this.nasty}' and ended_at is not null order by started_at`;
     await patiently(() => {
@@ -32,7 +32,7 @@ export class NastyScene implements Disposable {
     return readStore(this.place, ofNasty).slice(0, count);
   }
 
-  /** The daemon answers and has no errors, the good ticket was worked, no issue had two agents, and nothing is left. */
+  /** The daemon answers without errors, the good issue was worked on, no issue had two agents, and no process is left. */
   async check(): Promise<void> {
     const daemon = this.#daemon ?? expect.fail('the daemon was started');
     expect(await statusNow(this.place)).toMatchObject({ errors: [], workflow_problem: null });

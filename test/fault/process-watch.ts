@@ -2,22 +2,22 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { startTimeOf } from '../../src/process/containment/process-table.ts';
 
 /**
- * Looks at the process table from outside, ten times a second, for as long as a test runs: which runs have a live
- * process, and whether an issue ever has two. One look serves all tests of the file; each sees the processes whose home
+ * Reads the process table ten times a second while a test runs: which runs have a live
+ * process, and whether an issue ever has two. One read serves all tests of the file; each sees the processes whose home
  * is inside its folders.
  */
 export interface ProcessWatch extends Disposable {
   /** In words, each time two runs of one issue were alive at the same instant. */
   readonly overlaps: readonly string[];
-  /** The most runs that were alive at one look. */
+  /** The most runs that were alive at one read. */
   readonly mostRuns: number;
-  /** How often it looked. */
+  /** The number of reads. */
   readonly looks: number;
   /** Every run that was ever seen alive, by its id. */
   readonly lives: ReadonlyMap<string, RunLife>;
 }
 
-/** When a run was seen, by the wall clock; `goneAt` is the first look at which it was not there any more. */
+/** When a run was seen, by the wall clock; `goneAt` is the first read that did not find it. */
 export interface RunLife {
   readonly issueId: string;
   /** The home of its processes: whose agent it is. */
@@ -42,7 +42,7 @@ interface Watch {
   readonly lives: Map<string, RunLife>;
 }
 
-/** Two that begin beside each other are found by the lock of the journal too, however short that was. */
+/** The lock of the journal also finds two overlapping agents, however short the overlap. */
 const lookEveryMs = 100;
 const watches = new Set<Watch>();
 let timer: NodeJS.Timeout | undefined;
@@ -61,8 +61,8 @@ export function watchProcesses(...folders: string[]): ProcessWatch {
 }
 
 /**
- * The table is read piece by piece: of two runs the first may have ended before the second began. Whatever was read and
- * is still alive after the last was read was alive at one instant, and only that counts.
+ * The table is read piece by piece: of two runs the first may have ended before the second started. Processes that were read and
+ * are still alive after the last read were alive at the same time, and only these count.
  */
 function look(): void {
   const seen = pidsOf('/proc').flatMap((pid) => seeRun(pid) ?? []);
@@ -106,7 +106,7 @@ function seeRun(pid: number): Seen | null {
   return { pid, startTime: startTimeOf(pid), runId, issueId, home };
 }
 
-/** What is left of a test: every live process with a home or a working directory inside its folder. */
+/** The live processes with a home or a working directory inside the folder of a test. */
 export function leftIn(folder: string): string[] {
   return pidsOf('/proc')
     .filter((pid) => !isDead(pid))

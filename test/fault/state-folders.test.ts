@@ -51,7 +51,7 @@ describe.concurrent('a state folder', faultTest, () => {
     const interrupted = runs.filter(({ outcome }) => outcome === 'interrupted').map(({ run_id }) => ({ run_id }));
     expect(interrupted).toEqual(expect.arrayContaining(unended));
     expect(interrupted).toHaveLength(unended.length);
-    // A ticket that nobody had is started at once; one that the other had waits.
+    // An unclaimed issue starts at once; one that the other daemon claimed waits.
     const again = runs.filter(({ outcome }) => outcome === 'succeeded').map(({ started_at }) => Number(started_at));
     expect(again).toHaveLength(2);
     expect(Math.max(...again)).toBeGreaterThanOrEqual(leaseUntil);

@@ -10,12 +10,12 @@ export interface Row {
 
 /** Where the daemon of a place has its store. */
 export function storeFile(place: Place): string {
-  // Nothing else of the surroundings decides where the folder is.
+  // No other variable decides where the folder is.
   const surroundings = { env: place.env, cwd: place.folder, homeDir: place.home } as unknown as Surroundings;
   return path.join(stateFolder(path.join(place.folder, 'WORKFLOW.md'), undefined, surroundings), 'baton.db');
 }
 
-/** Reads the store beside the daemon, from here: a process for each look would keep the machine busy. */
+/** Reads the store while the daemon runs, in this process: a process for each read would keep the machine busy. */
 export function readStore(place: Place, statement: string): Row[] {
   return readStoreAt(storeFile(place), statement);
 }

@@ -10,30 +10,30 @@ import { engines } from '../store/engines.ts';
 import { type CutProxy, startCutProxy } from './cut-proxy.ts';
 import { startLive, statusNow } from './fault-daemon.ts';
 import { faultWorkflow, stubborn } from './fault-scene.ts';
+import { fileIssues, gatedScript, workScript } from './file-issues.ts';
 import { checkJournal, layOutJournal, readJournal } from './journal.ts';
 import { faultTest, patiently } from './patience.ts';
 import { leftIn, type ProcessWatch, watchProcesses } from './process-watch.ts';
 import type { Row } from './store-file.ts';
-import { fileTickets, gatedTicket, workedTicket } from './tickets.ts';
 
 leaveNoPlaces();
 
-/** Where a test waits for its end. A busy machine must have a third of it to renew a claim, or to end a few processes. */
+/** For tests that wait for it to end. A busy machine needs a third of it to renew a claim or to end a few processes. */
 const shortLeaseMs = 12_000;
-/** Where no test waits for it: however busy the machine is, it does not end. */
+/** For tests in which it must not end, however busy the machine is. */
 const longLeaseMs = 120_000;
 const slots = 3;
 const postgres: StoreEngine | undefined = engines.find(({ name }) => name === 'postgres');
 const isMissing = postgres === undefined || postgres.missing !== null;
 
-/** Two daemons with folders of their own, one database, one root of workspaces and one journal. */
+/** Two daemons with separate folders, and a common database, workspace root and journal. */
 class Pair implements AsyncDisposable {
-  static async lay(ticket: string, tickets: number, leaseMs: number): Promise<Pair> {
+  static async lay(issue: string, issues: number, leaseMs: number): Promise<Pair> {
     const database = (await postgres?.place()) ?? expect.fail('PostgreSQL runs');
     const proxy = await startCutProxy(database.url);
-    const pair = new Pair(database, proxy, tickets, leaseMs);
+    const pair = new Pair(database, proxy, issues, leaseMs);
     layOutJournal(pair.agents);
-    await fileTickets(pair.one, Array(tickets).fill(ticket));
+    await fileIssues(pair.one, Array(issues).fill(issue));
     return pair;
   }
 
@@ -42,13 +42,13 @@ class Pair implements AsyncDisposable {
   readonly agents: string;
   readonly workspaces: string;
   readonly watch: ProcessWatch;
-  /** Between the first daemon and the database; the other has its own way there. */
+  /** Between the first daemon and the database; the other connects directly. */
   readonly proxy: CutProxy;
   readonly #database: StorePlace;
-  tickets: number;
+  issues: number;
 
-  private constructor(database: StorePlace, proxy: CutProxy, tickets: number, leaseMs: number) {
-    this.tickets = tickets;
+  private constructor(database: StorePlace, proxy: CutProxy, issues: number, leaseMs: number) {
+    this.issues = issues;
     this.proxy = proxy;
     this.#database = database;
     this.one = new Place({ ...stubborn, BATON_DATABASE_URL: proxy.url });
@@ -66,12 +66,12 @@ class Pair implements AsyncDisposable {
     return this.#database.query(statement) as Promise<Row[]>;
   }
 
-  /** Lets the agents of gated tickets go on. */
+  /** Lets waiting agents continue. */
   letWork(): void {
     writeFileSync(path.join(this.agents, 'go'), '');
   }
 
-  /** Resolves when this place has agents at work. */
+  /** Resolves when agents of this place work. */
   async untilWorking(place: Place): Promise<void> {
     await patiently(() => {
       expect(readJournal(this.agents).some(({ act }) => act === 'start')).toBe(true);
@@ -79,12 +79,12 @@ class Pair implements AsyncDisposable {
     });
   }
 
-  /** Every ticket handed over and no run without an end. */
+  /** Waits until every issue is in review and every run has ended. */
   async untilThrough(...daemons: RunningBaton[]): Promise<void> {
     await patiently(async () => {
       const statuses = (await this.query('select status from board_issues')).map(({ status }) => status);
       const said = daemons.map((daemon) => daemon.stderr()).join('\n');
-      expect(statuses, said).toEqual(Array(this.tickets).fill('review'));
+      expect(statuses, said).toEqual(Array(this.issues).fill('review'));
       expect(await this.query('select run_id from runs where ended_at is null')).toEqual([]);
     });
   }
@@ -93,7 +93,7 @@ class Pair implements AsyncDisposable {
     return this.query('select run_id, issue_id, outcome, error_code, ended_at, generation from runs order by run_id');
   }
 
-  /** What holds at the end, whatever happened to a daemon. */
+  /** Checks what must hold at the end. */
   async check(): Promise<void> {
     const runs = await this.runs();
     const well = runs.filter(({ outcome }) => outcome === 'succeeded').map(({ issue_id }) => issue_id);
@@ -116,8 +116,8 @@ class Pair implements AsyncDisposable {
 describe.skipIf(isMissing).concurrent('two daemons on one database', faultTest, () => {
   // @conforms fault.10
   it('share the issues: each has one agent, and slots count across both', async () => {
-    await using pair = await Pair.lay(workedTicket(), 12, longLeaseMs);
-    // Neither may take more than half, so both have to work.
+    await using pair = await Pair.lay(workScript(), 12, longLeaseMs);
+    // Neither can take more than half, so both must work.
     const daemons = await both(pair, '--max-runs', '6');
     await pair.untilThrough(...daemons);
     for (const daemon of daemons) await stopDaemon(daemon);
@@ -128,7 +128,7 @@ describe.skipIf(isMissing).concurrent('two daemons on one database', faultTest, 
 
   // @conforms fault.11
   it('take over for each other: a live one inherits the claims of a killed one when their lease ends', async () => {
-    await using pair = await Pair.lay(gatedTicket(), 4, shortLeaseMs);
+    await using pair = await Pair.lay(gatedScript(), 4, shortLeaseMs);
     const doomed = await startLive(pair.one);
     await pair.untilWorking(pair.one);
     const heir = await startLive(pair.other);
@@ -148,7 +148,7 @@ describe.skipIf(isMissing).concurrent('two daemons on one database', faultTest, 
 
   // @conforms fault.12
   it('one that was frozen past its lease writes nothing when it resumes, and its agents are gone', async () => {
-    await using pair = await Pair.lay(gatedTicket(), 4, shortLeaseMs);
+    await using pair = await Pair.lay(gatedScript(), 4, shortLeaseMs);
     const frozen = await startLive(pair.one);
     await pair.untilWorking(pair.one);
     const heir = await startLive(pair.other);
@@ -162,7 +162,7 @@ describe.skipIf(isMissing).concurrent('two daemons on one database', faultTest, 
     await patiently(() =>
       expect(leftIn(pair.one.folder).filter((each) => each.includes('rehearsal/program'))).toEqual([]),
     );
-    // It has had time to write whatever it had to say, and has nothing left that it thinks is running.
+    // It has had time for its last writes, and reports no running agents.
     await patiently(async () => expect((await statusNow(pair.one)).running).toEqual([]));
     await stopDaemon(frozen);
     expect(await pair.runs()).toEqual(before);
@@ -175,7 +175,7 @@ describe.skipIf(isMissing).concurrent('two daemons on one database', faultTest, 
 
   // @conforms fault.13
   it('one that loses the database ends its agents before its lease expires, and continues when the database is back', async () => {
-    await using pair = await Pair.lay(gatedTicket(), 2, shortLeaseMs);
+    await using pair = await Pair.lay(gatedScript(), 2, shortLeaseMs);
     const cutOff = await startLive(pair.one);
     await patiently(() => expect(readJournal(pair.agents).filter(({ act }) => act === 'start')).toHaveLength(2));
     const heir = await startLive(pair.other);
@@ -195,10 +195,10 @@ describe.skipIf(isMissing).concurrent('two daemons on one database', faultTest, 
       const { issueId, home } = pair.watch.lives.get(runId) ?? expect.fail('it was seen');
       expect(home).toBe(pair.one.home);
       const lease = leases.find(({ issue_id }) => issue_id === issueId);
-      // The database of the test is on this machine: its clock is the one that the watch has.
+      // The database is on this machine, so its clock is also that of the watch.
       expect(goneAt(runId)).toBeLessThan(Number(lease?.lease_until));
     }
-    // The other has its turn when the lease is over, and not before.
+    // The other one inherits when the lease ends, not before.
     await patiently(() => {
       const next = [...pair.watch.lives.values()].filter(({ home }) => home === pair.other.home);
       expect(new Set(next.map(({ issueId }) => issueId)).size, heir.stderr()).toBe(2);
@@ -215,15 +215,15 @@ describe.skipIf(isMissing).concurrent('two daemons on one database', faultTest, 
     const before = (await pair.runs()).filter(({ run_id }) => had.includes(String(run_id)));
 
     pair.proxy.heal();
-    // It has noticed whose the tickets are, and lets them be.
+    // It has noticed who owns the issues, and leaves them alone.
     await patiently(async () => expect((await statusNow(pair.one)).counts).toMatchObject({ running: 0, retrying: 0 }));
     expect((await pair.runs()).filter(({ run_id }) => had.includes(String(run_id)))).toEqual(before);
     pair.letWork();
     await pair.untilThrough();
     await stopDaemon(heir);
     // Alone again, it works as before.
-    await addIssue(pair.other, workedTicket(100));
-    pair.tickets += 1;
+    await addIssue(pair.other, workScript(100));
+    pair.issues += 1;
     await pair.untilThrough();
     await stopDaemon(cutOff);
     await pair.check();
@@ -231,7 +231,7 @@ describe.skipIf(isMissing).concurrent('two daemons on one database', faultTest, 
 
   // @conforms fault.14
   it('one in a copy of the other state folder is a separate daemon, and leaves the agents of the other alone', async () => {
-    await using pair = await Pair.lay(gatedTicket(), 2, longLeaseMs);
+    await using pair = await Pair.lay(gatedScript(), 2, longLeaseMs);
     const original = await startLive(pair.one);
     await patiently(() => expect(readJournal(pair.agents).filter(({ act }) => act === 'start')).toHaveLength(2));
     cpSync(stateFolderOf(pair.one), path.join(pair.one.folder, 'copy'), {
@@ -240,7 +240,7 @@ describe.skipIf(isMissing).concurrent('two daemons on one database', faultTest, 
     });
     const copy = await startLive(pair.one, '--state-dir', 'copy');
     expect(copy.stderr()).toContain('"event":"daemon_id_replaced"');
-    // It has ended what it found of its own, has looked at the tickets, and leaves them where they are.
+    // It has ended its own old processes, has read the issues, and leaves them alone.
     await patiently(async () => {
       const answered = await statusAt(path.join(pair.one.folder, 'copy', 'baton.sock'));
       const skipped = [{ code: 'claimed_elsewhere' }, { code: 'claimed_elsewhere' }];

@@ -4,8 +4,8 @@ const spawned = (pattern: string, when: KillPlan['when']): KillPlan => ({ at: 's
 const file = (pattern: string, when: KillPlan['when']): KillPlan => ({ at: 'file', pattern, when });
 
 /**
- * Points in the life of a workspace, in their order. Several plans are killed lives one after the other; each life finds
- * what the one before it left, and comes to its own point on the way.
+ * Points in the life cycle of a workspace, in order. Several plans are daemons killed one after the other; each finds
+ * the state that the previous one left, and reaches its own point.
  */
 export const killPointsInCreation: Readonly<Record<string, readonly KillPlan[]>> = {
   'while the repository is fetched for the first time': [
@@ -67,7 +67,7 @@ export const killPointsInRemoval: Readonly<Record<string, readonly KillPlan[]>> 
   ],
 };
 
-/** A few of them, for strategies that share the rest. */
+/** A few points, for the other strategies. */
 export const killPointsInAnyRemoval: readonly KillPlan[] = [
   file('^rename .*/workspaces/BAT-1$', 'after'),
   spawned(' add -A ', 'after_exit'),
@@ -84,6 +84,6 @@ export const killPointsInPublication: readonly KillPlan[] = [
   spawned(' update-ref --create-reflog ', 'before'),
   spawned(' update-ref --create-reflog ', 'after'),
   spawned(' update-ref --create-reflog ', 'after_exit'),
-  // The first is the checkout itself, but it is there since the first life.
+  // The first is the checkout itself, which exists since the first daemon.
   file('^rename .*checkout\\.json\\+making$', 'before'),
 ];

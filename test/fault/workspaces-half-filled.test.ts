@@ -7,7 +7,7 @@ import { commit, git, scratchRepository } from '../workspace/git/scratch-reposit
 import { scratchFolder } from '../workspace/scratch-folder.ts';
 import { scratchWorkspaces, visit } from '../workspace/scratch-workspaces.ts';
 
-/** A workspace with a commit that is nowhere else, whose directory was lost and whose daemon was killed filling it again. */
+/** A workspace with an unpublished commit, whose directory was lost and whose daemon was killed while it restored it. */
 async function halfFilled() {
   const source = scratchRepository(path.join(scratchFolder(), 'project'));
   const repo = { location: source, shown: source, isLocal: true };

@@ -12,8 +12,8 @@ import { reachable, WorktreeScene } from './worktree-scene.ts';
 leaveNoPlaces();
 
 /**
- * Commits and leaves things uncommitted, again and again, and writes down outside of the workspace what is inside by then.
- * A lock that a kill left in git is for Baton to remove, so a git that refuses fails the run.
+ * Commits and leaves files uncommitted, again and again, and records the content outside the workspace.
+ * Baton must remove git locks that a kill left, so a git command that is refused fails the run.
  */
 const agent = [
   'for step in 1 2 3; do',
@@ -27,7 +27,7 @@ const agent = [
 ].join('\n');
 
 const kills = 7;
-const tickets = 4;
+const issues = 4;
 
 describe.concurrent('daemons that are killed at any moment while issues run and close', faultTest, () => {
   for (const [seed, strategy] of [
@@ -42,11 +42,11 @@ describe.concurrent('daemons that are killed at any moment while issues run and 
         workspace: ['repo: project', `strategy: ${strategy}`],
       });
       using watch = watchProcesses(scene.place.folder);
-      await scene.file(...Array<string>(tickets).fill(agent));
+      await scene.file(...Array<string>(issues).fill(agent));
       const chance = seededChance(seed);
       for (let life = 0; life < kills; life += 1) {
         const daemon = await startLive(scene.place);
-        // Time grows, so that early lives die in the making of workspaces and late ones in their removal.
+        // The time grows, so that early daemons die while workspaces are created and late ones while they are removed.
         await new Promise((resolve) => setTimeout(resolve, chance.next() * (600 + 500 * life)));
         await closeOne(scene);
         await new Promise((resolve) => setTimeout(resolve, chance.next() * 900));
@@ -68,12 +68,12 @@ describe.concurrent('daemons that are killed at any moment while issues run and 
       });
       await stopDaemon(last);
       expect(watch.overlaps).toEqual([]);
-      // A person may close a ticket whose run is saying its last words. But no run fails.
+      // A person may close an issue whose run is about to end. But no run fails.
       const expected = ['succeeded', 'interrupted', 'canceled_by_reconciliation'];
       const runs = scene.query('select outcome, error_message from runs');
       expect(runs.filter(({ outcome }) => !expected.includes(String(outcome)))).toEqual([]);
       const written = scene.place.read('written').split('\n').filter(Boolean);
-      expect(written.length).toBeGreaterThanOrEqual(7 * tickets);
+      expect(written.length).toBeGreaterThanOrEqual(7 * issues);
       const kept = new Set(reachable(scene.source).split('\n'));
       expect(written.filter((word) => !kept.has(word))).toEqual([]);
       scene.checkFolders();
@@ -81,7 +81,7 @@ describe.concurrent('daemons that are killed at any moment while issues run and 
   }
 });
 
-/** A person closes one of the tickets that wait for them. */
+/** A person closes one of the issues in review. */
 async function closeOne(scene: WorktreeScene): Promise<void> {
   const [waiting] = scene.query("select identifier from board_issues where status = 'review' order by identifier");
   if (waiting !== undefined) await answer(scene.place, 'issue', 'move', String(waiting.identifier), 'done');

@@ -18,7 +18,7 @@ import { reachable, WorktreeScene } from './worktree-scene.ts';
 
 leaveNoPlaces();
 
-/** Agents that outlive their daemon, and hooks that can be told from other programs. */
+/** Agents that survive their daemon, and hooks that can be distinguished from other programs. */
 const options = {
   env: stubborn,
   agent: ['env: [NODE_OPTIONS]'],
@@ -34,7 +34,7 @@ const otherStrategies = {
   },
 };
 
-/** Writes down outside of the workspace what it wrote inside, so that a test knows what must not be lost. */
+/** Records outside the workspace what it wrote inside, so that a test knows what must not be lost. */
 const agent = [
   'word=$BATON_ISSUE_IDENTIFIER-$BATON_RUN_ID',
   'echo "committed-$word" > "committed-$BATON_RUN_ID.txt"; echo "committed-$word" >> ../../written',
@@ -55,7 +55,7 @@ describe.concurrent('a workspace whose daemon is killed', faultTest, () => {
       await stopDaemon(last);
       expect(scene.names()).toEqual(['BAT-1']);
       const workspace = scene.workspace('BAT-1');
-      // Whole: every file of the base is there, and setup ran in it once.
+      // Complete: every file of the base is there, and setup ran once.
       expect(readFileSync(path.join(workspace, 'README.md'), 'utf8')).toBe('hello\n');
       expect(readFileSync(path.join(workspace, 'setup.log'), 'utf8')).toBe('set up\n');
       git(workspace, 'fsck', '--strict');
@@ -183,7 +183,7 @@ describe.concurrent('a workspace whose daemon is killed', faultTest, () => {
       await scene.file(agent);
       await untilKilled(startDoomed(scene.place, { at: 'file', pattern, when: 'after' }));
       await answer(scene.place, 'issue', 'move', 'BAT-1', 'cancelled');
-      // The first of them ends the run, and may be too late for the files.
+      // The first one ends the run, perhaps too late for the files.
       const next = await startLive(scene.place);
       await scene.untilAll('cancelled', next);
       await stopDaemon(next);
@@ -220,7 +220,7 @@ function deleteOneOf(scene: WorktreeScene): void {
   }
 }
 
-/** Whatever an agent wrote is in a branch or in the saved work. */
+/** Everything that an agent wrote is in a branch or in the saved work. */
 function expectAllIn(scene: WorktreeScene, repository: string = scene.source): void {
   const written = scene.place.read('written').split('\n').filter(Boolean);
   expect(written.length).toBeGreaterThan(2);

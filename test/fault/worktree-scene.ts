@@ -20,8 +20,8 @@ export interface WorktreeOptions {
 }
 
 /**
- * A board, a person's repository beside it, and agents that act out a shell script each. The scripts lie outside of every
- * workspace, and so does what they write down.
+ * A board, a repository of a person, and agents that each run a shell script. The scripts, and the files that record their
+ * work, are outside every workspace.
  */
 export class WorktreeScene implements Disposable {
   readonly place: Place;
@@ -38,12 +38,12 @@ export class WorktreeScene implements Disposable {
     this.place.write('WORKFLOW.md', workflowOf(options));
   }
 
-  /** Files an issue for each script, which its agent runs in its workspace before it hands over. */
+  /** Files an issue for each script, which its agent runs in its workspace before it moves the issue to review. */
   async file(...scripts: string[]): Promise<void> {
     await this.#add(scripts, ['move review']);
   }
 
-  /** As `file`, for agents that never hand over. */
+  /** Like `file`, for agents that never move their issue. */
   async fileForEver(...scripts: string[]): Promise<void> {
     await this.#add(scripts, []);
   }
@@ -54,10 +54,10 @@ export class WorktreeScene implements Disposable {
       const name = `scripts/${this.#filed}.sh`;
       this.place.write(name, `set -e\n${script}\n`);
       const description = ['```rehearsal', `run sh ../../${name}`, ...last, '```'].join('\n');
-      return JSON.stringify({ title: `Ticket ${this.#filed}`, description });
+      return JSON.stringify({ title: `Issue ${this.#filed}`, description });
     });
-    this.place.write('tickets.jsonl', lines.join('\n'));
-    await answer(this.place, 'issue', 'import', 'tickets.jsonl');
+    this.place.write('issues.jsonl', lines.join('\n'));
+    await answer(this.place, 'issue', 'import', 'issues.jsonl');
   }
 
   query(statement: string): Row[] {
@@ -68,7 +68,7 @@ export class WorktreeScene implements Disposable {
     return path.join(this.workspaces, identifier);
   }
 
-  /** Every issue is in this state, and no run is under way. */
+  /** Waits until every issue is in this state and no run is in progress. */
   async untilAll(status: string, daemon: Pick<RunningBaton, 'stderr'>): Promise<void> {
     await patiently(() => {
       const statuses = this.query('select status from board_issues').map((row) => row.status);
@@ -77,17 +77,17 @@ export class WorktreeScene implements Disposable {
     });
   }
 
-  /** Closes an issue and has its workspace removed at once; by itself a daemon may do that some minutes later. */
+  /** Closes an issue and removes its workspace at once; by itself a daemon may do that some minutes later. */
   async closeAndPrune(identifier: string): Promise<void> {
     await answer(this.place, 'issue', 'move', identifier, 'done');
-    // As long as its last look is to come it is claimed, and that look may have it removed.
+    // It is claimed until its last retry, which may remove the workspace.
     await patiently(async () => {
       if (this.names().includes(identifier)) await answer(this.place, 'workspace', 'prune', identifier);
       expect(this.names().filter((name) => name === identifier || name.startsWith('+'))).toEqual([]);
     });
   }
 
-  /** The workspaces of these issues are gone, and nothing else of theirs is left beside them. */
+  /** The workspaces of these issues are gone, and nothing else of them is left. */
   async untilGone(daemon: Pick<RunningBaton, 'stderr'>, ...identifiers: string[]): Promise<void> {
     await patiently(() => {
       const names = this.names();
@@ -98,7 +98,7 @@ export class WorktreeScene implements Disposable {
     });
   }
 
-  /** What is in the root of the workspaces. */
+  /** The names in the workspace root. */
   names(): string[] {
     return existsSync(this.workspaces) ? readdirSync(this.workspaces).toSorted() : [];
   }
@@ -108,7 +108,7 @@ export class WorktreeScene implements Disposable {
     return git(repository, 'for-each-ref', '--format=%(refname)', 'refs/baton/salvage').split('\n').filter(Boolean);
   }
 
-  /** What must hold of the folders whatever was killed when, once no daemon runs. */
+  /** Checks the folders when no daemon runs. */
   checkFolders(): void {
     const state = stateFolderOf(this.place);
     const inState = (name: string): string[] => {
@@ -117,7 +117,7 @@ export class WorktreeScene implements Disposable {
     };
     expect(this.names().filter((name) => name.startsWith('+'))).toEqual([]);
     expect(inState('scratch')).toEqual([]);
-    // Each checkout has its workspace, and the other way round.
+    // Each checkout has its workspace, and each workspace its checkout.
     expect(
       inState('checkouts')
         .map((name) => name.replace(/-[0-9a-f]{16}$/, ''))
@@ -140,13 +140,13 @@ export class WorktreeScene implements Disposable {
   }
 }
 
-/** The content of everything that can be reached from a reference of a repository, one character a byte. */
+/** The content of everything reachable from a reference of a repository, one character per byte. */
 export function reachable(repository: string): string {
   const input = git(repository, 'rev-list', '--objects', '--all', '--no-object-names');
   return execFileSync('git', ['cat-file', '--batch'], { cwd: repository, input }).toString('latin1');
 }
 
-/** The log lines of a daemon that have this code. */
+/** The log lines of a daemon with this code. */
 export function logged(daemon: Pick<RunningBaton, 'stderr'>, event: LogEvent): Record<string, unknown>[] {
   return jsonLines(daemon.stderr()).filter((line) => line.event === event);
 }

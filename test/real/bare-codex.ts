@@ -11,15 +11,15 @@ export interface Frame {
   readonly error?: { readonly code: number; readonly message: string };
 }
 
-/** Codex driven with as little as possible between: what a turn costs without Baton, and what Codex does by itself. */
+/** Codex driven by minimal code: for the cost of a turn without Baton, and for what Codex does by itself. */
 export interface BareCodex extends AsyncDisposable {
   readonly child: ChildProcess;
-  /** All that it said, oldest first. */
+  /** All messages from it, oldest first. */
   readonly heard: readonly Frame[];
   request(method: string, params: unknown): Promise<Frame>;
-  /** The first frame, of those heard and those to come, for which it is true. */
+  /** The first matching message, received already or later. */
   waitFor(isWanted: (frame: Frame) => boolean): Promise<Frame>;
-  /** Starts a turn and waits for its end; the `turn` of `turn/completed`. */
+  /** Starts a turn and waits for its end; returns the `turn` of `turn/completed`. */
   runTurn(threadId: string, text: string, more?: Readonly<Record<string, unknown>>): Promise<BareTurn>;
 }
 
@@ -36,11 +36,11 @@ export interface BareCodexOptions {
   readonly env: Readonly<Record<string, string>>;
   /** Before the name of the protocol. */
   readonly args?: readonly string[];
-  /** What is said to a request of Codex; without an answer it waits. */
+  /** The answer to a request of Codex; without one, Codex waits. */
   readonly answer?: (frame: Frame) => Record<string, unknown> | undefined;
 }
 
-/** What Codex has to end after its input did. */
+/** How long Codex may take to exit after its input is closed. */
 const patienceMs = 5_000;
 
 export async function startBareCodex(options: BareCodexOptions): Promise<BareCodex> {
@@ -51,7 +51,7 @@ export async function startBareCodex(options: BareCodexOptions): Promise<BareCod
   const ended = once(child, 'exit').then(([code, signal]) => {
     throw new Error(`Codex ended by itself: ${code ?? signal}`);
   });
-  // Whoever waits for a frame hears of it.
+  // Waiters for a message get the error.
   ended.catch(() => {});
   const send = (frame: Readonly<Record<string, unknown>>): void => {
     child.stdin.write(`${JSON.stringify(frame)}\n`);
@@ -117,7 +117,7 @@ export async function startBareCodex(options: BareCodexOptions): Promise<BareCod
   };
 }
 
-/** Starts Codex, runs one turn on a new thread and ends it: the measure against which Baton is held. */
+/** Starts Codex, runs one turn on a new thread and ends it: the baseline for Baton. */
 export async function bareTurn(options: BareCodexOptions, text: string): Promise<BareTurn> {
   await using codex = await startBareCodex(options);
   // Awaited here: Codex ends when this function does.

@@ -28,7 +28,7 @@ describe('a package in the cache folder', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  /** A program in place of npm; it writes down what it was asked for. */
+  /** A program in place of npm that records its arguments. */
   const npmDoes = (script: string): void => {
     const npm = path.join(folder, 'npm');
     writeFileSync(npm, `#!/bin/sh\necho "$@" >> '${folder}/asked'\n${script}\n`);

@@ -9,26 +9,26 @@ import { type InstanceLock, takeInstanceLock } from '../../src/store/sqlite/inst
 const run = promisify(execFile);
 const root = path.resolve(import.meta.dirname, '../..');
 
-/** A few hundred megabytes have to come through the wire. */
+/** Long enough to download a few hundred megabytes. */
 const installLimitMs = 8 * 60_000;
 const lockWaitMs = installLimitMs + 60_000;
 
-/** A package of one exact version, outside of the project because it is large and nothing of Baton needs it to run. */
+/** A package of one exact version, outside the project because it is large and Baton does not need it at run time. */
 export interface WantedPackage {
   readonly name: string;
   readonly version: string;
 }
 
-/** Where it is, or would be: in the cache folder that all clones of one user share (`scripts/bootstrap.mjs`). */
+/** Its folder, in the cache folder that all clones of one user share (`scripts/bootstrap.mjs`). */
 export function packageFolder({ name, version }: WantedPackage): string {
   const plain = name.replaceAll(/[^a-z0-9]+/g, '-').replace(/^-/, '');
   return path.join(cacheFolder(), `${plain}-${version}-${process.platform}-${process.arch}`);
 }
 
 /**
- * Gets it from the registry that npm is set up with, unless `isWhole` says that it is there. What must hold: several
- * that want it at once get it once; a folder with the final name is whole, for it was made elsewhere and renamed; what
- * an interrupted one left is removed by the next.
+ * Fetches it from the registry that npm is configured with, unless `isWhole` finds it. What must hold: several
+ * concurrent requests fetch it once; a folder with the final name is complete, because it was created elsewhere and renamed;
+ * the next attempt removes the rest of an interrupted one.
  */
 export async function installPackage(wanted: WantedPackage, isWhole: (folder: string) => boolean): Promise<void> {
   const folder = packageFolder(wanted);
@@ -52,7 +52,7 @@ export async function installPackage(wanted: WantedPackage, isWhole: (folder: st
 }
 
 async function npmInstall({ name, version }: WantedPackage, folder: string): Promise<void> {
-  // The last two undo what an npm around this one hands down.
+  // The last two undo options that an outer npm passes on.
   const flags = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error', '--no-dry-run', '--no-global'];
   await run('npm', ['install', '--prefix', folder, ...flags, `${name}@${version}`], {
     cwd: folder,

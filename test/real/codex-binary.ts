@@ -8,7 +8,7 @@ import { installPackage, packageFolder } from './cached-package.ts';
 
 const run = promisify(execFile);
 
-/** The program itself, and what it says of its version. */
+/** The program and its version. */
 export interface CodexBinary {
   readonly path: string;
   readonly version: string;
@@ -16,8 +16,8 @@ export interface CodexBinary {
 
 /**
  * The real Codex, for tests: `BATON_CODEX` if it is set, otherwise the pinned version from the cache folder. That one is
- * got on demand only where it was asked for, by `CI` or `BATON_REAL_AGENTS`: it is large. The native program is run, not
- * the wrapper of the package, which would be one more process to end.
+ * fetched on demand only if `CI` or `BATON_REAL_AGENTS` is set, because it is large. The tests run the native program, not
+ * the wrapper of the package, which would be another process to end.
  */
 export async function findCodex(): Promise<CodexBinary | { readonly missing: string }> {
   const { BATON_CODEX } = process.env;
@@ -36,8 +36,8 @@ export async function findCodex(): Promise<CodexBinary | { readonly missing: str
 }
 
 /**
- * A suite on the real Codex. Where it is missing the suite is skipped and tells why; where real agents were asked for,
- * that fails instead.
+ * A suite on the real Codex. Without it the suite is skipped with the reason; if real agents are required,
+ * it fails instead.
  */
 export async function describeWithCodex(title: string, suite: (codex: CodexBinary) => void): Promise<void> {
   const found = await findCodex();

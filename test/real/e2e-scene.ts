@@ -17,20 +17,20 @@ import type { CodexBinary } from './codex-binary.ts';
 export interface E2eChoices {
   /** The section `tracker` of the workflow, in one line of YAML. */
   readonly tracker: string;
-  /** Below `codex:`, beside the command. */
+  /** Further lines below `codex:`. */
   readonly codex?: readonly string[];
   readonly env?: Record<string, string>;
 }
 
 /**
  * A person's repository with a small test suite that fails, a daemon whose agent is a real Codex with a private home, and
- * a model that says what the test wrote. Whatever is left of it is ended with it.
+ * a model with the answers of the test. Remaining processes are ended with it.
  */
 export class E2eScene implements AsyncDisposable {
   readonly place: Place;
   readonly model: FakeOpenAi;
   readonly source: string;
-  /** Of everything that a run started, from the beginning on. */
+  /** Watches every process of a run from the start. */
   readonly watch: ProcessWatch;
 
   constructor(codex: CodexBinary, model: FakeOpenAi, { tracker, codex: more = [], env = {} }: E2eChoices) {
@@ -72,12 +72,12 @@ export class E2eScene implements AsyncDisposable {
     return this.query('select * from runs order by started_at');
   }
 
-  /** Resolves when the model was asked so often in all. */
+  /** Resolves when the model was asked this many times in all. */
   async untilAsked(times: number, daemon: RunningBaton): Promise<void> {
     await patiently(() => expect(this.model.requests.length, daemon.stderr()).toBeGreaterThanOrEqual(times));
   }
 
-  /** Resolves when the store has the thread of the run that is under way and so many tokens for it. */
+  /** Resolves when the store has the thread of the current run and this many tokens for it. */
   async untilCounted(tokens: number, daemon: RunningBaton): Promise<void> {
     await patiently(() => {
       const known = { thread_id: expect.any(String), total_tokens: tokens };
@@ -85,16 +85,16 @@ export class E2eScene implements AsyncDisposable {
     });
   }
 
-  /** As the machine would: nothing is said to it, and nothing of it can be said to anybody. */
+  /** Kills the daemon without any notice, as a machine would. */
   async kill(daemon: RunningBaton): Promise<void> {
     const isInNamespace = daemon.stderr().includes('pid_namespace"');
     daemon.child.kill('SIGKILL');
     await daemon.ended;
-    // Elsewhere the next life ends them, before it starts anything.
+    // Otherwise the next daemon ends them before it starts anything.
     if (isInNamespace) await patiently(() => expect(leftIn(this.place.folder)).toEqual([]));
   }
 
-  /** No run is under way any more. */
+  /** Waits until no run is in progress. */
   async untilQuiet(daemon: RunningBaton): Promise<void> {
     await patiently(() => {
       const open = this.runs().filter((run) => run.ended_at === null);
@@ -102,7 +102,7 @@ export class E2eScene implements AsyncDisposable {
     });
   }
 
-  /** What the tests of the repository say on a branch, in a checkout of its own. */
+  /** The result of the repository's tests on a branch, in a separate checkout. */
   testsOn(branch: string): { readonly isGreen: boolean; readonly said: string } {
     const folder = path.join(this.place.folder, `checkout-${branch.replaceAll('/', '-')}`);
     git(this.source, 'clone', '--quiet', '--branch', branch, this.source, folder);
@@ -113,7 +113,7 @@ export class E2eScene implements AsyncDisposable {
     }
   }
 
-  /** The transcript of a run, each line an event; a line that is none fails the test. */
+  /** The transcript of a run, one event per line; an invalid line fails the test. */
   async transcript(runId: unknown): Promise<Record<string, unknown>[]> {
     const reader = transcriptFiles(path.join(stateFolderOf(this.place), 'transcripts'));
     const { lines } = await reader.read(String(runId), { limit: 10_000 });

@@ -22,7 +22,7 @@ function blocks(): string[][] {
   );
 }
 
-/** Does as the prompt of `baton init` and the ticket say: asks, writes what it is told, commits, moves the ticket. */
+/** Follows the prompt of `baton init` and the issue: asks, writes the answer, commits, moves the issue. */
 const diligent: Scenario = {
   rules: [
     {
@@ -54,7 +54,7 @@ await describeWithCodex("README's first real project", (codex) => {
     using place = new Place({}, folderOnDisk());
     const source = prepare(place, codex.path, model.url);
     const [before = [], first = [], second = [], last = []] = blocks();
-    // One needs a registry and the other a browser; both are in front of the folder of the project.
+    // One needs a registry and the other a browser; both come before the folder of the project.
     expect(before).toEqual([`npm install --global @openai/codex@${pinnedCodexVersion}`, 'codex login']);
 
     const [start, ...others] = first.toReversed();
@@ -76,9 +76,9 @@ await describeWithCodex("README's first real project", (codex) => {
     daemon.child.kill('SIGINT');
     expect(await daemon.ended).toMatchObject({ code: 0 });
     expect(place.pids()).toEqual([]);
-    // Nobody brings it back.
+    // Nothing restores it.
     expect(git(source, 'branch', '--list', 'baton/*')).toBe('');
-    // What the agent was told after it had asked, and before it wrote anything.
+    // The answer that the agent got before it wrote anything.
     const told = model.requests.find(({ conversation: { round } }) => round === 1)?.conversation.lastOutput;
     expect(told).toContain('Hello, reader!');
   }, 180_000);

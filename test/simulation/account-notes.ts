@@ -2,25 +2,25 @@ import type { AccountState, QuotaWindow } from '../../src/core/account/account.t
 
 interface Told {
   times: number;
-  /** Wall time until which nothing that an agent said can keep the account from being used. */
+  /** Wall time until which no report of an agent can make the account unusable. */
   furthest: number;
 }
 
-/** The longest guess of a daemon, a tenth more by chance included. */
+/** The longest wait that a daemon guesses, including jitter of a tenth. */
 const longestGuessMs = 1.1 * 3_600_000;
-/** By chance an account is left alone for so much longer than it was told. */
+/** Jitter: an account may be left unused for this much longer than announced. */
 const jitterMs = 60_000;
-/** From an agent's last word to the end of its run: it is ended, a hook runs, and the store may be out of reach. */
+/** From an agent's last message to the end of its run: it is ended, a hook runs, and the store may be out of reach. */
 const toldMs = 300_000;
-/** The first guess, and what it begins with where nobody is logged in. */
+/** The first guessed wait, without quota and without a login. */
 const baseMs = { quota: 60_000, auth: 300_000 };
 
-/** What agents told of their accounts: what a daemon says of an account must have its reason here. */
+/** The reports of agents about their accounts: everything a daemon says about an account must have its reason here. */
 export class AccountNotes {
   readonly #told = new Map<string, Told>();
   readonly #windows = new Map<string, QuotaWindow>();
 
-  /** An agent is refused for the sake of its account. Times are those of its daemon's wall clock. */
+  /** An agent is refused because of its account. Times are those of its daemon's wall clock. */
   refused(account: string, now: number, why: 'quota' | 'auth', resetsAt: number | null): void {
     const told = this.#of(account);
     told.times += 1;
@@ -34,12 +34,12 @@ export class AccountNotes {
     this.#windows.set(`${account} ${window.name}`, window);
   }
 
-  /** A window as an agent last told of it: what the store has may be older until that agent's run has ended. */
+  /** A quota window as an agent last reported it; the store may have older data until the run of that agent has ended. */
   lastReport(account: string, name: string): QuotaWindow | undefined {
     return this.#windows.get(`${account} ${name}`);
   }
 
-  /** Whether what is known of an account comes from an agent that used it. */
+  /** Whether the stored data of an account comes from an agent that used it. */
   isAnnounced({ name, parked, windows }: AccountState): boolean {
     const { furthest } = this.#of(name);
     const waits = [parked?.until ?? 0, ...windows.map(({ resetsAt }) => resetsAt ?? 0)];

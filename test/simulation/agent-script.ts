@@ -1,6 +1,6 @@
 import type { Draw } from './draw.ts';
 
-/** What one agent is like, for the whole of its session. */
+/** The behaviour of one agent during its session. */
 export type Temper =
   | 'good'
   | 'lazy'
@@ -16,7 +16,7 @@ export type Temper =
   | 'overflows'
   | 'does_not_start';
 
-/** How often each is drawn; what is not named is never. */
+/** How often each is drawn; others are never drawn. */
 export type Tempers = Readonly<Partial<Record<Temper, number>>>;
 
 export type TurnEnd =
@@ -33,30 +33,30 @@ export type TurnEnd =
 /** Something that an agent asks in the middle of a turn. */
 export interface AskScript {
   readonly afterMs: number;
-  /** How long until it does not want to know any more; null: it waits. */
+  /** How long it waits for an answer; null: without limit. */
   readonly takenBackMs: number | null;
   readonly isYesOrNo: boolean;
 }
 
-/** One turn as the agent means to play it. */
+/** One turn as the agent plans it. */
 export interface TurnScript {
   readonly durationMs: number;
   readonly eventEveryMs: number;
-  /** After so many events nothing is heard any more; null: it tells until the end. */
+  /** After this number of events it falls silent; null: never. */
   readonly silentAfter: number | null;
   readonly end: TurnEnd;
-  /** Where it moves its issue, by the tool door. */
+  /** Where it moves its issue with the tool. */
   readonly moveTo: string | null;
   readonly babbles: boolean;
   /** Whether it changes anything in its workspace. */
   readonly changes: boolean;
-  /** How long until its account has a quota again; null when it does not say. */
+  /** How long until its account has quota again; null if it does not say. */
   readonly quotaBackMs: number | null;
 }
 
 export function drawTemper(draw: Draw, hostile: number, tempers: Tempers | null): Temper {
   if (!draw.chance(hostile)) return 'good';
-  // What is not named has no weight.
+  // Names without a weight are never drawn.
   return draw.weighted((tempers ?? everyTemper) as Readonly<Record<Temper, number>>);
 }
 
@@ -75,7 +75,7 @@ const everyTemper: Tempers = {
   does_not_start: 2,
 };
 
-/** What is asked in one turn: mostly nothing, sometimes several things at once. */
+/** The questions of one turn: mostly none, sometimes several at once. */
 export function drawAsks(draw: Draw, asks: number, durationMs: number): readonly AskScript[] {
   if (!draw.chance(asks)) return [];
   const script = (): AskScript => ({
@@ -104,7 +104,7 @@ export function drawTurn(draw: Draw, temper: Temper): TurnScript {
     case 'babbles':
       return { ...plain, babbles: true, moveTo: draw.chance(0.3) ? 'Nowhere' : null };
     case 'fails':
-      // Some fail after they have moved the issue on.
+      // Some fail after they have moved the issue.
       return { ...plain, end: 'failed', moveTo: draw.chance(0.2) ? 'Review' : null };
     case 'crashes':
       return { ...plain, end: 'crashed' };

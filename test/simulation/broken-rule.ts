@@ -1,4 +1,4 @@
-/** A rule of the promise that did not hold, with all that is needed to look at it. */
+/** A broken rule, with everything that is needed to examine it. */
 export interface BrokenRule {
   readonly rule: RuleName;
   readonly seed: number;
@@ -7,12 +7,12 @@ export interface BrokenRule {
   readonly seen: string;
 }
 
-/** The rules, in the order of docs: what each means is where it is checked, in `rules/`. */
+/** The rules. The files in `rules/` say what each means. */
 export const ruleNames = [
   'one_agent',
   'slots',
   'claim_has_reason',
-  'nobody_forgotten',
+  'no_issue_forgotten',
   'backoff',
   'never_falls',
   'written_first',
@@ -25,8 +25,8 @@ export const ruleNames = [
   'question_has_reason',
   'taken_over',
   'quota_waits',
-  'cascade',
-  'gets_through',
+  'context_recovery',
+  'issues_finish',
   'no_crash',
 ] as const;
 

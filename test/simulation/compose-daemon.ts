@@ -6,7 +6,7 @@ import type { Runner } from '../../src/runner/runner.ts';
 import { openToolSet } from '../../src/tools/registry.ts';
 import { seededChance } from '../fake/seeded-chance.ts';
 import { guardStore } from './guard-store.ts';
-import type { Life } from './life.ts';
+import type { Incarnation } from './incarnation.ts';
 import { wordsOf } from './question-book.ts';
 import { simulatedAgent } from './simulated-agent.ts';
 import { simulatedProcesses } from './simulated-processes.ts';
@@ -16,15 +16,15 @@ import { storeGate } from './store-gate.ts';
 import { tracingLogger } from './tracing-logger.ts';
 import type { World } from './world.ts';
 
-/** The one place where the parts of the real daemon and of the world meet. */
-export function composeDaemon(world: World, life: Life): Orchestrator {
+/** The only place where the parts of the real daemon meet the simulated world. */
+export function composeDaemon(world: World, incarnation: Incarnation): Orchestrator {
   const { isShared } = world.plan;
-  const logger = tracingLogger(world.trace, life);
-  const tracker = simulatedTracker(world, life);
-  const workspaces = simulatedWorkspaces(world, life);
+  const logger = tracingLogger(world.trace, incarnation);
+  const tracker = simulatedTracker(world, incarnation);
+  const workspaces = simulatedWorkspaces(world, incarnation);
   const parts: OrchestratorParts = {
-    clock: life.clock,
-    chance: chanceOf(world, life),
+    clock: incarnation.clock,
+    chance: chanceOf(world, incarnation),
     logger,
     source: world.file,
     trackerFor: () => tracker,
@@ -32,39 +32,39 @@ export function composeDaemon(world: World, life: Life): Orchestrator {
     runner: hearAnswers(
       world,
       createRunner({
-        clock: life.clock,
-        chance: chanceOf(world, life),
+        clock: incarnation.clock,
+        chance: chanceOf(world, incarnation),
         logger,
         toolHost: null,
         agentFor: ({ agent }, { name }) =>
-          simulatedAgent(world, life, { turnTimeoutMs: agent.turnTimeoutMs, account: name }),
+          simulatedAgent(world, incarnation, { turnTimeoutMs: agent.turnTimeoutMs, account: name }),
         workspacesFor: () => workspaces,
-        toolSetFor: (_settings, run) => openToolSet({ ...run, clock: life.clock, tracker }),
+        toolSetFor: (_settings, run) => openToolSet({ ...run, clock: incarnation.clock, tracker }),
         readIssue: async (_settings, id, signal) => (await tracker.fetchByIds([id], { signal }))[0] ?? null,
       }),
     ),
-    store: guardStore(world.memory.store, life, storeGate(world, life), isShared ? 'postgres' : 'sqlite'),
+    store: guardStore(world.memory.store, incarnation, storeGate(world, incarnation), isShared ? 'postgres' : 'sqlite'),
     isShared,
     refreshRequests: async () => {},
     touchedAt: () => null,
     project: world.project,
-    owner: `daemon-${life.daemon}`,
-    host: life.machine,
+    owner: `daemon-${incarnation.daemon}`,
+    host: incarnation.machine,
     transcripts: {
-      append: () => life.call('transcripts.append', async () => {}),
-      remove: () => life.call('transcripts.remove', async () => {}),
+      append: () => incarnation.call('transcripts.append', async () => {}),
+      remove: () => incarnation.call('transcripts.remove', async () => {}),
     },
-    processes: simulatedProcesses(world, life),
+    processes: simulatedProcesses(world, incarnation),
     readHeadroom: async () => ({ disk: [], memoryMb: null }),
-    pruneSalvage: () => life.call('salvage.prune', async () => 0),
+    pruneSalvage: () => incarnation.call('salvage.prune', async () => 0),
     pool: null,
     trial: null,
     onHealth: () => {},
   };
-  return new Orchestrator(world.sabotage.parts?.(parts, world, life) ?? parts);
+  return new Orchestrator(world.sabotage.parts?.(parts, world, incarnation) ?? parts);
 }
 
-/** Whatever a run is told while it lives goes through here. */
+/** Every message to a live run goes through here. */
 function hearAnswers(world: World, runner: Runner): Runner {
   const { questions } = world;
   return {
@@ -83,9 +83,9 @@ function hearAnswers(world: World, runner: Runner): Runner {
   };
 }
 
-/** Ids tell whose they are: a run of the third life of a daemon is `a3.17`. */
-function chanceOf(world: World, life: Life): Chance {
+/** Ids name their owner: a run of the third incarnation of a daemon is `a3.17`. */
+function chanceOf(world: World, incarnation: Incarnation): Chance {
   const drawn = seededChance(world.draw.lives.between(0, 2 ** 31));
   let made = 0;
-  return { next: drawn.next, id: () => `${life.name}.${++made}` };
+  return { next: drawn.next, id: () => `${incarnation.name}.${++made}` };
 }

@@ -1,15 +1,15 @@
 import { seededChance } from '../fake/seeded-chance.ts';
 
-/** Choices out of one seed. Each concern of the world has a stream of its own, so that one more draw in it moves no other. */
+/** Random choices from one seed. Each concern has its own stream, so that one more draw in it changes no other. */
 export interface Draw {
   /** True with this probability. */
   chance(probability: number): boolean;
   /** A whole number, both ends included. */
   between(least: number, most: number): number;
-  /** As `between`, with small numbers as likely as large ones: half of the draws are below the geometric mean. */
+  /** Like `between`, but half of the draws are below the geometric mean. */
   logBetween(least: number, most: number): number;
   pick<T>(list: readonly T[]): T;
-  /** The wait in milliseconds until the next of events that come so often in a minute, at any time. */
+  /** The wait in milliseconds until the next of random events with this rate per minute. */
   gap(perMinute: number): number;
   /** One of the names, as often as its weight says. */
   weighted<Name extends string>(weights: Readonly<Record<Name, number>>): Name;

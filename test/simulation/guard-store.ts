@@ -1,25 +1,30 @@
 import type { Store, StoreTables } from '../../src/store/store.ts';
-import type { Life } from './life.ts';
+import type { Incarnation } from './incarnation.ts';
 
-/** What stands between a life and its store just now. */
+/** The current fault between an incarnation and its store. */
 export interface StoreGate {
-  /** Resolves when the call may go on, rejects when it fails. */
+  /** Resolves when the call may continue, rejects if it fails. */
   before(isWrite: boolean): Promise<void> | null;
-  /** The call was carried out; throws when its answer is lost. */
+  /** The call was carried out; throws if its answer is lost. */
   after(isWrite: boolean): void;
   /** The call failed, or its answer is lost. */
   failed(name: string): void;
 }
 
 /**
- * The store as one life has it: each call counts for its fate and passes the gate. Inside a transaction nothing waits:
- * others wait for it.
+ * The store as one incarnation sees it: each call counts for its fate and passes the gate. Inside a transaction nothing waits,
+ * because others wait for it.
  */
-export function guardStore(store: Store, life: Life, gate: StoreGate, shownEngine: Store['engine']): Store {
+export function guardStore(
+  store: Store,
+  incarnation: Incarnation,
+  gate: StoreGate,
+  shownEngine: Store['engine'],
+): Store {
   const through = async <T>(isWrite: boolean, work: () => Promise<T>): Promise<T> => {
     await gate.before(isWrite);
-    // A life that ended at the gate has not asked for anything.
-    if (life.isDead) return new Promise(() => {});
+    // An incarnation that ended at the gate has made no call.
+    if (incarnation.isDead) return new Promise(() => {});
     const answer = await work();
     gate.after(isWrite);
     return answer;
@@ -30,22 +35,22 @@ export function guardStore(store: Store, life: Life, gate: StoreGate, shownEngin
       throw error;
     });
   const outside = guardTables(store, (name, method, work) =>
-    life.call(name, () => noted(name, () => through(!isRead(method), work))),
+    incarnation.call(name, () => noted(name, () => through(!isRead(method), work))),
   );
   const own: Omit<Store, keyof StoreTables> = {
     engine: shownEngine,
     transaction: (work) =>
-      life.call('transaction', () =>
+      incarnation.call('transaction', () =>
         noted('transaction', () =>
           through(true, () =>
             store.transaction((tables) =>
-              work(guardTables(tables, (name, _method, inner) => life.callInside(name, inner))),
+              work(guardTables(tables, (name, _method, inner) => incarnation.callInside(name, inner))),
             ),
           ),
         ),
       ),
-    recovery: (project, at) => life.call('recovery', () => through(false, () => store.recovery(project, at))),
-    maintain: () => life.call('maintain', () => through(true, () => store.maintain())),
+    recovery: (project, at) => incarnation.call('recovery', () => through(false, () => store.recovery(project, at))),
+    maintain: () => incarnation.call('maintain', () => through(true, () => store.maintain())),
     close: async () => {},
     [Symbol.asyncDispose]: async () => {},
   };
@@ -55,14 +60,14 @@ export function guardStore(store: Store, life: Life, gate: StoreGate, shownEngin
 type Pass = (name: string, method: string, work: () => Promise<unknown>) => Promise<unknown>;
 type Method = (...args: readonly unknown[]) => Promise<unknown>;
 
-/** Each table when it is first used: a transaction needs few of them. */
+/** Wraps each table on first use, because a transaction needs few of them. */
 function guardTables(tables: StoreTables, pass: Pass): StoreTables {
   const made = new Map<string | symbol, Record<string, Method>>();
   return new Proxy(tables, {
     get: (target, name) => {
       const known = made.get(name);
       if (known !== undefined) return known;
-      // Every own property that is an object is a table, and a table has only methods that give promises.
+      // Every own property that is an object is a table, and all methods of a table return promises.
       const table = Reflect.get(target, name) as Record<string, Method>;
       const guarded = guardTable(String(name), table, pass);
       made.set(name, guarded);

@@ -9,12 +9,12 @@ interface QuestionRow {
 
 type Submit = (kind: CommandKind, payload: Record<string, unknown>) => Promise<void>;
 
-/** What people say to a question that has nothing to fill in, to one that has, and where they have not read it. */
+/** Answers of people: to a question without fields, to one with fields, and a wrong one. */
 const words = { yesOrNo: ['yes', 'no'], which: ['left', 'right', 'up'], unread: ['', 'left', 'no'] } as const;
 
 /**
- * People who look after agents: they answer questions in time, late, twice or never, say something to an agent at work,
- * and take issues into their own hands and give them back.
+ * People who help agents: they answer questions in time, late, twice or never, send messages to running agents,
+ * and take issues over and hand them back.
  */
 export class HelpfulPeople {
   readonly #world: World;
@@ -49,7 +49,7 @@ export class HelpfulPeople {
       'select id, question_json from questions where question_json like ?',
       `%"${text}"%`,
     );
-    // What was not written down nobody can see.
+    // A question that was not recorded is invisible.
     if (isCalm || row === undefined) return;
     this.#world.tally('command: question_answer');
     this.#world.askedAt.set(issueId, now);

@@ -4,12 +4,12 @@ import { type Issue, normalizeState } from '../../src/core/issue/issue.ts';
 /** Every state of the simulated tracker. `Review` and `Backlog` are neither active nor terminal. */
 export const trackerStates = ['Backlog', 'Todo', 'In Progress', 'Review', 'Done'] as const;
 
-/** The truth about the issues: what the tracker would answer if it answered at once. */
+/** The true state of the issues: the answer of the tracker if it answered at once. */
 export class IssueBook {
   readonly #issues = new Map<string, Issue>();
-  /** Since when an issue has its state, on the monotonic clock. */
+  /** When an issue got its state, on the monotonic clock. */
   readonly stateSince = new Map<string, number>();
-  /** When anybody last changed anything about it since it was filed, or about an issue that blocks it. */
+  /** When the issue, or one that blocks it, last changed after it was filed. */
   readonly changedAt = new Map<string, number>();
   readonly #now: () => number;
 
@@ -42,7 +42,7 @@ export class IssueBook {
     this.#noteChange(id);
   }
 
-  /** As a tracker does it: an issue or a state that is not there is refused. */
+  /** Like a tracker: refuses an unknown issue or state. */
   move(id: string, state: string): Issue {
     const issue = this.#issues.get(id);
     if (issue === undefined) throw new BatonError('tracker_issue_not_found', `There is no issue with the id "${id}".`);

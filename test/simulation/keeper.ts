@@ -1,27 +1,27 @@
 import { BatonError } from '../../src/core/baton-error.ts';
 import { composeDaemon } from './compose-daemon.ts';
-import { type Fate, Life } from './life.ts';
-import type { Incarnation, World } from './world.ts';
+import { type Fate, Incarnation } from './incarnation.ts';
+import type { RunningDaemon, World } from './world.ts';
 
 /** How far the wall clock of a daemon may be from that of the world. */
 export const largestSkewMs = 30_000;
 
-/** Keeps a daemon running on one machine, as a service manager does: whenever it ended, a new life follows. */
+/** Keeps a daemon running on one machine, like a service manager: restarts it whenever it ended. */
 export class Keeper {
   readonly #world: World;
   readonly #daemon: string;
   readonly #machine: string;
   readonly #skewMs: number;
-  #lives = 0;
+  #incarnations = 0;
   #isOver = false;
-  current: Incarnation | null = null;
+  current: RunningDaemon | null = null;
 
   constructor(world: World, daemon: string) {
     this.#world = world;
     this.#daemon = daemon;
     this.#machine = world.plan.machines === 2 ? `machine-${daemon}` : 'machine';
     this.#skewMs = world.plan.daemons > 1 ? world.draw.lives.between(-largestSkewMs, largestSkewMs) : 0;
-    world.nowAndThen(world.draw.lives, world.plan.lives.stoppedPerMinute, () => {
+    world.nowAndThen(world.draw.lives, world.plan.incarnations.stoppedPerMinute, () => {
       world.count('graceful stop');
       void this.stopDaemon();
     });
@@ -29,9 +29,9 @@ export class Keeper {
 
   start(): void {
     const { clock, draw, plan, trace } = this.#world;
-    this.#lives += 1;
-    const name = `${this.#daemon}${this.#lives}`;
-    const life = new Life({
+    this.#incarnations += 1;
+    const name = `${this.#daemon}${this.#incarnations}`;
+    const incarnation = new Incarnation({
       name,
       daemon: this.#daemon,
       machine: this.#machine,
@@ -46,63 +46,64 @@ export class Keeper {
       },
     });
     trace.tell('daemon starts', name);
-    if (life.fate !== null && draw.lives.chance(0.3)) this.#killAtATime(life);
-    this.#world.count(this.#lives === 1 ? 'start' : 'restart');
-    const orchestrator = composeDaemon(this.#world, life);
-    this.current = { life, orchestrator };
-    this.#world.lives.set(name, this.current);
+    if (incarnation.fate !== null && draw.lives.chance(0.3)) this.#killAtATime(incarnation);
+    this.#world.count(this.#incarnations === 1 ? 'start' : 'restart');
+    const orchestrator = composeDaemon(this.#world, incarnation);
+    this.current = { incarnation, orchestrator };
+    this.#world.incarnations.set(name, this.current);
     orchestrator.start().then(
       () => {
-        life.isUp = true;
+        incarnation.isUp = true;
         this.#world.disturbedAt = this.#world.now;
       },
-      (error) => this.#couldNotStart(life, error),
+      (error) => this.#couldNotStart(incarnation, error),
     );
     // A drain, or a stop.
-    void orchestrator.closed.then(() => this.#closed(life));
+    void orchestrator.closed.then(() => this.#closed(incarnation));
   }
 
   /** Ends the daemon in good order; resolves when it has ended. */
   async stopDaemon(): Promise<void> {
     const stopped = this.current;
-    if (stopped === null || !stopped.life.isAlive) return;
-    this.#world.trace.tell('daemon is stopped', stopped.life.name);
-    await new Promise<void>((resolve) => stopped.life.deliver(resolve));
+    if (stopped === null || !stopped.incarnation.isAlive) return;
+    this.#world.trace.tell('daemon is stopped', stopped.incarnation.name);
+    await new Promise<void>((resolve) => stopped.incarnation.deliver(resolve));
     await stopped.orchestrator.stop();
   }
 
-  /** No kill is drawn any more, also not for the life that runs. */
+  /** Stops drawing kills, also for the current incarnation. */
   calm(): void {
-    if (this.current !== null) this.current.life.fate = null;
+    if (this.current !== null) this.current.incarnation.fate = null;
   }
 
-  /** Nothing follows the life that runs. */
+  /** Does not restart after the current incarnation. */
   retire(): void {
     this.#isOver = true;
   }
 
   /**
-   * A machine of its own goes with its daemon: agents that outlive a killed daemon where nobody else reaches them, for
-   * longer than its lease, are beyond what Baton promises.
+   * A separate machine dies with its daemon: agents that survive a killed daemon where no other daemon reaches them, for
+   * longer than its lease, are outside Baton's promise.
    */
   #losePower(): void {
     const { processes } = this.#world;
     for (const process of processes.all()) if (process.machine === this.#machine) processes.exit(process);
   }
 
-  #closed(life: Life): void {
-    if (!life.isAlive) return;
-    life.end();
-    this.#world.trace.tell('daemon has ended', life.name);
+  #closed(incarnation: Incarnation): void {
+    if (!incarnation.isAlive) return;
+    incarnation.end();
+    this.#world.trace.tell('daemon has ended', incarnation.name);
     this.#again();
   }
 
-  /** As the command line does it: what cannot start says so and ends. */
-  #couldNotStart(life: Life, error: unknown): void {
-    if (!(error instanceof BatonError)) this.#world.broke('no_crash', null, `the start of ${life.name}: ${error}`);
-    this.#world.trace.tell('daemon could not start', life.name, String(error));
-    if (!life.isAlive) return;
-    life.end();
+  /** Like the command line: a daemon that cannot start reports the error and ends. */
+  #couldNotStart(incarnation: Incarnation, error: unknown): void {
+    if (!(error instanceof BatonError))
+      this.#world.broke('no_crash', null, `the start of ${incarnation.name}: ${error}`);
+    this.#world.trace.tell('daemon could not start', incarnation.name, String(error));
+    if (!incarnation.isAlive) return;
+    incarnation.end();
     this.#again();
   }
 
@@ -114,19 +115,19 @@ export class Keeper {
     });
   }
 
-  /** Not at a call but at a time, whatever it is about then. */
-  #killAtATime(life: Life): void {
+  /** Kills at a time instead of at a call. */
+  #killAtATime(incarnation: Incarnation): void {
     const { clock, draw } = this.#world;
-    life.fate = null;
+    incarnation.fate = null;
     clock.schedule(draw.lives.logBetween(100, 600_000), () => {
-      if (life.isAlive && !this.#world.isCalm) life.kill('at a time');
+      if (incarnation.isAlive && !this.#world.isCalm) incarnation.kill('at a time');
     });
   }
 
   #drawFate(): Fate {
     const { draw, plan, isCalm } = this.#world;
-    if (isCalm || !draw.lives.chance(plan.lives.killed)) return null;
-    const call = draw.lives.logBetween(1, plan.lives.longestCalls);
+    if (isCalm || !draw.lives.chance(plan.incarnations.killed)) return null;
+    const call = draw.lives.logBetween(1, plan.incarnations.longestCalls);
     return { call, when: draw.lives.chance(0.5) ? 'before' : 'after' };
   }
 }

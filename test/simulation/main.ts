@@ -1,5 +1,5 @@
 // Runs many seeds and prints what happened in them: `npm run simulate -- --seeds 10000 --from 1`. With `--trace` every
-// event of each seed is printed. Exits with 1 when a rule did not hold, with the command that shows it again.
+// event of each seed is printed. Exits with 1 if a rule is broken, and prints the command that repeats it.
 import { parseArgs } from 'node:util';
 import { describeBroken } from './broken-rule.ts';
 import { runSeed, type SeedResult } from './run-seed.ts';

@@ -11,14 +11,14 @@ import { type Store, storeOver } from '../../src/store/store.ts';
 const place = 'the memory';
 
 /**
- * The real store, SQL and transactions and all, on a database in memory. It survives every death of a daemon, and the
- * rules look into it directly: a look is synchronous, so it sees what is there between two steps and changes no order.
+ * The real store with SQL and transactions, on a database in memory. It survives every kill of a daemon, and the
+ * rules read it directly and synchronously, so they see the state between two steps and change no order.
  */
 export class MemoryStore {
   readonly store: Store;
   readonly #database: DatabaseSync;
   readonly #looks = new Map<string, StatementSync>();
-  /** Called right after each transaction, before anybody else has a turn. */
+  /** Called right after each transaction, before any other code runs. */
   onCommit: () => void = () => {};
 
   private constructor(database: DatabaseSync, clock: Clock, isShared: boolean) {
@@ -27,7 +27,7 @@ export class MemoryStore {
     this.store = storeOver(engine);
   }
 
-  /** A store that daemons share measures leases by the clock of its server, one that is a file by that of the daemon. */
+  /** A shared store measures leases by the clock of its server, a file by that of the daemon. */
   static async open(clock: Clock, isShared: boolean): Promise<MemoryStore> {
     const database = new DatabaseSync(':memory:', { enableForeignKeyConstraints: true });
     database.deserialize(await migratedImage(clock));
@@ -42,11 +42,11 @@ export class MemoryStore {
       statement = this.#database.prepare(text);
       this.#looks.set(text, statement);
     }
-    // The caller knows the columns that its text asks for.
+    // The caller knows the columns of its query.
     return statement.all(...values) as Row[];
   }
 
-  /** Grows with every row that was written, whoever wrote it. */
+  /** Grows with every written row. */
   get changes(): number {
     return this.look<{ changes: number }>('select total_changes() as changes')[0]?.changes ?? 0;
   }
@@ -65,11 +65,11 @@ function engineOver(database: DatabaseSync, clock: Clock, isShared: boolean, onC
   return {
     name: 'sqlite',
     db: new Kysely<Database>({ dialect: withOnCommit(sqliteDialect(database, place, clock, writes), onCommit) }),
-    // There is one connection, so nobody else writes.
+    // There is one connection, so no other code writes.
     changeMark: (table) => String(writes.of(table)),
     // The clock of the one server runs evenly, whatever the wall clocks of the daemons do.
     leaseClock: (callersAt) => sql<number>`${sql.val(isShared ? serverTime(clock) : callersAt)}`,
-    // Nothing to keep up in memory.
+    // A database in memory needs no upkeep.
     maintain: async () => nothingMaintained,
     close: async () => {},
   };
@@ -94,7 +94,7 @@ function serverTime(clock: Clock): number {
 
 let image: Promise<Uint8Array> | undefined;
 
-/** An empty store of today's version, made once: each seed starts with a copy. */
+/** An empty store of the current version, created once: each seed starts with a copy. */
 function migratedImage(clock: Clock): Promise<Uint8Array> {
   const make = async (): Promise<Uint8Array> => {
     const database = new DatabaseSync(':memory:', { enableForeignKeyConstraints: true });

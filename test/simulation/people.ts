@@ -4,7 +4,7 @@ import { HelpfulPeople } from './helpful-people.ts';
 import { trackerStates } from './issue-book.ts';
 import type { World } from './world.ts';
 
-/** Whoever lets an issue go on may have logged in: Baton looks. */
+/** A person who lets an issue continue may have logged in, so Baton tries the account. */
 const letsGoOn: ReadonlySet<CommandKind> = new Set([
   'issue_retry',
   'issue_release',
@@ -12,7 +12,7 @@ const letsGoOn: ReadonlySet<CommandKind> = new Set([
   'question_answer',
 ]);
 
-/** The people around the tracker: they file issues, move them about, label, block and delete them, and give commands. */
+/** The people around the tracker: they file issues, move, label, block and delete them, and send commands. */
 export class People {
   readonly #world: World;
   #filed = 0;
@@ -31,12 +31,12 @@ export class People {
     new HelpfulPeople(world, (kind, payload) => this.submit(kind, payload));
   }
 
-  /** At the end of the storm: what people forbade is allowed again, and holds are lifted, most of them. */
+  /** At the end of the faults: pauses end, and most holds are lifted. */
   async calm(): Promise<void> {
     const { memory, project, draw } = this.#world;
     await this.submit('resume', {});
     for (const { issueId, code } of await memory.store.held.list(project)) {
-      // What is held because its agent may be alive takes a slot: a person looks after it.
+      // An issue that is held because its agent may be alive takes a slot, so a person releases it.
       if (!draw.people.chance(0.7) && code !== 'agent_survives') continue;
       this.#world.askedAt.set(issueId, this.#world.now);
       this.#world.freedAt.set(issueId, this.#world.now);
@@ -124,7 +124,7 @@ export class People {
     const ids = book.ids();
     if (ids.length === 0) return;
     const id = draw.people.pick(ids);
-    // Whoever frees an issue has looked that no agent of it is alive: that is what a hold asks a person to do.
+    // A person who releases an issue has checked that no agent of it is alive, as the hold asks.
     const frees = kind === 'issue_retry' || kind === 'issue_release';
     if (frees && this.#world.processes.ofIssue(id).length > 0) return;
     this.#world.askedAt.set(id, now);

@@ -9,7 +9,7 @@ import { settings } from '../fake/settings.ts';
 import type { Tempers } from './agent-script.ts';
 import { type Draw, drawFrom } from './draw.ts';
 
-/** What one seed is about: drawn once, before anything happens. Rates are for one simulated minute. */
+/** The plan of one seed, drawn once before the start. Rates are per simulated minute. */
 export interface Plan {
   readonly seed: number;
   readonly stormMs: number;
@@ -18,7 +18,7 @@ export interface Plan {
   /** How many daemons work on the store at once, on one machine or each on its own. */
   readonly daemons: 1 | 2;
   readonly machines: 1 | 2;
-  /** A database that several daemons may use; else a file of this one. */
+  /** A database that several daemons may share; otherwise a file. */
   readonly isShared: boolean;
   /** Whether Baton itself moves an issue when it starts it, as on its own board. */
   readonly startMove: boolean;
@@ -27,29 +27,29 @@ export interface Plan {
     readonly slow: number;
     readonly fullPerMinute: number;
     readonly lostPerMinute: number;
-    /** How many writes are carried out and not answered. */
+    /** The share of writes that are carried out but not answered. */
     readonly answersLost: number;
   };
   readonly agents: {
     readonly hostile: number;
     readonly survives: number;
-    /** How many turns ask people something in their middle, and how many tell of a quota that is nearly used up. */
+    /** The share of turns that ask people something, and of those that report a quota that is nearly used up. */
     readonly asks: number;
     readonly nearlyOut: number;
-    /** What the hostile ones are like; null: of all kinds. */
+    /** The kinds of hostile agents; null: all kinds. */
     readonly tempers: Tempers | null;
   };
   readonly workspaces: { readonly fails: number };
   readonly people: {
     readonly changesPerMinute: number;
     readonly commandsPerMinute: number;
-    /** How often somebody takes an issue into his own hands, and says something to an agent at work. */
+    /** How often a person takes an issue over, and sends a message to a running agent. */
     readonly takeoversPerMinute: number;
     readonly steersPerMinute: number;
-    /** How many questions are answered, sooner or later. */
+    /** The share of questions that are answered at some point. */
     readonly answers: number;
   };
-  readonly lives: {
+  readonly incarnations: {
     readonly killed: number;
     readonly longestCalls: number;
     readonly stoppedPerMinute: number;
@@ -65,7 +65,7 @@ const labels = ['baton'];
 export function drawPlan(seed: number, changes: Partial<Plan> = {}): Plan {
   const draw = drawFrom(seed, 'plan');
   const persons = drawFrom(seed, 'persons');
-  /** Most concerns are quiet in most seeds: a defect shows best where little else happens. */
+  /** Most faults are off in most seeds, because a defect shows best when little else happens. */
   const rate = (most: number, of: Draw = draw): number => (of.chance(0.5) ? 0 : (of.between(1, 100) / 100) * most);
   const daemons = draw.chance(0.35) ? 2 : 1;
   const machines = daemons === 2 && draw.chance(0.5) ? 2 : 1;
@@ -89,7 +89,7 @@ export function drawPlan(seed: number, changes: Partial<Plan> = {}): Plan {
       lostPerMinute: isShared ? rate(0.15) : 0,
       answersLost: isShared ? rate(0.02) : 0,
     },
-    // An agent that cannot be ended and is on a machine that nobody else reaches is beyond what Baton promises.
+    // An agent that cannot be ended, on a machine that no other daemon reaches, is outside Baton's promise.
     agents: {
       hostile: draw.pick([0, 0.2, 0.5, 0.9]),
       survives: machines === 2 ? 0 : rate(0.06),
@@ -105,7 +105,7 @@ export function drawPlan(seed: number, changes: Partial<Plan> = {}): Plan {
       steersPerMinute: rate(0.5, persons),
       answers: persons.pick([0.5, 0.9, 1]),
     },
-    lives: {
+    incarnations: {
       killed: draw.pick([0, 0.5, 1, 1]),
       longestCalls: draw.pick([60, 400, 2_000]),
       stoppedPerMinute: rate(0.1),
@@ -139,7 +139,7 @@ function drawSettings(draw: Draw, { retention, pace }: { readonly retention: Dra
   return { ...drawn, store: { ...drawn.store, leaseMs: draw.pick([15_000, 30_000]) } };
 }
 
-/** What is about people and accounts is drawn by itself. */
+/** People and accounts are drawn separately. */
 function withPersons(draw: Draw, drawn: Settings): Settings {
   const { backend } = drawn.agent;
   const accounts = drawn.agent.accounts.filter((account) => account.backend === backend);
@@ -160,7 +160,7 @@ function withPersons(draw: Draw, drawn: Settings): Settings {
   return { ...drawn, agent };
 }
 
-/** Slow enough to matter, quick enough that nobody waits for ever: a tracker that failed rests for the longest at most. */
+/** Slow enough to matter, fast enough that nothing waits forever: after a failure the tracker is not asked for at most the longest interval. */
 function quickPace(intervalMs: number): Partial<PollingSettings> {
   return {
     activeIntervalMs: intervalMs,
@@ -173,7 +173,7 @@ function quickPace(intervalMs: number): Partial<PollingSettings> {
 
 const slowestPaceMs = 30_000;
 
-/** Small enough to be reached, some of them. */
+/** Some are small enough to be reached. */
 function drawLimits(draw: Draw): Partial<LimitSettings> {
   const some = <T>(limit: T): T | undefined => (draw.chance(0.4) ? limit : undefined);
   const limits = {

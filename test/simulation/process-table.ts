@@ -6,20 +6,20 @@ export interface SimulatedProcess {
   readonly startTime: number;
   readonly runId: string;
   readonly issueId: string;
-  /** The daemon that started it, whose marker it carries, and the life of it. */
+  /** The daemon that started it, whose marker it carries, and the incarnation. */
   readonly daemon: string;
-  readonly life: string;
+  readonly incarnation: string;
   /** The machine it is on: only a daemon there can find and end it. */
   readonly machine: string;
-  /** No signal ends it; it ends when it likes. */
+  /** No signal ends it; it ends by itself at some time. */
   survives: boolean;
-  /** Nobody is told when it ends. */
+  /** Its end is not reported. */
   isUnheard: boolean;
   readonly timers: Set<Timer>;
   readonly onExit: Set<() => void>;
 }
 
-/** The processes of all machines. A process whose end was asked for is alive until it is gone. */
+/** The processes of all machines. A process that was asked to end is alive until it is gone. */
 export class ProcessTable {
   readonly #live = new Map<number, SimulatedProcess>();
   readonly #now: () => number;
@@ -46,7 +46,7 @@ export class ProcessTable {
     return process;
   }
 
-  /** It is gone: whatever it still meant to do does not happen. */
+  /** It is gone: its planned actions do not happen. */
   exit(process: SimulatedProcess): void {
     if (!this.#live.delete(process.pid)) return;
     for (const timer of process.timers) timer.cancel();

@@ -1,12 +1,12 @@
 import { questionLine } from '../../src/core/command/answer-text.ts';
 import type { QuestionAnswer } from '../../src/core/command/question.ts';
 
-/** One question as the world knows it: its words are its name. */
+/** One question in the world; its text is its name. */
 export interface AskedQuestion {
   readonly text: string;
   readonly issueId: string;
   readonly runId: string;
-  /** Who was told what a person said to it, in order. */
+  /** The runs that received the answer, in order. */
   readonly told: Telling[];
 }
 
@@ -19,27 +19,27 @@ export interface Telling {
 interface PromptedRun {
   readonly runId: string;
   readonly issueId: string;
-  /** It begins with the whole ticket, because the agent does not remember it. */
+  /** The prompt contains the whole issue, because the agent does not remember it. */
   readonly isWhole: boolean;
 }
 
-/** What the whole prompt of the simulated workflow file begins with. */
+/** The beginning of the full prompt of the simulated workflow file. */
 export const wholePrompt = 'Do it.';
 
-/** What agents asked, and which of them heard an answer: noted by the agents themselves. */
+/** The questions of agents and the runs that received an answer, recorded by the agents themselves. */
 export class QuestionBook {
   readonly #asked = new Map<string, AskedQuestion>();
-  /** By the line that a prompt has of each. */
+  /** By their line in a prompt. */
   readonly #byLine = new Map<string, string>();
   readonly #waits = new Map<string, { open: number; since: number; totalMs: number }>();
   /** Called with each question that is about to be asked. */
   onAsked: (question: AskedQuestion) => void = () => {};
-  /** Called when a run is told an answer; `isReminder` for an agent that cannot remember what was told before. */
+  /** Called when a run receives an answer; `isReminder` for an agent that cannot remember an earlier delivery. */
   onTold: (question: AskedQuestion, telling: Telling) => void = () => {};
   /** Called with the first prompt of a run and the questions whose answers are in it. */
   onPrompt: (run: PromptedRun, texts: ReadonlySet<string>) => void = () => {};
 
-  /** A question that nobody has asked before. */
+  /** A new question. */
   ask(issueId: string, runId: string): string {
     const text = `Q${this.#asked.size + 1} of ${issueId}?`;
     const question = { text, issueId, runId, told: [] };
@@ -49,7 +49,7 @@ export class QuestionBook {
     return text;
   }
 
-  /** A run begins to wait for a person. Gives what ends that. */
+  /** A run starts to wait for a person. Returns the function that ends the wait. */
   wait(runId: string, clock: { readonly now: number }): () => void {
     const waits = this.#waits.get(runId) ?? { open: 0, since: 0, totalMs: 0 };
     this.#waits.set(runId, waits);
@@ -61,7 +61,7 @@ export class QuestionBook {
     };
   }
 
-  /** How long a run has waited for people until now. */
+  /** How long a run has waited for people so far. */
   waitedMs(runId: string, now: number): number {
     const waits = this.#waits.get(runId);
     if (waits === undefined) return 0;
@@ -79,7 +79,7 @@ export class QuestionBook {
     question.told.push(telling);
   }
 
-  /** An agent reads its prompt: each answer in it is told. */
+  /** An agent reads its prompt: each answer in it counts as delivered. */
   read(run: Omit<PromptedRun, 'isWhole'>, prompt: string, isFirst: boolean): void {
     const isWhole = prompt.startsWith(wholePrompt);
     const lines = prompt.split('\n');
@@ -93,7 +93,7 @@ export class QuestionBook {
   }
 }
 
-/** An answer in the words in which a prompt has it. */
+/** An answer as it appears in a prompt. */
 export function wordsOf({ decision, values }: QuestionAnswer): string {
   const [value] = Object.values(values);
   if (value !== undefined) return value;

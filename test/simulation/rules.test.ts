@@ -14,8 +14,8 @@ import type { Sabotage } from './sabotage.ts';
 import type { World } from './world.ts';
 
 /**
- * A rule that cannot fail proves nothing: each of these breaks one part of an otherwise quiet world, and the rule that is
- * there for it has to notice.
+ * A rule that cannot fail proves nothing: each test breaks one part of a world without other faults, and the rule for it
+ * must notice.
  */
 describe('A rule notices', () => {
   it('nothing when nothing goes wrong', async () => {
@@ -42,12 +42,12 @@ describe('A rule notices', () => {
         endRun: async () => ({ ended: 0, left: 0 }),
       },
     });
-    const plan = { lives: { ...quiet.lives, killed: 1, longestCalls: 400 } };
+    const plan = { incarnations: { ...quiet.incarnations, killed: 1, longestCalls: 400 } };
     expect(await isBroken('one_agent', { parts: changed(blind) }, plan)).toBe(true);
   });
 
   it('a workspace that is removed while its agent runs', async () => {
-    // Says at once that a run is over, while its agent is still ending.
+    // Reports the end of a run at once, while its agent is still ending.
     const hasty = ({ runner }: OrchestratorParts): Partial<OrchestratorParts> => ({
       runner: {
         start: (request) => {
@@ -65,7 +65,7 @@ describe('A rule notices', () => {
         },
       },
     });
-    // Agents that take their time to end.
+    // Agents that end slowly.
     const plan = { ...hostile, people: { ...quiet.people, changesPerMinute: 20 } };
     expect(await isBroken('live_workspace', { parts: changed(hasty) }, plan)).toBe(true);
   });
@@ -98,7 +98,7 @@ describe('A rule notices', () => {
         return { ...tracker, fetchByStates };
       },
     });
-    expect(await isBroken('nobody_forgotten', { parts: changed(hideOne) })).toBe(true);
+    expect(await isBroken('no_issue_forgotten', { parts: changed(hideOne) })).toBe(true);
   });
 
   it('a daemon that stopped ticking', async () => {
@@ -109,7 +109,7 @@ describe('A rule notices', () => {
         schedule: (delayMs, action) => clock.schedule(delayMs, clock.monotonic() > 60_000 ? () => {} : action),
       },
     });
-    expect(await isBroken('nobody_forgotten', { parts: changed(fewTimers) })).toBe(true);
+    expect(await isBroken('no_issue_forgotten', { parts: changed(fewTimers) })).toBe(true);
   });
 
   it('a retry that comes too early', async () => {
@@ -156,7 +156,7 @@ describe('A rule notices', () => {
         }),
       },
     });
-    expect(await isBroken('gets_through', { parts: changed(stubborn) }, { issues: 1, stormMs: 60_000 })).toBe(true);
+    expect(await isBroken('issues_finish', { parts: changed(stubborn) }, { issues: 1, stormMs: 60_000 })).toBe(true);
   });
 
   it('a run that does not end when it is stopped', async () => {
@@ -168,7 +168,7 @@ describe('A rule notices', () => {
         },
       },
     });
-    expect(await isBroken('gets_through', { parts: changed(deaf) })).toBe(true);
+    expect(await isBroken('issues_finish', { parts: changed(deaf) })).toBe(true);
   });
 
   // @conforms simulation.10
@@ -183,7 +183,10 @@ describe('A rule notices', () => {
         },
       },
     }));
-    const plan = { ...agents({ tempers: { fails: 1 } }), lives: { ...quiet.lives, killed: 1, longestCalls: 400 } };
+    const plan = {
+      ...agents({ tempers: { fails: 1 } }),
+      incarnations: { ...quiet.incarnations, killed: 1, longestCalls: 400 },
+    };
     expect(await isBroken('backoff', { parts: forgetful }, plan)).toBe(true);
   });
 
@@ -197,7 +200,7 @@ describe('A rule notices', () => {
 
   // @conforms simulation.8
   it('two daemons that both start an issue', async () => {
-    // Whoever asks gets the claim, and nobody sees the other.
+    // Every daemon gets the claim, and none sees the other.
     const greedy = changedStore((tables) => ({
       ...tables,
       claims: {
@@ -208,8 +211,8 @@ describe('A rule notices', () => {
       },
       runs: { ...tables.runs, unfinished: async () => [], latestOfIssue: async () => null },
     }));
-    const blind: NonNullable<Sabotage['parts']> = (parts, world, life) => {
-      const changedParts = greedy(parts, world, life);
+    const blind: NonNullable<Sabotage['parts']> = (parts, world, incarnation) => {
+      const changedParts = greedy(parts, world, incarnation);
       const nothing = { claims: [], retries: [], held: [], unfinishedRuns: [] };
       return { ...changedParts, store: { ...changedParts.store, recovery: async () => nothing } };
     };
@@ -224,7 +227,7 @@ describe('A rule notices', () => {
       ...tables,
       counters: { ...tables.counters, set: (key, name, value) => tables.counters.set(key, name, value + 1) },
     }));
-    const plan = { lives: { ...quiet.lives, stoppedPerMinute: 1 } };
+    const plan = { incarnations: { ...quiet.incarnations, stoppedPerMinute: 1 } };
     expect(await isBroken('counters', { parts: unfair }, plan)).toBe(true);
   });
 
@@ -279,12 +282,15 @@ describe('A rule notices', () => {
 
   // @conforms simulation.13
   it('a run on an account that waits for quota', async () => {
-    // The next life does not know what the last one learned.
+    // The next incarnation does not know what the last one learned.
     const forgetful = changedStore((tables) => ({
       ...tables,
       accounts: { ...tables.accounts, list: async () => [] },
     }));
-    const plan = { ...agents({ tempers: { out_of_quota: 1 } }), lives: { ...quiet.lives, stoppedPerMinute: 1 } };
+    const plan = {
+      ...agents({ tempers: { out_of_quota: 1 } }),
+      incarnations: { ...quiet.incarnations, stoppedPerMinute: 1 },
+    };
     expect(await isBroken('account_ready', { parts: forgetful }, plan)).toBe(true);
   });
 
@@ -326,7 +332,7 @@ describe('A rule notices', () => {
         list: async () => [{ backend: 'rehearsal', name: 'rehearsal', windows: [], parked, parks: 1 }],
       },
     }));
-    expect(await isBroken('nobody_forgotten', { parts: madeUp })).toBe(true);
+    expect(await isBroken('no_issue_forgotten', { parts: madeUp })).toBe(true);
   });
 
   it('an answer that is sent to two runs', async () => {
@@ -448,7 +454,7 @@ describe('A rule notices', () => {
           tables.retries.put({ ...retry, recovery: retry.recovery === null ? null : ('reduced_budget' as const) }),
       },
     }));
-    expect(await isBroken('cascade', { parts: again }, agents({ tempers: { overflows: 1 } }))).toBe(true);
+    expect(await isBroken('context_recovery', { parts: again }, agents({ tempers: { overflows: 1 } }))).toBe(true);
   });
 
   it('a context recovery that is forgotten in a restart', async () => {
@@ -458,25 +464,25 @@ describe('A rule notices', () => {
     }));
     const plan = {
       ...agents({ tempers: { overflows: 1 } }),
-      lives: { ...quiet.lives, killed: 1, longestCalls: 400 },
+      incarnations: { ...quiet.incarnations, killed: 1, longestCalls: 400 },
     };
-    expect(await isBroken('cascade', { parts: forgetful }, plan)).toBe(true);
+    expect(await isBroken('context_recovery', { parts: forgetful }, plan)).toBe(true);
   });
 
   it('a process that remains', async () => {
     const leave = (world: World): void => {
-      const [{ life } = { life: null }] = world.running;
-      if (life !== null && world.isCalm && world.processes.ofRun('left').length === 0)
+      const [{ incarnation } = { incarnation: null }] = world.running;
+      if (incarnation !== null && world.isCalm && world.processes.ofRun('left').length === 0)
         world.processes.spawn({
           runId: 'left',
           issueId: 'i1',
-          life: life.name,
+          incarnation: incarnation.name,
           daemon: 'x',
           machine: 'x',
           survives: true,
         });
     };
-    expect(await isBroken('gets_through', { afterStep: leave })).toBe(true);
+    expect(await isBroken('issues_finish', { afterStep: leave })).toBe(true);
   });
 
   it('a run that has no end in the store', async () => {
@@ -496,7 +502,7 @@ describe('A rule notices', () => {
         startedAt: 0,
       }),
     );
-    // Nobody looks for it.
+    // No sweep looks for it.
     const blind: NonNullable<Sabotage['parts']> = (parts) => {
       const recovery: Store['recovery'] = async (...args) => ({
         ...(await parts.store.recovery(...args)),
@@ -504,7 +510,7 @@ describe('A rule notices', () => {
       });
       return { ...parts, store: withRecovery(parts.store, recovery) };
     };
-    expect(await isBroken('gets_through', { afterStep: unfinished, parts: blind })).toBe(true);
+    expect(await isBroken('issues_finish', { afterStep: unfinished, parts: blind })).toBe(true);
   });
 
   it('a damaged store', async () => {
@@ -517,7 +523,7 @@ describe('A rule notices', () => {
       );
     };
     let isDamaged = false;
-    expect(await isBroken('gets_through', { afterStep: damage })).toBe(true);
+    expect(await isBroken('issues_finish', { afterStep: damage })).toBe(true);
   });
 
   it('a run that ends because of a defect', async () => {
@@ -559,7 +565,7 @@ const quiet = {
   agents: { hostile: 0, survives: 0, asks: 0, nearlyOut: 0, tempers: null },
   workspaces: { fails: 0 },
   people: { changesPerMinute: 0, commandsPerMinute: 0, takeoversPerMinute: 0, steersPerMinute: 0, answers: 1 },
-  lives: { killed: 0, longestCalls: 1, stoppedPerMinute: 0, frozenPerMinute: 0 },
+  incarnations: { killed: 0, longestCalls: 1, stoppedPerMinute: 0, frozenPerMinute: 0 },
   file: { badPerMinute: 0, changedPerMinute: 0 },
   wall: { jumpsPerMinute: 0 },
   trackerStormsPerMinute: 0,
@@ -567,7 +573,7 @@ const quiet = {
 
 const hostile = agents({});
 
-/** Agents that are all hostile, and what else they are. */
+/** Only hostile agents, with these properties. */
 function agents(are: Partial<Plan['agents']>): { readonly agents: Plan['agents'] } {
   return { agents: { ...quiet.agents, hostile: 1, ...are } };
 }
@@ -576,9 +582,9 @@ function agents(are: Partial<Plan['agents']>): { readonly agents: Plan['agents']
 const asking = { ...agents({ hostile: 0, asks: 1 }), people: quiet.people };
 
 /** The daemon sees no hold in the store. */
-const withoutHolds: NonNullable<Sabotage['parts']> = (parts, world, life) => {
+const withoutHolds: NonNullable<Sabotage['parts']> = (parts, world, incarnation) => {
   const blind = changedStore((tables) => ({ ...tables, held: { ...tables.held, list: async () => [] } }));
-  const { store, ...others } = blind(parts, world, life);
+  const { store, ...others } = blind(parts, world, incarnation);
   const recovery: Store['recovery'] = async (...args) => ({ ...(await store.recovery(...args)), held: [] });
   return { ...others, store: { ...store, recovery } };
 };
@@ -609,17 +615,17 @@ function inQuietWorld(sabotage: Sabotage, plan: Partial<Plan> = {}, only?: RuleN
   });
 }
 
-/** Whether this rule, asked alone, finds fault with such a world. */
+/** Whether this rule alone finds a fault in such a world. */
 async function isBroken(rule: RuleName, sabotage: Sabotage, plan: Partial<Plan> = {}): Promise<boolean> {
   return (await inQuietWorld(sabotage, plan, rule)).broken?.rule === rule;
 }
 
-/** Some parts in the place of the real ones. */
+/** Replaces some of the real parts. */
 function changed(change: (parts: OrchestratorParts) => Partial<OrchestratorParts>): NonNullable<Sabotage['parts']> {
   return (parts) => ({ ...parts, ...change(parts) });
 }
 
-/** The daemon reads other settings than those that hold. */
+/** The daemon reads settings that differ from the real ones. */
 function withAgent(agent: Partial<AgentSettings>): NonNullable<Sabotage['parts']> {
   return changed(({ source }) => ({
     source: {
@@ -632,7 +638,7 @@ function withAgent(agent: Partial<AgentSettings>): NonNullable<Sabotage['parts']
   }));
 }
 
-/** As `withAgent`, for the limits. */
+/** Like `withAgent`, for the limits. */
 function withLimits(limits: LimitSettings): NonNullable<Sabotage['parts']> {
   return changed(({ source }) => ({
     source: {
@@ -648,7 +654,7 @@ function withRecovery(store: Store, recovery: Store['recovery']): Store {
   return new Proxy(store, { get: (target, name) => (name === 'recovery' ? recovery : Reflect.get(target, name)) });
 }
 
-/** Tables in the place of the real ones, inside transactions too. */
+/** Replaces tables of the store, inside transactions too. */
 function changedStore(change: (tables: StoreTables) => StoreTables): NonNullable<Sabotage['parts']> {
   return changed(({ store }) => ({
     store: {

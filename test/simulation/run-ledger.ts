@@ -7,17 +7,17 @@ export interface LedgerRun {
   readonly generation: number;
   readonly attempt: number | null;
   readonly retryKind: string | null;
-  /** What it does differently because the one before it died of its context. */
+  /** The step of context recovery that it takes. */
   readonly recovery: string | null;
-  /** Whose quota it uses. */
+  /** The account that it uses. */
   readonly account: string | null;
-  /** The life that wrote it: run ids begin with its name. */
-  readonly life: string;
+  /** The incarnation that wrote it: run ids begin with its name. */
+  readonly incarnation: string;
   readonly startedSeenAt: number;
   endedAt: number | null;
   outcome: string | null;
   errorCode: string | null;
-  /** What it had used when it ended. */
+  /** Its usage when it ended. */
   tokens: number;
 }
 
@@ -40,7 +40,7 @@ interface EndRow {
   readonly total_tokens: number;
 }
 
-/** What changed about the runs in the store since the last look. A look where nothing was written costs next to nothing. */
+/** The changes of runs in the store since the last read. A read without changes is almost free. */
 export class RunLedger {
   readonly unfinished = new Map<string, LedgerRun>();
   /** How many rows were ever seen. */
@@ -79,7 +79,7 @@ export class RunLedger {
       retryKind: row.retry_kind,
       recovery: row.recovery,
       account: row.account,
-      life: row.run_id.split('.')[0] ?? '',
+      incarnation: row.run_id.split('.')[0] ?? '',
       startedSeenAt: this.#now(),
       endedAt: null,
       outcome: null,

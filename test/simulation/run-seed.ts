@@ -3,11 +3,11 @@ import { Keeper } from './keeper.ts';
 import { People } from './people.ts';
 import { drawPlan, type Plan } from './plan.ts';
 import { allRules } from './rules/all-rules.ts';
-import { leftOver } from './rules/gets-through.ts';
+import { leftOver } from './rules/issues-finish.ts';
 import { endWeather, startWeather } from './start-weather.ts';
 import { World, type WorldOptions } from './world.ts';
 
-/** What came of one seed. */
+/** The result of one seed. */
 export interface SeedResult {
   readonly seed: number;
   readonly steps: number;
@@ -22,14 +22,14 @@ export interface SeedOptions extends WorldOptions {
   readonly plan?: Partial<Plan>;
 }
 
-/** How long the calm may last at most until everything is done. */
+/** The longest time without faults until everything is done. */
 const longestCalmMs = 2 * 3_600_000;
-/** And how long it lasts at least. */
+/** The shortest time without faults. */
 const shortestCalmMs = 60_000;
-/** A stop in good order waits for agents that end slowly and for hooks. */
+/** An orderly stop waits for agents that end slowly and for hooks. */
 const longestStopMs = 10 * 60_000;
 
-/** One seed from its first draw to its last rule: a storm, a calm, and a stop in good order. */
+/** One seed from its first draw to its last rule: a time with faults, a time without, and an orderly stop. */
 export async function runSeed(seed: number, options: SeedOptions = {}): Promise<SeedResult> {
   const plan = drawPlan(seed, options.plan);
   const world = await World.open(plan, options);
@@ -52,7 +52,7 @@ export async function runSeed(seed: number, options: SeedOptions = {}): Promise<
   }
   if (world.broken === null) for (const rule of world.rules) rule.atEnd?.();
   for (const keeper of keepers) keeper.retire();
-  for (const { life } of world.lives.values()) life.kill('at the end');
+  for (const { incarnation } of world.incarnations.values()) incarnation.kill('at the end');
   await world.clock.settle();
   const { steps, ledger, counts, trace, broken } = world;
   world.memory.close();
@@ -65,7 +65,7 @@ async function becomeCalm(world: World, keepers: readonly Keeper[], people: Peop
   world.disturbedAt = world.now;
   endWeather(world);
   for (const keeper of keepers) keeper.calm();
-  // What no signal ended has ended by itself, and a person has seen it.
+  // Agents that no signal ended have ended by themselves, and a person has seen that.
   for (const process of world.processes.all()) if (process.survives) world.processes.exit(process);
   await people.calm();
 }
@@ -83,5 +83,5 @@ async function stopInGoodOrder(world: World, keepers: readonly Keeper[], step: (
     });
   }
   await world.clock.advanceUntil(() => step() || stopped === keepers.length, longestStopMs);
-  if (stopped < keepers.length) world.broke('gets_through', null, 'a stop in good order does not end');
+  if (stopped < keepers.length) world.broke('issues_finish', null, 'a stop in good order does not end');
 }

@@ -2,16 +2,18 @@ import type { Agent, AgentSession, SessionRequest } from '../../src/agent/agent.
 import { sleep } from '../../src/clock/clock.ts';
 import { BatonError } from '../../src/core/baton-error.ts';
 import { drawTemper, type Temper } from './agent-script.ts';
-import type { Life } from './life.ts';
+import type { Incarnation } from './incarnation.ts';
 import { SimulatedSession } from './simulated-session.ts';
 import type { World } from './world.ts';
 
-/** Agents whose process lives in the world: what it does it does by the world's clock, also when its daemon is dead. */
-export function simulatedAgent(world: World, life: Life, { turnTimeoutMs, account }: AgentChoice): Agent {
+/** Agents whose process is in the world: it acts by the world's clock, also when its daemon is dead. */
+export function simulatedAgent(world: World, incarnation: Incarnation, { turnTimeoutMs, account }: AgentChoice): Agent {
   return {
     backend: 'simulated',
     startSession: (request) =>
-      life.call('agent.startSession', () => startSession(world, life, request, { turnTimeoutMs, account })),
+      incarnation.call('agent.startSession', () =>
+        startSession(world, incarnation, request, { turnTimeoutMs, account }),
+      ),
   };
 }
 
@@ -21,29 +23,29 @@ export interface AgentChoice {
   readonly account: string;
 }
 
-/** A conversation that was too long once is likely to be so again. */
+/** A conversation that was too long once is likely to be too long again. */
 const againTooLong = 0.6;
 
 async function startSession(
   world: World,
-  life: Life,
+  incarnation: Incarnation,
   request: SessionRequest,
   choice: AgentChoice,
 ): Promise<AgentSession> {
   const { draw, plan } = world;
   const temper = temperOf(world, request);
   const survives = !world.isCalm && draw.agents.chance(plan.agents.survives);
-  await sleep(life.clock, draw.agents.between(1, 1_500), request.signal);
+  await sleep(incarnation.clock, draw.agents.between(1, 1_500), request.signal);
   if (temper === 'does_not_start' && draw.agents.chance(0.5)) throw launchFailed();
   if (!request.isStillOurs()) throw new BatonError('claim_lost', 'The claim may be lost.');
-  const process = world.spawn(life, request.runId, request.env.BATON_ISSUE_ID ?? '', survives);
+  const process = world.spawn(incarnation, request.runId, request.env.BATON_ISSUE_ID ?? '', survives);
   request.onProcess({ pid: process.pid, startTime: process.startTime });
   process.onExit.add(() => {
-    if (!process.isUnheard) life.deliver(() => request.onProcess(null));
+    if (!process.isUnheard) incarnation.deliver(() => request.onProcess(null));
   });
-  const session = new SimulatedSession({ world, life, request, process, temper, ...choice });
+  const session = new SimulatedSession({ world, incarnation, request, process, temper, ...choice });
   try {
-    await sleep(life.clock, draw.agents.between(0, 1_500), request.signal);
+    await sleep(incarnation.clock, draw.agents.between(0, 1_500), request.signal);
     if (temper === 'does_not_start' || !world.processes.isLive(process)) throw launchFailed();
   } catch (error) {
     await session.end();

@@ -7,7 +7,7 @@ import { wholePrompt } from './question-book.ts';
 export class SimulatedFile implements WorkflowSource {
   settings: Settings;
   problem: BatonError | null = null;
-  /** The slots of before each edit, and when that was: a decision made just before it is still good. */
+  /** The slots before each edit, with its time: a decision made just before the edit is still valid. */
   readonly before: { readonly slots: number; readonly until: number }[] = [];
   readonly #now: () => number;
   #revision = 1;
@@ -23,7 +23,7 @@ export class SimulatedFile implements WorkflowSource {
     this.#revision += 1;
   }
 
-  /** Nothing bounds what is spent any more. */
+  /** Removes all limits on spending. */
   liftLimits(): void {
     const limits = { runsPerIssue: 0, tokensPerIssue: 0, runWallTimeMs: 0, issueWallTimeMs: 0, tokensPerDay: 0 };
     this.settings = { ...this.settings, limits: { ...this.settings.limits, ...limits } };

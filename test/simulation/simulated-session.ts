@@ -2,7 +2,7 @@ import type { AgentEventName, AgentSession, SessionRequest, TokenUsage, TurnResu
 import type { QuotaWindow } from '../../src/core/account/account.ts';
 import { BatonError } from '../../src/core/baton-error.ts';
 import { drawAsks, drawTurn, type Temper, type TurnScript } from './agent-script.ts';
-import { type Life, never } from './life.ts';
+import { type Incarnation, never } from './incarnation.ts';
 import type { SimulatedProcess } from './process-table.ts';
 import { TurnAsks } from './turn-asks.ts';
 import { refusal } from './turn-refusal.ts';
@@ -10,7 +10,7 @@ import type { World } from './world.ts';
 
 export interface SessionParts {
   readonly world: World;
-  readonly life: Life;
+  readonly incarnation: Incarnation;
   readonly request: SessionRequest;
   readonly process: SimulatedProcess;
   readonly temper: Temper;
@@ -18,7 +18,7 @@ export interface SessionParts {
   readonly account: string;
 }
 
-/** One agent: what it does in its turns, what it asks and is told, and how it ends. */
+/** One agent: its turns, its questions, the messages it gets, and its end. */
 export class SimulatedSession implements AgentSession {
   readonly threadId: string;
   readonly isResumed: boolean;
@@ -44,38 +44,38 @@ export class SimulatedSession implements AgentSession {
   }
 
   runTurn(prompt: string, signal?: AbortSignal): Promise<TurnResult> {
-    return this.#parts.life.call('agent.runTurn', () => this.#turn(prompt, signal));
+    return this.#parts.incarnation.call('agent.runTurn', () => this.#turn(prompt, signal));
   }
 
-  /** In a turn it hears most of what is said to it. */
+  /** During a turn it receives most messages. */
   steer(_text: string): Promise<boolean> {
-    const { world, life } = this.#parts;
-    return life.call('agent.steer', async () => {
+    const { world, incarnation } = this.#parts;
+    return incarnation.call('agent.steer', async () => {
       if (world.draw.questions.chance(0.1)) throw new BatonError('agent_protocol_error', 'It does not take this.');
       return this.#isInTurn;
     });
   }
 
   stop(): Promise<void> {
-    return this.#parts.life.call('agent.stop', () => this.end());
+    return this.#parts.incarnation.call('agent.stop', () => this.end());
   }
 
-  /** Asks the process to end and waits until it has; rejects when it does not. */
+  /** Asks the process to end and waits for that; rejects if it does not end. */
   end(): Promise<void> {
     this.#ending ??= this.#end();
     return this.#ending;
   }
 
   async #end(): Promise<void> {
-    const { world, life, process } = this.#parts;
+    const { world, incarnation, process } = this.#parts;
     const left = await world.endProcess(process);
-    if (life.isDead) return never();
+    if (incarnation.isDead) return never();
     this.#isStopped = true;
     if (left) throw new BatonError('agent_survives', '1 processes of the agent could not be ended.');
   }
 
   async #turn(prompt: string, signal: AbortSignal | undefined): Promise<TurnResult> {
-    const { world, life, process, temper, turnTimeoutMs, request } = this.#parts;
+    const { world, incarnation, process, temper, turnTimeoutMs, request } = this.#parts;
     if (signal?.aborted) return { status: 'cancelled' };
     if (!world.processes.isLive(process)) return exited();
     this.#turns += 1;
@@ -86,11 +86,11 @@ export class SimulatedSession implements AgentSession {
     const { promise, resolve } = Promise.withResolvers<TurnResult>();
     const onAbort = (): void => resolve({ status: 'cancelled' });
     const onExit = (): void => {
-      if (!process.isUnheard) life.deliver(() => resolve(exited()));
+      if (!process.isUnheard) incarnation.deliver(() => resolve(exited()));
     };
     signal?.addEventListener('abort', onAbort, { once: true });
     process.onExit.add(onExit);
-    const silence = new Silence(life, turnTimeoutMs, () =>
+    const silence = new Silence(incarnation, turnTimeoutMs, () =>
       resolve({ status: 'failed', error: new BatonError('agent_turn_timeout', 'The simulated agent said nothing.') }),
     );
     const asks = new TurnAsks({ ...this.#parts, onAsking: (isAsking) => silence.pause(isAsking) });
@@ -104,17 +104,17 @@ export class SimulatedSession implements AgentSession {
     return result;
   }
 
-  /** Puts what the agent means to do into the world's future; the end of its process takes it out again. */
+  /** Schedules the planned actions of the agent; the end of its process cancels them. */
   #play(script: TurnScript, { settle, heard, asks }: TurnEars): void {
-    const { world, process, life } = this.#parts;
+    const { world, process, incarnation } = this.#parts;
     const { draw, plan } = world;
     if (!world.isCalm) asks.play(drawAsks(draw.questions, plan.agents.asks, script.durationMs));
     const tellAt = (nth: number): void => {
       if (nth * script.eventEveryMs >= script.durationMs && script.end !== 'never') return;
       if (script.silentAfter !== null && nth > script.silentAfter) return;
       world.later(process, script.eventEveryMs, () => {
-        if (life.isDead) return;
-        life.deliver(() => {
+        if (incarnation.isDead) return;
+        incarnation.deliver(() => {
           heard();
           if (script.babbles) this.#babble();
           else this.tell('notification', 'at work', this.#use(), this.#quota());
@@ -128,18 +128,18 @@ export class SimulatedSession implements AgentSession {
     const { moveTo } = script;
     if (moveTo !== null)
       world.later(process, script.durationMs * 0.8, () => {
-        if (life.isDead) world.moveAsAgent(process, moveTo);
-        else life.deliver(() => void this.#move(moveTo));
+        if (incarnation.isDead) world.moveAsAgent(process, moveTo);
+        else incarnation.deliver(() => void this.#move(moveTo));
       });
     if (script.end !== 'never') world.later(process, script.durationMs, () => this.#finish(script, settle, asks));
   }
 
   #finish(script: TurnScript, settle: (result: TurnResult) => void, asks: TurnAsks): void {
-    const { world, process, life } = this.#parts;
+    const { world, process, incarnation } = this.#parts;
     const isCrash = script.end === 'crashed' || script.end === 'vanished';
     process.isUnheard = script.end === 'vanished';
-    if (isCrash || life.isDead) world.finishOrphan(process, isCrash);
-    else life.deliver(() => asks.whenNone(() => settle(this.#resultOf(script))));
+    if (isCrash || incarnation.isDead) world.finishOrphan(process, isCrash);
+    else incarnation.deliver(() => asks.whenNone(() => settle(this.#resultOf(script))));
   }
 
   #resultOf({ end, quotaBackMs }: TurnScript): TurnResult {
@@ -150,27 +150,27 @@ export class SimulatedSession implements AgentSession {
     return { status: 'input_required', question: world.questions.ask(process.issueId, request.runId) };
   }
 
-  /** Now and then an agent tells how much of its quota is used, mostly that there is enough. */
+  /** Sometimes an agent reports how much of its quota is used, mostly that enough is left. */
   #quota(): readonly QuotaWindow[] | undefined {
-    const { world, life, account } = this.#parts;
+    const { world, incarnation, account } = this.#parts;
     const { draw, plan, accounts } = world;
     if (world.isCalm || !draw.questions.chance(plan.agents.nearlyOut)) return undefined;
     const window: QuotaWindow = {
       name: draw.questions.pick(['primary', 'secondary']),
       usedPercent: draw.questions.pick([10, 80, 97]),
       windowMinutes: 300,
-      resetsAt: life.clock.now() + draw.questions.between(-60_000, 300_000),
+      resetsAt: incarnation.clock.now() + draw.questions.between(-60_000, 300_000),
     };
     accounts.reported(account, window);
     world.tally('quota reported');
     return [window];
   }
 
-  /** By the tool door, which there is while there is a daemon; else an agent has its own means. */
+  /** With the tool while a daemon runs; otherwise the agent moves the issue itself. */
   async #move(state: string): Promise<void> {
-    const { life, request } = this.#parts;
+    const { incarnation, request } = this.#parts;
     const answer = await request.tools.call('update_issue_status', { status: state });
-    if (!life.isDead) this.tell(answer.success ? 'tool_call_completed' : 'unsupported_tool_call', answer.output);
+    if (!incarnation.isDead) this.tell(answer.success ? 'tool_call_completed' : 'unsupported_tool_call', answer.output);
   }
 
   #use(): TokenUsage {
@@ -178,7 +178,7 @@ export class SimulatedSession implements AgentSession {
     return { inputTokens: this.#usage, outputTokens: this.#usage, totalTokens: this.#usage * 2 };
   }
 
-  /** Figures that fall, names that say the turn is over though it is not, text that is no text. */
+  /** Totals that shrink, event names that falsely end the turn, invalid text. */
   #babble(): void {
     const { draw } = this.#parts.world;
     const name = draw.agents.pick(['malformed', 'turn_completed', 'session_started', 'other_message'] as const);
@@ -187,15 +187,15 @@ export class SimulatedSession implements AgentSession {
   }
 
   tell(name: AgentEventName, summary: string, usage?: TokenUsage, quota?: readonly QuotaWindow[]): void {
-    const { life, request } = this.#parts;
-    if (life.isDead || this.#isStopped) return;
-    const event = { name, at: life.clock.now(), pid: this.pid, summary };
+    const { incarnation, request } = this.#parts;
+    if (incarnation.isDead || this.#isStopped) return;
+    const event = { name, at: incarnation.clock.now(), pid: this.pid, summary };
     const more = { ...(usage === undefined ? {} : { usage }), ...(quota === undefined ? {} : { quota }) };
     request.onEvent({ ...event, ...more });
   }
 }
 
-/** Who hears of what happens in a turn. */
+/** The listeners of a turn. */
 interface TurnEars {
   readonly settle: (result: TurnResult) => void;
   readonly heard: () => void;
@@ -212,8 +212,8 @@ class Silence {
   #timer: { cancel(): void };
   #isPaused = false;
 
-  constructor(life: Life, limitMs: number, onSilence: () => void) {
-    this.#arm = () => life.clock.schedule(limitMs, onSilence);
+  constructor(incarnation: Incarnation, limitMs: number, onSilence: () => void) {
+    this.#arm = () => incarnation.clock.schedule(limitMs, onSilence);
     this.#timer = this.#arm();
   }
 

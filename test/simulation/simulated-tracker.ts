@@ -2,20 +2,20 @@ import { sleep } from '../../src/clock/clock.ts';
 import { BatonError } from '../../src/core/baton-error.ts';
 import { normalizeState } from '../../src/core/issue/issue.ts';
 import type { Tracker } from '../../src/tracker/tracker.ts';
-import type { Life } from './life.ts';
+import type { Incarnation } from './incarnation.ts';
 import type { World } from './world.ts';
 
 /**
- * The tracker as one life sees it: late answers, answers that were true when they were given and are not any more,
- * errors, silence. A change that was asked for may be made although its answer is lost.
+ * The tracker as one incarnation sees it: late answers, outdated answers,
+ * errors, silence. A requested change may be made although its answer is lost.
  */
-export function simulatedTracker(world: World, life: Life): Tracker {
+export function simulatedTracker(world: World, incarnation: Incarnation): Tracker {
   const { book, draw, plan } = world;
   const read = <T>(name: string, signal: AbortSignal | undefined, look: () => T): Promise<T> =>
-    life.call(name, async () => {
+    incarnation.call(name, async () => {
       await world.sabotage.beforeTracker?.(name);
       await fault(world, signal);
-      // An answer may be old by the time it comes, or be made just before it is sent.
+      // An answer may be outdated when it arrives, or be computed just before it is sent.
       const isOld = draw.tracker.chance(0.5);
       const early = isOld ? look() : null;
       await delay(world, signal);
@@ -32,22 +32,22 @@ export function simulatedTracker(world: World, life: Life): Tracker {
       read('tracker.fetchByIds', ask?.signal, () => [...new Set(ids)].flatMap((id) => book.get(id) ?? [])),
     changes: {
       moveIssue: (id, state, author, ask) =>
-        life.call('tracker.moveIssue', async () => {
+        incarnation.call('tracker.moveIssue', async () => {
           await fault(world, ask?.signal);
           await delay(world, ask?.signal);
           if (author.kind === 'orchestrator') refuseLateMove(world, id);
           const moved = book.move(id, state);
-          world.trace.tell('moved', life.name, id, state, author.kind);
+          world.trace.tell('moved', incarnation.name, id, state, author.kind);
           if (draw.tracker.chance(plan.tracker.errors / 4)) throw trouble(world);
           return moved;
         }),
-      addComment: () => life.call('tracker.addComment', () => fault(world, undefined)),
+      addComment: () => incarnation.call('tracker.addComment', () => fault(world, undefined)),
     },
     ...(plan.startMove ? { startMove: { from: 'Todo', to: 'In Progress' } } : {}),
   };
 }
 
-/** As the board does it: what somebody moved meanwhile is not moved to work. */
+/** Like the board: does not move an issue that someone moved meanwhile. */
 function refuseLateMove({ book }: World, id: string): void {
   const state = book.get(id)?.state;
   if (state === 'Todo' || state === 'In Progress') return;

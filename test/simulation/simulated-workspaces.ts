@@ -2,17 +2,17 @@ import { sleep } from '../../src/clock/clock.ts';
 import { BatonError } from '../../src/core/baton-error.ts';
 import type { Publication } from '../../src/core/run/run-evidence.ts';
 import type { Workspaces } from '../../src/workspace/workspace.ts';
-import type { Life } from './life.ts';
+import type { Incarnation } from './incarnation.ts';
 import type { World } from './world.ts';
 
 /**
- * Workspaces that are names with a number, which grows with every change of an agent. Their hooks take their time and
- * fail. They outlive the daemons.
+ * Workspaces that are names with a number, which grows with every change of an agent. Their hooks are slow and
+ * fail. They survive the daemons.
  */
-export function simulatedWorkspaces(world: World, life: Life): Workspaces {
+export function simulatedWorkspaces(world: World, incarnation: Incarnation): Workspaces {
   const { draw, plan, workspaces } = world;
   const visit = async (signal: AbortSignal | undefined): Promise<void> => {
-    if (draw.workspaces.chance(0.5)) await sleep(life.clock, draw.workspaces.logBetween(1, 20_000), signal);
+    if (draw.workspaces.chance(0.5)) await sleep(incarnation.clock, draw.workspaces.logBetween(1, 20_000), signal);
   };
   const fails = (): boolean => !world.isCalm && draw.workspaces.chance(plan.workspaces.fails);
   const pathOf = (identifier: string): string => `/workspaces/${identifier}`;
@@ -27,7 +27,7 @@ export function simulatedWorkspaces(world: World, life: Life): Workspaces {
   return {
     pathOf,
     prepare: ({ issue, signal }) =>
-      life.call('workspaces.prepare', async () => {
+      incarnation.call('workspaces.prepare', async () => {
         await visit(signal);
         if (fails()) throw new BatonError('workspace_unavailable', 'The simulated workspace could not be made.');
         const path = pathOf(issue.identifier);
@@ -36,28 +36,28 @@ export function simulatedWorkspaces(world: World, life: Life): Workspaces {
         return { path, created, gitDir: null };
       }),
     beforeRun: (_workspace, { signal }) =>
-      life.call('workspaces.beforeRun', async () => {
+      incarnation.call('workspaces.beforeRun', async () => {
         await visit(signal);
         if (fails()) throw new BatonError('workspace_hook_failed', 'The simulated hook before_run exited with code 1.');
       }),
     verify: async () => {},
-    afterRun: ({ path }) => life.call('workspaces.afterRun', () => visit(undefined).then(() => delivered(path))),
-    bringHome: (path) => life.call('workspaces.bringHome', () => visit(undefined).then(() => delivered(path))),
+    afterRun: ({ path }) => incarnation.call('workspaces.afterRun', () => visit(undefined).then(() => delivered(path))),
+    bringHome: (path) => incarnation.call('workspaces.bringHome', () => visit(undefined).then(() => delivered(path))),
     remove: ({ path }, { issue, signal }) =>
-      life.call('workspaces.remove', async () => {
+      incarnation.call('workspaces.remove', async () => {
         await visit(signal).catch(() => {});
         if (fails()) return { outcome: 'kept', code: 'failed', reason: 'the simulated disk does not let it go' };
-        for (const rule of world.rules) rule.removed?.({ issueId: issue.id, machine: life.machine });
+        for (const rule of world.rules) rule.removed?.({ issueId: issue.id, machine: incarnation.machine });
         return workspaces.delete(path) ? { outcome: 'removed', saved: [] } : { outcome: 'absent' };
       }),
-    isThere: (path) => life.call('workspaces.isThere', async () => workspaces.has(path)),
-    finishRemovals: () => life.call('workspaces.finishRemovals', () => visit(undefined)),
+    isThere: (path) => incarnation.call('workspaces.isThere', async () => workspaces.has(path)),
+    finishRemovals: () => incarnation.call('workspaces.finishRemovals', () => visit(undefined)),
     examine: (path) =>
-      life.call('workspaces.examine', async () =>
+      incarnation.call('workspaces.examine', async () =>
         fails() ? null : { fingerprint: String(workspaces.get(path)), git: null },
       ),
     list: () =>
-      life.call('workspaces.list', async () => {
+      incarnation.call('workspaces.list', async () => {
         if (fails()) throw new BatonError('workspace_unavailable', 'The simulated root could not be read.');
         const paths = [...workspaces.keys()].toSorted();
         return paths.map((path) => {

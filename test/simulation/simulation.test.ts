@@ -3,19 +3,19 @@ import { describe, expect, it } from 'vitest';
 import { describeBroken } from './broken-rule.ts';
 import { runSeed } from './run-seed.ts';
 
-/** A fraction of a second each. `npm run simulate -- --seeds 10000` plays as many as there is time for. */
+/** Each takes a fraction of a second. `npm run simulate -- --seeds 10000` runs more. */
 const seeds = 100;
 const seedsATest = 20;
 const patienceMs = 120_000;
 
-/** Seeds that broke a rule before a defect was mended. What is drawn anew in `plan.ts` makes other worlds of them. */
+/** Seeds that broke a rule before a defect was fixed. New draws in `plan.ts` turn them into other worlds. */
 const found = [
   { seed: 1, rule: 'answers_delivered', what: 'a second answer to a question is refused, not accepted and dropped' },
   { seed: 2, rule: 'account_ready', what: 'nothing starts on an account that another daemon found out of quota' },
   // @conforms simulation.3
   { seed: 10, rule: 'written_first', what: 'a start that was written but not acknowledged is not repeated' },
   // @conforms simulation.7
-  { seed: 14, rule: 'gets_through', what: 'a tracker that never answers a move does not block a run forever' },
+  { seed: 14, rule: 'issues_finish', what: 'a tracker that never answers a move does not block a run forever' },
   // @conforms simulation.4
   { seed: 16, rule: 'backoff', what: 'a wait for quota survives a restart' },
   { seed: 21, rule: 'question_has_reason', what: 'the questions of an issue are closed when it is released' },
@@ -50,7 +50,7 @@ describe('The real orchestrator, runner and store in a simulated world', () => {
           broken.push(`${describeBroken(result.broken)}\n  npm run simulate -- --seeds 1 --from ${seed} --trace`);
       }
       expect(broken).toEqual([]);
-      // A world in which nothing happens keeps every rule.
+      // A world in which nothing happens satisfies every rule.
       expect(runs).toBeGreaterThan(seedsATest * 5);
     });
   }

@@ -1,7 +1,7 @@
-import type { Life } from './life.ts';
+import type { Incarnation } from './incarnation.ts';
 import type { World } from './world.ts';
 
-/** Bad times that come and go: a tracker that fails, a full disk, a store out of reach, a bad file, a clock that is set. */
+/** Faults that come and go: a failing tracker, a full disk, a store out of reach, a bad file, a clock that is set. */
 export function startWeather(world: World): void {
   const { plan, draw, weather, file, clock } = world;
   const spell = (perMinute: number, longestMs: number, begin: () => void, end: () => void): void =>
@@ -64,8 +64,8 @@ export function startWeather(world: World): void {
     file.edit({ maxConcurrentAgents: slots });
     world.tellDaemons((orchestrator) => orchestrator.refresh());
   });
-  world.nowAndThen(draw.weather, plan.lives.frozenPerMinute, () => {
-    if (world.running.length > 0) freeze(world, draw.weather.pick(world.running).life);
+  world.nowAndThen(draw.weather, plan.incarnations.frozenPerMinute, () => {
+    if (world.running.length > 0) freeze(world, draw.weather.pick(world.running).incarnation);
   });
   world.nowAndThen(draw.weather, plan.wall.jumpsPerMinute, () => {
     const byMs = draw.weather.between(-3_600_000, 3_600_000);
@@ -76,25 +76,25 @@ export function startWeather(world: World): void {
   });
 }
 
-/** A daemon stands still for a while. With a machine of its own its agents do too: nobody else could end them. */
-function freeze(world: World, life: Life): void {
+/** Freezes a daemon for a while. On a separate machine its agents freeze too, because no other daemon could end them. */
+function freeze(world: World, incarnation: Incarnation): void {
   const { plan, draw, clock, trace } = world;
   world.count('frozen');
-  trace.tell('frozen', life.name);
-  life.freeze();
-  if (plan.machines === 2) world.freezeMachine(life.machine);
+  trace.tell('frozen', incarnation.name);
+  incarnation.freeze();
+  if (plan.machines === 2) world.freezeMachine(incarnation.machine);
   clock.schedule(draw.weather.logBetween(1_000, 4 * plan.settings.store.leaseMs), () => {
-    trace.tell('thawed', life.name);
+    trace.tell('thawed', incarnation.name);
     world.disturbedAt = world.now;
-    if (plan.machines === 2) world.thawMachine(life.machine);
-    life.thaw();
+    if (plan.machines === 2) world.thawMachine(incarnation.machine);
+    incarnation.thaw();
   });
 }
 
-/** Whether anything is bad just now that a healthy daemon may wait for. */
+/** Whether there is a fault now that a healthy daemon may wait for. */
 export function isBadWeather({ weather, file, running }: World): boolean {
   return (
-    running.some(({ life }) => life.isFrozen) ||
+    running.some(({ incarnation }) => incarnation.isFrozen) ||
     weather.trackerHangs > 0 ||
     weather.trackerStorm ||
     weather.storeFull ||
@@ -105,9 +105,9 @@ export function isBadWeather({ weather, file, running }: World): boolean {
 
 export function endWeather(world: World): void {
   const { weather, file, running } = world;
-  for (const { life } of running) {
-    world.thawMachine(life.machine);
-    life.thaw();
+  for (const { incarnation } of running) {
+    world.thawMachine(incarnation.machine);
+    incarnation.thaw();
   }
   file.liftLimits();
   weather.trackerStorm = false;

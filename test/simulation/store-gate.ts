@@ -1,11 +1,11 @@
 import { sleep } from '../../src/clock/clock.ts';
 import { BatonError } from '../../src/core/baton-error.ts';
 import type { StoreGate } from './guard-store.ts';
-import type { Life } from './life.ts';
+import type { Incarnation } from './incarnation.ts';
 import type { World } from './world.ts';
 
-/** The trouble of one life with its store: a full disk, a store out of reach, slow answers and answers that are lost. */
-export function storeGate(world: World, life: Life): StoreGate {
+/** The store faults of one incarnation: a full disk, a store out of reach, slow answers and lost answers. */
+export function storeGate(world: World, incarnation: Incarnation): StoreGate {
   const { draw, plan, weather } = world;
   return {
     before: (isWrite) => {
@@ -14,13 +14,13 @@ export function storeGate(world: World, life: Life): StoreGate {
         world.count('store full');
         return Promise.reject(new BatonError('store_full', 'The simulated disk is full.'));
       }
-      const lost = weather.storeLost.get(life.daemon);
-      if (lost !== undefined) return lostStore(world, life, lost);
+      const lost = weather.storeLost.get(incarnation.daemon);
+      if (lost !== undefined) return lostStore(world, incarnation, lost);
       return plan.store.slow > 0 && draw.store.chance(plan.store.slow)
-        ? sleep(life.clock, draw.store.logBetween(1, 2_000))
+        ? sleep(incarnation.clock, draw.store.logBetween(1, 2_000))
         : null;
     },
-    failed: (name) => void world.failedCalls.set(`${life.name} ${name}`, world.now),
+    failed: (name) => void world.failedCalls.set(`${incarnation.name} ${name}`, world.now),
     after: (isWrite) => {
       if (world.isCalm || !isWrite || plan.store.answersLost === 0) return;
       if (!draw.store.chance(plan.store.answersLost)) return;
@@ -30,11 +30,11 @@ export function storeGate(world: World, life: Life): StoreGate {
   };
 }
 
-/** The call fails at once, or hangs until the store is there again; then it fails, or is carried out that late. */
-async function lostStore(world: World, life: Life, how: 'hangs' | 'fails'): Promise<void> {
+/** The call fails at once, or hangs until the store is back; then it fails, or is carried out late. */
+async function lostStore(world: World, incarnation: Incarnation, how: 'hangs' | 'fails'): Promise<void> {
   world.count('store lost');
   if (how === 'fails') throw unreachable();
-  while (world.weather.storeLost.has(life.daemon)) await sleep(life.clock, 1_000);
+  while (world.weather.storeLost.has(incarnation.daemon)) await sleep(incarnation.clock, 1_000);
   if (world.draw.store.chance(0.5)) throw unreachable();
 }
 

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 
 /**
- * Everything that happened in one seed, as lines. Two runs of a seed are the same when their hashes are; whoever looks
- * for a defect has the lines printed.
+ * Everything that happened in one seed, as lines. Two runs of a seed are equal if their hashes are; to search
+ * for a defect, print the lines.
  */
 export class Trace {
   readonly #hash = createHash('sha256');
@@ -23,7 +23,7 @@ export class Trace {
     this.#print?.(readable(line));
   }
 
-  /** For reading only: it is no part of the hash. */
+  /** Only for reading; not part of the hash. */
   remark(text: string): void {
     this.#print?.(readable(`${this.#now()}   · ${text}`));
   }

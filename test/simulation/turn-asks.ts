@@ -1,20 +1,20 @@
 import type { SessionRequest } from '../../src/agent/agent.ts';
 import type { AgentQuestion } from '../../src/core/command/question.ts';
 import type { AskScript } from './agent-script.ts';
-import type { Life } from './life.ts';
+import type { Incarnation } from './incarnation.ts';
 import type { SimulatedProcess } from './process-table.ts';
 import type { World } from './world.ts';
 
 export interface AskingTurn {
   readonly world: World;
-  readonly life: Life;
+  readonly incarnation: Incarnation;
   readonly request: SessionRequest;
   readonly process: SimulatedProcess;
-  /** Whether it waits for a person: then its silence is not counted. */
+  /** Whether it waits for a person, so that its silence is not counted. */
   readonly onAsking: (isAsking: boolean) => void;
 }
 
-/** What an agent asks in one turn, some of it at once. It does not end its turn before it knows what people say. */
+/** The questions of an agent in one turn, some at once. It does not end its turn before they are settled. */
 export class TurnAsks {
   readonly #turn: AskingTurn;
   #open = 0;
@@ -25,10 +25,10 @@ export class TurnAsks {
   }
 
   play(scripts: readonly AskScript[]): void {
-    const { world, life, process } = this.#turn;
+    const { world, incarnation, process } = this.#turn;
     for (const script of scripts)
       world.later(process, script.afterMs, () => {
-        if (!life.isDead && !world.isCalm) life.deliver(() => void this.#ask(script));
+        if (!incarnation.isDead && !world.isCalm) incarnation.deliver(() => void this.#ask(script));
       });
   }
 
@@ -39,17 +39,17 @@ export class TurnAsks {
   }
 
   async #ask({ takenBackMs, isYesOrNo }: AskScript): Promise<void> {
-    const { world, life, request, process, onAsking } = this.#turn;
+    const { world, incarnation, request, process, onAsking } = this.#turn;
     const text = world.questions.ask(process.issueId, request.runId);
     world.trace.tell('asks', process.issueId, request.runId, text);
     world.tally('question');
     const takenBack = new AbortController();
-    if (takenBackMs !== null) world.later(process, takenBackMs, () => life.deliver(() => takenBack.abort()));
+    if (takenBackMs !== null) world.later(process, takenBackMs, () => incarnation.deliver(() => takenBack.abort()));
     this.#open += 1;
     onAsking(true);
     await request.ask(questionOf(text, isYesOrNo), takenBackMs === null ? undefined : takenBack.signal);
     this.#open -= 1;
-    if (life.isDead || this.#open > 0) return;
+    if (incarnation.isDead || this.#open > 0) return;
     onAsking(false);
     this.#then?.();
   }

@@ -2,10 +2,10 @@ import { BatonError } from '../../src/core/baton-error.ts';
 import type { TurnEnd } from './agent-script.ts';
 import type { SessionParts } from './simulated-session.ts';
 
-/** What a turn that failed failed of, noted in the world where the account or the conversation was at fault. */
+/** The cause of a failed turn, recorded in the world if it was the account or the conversation. */
 export function refusal(parts: SessionParts, end: TurnEnd, quotaBackMs: number | null): BatonError {
-  const { world, life, account, request } = parts;
-  const now = life.clock.now();
+  const { world, incarnation, account, request } = parts;
+  const now = incarnation.clock.now();
   if (end === 'out_of_quota') {
     const resetsAt = quotaBackMs === null ? null : now + quotaBackMs;
     world.tally('out of quota');

@@ -4,8 +4,8 @@ import { SimulatedClock } from '../fake/simulated-clock.ts';
 import { AccountNotes } from './account-notes.ts';
 import type { BrokenRule, RuleName } from './broken-rule.ts';
 import { type Draw, drawFrom } from './draw.ts';
+import type { Incarnation } from './incarnation.ts';
 import { IssueBook } from './issue-book.ts';
-import type { Life } from './life.ts';
 import { MemoryStore } from './memory-store.ts';
 import type { Plan } from './plan.ts';
 import { ProcessTable, type SimulatedProcess } from './process-table.ts';
@@ -16,19 +16,20 @@ import type { Sabotage } from './sabotage.ts';
 import { SimulatedFile } from './simulated-file.ts';
 import { Trace } from './trace.ts';
 
+/** The names are part of the seed: a renamed stream draws other numbers. */
 const streams = ['lives', 'tracker', 'store', 'agents', 'workspaces', 'people', 'weather', 'questions'] as const;
 type Stream = (typeof streams)[number];
 
-/** How long a daemon that was frozen may take to end what is not its own any more. */
+/** How long a daemon that was frozen may take to end agents that it no longer owns. */
 const graceMs = 10_000;
 
-/** A daemon that runs: one life and its orchestrator. */
-export interface Incarnation {
-  readonly life: Life;
+/** A running daemon: one incarnation and its orchestrator. */
+export interface RunningDaemon {
+  readonly incarnation: Incarnation;
   readonly orchestrator: Orchestrator;
 }
 
-/** What is bad just now, and passes. */
+/** The current temporary faults. */
 export interface Weather {
   trackerStorm: boolean;
   storeFull: boolean;
@@ -39,8 +40,8 @@ export interface Weather {
 }
 
 /**
- * All that is outside a daemon and outlives it: time, the tracker's truth, the store, the processes, the folders, the
- * workflow file. Everything that is drawn is drawn from the seed.
+ * Everything outside a daemon that survives it: time, the true state of the tracker, the store, the processes, the folders, the
+ * workflow file. All random choices come from the seed.
  */
 export class World {
   readonly plan: Plan;
@@ -58,42 +59,42 @@ export class World {
   readonly workspaces = new Map<string, number>();
   readonly questions = new QuestionBook();
   readonly accounts = new AccountNotes();
-  /** Workspaces whose last agent died of its context. */
+  /** Workspaces whose last agent filled its context. */
   readonly overflowed = new Set<string>();
-  /** When a call of a life was last not carried out, or not answered: `a3 questions.deliver`. */
+  /** When a call of an incarnation last failed or was not answered: `a3 questions.deliver`. */
   readonly failedCalls = new Map<string, number>();
   readonly weather: Weather = { trackerStorm: false, storeFull: false, trackerHangs: 0, storeLost: new Map() };
-  /** Every life that has begun, by its name. */
-  readonly lives = new Map<string, Incarnation>();
+  /** Every incarnation that has started, by its name. */
+  readonly incarnations = new Map<string, RunningDaemon>();
   readonly thawedAt = new Map<string, number>();
   readonly counts = new Map<string, number>();
-  /** When a person last asked for something about an issue by a command, and when for its freedom. */
+  /** When a person last sent a command about an issue, and when a release or retry. */
   readonly askedAt = new Map<string, number>();
   readonly freedAt = new Map<string, number>();
-  /** When a person last answered a question of an issue, took it into his own hands, and gave it back. */
+  /** When a person last answered a question of an issue, took it over, and handed it back. */
   readonly answeredAt = new Map<string, number>();
   readonly takenOverAt = new Map<string, number>();
   readonly handedBackAt = new Map<string, number>();
   /** When a person last said that an account may be tried again. */
   triedAgainAt = Number.NEGATIVE_INFINITY;
-  /** When one last let an issue go on, so that logins are tried. */
+  /** When a person last let an issue continue, so that logins are tried. */
   loginTriedAt = Number.NEGATIVE_INFINITY;
-  /** When the quota is back that a run found used up, on the monotonic clock; past when it did not say. */
+  /** When the quota that a run found used up is back, on the monotonic clock; in the past if unknown. */
   readonly quotaBackAt = new Map<string, number>();
-  /** Machines that stand still, with all that is to happen on them when they go on. */
+  /** Frozen machines, with the actions to run when they resume. */
   readonly #frozenMachines = new Map<string, (() => void)[]>();
-  /** When a person last let work go on after the limit of a day. */
+  /** When a person last let work continue after the limit of a day. */
   dayAllowedAt = Number.NEGATIVE_INFINITY;
   readonly #only: RuleName | null;
   rules: readonly Rule[] = [];
   broken: BrokenRule | null = null;
-  /** The storm is over: no fault, no person, no hostile agent any more. */
+  /** The faults are over: no fault, no person and no hostile agent from now on. */
   isCalm = false;
-  /** When something last happened that may hold up a healthy daemon. */
+  /** When something last happened that may delay a healthy daemon. */
   disturbedAt = 0;
   wallJumpedAt = Number.NEGATIVE_INFINITY;
   steps = 0;
-  /** Whether anything was written in the last step, by whomever. */
+  /** Whether anything was written in the last step. */
   storeHasChanged = true;
   #changes = -1;
 
@@ -125,13 +126,13 @@ export class World {
     return this.clock.monotonic();
   }
 
-  get running(): Incarnation[] {
-    return [...this.lives.values()].filter(({ life }) => life.isAlive);
+  get running(): RunningDaemon[] {
+    return [...this.incarnations.values()].filter(({ incarnation }) => incarnation.isAlive);
   }
 
-  /** A person or a file watcher wakes whoever runs, also one that has not finished its start. */
+  /** A person or a file watcher wakes every running daemon, also one that is still starting. */
   tellDaemons(tell: (orchestrator: Orchestrator) => void): void {
-    for (const { life, orchestrator } of this.running) life.deliver(() => tell(orchestrator));
+    for (const { incarnation, orchestrator } of this.running) incarnation.deliver(() => tell(orchestrator));
   }
 
   count(what: string): void {
@@ -139,19 +140,19 @@ export class World {
     this.disturbedAt = this.now;
   }
 
-  /** Counts what holds up nobody. */
+  /** Counts an event that delays no daemon. */
   tally(what: string): void {
     this.counts.set(what, (this.counts.get(what) ?? 0) + 1);
   }
 
-  /** A rule does not hold. The first finding counts; the seed ends there. */
+  /** A rule is broken. The first finding counts; the seed ends there. */
   broke(rule: RuleName, issue: string | null, seen: string): void {
     if (this.broken !== null || (this.#only !== null && this.#only !== rule)) return;
     this.broken = { rule, seed: this.plan.seed, atMs: this.now, issue, seen };
     this.trace.tell('BROKEN', rule, issue, seen);
   }
 
-  /** After every timer, when all that follows from it has happened. True when the seed is over. */
+  /** After every timer and its consequences. True when the seed is over. */
   afterStep(): boolean {
     this.steps += 1;
     this.#askAboutRuns();
@@ -162,7 +163,7 @@ export class World {
     return this.broken !== null;
   }
 
-  /** After every transaction, so that starts and ends are told in their order. */
+  /** After every transaction, so that starts and ends are reported in order. */
   #askAboutRuns(): void {
     const { started, ended } = this.ledger.update();
     for (const run of started) this.trace.tell('run starts', run.runId, run.issueId, run.generation, run.attempt);
@@ -178,7 +179,7 @@ export class World {
     }
   }
 
-  /** Does something now and then, at drawn times, until the storm is over. */
+  /** Does something at random times until the faults are over. */
   nowAndThen(draw: Draw, perMinute: number, act: () => void): void {
     if (perMinute <= 0) return;
     this.clock.schedule(draw.gap(perMinute), () => {
@@ -188,9 +189,9 @@ export class World {
     });
   }
 
-  spawn(life: Life, runId: string, issueId: string, survives: boolean): SimulatedProcess {
-    const { name, daemon, machine } = life;
-    const process = this.processes.spawn({ runId, issueId, life: name, daemon, machine, survives });
+  spawn(incarnation: Incarnation, runId: string, issueId: string, survives: boolean): SimulatedProcess {
+    const { name, daemon, machine } = incarnation;
+    const process = this.processes.spawn({ runId, issueId, incarnation: name, daemon, machine, survives });
     this.trace.tell('spawned', process.pid, issueId, runId, survives ? 'survives' : '');
     process.onExit.add(() => this.trace.tell('exited', process.pid, issueId));
     for (const rule of this.rules) rule.spawned?.(process);
@@ -198,7 +199,7 @@ export class World {
     return process;
   }
 
-  /** Something a process means to do; it does not happen when it is gone by then. */
+  /** A planned action of a process; it does not happen if the process is gone by then. */
   later(process: SimulatedProcess, delayMs: number, act: () => void): void {
     if (!this.processes.isLive(process)) return;
     const timer: Timer = this.clock.schedule(Math.round(delayMs), () => {
@@ -210,7 +211,7 @@ export class World {
     process.timers.add(timer);
   }
 
-  /** A machine stands still with all that is on it, and later goes on. */
+  /** A machine freezes with everything on it, and resumes later. */
   freezeMachine(machine: string): void {
     if (!this.#frozenMachines.has(machine)) this.#frozenMachines.set(machine, []);
   }
@@ -222,7 +223,7 @@ export class World {
     for (const act of waiting) act();
   }
 
-  /** Nothing on it acts, or the daemon there has not had the time to look what came meanwhile. */
+  /** Nothing on it acts, or its daemon has not had time to check what changed. */
   isStandingStill(machine: string): boolean {
     return this.#frozenMachines.has(machine) || this.now - (this.thawedAt.get(machine) ?? -graceMs) < graceMs;
   }
@@ -233,8 +234,8 @@ export class World {
   }
 
   /**
-   * TERM, then KILL; or KILL at once, with as long as that takes. Resolves to whether the process is still there when the
-   * one who asks gives up.
+   * TERM, then KILL; or KILL at once. Resolves to whether the process is still alive when the
+   * caller gives up.
    */
   async endProcess(process: SimulatedProcess, mostMs = 6_000): Promise<boolean> {
     if (!this.processes.isLive(process)) return false;
@@ -248,7 +249,7 @@ export class World {
     return this.processes.isLive(process);
   }
 
-  /** An agent without a daemon has come to the end of its turn: most end, some stay about. */
+  /** An agent without a daemon has ended its turn: most exit, some stay. */
   finishOrphan(process: SimulatedProcess, isCrash: boolean): void {
     if (isCrash || this.draw.agents.chance(0.6)) {
       this.processes.exit(process);
@@ -268,7 +269,7 @@ export class World {
 }
 
 export interface WorldOptions {
-  /** This rule alone is asked. */
+  /** Only this rule is checked. */
   readonly only?: RuleName | undefined;
   readonly print?: ((line: string) => void) | undefined;
   readonly sabotage?: Sabotage | undefined;

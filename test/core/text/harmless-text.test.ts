@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { harmlessLine, harmlessText } from '../../../src/core/text/harmless-line.ts';
 import { runs } from '../../property-runs.ts';
 
-/** What a browser draws with no width, or draws other text differently for. */
+/** Characters that a browser draws without width, or that change how other text is drawn. */
 const dangerous = /\p{Cc}|\p{Cf}|\p{Cs}|\p{Zl}|\p{Zp}/u;
 
 describe('text by other people', () => {

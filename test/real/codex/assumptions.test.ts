@@ -9,7 +9,7 @@ import { folderOnDisk } from '../../temporary-folder.ts';
 import { type BareCodex, type BareCodexOptions, bareTurn, startBareCodex, startBareThread } from '../bare-codex.ts';
 import { describeWithCodex } from '../codex-binary.ts';
 
-// What the backend takes for granted, asked of Codex without Baton between: another version is to be looked at here first.
+// The assumptions of the backend, checked on Codex without Baton. Check a new version here first.
 await describeWithCodex('the assumptions of Baton', (codex) => {
   const clean: (() => unknown)[] = [];
   afterEach(async () => {

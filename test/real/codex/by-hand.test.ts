@@ -11,7 +11,7 @@ import { type CodexScene, useCodexScenes } from './codex-scene.ts';
 
 const makeTerminal = '/usr/bin/script';
 
-/** The folder of the test may be among those for temporary files, which a sandbox would leave open. */
+/** The folder of the test may be below the folder for temporary files, which a sandbox allows. */
 const narrow = '[sandbox_workspace_write]\nexclude_slash_tmp = true\nexclude_tmpdir_env_var = true';
 
 await describeWithCodex('a person in the thread of a real Codex', (codex) => {
@@ -25,7 +25,7 @@ await describeWithCodex('a person in the thread of a real Codex', (codex) => {
     const commit = 'git add -A && git -c user.name=S -c user.email=s@example.org commit -qm "by hand"';
     const scene = await makeScene({
       scenario: { rules: [{ when: /Commit it/, steps: [{ calls: [shell(commit)] }, { message: 'committed' }] }] },
-      // Of the person, narrower than that of a turn.
+      // The sandbox of the person, narrower than that of a turn.
       home: { sandboxMode: 'read-only', more: narrow },
       options: { threadSandbox: 'workspace-write', turnSandboxPolicy: null },
     });
@@ -65,7 +65,7 @@ await describeWithCodex('a person in the thread of a real Codex', (codex) => {
 interface Person {
   /** Waits until this is on the terminal. */
   sees(text: string): Promise<void>;
-  /** Presses a key until this is on the terminal: a key that comes too soon after a question is not heard. */
+  /** Presses a key until this is on the terminal: a key that comes too soon after a question is ignored. */
   presses(key: string, text: string): Promise<void>;
   types(text: string): void;
   readonly ended: Promise<number | null>;
@@ -84,7 +84,7 @@ function openByHand({ folder, env }: CodexScene, program: string, line: string):
   let seen = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     seen += text;
-    // It asks where the cursor is, and a terminal answers.
+    // It asks for the position of the cursor, and a terminal answers.
     if (text.includes('\u001b[6n')) child.stdin.write('\u001b[1;1R');
   });
   const ended = new Promise<number | null>((resolve) => child.on('exit', resolve));

@@ -18,26 +18,26 @@ import { pidsOfDaemon } from '../../process/real-children.ts';
 import { folderOnDisk } from '../../temporary-folder.ts';
 import type { CodexBinary } from '../codex-binary.ts';
 
-/** A real Codex with a home of its own, a workspace and a model that says what the test wrote. */
+/** A real Codex with its own home, a workspace and a model with the answers of the test. */
 export interface CodexScene {
   readonly model: FakeOpenAi;
   readonly workspace: string;
-  /** Beside the workspace, not in it. */
+  /** Next to the workspace, not in it. */
   readonly folder: string;
-  /** For a program beside Baton: it finds the same home, and what it leaves behind fails the test as well. */
+  /** For a program next to Baton: it uses the same home, and its leftover processes fail the test too. */
   readonly env: Readonly<Record<string, string>>;
-  /** A session in a process of its own; several one after the other share the home. */
+  /** A session in its own process; successive sessions share the home. */
   open(request?: Partial<SessionRequest>, options?: Partial<CodexAgentOptions>): Promise<OpenSession>;
 }
 
 export interface OpenSession {
   readonly session: AgentSession;
   readonly events: readonly AgentEvent[];
-  /** What a person was asked. */
+  /** The questions to a person. */
   readonly asked: readonly AgentQuestion[];
-  /** What tools were called. */
+  /** The called tools. */
   readonly calls: readonly (readonly [string, unknown])[];
-  /** Runs a turn that has to be completed, and tells the last thing that was said. */
+  /** Runs a turn that must complete, and returns the last message. */
   complete(prompt: string): Promise<string>;
   names(): readonly AgentEventName[];
 }
@@ -51,7 +51,7 @@ export interface SceneChoices {
   readonly denyEnv?: readonly string[];
   /** The model's address instead of that of the fake. */
   readonly baseUrl?: string;
-  /** What a person answers; nobody does unless it is said. */
+  /** The answer of a person; by default no one answers. */
   readonly person?: (question: AgentQuestion) => QuestionAnswer | null | Promise<QuestionAnswer | null>;
 }
 
@@ -67,8 +67,8 @@ export const commentTool: ToolDescription = {
 };
 
 /**
- * To be called once in a suite. After each test every session is stopped, and the test fails when a process of it is
- * left: each test has a daemon marker of its own, which every process of Codex inherits.
+ * Call it once per suite. After each test every session is stopped, and the test fails if a process of it is
+ * left: each test has its own daemon marker, which every process of Codex inherits.
  */
 export function useCodexScenes(codex: CodexBinary): (choices?: SceneChoices) => Promise<CodexScene> {
   const clean: (() => unknown)[] = [];

@@ -37,7 +37,7 @@ await describeWithCodex('the edges of a real session', (codex) => {
     const rules = [{ when: /long/, steps: [{ message: 'one moment', fault: { kind: 'hang' } as const }] }];
     const scene = await makeScene({ scenario: { rules } });
     const { session, complete } = await scene.open();
-    // Codex refuses to interrupt a turn that it has taken and not begun: once is not enough.
+    // Codex refuses to interrupt a turn that it has accepted but not started, so one attempt is not enough.
     for (const delayMs of [0, 5, 20, 60]) {
       expect(await session.runTurn('Something long.', AbortSignal.timeout(delayMs))).toEqual({ status: 'cancelled' });
       expect(await complete('Something short.')).toBe('ok');
@@ -68,7 +68,7 @@ await describeWithCodex('the edges of a real session', (codex) => {
   it('runs several sessions of one account at once', async () => {
     const scenario = { otherwise: [{ calls: [shell('sleep 0.2; echo done')] }, { message: 'done' }] };
     const scene = await makeScene({ scenario });
-    // The first start in a new home makes its database; Codex itself does not bear several that do so at once.
+    // The first start in a new home creates its database; Codex itself fails if several do that at once.
     await (await scene.open()).session.stop();
     const opened = await Promise.all([1, 2, 3, 4].map(() => scene.open()));
     expect(await Promise.all(opened.map(({ complete }, index) => complete(`Task ${index}.`)))).toEqual(
@@ -95,7 +95,7 @@ await describeWithCodex('the edges of a real session', (codex) => {
   it('starts no program that a repository names in its settings, neither at first nor when the thread is resumed', async () => {
     const scene = await makeScene();
     const settings = path.join(scene.folder, 'codex-home', 'config.toml');
-    // As at a person's: nobody has said yet what he thinks of this folder.
+    // As on a person's machine: no one has decided yet whether to trust this folder.
     const before = readFileSync(settings, 'utf8').replace(/\[projects\.[^\n]*\n(?:[^[\n][^\n]*\n?)*/g, '');
     writeFileSync(settings, before);
     const mark = path.join(scene.folder, 'was-here.txt');

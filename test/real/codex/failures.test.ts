@@ -9,7 +9,7 @@ import { useCodexScenes } from './codex-scene.ts';
 await describeWithCodex('failures between Codex and its model', (codex) => {
   const makeScene = useCodexScenes(codex);
 
-  /** The error of a turn for which the model has only this answer. */
+  /** The error of a turn whose model gives only this answer. */
   const errorOf = async (step: Step): Promise<{ error: BatonError; requests: number }> => {
     const scene = await makeScene({ scenario: { otherwise: [step] } });
     const { session, names } = await scene.open();
@@ -143,7 +143,7 @@ await describeWithCodex('failures between Codex and its model', (codex) => {
   // @conforms real.21
   it('ends a turn in which Codex only reports that it waits for the network', async () => {
     const home = { features: { unbounded_connection_retries: true } };
-    // It says so at once, then after five seconds, after ten, after twenty, and so on.
+    // It reports that at once, then after five seconds, ten, twenty, and so on.
     const scene = await makeScene({ baseUrl: await closedAddress(), home, options: { turnTimeoutMs: 2_000 } });
     const { session } = await scene.open();
     expect(await session.runTurn('Do it.')).toMatchObject({

@@ -5,7 +5,7 @@ import { shell } from '../../fake/openai/scenario.ts';
 import { describeWithCodex } from '../codex-binary.ts';
 import { useCodexScenes } from './codex-scene.ts';
 
-/** How long a Codex that goes on by itself takes to ask its model again; it was seen to within a tenth of that. */
+/** How long a Codex that continues by itself may take to ask its model again; a tenth of that was observed. */
 const aWhileMs = 2_000;
 
 await describeWithCodex('turns that a real Codex starts by itself', (codex) => {
@@ -42,9 +42,9 @@ await describeWithCodex('turns that a real Codex starts by itself', (codex) => {
     const scene = await makeScene({ scenario: { rules } });
     const { complete } = await scene.open();
     expect(await complete('MAIN')).toBe('main is done');
-    // The helper was at work.
+    // The helper was working.
     expect(scene.model.requests.length).toBeGreaterThan(3);
-    // What it had begun to ask may still arrive.
+    // A request that it had started may still arrive.
     await sleep(aWhileMs);
     const asked = scene.model.requests.length;
     await sleep(aWhileMs);

@@ -47,7 +47,7 @@ await describeWithCodex('questions of a real Codex', (codex) => {
       expect(asked).toMatchObject([{ kind, text: expect.any(String) }]);
       expect(`${asked[0]?.text}\n${asked[0]?.detail}`).toContain('made.txt');
       expect(existsSync(path.join(scene.workspace, 'made.txt'))).toBe(answer.decision === 'accept');
-      // Whoever is told no hears it and goes on.
+      // An agent that is refused gets the refusal and continues.
       expect(result).toMatchObject({ status: 'completed' });
     }
   });

@@ -9,7 +9,7 @@ import { describeWithEachContainment } from '../../process/real-children.ts';
 import { describeWithCodex } from '../codex-binary.ts';
 import { type CodexScene, useCodexScenes } from './codex-scene.ts';
 
-// The folders of the tests lie below the one for temporary files, which the sandbox leaves open unless told otherwise.
+// The folders of the tests are below the folder for temporary files, which the sandbox allows by default.
 const confined = {
   threadSandbox: 'workspace-write',
   turnSandboxPolicy: {

@@ -68,7 +68,7 @@ await describeWithCodex('threads of a real Codex', (codex) => {
     expect(await turn).toEqual({ status: 'cancelled' });
     const pid = Number(readFileSync(pidFile, 'utf8'));
     await expect.poll(() => isAlive({ pid, startTime: null }), { timeout: 25_000 }).toBe(false);
-    // The session itself goes on.
+    // The session itself continues.
     expect(await complete('Something short.')).toBe('ok');
   });
 

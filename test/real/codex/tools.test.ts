@@ -69,7 +69,7 @@ await describeWithCodex('tools of a run in a real Codex', (codex) => {
     for (const each of listening.splice(0)) await each[Symbol.asyncDispose]();
   });
 
-  /** The daemon's own listener, with a door that writes down what is called. */
+  /** The daemon's own listener, with a tool set that records its calls. */
   const openTools = async (): Promise<{ host: ToolHost; runId: string; address: ToolAddress; calls: unknown[] }> => {
     const [clock, chance] = [systemClock, systemChance];
     const listener = await openListener({ host: '127.0.0.1', port: 0, logger: memoryLogger(), clock, chance });

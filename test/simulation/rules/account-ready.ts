@@ -11,16 +11,16 @@ const endingMs = 300_000;
 const refusals = new Set<string | null>(['agent_quota_exhausted', 'agent_auth_failed']);
 
 /**
- * Nothing starts on an account that the store has as parked, or as nearly used up, by the clock of whoever starts it. One
- * that has to be tried, because nobody knows whether it is mended, is tried by one run at a time, which the store has. And
- * when a run has ended for the sake of its account, the store has that account as parked, for a reason that agents gave.
+ * Nothing starts on an account that the store has as out of use, or as nearly used up, by the clock of the daemon that starts it. One
+ * that must be tried, because it is unknown whether it works again, is tried by one run at a time, which the store records. And
+ * when a run has ended because of its account, the store has that account as out of use, for a reason that agents gave.
  */
 export function accountReady(world: World): Rule {
-  /** When each park was first seen in the store. */
+  /** When each account was first seen out of use in the store. */
   const parkedAt = new Map<string, number>();
   return {
     runStarted: (run) => {
-      const { clock } = world.lives.get(run.life)?.life ?? world;
+      const { clock } = world.incarnations.get(run.incarnation)?.incarnation ?? world;
       const found = storedAccounts(world.memory).get(run.account ?? '');
       if (found === undefined) return;
       const stored = afterProbe(found, run.runId);
@@ -50,24 +50,24 @@ function keyOf({ name, parked }: AccountState): string {
   return `${name} ${parked?.until}`;
 }
 
-/** A person asked for it after it was parked, and that could not be written down. */
-function isTriedAgain(world: World, { life }: LedgerRun, since: number | undefined): boolean {
-  return Math.max(world.triedAgainAt, world.loginTriedAt) >= (since ?? world.now) && hasFailed(world, life);
+/** A person asked to try it after it went out of use, and that could not be recorded. */
+function isTriedAgain(world: World, { incarnation }: LedgerRun, since: number | undefined): boolean {
+  return Math.max(world.triedAgainAt, world.loginTriedAt) >= (since ?? world.now) && hasFailed(world, incarnation);
 }
 
-function hasFailed({ failedCalls, now }: World, life: string): boolean {
-  return now - (failedCalls.get(`${life} transaction`) ?? Number.NEGATIVE_INFINITY) < endingMs;
+function hasFailed({ failedCalls, now }: World, incarnation: string): boolean {
+  return now - (failedCalls.get(`${incarnation} transaction`) ?? Number.NEGATIVE_INFINITY) < endingMs;
 }
 
-/** Its windows as agents last told of them: an agent at work may know better than the store. */
+/** Its windows as agents last reported them; a running agent may have newer data than the store. */
 function lastReports({ accounts }: World, { name, windows }: AccountState): readonly QuotaWindow[] {
   return windows.map((window) => accounts.lastReport(name, window.name) ?? window);
 }
 
-function parked(world: World, { runId, issueId, life, account: name }: LedgerRun): void {
-  // What could not be written is found out again by the next run.
-  if (hasFailed(world, life)) return;
-  // By a clock that was set, a run that began before an account was parked may seem to have begun after it.
+function parked(world: World, { runId, issueId, incarnation, account: name }: LedgerRun): void {
+  // If it could not be written, the next run finds out again.
+  if (hasFailed(world, incarnation)) return;
+  // After the clock was set, a run that started before an account went out of use may seem to have started later.
   if (Number.isFinite(world.wallJumpedAt)) return;
   const account = storedAccounts(world.memory).get(name ?? '');
   if (account === undefined || account.parked === null)

@@ -1,17 +1,17 @@
 import type { World } from '../world.ts';
 import { accountReady } from './account-ready.ts';
-import { answersTold } from './answers-told.ts';
+import { answersDelivered } from './answers-delivered.ts';
 import { backoff } from './backoff.ts';
-import { cascade } from './cascade.ts';
 import { claimHasReason } from './claim-has-reason.ts';
+import { contextRecovery } from './context-recovery.ts';
 import { counters } from './counters.ts';
-import { getsThrough } from './gets-through.ts';
 import { heldStays } from './held-stays.ts';
+import { issuesFinish } from './issues-finish.ts';
 import { limits } from './limits.ts';
 import { liveWorkspace } from './live-workspace.ts';
 import { neverFalls } from './never-falls.ts';
 import { noCrash } from './no-crash.ts';
-import { nobodyForgotten } from './nobody-forgotten.ts';
+import { noIssueForgotten } from './no-issue-forgotten.ts';
 import { oneAgent } from './one-agent.ts';
 import { questionHasReason } from './question-has-reason.ts';
 import { quotaWaits } from './quota-waits.ts';
@@ -25,7 +25,7 @@ export function allRules(world: World): Rule[] {
     oneAgent,
     slots,
     claimHasReason,
-    nobodyForgotten,
+    noIssueForgotten,
     backoff,
     neverFalls,
     writtenFirst,
@@ -34,12 +34,12 @@ export function allRules(world: World): Rule[] {
     heldStays,
     liveWorkspace,
     accountReady,
-    answersTold,
+    answersDelivered,
     questionHasReason,
     takenOver,
     quotaWaits,
-    cascade,
-    getsThrough,
+    contextRecovery,
+    issuesFinish,
     noCrash,
   ];
   return rules.map((rule) => rule(world));

@@ -8,12 +8,12 @@ interface Wait {
   readonly isQuota: boolean;
   readonly at: number;
   readonly notBefore: number;
-  readonly life: string;
+  readonly incarnation: string;
   readonly generation: number;
 }
 
 const failures = new Set<string | null>(['failed', 'timed_out', 'stalled']);
-/** After these an issue is held: what follows a person decides. */
+/** After these an issue is held, and a person decides what follows. */
 const needsPerson = new Set<string | null>([
   'agent_input_required',
   'agent_survives',
@@ -22,13 +22,13 @@ const needsPerson = new Set<string | null>([
 ]);
 const baseMs = 10_000;
 const quotaBaseMs = 60_000;
-/** From an agent's last word to its end in the store: it is ended, a hook runs, and the store may be out of reach. */
+/** From an agent's last message to its end in the store: it is ended, a hook runs, and the store may be out of reach. */
 const toldMs = 120_000;
 
 /**
  * After the n-th failure in a row an issue does not start before `min(10,000 · 2^(n−1), max)` milliseconds, and without
- * quota not before that is back, or for a minute where nobody knows when, unless there is another account, or a person had
- * the account tried; also not in another life, unless a person asked for it or changed the issue.
+ * quota not before it is back, or for a minute if that time is unknown, unless there is another account, or a person had
+ * the account tried; this also holds after a restart, unless a person asked for it or changed the issue.
  */
 export function backoff(world: World): Rule {
   const waits = new Map<string, Wait>();
@@ -52,41 +52,41 @@ export function backoff(world: World): Rule {
 }
 
 function next(world: World, run: LedgerRun, before: Wait | undefined): Wait {
-  const { now, memory, plan, lives } = world;
-  const { clock } = lives.get(run.life)?.life ?? world;
-  // A command of before the failure that is carried out after it counts as asked for after it.
+  const { now, memory, plan, incarnations } = world;
+  const { clock } = incarnations.get(run.incarnation)?.incarnation ?? world;
+  // A command from before the failure that is carried out after it counts as later.
   if (memory.look('select 1 from commands where result_at is null limit 1').length > 0)
     world.askedAt.set(run.issueId, now);
   const isQuota = run.errorCode === 'agent_quota_exhausted';
   const count = (before?.failures ?? 0) + (isQuota ? 0 : 1);
   const backAt = world.quotaBackAt.get(run.runId) ?? now;
   const waitMs = Math.min(baseMs * 2 ** (count - 1), plan.settings.agent.maxRetryBackoffMs);
-  // The wait begins with the end, by the clock of whoever had the run, which may have been written a while after it.
+  // The wait starts with the end, by the clock of the daemon that had the run; it may have been written a while later.
   const endedMs = Math.min(now, now - (clock.now() - (run.endedAt ?? clock.now())));
   const guessed = endedMs + (isQuota ? quotaBaseMs : waitMs);
-  // The time at which a quota is back is one of the wall clock, which may have been set since the agent was told.
+  // The reset time of a quota is wall time, and the clock may have been set since.
   const isMisdated = isQuota && now - world.wallJumpedAt < toldMs;
   const mayGoOn = isMisdated || (isQuota && plan.settings.agent.accounts.length > 1);
   const notBefore = mayGoOn ? now : isQuota && backAt > now ? backAt : guessed;
-  return { failures: count, isQuota, at: now, notBefore, life: run.life, generation: run.generation };
+  return { failures: count, isQuota, at: now, notBefore, incarnation: run.incarnation, generation: run.generation };
 }
 
-/** Nothing that a person makes moot, or a wall clock that was set. */
+/** Whether the wait still counts: no person lifted it, and no wall clock was set. */
 function stillCounts(world: World, issueId: string, last: Wait | undefined): Wait | undefined {
   if (last === undefined) return undefined;
   if ((world.askedAt.get(issueId) ?? -1) >= last.at || (world.book.changedAt.get(issueId) ?? -1) >= last.at)
     return undefined;
-  // It is tried before its time when a person wants that, or the clock says that it has come; and then may be mended.
+  // It is tried early if a person asks for it, or if the clock says that it is time; and then it may work again.
   if (last.isQuota && Math.max(world.triedAgainAt, world.wallJumpedAt) >= last.at) return undefined;
   return last;
 }
 
 /**
- * In the life that promised it a wait is kept by the monotonic clock, as long as it has the issue; after that by the wall
- * clocks of whoever goes on, which may be the same life when the issue comes back to it.
+ * The incarnation that scheduled a wait keeps it by the monotonic clock while it has the issue; after that the wall
+ * clocks of the daemons that continue it count, perhaps those of the same incarnation.
  */
 function toleranceMs(world: World, last: Wait, run: LedgerRun): number {
-  if (last.life === run.life && last.generation === run.generation) return 0;
+  if (last.incarnation === run.incarnation && last.generation === run.generation) return 0;
   if (world.wallJumpedAt >= last.at) return Number.POSITIVE_INFINITY;
-  return last.life[0] === run.life[0] ? 0 : 2 * largestSkewMs;
+  return last.incarnation[0] === run.incarnation[0] ? 0 : 2 * largestSkewMs;
 }

@@ -1,7 +1,7 @@
 import type { World } from '../world.ts';
 import type { Rule } from './rule.ts';
 
-/** A claim in the store has something behind it: a run without an end, a look that waits, a hold. */
+/** A claim in the store has a reason: a run without an end, a waiting retry, or a hold. */
 export function claimHasReason(world: World): Rule {
   return {
     afterStep: () => {

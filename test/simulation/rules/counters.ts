@@ -24,9 +24,9 @@ const noFailure = new Set<string | null>([
 ]);
 
 /**
- * What is counted of an issue is what its runs say: each start is one run, unless its account had no quota or login, each end adds
- * its tokens, and failures in a row rise by one with a run that failed and by nothing else; an interrupted run raises none.
- * Only a person sets them back. What a day used is the sum over the runs that ended.
+ * The counters of an issue follow its runs: each start is one run, unless its account had no quota or login, each end adds
+ * its tokens, and failures in a row grow by one only with a failed run; an interrupted run adds none.
+ * Only a person resets them. The usage of a day is the sum over the runs that ended.
  */
 export function counters(world: World): Rule {
   const expected = new Map<string, Counted>();
@@ -45,7 +45,7 @@ export function counters(world: World): Rule {
     runEnded: (run) => {
       of(run.issueId).tokens += run.tokens;
       if (run.errorCode === 'agent_quota_exhausted') of(run.issueId).runs -= 1;
-      // One issue is held for a login that is missing, and its run counts; the others wait for it as for a quota.
+      // One issue is held for a missing login, and its run counts; the others wait as for quota.
       if (run.errorCode === 'agent_auth_failed' && countsOf(world, run.issueId).runs === of(run.issueId).runs - 1)
         of(run.issueId).runs -= 1;
       if (mayRaise(run)) of(run.issueId).failures += 1;
@@ -60,12 +60,12 @@ export function counters(world: World): Rule {
   };
 }
 
-/** Whether the end of this run may raise the failures; a hold that was asked for leaves them as they were. */
+/** Whether the end of this run may add a failure; a hold by a person does not. */
 function mayRaise({ outcome, errorCode }: LedgerRun): boolean {
   return failed.has(outcome) && !noFailure.has(errorCode);
 }
 
-/** Expected failures are the most that they may be: whatever is lower in the store is what is expected from there on. */
+/** Expected failures are an upper bound: a lower number in the store becomes the expected one. */
 function compare(world: World, expected: ReadonlyMap<string, Counted>): void {
   const found = allCounts(world);
   for (const [issueId, wanted] of expected) {

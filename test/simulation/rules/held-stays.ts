@@ -3,18 +3,18 @@ import type { World } from '../world.ts';
 import { knowledgeLagMs } from './knowledge-lag.ts';
 import type { Rule } from './rule.ts';
 
-/** A tracker that does not answer is given up after two minutes: what it answers last may be that old. */
+/** A tracker call is given up after two minutes, so its answer may be that old. */
 const oldestAnswerMs = 120_000;
 
 interface Held {
   readonly since: number;
-  /** What it is held for now: one hold may take the place of another. */
+  /** The current reason; one hold may replace another. */
   code: string;
 }
 
 /**
- * A held issue does not start, and its hold does not end, unless a person asked for that or the issue is not to be done.
- * A question is also answered, and what was taken over is given back; neither ends a hold of another kind.
+ * A held issue does not start, and its hold does not end, unless a person asked for that or the issue is no longer active.
+ * An answer ends the hold for a question, and a handback the hold of a takeover; neither ends a hold of another kind.
  */
 export function heldStays(world: World): Rule {
   const holds = new Map<string, Held>();
@@ -22,7 +22,7 @@ export function heldStays(world: World): Rule {
     const isAfter = (times: ReadonlyMap<string, number>): boolean => (times.get(issueId) ?? -1) >= since;
     if (isAfter(world.freedAt)) return true;
     if (code === 'agent_input_required' && isAfter(world.answeredAt)) return true;
-    // To be taken over and to be given back may be one step.
+    // A takeover and a handback may happen in one step.
     return (code === 'taken_over' || isAfter(world.takenOverAt)) && isAfter(world.handedBackAt);
   };
   const isFree = (issueId: string, hold: Held): boolean =>
@@ -58,7 +58,7 @@ interface HeldRow {
   readonly code: string;
 }
 
-/** A command of before the hold that is carried out after it counts as given after it. */
+/** A command from before the hold that is carried out after it counts as later. */
 function note(world: World, issueId: string, code: string): Held {
   for (const [kinds, times] of [
     ["('issue_retry', 'issue_release')", world.freedAt],

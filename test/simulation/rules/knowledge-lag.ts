@@ -1,8 +1,8 @@
 import type { World } from '../world.ts';
 
 /**
- * How long a healthy daemon may take to learn of something: two polls as far apart as any of this seed and a rest after one
- * that failed, jitter included, each with a few answers of the tracker as slow as any, and the moves that it makes itself.
+ * How long a healthy daemon may take to notice a change: two polls at the longest interval of this seed and a pause after one
+ * that failed, jitter included, each with a few of the slowest answers of the tracker, and its own moves.
  */
 export function knowledgeLagMs({ plan, file }: World): number {
   const { intervalMs, dormantIntervalMs } = file.settings.polling;

@@ -3,7 +3,7 @@ import { knowledgeLagMs } from './knowledge-lag.ts';
 import type { Rule } from './rule.ts';
 import { spentToday } from './spent-today.ts';
 
-/** Limits are looked at every 5 seconds; then an agent is ended, which takes its time, and a slow store too. */
+/** Limits are checked every 5 seconds; then ending an agent takes time, and so does a slow store. */
 const endingMs = 30_000;
 
 interface Spent {
@@ -13,8 +13,8 @@ interface Spent {
 }
 
 /**
- * A limit is never exceeded by more than the runs in flight: an issue that has spent what it may does not start again, no
- * agent works longer than a run may (what it waits for a person is not counted), and nothing starts long after the day's
+ * A limit is never exceeded by more than the runs in progress: an issue at its limit does not start again, no
+ * agent works longer than a run may (waiting for a person is not counted), and nothing starts long after the day's
  * allowance was used up.
  */
 export function limits(world: World): Rule {
@@ -25,14 +25,14 @@ export function limits(world: World): Rule {
       const { runsPerIssue, tokensPerIssue, issueWallTimeMs } = file.settings.limits;
       const [spent] = memory.look<Spent>(spentByIssue, issueId);
       if (spent === undefined) return;
-      // The run that just started is among them.
+      // This includes the run that just started.
       if (runsPerIssue > 0 && spent.runs > runsPerIssue)
         world.broke('limits', issueId, `run ${runId} is number ${spent.runs} of ${runsPerIssue}`);
       if (tokensPerIssue > 0 && spent.tokens >= tokensPerIssue)
         world.broke('limits', issueId, `run ${runId} starts after ${spent.tokens} of ${tokensPerIssue} tokens`);
       if (issueWallTimeMs > 0 && spent.wall_ms >= issueWallTimeMs)
         world.broke('limits', issueId, `run ${runId} starts after ${spent.wall_ms} of ${issueWallTimeMs} ms`);
-      // Whoever sets the clock makes it another day.
+      // Setting the clock may change the day.
       if (dayOverSince === null || world.wallJumpedAt >= dayOverSince) return;
       if (world.now - dayOverSince > knowledgeLagMs(world) + endingMs)
         world.broke('limits', issueId, `run ${runId} starts and the day is over since ${dayOverSince} ms`);
@@ -52,14 +52,14 @@ function isDayOver(world: World): boolean {
   return spentToday(world) >= tokensPerDay;
 }
 
-/** An agent of a healthy daemon is ended when its run has taken as long as it may, beside the time of people. */
+/** An agent of a healthy daemon is ended when its run reaches its time limit; the time of people is not counted. */
 function longRuns(world: World): void {
   const { runWallTimeMs } = world.file.settings.limits;
   if (runWallTimeMs === 0) return;
-  for (const { startTime, life, runId, issueId, survives } of world.processes.all()) {
+  for (const { startTime, incarnation, runId, issueId, survives } of world.processes.all()) {
     const mostMs = runWallTimeMs + endingMs + knowledgeLagMs(world) + world.questions.waitedMs(runId, world.now);
     if (survives || world.now - Math.max(startTime, world.disturbedAt) <= mostMs) continue;
-    if (world.lives.get(life)?.life.isAlive === true)
+    if (world.incarnations.get(incarnation)?.incarnation.isAlive === true)
       world.broke('limits', issueId, `the agent of run ${runId} works for ${world.now - startTime} ms`);
   }
 }

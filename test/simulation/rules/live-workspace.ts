@@ -1,7 +1,7 @@
 import type { World } from '../world.ts';
 import type { Rule } from './rule.ts';
 
-/** No workspace is removed under an agent that is alive on that machine (F080). */
+/** No workspace is removed while its agent is alive on that machine (F080). */
 export function liveWorkspace(world: World): Rule {
   return {
     removed: ({ issueId, machine }) => {

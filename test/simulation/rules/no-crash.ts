@@ -1,7 +1,7 @@
 import type { World } from '../world.ts';
 import type { Rule } from './rule.ts';
 
-/** No run ends by a defect of ours: an error that nobody foresaw has the code `internal_error`. */
+/** No run ends because of a defect in Baton: unforeseen errors have the code `internal_error`. */
 export function noCrash(world: World): Rule {
   return {
     runEnded: ({ runId, issueId, errorCode }) => {

@@ -2,9 +2,9 @@ import type { World } from '../world.ts';
 import type { Rule } from './rule.ts';
 
 /**
- * At most one live agent an issue, over all daemons and lives. One that was asked to end is alive until it is gone. What
- * stands still on a machine that nobody else reaches is not counted until that machine has gone on for a while: by then
- * its daemon has ended what is not its own any more.
+ * At most one live agent per issue, across all daemons and restarts. One that was asked to end is alive until it is gone. A
+ * process on a frozen machine that no other daemon reaches is not counted until that machine has run again for a while: by then
+ * its daemon has ended the agents that it no longer owns.
  */
 export function oneAgent(world: World): Rule {
   const look = (issueId: string): void => {
@@ -18,7 +18,7 @@ export function oneAgent(world: World): Rule {
   return {
     spawned: ({ issueId }) => look(issueId),
     afterStep: () => {
-      // Only a machine that stood still brings back an agent that nobody started just now.
+      // Only a machine that was frozen brings back an agent that was not just started.
       if (world.thawedAt.size > 0) for (const { issueId } of world.processes.all()) look(issueId);
     },
   };

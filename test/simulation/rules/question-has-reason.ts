@@ -2,8 +2,8 @@ import type { World } from '../world.ts';
 import type { Rule } from './rule.ts';
 
 /**
- * A question that is open in the store has something behind it: a run without an end, which waits or is being ended; a
- * hold; or a look, whose run closes it.
+ * An open question in the store has a reason: a run without an end, which waits or is being ended; a
+ * hold; or a retry, whose run closes it.
  */
 export function questionHasReason(world: World): Rule {
   return {

@@ -8,11 +8,11 @@ interface Streaks {
 }
 
 /**
- * An issue that waits for a quota loses nothing by it: neither its failures nor its fruitless runs in a row rise or fall,
+ * Waiting for quota changes no counter of an issue: neither its failures nor its runs without a change in a row,
  * and the run after the wait is the same attempt.
  */
 export function quotaWaits(world: World): Rule {
-  /** What was counted of an issue when its run began. */
+  /** The counters of an issue when its run started. */
   const before = new Map<string, Streaks>();
   const lastRun = new Map<string, LedgerRun>();
   /** A person who releases or retries an issue gives it a new allowance: its attempts and counters begin again. */

@@ -7,7 +7,7 @@ import type { Rule } from './rule.ts';
 /** A settings edit may come between a decision and the run that it started. */
 const decisionMs = 60_000;
 
-/** No run starts beyond a limit. Runs in progress when a limit falls go on. */
+/** No run starts beyond a limit. Runs in progress continue when a limit is lowered. */
 export function slots(world: World): Rule {
   return {
     runStarted: (run) => {
@@ -26,10 +26,12 @@ export function slots(world: World): Rule {
 
 /** The issues with a live agent, or with a run of a living daemon that will have one. */
 export function occupants(world: World, but?: LedgerRun): string[] {
-  const { ledger, lives, processes } = world;
-  const runs = [...ledger.unfinished.values()].filter(({ life }) => lives.get(life)?.life.isAlive ?? false);
+  const { ledger, incarnations, processes } = world;
+  const runs = [...ledger.unfinished.values()].filter(
+    ({ incarnation }) => incarnations.get(incarnation)?.incarnation.isAlive ?? false,
+  );
   const byRun = new Map(runs.map(({ runId, issueId }) => [runId, issueId]));
-  // What stands still on a machine that nobody else reaches takes no slot.
+  // Processes on a frozen machine that no other daemon reaches take no slot.
   for (const { runId, issueId, machine } of processes.all())
     if (!world.isStandingStill(machine)) byRun.set(runId, issueId);
   if (but !== undefined) byRun.delete(but.runId);
@@ -41,7 +43,7 @@ function limit({ file, now }: World): number {
   return Math.max(file.settings.agent.maxConcurrentAgents, ...before);
 }
 
-/** By state: counted are runs whose state the daemon has had time to learn. What no signal ended counts for no state. */
+/** By state: only runs whose state the daemon has had time to read count. Agents that no signal ended count for no state. */
 function inState(world: World, run: LedgerRun, others: readonly string[]): void {
   const { book, file, now, processes } = world;
   const known = (id: string): string | null => {

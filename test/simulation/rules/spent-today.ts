@@ -1,7 +1,7 @@
 import { utcDay } from '../../../src/core/cadence/utc-day.ts';
 import type { World } from '../world.ts';
 
-/** What counts for the limit of the day by the world's wall clock: as the store has it, runs in progress included. */
+/** The usage that counts for the limit of the day by the world's wall clock: from the store, runs in progress included. */
 export function spentToday({ memory, clock }: World): number {
   const day = utcDay(clock.now());
   const [spent] = memory.look<{ tokens: number }>(tokensOfDay, day, `tokens ${day}`);

@@ -9,10 +9,10 @@ interface Row {
   readonly parks: number;
 }
 
-/** Nobody waits for a time that is further away. */
+/** Nothing waits for a later time. */
 const furthestMs = 8 * 24 * 3_600_000 + 60_000;
 
-/** What the store has of the accounts, by name; the simulated ones are all of one backend. */
+/** The accounts in the store, by name; all simulated ones belong to one backend. */
 export function storedAccounts(memory: MemoryStore): ReadonlyMap<string, AccountState> {
   const rows = memory.look<Row>('select backend, name, windows_json, parked_json, parks from accounts');
   return new Map(
@@ -23,7 +23,7 @@ export function storedAccounts(memory: MemoryStore): ReadonlyMap<string, Account
   );
 }
 
-/** Until when an account may not be used: it is parked, tried by a run, or nearly used up; null when it may. */
+/** Until when an account may not be used, because it was refused, is tried by a run, or is nearly used up; null if it may. */
 export function whyAccountWaits(account: AccountState | undefined, now: number, stopPercent: number): number | null {
   const windows = (account?.windows ?? []).filter(({ usedPercent }) => usedPercent >= stopPercent);
   const { until = 0, probe } = account?.parked ?? {};

@@ -2,12 +2,12 @@ import type { World } from '../world.ts';
 import { knowledgeLagMs } from './knowledge-lag.ts';
 import type { Rule } from './rule.ts';
 
-/** An agent is ended, its workspace is left, and its end is written. */
+/** Enough to end an agent, leave its workspace, and record its end. */
 const endingMs = 60_000;
 
 /**
- * An issue that a person has taken into his own hands has no agent beside him: none starts on it, its run ends soon, and
- * when that has ended nothing of it is alive.
+ * An issue that a person has taken over has no agent: none starts on it, its run ends soon, and
+ * then no process of it is alive.
  */
 export function takenOver(world: World): Rule {
   const since = new Map<string, number>();
@@ -19,7 +19,7 @@ export function takenOver(world: World): Rule {
   };
   return {
     spawned: ({ issueId, runId }) => {
-      // One that is just being ended may have been on its way.
+      // One that is being ended may have started just before.
       if (since.has(issueId) && ![...world.ledger.unfinished.values()].some((run) => run.issueId === issueId))
         world.broke('taken_over', issueId, `an agent of run ${runId} starts beside the person who has it`);
     },

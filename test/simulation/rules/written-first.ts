@@ -7,7 +7,7 @@ interface Row {
   readonly generation: number;
 }
 
-/** What has an effect is in the store before: the run of an agent, and the end of the issue's run before it. */
+/** The store has everything before its effect: the run of an agent, and the end of the previous run of its issue. */
 export function writtenFirst(world: World): Rule {
   const { memory, ledger } = world;
   return {

@@ -17,21 +17,21 @@ interface CommandRow {
 }
 
 /**
- * What a person answered is told to exactly one run, in his words: to the one that asked, or to the next one. It is not
- * told twice, unless a life ended or lost its store between the telling and the note of it, or a later agent has to be
- * reminded because it cannot remember; nothing that Baton said it has taken is lost; and no issue is held for an answer
+ * An answer of a person is delivered to exactly one run, word for word: to the one that asked, or to the next one. It is not
+ * delivered twice, unless an incarnation ended or lost its store between the delivery and its record, or a later agent must be
+ * reminded because it cannot remember; no accepted answer is lost; and no issue is held for an answer
  * that was given.
  */
-export function answersTold(world: World): Rule {
-  const { questions, memory, lives, failedCalls, ledger } = world;
-  /** After which step each answer was first seen in the store, and in which one each run began. */
+export function answersDelivered(world: World): Rule {
+  const { questions, memory, incarnations, failedCalls, ledger } = world;
+  /** The step in which each answer was first seen in the store, and in which each run started. */
   const answeredAt = new Map<string, number>();
   const startedAt = new Map<string, number>();
   const checkedCommands = new Set<string>();
   const stuckSince = new Map<string, number>();
   const isExcused = (runId: string): boolean => {
-    const life = lives.get(runId.split('.')[0] ?? '')?.life;
-    return life === undefined || life.isDead || failedCalls.has(`${life.name} questions.deliver`);
+    const incarnation = incarnations.get(runId.split('.')[0] ?? '')?.incarnation;
+    return incarnation === undefined || incarnation.isDead || failedCalls.has(`${incarnation.name} questions.deliver`);
   };
   questions.onTold = ({ text, issueId, told }, { runId, words, isReminder }) => {
     world.trace.tell('told', issueId, runId, text, words);
@@ -40,7 +40,7 @@ export function answersTold(world: World): Rule {
     if (row === undefined) return world.broke('answers_delivered', issueId, `"${text}" is told and not in the store`);
     if (wordsOf(JSON.parse(row.answer_json)) !== words)
       world.broke('answers_delivered', issueId, `"${text}" is told as "${words}", not as ${row.answer_json}`);
-    // An agent that cannot remember what a person said is reminded; a permission was for the run that asked.
+    // An agent that cannot remember an answer is reminded of it; a permission was only for the run that asked.
     if (isReminder && isInput(row)) return;
     if (row.delivered_to !== null && row.delivered_to !== runId)
       world.broke('answers_delivered', issueId, `"${text}" is told to ${runId}, and was to ${row.delivered_to}`);
@@ -78,7 +78,7 @@ export function answersTold(world: World): Rule {
     for (const id of stuck) if (!stuckSince.has(id)) stuckSince.set(id, world.now);
   }
 
-  /** Whatever is noted as told to a run that is over was told to it. */
+  /** Every answer recorded as delivered to an ended run was delivered to it. */
   function checkDelivery(row: QuestionRow): void {
     const { delivered_to: runId, issue_id } = row;
     if (runId === null || ledger.unfinished.has(runId) || isExcused(runId)) return;
@@ -86,7 +86,7 @@ export function answersTold(world: World): Rule {
       world.broke('answers_delivered', issue_id, `the answer to "${textOf(row)}" is lost: ${runId} never heard it`);
   }
 
-  /** What Baton said it has taken is what it keeps. */
+  /** Baton stores exactly the answer that it accepted. */
   function checkCommand(rows: readonly QuestionRow[], { id, payload_json }: CommandRow): void {
     if (checkedCommands.has(id)) return;
     checkedCommands.add(id);
@@ -103,7 +103,7 @@ function answered({ memory }: World): QuestionRow[] {
   );
 }
 
-/** Whether a person said something, and did not only allow it. */
+/** Whether a person gave a text, not only a permission. */
 function isInput({ question_json }: QuestionRow): boolean {
   return (JSON.parse(question_json) as { kind: string }).kind === 'input';
 }

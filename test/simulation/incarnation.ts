@@ -1,11 +1,11 @@
 import type { Clock, Timer } from '../../src/clock/clock.ts';
 
-/** When a life ends by force: before it makes its n-th call into any part, or when that call is answered; or never. */
+/** When an incarnation is killed: before its n-th call into any part, or when that call is answered; null: never. */
 export type Fate = { readonly call: number; readonly when: 'before' | 'after' } | null;
 
-export interface LifeParts {
+export interface IncarnationParts {
   readonly name: string;
-  /** The daemon whose life it is: its state folder, its owner name, its marker on processes. */
+  /** The daemon: its state folder, its owner name, its marker on processes. */
   readonly daemon: string;
   /** The machine it runs on: processes are found and ended only there. */
   readonly machine: string;
@@ -17,22 +17,22 @@ export interface LifeParts {
 }
 
 /**
- * One life of a daemon, from its start to its kill or its end. Every part it has goes through `call`, every timer through
+ * One incarnation of a daemon, from its start to its kill or its end. Every call goes through `call`, every timer through
  * `clock`, everything else that reaches it through `deliver`.
  *
- * What must hold: from the instant of the kill nothing of it acts any more. A call that was on its way is never answered,
+ * What must hold: after the kill it does nothing more. A call in progress is never answered,
  * a timer never fires, and a transaction in its middle is rolled back (`callInside`). The memory of the daemon is still
- * there in this process, and that does not matter: it can reach nothing. While it is frozen the same holds, but what came
- * meanwhile comes when it is thawed, all at once.
+ * there in this process, which does not matter, because it can reach nothing. While it is frozen the same holds, but everything
+ * that arrives is delivered when it resumes, all at once.
  */
-export class Life {
+export class Incarnation {
   readonly name: string;
   readonly daemon: string;
   readonly machine: string;
   readonly clock: Clock;
   fate: Fate;
   isDead = false;
-  /** Its start is over: it looks after its work. */
+  /** Its start is complete. */
   isUp = false;
   calls = 0;
   readonly #world: Clock;
@@ -40,7 +40,7 @@ export class Life {
   readonly #timers = new Set<Timer>();
   #frozen: (() => void)[] | null = null;
 
-  constructor(parts: LifeParts) {
+  constructor(parts: IncarnationParts) {
     this.name = parts.name;
     this.daemon = parts.daemon;
     this.machine = parts.machine;
@@ -66,14 +66,14 @@ export class Life {
     this.#frozen ??= [];
   }
 
-  /** All that came meanwhile comes now, in a drawn order. */
+  /** Delivers everything that arrived meanwhile, in a random order. */
   thaw(): void {
     const waiting = this.#frozen ?? [];
     this.#frozen = null;
     for (const act of waiting) this.#world.schedule(0, () => this.deliver(act));
   }
 
-  /** Something reaches the daemon: now, when it is thawed, or never. */
+  /** Delivers something to the daemon: now, when it resumes, or never. */
   deliver(act: () => void): void {
     if (this.isDead) return;
     if (this.#frozen === null) act();
@@ -86,14 +86,14 @@ export class Life {
     this.#onKilled(how);
   }
 
-  /** The process has ended by itself: what it had not finished is as gone as after a kill. */
+  /** The process has ended by itself: unfinished work is lost as after a kill. */
   end(): void {
     this.isDead = true;
     for (const timer of this.#timers) timer.cancel();
     this.#timers.clear();
   }
 
-  /** A call into a part. It is never answered when the life ends before, in or with it. */
+  /** A call into a part. It is never answered if the incarnation ends before, during or with it. */
   async call<T>(name: string, work: () => Promise<T>): Promise<T> {
     const isLast = this.#begin(name);
     if (this.isDead) return never();
@@ -119,7 +119,7 @@ export class Life {
     return answer;
   }
 
-  /** Counts the call; true when the life ends with its answer. */
+  /** Counts the call; true if the incarnation ends with its answer. */
   #begin(name: string): boolean {
     this.calls += 1;
     if (this.fate === null || this.calls < this.fate.call) return false;

@@ -3,27 +3,27 @@ import type { LedgerRun } from '../run-ledger.ts';
 import type { World } from '../world.ts';
 import type { Rule } from './rule.ts';
 
-/** After these a run does what the one before it did. */
+/** After these, a run repeats the step of the previous one. */
 const sameAgain = new Set<string | null>(['answered', 'handed_back']);
-/** And after these what was promised when that one ended. */
+/** After these, it takes the step that was stored when the previous one ended. */
 const asPromised = new Set<string | null>(['failure', 'interrupted', 'quota']);
 
 /**
- * What is done differently after a run that died of its context only moves forward, as long as nothing else ends the row:
- * each death is followed by a later step, or by the last one again; a run that was only cut short, or waited for a person,
- * is followed by one like it; and what is promised is what the next run does.
+ * The steps after runs that filled their context only move forward, as long as nothing else ends the sequence:
+ * each such run is followed by a later step, or by the last one again; a run that was only interrupted, or waited for a person,
+ * is followed by the same step; and the next run takes the stored step.
  */
-export function cascade(world: World): Rule {
+export function contextRecovery(world: World): Rule {
   const lastStep = new Map<string, string | null>();
   const promises = new Map<string, string | null>();
   return {
     runStarted: ({ runId, issueId, retryKind, recovery }) => {
       const before = (sameAgain.has(retryKind) ? lastStep : promises).get(issueId) ?? null;
       const wanted = sameAgain.has(retryKind) || asPromised.has(retryKind) ? before : null;
-      // Which run was the last one the store tells by the wall clock, which may have been set back since.
+      // The store knows the last run by the wall clock, which may have been set back.
       const isMisdated = sameAgain.has(retryKind) && Number.isFinite(world.wallJumpedAt);
       if (recovery !== wanted && !isMisdated)
-        world.broke('cascade', issueId, `run ${runId} does ${recovery}, and not ${wanted}`);
+        world.broke('context_recovery', issueId, `run ${runId} does ${recovery}, and not ${wanted}`);
       lastStep.set(issueId, recovery);
     },
     runEnded: (run) => {
@@ -33,12 +33,16 @@ export function cascade(world: World): Rule {
       promises.set(run.issueId, next);
       if (run.errorCode === 'agent_context_exhausted' && !isForward(world, run.recovery, next))
         world.broke(
-          'cascade',
+          'context_recovery',
           run.issueId,
           `run ${run.runId} did ${run.recovery}, died of its context, and ${next} follows`,
         );
       if (isCutShort(run) && next !== run.recovery)
-        world.broke('cascade', run.issueId, `run ${run.runId} did ${run.recovery}, was cut short, and ${next} follows`);
+        world.broke(
+          'context_recovery',
+          run.issueId,
+          `run ${run.runId} did ${run.recovery}, was cut short, and ${next} follows`,
+        );
     },
   };
 }

@@ -3,28 +3,28 @@ import type { World } from '../world.ts';
 import type { Rule } from './rule.ts';
 import { storedAccounts, whyAccountWaits } from './stored-accounts.ts';
 
-/** When the storm is over and time has passed, every issue that could be worked on was, or is held for a reason. */
-export function getsThrough(world: World): Rule {
+/** Some time after the faults end, every issue that could be worked on is finished, or held for a reason. */
+export function issuesFinish(world: World): Rule {
   return {
     atEnd: () => {
       for (const id of leftOver(world))
-        world.broke('gets_through', id, `it is still "${world.book.get(id)?.state}", and not held`);
+        world.broke('issues_finish', id, `it is still "${world.book.get(id)?.state}", and not held`);
       for (const { pid, issueId } of world.processes.all())
-        world.broke('gets_through', issueId, `process ${pid} is left after a stop in good order`);
+        world.broke('issues_finish', issueId, `process ${pid} is left after a stop in good order`);
       for (const { runId, issueId } of world.ledger.unfinished.values())
-        world.broke('gets_through', issueId, `run ${runId} has no end in the store`);
+        world.broke('issues_finish', issueId, `run ${runId} has no end in the store`);
       claimsLeft(world);
       for (const check of ['integrity_check', 'foreign_key_check'])
         for (const row of world.memory.look<Record<string, unknown>>(`pragma ${check}`))
-          if (row.integrity_check !== 'ok') world.broke('gets_through', null, `${check}: ${JSON.stringify(row)}`);
+          if (row.integrity_check !== 'ok') world.broke('issues_finish', null, `${check}: ${JSON.stringify(row)}`);
     },
   };
 }
 
-/** The issues that should have been carried through and were not. */
+/** The issues that should be finished but are not. */
 export function leftOver(world: World): string[] {
   const { book, file, memory, clock, wallJumpedAt } = world;
-  // A quota comes back at a time of the wall clock: where that was set back, nobody knows how long it is until then.
+  // Quota resets at a wall time: if the clock was set back, the remaining wait is unknown.
   const isWallSet = Number.isFinite(wallJumpedAt);
   if (isWallSet && nobodyIsReady(world)) return [];
   const waiting = isWallSet ? memory.look<{ issue_id: string }>(quotaWaits, clock.now()) : [];
@@ -49,10 +49,10 @@ function nobodyIsReady({ memory, clock, file }: World): boolean {
   return accounts.every(({ name }) => whyAccountWaits(states.get(name), clock.now(), quotaStopPercent) !== null);
 }
 
-/** After a stop in good order only holds keep a claim. */
+/** After an orderly stop only held issues keep a claim. */
 function claimsLeft(world: World): void {
   const rows = world.memory.look<{ issue_id: string; owner: string }>(
     'select issue_id, owner from claims where owner is not null and issue_id not in (select issue_id from held) and issue_id not in (select issue_id from retries)',
   );
-  for (const { issue_id, owner } of rows) world.broke('gets_through', issue_id, `${owner} has left its claim behind`);
+  for (const { issue_id, owner } of rows) world.broke('issues_finish', issue_id, `${owner} has left its claim behind`);
 }

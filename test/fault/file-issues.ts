@@ -8,7 +8,7 @@ import { storeFile } from './store-file.ts';
 const program = '../../agents/agent.sh';
 
 /** The description of an issue whose agent keeps the journal of `journal-agent.sh`, works for a moment and hands over. */
-export function workedTicket(workMs = 300, handOver = 'review'): string {
+export function workScript(workMs = 300, handOver = 'review'): string {
   const steps = [
     `run sh ${program} begin`,
     'say at work',
@@ -19,22 +19,22 @@ export function workedTicket(workMs = 300, handOver = 'review'): string {
   return ['```rehearsal', ...steps, '```'].join('\n');
 }
 
-/** As `workedTicket`, at work until the file `go` is beside the program of the agents. */
-export function gatedTicket(): string {
-  return workedTicket().replace(/^wait \d+$/m, `run sh ${program} wait`);
+/** Like `workScript`, but the agent works until the file `go` is next to the program of the agents. */
+export function gatedScript(): string {
+  return workScript().replace(/^wait \d+$/m, `run sh ${program} wait`);
 }
 
-/** Files one issue a description, in their order: BAT-1, BAT-2, … */
-export async function fileTickets(place: Place, descriptions: readonly string[]): Promise<void> {
-  const lines = descriptions.map((description, at) => JSON.stringify({ title: `Ticket ${at}`, description }));
-  place.write('tickets.jsonl', lines.join('\n'));
-  await answer(place, 'issue', 'import', 'tickets.jsonl');
+/** Files one issue per description, in order: BAT-1, BAT-2, … */
+export async function fileIssues(place: Place, descriptions: readonly string[]): Promise<void> {
+  const lines = descriptions.map((description, at) => JSON.stringify({ title: `Issue ${at}`, description }));
+  place.write('issues.jsonl', lines.join('\n'));
+  await answer(place, 'issue', 'import', 'issues.jsonl');
 }
 
 const made = new Map<string, Promise<Buffer>>();
 
-/** As `fileTickets`; the same ones are filed once a test run, and the store copied from then on. */
-export async function copyTickets(place: Place, workflow: string, descriptions: readonly string[]): Promise<void> {
+/** Like `fileIssues`, but equal issues are filed once per test run, and later the store is copied. */
+export async function copyIssues(place: Place, workflow: string, descriptions: readonly string[]): Promise<void> {
   const key = JSON.stringify([workflow, descriptions]);
   const store = made.get(key) ?? makeStore(workflow, descriptions);
   made.set(key, store);
@@ -45,6 +45,6 @@ export async function copyTickets(place: Place, workflow: string, descriptions: 
 async function makeStore(workflow: string, descriptions: readonly string[]): Promise<Buffer> {
   using place = new Place();
   place.write('WORKFLOW.md', workflow);
-  await fileTickets(place, descriptions);
+  await fileIssues(place, descriptions);
   return readFileSync(storeFile(place));
 }
