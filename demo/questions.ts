@@ -114,7 +114,10 @@ export async function answerInPlace(
   const checked = checkAnswer(question, firstChoice(question));
   if ('problem' in checked) throw new BatonError('demo_failed', `The demo found no valid answer: ${checked.problem}.`);
   const { decision, values } = checked.answer;
-  const { workflowPath: workflow, stateDir } = workplace;
+  const {
+    workflow: { path: workflow },
+    stateDir,
+  } = workplace;
   // The demo counts as a person, also when an agent started it.
   await using connection = await connect({ workflow, stateDir }, surroundings, { author: { kind: 'person', name } });
   const key = surroundings.chance.id();

@@ -28,19 +28,14 @@ export interface WorkplaceFlags {
   readonly stateDir?: string;
 }
 
-/** What a command needs that uses the store itself: the settings, the store, and the daemon if one runs. */
+/** The workflow file and its store, for the API over the store alone. */
 export interface Workplace extends AsyncDisposable {
-  readonly workflowPath: string;
   readonly workflow: LoadedWorkflow;
-  readonly settings: Settings;
   readonly stateDir: string;
   readonly store: Store;
   readonly project: StoredProject;
   /** The services that the tracker needs; their requests are counted in the store. */
   readonly remote: Remote;
-  readonly surroundings: Surroundings;
-  /** Notifies the daemon that the store was written; false when none runs here. */
-  wake(): Promise<boolean>;
 }
 
 /** Opens the store of the workflow file's daemon as a visitor, while the daemon may run. */
@@ -63,16 +58,11 @@ export async function openWorkplace(flags: WorkplaceFlags, surroundings: Surroun
       budget: () => settings.polling.budget,
     });
     return {
-      workflowPath,
       workflow,
-      settings,
       stateDir: place.stateDir,
       store,
       project,
       remote,
-      surroundings,
-      wake: async () =>
-        (await askDaemon(workflowPath, place.socket, (daemon) => daemon.storeChanged('written'))) !== null,
       [Symbol.asyncDispose]: async () => {
         await remote[Symbol.asyncDispose]();
         await store.close();

@@ -276,3 +276,33 @@ describe('the usage', () => {
     await get(`${at}/usage?from=2024-01-01&to=2024-12-31`);
   });
 });
+
+describe('the workspaces of a project', () => {
+  it('are reported as they are, or as a prune before the end of their retention would find them', async () => {
+    const row = {
+      issue_id: 'i1',
+      issue_identifier: 'BAT-1',
+      state: 'done',
+      key: 'BAT-1',
+      path: '/w/BAT-1',
+      step: 'whole',
+      bytes: null,
+      changed_at: '2026-11-15T00:00:00.000Z',
+      pinned: false,
+      last_run: null,
+      reason: 'for a reason',
+    } as const;
+    const { get, refused } = readsOf([
+      projectOf(await begun(), 'test', {
+        workspaces: async ({ ignoresRetention: may_go }) => ({
+          root: '/w',
+          workspaces: [{ ...row, may_go, code: may_go ? null : 'retention' }],
+          problem: { code: 'tracker_request', message: 'No answer.' },
+        }),
+      }),
+    ]);
+    expect(await get(`${at}/workspaces`)).toMatchObject({ workspaces: [{ may_go: false, code: 'retention' }] });
+    expect(await get(`${at}/workspaces?ignores_retention=true`)).toMatchObject({ workspaces: [{ may_go: true }] });
+    expect(await refused(`${at}/workspaces?ignores_retention=perhaps`)).toEqual([422, 'invalid_request']);
+  });
+});

@@ -19,8 +19,8 @@ export interface HistoryFacts {
 /** More than a person reads; the newest entries stay. */
 const mostEntries = 500;
 
-/** The board records these commands itself. */
-const boardCommands: ReadonlySet<string> = new Set(['issue_move', 'issue_comment', 'issue_file', 'issue_edit']);
+/** The board records these commands itself, and reports what they changed. */
+export const boardCommands: ReadonlySet<string> = new Set(['issue_move', 'issue_comment', 'issue_file', 'issue_edit']);
 
 /** The history of an issue with its authors: changes on the board and completed commands, by time. */
 export function issueHistory({ issue, board, commands, questions }: HistoryFacts): HistoryEntry[] {

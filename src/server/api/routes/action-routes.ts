@@ -5,6 +5,7 @@ import { storeChange, storeChangeAnswer } from '../../../client/schema/status.ts
 import type { Command } from '../../../store/tables/commands.ts';
 import type { ApiProject, ApiProjects } from '../api-project.ts';
 import { noProject } from '../api-refusal.ts';
+import { boardCommands } from '../present/issue-history.ts';
 import { presentCommand } from '../present/present-command.ts';
 import { type Route, route } from '../route.ts';
 import type { EventStream } from '../stream/event-stream.ts';
@@ -35,7 +36,7 @@ export function actionRoutes({ projects, stream }: ActionParts): Route[] {
         const project = projects.find(params.project);
         if (project === null) return noProject(projects);
         const { command, facts } = await project.submit(body, caller.author);
-        await publishIssue(stream, project, command, facts);
+        await publishIssue(stream, project, command);
         return { command: presentCommand(command, facts) };
       },
     }),
@@ -91,11 +92,10 @@ export function actionRoutes({ projects, stream }: ActionParts): Route[] {
 async function publishIssue(
   stream: ActionParts['stream'],
   project: ApiProject,
-  { payload, result }: Command,
-  facts: Readonly<Record<string, unknown>>,
+  { kind, payload, result }: Command,
 ): Promise<void> {
-  const name = payload.issue ?? facts.identifier;
-  if (result?.status !== 'done' || typeof name !== 'string') return;
+  const name = payload.issue;
+  if (result?.status !== 'done' || typeof name !== 'string' || boardCommands.has(kind)) return;
   const found = await findIssue(project, name, project.read(), nothingKnown);
   if (found !== null) stream.issueChanged(project.name, found.facts);
 }
