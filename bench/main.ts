@@ -4,6 +4,7 @@ import { benchCodex } from './codex.ts';
 import { benchDecision } from './decision.ts';
 import { benchDrain } from './drain.ts';
 import { benchEvents } from './events.ts';
+import { benchIsolation } from './isolation.ts';
 import { benchListeners } from './listeners.ts';
 import { benchReaction } from './reaction.ts';
 import { asMarkdown, asText, type Figure, machine } from './report.ts';
@@ -24,6 +25,7 @@ const parts: Readonly<Record<string, () => Promise<readonly Figure[]>>> = {
   codex: benchCodex,
   events: benchEvents,
   listeners: benchListeners,
+  isolation: benchIsolation,
   store: benchStore,
 };
 

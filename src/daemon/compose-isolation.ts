@@ -83,6 +83,7 @@ function isolationFor(settings: Settings, parts: IsolationParts, surroundings: S
     stateFolders,
     workspaceRoot: workspace.root,
     reads: [
+      path.dirname(workflowPath),
       workflowPath,
       ...(workspace.repo?.isLocal === true ? [workspace.repo.location] : []),
       ...ownPrograms(surroundings),

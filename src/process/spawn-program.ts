@@ -47,7 +47,7 @@ export async function spawnProgram(
   const { isolation = null } = request;
   if (isolation !== null) refuseHidden(isolation, request, await realpath(program));
   const user = { id: process.geteuid?.() ?? 0, groupId: process.getegid?.() ?? 0 };
-  const mounts = isolation === null ? null : mountScript(await locateRules(isolation, systemFiles), user.id);
+  const mounts = isolation === null ? null : mountScript(locateRules(isolation, systemFiles), user.id);
   const find = await findWrappers(request, owner.containment);
   const { cwd, args: programArgs } = request;
   const { file, args } = containedCommand({ ...owner, program, args: programArgs, cwd, user, mounts, find });
@@ -104,15 +104,18 @@ function refuseHidden(plan: IsolationPlan, { command, cwd }: ProgramRequest, pro
 async function findWrappers(request: ProgramRequest, containment: Containment): Promise<ContainedProgram['find']> {
   if (containment !== 'user_pid_namespace') return (name) => name;
   const searchPath = absoluteElements(request.env.PATH);
-  const names = request.isolation == null ? wrappers.slice(0, 2) : wrappers;
-  const found = new Map<string, string>();
-  for (const name of names) {
-    const file = await findProgram(name, { cwd: '/', path: searchPath });
+  const found = wrappersOn.get(searchPath) ?? new Map<string, string>();
+  for (const name of request.isolation == null ? wrappers.slice(0, 2) : wrappers) {
+    const file = found.get(name) ?? (await findProgram(name, { cwd: '/', path: searchPath }));
     if (file === null) throw spawnFailed(request, `there is no program ${name}`);
     found.set(name, file);
   }
+  wrappersOn.set(searchPath, found);
   return (name) => found.get(name) ?? name;
 }
+
+/** The same programs start every child, so each is searched once for a PATH. */
+const wrappersOn = new Map<string, Map<string, string>>();
 
 /** An open file with a table of mounts that no folder lists, so that nothing is left to remove. */
 function openTable(text: string): number {

@@ -9,7 +9,7 @@ export const agentKeys = {
   }),
   isolation: setting(choice('namespaces', 'none'), 'none', 'next run', 'guarded', {
     description:
-      'What agents and hooks see of the machine. `namespaces`: their workspace, the repository (read-only) and tool chains, not your other files; see [isolation](isolation.md). `none`: everything that you see.',
+      'What agents and hooks see of the machine. `namespaces`: their workspace, the repository (read-only) and tool chains, not your other files; see [isolation](isolation.md). `none`: everything that you see. Where this machine cannot isolate, `namespaces` is `none` with a warning.',
   }),
   isolation_required: setting('boolean', false, 'next run', 'guarded', {
     description: 'Start nothing without the isolation of `agent.isolation`, even where this machine cannot isolate.',

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { type IsolationPlan, isHiddenBy, ruleFor } from './isolation-plan.ts';
 
 /** Words for a path that is not there, or may not be written. */
@@ -29,7 +30,9 @@ function pathsIn(line: string): readonly string[] {
 
 function hintFor(path: string, isMissing: boolean, plan: IsolationPlan): string | null {
   const setting = settingFor(path, isMissing, plan);
-  if (setting === null || !existsSync(path)) return null;
+  // A file that could not be made does not exist; its folder does.
+  const known = isMissing ? path : dirname(path);
+  if (setting === null || !existsSync(known)) return null;
   return `baton: the isolation of this program ${isMissing ? 'hides' : 'does not let it write'} ${path}; ${setting} allows it`;
 }
 

@@ -61,7 +61,14 @@ export function mountScript(plan: LocatedPlan, userId: number): MountScript {
     ...plan.files.filter((file) => isCovered(file.path)),
     ...targets.map((each) => ({ path: each, text: '' })),
   ];
-  const parents = new Set(files.map((file) => path.dirname(file.path)));
+  // The folder of a file that is made has to exist: where nothing covers or shows it, it is a private folder of its own.
+  const parents = new Set(
+    files.map((file) => path.dirname(file.path)).filter((each) => !outer.some(({ target }) => target === each)),
+  );
+  const ofFiles = [...parents].map(
+    (each) => ({ access: 'private', kind: 'folder', target: each, source: each }) as const,
+  );
+  const covers: readonly LocatedRule[] = [...outer, ...ofFiles];
   const layers = shown.filter(({ access, kind }) => access === 'layered' && kind === 'folder');
   const present = (names: readonly string[]): readonly string[] => names.filter((each) => plan.present.has(each));
   return {
@@ -75,8 +82,7 @@ export function mountScript(plan: LocatedPlan, userId: number): MountScript {
       ...(userId === 0
         ? present(controlFiles).map((each) => line(each, each, 'none', `bind,ro,${strict.join(',')}`))
         : []),
-      ...outer.map(coverLine),
-      ...[...parents].flatMap((parent) => (outer.some(({ target }) => target === parent) ? [] : [privateLine(parent)])),
+      ...covers.toSorted((a, b) => (a.target < b.target ? -1 : 1)).map(coverLine),
     ]),
     folders: layers.flatMap((rule) => layerFolders(staged.get(rule) ?? '')),
     files,
