@@ -233,6 +233,7 @@ const ownCodes: Readonly<Record<string, ErrorCode>> = {
   bad_request: 'usage_error',
   unauthorized: 'token_needed',
   forbidden: 'token_needed',
+  not_for_agents: 'command_refused',
 };
 
 function isErrorCode(code: string): code is ErrorCode {

@@ -11,6 +11,7 @@ const refusals = {
     message: 'The bearer token is missing, unknown, or belongs to a run that has ended.',
   },
   forbidden: { status: 403, message: 'This token does not allow this request.' },
+  not_for_agents: { status: 403, message: 'An agent may read its own project and stop its own run, and nothing else.' },
   foreign_origin: { status: 403, message: 'Pages of other sites may not send requests here.' },
   not_found: { status: 404, message: symphonyTexts.routeNotFound },
   method_not_allowed: { status: 405, message: symphonyTexts.methodNotAllowed },

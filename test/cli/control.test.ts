@@ -58,7 +58,7 @@ describe.concurrent('commands of another process to a daemon', liveTest, () => {
     expect(await runsOf(place)).toEqual([]);
     const shown = await baton(place, 'status');
     expect(shown).toMatchObject({ code: 0, stderr: '' });
-    expect(shown.stdout).toContain('(lunch)');
+    expect(shown.stdout).toContain('(lunch␛[2J⟦U+202E⟧)');
     expect(shown.stdout).toContain('BAT-1');
     for (const steering of ['\u001b', '\u202e']) expect(shown.stdout).not.toContain(steering);
 

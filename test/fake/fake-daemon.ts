@@ -19,6 +19,6 @@ export async function fakeDaemon(path: string, known: Partial<ApiProject>): Prom
   const served = await openLocalSocket({ path, logger, clock: systemClock, chance: systemChance });
   const identify = async (request: Request) => localCaller(request, { kind: 'user' }, 'me');
   const routes = readRoutes({ projects, clock: systemClock });
-  served.mount('/', mountRoutes(routes, { identify, logger, costly: new CostlyReads() }));
+  served.mount('/', mountRoutes(routes, { projects, identify, logger, costly: new CostlyReads() }));
   return served;
 }

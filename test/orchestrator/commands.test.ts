@@ -168,7 +168,7 @@ describe('hold and release', () => {
       payload: { issue: 'T-1' },
       at: 0,
       key: null,
-      author: { kind: 'run', runId: 'r' },
+      author: { kind: 'run', runId: stage.runs[0]?.request.runId ?? '' },
     });
     stage.orchestrator.wake();
     await stage.clock.advance(100);

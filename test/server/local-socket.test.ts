@@ -15,6 +15,7 @@ import { createIdentify, type FindPeer, type LocalPeer } from '../../src/server/
 import { createMetrics } from '../../src/server/api/metrics.ts';
 import { openLocalProofs } from '../../src/server/local-proofs.ts';
 import { openLocalSocket } from '../../src/server/local-socket.ts';
+import { runStart } from '../conformance/store.ts';
 import { memoryLogger } from '../fake/memory-logger.ts';
 import { SimulatedClock } from '../fake/simulated-clock.ts';
 import { begun } from '../orchestrator/scene.ts';
@@ -37,7 +38,8 @@ async function open(
   writeFileSync(file, '');
   const logger = memoryLogger();
   const projects = createApiProjects();
-  projects.add(projectOf(await begun(), 'test', more));
+  const stage = await begun();
+  projects.add(projectOf(stage, 'test', more));
   const proofs = await openLocalProofs(findPeer, logger);
   const identify = createIdentify({
     tokens: { find: () => null },
@@ -58,7 +60,7 @@ async function open(
     await proofs[Symbol.asyncDispose]();
     await socket.close();
   });
-  return { file, logger, socket, project: new ApiClient(overSocket(file, systemClock)).project('test') };
+  return { file, stage, logger, socket, project: new ApiClient(overSocket(file, systemClock)).project('test') };
 }
 
 /** Says something raw and gives everything that comes back until the connection ends. */
@@ -88,12 +90,13 @@ describe('the local socket', () => {
 
   it('identifies its caller as the user, the named person, or the named run', async () => {
     const authors: unknown[] = [];
-    const { file } = await open({
+    const { file, stage } = await open({
       submit: async (_request, author) => {
         authors.push(author);
         throw new BatonError('command_refused', 'No.');
       },
     });
+    await stage.store.runs.start(runStart('r 1', { project: stage.project, issueId: '7', identifier: 'T-7' }));
     const as = [undefined, { kind: 'person', name: 'Zoë & co' }, { kind: 'run', runId: 'r 1' }] as const;
     for (const author of as) {
       const client = new ApiClient(overSocket(file, systemClock), author === undefined ? {} : { author });
@@ -108,8 +111,8 @@ describe('the local socket', () => {
       { kind: 'run', runId: 'r7' },
       { kind: 'run', runId: 'r7' },
     ],
-    [{ kind: 'unidentified' }, { kind: 'run', runId: 'unknown' }],
-    [{ kind: 'other' }, { kind: 'run', runId: 'unknown' }],
+    [{ kind: 'unidentified' }, null],
+    [{ kind: 'other' }, null],
     [{ kind: 'unsupported' }, { kind: 'person', name: 'ceo' }],
   ])('finds out who calls, whatever the caller says: %j', async (peer, found) => {
     const authors: unknown[] = [];
@@ -117,10 +120,12 @@ describe('the local socket', () => {
       authors.push(author);
       throw new BatonError('command_refused', 'No.');
     };
-    const { file } = await open({ submit }, systemClock, async () => peer);
+    const { file, stage } = await open({ submit }, systemClock, async () => peer);
+    await stage.store.runs.start(runStart('r7', { project: stage.project, issueId: '7', identifier: 'T-7' }));
     const client = new ApiClient(overSocket(file, systemClock), { author: { kind: 'person', name: 'ceo' } });
     await expect(client.project('test').submit({ kind: 'pause' })).rejects.toMatchObject({ code: 'command_refused' });
-    expect(authors).toEqual([found]);
+    // An agent of an unknown run reaches no project.
+    expect(authors).toEqual(found === null ? [] : [found]);
   });
 
   it('takes a caller without a proof for an agent, and refuses a proof that it did not give', async () => {
@@ -135,10 +140,9 @@ describe('the local socket', () => {
         file,
         `POST /api/v1/projects/test/commands HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json\r\n${headers}Content-Length: 16\r\n\r\n{"kind":"pause"}`,
       );
-    expect(await post('')).toMatch(/^HTTP\/1.1 409 /);
-    expect(authors).toEqual([{ kind: 'run', runId: 'unknown' }]);
+    expect(await post('')).toMatch(/^HTTP\/1.1 403 /);
     expect(await post('baton-proof: made-up\r\n')).toMatch(/^HTTP\/1.1 401 /);
-    expect(authors).toHaveLength(1);
+    expect(authors).toEqual([]);
   });
 
   it('gives its client a new proof after a restart', async () => {
@@ -156,12 +160,13 @@ describe('the local socket', () => {
     ['another address', 'POST /stop HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n', 404],
     [
       'no JSON',
-      'POST /api/v1/projects/test/store-changes HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: text/plain\r\nContent-Length: 1\r\n\r\nx',
+      'POST /api/v1/projects/test/store-changes HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: text/plain\r\nbaton-acting-run: own\r\nContent-Length: 1\r\n\r\nx',
       415,
     ],
   ])('answers %s and changes nothing', async (_what, text, status) => {
     const heard: string[] = [];
-    const { file, project } = await open({ storeChanged: (change) => void heard.push(change) });
+    const { file, project, stage } = await open({ storeChanged: (change) => void heard.push(change) });
+    await stage.store.runs.start(runStart('own', { project: stage.project, issueId: '7', identifier: 'T-7' }));
     expect(await say(file, text)).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
     expect(heard).toEqual([]);
     expect(await project.status()).toMatchObject({ counts: { running: 1 } });
@@ -217,7 +222,7 @@ describe('the local socket', () => {
   it('survives a caller that disconnects before the answer', async () => {
     const { promise: allowed, resolve } = Promise.withResolvers<void>();
     const { promise: asked, resolve: isAsked } = Promise.withResolvers<void>();
-    const { file, project } = await open({
+    const { file, project, stage } = await open({
       explain: async () => {
         isAsked();
         await allowed;
@@ -225,7 +230,10 @@ describe('the local socket', () => {
       },
     });
     const path = '/api/v1/projects/test/issues/BAT-1/explanation';
-    const visitor = createConnection(file, () => visitor.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`));
+    const own = `baton-acting-run: ${stage.runs[0]?.request.runId}`;
+    const visitor = createConnection(file, () =>
+      visitor.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n${own}\r\n\r\n`),
+    );
     await asked;
     visitor.destroy();
     resolve();

@@ -40,13 +40,14 @@ export const commandKinds = [
 
 export type CommandKind = (typeof commandKinds)[number];
 
-/** Commands that a run (its agent or its hook) may send too: they start nothing and cost nothing more. */
-const onlyStopsWork: ReadonlySet<CommandKind> = new Set(['pause', 'drain', 'issue_hold', 'issue_stop']);
+/** Commands that a run (its agent or its hook) may give too, about its own issue: they only stop its own work. */
+const stopsOwnWork: ReadonlySet<CommandKind> = new Set(['issue_hold', 'issue_stop']);
 
 /** Why a run may not ask for this; null when it may. It may also move its own issue, as its agent can with a tool. */
 export function whyNotForRuns(kind: CommandKind, isOwnIssue: boolean): string | null {
-  if (onlyStopsWork.has(kind) || (kind === 'issue_move' && isOwnIssue)) return null;
-  return 'Only a person may give this command; an agent has its tools.';
+  if (!stopsOwnWork.has(kind) && kind !== 'issue_move')
+    return 'Only a person may give this command; an agent has its tools.';
+  return isOwnIssue ? null : 'Only a person may do this to the work of others; an agent may stop its own run.';
 }
 
 export function isCommandKind(kind: string): kind is CommandKind {

@@ -141,8 +141,11 @@ export async function openStoredApi(
     ...actionRoutes({ projects, stream: { issueChanged: () => {} } }),
   ];
   // The command line has found out whether it is inside a run.
-  const identify = async (request: Request) => localCaller(request, { kind: 'user' }, userName);
-  const app = mountRoutes(routes, { identify, logger: quietLogger, costly: new CostlyReads() });
+  const identify = async (request: Request) => ({
+    ...localCaller(request, { kind: 'user' }, userName),
+    hasStore: true as const,
+  });
+  const app = mountRoutes(routes, { projects, identify, logger: quietLogger, costly: new CostlyReads() });
   // The caller is in this process, so it gets the error itself.
   app.onError((error) => {
     throw error;

@@ -42,7 +42,7 @@ export async function submitCommand(
   const { store, project, clock, chance } = parts;
   const { kind, ...asked } = request;
   // Before it is stored: commands that are always refused must not fill the store.
-  const notForRun = await whyNotForRun(store, { kind, payload: asked, author });
+  const notForRun = await whyNotForRun(store, { project, kind, payload: asked, author });
   if (notForRun !== null) throw commandRefused(notForRun, { kind, code: 'not_for_agents' });
   const payload = { ...asked, ...(await issueOfQuestion(parts, request)), ...hostOf(parts, kind) };
   const { command, created } = await store.commands.submit({

@@ -51,6 +51,8 @@ export async function executeCommand(parts: CommandParts, command: Command): Pro
   const found = await findIssue(parts, reference);
   if (found === null) return noSuchIssue(parts, reference);
   const { issue } = found;
+  // The run may have ended since it gave the command, and another may work on the issue.
+  if (!isOwnWork(parts, issue, command.author)) return refused('not_for_agents', 'The run that asked has ended.');
   await leaveToItsOwner(parts, issue);
   if (parts.claims.get(issue.id)?.status === 'inheriting')
     throw new BatonError('claim_lost', `This daemon is still inheriting ${issue.identifier} from one that is gone.`);
@@ -61,6 +63,12 @@ export async function executeCommand(parts: CommandParts, command: Command): Pro
   // over".
   const isHandback = kind === 'issue_handback' && answer.status === 'refused';
   return isHandback && notActive !== null ? notActive : answer;
+}
+
+/** Whether the author is a person, or the run that works on the issue or has ended and left it on hold. */
+function isOwnWork({ claims }: CommandParts, issue: IssueName, author: Author): boolean {
+  if (author.kind !== 'run') return true;
+  return (claims.running.get(issue.id)?.runId ?? claims.held.get(issue.id)?.runId) === author.runId;
 }
 
 /** Commands that mean nothing for an issue that no agent will work on. */

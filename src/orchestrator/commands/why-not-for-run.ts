@@ -6,10 +6,10 @@ import type { Command } from '../../store/tables/commands.ts';
 /** Why the author may not give this command, because the author is a run; null when it may. */
 export async function whyNotForRun(
   { runs }: Pick<Store, 'runs'>,
-  { kind, payload, author }: Pick<Command, 'kind' | 'payload' | 'author'>,
+  { project, kind, payload, author }: Pick<Command, 'project' | 'kind' | 'payload' | 'author'>,
 ): Promise<string | null> {
   if (author.kind !== 'run' || !isCommandKind(kind)) return null;
   const run = await runs.read(author.runId);
-  const own = run === null ? null : { id: run.issueId, identifier: run.identifier };
+  const own = run === null || run.project !== project ? null : { id: run.issueId, identifier: run.identifier };
   return whyNotForRuns(kind, own !== null && isMeantBy(own, String(payload.issue ?? '')));
 }

@@ -24,6 +24,8 @@ export interface Caller {
    * such as streams.
    */
   readonly isRevoked?: () => boolean;
+  /** The caller is in this process and has the store itself, so nothing is hidden from it. */
+  readonly hasStore?: true;
 }
 
 /**

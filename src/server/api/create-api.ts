@@ -4,9 +4,12 @@ import type { Chance } from '../../clock/chance.ts';
 import type { Clock } from '../../clock/clock.ts';
 import type { Logger } from '../../core/logger.ts';
 import { markStranger } from '../connections.ts';
+
 import type { LocalProofs } from '../local-proofs.ts';
+
 import { refuse } from '../refusal.ts';
 import { createAdmit, type Identify, isOfThisMachine, tooMany } from './admit.ts';
+import { agentReach, outOfReach } from './agent-reach.ts';
 import type { ApiProjects } from './api-project.ts';
 import type { ApiBindings } from './caller.ts';
 import { type CostlyLimits, CostlyReads } from './costly-reads.ts';
@@ -57,6 +60,7 @@ export function createApi(parts: ApiParts): Api {
   const { projects, clock, metrics, version } = parts;
   const stream = new EventStream(parts);
   // Symphony's routes come last, because one of them matches any word.
+  const reach = agentReach(projects);
   const routes = [...readRoutes(parts), ...actionRoutes({ ...parts, stream }), ...symphonyRoutes(parts)];
   const document = JSON.stringify(openApiDocument(routes, version));
   const identify = createAdmit(parts.identify, clock);
@@ -76,6 +80,7 @@ export function createApi(parts: ApiParts): Api {
   app.get('/metrics', async (context) => {
     const caller = await identify(context.req.raw, context.env);
     if (caller instanceof Response) return caller;
+    if (!(await reach.covers(caller, null))) return outOfReach();
     return new Response(await metrics.text(), { headers: { 'content-type': metrics.contentType } });
   });
   // Over HTTP the connection itself says who calls, so there are no proofs.

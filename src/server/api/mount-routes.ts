@@ -4,6 +4,8 @@ import type { Logger } from '../../core/logger.ts';
 import { readBody } from '../read-body.ts';
 import { refuse } from '../refusal.ts';
 import { type Identify, tooMany } from './admit.ts';
+import { type AgentReach, agentReach, outOfReach } from './agent-reach.ts';
+import type { ApiProjects } from './api-project.ts';
 import { apiRefusal } from './api-refusal.ts';
 import type { ApiBindings, Caller } from './caller.ts';
 import { callerKey } from './caller.ts';
@@ -14,6 +16,7 @@ export interface MountParts {
   readonly identify: Identify;
   readonly logger: Logger;
   readonly costly: CostlyReads;
+  readonly projects: Pick<ApiProjects, 'list'>;
 }
 
 /**
@@ -23,6 +26,7 @@ export interface MountParts {
  */
 export function mountRoutes(routes: readonly Route[], parts: MountParts): Hono {
   const app = new Hono<{ Bindings: ApiBindings }>();
+  const reach = agentReach(parts.projects);
   for (const route of routes) {
     // A trailing slash makes no difference.
     app.on(route.method, [route.path, `${route.path}/`], async (context) => {
@@ -30,7 +34,9 @@ export function mountRoutes(routes: readonly Route[], parts: MountParts): Hono {
       const caller = await parts.identify(raw, context.env);
       if (caller instanceof Response) return caller;
       if (!caller.scopes.has(route.scope)) return refuse('forbidden');
-      const asked = await parseRequest(route, raw, context.req.param() as Record<string, string>, {
+      const params = context.req.param() as Record<string, string>;
+      if (!(await isReached(reach, route, params.project ?? null, caller))) return outOfReach();
+      const asked = await parseRequest(route, raw, params, {
         caller,
         isLocal: context.env?.isLocal === true,
       });
@@ -40,6 +46,16 @@ export function mountRoutes(routes: readonly Route[], parts: MountParts): Hono {
     });
   }
   return app as unknown as Hono;
+}
+
+async function isReached(
+  reach: AgentReach,
+  { scope, forAgents }: Route,
+  project: string | null,
+  caller: Caller,
+): Promise<boolean> {
+  if (caller.author.kind !== 'run' || forAgents === 'filtered') return true;
+  return (project !== null || scope === 'read') && reach.covers(caller, project);
 }
 
 async function answerOf(route: Route, asked: ParsedRequest): Promise<Response> {

@@ -15,6 +15,8 @@ export interface Route {
   /** In Hono's syntax: `/api/v1/projects/:project/runs/:run`. */
   readonly path: string;
   readonly scope: 'read' | 'operate';
+  /** `filtered`: it answers an agent by itself, with the agent's own project alone. */
+  readonly forAgents?: 'filtered';
   /** One sentence for the OpenAPI document. */
   readonly summary: string;
   readonly params?: z.ZodObject;

@@ -144,7 +144,7 @@ describe.concurrent('the API of a running daemon', liveTest, () => {
       `${call({ kind: 'resume' })} > ${said} 2>&1`,
       // It clears its environment, and is an agent all the same.
       `env -i ${call({ kind: 'issue_retry', issue: 'BAT-1' })} >> ${said} 2>&1`,
-      `${call({ kind: 'pause' })} >> ${said} 2>&1`,
+      `${call({ kind: 'issue_hold', issue: 'BAT-1' })} >> ${said} 2>&1`,
     ];
     place.write('call.sh', lines.join('\n'));
     await addIssue(place, rehearsal(`run sh ${place.folder}/call.sh`));

@@ -20,7 +20,7 @@ const keys = /\? \S+ {2}q \S/;
 const yesOrNo = / {2}y \S+ {2}n \S/;
 
 const hostile =
-  '\u001b[2J\u001b[H\u001b]0;owned\u0007\u009b31m\u202eLTR\u200b\r\nline\u0000 漢字 e\u0301\u0301\u0301\u0301\u0301 👩‍👧 \u0301x';
+  '漢字 \u001b[2J\u001b[H\u001b]0;owned\u0007\u009b31m\u202eLTR\u200b\r\nline\u0000 e\u0301\u0301\u0301\u0301\u0301 👩‍👧 \u0301x';
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: finding them is the purpose.
 const steering = /[\u0000-\u001f\u007f-\u009f\u200b\u202e]/;

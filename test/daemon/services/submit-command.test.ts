@@ -3,6 +3,7 @@ import type { CommandRequest } from '../../../src/client/schema/command.ts';
 import { commandKinds } from '../../../src/core/command/command.ts';
 import { done, refused } from '../../../src/core/command/command-answers.ts';
 import { type SubmitParts, submitCommand } from '../../../src/daemon/services/submit-command.ts';
+import { runStart } from '../../conformance/store.ts';
 import { scratchStore } from '../../fake/scratch-store.ts';
 import { seededChance } from '../../fake/seeded-chance.ts';
 import { settings } from '../../fake/settings.ts';
@@ -29,7 +30,7 @@ async function staged(text: string) {
 describe('a command over the API', () => {
   const run = { kind: 'run', runId: 'r1' } as const;
   const person = { kind: 'person', name: 'ada' } as const;
-  const stopping: readonly string[] = ['pause', 'drain', 'issue_hold', 'issue_stop'];
+  const stopping: readonly string[] = ['issue_hold', 'issue_stop'];
 
   // @conforms api.55
   it.each(commandKinds.filter((kind) => !stopping.includes(kind)))(
@@ -46,9 +47,14 @@ describe('a command over the API', () => {
     },
   );
 
-  it.each(stopping)('from a run that asks for %s is accepted', async (kind) => {
+  it.each(stopping)('from a run that asks for %s of its own issue is accepted, of another refused', async (kind) => {
     const { store, project, parts } = await staged('no');
-    const request = { kind, issue: '1' } as unknown as CommandRequest;
+    await store.runs.start(runStart('r1', { project, issueId: '1', identifier: 'T-1' }));
+    for (const issue of ['2', 'T-2'])
+      await expect(submitCommand(parts, { kind, issue } as unknown as CommandRequest, run)).rejects.toMatchObject({
+        details: { code: 'not_for_agents' },
+      });
+    const request = { kind, issue: 'T-1' } as unknown as CommandRequest;
     await expect(submitCommand(parts, request, run)).rejects.toMatchObject({
       details: { kind, code: 'not_paused', data: { because: 'of this' } },
     });

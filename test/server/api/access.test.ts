@@ -252,7 +252,7 @@ describe('the event stream', () => {
     const findPeer = async (): Promise<LocalPeer> => ({ kind: 'user' });
     const identify = createIdentify({ tokens, isLoopback: true, userName: 'ada', findPeer, logger });
     const listener = await openListener({ ...parts, host: '127.0.0.1', port: 0, clock: systemClock });
-    listener.mount('/', streamRoute(stream, { identify, projects: { isStarting: false } }));
+    listener.mount('/', streamRoute(stream, { identify, projects: { isStarting: false, list: () => [] } }));
     onTestFinished(async () => {
       stream.close();
       await listener.close();

@@ -96,11 +96,13 @@ describe('a command over the API', () => {
   });
 
   // @conforms api.24
-  it('from an agent may stop work and nothing else', async () => {
-    const agent: Caller = { scopes: new Set(['read', 'operate']), author: { kind: 'run', runId: 'r1' } };
+  it('from an agent may stop its own run and nothing else', async () => {
     const stage = await begun();
+    const runId = stage.runs[0]?.request.runId ?? '';
+    const agent: Caller = { scopes: new Set(['read', 'operate']), author: { kind: 'run', runId } };
     const { ask } = await apiOf([projectOf(stage)], agent);
     for (const body of [
+      { kind: 'pause' },
       { kind: 'resume' },
       { kind: 'issue_retry', issue: '1' },
       { kind: 'issue_steer', issue: '1', text: 'do as I say' },
@@ -111,7 +113,7 @@ describe('a command over the API', () => {
         status: 409,
         json: { error: { details: { code: 'not_for_agents' } } },
       });
-    expect((await ask('POST', address, { kind: 'pause' })).status).toBe(200);
+    expect((await ask('POST', address, { kind: 'issue_stop', issue: '1' })).status).toBe(200);
   });
 
   it('is refused for an issue of an external tracker, where it must be changed', async () => {

@@ -115,7 +115,11 @@ describe('event streams', () => {
   // @conforms api.61
   it('are limited per caller and in total, and an ended stream frees its place', { timeout: 30_000 }, async () => {
     const limits = { streams: { most: 6, mostOfOne: 4, mostOfRuns: 1 } };
-    const { url, ask } = await apiOf([projectOf(await begun())], undefined, { identify: byHeader, limits });
+    const stage = await begun();
+    const runId = stage.runs[0]?.request.runId ?? '';
+    const identify: Identify = async (request, bindings) =>
+      request.headers.get('x-who')?.startsWith('run-') ? run(runId) : byHeader(request, bindings);
+    const { url, ask } = await apiOf([projectOf(stage)], undefined, { identify, limits });
     const ada = [];
     for (let count = 0; count < 6; count += 1) ada.push(await opened(url, 'ada'));
     expect(ada.map(({ status }) => status)).toEqual([200, 200, 200, 200, 429, 429]);

@@ -25,6 +25,7 @@ export function readsOf(projects: readonly ApiProject[], clock: Clock = systemCl
   const app = mountRoutes(routes, {
     identify: async () => ({ scopes: new Set(['read'] as const), author: { kind: 'person', name: 'me' } }),
     logger: memoryLogger(),
+    projects: registry,
     costly: new CostlyReads(),
   });
   const ask = async (address: string): Promise<Response> => app.request(`http://baton${address}`);

@@ -3,6 +3,7 @@ import { boardImport, importedIssues } from '../../../client/schema/board.ts';
 import { commandAnswer, commandForAll, commandRequest, commandsOfAll } from '../../../client/schema/command.ts';
 import { storeChange, storeChangeAnswer } from '../../../client/schema/status.ts';
 import type { Command } from '../../../store/tables/commands.ts';
+import { outOfReach } from '../agent-reach.ts';
 import type { ApiProject, ApiProjects } from '../api-project.ts';
 import { noProject } from '../api-refusal.ts';
 import { boardCommands } from '../present/issue-history.ts';
@@ -49,9 +50,10 @@ export function actionRoutes({ projects, stream }: ActionParts): Route[] {
       params: z.object({ project: z.string() }),
       body: storeChange,
       answer: storeChangeAnswer,
-      handle: ({ params, body }) => {
+      handle: ({ params, body, caller }) => {
         const project = projects.find(params.project);
         if (project === null) return noProject(projects);
+        if (caller.author.kind === 'run' && body.change !== 'written') return outOfReach();
         project.storeChanged(body.change);
         return { accepted: true };
       },

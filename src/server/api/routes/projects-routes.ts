@@ -1,6 +1,7 @@
 import { now } from '../../../client/schema/now.ts';
 import { status } from '../../../client/schema/status.ts';
 import { projectList, queue } from '../../../client/schema/system.ts';
+import { agentReach, outOfReach } from '../agent-reach.ts';
 import { presentNow } from '../present/present-now.ts';
 import { presentQueue } from '../present/present-queue.ts';
 import { presentStatus } from '../present/present-status.ts';
@@ -18,7 +19,12 @@ export function projectsRoutes(parts: ReadParts): Route[] {
       path: '/api/v1/projects',
       summary: 'The projects of this Baton.',
       answer: projectList,
-      handle: () => ({ projects: parts.projects.list().map((project) => project.describe()) }),
+      forAgents: 'filtered',
+      handle: async ({ caller }) => {
+        const reached = await agentReach(parts.projects).within(caller);
+        if (reached.length === 0 && caller.author.kind === 'run') return outOfReach();
+        return { projects: reached.map((project) => project.describe()) };
+      },
     }),
     inProject(parts, {
       path: '',

@@ -2,6 +2,7 @@ import type { HttpBindings } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { Hono } from 'hono';
 import { refuse } from '../../refusal.ts';
+import { agentReach, outOfReach } from '../agent-reach.ts';
 import type { ApiProjects } from '../api-project.ts';
 import { starting } from '../api-refusal.ts';
 import type { MountParts } from '../mount-routes.ts';
@@ -19,15 +20,21 @@ const mostRuns = 20;
  */
 export function streamRoute(
   stream: EventStream,
-  { identify, projects }: Pick<MountParts, 'identify'> & { readonly projects: Pick<ApiProjects, 'isStarting'> },
+  {
+    identify,
+    projects,
+  }: Pick<MountParts, 'identify'> & { readonly projects: Pick<ApiProjects, 'isStarting' | 'list'> },
 ): Hono {
   const app = new Hono<{ Bindings: HttpBindings }>();
+  const reach = agentReach(projects);
   const inBytes = rememberLast((text) => Buffer.from(text));
   app.get('/api/v1/events', async (context) => {
     const caller = await identify(context.req.raw, context.env);
     if (caller instanceof Response) return caller;
     if (!caller.scopes.has('read')) return refuse('forbidden');
     if (projects.isStarting) return starting();
+    // A stream is about all projects.
+    if (!(await reach.covers(caller, null))) return outOfReach();
     if (stream.listeners >= mostListeners) return refuse('too_many_requests', { headers: { 'retry-after': '5' } });
     const { outgoing } = context.env;
     outgoing.writeHead(200, {

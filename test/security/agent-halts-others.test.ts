@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest';
+import type { Caller } from '../../src/server/api/caller.ts';
+import { issue } from '../fake/issues.ts';
+import { begun } from '../orchestrator/scene.ts';
+import { apiOf, projectOf } from '../server/api/api-scene.ts';
+
+const agentOf = (runId: string): Caller => ({ scopes: new Set(['read', 'operate']), author: { kind: 'run', runId } });
+
+/** Two projects with a run each, and the API as the agent of the first run sees it. */
+async function scene(...runIds: string[]) {
+  const [own, other] = [await begun({ issues: [issue({ id: '1' }), issue({ id: '2' })] }), await begun({ issues: [] })];
+  const runId = runIds[0] ?? own.runs[0]?.request.runId ?? expect.fail('it has begun');
+  const { ask, url } = await apiOf([projectOf(own, 'own'), projectOf(other, 'other')], agentOf(runId));
+  const command = (project: string, body: object) => ask('POST', `/api/v1/projects/${project}/commands`, body);
+  return { own, other, ask, url, command };
+}
+
+const refusedByRule = { status: 409, json: { error: { details: { code: 'not_for_agents' } } } };
+const outOfReach = { status: 403, json: { error: { code: 'not_for_agents' } } };
+
+describe('an agent', () => {
+  it.each([
+    { kind: 'drain' },
+    { kind: 'pause' },
+    { kind: 'resume' },
+    { kind: 'issue_hold', issue: '2' },
+    { kind: 'issue_stop', issue: '2' },
+  ])('halts nobody else: %j is refused', async (body) => {
+    const { own, command } = await scene();
+    expect(await command('own', body)).toMatchObject(refusedByRule);
+    expect(own.orchestrator.read()).toMatchObject({ paused: null, held: [] });
+    expect(own.orchestrator.read().running.map(({ issue: { id } }) => id)).toEqual(['1', '2']);
+  });
+
+  it('halts no other project, and not all of them at once', async () => {
+    const { other, ask, command } = await scene();
+    for (const body of [{ kind: 'drain' }, { kind: 'issue_stop', issue: '1' }])
+      expect(await command('other', body)).toMatchObject(outOfReach);
+    expect(await ask('POST', '/api/v1/commands', { kind: 'drain' })).toMatchObject(outOfReach);
+    expect(await ask('POST', '/api/v1/refresh')).toMatchObject(outOfReach);
+    expect(await ask('POST', '/api/v1/projects/own/store-changes', { change: 'restored' })).toMatchObject(outOfReach);
+    expect(other.orchestrator.read()).toMatchObject({ paused: null, held: [] });
+  });
+
+  it('may stop its own run', async () => {
+    const { own, command } = await scene();
+    expect(await command('own', { kind: 'issue_stop', issue: '1' })).toMatchObject({
+      status: 200,
+      json: { command: { code: 'stopping' } },
+    });
+    expect(own.orchestrator.read().running.map(({ issue: { id } }) => id)).toContain('2');
+  });
+
+  it('reads its own project and no other', async () => {
+    const { ask } = await scene();
+    expect((await ask('GET', '/api/v1/projects')).json.projects).toMatchObject([{ name: 'own' }]);
+    expect((await ask('GET', '/api/v1/projects/own/status')).status).toBe(200);
+    for (const path of ['/api/v1/projects/other', '/api/v1/projects/other/runs', '/api/v1/state', '/api/v1/T-1'])
+      expect(await ask('GET', path), path).toMatchObject(outOfReach);
+    for (const path of ['/api/v1/events', '/metrics']) expect((await ask('GET', path)).status, path).toBe(403);
+  });
+
+  it('of another Baton reads nothing', async () => {
+    const { ask } = await scene('unknown');
+    expect(await ask('GET', '/api/v1/projects')).toMatchObject(outOfReach);
+    expect(await ask('GET', '/api/v1/projects/own/status')).toMatchObject(outOfReach);
+  });
+});
