@@ -120,7 +120,7 @@ describe.concurrent('baton doctor with Codex', () => {
   it.each([
     ['a version that is newer', 'baton/9.9.9 (Linux)', '9.9.9'],
     ['no version', '', null],
-    ['nonsense', 'x/\u001b[31mred y', 'red'],
+    ['nonsense', 'x/\u001b[31mred y', '␛[31mred'],
   ])('warns about %s without failing', async (_what, userAgent, version) => {
     using place = new Place();
     const { isHealthy, lines } = await examine(
@@ -132,7 +132,7 @@ describe.concurrent('baton doctor with Codex', () => {
       status: 'ok',
       code: 'untested_version',
       nextStep: null,
-      message: expect.stringMatching(new RegExp(`${version ?? ''}.*0\\.166\\.0`)),
+      message: expect.stringContaining(version ?? '0.166.0'),
       details: { version, tested: '0.166.0' },
     });
     expect(isHealthy).toBe(true);

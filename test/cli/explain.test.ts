@@ -147,7 +147,7 @@ describe.concurrent('baton explain next to a daemon', liveTest, () => {
     });
     await answer(place, 'issue', 'hold', 'BAT-2', '--reason', 'not\u202e yet');
     const { stdout } = await batonHere(place, 'explain', 'BAT-2');
-    expect(stdout).toMatch(/^\S.*not yet.*baton issue retry BAT-2/m);
+    expect(stdout).toMatch(/^\S.*not\S+ yet.*baton issue retry BAT-2/m);
     expect(stdout).not.toContain('\u202e');
     // The title, and what happens next: nothing about a daemon.
     expect(stdout.match(/^\S/gm)).toHaveLength(2);
@@ -197,11 +197,15 @@ describe('the output of baton explain', liveTest, () => {
     }));
     const shown = await batonHere(place, 'explain', 'BAT-1', ...where);
     expect(shown).toMatchObject({ code: 0, stderr: '' });
-    expect(shown.stdout).toBe(`BAT-1  A title  (To do)
-  ok  nobody works on it
-  no  it waits for X ok forged
-it waits: it waits for X ok forged
-`);
+    // Shown as marks, on the line where they stand.
+    expect(shown.stdout.split('\n')).toEqual([
+      expect.stringMatching(/^BAT-1\S+ {2}A\S+ title {2}\(To do\)$/),
+      '  ok  nobody works on it',
+      expect.stringMatching(/^ {2}no {2}it waits for \S+X ok forged$/),
+      expect.stringMatching(/^it waits: it waits for \S+X ok forged$/),
+      '',
+    ]);
+    for (const steering of ['\u001b', '\u202e', '\u0007']) expect(shown.stdout).not.toContain(steering);
     const json = await batonHere(place, 'explain', 'BAT-1', '--json', ...where);
     for (const steering of ['\u001b', '\u202e']) expect(json.stdout).not.toContain(steering);
     expect(JSON.parse(json.stdout)).toMatchObject({
