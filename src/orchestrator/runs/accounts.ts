@@ -104,7 +104,8 @@ export class Accounts {
 
   /**
    * The account for a run: its previous one if that is ready, and always some account. If the account needs a probe,
-   * this run is the probe; that is written in the transaction of its start.
+   * this run is the probe. The transaction of its start writes that, and every change that the choice is based on and
+   * that is not in the store yet: other daemons read there whether they may use the account.
    */
   async take(
     tables: AccountTables,
@@ -117,11 +118,13 @@ export class Accounts {
     const account = 'account' in choice ? choice.account : any;
     const now = this.#parts.clock.now();
     const known = this.#of(account);
-    if (!needsProbe(known, now)) return account;
-    this.#set(probedBy(known, runId, now));
+    const isProbe = needsProbe(known, now);
+    if (!isProbe && !this.#hasPending(account)) return account;
+    const taken = (state: AccountState): AccountState => (isProbe ? probedBy(state, runId, now) : state);
+    this.#set(taken(known));
+    const withPending = this.#pendingNow(account);
     const stored = (await tables.accounts.list()).find((state) => keyOf(state) === keyOf(account));
-    // A change that a person just asked for may not be in the store yet; it comes before this run.
-    await tables.accounts.put(probedBy(this.#withPending(stored ?? known), runId, now), now);
+    await tables.accounts.put(taken(withPending(stored ?? known)), now);
     return account;
   }
 
@@ -138,20 +141,17 @@ export class Accounts {
     this.#set({ ...known, windows: mergeWindows(known.windows, windows) });
   }
 
-  /** A turn of this run succeeded. A failed write is only logged. */
+  /** A turn of this run succeeded. A failed write is only logged; the next turn writes it too. */
   async turnCompleted({ account, ...run }: AccountUser): Promise<void> {
     const known = this.#of(account);
-    if (isGood(known) || !isProvedBy(known, run)) return;
+    if ((isGood(known) && !this.#hasPending(account)) || !isProvedBy(known, run)) return;
     await this.#learn(account, (state) => (isProvedBy(state, run) ? afterGoodRun(state) : state));
   }
 
-  /**
-   * Changes the state of an account, and reports when that makes a parked account good. Nothing starts on it before the
-   * change is in the store: other daemons read there that it is being tried.
-   */
+  /** Changes the state of an account, and reports when that makes a parked account good. */
   async #learn(account: AccountSettings, change: Change): Promise<AccountState> {
     const wasGood = isGood(this.#of(account));
-    const state = await this.#change(account, change, 'when_written');
+    const state = await this.#change(account, change);
     if (!wasGood && isGood(state)) this.#parts.onWorkingAgain();
     return state;
   }
@@ -202,29 +202,44 @@ export class Accounts {
     this.#states.set(keyOf(state), state);
   }
 
-  #withPending(stored: AccountState): AccountState {
-    const reported = this.#reported.get(keyOf(stored)) ?? [];
-    const state = { ...stored, windows: mergeWindows(stored.windows, reported) };
-    return (this.#pending.get(keyOf(stored)) ?? []).reduce((known, change) => change(known), state);
+  #hasPending(account: AccountName): boolean {
+    return (this.#pending.get(keyOf(account)) ?? []).length > 0;
   }
 
-  /** Changes the state here and in the store, where another daemon may have made newer changes. */
-  async #change(
-    account: AccountName,
-    change: Change,
-    holds: 'at_once' | 'when_written' = 'at_once',
-  ): Promise<AccountState> {
+  #withPending(stored: AccountState): AccountState {
+    return this.#pendingNow(stored)(stored);
+  }
+
+  /**
+   * The changes that are not in the store at this moment, as one. Taken before the stored state is read: a change that
+   * another transaction writes after that read would be missing in both.
+   */
+  #pendingNow(account: AccountName): Change {
+    const reported = this.#reported.get(keyOf(account)) ?? [];
+    const changes = this.#pending.get(keyOf(account)) ?? [];
+    return (stored) => {
+      const state = { ...stored, windows: mergeWindows(stored.windows, reported) };
+      return changes.reduce((known, change) => change(known), state);
+    };
+  }
+
+  /**
+   * Changes the state here at once, and in the store, where another daemon may have made newer changes. A change that
+   * cannot be written holds here all the same, until this daemon ends; the next write of the account includes it.
+   */
+  async #change(account: AccountName, change: Change): Promise<AccountState> {
     const { store, clock, logger } = this.#parts;
     const key = keyOf(account);
     this.#pending.set(key, [...(this.#pending.get(key) ?? []), change]);
-    if (holds === 'at_once') this.#set(change(this.#of(account)));
+    this.#set(change(this.#of(account)));
     const before = this.#changes;
     try {
       const { next, reported, written } = await store.transaction(async ({ accounts }) => {
-        const stored = (await accounts.list()).find((state) => keyOf(state) === key);
         const reported = this.#reported.get(key);
         const written = this.#pending.get(key) ?? [];
-        const next = this.#withPending(stored ?? nothingKnown(account));
+        const withPending = this.#pendingNow(account);
+        const stored = (await accounts.list()).find((state) => keyOf(state) === key);
+        const next = withPending(stored ?? nothingKnown(account));
         await accounts.put(next, clock.now());
         return { next, reported, written };
       });
@@ -235,9 +250,8 @@ export class Accounts {
       if (this.#reported.get(key) === reported) this.#reported.delete(key);
       // Changes made here during the write are newer; the next read takes the rest.
       if (this.#changes === before) this.#set(this.#withPending(next));
-      else if (holds === 'when_written') this.#set(change(this.#of(account)));
     } catch (error) {
-      // The next change writes it too, and the next run on the account finds it out again.
+      // After a crash, the next run on the account finds it out again.
       logger.error('account_write_failed', { account: account.name, error });
     }
     return this.#of(account);
