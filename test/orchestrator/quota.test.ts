@@ -1,7 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import { sleep } from '../../src/clock/clock.ts';
 import type { AgentSettings } from '../../src/core/settings.ts';
+import type { Store } from '../../src/store/store.ts';
 import { issue } from '../fake/issues.ts';
 import { settings } from '../fake/settings.ts';
+import { SimulatedClock } from '../fake/simulated-clock.ts';
+import { storeThrough } from './faulty-store.ts';
 import { begun, besides, type SceneOptions, type StagedRun, scene } from './scene.ts';
 
 const minuteMs = 60_000;
@@ -101,6 +105,23 @@ describe('an account without quota', () => {
     expect(stage.orchestrator.read().waitingQuota).toHaveLength(2);
     await stage.clock.advance(hourMs);
     expect(stage.runs.length).toBeGreaterThan(2);
+  });
+});
+
+describe('a run that its account refused, on a slow store', () => {
+  it('has ended when it was refused, and its wait begins then', async () => {
+    const clock = new SimulatedClock();
+    const slow = { ms: 0 };
+    const before = (call: string) => (call === 'transaction' ? sleep(clock, slow.ms) : undefined);
+    const through = (store: Store) => storeThrough(store, { before });
+    const stage = await begun({ ...options(), clock, through });
+    const refusedAt = clock.now();
+    slow.ms = 5_000;
+    stage.runs[0]?.fail('agent_quota_exhausted');
+    await clock.advance(30_000);
+    const [run] = await stage.store.runs.list(stage.project, { limit: 1 });
+    expect(run?.finish?.endedAt).toBe(refusedAt);
+    expect(await stage.store.accounts.list()).toMatchObject([{ parked: { since: refusedAt } }]);
   });
 });
 

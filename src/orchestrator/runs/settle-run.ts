@@ -44,10 +44,12 @@ export async function settleRun(parts: SettleParts, running: Running, outcome: R
   logEnd(parts, running, outcome);
   questions.endRun(running.runId);
   const { account, runId, startedAt } = running;
+  // Read before any write: a slow store does not make the run longer, and a wait for quota begins at the same moment.
+  const endedAt = clock.now();
   const after = account === null ? null : await accounts.runEnded({ account, runId, startedAt }, outcome);
   const error = outcome.end === 'succeeded' ? null : outcome.error;
   const end: RunFinish = {
-    endedAt: clock.now(),
+    endedAt,
     outcome: outcome.end,
     errorCode: error?.code ?? null,
     errorMessage: error?.message ?? null,
