@@ -33,6 +33,7 @@ const found = [
     rule: 'slots',
     what: 'an agent whose inheriting failed at startup and continues in a tick keeps its slot',
   },
+  { seed: 2_001_639, rule: 'limits', what: 'a run starts in the step in which a person lifts the limit of the day' },
 ] as const;
 
 describe('The real orchestrator, runner and store in a simulated world', () => {

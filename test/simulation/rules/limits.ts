@@ -32,8 +32,8 @@ export function limits(world: World): Rule {
         world.broke('limits', issueId, `run ${runId} starts after ${spent.tokens} of ${tokensPerIssue} tokens`);
       if (issueWallTimeMs > 0 && spent.wall_ms >= issueWallTimeMs)
         world.broke('limits', issueId, `run ${runId} starts after ${spent.wall_ms} of ${issueWallTimeMs} ms`);
-      // Setting the clock may change the day.
-      if (dayOverSince === null || world.wallJumpedAt >= dayOverSince) return;
+      // Setting the clock may change the day. A person may have lifted the limit since the last step.
+      if (dayOverSince === null || world.wallJumpedAt >= dayOverSince || !isDayOver(world)) return;
       if (world.now - dayOverSince > knowledgeLagMs(world) + endingMs)
         world.broke('limits', issueId, `run ${runId} starts and the day is over since ${dayOverSince} ms`);
     },
