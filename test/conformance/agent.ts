@@ -12,10 +12,10 @@ import type { AgentQuestion, QuestionAnswer } from '../../src/core/command/quest
 import type { ToolAnswer } from '../../src/core/tool-set.ts';
 import { listMarkedProcesses } from '../../src/process/containment/marked-processes.ts';
 
-/** What a backend brings so that the suite can run on it: how to make it, and prompts that make its agent do things. */
+/** What a backend provides for the suite: how to create it, and prompts for each behaviour. */
 export interface AgentHarness {
   readonly name: string;
-  /** Whether a later session can go on with a thread; threads are then kept below `home`. */
+  /** Whether a later session can resume a thread; threads are then kept below `home`. */
   readonly remembersThreads: boolean;
   /** `home` is a folder of the account, the same for every session of a test. */
   create(parts: AgentParts, options: { readonly turnTimeoutMs: number; readonly home: string }): Agent;
@@ -24,9 +24,9 @@ export interface AgentHarness {
     readonly makeFile: string;
     /** Ends badly. */
     readonly fail: string;
-    /** Says something, then nothing any more, without ending. */
+    /** Prints something, then falls silent without ending. */
     readonly fallSilent: string;
-    /** Starts a process that leaves the session and lives on, then ends well. */
+    /** Starts a process that leaves the session and keeps running, then ends well. */
     readonly leaveOrphan: string;
     /** The program itself dies in the middle of the turn. */
     readonly die: string;
@@ -34,13 +34,13 @@ export interface AgentHarness {
     readonly longLine: string;
     /** Writes its environment into `env.txt`. */
     readonly showEnvironment: string;
-    /** Asks a person one thing, goes on with the answer and ends well; null where the backend cannot. */
+    /** Asks a person one question, continues with the answer and ends well; null if the backend cannot. */
     readonly ask: string | null;
-    /** Ends because it cannot go on without a person; null where the backend cannot. */
+    /** Ends because it needs a person; null if the backend cannot. */
     readonly inputRequired: string | null;
     /** Calls the tool `comment` with the body `hello`, then ends well; null where the backend carries no tool calls. */
     readonly useTool: string | null;
-    /** Calls the tool `update_issue_status`, which there is not, then ends in any way; null as above. */
+    /** Calls the tool `update_issue_status`, which does not exist here, then ends in any way; null as above. */
     readonly useUnknownTool: string | null;
   };
 }
@@ -62,11 +62,11 @@ export function agentConformance(harness: AgentHarness): void {
       readonly threadId?: string;
       /** What the door answers to a call. */
       readonly answer?: ToolAnswer;
-      /** Takes the place of nobody who answers. */
+      /** Replaces the default, in which no one answers. */
       readonly ask?: SessionRequest['ask'];
-      /** Takes the place of a claim that is surely ours. */
+      /** Replaces the default, in which the claim is certainly ours. */
       readonly isStillOurs?: () => boolean;
-      /** Of an earlier session, to go on in. */
+      /** The thread of an earlier session to resume. */
       readonly folders?: { readonly workspace: string; readonly home: string };
     }
 
@@ -255,7 +255,7 @@ export function agentConformance(harness: AgentHarness): void {
       expect(names().at(-1)).toBe('turn_input_required');
     });
 
-    /** A person who answers when the test lets him, and what he was asked. */
+    /** A person who answers when the test allows it, and the questions. */
     const person = () => {
       const asked: AgentQuestion[] = [];
       const signals: (AbortSignal | undefined)[] = [];

@@ -151,7 +151,7 @@ export function boardConformance(engine: StoreEngine): void {
         { id: 'i3', identifier: 'BAT-3' },
       ]);
       expect(await boardChanges.after(project, seen.place, 10)).toMatchObject({ issues: [], isAll: true });
-      // Little by little it comes to the same place.
+      // Reading in small steps gives the same result.
       const first = await boardChanges.after(project, begun, 1);
       expect(first).toMatchObject({ isAll: false });
       expect((await boardChanges.after(project, first.place, 10)).place).toEqual(seen.place);

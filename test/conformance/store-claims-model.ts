@@ -14,7 +14,7 @@ interface Act {
   readonly act: keyof typeof acts;
   readonly owner: string;
   readonly isShort: boolean;
-  /** How far behind the true generation the one is that is shown. */
+  /** How far the given generation is behind the true one. */
   readonly behind: number;
   readonly slotState: string | null;
 }

@@ -14,7 +14,7 @@ function wish(owner: string, more: Partial<ClaimRequest> = {}): ClaimRequest {
   return { owner, host: `host of ${owner}`, slotState: 'Todo', ...long, ...more };
 }
 
-/** Who has an issue: claims with leases and generations, and what is written under them. */
+/** Claims with leases and generations, and the writes under them. */
 export function claimsConformance(engine: StoreEngine): void {
   onEngine(engine, 'keeps claims', ({ open, place }) => {
     it('gives a free claim to one owner, and to no one else until it is released', async () => {
@@ -136,7 +136,7 @@ export function claimsConformance(engine: StoreEngine): void {
         expect(await claims.take(key, wish('you', { at: 104_999 }))).toBeNull();
         expect(await claims.take(key, wish('you', { at: 105_000 }))).toMatchObject({ generation: 2 });
       } else {
-        // Far from every caller's 1970: a machine with a wrong clock can take nobody's claim away.
+        // Far from every caller's 1970: a machine with a wrong clock cannot take another daemon's claim.
         expect(claim?.claimedAt).toBeGreaterThan(Date.UTC(2026, 0));
         expect(await isExpired(Number.MAX_SAFE_INTEGER)).toBe(false);
         expect(await claims.take(key, wish('you', { at: Number.MAX_SAFE_INTEGER - long.leaseMs }))).toBeNull();
@@ -211,7 +211,7 @@ export function claimsConformance(engine: StoreEngine): void {
         await counters.set(key, 'one', 1);
         await counters.set(key, 'two', 2);
         order.push('written');
-        // In a record, or the transaction would wait for whoever waits for it.
+        // In a record, because the transaction would otherwise wait for its own waiter.
         return { taking: taken };
       });
       expect(await taking).toMatchObject({ claim: { owner: 'you', generation: 2 }, found: { one: 1, two: 2 } });
@@ -241,7 +241,7 @@ export function claimsConformance(engine: StoreEngine): void {
           if (claim === null) throw new Error('an expired claim was refused');
           await store.transaction(async ({ claims, counters, commands }) => {
             if (!(await claims.verify(key, claim))) return;
-            // Between the look and the write others have the time to take the claim and to write themselves.
+            // Between the read and the write, others have time to take the claim and to write.
             for (let pause = 0; pause < 8; pause++) await counters.read(key);
             const author = { kind: 'orchestrator' } as const;
             const id = `${name}-${round}`;
@@ -263,7 +263,7 @@ export function claimsConformance(engine: StoreEngine): void {
       const where = await place();
       const stores = await Promise.all([open(where), open(where), open(where)]);
       const { id } = (await stores[0]?.projects.ensure(project, 1)) ?? { id: '' };
-      // So that all have their connections and begin at once.
+      // So that all are connected and start at once.
       await Promise.all(Array.from({ length: 12 }, (_, index) => stores[index % 3]?.recovery(id, 1)));
       const started = await Promise.all(
         Array.from({ length: 12 }, (_, index) =>

@@ -5,7 +5,7 @@ import type { BoardIssues, BoardListQuery } from '../../src/store/tables/board-i
 import { runs } from '../property-runs.ts';
 import { draft, onEngine, project, runStart, type StoreEngine } from './store.ts';
 
-/** What only readers ask: lists over several columns, what was used by whom, and where a text stands. */
+/** Reads for people: lists over several columns, usage, and search. */
 export function readsConformance(engine: StoreEngine): void {
   const ids = (issues: readonly { readonly id: string }[]) => issues.map(({ id }) => id);
   const plain: BoardListQuery = { statuses: boardStatuses, match: {}, limit: 100, scan: 100, after: null };

@@ -5,7 +5,7 @@ import type { JobTimer } from '../../src/store/tables/job-timers.ts';
 import type { Retry } from '../../src/store/tables/retries.ts';
 import { onEngine, project, runStart, type StoreEngine } from './store.ts';
 
-/** What scheduling remembers, save who has what: projects, retries, held, pins, counters, job timers, commands. */
+/** The tables of scheduling besides claims: projects, retries, held issues, pins, counters, job timers, commands. */
 export function schedulingConformance(engine: StoreEngine): void {
   const key = { project, issueId: 'i1' };
   const elsewhere = { project: 'beta', issueId: 'i1' };

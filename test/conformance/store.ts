@@ -5,7 +5,7 @@ import type { Store } from '../../src/store/store.ts';
 import type { BoardIssueDraft } from '../../src/store/tables/board-issues.ts';
 import type { RunStart } from '../../src/store/tables/runs.ts';
 
-/** What an engine brings so that the suites can run on it. */
+/** What an engine provides for the suites. */
 export interface StoreEngine {
   readonly name: 'sqlite' | 'postgres';
   /** Why it cannot run on this machine; null when it can. */
@@ -16,12 +16,12 @@ export interface StoreEngine {
 
 export interface StorePlace {
   readonly url: string;
-  /** Past the store, to look at what is really there. */
+  /** Bypasses the store, to read the database itself. */
   query(statement: string): Promise<Record<string, unknown>[]>;
   remove(): Promise<void>;
 }
 
-/** What a suite gets: a new store on a place of its own, and more stores on the same place. Closed after each test. */
+/** The parts for a suite: a new store at its own place, and more stores at the same place. Closed after each test. */
 export interface StoreHarness {
   place(kind?: 'migrated' | 'empty'): Promise<StorePlace>;
   open(place?: StorePlace, mode?: 'daemon' | 'visitor'): Promise<Store>;
@@ -30,7 +30,7 @@ export interface StoreHarness {
 /** Runs a suite on an engine; where the engine cannot run, every test of it is skipped with the reason. */
 export function onEngine(engine: StoreEngine, title: string, suite: (harness: StoreHarness) => void): void {
   const name = `${engine.name} ${title}${engine.missing === null ? '' : ` (skipped: ${engine.missing})`}`;
-  // What holds on SQLite holds on PostgreSQL; that it does is proven by the full tier.
+  // The full tier proves that both engines behave the same.
   const tags = engine.name === 'postgres' ? ['full'] : [];
   describe.skipIf(engine.missing !== null)(name, { tags }, () => {
     const stores: Store[] = [];

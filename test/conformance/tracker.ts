@@ -9,7 +9,7 @@ export interface TrackerHarness {
   readonly tracker: Tracker;
   /** Moves an issue in the tracker itself, as a person would. */
   move(id: string, state: string): Promise<void>;
-  /** Says something on an issue in the tracker itself, as a person would who is not Baton. */
+  /** Comments on an issue in the tracker itself, as a person would. */
   comment(id: string, body: string): Promise<void>;
   /** Deletes an issue in the tracker itself; null where nothing is ever deleted. */
   readonly remove: ((id: string) => Promise<void>) | null;
@@ -166,7 +166,7 @@ export function trackerConformance(
       }
       expect(first?.authorNames).not.toEqual([]);
       expect(last?.authorNames).toEqual(first?.authorNames);
-      // What an agent wrote is never the word of the person who is trusted.
+      // Text that an agent wrote never counts as written by the trusted person.
       expect(byRun?.authorNames.filter((name) => first?.authorNames.includes(name)) ?? []).toEqual([]);
     });
 

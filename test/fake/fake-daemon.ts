@@ -9,12 +9,12 @@ import type { ServedRoutes } from '../../src/server/listener.ts';
 import { openLocalSocket } from '../../src/server/local-socket.ts';
 import { memoryLogger } from './memory-logger.ts';
 
-/** Listens where the daemon of a place would, and answers for it with a project that knows this alone. */
+/** Listens on the socket of a place's daemon, and answers with a project that has only these parts. */
 export async function fakeDaemon(path: string, known: Partial<ApiProject>): Promise<ServedRoutes> {
   const logger = memoryLogger();
   const projects = createApiProjects();
   const described = { name: 'live', tracker: 'board', has_board: true, states: [], workflow_path: '', version: '0' };
-  // What a test does not give it does not ask for.
+  // A test does not use the parts that it does not give.
   projects.add({ name: 'live', id: 'live', describe: () => described, ...known } as ApiProject);
   const served = await openLocalSocket({ path, logger, clock: systemClock, chance: systemChance });
   const identify = async (request: Request) => localCaller(request, { kind: 'user' }, 'me');

@@ -1,7 +1,7 @@
 import type { Publication } from '../../src/core/run/run-evidence.ts';
 import type { Removal, WorkspaceEntry, Workspaces } from '../../src/workspace/workspace.ts';
 
-/** Workspaces that only write down what is asked of them. Those that were removed are not listed any more. */
+/** Workspaces that only record calls. Removed ones are no longer listed. */
 export function fakeWorkspaces() {
   const removed: string[] = [];
   const broughtHome: string[] = [];

@@ -1,6 +1,6 @@
 import type { Issue } from '../../src/core/issue/issue.ts';
 
-/** An issue that is ready to be worked on, with what a test wants different. */
+/** An issue that is ready to start, with the changes of a test. */
 export function issue(changes: Partial<Issue> = {}): Issue {
   const id = changes.id ?? 'issue-1';
   return {

@@ -15,7 +15,7 @@ export interface MemoryLogger extends Logger {
   events(): LogEvent[];
 }
 
-/** A logger that keeps its lines for a test to look at. */
+/** A logger that keeps its lines for a test. */
 export function memoryLogger(): MemoryLogger {
   const lines: MemoryLine[] = [];
   const loggerWith = (bound: LogFields): Logger => {

@@ -9,7 +9,7 @@ import type {
 } from '../../src/core/settings.ts';
 import { givenMemory } from '../workflow/given.ts';
 
-/** What a test may want different; `command` is the key of the backend of that name. */
+/** The settings that a test may change; `command` is the key of the backend of that name. */
 export interface SettingChanges {
   readonly agent?: Partial<AgentSettings> & { readonly command?: string };
   readonly tracker?: Partial<TrackerSettings>;

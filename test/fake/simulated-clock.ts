@@ -18,7 +18,7 @@ interface Entry {
 }
 
 /**
- * A clock that stands still until it is told to move, and runs real `async` code under it.
+ * A clock that stands still until a test moves it, and runs real `async` code under it.
  *
  * What must hold: the code under test waits only through this clock and through promises. Then, after each timer,
  * everything that can run without time passing has run before the next timer fires: promise reactions drain before

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 
-/** The environment of a machine without pid namespaces: there agents live on when their daemon is killed. */
+/** The environment of a machine without pid namespaces, where agents survive when their daemon is killed. */
 export const withoutNamespaces = {
   PATH: `${fileURLToPath(new URL('./without-namespaces', import.meta.url))}:${process.env.PATH}`,
 };

@@ -58,7 +58,7 @@ describe('bin/baton in a fresh clone', () => {
 });
 
 describe('the bootstrap', () => {
-  // The same bootstrap around a program that tells what it sees, with one empty package to install: a preparation takes a moment.
+  // The same bootstrap around a program that prints its environment, with one empty package to install, so that setup is fast.
   const project = path.join(folder, 'probe');
   const start = (changes: NodeJS.ProcessEnv = {}, onStart: (child: ChildProcess) => void = () => {}) =>
     runProgram(path.join(project, 'bin/baton'), [], { cwd: folder, env: { ...env, ...changes }, onStart });

@@ -31,7 +31,7 @@ describe('the published package', () => {
       [],
     );
     expect(files.filter((file) => /\.tsx?$|\.test\.|(^|\/)test\//.test(file))).toEqual([]);
-    // The stand-in agent is a program of its own, started by its path.
+    // The scripted agent is a separate program, started by its path.
     for (const program of ['dist/baton.js', 'dist/agent/rehearsal/program.js']) expect(files).toContain(program);
   });
 

@@ -33,7 +33,7 @@ function copyFile(file: string, target: string): void {
 }
 
 /**
- * Lends the installed packages to a copy, with the mark that they are ready. The folder is the copy's own and only its
+ * Links the installed packages into a copy, with the stamp that they are ready. The folder belongs to the copy and only its
  * entries are links, so that an `npm ci` in the copy would remove links and nothing else.
  */
 export function lendPackages(target: string): void {

@@ -127,7 +127,7 @@ function thought(facts: Fields): Partial<EventView> {
 function byLine(message: string): Read {
   if (message.startsWith('thinks: ')) return { kind: 'thinks' };
   if (/^(tokens so far|token usage|quota used|changes so far)/u.test(message)) return { kind: 'figures' };
-  if (/^(says|plans|prints|goes on|runs|calls|searches)\b/u.test(message)) return { kind: 'piece' };
+  if (/^(says|plans|prints|changes files|continues|runs|calls|searches)\b/u.test(message)) return { kind: 'piece' };
   if (message.startsWith('changed ')) return { kind: 'change' };
   const code = /: exit code (-?\d+)$/u.exec(message)?.[1];
   return code === undefined ? { kind: 'says' } : { kind: 'command', isBad: code !== '0' };

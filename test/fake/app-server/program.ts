@@ -205,7 +205,7 @@ function send(frame: object): void {
   put(`${JSON.stringify(filled(frame))}\n`);
 }
 
-/** At once and whole, however slow the reader is: an exit right behind it must lose nothing. */
+/** Writes everything at once, however slow the reader is, so that a following exit loses nothing. */
 function put(text: string): void {
   const bytes = Buffer.from(text);
   for (let written = 0; written < bytes.length; ) {

@@ -1,17 +1,17 @@
 /**
- * What the scripted app-server does. A scenario is JSON, so that any test, also one through the whole daemon, can hand it
- * over as a file. Without any of it, it answers every request as Codex would, says "done" in each turn and completes it.
+ * The script of the fake app server. A scenario is JSON, so that any test, also one through the whole daemon, can pass it
+ * as a file. By default it answers every request like Codex, says "done" in each turn and completes it.
  */
 export interface Scenario {
-  /** The turns in their order; the last one is played again and again. `match` makes one for prompts that have the text. */
+  /** The turns in order; the last one repeats. A turn with `match` is for prompts that contain the text. */
   readonly turns?: readonly ScriptedTurn[];
-  /** Counts turns over all processes with the same trace, not only those of this one: for retries and restarts. */
+  /** Counts turns across all processes with the same trace: for retries and restarts. */
   readonly acrossProcesses?: boolean;
   /** Instead of the ordinary answer to a method: a result, an error, or no answer at all. */
   readonly answers?: Readonly<Record<string, ScriptedAnswer>>;
   /** Played before the answer to a method, such as `initialize`. */
   readonly before?: Readonly<Record<string, readonly Step[]>>;
-  /** Goes on when its input is closed, and when it is told to terminate. */
+  /** Continues when its input is closed, and ignores SIGTERM. */
   readonly isStubborn?: boolean;
   /** The folder in which threads are remembered; without one, every thread can be resumed. */
   readonly home?: string;
@@ -25,7 +25,7 @@ export interface ScriptedTurn {
 export type ScriptedAnswer = { readonly result: unknown } | { readonly error: unknown } | 'silence';
 
 /**
- * One thing to do. In all text of a frame `$thread` and `$turn` stand for the ids of the moment, and `$env:NAME` for a
+ * One step. In all text of a frame `$thread` and `$turn` stand for the current ids, and `$env:NAME` for a
  * variable of its environment. A turn whose steps end without `complete`, `fail` or a frame of its own that ends it is
  * completed after them; `forever` leaves it open.
  */
@@ -43,7 +43,7 @@ export type Step =
   | { readonly stderr: string }
   /** A shell command in the workspace; its end is waited for. */
   | { readonly run: string }
-  /** A process in a session of its own that lives on. */
+  /** A process in its own session that keeps running. */
   | { readonly grandchild: true }
   | { readonly exit: number }
   | { readonly kill: 'SIGKILL' | 'SIGTERM' }

@@ -16,7 +16,7 @@ export interface TracedFrame {
 export interface FakeAppServer {
   /** For `codex.command`. */
   readonly command: string;
-  /** All that its processes were sent so far, in order. */
+  /** All messages to its processes so far, in order. */
   trace(): readonly TracedFrame[];
   /** The params of every request of this method. */
   sent(method: string): readonly Readonly<Record<string, unknown>>[];
@@ -26,7 +26,7 @@ export interface FakeAppServer {
 
 const program = fileURLToPath(new URL('./program.ts', import.meta.url));
 
-/** Writes a scenario into a folder and gives the command that plays it. */
+/** Writes a scenario into a folder and returns the command that plays it. */
 export function writeFakeAppServer(folder: string, scenario: Scenario): FakeAppServer {
   mkdirSync(folder, { recursive: true });
   const scenarioFile = path.join(folder, 'scenario.json');

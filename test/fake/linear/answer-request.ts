@@ -26,7 +26,7 @@ export interface FakeAnswer {
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** How much of it gets through; whoever carries the answer sees to it. */
+  /** How much of the answer gets through; the transport applies it. */
   readonly cut: 'refused' | 'before_head' | 'in_body' | null;
 }
 
@@ -51,7 +51,7 @@ export interface Desk {
   readonly keys: { readonly apiKey: string; readonly oauthToken: string };
   readonly cursors: CursorKind;
   readonly now: () => number;
-  /** What was asked for and is not modelled; a test that finds something here has not tested what it meant. */
+  /** Requests that the fake does not model; a test with an entry here did not test what it meant to. */
   readonly complaints: string[];
 }
 
@@ -62,7 +62,7 @@ interface ReadBody {
   readonly name: string | null;
 }
 
-/** The whole way of one request that has arrived: key, fault, document, budget, execution, fault again. */
+/** Handles one request: key, fault, document, budget, execution, fault again. */
 export function answerRequest(desk: Desk, request: FakeRequest, log: LoggedRequest): FakeAnswer | Promise<FakeAnswer> {
   const fault = takeFault(desk.faults, log.operation);
   const struck = fault === null ? null : strike(desk, fault);
@@ -111,7 +111,7 @@ export function answerRequest(desk: Desk, request: FakeRequest, log: LoggedReque
   return result instanceof Promise ? result.then(finish) : finish(result);
 }
 
-/** What is known of a request before anything is answered. */
+/** The facts of a request before it is answered. */
 export function logRequest(request: FakeRequest, at: number): LoggedRequest {
   const body = readBody(request.body);
   const { authorization: _, ...headers } = request.headers;
@@ -128,7 +128,7 @@ export function logRequest(request: FakeRequest, at: number): LoggedRequest {
 
 const json = { 'content-type': 'application/json; charset=utf-8' };
 
-/** Sums of tenths are a little off. */
+/** Corrects the rounding errors of sums of tenths. */
 const tiny = 1e-6;
 
 function readBody(text: string): ReadBody | null {
@@ -145,7 +145,7 @@ function readBody(text: string): ReadBody | null {
   const operation = (wanted === null ? operations[0] : operations.find(({ name }) => name?.value === wanted)) ?? null;
   return {
     query: body.query,
-    // What is wrong in it is found when the variables are read by their types.
+    // Errors in it are found when the variables are read by their types.
     variables: variables as Readonly<Record<string, unknown>>,
     operation,
     name: operation?.name?.value ?? null,
@@ -250,7 +250,7 @@ function brought({
   return linearError('internal error', message, message, code === undefined ? {} : { code });
 }
 
-/** Puts malformed records in the places of whole ones. */
+/** Replaces records by malformed ones. */
 function distort({ malformed }: Faults, { places }: Execution, result: ExecutionResult): ExecutionResult {
   if (places.length === 0) return result;
   const answer: ExecutionResult = JSON.parse(JSON.stringify(result));

@@ -16,8 +16,8 @@ import {
 import { defaultPageSize } from './page.ts';
 
 /**
- * What a request costs, as Linear writes it down: a property 0.1, an object 1, and a connection multiplies its children
- * by the page that is asked for, or by 50. It goes by what could come, not by what is there.
+ * The complexity of a request, by Linear's documentation: a property 0.1, an object 1, and a connection multiplies its children
+ * by the requested page size, or by 50. It counts possible records, not existing ones.
  */
 export function complexityOf({ schema, operation, fragments, variables }: ComplexityFacts): number {
   const costOf = (selections: SelectionSetNode, parent: GraphQLNamedType): number =>
@@ -42,7 +42,7 @@ export function complexityOf({ schema, operation, fragments, variables }: Comple
     return pageSize(field, variables) * connectionCost(field.selectionSet, type) + pageInfoCost(field.selectionSet);
   };
 
-  /** What one item costs: of `nodes` the object itself, of `edges` the edge's parts. */
+  /** The complexity of one item: of `nodes` the object itself, of `edges` the parts of the edge. */
   const connectionCost = (selections: SelectionSetNode, connection: GraphQLNamedType): number =>
     selections.selections.reduce((sum, selection) => {
       if (selection.kind !== Kind.FIELD || selection.selectionSet === undefined) return sum;

@@ -23,11 +23,11 @@ export interface Execution {
   readonly now: number;
   readonly cursors: CursorKind;
   readonly faults: Faults;
-  /** Where records of issues stand in the answer; kept only while some are to be malformed. */
+  /** The positions of issue records in the answer; kept only if some will be malformed. */
   readonly places: { readonly issueId: string; readonly path: readonly (string | number)[] }[];
   /** The pages that were read. */
   readonly pages: { readonly field: string; readonly page: number }[];
-  /** What was asked for and is not modelled, and what broke. */
+  /** Requests that are not modelled, and failures. */
   readonly complaints: string[];
 }
 
@@ -58,7 +58,7 @@ const resolve: GraphQLFieldResolver<unknown, Execution> = (source, args, executi
   }
 };
 
-/** Only what was made for an answer may look like one; anything else is a defect and must be seen. */
+/** Only prepared values may be answers; anything else is a defect and must be visible. */
 function complain({ complaints }: Execution, error: unknown): never {
   if (!(error instanceof GraphQLError)) complaints.push(error instanceof Error ? error.message : String(error));
   throw error;
@@ -69,10 +69,10 @@ function resolveField(source: unknown, args: PageArguments, execution: Execution
   if (type === 'Query' || type === 'Mutation') {
     const answer = type === 'Query' ? queries[info.fieldName] : mutations[info.fieldName];
     if (answer === undefined) throw new NotModelled(`${type}.${info.fieldName}`);
-    // The schema has seen to it that the arguments are what each root field takes.
+    // The schema guarantees the arguments of each root field.
     return present(answer(execution.workspace, args as never), args, execution, info);
   }
-  // Everything else that is answered is an object of the fake's own.
+  // All other answers are objects of the fake.
   const record = source as LinearRecord;
   if (!/^(?:\w+(?:Connection|Edge|Payload)|PageInfo)$/.test(type)) {
     const shape = shapeOf(record.__typename, info.fieldName);
@@ -85,7 +85,7 @@ function resolveField(source: unknown, args: PageArguments, execution: Execution
   return own;
 }
 
-/** What a root field gives: a record, a payload, or a listing to take a page of. */
+/** The result of a root field: a record, a payload, or a listing to page through. */
 export interface Listing {
   readonly list: Iterable<LinearRecord>;
   readonly type: TypeName;
@@ -120,7 +120,7 @@ function readPage(listing: Listing, args: PageArguments, execution: Execution, i
   return between instanceof Promise ? between.then(read) : read();
 }
 
-/** Where the issues of a page will stand, in both of the forms that can be asked for. */
+/** The positions of the issues of a page, in both forms that a document can request. */
 function remember({ nodes }: Page, { places }: Execution, info: GraphQLResolveInfo): void {
   const path = pathOf(info);
   for (const [at, record] of nodes.entries()) {

@@ -1,13 +1,13 @@
 import { GraphQLError } from 'graphql';
 
-/** The fake was asked for what it does not model. This is a defect of the test or the fake, never an answer of Linear. */
+/** A request that the fake does not model. This is a defect of the test or the fake, never an answer of Linear. */
 export class NotModelled extends Error {
   constructor(what: string) {
     super(`The fake Linear does not model ${what}.`);
   }
 }
 
-/** The kinds of failure that Linear's `extensions.type` tells, each with what else it sends along. */
+/** The kinds of failure in Linear's `extensions.type`, each with its other fields. */
 const kinds = {
   'invalid input': { code: 'INPUT_ERROR', statusCode: 400 },
   'argument validation': { code: 'INVALID_INPUT', statusCode: 400 },
@@ -19,7 +19,7 @@ const kinds = {
 
 export type FailureKind = keyof typeof kinds;
 
-/** An error in the form that Linear gives its errors. */
+/** An error in Linear's format. */
 export function linearError(
   kind: FailureKind,
   message: string,

@@ -13,11 +13,11 @@ import { type Listener, listen } from './serve.ts';
 import { createWorkspace, type Workspace } from './workspace.ts';
 
 /**
- * A Linear that keeps what it is told, on Linear's real schema. What must hold:
+ * A Linear that stores its changes, on Linear's real schema. What must hold:
  *
- * - It answers as Linear does or not at all: what it does not model is a 501 and an entry in `complaints`.
+ * - It answers like Linear or not at all: a request that it does not model gets a 501 and an entry in `complaints`.
  * - It begins with a user `Someone` who owns the key, a team `BAT` with Linear's usual states and a project with the
- *   slug `baton`, unless it is told to be empty.
+ *   slug `baton`, unless it is created empty.
  * - Requests are logged when they arrive, also those that fail.
  */
 export interface FakeLinearCore extends Workspace {
@@ -30,7 +30,7 @@ export interface FakeLinearCore extends Workspace {
   /** How many requests there were of each operation. */
   counts(): Readonly<Record<string, number>>;
   forgetRequests(): void;
-  /** What was asked for and is not modelled; a test that finds something here has not tested what it meant. */
+  /** Requests that the fake does not model; a test with an entry here did not test what it meant to. */
   readonly complaints: readonly string[];
   readonly apiKey: string;
   readonly oauthToken: string;
@@ -103,7 +103,7 @@ export function createFakeLinearCore(options: FakeLinearOptions): FakeLinearCore
 
 /** The same over real HTTP, on loopback. */
 export interface FakeLinear extends FakeLinearCore, AsyncDisposable {
-  /** `http://127.0.0.1:…/graphql`; the same for its whole life, also after an outage. */
+  /** `http://127.0.0.1:…/graphql`; it stays the same, also after an outage. */
   readonly url: string;
   /** Connections are cut and new ones refused. */
   goDown(): Promise<void>;
@@ -130,7 +130,7 @@ export async function startFakeLinear(options: Partial<FakeLinearOptions> = {}):
   };
 }
 
-/** Nobody stays for an answer that is late. */
+/** No client waits for a late answer. */
 function realWait(ms: number): Promise<void> {
   return new Promise((resolve) => {
     setTimeout(resolve, ms).unref();

@@ -1,4 +1,4 @@
-/** What can go wrong with one answer. With `operation` it strikes only requests of that GraphQL operation. */
+/** A fault of one answer. With `operation` it affects only requests of that GraphQL operation. */
 export type Fault = { readonly operation?: string } & (
   | {
       readonly kind: 'status';
@@ -9,14 +9,14 @@ export type Fault = { readonly operation?: string } & (
   | { readonly kind: 'garbage'; readonly body?: string }
   /** `before_head`: no answer at all; `in_body`: the head and half of the body. */
   | { readonly kind: 'cut'; readonly where: 'before_head' | 'in_body' }
-  /** Linear's own is a 400. Without `resetAt` no header tells when it ends. */
+  /** Linear itself answers 400. Without `resetAt` no header says when it ends. */
   | {
       readonly kind: 'rate_limit';
       readonly resetAt?: number;
       readonly retryAfterSeconds?: number;
       readonly status?: 400 | 429 | 200;
     }
-  /** Errors beside the data that there is, or instead of it. */
+  /** Errors together with the data, or instead of it. */
   | {
       readonly kind: 'graphql_errors';
       readonly data: 'whole' | 'null';
@@ -25,29 +25,29 @@ export type Fault = { readonly operation?: string } & (
     }
 );
 
-/** The switches of a fake Linear. All can be set while it runs; nothing is wrong in the beginning. */
+/** The faults of a fake Linear. All can be set while it runs; by default there are none. */
 export interface Faults {
   /** Before every answer, by the core's `wait`. */
   latencyMs: number;
-  /** Nothing is reached and nothing is logged. */
+  /** Linear cannot be reached, and nothing is logged. */
   down: boolean;
-  /** Strikes every answer. */
+  /** Affects every answer. */
   always: Fault | null;
-  /** Each strikes one answer, in turn; those before `always`. */
+  /** Each affects one answer, in order, before `always`. */
   readonly next: Fault[];
-  /** Strikes the answer with this page of a listing, by the field's own name and not its alias: `issues`, page 2. */
+  /** Affects the answer with this page of a listing, by the name of the field and not its alias: `issues`, page 2. */
   page: { readonly field: string; readonly page: number; readonly fault: Fault } | null;
   /** Called before a second or later page is read, so that a test can change the world between two pages. */
   betweenPages: ((field: string, page: number) => void | Promise<void>) | null;
   /** By the field's own name. `missing`: more is announced without a cursor. `stuck`: always the same cursor. */
   readonly endCursor: Map<string, 'missing' | 'stuck'>;
-  /** By the id of an issue: what becomes of its record wherever it is answered in a listing or alone. */
+  /** Changes to the record of an issue, by its id, in every answer that contains it. */
   readonly malformed: Map<string, Malformation>;
-  /** All is well again. */
+  /** Removes all faults. */
   clear(): void;
 }
 
-/** Gets the record as it was asked for and gives what is sent instead. */
+/** Takes the requested record and returns what is sent instead. */
 export type Malformation = (record: Readonly<Record<string, unknown>>) => unknown;
 
 export const malformations = {
@@ -80,7 +80,7 @@ export function noFaults(): Faults {
   return faults;
 }
 
-/** The fault that strikes this request, if any; one of `next` is used up by it. */
+/** The fault of this request, if any; it uses up one of `next`. */
 export function takeFault(faults: Faults, operation: string | null): Fault | null {
   const isMeant = (fault: Fault): boolean => fault.operation === undefined || fault.operation === operation;
   const at = faults.next.findIndex(isMeant);

@@ -11,7 +11,7 @@ export function linearSchema(): GraphQLSchema {
 
 let schema: GraphQLSchema | undefined;
 
-/** What Linear would say against a document before running it, in its order; empty: the document is fine. */
+/** Linear's validation errors for a document, in its order; empty if it is valid. */
 export function validateDocument(text: string): readonly string[] {
   return checkDocument(text).errors.map((error) => error.message);
 }

@@ -1,11 +1,11 @@
 /**
  * Linear's schema in GraphQL's own language, rebuilt from the types that `@linear/sdk` ships. The generator of those
- * types drops what TypeScript has no word for; what must hold when it is put back:
+ * types drops what TypeScript cannot express. What must hold when it is restored:
  *
  * - Only what can be reached from `Query` and `Mutation` is the schema; the rest belongs to the SDK.
  * - A type is an input when an argument leads to it, an output when a field does.
  * - Arguments of a field are a type of their own, `<Type><Field>Args`, spelled with little regard to case.
- * - What cannot be read is an error, never left out in silence: a schema with holes would pass wrong documents.
+ * - Unreadable parts are an error, never omitted silently: a schema with holes would accept wrong documents.
  *
  * Lost for good: default values, descriptions, directives.
  */

@@ -42,7 +42,7 @@ export const mutations: Readonly<Record<string, (workspace: Workspace, args: nev
     const { teamId, ...rest } = input as Input & { readonly teamId: string };
     const team = workspace.records.teams.get(teamId);
     if (team === undefined) throw entityNotFound('Team');
-    // Without a project of its own the fake would take its first.
+    // Without a project, the fake would use its first one.
     const made = workspace.addIssue({ team: team.key, project: null });
     return payload({ issue: workspace.updateIssue(made.id, changesOf(rest, made, workspace.records)) });
   },

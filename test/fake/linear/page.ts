@@ -23,10 +23,10 @@ export interface Page {
 }
 
 /**
- * How a cursor is understood while records change, of which Linear says nothing:
+ * The meaning of a cursor while records change, which Linear does not document:
  *
- * - `place`: it is a place in the order. What moves past it is missed or seen twice, nothing else is.
- * - `record`: it is a record, wherever that stands now. When that record moves to the front, everything comes again.
+ * - `place`: a position in the order. Only records that move past it are missed or seen twice.
+ * - `record`: a record, at its current position. When that record moves to the front, everything comes again.
  */
 export type CursorKind = 'place' | 'record';
 

@@ -33,7 +33,7 @@ export const queries: Readonly<Record<string, (workspace: Workspace, args: objec
   comments: ({ records }) => ({ list: records.comments.values(), type: 'Comment' }),
 };
 
-/** The schema has seen to it that there is one. */
+/** The schema guarantees that there is one. */
 function idIn(args: object): string {
   return (args as { readonly id: string }).id;
 }

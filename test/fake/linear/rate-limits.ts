@@ -1,6 +1,6 @@
 /**
- * Linear's two budgets of a credential. Each is a window that begins with its first request and is whole again when it
- * ends; Linear itself refills all the time, so whoever waits for the announced end here has waited long enough there.
+ * Linear's two budgets of a credential. Each is a window that starts with its first request and is full again when it
+ * ends; Linear itself refills continuously, so a client that waits for the announced end here has waited long enough there.
  */
 export interface RateLimits {
   requestsPerWindow: number;
@@ -13,7 +13,7 @@ export interface RateLimits {
 }
 
 export interface RateMeter extends RateLimits {
-  /** Takes a request's share, or says that there is none. */
+  /** Takes the cost of a request, or reports that too little is left. */
   take(complexity: number, now: number): 'taken' | 'too_many_requests' | 'too_complex_together';
   /** What every answer announces. */
   headers(now: number): Record<string, string>;

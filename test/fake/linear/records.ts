@@ -62,7 +62,7 @@ export interface IssueRecord extends Kept {
   stateId: string;
   projectId: string | null;
   assigneeId: string | null;
-  /** Who filed it; null: an integration, or somebody who is not in the workspace. */
+  /** Who filed it; null: an integration, or someone outside the workspace. */
   creatorId: string | null;
   /** The kind of integration that filed it. */
   botActor: string | null;
@@ -100,7 +100,7 @@ export interface AttachmentRecord extends Kept {
   subtitle: string | null;
 }
 
-/** What filed an issue, or said something, in place of a person. */
+/** The bot that filed an issue or wrote a comment. */
 export interface BotRecord extends Kept {
   readonly __typename: 'ActorBot';
   readonly type: string;

@@ -5,7 +5,7 @@ import type { FakeAnswer, FakeRequest } from './answer-request.ts';
 
 export interface Listener {
   readonly port: number;
-  /** Cuts what is connected. */
+  /** Closes all connections. */
   close(): Promise<void>;
 }
 

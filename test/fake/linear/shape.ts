@@ -15,7 +15,7 @@ import type {
 
 /**
  * What the fake knows of each of Linear's types: the fields that are answered and the fields that are filtered by are
- * the same. A field that is not here is not modelled, and whoever asks for it gets an error.
+ * the same. A field that is not here is not modelled, and a request for it gets an error.
  */
 export type Shape =
   | { readonly kind: 'value'; readonly read: (record: never, records: Records) => string | number | boolean | null }

@@ -14,10 +14,10 @@ import {
 } from './records.ts';
 
 /**
- * A Linear workspace as people use it: what a test does here happens behind the back of whoever reads over the wire.
+ * A Linear workspace as people use it: changes that a test makes here, outside the API.
  * Issues are named by id or identifier; states, labels and users by name or id. What does not exist is an error.
  *
- * Whether a change moves `updatedAt` is Linear's business and not written down for all of them. Where it is not known,
+ * Linear does not document for every change whether it moves `updatedAt`. If it is unknown,
  * the fake takes the harder case for a reader: a relation, an archiving and a comment leave `updatedAt` alone, unless a
  * test says otherwise.
  */
@@ -35,7 +35,7 @@ export interface Workspace {
   /** As when a person deletes an issue: it is archived and marked, and can come back. */
   trash(issue: string, options?: Touch): void;
   restore(issue: string, options?: Touch): void;
-  /** For good: nobody finds it any more, and its relations and comments are gone too. */
+  /** Permanently: it cannot be found, and its relations and comments are gone too. */
   remove(issue: string): void;
   addComment(comment: NewComment, options?: Touch): CommentRecord;
   /** One address is attached to an issue once; again it only changes the words. */

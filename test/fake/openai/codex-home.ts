@@ -30,7 +30,7 @@ export interface CodexHome {
 export function codexHome(folder: string, baseUrl: string, choices: CodexHomeChoices = {}): CodexHome {
   const home = path.join(folder, 'codex-home');
   const user = path.join(folder, 'user-home');
-  // Codex refuses to keep its helper programs below the folder for temporary files, so that is beside its home.
+  // Codex refuses to keep its helper programs below the folder for temporary files, so that folder is next to its home.
   const temporary = path.join(folder, 'temporary');
   for (const each of [home, user, temporary]) mkdirSync(each, { recursive: true });
   writeFileSync(path.join(home, 'config.toml'), configToml(baseUrl, choices));

@@ -7,7 +7,7 @@ import type { Fault, Scenario, Step } from './scenario.ts';
 import { realWait, streamAnswer } from './stream-answer.ts';
 
 /**
- * A model on loopback that says what it is told to: the Responses API over server-sent events, as far as a coding agent
+ * A model on loopback with scripted answers: the Responses API over server-sent events, as far as a coding agent
  * uses it. What must hold: the same request gets the same answer (`scenario.ts`); each request is logged when it
  * arrives, also one that fails; what it does not model is a 404 and stands in the log.
  */

@@ -1,6 +1,6 @@
-/** What a request to the Responses API tells of its conversation. */
+/** The conversation in a request to the Responses API. */
 export interface Conversation {
-  /** The same for all requests of a thread, where the client tells. */
+  /** The same for all requests of a thread, if the client sends it. */
   readonly id: string;
   /** The last thing the user said. */
   readonly said: string;

@@ -1,9 +1,9 @@
 import type { Conversation } from './read-conversation.ts';
 
 /**
- * What a fake model says. A rule is chosen by the last thing the user said, a step of it by how many rounds of tool
+ * The answers of a fake model. A rule is chosen by the last message of the user, a step of it by how many rounds of tool
  * output followed: both stand in the request, so the server remembers nothing of a conversation, a client that asks
- * again gets the same answer, and conversations beside each other do not meet.
+ * again gets the same answer, and parallel conversations do not interfere.
  */
 export interface Scenario {
   /** The first that matches counts. */
@@ -34,7 +34,7 @@ export interface Step {
   readonly calls?: readonly ToolCall[];
   readonly usage?: Partial<FakeUsage>;
   readonly fault?: Fault;
-  /** Only so many requests for this step have the fault; the next ones get the rest of it. Otherwise all have it. */
+  /** The number of requests for this step that have the fault; later ones get the step without it. By default all have it. */
   readonly failTimes?: number;
 }
 

@@ -77,7 +77,7 @@ function openStream(response: ServerResponse): AnswerStream {
     },
     pause,
     cut: async () => {
-      // What was written is to arrive; a cut that comes too soon takes it along.
+      // Written data must arrive; an early cut would lose it.
       await pause(20);
       response.destroy();
     },
