@@ -191,7 +191,7 @@ describe.each(whoHere)('an isolated agent of %s', (who) => {
     expect(survivorsEnded).toBe(0);
   });
 
-  it('is told which setting shows a path', () => {
+  it('gets the setting that shows a hidden path', () => {
     const { stderr } = scene.isolated('cat "$1/home/letters/private"');
     expect(stderr).toContain(scene.at('home/letters/private'));
     expect(stderr).toContain('agent.isolation_read');
