@@ -92,8 +92,8 @@ describe('an import over the API', () => {
     const agent: Caller = { scopes: new Set(['read', 'operate']), author: { kind: 'run', runId: 'r1' } };
     const { ask } = await apiOf([(await given()).project], agent);
     expect(await ask('POST', `${at}/import`, file('{"title": "New"}'))).toMatchObject({
-      status: 409,
-      json: { error: { code: 'command_refused', details: { code: 'not_for_agents' } } },
+      status: 403,
+      json: { error: { code: 'not_for_agents' } },
     });
   });
 });
