@@ -6,23 +6,26 @@ import { createAccessTokens } from '../server/access-tokens.ts';
 import { openListener } from '../server/listener.ts';
 import { createToolHost } from '../server/tool-host.ts';
 import { openToolSet } from '../tools/registry.ts';
+import type { TextTrust } from '../tools/tool.ts';
 import type { Tracker } from '../tracker/tracker.ts';
 import { createAgent } from './adapters.ts';
 import type { Isolate } from './compose-isolation.ts';
 import type { Surroundings } from './surroundings.ts';
 
 const betweenTurns = { job: 'run', cause: 'turn' } as const;
+const beforeRun = { job: 'run', cause: 'revalidation' } as const;
 
 export interface RunnerComposition extends Pick<RunnerParts, 'workspacesFor' | 'toolHost'> {
   readonly process: Parameters<typeof createAgent>[2];
   readonly isolationFor: (settings: Settings) => Isolate;
   readonly trackerFor: (settings: Settings) => Tracker;
+  readonly trustFor: (settings: Settings) => TextTrust;
   readonly logger: Logger;
 }
 
 /** Creates the runner of single runs, with the agents, workspaces and tools that its settings name. */
 export function composeRunner(
-  { process, isolationFor, trackerFor, workspacesFor, toolHost, logger }: RunnerComposition,
+  { process, isolationFor, trackerFor, trustFor, workspacesFor, toolHost, logger }: RunnerComposition,
   surroundings: Surroundings,
 ): ReturnType<typeof createRunner> {
   const { clock, chance } = surroundings;
@@ -39,7 +42,9 @@ export function composeRunner(
         ...parts,
         tracker: trackerFor(wanted),
         trustedAuthors: wanted.tracker.trustedAuthors,
+        trust: trustFor(wanted),
       }),
+    vouched: (wanted, issue, signal) => trustFor(wanted).ofIssue(issue, { signal, caller: beforeRun }),
     readIssue: async (wanted, id, signal) =>
       (await trackerFor(wanted).fetchByIds([id], { signal, caller: betweenTurns }))[0] ?? null,
   });

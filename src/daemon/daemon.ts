@@ -34,6 +34,7 @@ import { createBoardWatch } from './services/board-watch.ts';
 import type { OpenedApi } from './services/open-api.ts';
 import { createRunEvents } from './services/run-events.ts';
 import type { Surroundings } from './surroundings.ts';
+import { createTextTrust } from './text-trust.ts';
 import { openBoard, trackerMaker } from './trackers.ts';
 import { statePlace } from './workplace.ts';
 
@@ -120,6 +121,7 @@ export async function createDaemon(options: DaemonOptions, surroundings: Surroun
     },
   };
   const trackerFor = trackerMaker({ clock, logger, remote, storage }, surroundings);
+  const trustFor = createTextTrust({ runTexts: store.runTexts, project, trackerFor, clock, logger });
   const board = (): Board => openBoard(settingsNow().tracker, storage, surroundings);
   const issueIdOf = async (name: string): Promise<string> => {
     const { tracker } = settingsNow();
@@ -158,7 +160,10 @@ export async function createDaemon(options: DaemonOptions, surroundings: Surroun
       store,
       transcripts,
       project,
-      runner: composeRunner({ process, isolationFor, trackerFor, workspacesFor, toolHost, logger }, surroundings),
+      runner: composeRunner(
+        { process, isolationFor, trackerFor, trustFor, workspacesFor, toolHost, logger },
+        surroundings,
+      ),
       isShared: store.engine === 'postgres',
       owner: ownerId,
       host: surroundings.hostName,

@@ -32,6 +32,8 @@ export interface RunnerParts {
   readonly toolHost: ToolHost | null;
   /** Reads the issue from the tracker now; null when it is gone. */
   readonly readIssue: (settings: Settings, id: string, signal: AbortSignal) => Promise<Issue | null>;
+  /** The issue without authors where others wrote in it too; absent: as it is. Never rejects, unless it is aborted. */
+  readonly vouched?: (settings: Settings, issue: Issue, signal: AbortSignal) => Promise<Issue>;
   readonly clock: Clock;
   readonly chance: Chance;
   readonly logger: Logger;
@@ -105,7 +107,8 @@ interface RunParts {
 /** One run from its first stage to its last; rejects with the error of the stage that failed. */
 async function runIssue(run: RunParts): Promise<void> {
   const { request, parts, signal } = run;
-  const { issue, workflow, runId, attempt, report } = request;
+  const { workflow, runId, attempt, report } = request;
+  const issue = (await parts.vouched?.(workflow.settings, request.issue, signal)) ?? request.issue;
   const workspaces = parts.workspacesFor(workflow.settings);
   report({ kind: 'stage', stage: 'preparing_workspace' });
   const visit: WorkspaceVisit = { issue, runId, attempt, branch: workflow.renderBranch(issue), signal };

@@ -22,6 +22,7 @@ export const allTables: readonly TableOfStore[] = [
   { name: 'retries', key: ['project', 'issue_id'] },
   { name: 'held', key: ['project', 'issue_id'] },
   { name: 'pins', key: ['project', 'issue_id'] },
+  { name: 'run_texts', key: ['project', 'kind', 'text_id'] },
   { name: 'counters', key: ['project', 'issue_id', 'name'] },
   { name: 'job_timers', key: ['project', 'job', 'owner'] },
   {

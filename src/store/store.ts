@@ -20,6 +20,7 @@ import { questionsTable } from './tables/questions.ts';
 import { requestCountsTable } from './tables/request-counts.ts';
 import { retriesTable } from './tables/retries.ts';
 import { runEventsTable } from './tables/run-events.ts';
+import { runTextsTable } from './tables/run-texts.ts';
 import { runsTable } from './tables/runs.ts';
 import { usageTable } from './tables/usage.ts';
 
@@ -87,6 +88,7 @@ function storeTables(db: Kysely<Database>, engine: Engine) {
     retries: retriesTable(db),
     held: heldTable(db),
     pins: pinsTable(db),
+    runTexts: runTextsTable(db),
     counters: countersTable(db),
     jobTimers: jobTimersTable(db),
     requestCounts: requestCountsTable(db),

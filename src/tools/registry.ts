@@ -1,5 +1,5 @@
 import type { ToolAnswer, ToolSet } from '../core/tool-set.ts';
-import type { NativeTool } from '../tracker/tracker.ts';
+import type { NativeTool, WrittenText } from '../tracker/tracker.ts';
 import { askPerson } from './ask-person.ts';
 import { claimLost, failureAnswer, tookTooLong, unknownTool, withdrawn } from './failure.ts';
 import { comment, getIssue, reportProgress, updateIssueStatus } from './issue-tools.ts';
@@ -65,7 +65,9 @@ function answerOf(tool: Tool, input: unknown, context: ToolContext, signal?: Abo
 
 async function begin(tool: Tool, input: unknown, context: ToolContext, signal: AbortSignal): Promise<ToolAnswer> {
   if (!context.isStillOurs()) return claimLost();
-  return tool.call(input, context, { signal, caller: { job: 'agent_tools', cause: 'agent' } });
+  const { issueId, runId, trust } = context;
+  const run = { issueId, onWrite: async (text: WrittenText) => trust?.note(text, runId) };
+  return tool.call(input, context, { signal, caller: { job: 'agent_tools', cause: 'agent' }, run });
 }
 
 /** Wraps a tool of the tracker itself as a tool of the registry: it keeps its name, its schema and its description. */

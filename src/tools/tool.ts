@@ -3,8 +3,9 @@ import type { Chance } from '../clock/chance.ts';
 import type { Clock } from '../clock/clock.ts';
 import { BatonError } from '../core/baton-error.ts';
 import type { AgentQuestion, QuestionAnswer } from '../core/command/question.ts';
+import type { Issue } from '../core/issue/issue.ts';
 import type { ToolAnswer, ToolDescription } from '../core/tool-set.ts';
-import type { Ask, Tracker } from '../tracker/tracker.ts';
+import type { Ask, IssueComments, Tracker, WrittenText } from '../tracker/tracker.ts';
 
 /** What a tool may reach: one run, its issue, its tracker. Fixed when the session starts and never widened. */
 export interface ToolContext {
@@ -16,6 +17,8 @@ export interface ToolContext {
   readonly chance?: Chance;
   /** The authors whose text an agent gets unfenced (`tracker.trusted_authors`); by default none. */
   readonly trustedAuthors?: readonly string[];
+  /** Whose words texts are; absent: their authors'. */
+  readonly trust?: TextTrust;
   readonly onProgress: (text: string) => void;
   /** The run moves its own issue to this state; null: it may move it to any state, by the tracker's own tool. */
   readonly onMove: (state: string | null) => void;
@@ -25,6 +28,15 @@ export interface ToolContext {
   readonly ask: (question: AgentQuestion, signal?: AbortSignal) => Promise<QuestionAnswer | null>;
   /** False when another daemon may have the issue by now: then nothing is done for this run any more. */
   readonly isStillOurs: () => boolean;
+}
+
+/** Whose words a text is, where its author alone does not say it. */
+export interface TextTrust {
+  /** Without authors where someone who is not trusted, or a run, wrote in it. */
+  ofIssue(issue: Issue, ask: Ask): Promise<Issue>;
+  ofComments(said: IssueComments): Promise<IssueComments>;
+  /** Keeps that a run wrote it. */
+  note(text: WrittenText, runId: string): Promise<void>;
 }
 
 /** One thing an agent may ask Baton to do. */

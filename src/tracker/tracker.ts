@@ -34,6 +34,11 @@ export interface Tracker {
   readonly fetchSnapshot?: (request: SnapshotRequest, ask?: Ask) => Promise<Snapshot>;
   /** The comments on an issue, for the agent that works on it; absent where the tracker has no comments. */
   readonly fetchComments?: (id: string, ask?: Ask) => Promise<IssueComments>;
+  /**
+   * Everyone who wrote the title or the description of an issue, each by the names of `authorNames`; a writer that the
+   * tracker does not name has none. Absent where `authorNames` of an issue says it all.
+   */
+  readonly fetchWriters?: (id: string, ask?: Ask) => Promise<readonly (readonly string[])[]>;
   /** How close the requests are to their limits; absent where nothing is sent. */
   readonly pressure?: () => RequestPressure;
   /** The tracker's own tools for agents, such as `linear_graphql`. Bound to its settings; nothing can widen them. */
@@ -54,6 +59,21 @@ export interface Ask {
   readonly caller?: RequestCaller;
   /** Called after each part of a long read, so that the caller sees that the tracker still answers. */
   readonly onProgress?: () => void;
+  /** The run in whose name something is changed; without it a tool of the tracker changes nothing of one issue alone. */
+  readonly run?: AskingRun;
+}
+
+export interface AskingRun {
+  readonly issueId: string;
+  /** Called before a text of the run is sent. Where it rejects, nothing is sent. */
+  readonly onWrite: (text: WrittenText) => Promise<void>;
+}
+
+/** An issue, by its title or description, or a comment. */
+export interface WrittenText {
+  readonly kind: 'issue' | 'comment';
+  /** The tracker's own id. */
+  readonly id: string;
 }
 
 export interface SnapshotRequest {
@@ -83,6 +103,8 @@ export interface IssueComments {
 }
 
 export interface IssueComment {
+  /** The tracker's own id; absent where the tracker itself knows the comments of runs. */
+  readonly id?: string;
   /**
    * The display name of the author. Not for trust, because anyone may take any name. Null: the tracker does not say.
    */

@@ -176,6 +176,18 @@ export function runsConformance(engine: StoreEngine): void {
       expect(await runs.latestStarts(project, [])).toEqual(new Map());
     });
 
+    it('keeps which texts of a tracker runs wrote', async () => {
+      const { runTexts } = await open();
+      const text = { project, kind: 'issue', textId: 'i1', runId: 'r1', at: 5 } as const;
+      await runTexts.put(text);
+      await runTexts.put({ ...text, runId: 'r2', at: 9 });
+      await runTexts.put({ ...text, kind: 'comment', textId: 'c1' });
+      expect(await runTexts.among(project, 'issue', ['i1', 'i2', 'c1'])).toEqual(new Set(['i1']));
+      expect(await runTexts.among(project, 'comment', ['i1', 'c1'])).toEqual(new Set(['c1']));
+      expect(await runTexts.among('beta', 'issue', ['i1'])).toEqual(new Set());
+      expect(await runTexts.among(project, 'issue', [])).toEqual(new Set());
+    });
+
     it('knows what was last published of issues, and what of it governs agents or CI', async () => {
       const { runs } = await open();
       const publication = { branch: 'b', commit: 'c', before: null, reason: null, elsewhere: null };

@@ -683,6 +683,7 @@ function changedTables(tables: StoreTables, change: (tables: StoreTables) => Sto
     accounts,
     notifications,
     finishedIssues,
+    runTexts,
   } = tables;
   const scheduling = {
     claims,
@@ -697,7 +698,7 @@ function changedTables(tables: StoreTables, change: (tables: StoreTables) => Sto
     questions,
     accounts,
   };
-  const others = { requestCounts, usage, notifications, finishedIssues };
+  const others = { requestCounts, usage, notifications, finishedIssues, runTexts };
   return change({ ...scheduling, projects, boardIssues, boardComments, boardHistory, boardChanges, ...others });
 }
 

@@ -89,6 +89,7 @@ const tables: readonly TableSpec[] = [
     integer: 'last_run_at? next_due_at duration_ms? failures',
     key: 'project job owner',
   },
+  { name: 'run_texts', text: 'project kind text_id run_id', integer: 'at', key: 'project kind text_id' },
   { name: 'pins', text: `${ofIssue} identifier author_json`, integer: 'since', key: ofIssue },
   {
     name: 'finished_issues',

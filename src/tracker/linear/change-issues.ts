@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Chance } from '../../clock/chance.ts';
 import { BatonError } from '../../core/baton-error.ts';
 import { normalizeState } from '../../core/issue/issue.ts';
 import type { Ask, TrackerChanges } from '../tracker.ts';
@@ -22,6 +23,7 @@ const commented = z.object({ commentCreate: z.object({ success: z.boolean() }) }
 
 interface ChangeParts extends ReadParts {
   readonly rules: (ask?: Ask) => Promise<DispatchRules>;
+  readonly chance: Chance;
 }
 
 /**
@@ -29,7 +31,7 @@ interface ChangeParts extends ReadParts {
  * The states of an issue are those of its own team; they are read together with the issue, so they are never stale.
  */
 export function createLinearChanges(parts: ChangeParts): TrackerChanges {
-  const { call, projectSlug, rules } = parts;
+  const { call, projectSlug, rules, chance } = parts;
   return {
     moveIssue: async (id, state, _author, given) => {
       const ask = forAgent(given);
@@ -46,7 +48,10 @@ export function createLinearChanges(parts: ChangeParts): TrackerChanges {
       const ask = forAgent(given);
       ask.signal?.throwIfAborted();
       if (!isPossibleId(id)) throw issueNotFound(id);
-      const { commentCreate } = await call(commentOperation, { issueId: id, body }, commented, ask);
+      // The id is known before the comment is sent, so that the comment of a run is never taken for a person's.
+      const commentId = chance.id();
+      await ask.run?.onWrite({ kind: 'comment', id: commentId });
+      const { commentCreate } = await call(commentOperation, { id: commentId, issueId: id, body }, commented, ask);
       if (!commentCreate.success) throw unknownPayload(commentOperation, 'the comment was not written');
     },
   };

@@ -12,31 +12,41 @@ export interface LinearSettings {
   /** A user's id or e-mail, or `me`; null means the issues of all users. */
   readonly assignee: string | null;
   /** Normalised. */
+  readonly activeStates: ReadonlySet<string>;
   readonly terminalStates: ReadonlySet<string>;
   readonly toolScope: ToolScope;
 }
 
-/** What an agent can reach with `linear_graphql`: the project, or everything that the key can reach. */
+/**
+ * What an agent can reach with `linear_graphql`: changes of its own issue and reads of the project, changes of the
+ * whole project too, or everything that the key can reach.
+ */
 export type ToolScope = (typeof toolScopes)[number];
 
-export const toolScopes = ['project', 'any'] as const;
+export const toolScopes = ['issue', 'project', 'any'] as const;
+
+export const defaultToolScope: ToolScope = 'issue';
 
 export function isToolScope(value: unknown): value is ToolScope {
-  return value === 'project' || value === 'any';
+  return (toolScopes as readonly unknown[]).includes(value);
 }
 
-export function readLinearSettings({ provider, terminalStates }: TrackerSettings): LinearSettings {
+export function readLinearSettings({ provider, activeStates, terminalStates }: TrackerSettings): LinearSettings {
   const { api_key: key, assignee } = provider;
-  const toolScope = provider.tool_scope ?? 'project';
+  const toolScope = provider.tool_scope ?? defaultToolScope;
   if (!(key instanceof Secret)) throw unusable('api_key');
   if (!isToolScope(toolScope)) {
-    throw unusable('tool_scope', 'must be `project` or `any`', { problem: 'wrong_value', allowed: toolScopes });
+    throw unusable('tool_scope', 'must be `issue`, `project` or `any`', {
+      problem: 'wrong_value',
+      allowed: toolScopes,
+    });
   }
   return {
     endpoint: textOf(provider.endpoint, 'endpoint'),
     key,
     projectSlug: textOf(provider.project_slug, 'project_slug'),
     assignee: assignee === null || assignee === undefined ? null : textOf(assignee, 'assignee'),
+    activeStates: new Set(activeStates.map(normalizeState)),
     terminalStates: new Set(terminalStates.map(normalizeState)),
     toolScope,
   };

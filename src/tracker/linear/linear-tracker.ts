@@ -1,4 +1,6 @@
+import type { Chance } from '../../clock/chance.ts';
 import type { Clock } from '../../clock/clock.ts';
+import { systemChance } from '../../clock/system-chance.ts';
 import { BatonError } from '../../core/baton-error.ts';
 import { normalizeState } from '../../core/issue/issue.ts';
 import type { Logger } from '../../core/logger.ts';
@@ -14,6 +16,7 @@ import { createAssigneeLookup } from './read/assignee-lookup.ts';
 import { distinctStates } from './read/issue-filters.ts';
 import { readComments } from './read/read-comments.ts';
 import { readByIds, readCandidates } from './read/read-issues.ts';
+import { readWriters } from './read/read-writers.ts';
 import { type DispatchRules, toIssue } from './read/to-issue.ts';
 import { addListed, noRecords } from './snapshot/collected-records.ts';
 import { createReadSnapshot } from './snapshot/read-snapshot.ts';
@@ -23,12 +26,15 @@ export interface LinearTrackerParts {
   readonly http: HttpClient;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** Draws the ids of new comments and issues. */
+  readonly chance?: Chance;
 }
 
 /**
  * Linear as a tracker: one project of it (docs/trackers/linear.md). Address and key come from the settings passed here.
  */
-export function createLinearTracker({ settings, http, clock, logger }: LinearTrackerParts): Tracker {
+export function createLinearTracker(given: LinearTrackerParts): Tracker {
+  const { settings, http, clock, logger, chance = systemChance } = given;
   const linear = readLinearSettings(settings);
   const { projectSlug, terminalStates } = linear;
   const send = createCallLinear({ settings: linear, http, clock, logger });
@@ -42,7 +48,7 @@ export function createLinearTracker({ settings, http, clock, logger }: LinearTra
   };
   const whose = createAssigneeLookup(linear.assignee, send);
   const rules = async (ask?: Ask): Promise<DispatchRules> => ({ terminalStates, assigneeId: await whose.find(ask) });
-  const parts = { call, projectSlug, clock, logger, rules };
+  const parts = { call, projectSlug, clock, logger, rules, chance };
   return {
     kind: 'linear',
     fetchByStates: async (states, ask) => {
@@ -70,9 +76,10 @@ export function createLinearTracker({ settings, http, clock, logger }: LinearTra
       });
     },
     fetchComments: (id, ask) => readComments(id, parts, ask),
+    fetchWriters: (id, ask) => readWriters(id, parts, ask),
     fetchSnapshot: createReadSnapshot(parts),
     pressure: () => http.pressure(),
-    nativeTools: [createLinearGraphql({ settings: linear, call, http, clock })],
+    nativeTools: [createLinearGraphql({ settings: linear, call, http, clock, chance })],
     changes: createLinearChanges(parts),
   };
 }

@@ -4,7 +4,7 @@ import { isSecureEnough } from '../../core/requests/endpoint.ts';
 import { Secret } from '../../core/text/secret.ts';
 import type { TrackerProfile } from '../../core/tracker-profile.ts';
 import { linearErrors } from './linear-errors.ts';
-import { isToolScope, toolScopes } from './linear-settings.ts';
+import { defaultToolScope, isToolScope, toolScopes } from './linear-settings.ts';
 
 /** The `linear` kind in a workflow file. All keys may also be directly under `tracker`, as in the first versions. */
 export const linearProfile: TrackerProfile = {
@@ -64,11 +64,11 @@ export const linearProfile: TrackerProfile = {
       name: 'tool_scope',
       type: 'string',
       description:
-        'What an agent can reach with `linear_graphql`: `project` limits it to the project of this file, `any` to everything that the key can reach.',
+        'What an agent can reach with `linear_graphql`: `issue` lets it change only its own issue, and read and create issues in the project; `project` lets it change every issue of the project; `any` gives it everything that the key can reach.',
       takesEffect: 'next run',
       guard: 'guarded',
       flat: true,
-      default: 'project',
+      default: defaultToolScope,
     },
   ],
   errors: linearErrors,
@@ -96,9 +96,9 @@ export const linearProfile: TrackerProfile = {
     if (provider.assignee !== null && typeof provider.assignee !== 'string') {
       refuse('assignee', 'must be text: a user id, an e-mail or `me`', linearErrors.invalid_linear_assignee.code);
     }
-    if (!isToolScope(provider.tool_scope ?? 'project')) {
+    if (!isToolScope(provider.tool_scope ?? defaultToolScope)) {
       const details = { problem: 'wrong_value', allowed: toolScopes };
-      refuse('tool_scope', 'must be `project` or `any`', 'invalid_tracker_config', details);
+      refuse('tool_scope', 'must be `issue`, `project` or `any`', 'invalid_tracker_config', details);
     }
     return problems;
   },

@@ -78,6 +78,7 @@ function resolveField(source: unknown, args: PageArguments, execution: Execution
     const shape = shapeOf(record.__typename, info.fieldName);
     if (shape.kind === 'time') return isoTime(shape.read(record as never));
     const value = shape.read(record as never, execution.workspace.records);
+    if (shape.kind === 'list') return value;
     return present(shape.kind === 'many' ? { list: value, type: shape.type } : value, args, execution, info);
   }
   const own = (source as Readonly<Record<string, unknown>>)[info.fieldName];

@@ -31,6 +31,8 @@ function matchesField(part: unknown, shape: Shape, record: LinearRecord | null, 
       return compare(withTimes(part, world.now), record === null ? null : shape.read(of));
     case 'one':
       return matches(part, shape.type, record === null ? null : shape.read(of, world.records), world);
+    case 'list':
+      throw new NotModelled(`a filter by ${shape.kind}`);
     case 'many':
       return matchesMany(part, shape.type, record === null ? [] : shape.read(of, world.records), world);
   }

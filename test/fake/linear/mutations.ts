@@ -39,12 +39,16 @@ export const mutations: Readonly<Record<string, (workspace: Workspace, args: nev
     return payload({ comment });
   },
   issueCreate: (workspace, { input }: { readonly input: Input }) => {
-    const { teamId, ...rest } = input as Input & { readonly teamId: string };
+    const { teamId, id, ...rest } = input as Input & { readonly teamId: string; readonly id?: string };
     const team = workspace.records.teams.get(teamId);
     if (team === undefined) throw entityNotFound('Team');
     // Without a project, the fake would use its first one.
-    const made = workspace.addIssue({ team: team.key, project: null });
-    return payload({ issue: workspace.updateIssue(made.id, changesOf(rest, made, workspace.records)) });
+    const made = workspace.addIssue({ team: team.key, project: null, ...(id === undefined ? {} : { id }) });
+    const issue = workspace.updateIssue(made.id, changesOf(rest, made, workspace.records));
+    // What is written with a new issue is no change of it.
+    const { history } = workspace.records;
+    for (const entry of history.values()) if (entry.issueId === issue.id) history.delete(entry.id);
+    return payload({ issue });
   },
   issueRelationCreate: (workspace, { input }: { readonly input: Input }) => {
     const names = ['issueId', 'relatedIssueId', 'type'];

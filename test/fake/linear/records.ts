@@ -92,6 +92,17 @@ export interface CommentRecord extends Kept {
   readonly externalUser: string | null;
 }
 
+/** A change of an issue's title or description; Linear keeps others too. */
+export interface HistoryRecord extends Kept {
+  readonly __typename: 'IssueHistory';
+  readonly issueId: string;
+  readonly toTitle: string | null;
+  readonly updatedDescription: boolean | null;
+  /** Null: nobody that Linear names. */
+  readonly userId: string | null;
+  readonly botActor: string | null;
+}
+
 export interface AttachmentRecord extends Kept {
   readonly __typename: 'Attachment';
   readonly issueId: string;
@@ -122,6 +133,7 @@ export type LinearRecord =
   | RelationRecord
   | CommentRecord
   | AttachmentRecord
+  | HistoryRecord
   | BotRecord
   | ExternalUserRecord;
 
@@ -136,6 +148,7 @@ export interface Records {
   readonly relations: Map<string, RelationRecord>;
   readonly comments: Map<string, CommentRecord>;
   readonly attachments: Map<string, AttachmentRecord>;
+  readonly history: Map<string, HistoryRecord>;
   /** Whose key it is. */
   viewerId: string;
 }
@@ -151,6 +164,7 @@ export function noRecords(): Records {
     relations: new Map(),
     comments: new Map(),
     attachments: new Map(),
+    history: new Map(),
     viewerId: '',
   };
 }

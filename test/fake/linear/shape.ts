@@ -2,6 +2,7 @@ import { NotModelled } from './failures.ts';
 import type {
   AttachmentRecord,
   CommentRecord,
+  HistoryRecord,
   IssueRecord,
   LabelRecord,
   LinearRecord,
@@ -24,6 +25,11 @@ export type Shape =
       readonly kind: 'one';
       readonly type: TypeName;
       readonly read: (record: never, records: Records) => LinearRecord | null;
+    }
+  /** A list without pages; nothing is filtered by it. */
+  | {
+      readonly kind: 'list';
+      readonly read: (record: never, records: Records) => readonly LinearRecord[] | null;
     }
   | {
       readonly kind: 'many';
@@ -145,6 +151,9 @@ const shapes: Readonly<Record<TypeName, Readonly<Record<string, Shape>>>> = {
     comments: many<IssueRecord>('Comment', ({ id }, { comments }) =>
       [...comments.values()].filter(({ issueId }) => issueId === id),
     ),
+    history: many<IssueRecord>('IssueHistory', ({ id }, { history }) =>
+      [...history.values()].filter(({ issueId }) => issueId === id),
+    ),
     // Seen at Linear: a blocker that is completed does not count.
     hasBlockedByRelations: value<IssueRecord>((issue, records) => hasOpenBlocker(issue, records)),
   },
@@ -171,6 +180,19 @@ const shapes: Readonly<Record<TypeName, Readonly<Record<string, Shape>>>> = {
     subtitle: own('subtitle'),
     url: own('url'),
     issue: one<AttachmentRecord>('Issue', ({ issueId }, { issues }) => issues.get(issueId)),
+  },
+  IssueHistory: {
+    toTitle: own('toTitle'),
+    updatedDescription: own('updatedDescription'),
+    actor: one<HistoryRecord>('User', ({ userId }, { users }) => users.get(userId ?? '')),
+    botActor: one<HistoryRecord>('ActorBot', ({ botActor, ...rest }) =>
+      botActor === null ? null : { ...rest, __typename: 'ActorBot', type: botActor, name: null },
+    ),
+    descriptionUpdatedBy: {
+      kind: 'list',
+      read: ({ updatedDescription, userId }: HistoryRecord, { users }) =>
+        updatedDescription === true ? [users.get(userId ?? '')].filter((user) => user !== undefined) : null,
+    },
   },
   ActorBot: { type: own('type'), name: own('name') },
   ExternalUser: { displayName: own('displayName') },

@@ -27,7 +27,7 @@ export interface Workspace {
   addTeam(team: NewTeam): TeamRecord;
   addProject(project: NewProject): ProjectRecord;
   addIssue(issue?: NewIssue): IssueRecord;
-  updateIssue(issue: string, changes: IssueChanges, options?: Touch): IssueRecord;
+  updateIssue(issue: string, changes: IssueChanges, options?: Touch & ChangedBy): IssueRecord;
   /** The first blocks the second. */
   relate(blocker: string, blocked: string, options?: RelationOptions): void;
   unrelate(blocker: string, blocked: string, options?: RelationOptions): void;
@@ -108,6 +108,13 @@ export interface NewAttachment {
 export interface Touch {
   /** Whether `updatedAt` of the issue moves. */
   readonly touch?: boolean;
+}
+
+export interface ChangedBy {
+  /** By name or id; the owner of the key unless said. Null: nobody that Linear names. */
+  readonly by?: string | null;
+  /** The kind of integration that did it. */
+  readonly bot?: string | null;
 }
 
 export interface RelationOptions {
@@ -235,8 +242,20 @@ export function createWorkspace(now: () => number): Workspace {
       records.projects.set(project.id, project);
       return project;
     },
-    updateIssue: (name, changes, { touch = true } = {}) => {
+    updateIssue: (name, changes, { touch = true, by = records.viewerId, bot = null } = {}) => {
       const issue = issueOf(name);
+      if (changes.title !== undefined || changes.description !== undefined) {
+        const entry = {
+          __typename: 'IssueHistory' as const,
+          ...kept(undefined),
+          issueId: issue.id,
+          toTitle: changes.title ?? null,
+          updatedDescription: changes.description === undefined ? null : true,
+          userId: by === null ? null : userOf(by).id,
+          botActor: bot,
+        };
+        records.history.set(entry.id, entry);
+      }
       change(issue, changes);
       touchIssue(issue, touch);
       return issue;

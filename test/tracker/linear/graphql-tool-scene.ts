@@ -23,7 +23,7 @@ export function toolScene(
   provider: Readonly<Record<string, unknown>> = {},
   options: Parameters<typeof linearScene>[1] = {},
 ): ToolScene {
-  const scene = linearScene(provider, options);
+  const scene = linearScene({ tool_scope: 'project', ...provider }, options);
   scene.linear.addProject({ slugId: 'other' });
   scene.linear.addTeam({ key: 'OPS' });
   for (const project of scene.linear.records.projects.values()) project.teamKeys = ['BAT'];

@@ -140,7 +140,8 @@ describe('inside the project', () => {
   it('an agent files a follow-up in the same project and relates it', async () => {
     const { ask, linear, inside, sibling, project, team } = scene();
     const query = `mutation Follow($input: IssueCreateInput!) { issueCreate(input: $input) { success issue { identifier project { slugId } } } }`;
-    const input = { projectId: project, teamId: team, title: 'Follow up', parentId: inside };
+    const stateId = [...linear.records.states.values()].find(({ name }) => name === 'Backlog')?.id;
+    const input = { projectId: project, teamId: team, stateId, title: 'Follow up', parentId: inside };
     expect(await ask({ query, variables: { input } })).toMatchObject({
       success: true,
       said: { data: { issueCreate: { issue: { identifier: 'BAT-4', project: { slugId: 'baton' } } } } },

@@ -29,12 +29,12 @@ describe('the profile of Linear', () => {
     expect(given({ endpoint, allow_insecure_endpoint: allowInsecure })).toEqual([]);
   });
 
-  it.each(['project', 'any', null, undefined])('accepts %s as the scope of agents', (scope) => {
+  it.each(['issue', 'project', 'any', null, undefined])('accepts %s as the scope of agents', (scope) => {
     expect(given({ tool_scope: scope })).toEqual([]);
     const settings = linearSettings(scope === undefined ? {} : { tool_scope: scope });
     const { provider } = settings;
     const wanted = { ...settings, provider: { ...provider, endpoint: 'https://linear.test' } };
-    expect(readLinearSettings(wanted).toolScope).toBe(scope ?? 'project');
+    expect(readLinearSettings(wanted).toolScope).toBe(scope ?? 'issue');
   });
 
   it.each(['Any', 'workspace', '', ' any', 7, true, ['any']])('refuses %j as the scope of agents', (scope) => {
@@ -43,13 +43,13 @@ describe('the profile of Linear', () => {
         code: 'invalid_tracker_config',
         severity: 'error',
         key: 'tracker.provider.tool_scope',
-        details: { problem: 'wrong_value', allowed: ['project', 'any'] },
+        details: { problem: 'wrong_value', allowed: ['issue', 'project', 'any'] },
       },
     ]);
     expect(() => readLinearSettings(linearSettings({ endpoint: 'https://linear.test', tool_scope: scope }))).toThrow(
       expect.objectContaining({
         code: 'invalid_tracker_config',
-        details: { key: 'tracker.provider.tool_scope', problem: 'wrong_value', allowed: ['project', 'any'] },
+        details: { key: 'tracker.provider.tool_scope', problem: 'wrong_value', allowed: ['issue', 'project', 'any'] },
       }),
     );
   });

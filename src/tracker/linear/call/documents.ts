@@ -132,11 +132,28 @@ export const issueCommentsOperation: Operation = operation(
     nodes {
       comments(first: $commentFirst, orderBy: createdAt) {
         nodes {
-          body createdAt
+          id body createdAt
           user { id email displayName }
           botActor { type name }
           externalUser { displayName }
         }
+        pageInfo { hasNextPage }
+      }
+    }
+  }
+}`,
+);
+
+/** Who changed an issue, newest first; more changes than one page make its text unknown. */
+export const issueWritersOperation: Operation = operation(
+  'BatonIssueWriters',
+  `query BatonIssueWriters($filter: IssueFilter!) {
+  issues(filter: $filter, first: 1) {
+    nodes {
+      creator { id email }
+      botActor { type }
+      history(first: ${wholePage}) {
+        nodes { toTitle updatedDescription actor { id email } botActor { type } descriptionUpdatedBy { id email } }
         pageInfo { hasNextPage }
       }
     }
@@ -170,8 +187,8 @@ ${issueFields}`,
 
 export const commentOperation: Operation = operation(
   'BatonComment',
-  `mutation BatonComment($issueId: String!, $body: String!) {
-  commentCreate(input: { issueId: $issueId, body: $body }) { success }
+  `mutation BatonComment($id: String!, $issueId: String!, $body: String!) {
+  commentCreate(input: { id: $id, issueId: $issueId, body: $body }) { success }
 }`,
 );
 

@@ -1,7 +1,8 @@
 import { isInputObjectType, isObjectType } from 'graphql';
 import type { ToolAnswer } from '../../../core/tool-set.ts';
-import type { Ask } from '../../tracker.ts';
+import type { Ask, WrittenText } from '../../tracker.ts';
 import type { CallLinear } from '../call/call-linear.ts';
+import type { LinearSettings } from '../linear-settings.ts';
 import { narrowDocument } from './narrow-document.ts';
 import { projectSchema } from './project-schema.ts';
 import { failed } from './tool-answer.ts';
@@ -10,7 +11,13 @@ import { verifyNamed } from './verify-named.ts';
 
 interface Parts {
   readonly call: CallLinear;
-  readonly projectSlug: string;
+  readonly settings: LinearSettings;
+  readonly newId: () => string;
+}
+
+/** A document that may be sent, with the texts that it writes. */
+interface Fit extends ToolInput {
+  readonly written: readonly WrittenText[];
 }
 
 /** Returns the document that may be sent for the agent's input, or the reasons why nothing may be sent. */
@@ -18,11 +25,20 @@ export async function fitToProject(
   { query, variables }: ToolInput,
   parts: Parts,
   ask: Ask,
-): Promise<ToolInput | { readonly refused: readonly string[] }> {
-  const narrowed = narrowDocument(query, variables, parts.projectSlug);
+): Promise<Fit | { readonly refused: readonly string[] }> {
+  const { call, newId, settings } = parts;
+  const { projectSlug, activeStates, toolScope } = settings;
+  const narrowed = narrowDocument(query, variables, projectSlug, newId);
   if (!('query' in narrowed)) return { refused: narrowed };
-  const outside = await verifyNamed(narrowed.named, parts, ask);
-  return outside.length > 0 ? { refused: outside } : { query: narrowed.query, variables: narrowed.variables };
+  // Without a run there is no issue that may be changed.
+  const ownIssue = toolScope === 'issue' ? (ask.run?.issueId ?? '') : null;
+  const { refused, issueIds } = await verifyNamed(narrowed.named, { call, projectSlug, activeStates, ownIssue }, ask);
+  if (refused.length > 0) return { refused };
+  const written = narrowed.written.map(({ kind, name }) => ({
+    kind,
+    id: kind === 'issue' ? (issueIds.get(name) ?? name) : name,
+  }));
+  return { query: narrowed.query, variables: narrowed.variables, written };
 }
 
 /** Lists the allowed fields and says who can allow more, so that an agent does not have to guess. */
@@ -33,7 +49,7 @@ export function refusal(refused: readonly string[], projectSlug: string): ToolAn
     refused,
     allowed: Object.fromEntries([...types].flatMap((type) => allowedOf(type) ?? [])),
     next_step:
-      'Use only the allowed fields. If the task needs more, say so: a person can set `tracker.provider.tool_scope: any` in `WORKFLOW.md`.',
+      'Use only the allowed fields. If the task needs more, say so: a person can set `tracker.provider.tool_scope: project`, or `tool_scope: any`, in `WORKFLOW.md`.',
   });
 }
 

@@ -11,6 +11,7 @@ import {
   getVariableValues,
   isInputObjectType,
   Kind,
+  type ObjectFieldNode,
   type OperationDefinitionNode,
   OverlappingFieldsCanBeMergedRule,
   parse,
@@ -31,6 +32,13 @@ export interface Narrowed {
   readonly query: string;
   readonly variables: Readonly<Record<string, unknown>>;
   readonly named: Named;
+  /** Texts that the document writes: named as in the document, or by the new id that it has been given. */
+  readonly written: readonly WrittenName[];
+}
+
+export interface WrittenName {
+  readonly kind: 'issue' | 'comment';
+  readonly name: string;
 }
 
 /**
@@ -39,7 +47,7 @@ export interface Narrowed {
  */
 export type Named = Readonly<Record<Mark, ReadonlySet<string>>>;
 
-const marks = ['issue', 'comment', 'project', 'team'] as const;
+const marks = ['issue', 'comment', 'project', 'team', 'changed', 'idle'] as const;
 type Mark = (typeof marks)[number];
 type Finds = Readonly<Record<Mark, Set<string>>>;
 
@@ -57,12 +65,14 @@ const rules = specifiedRules.filter((rule) => rule !== OverlappingFieldsCanBeMer
  * - Every fragment is read, used or not. Every operation is read, and there may be only one, so that no other one can
  *   be chosen.
  * - A narrowed filter stays narrowed whatever it contains: it is joined by `and`, never merged.
+ * - What it creates gets an id from Baton, so that it is known before it is sent.
  * - A document that cannot be read or is not allowed is refused: the result is the list of reasons.
  */
 export function narrowDocument(
   query: string,
   variables: Readonly<Record<string, unknown>>,
   projectSlug: string,
+  newId: () => string,
 ): Narrowed | readonly string[] {
   try {
     const document = parse(query, { maxTokens: mostTokens, noLocation: true });
@@ -74,7 +84,7 @@ export function narrowDocument(
     if (problems.length > 0) return problems.map(({ message }) => message);
     const read = getVariableValues(projectSchema(), operation.variableDefinitions ?? [], variables, { maxErrors: 10 });
     if (read.errors !== undefined) return read.errors.map(({ message }) => message);
-    return narrowed(document, operation, read.variableValues, projectSlug);
+    return narrowed(document, operation, read.variableValues, { projectSlug, newId });
   } catch (thrown) {
     if (thrown instanceof GraphQLError) return [thrown.message];
     // A document nested too deep for this parser is refused.
@@ -87,10 +97,13 @@ function narrowed(
   document: DocumentNode,
   operation: OperationDefinitionNode,
   values: VariableValues,
-  projectSlug: string,
+  { projectSlug, newId }: { readonly projectSlug: string; readonly newId: () => string },
 ): Narrowed {
   const types = new TypeInfo(projectSchema());
-  const named: Finds = { issue: new Set(), comment: new Set(), project: new Set(), team: new Set() };
+  const named: Finds = Object.fromEntries(marks.map((mark) => [mark, new Set()])) as unknown as Finds;
+  const written: WrittenName[] = [];
+  /** Variables that are the input of something new, each with its id. */
+  const newIds = new Map<string, string>();
   /** Variables that are a whole filter, each with the filter to use when the variable has no value. */
   const filters = new Map<string, IssueFilter>();
   const forced = visit(
@@ -102,7 +115,12 @@ function narrowed(
           // An unknown field stops here, even if validation let it pass.
           if (!field) throw new GraphQLError(`Cannot query field "${node.name.value}".`);
           collectFromField(field, node, values, named);
-          return withForcedFilters(field, node, filters, projectSlug);
+          written.push(...writtenBy(field, node, values));
+          const kind = creates[field.name];
+          if (kind === undefined) return withForcedFilters(field, node, filters, projectSlug);
+          const id = newId();
+          written.push({ kind, name: id });
+          return withNewId(node, id, newIds);
         },
       },
     }),
@@ -117,11 +135,13 @@ function narrowed(
   const given = Object.fromEntries(
     (operation.variableDefinitions ?? []).flatMap(({ variable }): [string, unknown][] => {
       const name = variable.name.value;
-      const value = values.coerced[name] ?? filters.get(name) ?? values.coerced[name];
+      const id = newIds.get(name);
+      const own = values.coerced[name];
+      const value = id === undefined ? (own ?? filters.get(name) ?? own) : { ...(own as object), id };
       return value === undefined ? [] : [[name, value]];
     }),
   );
-  return { query: print(sent), variables: given, named };
+  return { query: print(sent), variables: given, named, written };
 }
 
 function collectFromField(
@@ -134,6 +154,38 @@ function collectFromField(
   for (const argument of field.args) collect(argument, given[argument.name], named);
 }
 
+/** Mutations that create a text. */
+const creates: Readonly<Record<string, WrittenName['kind']>> = { issueCreate: 'issue', commentCreate: 'comment' };
+
+/** The text that a field changes, by the name in the document. */
+function writtenBy(
+  field: GraphQLField<unknown, unknown>,
+  node: FieldNode,
+  values: VariableValues,
+): readonly WrittenName[] {
+  if (field.name !== 'issueUpdate' && field.name !== 'commentUpdate') return [];
+  const { id, input } = getArgumentValues(field, node, values) as { id: string; input: Record<string, unknown> };
+  if (field.name === 'commentUpdate') return [{ kind: 'comment', name: id }];
+  return Object.hasOwn(input, 'title') || Object.hasOwn(input, 'description') ? [{ kind: 'issue', name: id }] : [];
+}
+
+/** Linear takes the id of something new from its input. */
+function withNewId(node: FieldNode, id: string, newIds: Map<string, string>): FieldNode | undefined {
+  const given = node.arguments?.find(({ name }) => name.value === 'input');
+  if (given?.value.kind === Kind.VARIABLE) {
+    newIds.set(given.value.name.value, id);
+    return undefined;
+  }
+  if (given?.value.kind !== Kind.OBJECT) throw new GraphQLError(`"${node.name.value}" needs an input.`);
+  const field: ObjectFieldNode = {
+    kind: Kind.OBJECT_FIELD,
+    name: { kind: Kind.NAME, value: 'id' },
+    value: { kind: Kind.STRING, value: id },
+  };
+  const input = { ...given, value: { ...given.value, fields: [...given.value.fields, field] } };
+  return { ...node, arguments: (node.arguments ?? []).map((each) => (each === given ? input : each)) };
+}
+
 /** Collects every marked name in a value that was read by its type. */
 function collect(definition: GraphQLArgument | GraphQLInputField, value: unknown, named: Finds): void {
   if (value === undefined || value === null) return;
@@ -144,9 +196,16 @@ function collect(definition: GraphQLArgument | GraphQLInputField, value: unknown
   for (const mark of marks) if (hasMark(definition, mark)) named[mark].add(String(value));
   const type = getNamedType(definition.type);
   if (!isInputObjectType(type)) return;
+  if (type.name === 'IssueRelationCreateInput') named.changed.add(changedByRelation(value));
   for (const [name, part] of Object.entries(type.getFields())) {
     collect(part, (value as Readonly<Record<string, unknown>>)[name], named);
   }
+}
+
+/** A relation changes the issue that is blocked by it, or becomes a duplicate by it, or names another. */
+function changedByRelation(input: unknown): string {
+  const { type, issueId, relatedIssueId } = input as Readonly<Record<string, string>>;
+  return String(type === 'blocks' ? relatedIssueId : issueId);
 }
 
 function withForcedFilters(

@@ -1,7 +1,7 @@
 import { buildSchema, type GraphQLSchema } from 'graphql';
 
 /**
- * What an agent may send to Linear with `tool_scope: project`: a part of Linear's schema, and nothing that is not
+ * What an agent may send to Linear with `tool_scope: issue` or `project`: a part of Linear's schema, and nothing that is not
  * written here. A document that is valid by it stays inside the project, provided that the requirements of its marks
  * were met. What must hold (a test compares each line with Linear's schema):
  *
@@ -13,8 +13,8 @@ import { buildSchema, type GraphQLSchema } from 'graphql';
  *   person.
  * - No change moves an issue to another project or team, deletes, writes in another name, or starts another agent.
  *
- * The marks: `@issue` and `@comment` must be in the project; `@project` must be the project; `@team` must be one of its
- * teams; `@inProject` and `@ofWorkspace` are filters that are narrowed to the project, and to labels that belong to no
+ * The marks: `@issue` and `@comment` must be in the project; with `@changed` they are changed; `@project` must be the
+ * project; `@team` must be one of its teams; `@idle` is a state in which no agent works; `@inProject` and `@ofWorkspace` are filters that are narrowed to the project, and to labels that belong to no
  * team.
  */
 const page =
@@ -28,6 +28,8 @@ const text = [
 const definitions = `
 directive @issue on ARGUMENT_DEFINITION | INPUT_FIELD_DEFINITION
 directive @comment on ARGUMENT_DEFINITION | INPUT_FIELD_DEFINITION
+directive @changed on ARGUMENT_DEFINITION | INPUT_FIELD_DEFINITION
+directive @idle on INPUT_FIELD_DEFINITION
 directive @project on ARGUMENT_DEFINITION | INPUT_FIELD_DEFINITION
 directive @team on ARGUMENT_DEFINITION | INPUT_FIELD_DEFINITION
 directive @inProject on ARGUMENT_DEFINITION
@@ -53,15 +55,15 @@ type Query {
 
 type Mutation {
   issueCreate(input: IssueCreateInput!): IssuePayload!
-  issueUpdate(id: String! @issue, input: IssueUpdateInput!): IssuePayload!
+  issueUpdate(id: String! @issue @changed, input: IssueUpdateInput!): IssuePayload!
   issueRelationCreate(input: IssueRelationCreateInput!): IssueRelationPayload!
   commentCreate(input: CommentCreateInput!): CommentPayload!
-  commentUpdate(id: String! @comment, input: CommentUpdateInput!): CommentPayload!
+  commentUpdate(id: String! @comment @changed, input: CommentUpdateInput!): CommentPayload!
   attachmentCreate(input: AttachmentCreateInput!): AttachmentPayload!
-  attachmentLinkURL(issueId: String! @issue, url: String!, title: String): AttachmentPayload!
-  attachmentLinkGitHubPR(issueId: String! @issue, url: String!, title: String, linkKind: GitLinkKind): AttachmentPayload!
+  attachmentLinkURL(issueId: String! @issue @changed, url: String!, title: String): AttachmentPayload!
+  attachmentLinkGitHubPR(issueId: String! @issue @changed, url: String!, title: String, linkKind: GitLinkKind): AttachmentPayload!
   attachmentLinkGitLabMR(
-    issueId: String! @issue, url: String!, title: String, number: Float!, projectPathWithNamespace: String!
+    issueId: String! @issue @changed, url: String!, title: String, number: Float!, projectPathWithNamespace: String!
   ): AttachmentPayload!
   fileUpload(contentType: String!, filename: String!, size: Int!): UploadPayload!
 }
@@ -75,7 +77,7 @@ input IssueCreateInput {
   priority: Int
   estimate: Int
   dueDate: TimelessDate
-  stateId: String
+  stateId: String! @idle
   assigneeId: String
   labelIds: [String!]
 }
@@ -93,10 +95,10 @@ input IssueUpdateInput {
   removedLabelIds: [String!]
 }
 input IssueRelationCreateInput { issueId: String! @issue, relatedIssueId: String! @issue, type: IssueRelationType! }
-input CommentCreateInput { issueId: String! @issue, parentId: String @comment, body: String }
+input CommentCreateInput { issueId: String! @issue @changed, parentId: String @comment, body: String }
 input CommentUpdateInput { body: String }
 input AttachmentCreateInput {
-  issueId: String! @issue
+  issueId: String! @issue @changed
   title: String!
   url: String!
   subtitle: String

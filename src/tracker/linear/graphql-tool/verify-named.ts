@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { BatonError } from '../../../core/baton-error.ts';
+import { normalizeState } from '../../../core/issue/issue.ts';
 import type { Ask } from '../../tracker.ts';
 import type { CallLinear } from '../call/call-linear.ts';
 import type { Operation } from '../call/documents.ts';
@@ -11,12 +12,13 @@ const mostNamed = 25;
 
 const identifier = /^[a-z][a-z0-9_]*-[1-9][0-9]*$/i;
 
-const ofProject = z.object({ project: z.object({ slugId: z.string() }).nullable() });
+const ofProject = z.object({ id: z.string(), project: z.object({ slugId: z.string() }).nullable() });
 const answer = z.looseObject({
   projects: z.object({
     nodes: z.array(z.object({ id: z.string(), teams: z.object({ nodes: z.array(z.object({ id: z.string() })) }) })),
   }),
 });
+const stateOf = z.object({ name: z.string(), team: z.object({ id: z.string() }) });
 const issueOf = {
   issue: ofProject,
   comment: z.object({ issue: ofProject.nullable() }).transform(({ issue }) => issue),
@@ -25,61 +27,103 @@ const issueOf = {
 interface Parts {
   readonly call: CallLinear;
   readonly projectSlug: string;
+  /** Normalised. */
+  readonly activeStates: ReadonlySet<string>;
+  /** The only issue that may be changed, by its id; null: all of the project. */
+  readonly ownIssue: string | null;
+}
+
+/** Why some named things are not allowed, and the ids of the issues by their names. */
+export interface Verified {
+  readonly refused: readonly string[];
+  readonly issueIds: ReadonlyMap<string, string>;
 }
 
 /**
- * Returns why some named things are not in the project; empty when all are. One read covers all of them, through the
+ * Finds out whether named things are in the project, whether only the own issue is changed, and whether new issues begin
+ * in a state in which no agent works: otherwise one run could start another with any text. One read covers all of them, through the
  * same Linear fields that take the names afterwards, so that a name means the same both times. Nothing is cached,
  * because an issue may move. A name that Linear does not know gets the same answer as one outside the project, so the
  * agent cannot tell the two apart.
  */
 export async function verifyNamed(
-  { issue, comment, project, team }: Named,
-  { call, projectSlug }: Parts,
+  { issue, comment, project, team, changed, idle }: Named,
+  { call, projectSlug, activeStates, ownIssue }: Parts,
   ask: Ask,
-): Promise<readonly string[]> {
+): Promise<Verified> {
   const known = (name: string): boolean => isPossibleId(name) || identifier.test(name);
   const asked = [
     ...[...issue].map((name) => ({ kind: 'issue' as const, name, isPossible: known(name) })),
     ...[...comment].map((name) => ({ kind: 'comment' as const, name, isPossible: isPossibleId(name) })),
+    ...[...idle].map((name) => ({ kind: 'workflowState' as const, name, isPossible: isPossibleId(name) })),
   ];
+  const refused = (...reasons: readonly string[]): Verified => ({ refused: reasons, issueIds: new Map() });
   // The slug is the project's own name and needs no lookup.
   const projects = [...project].filter((name) => name !== projectSlug);
   const count = asked.length + projects.length + team.size;
-  if (count === 0) return [];
+  if (count === 0) return refused();
   if (count > mostNamed)
-    return [`The document names ${count} issues, comments, projects and teams. At most ${mostNamed} are allowed.`];
+    return refused(
+      `The document names ${count} issues, comments, states, projects and teams. At most ${mostNamed} are allowed.`,
+    );
   const impossible = asked.filter(({ isPossible }) => !isPossible);
-  if (impossible.length > 0) return impossible.map(({ kind, name }) => notHere(kind, name));
+  if (impossible.length > 0) return refused(...impossible.map(({ kind, name }) => notHere(kind, name)));
 
   const { operation, variables } = scopeRead(asked, projectSlug);
   const found = await call(operation, variables, answer, ask).catch((thrown: unknown) => {
     if (isAboutNothing(thrown)) return null;
     throw thrown;
   });
-  if (found === null) return asked.map(({ kind, name }) => `${notHere(kind, name)} (at least one of those named)`);
+  if (found === null)
+    return refused(...asked.map(({ kind, name }) => `${notHere(kind, name)} (at least one of those named)`));
   const here = found.projects.nodes[0];
   const teams = here?.teams.nodes.map(({ id }) => id) ?? [];
-  return [
+  const issueAt = (kind: 'issue' | 'comment', at: number): z.output<typeof ofProject> | null =>
+    issueOf[kind].safeParse(found[`a${at}`]).data ?? null;
+  const issueIds = new Map(
+    asked.flatMap(({ kind, name }, at) => {
+      const id = kind === 'workflowState' ? undefined : issueAt(kind, at)?.id;
+      return id === undefined ? [] : [[name, id] as const];
+    }),
+  );
+  const outside = [
     ...asked.filter(({ kind }, at) => {
-      const read = issueOf[kind].safeParse(found[`a${at}`]);
-      return !read.success || read.data?.project?.slugId !== projectSlug;
+      if (kind !== 'workflowState') return issueAt(kind, at)?.project?.slugId !== projectSlug;
+      const state = stateOf.safeParse(found[`a${at}`]).data;
+      return state === undefined || !teams.includes(state.team.id);
     }),
     ...projects.filter((name) => name !== here?.id).map((name) => ({ kind: 'project', name })),
     ...[...team].filter((name) => !teams.includes(name)).map((name) => ({ kind: 'team', name })),
   ].map(({ kind, name }) => notHere(kind, name));
+  const others = ownIssue === null ? [] : [...changed].filter((name) => issueIds.get(name) !== ownIssue);
+  const active = asked.filter(
+    ({ kind }, at) =>
+      kind === 'workflowState' && activeStates.has(normalizeState(stateOf.safeParse(found[`a${at}`]).data?.name ?? '')),
+  );
+  const reasons = [
+    ...outside,
+    ...others.map((name) => `"${name}" is not, and not on, the issue of this run, which is the only one to change.`),
+    ...active.map(({ name }) => `Agents work on issues in the state "${name}"; create the issue in another state.`),
+  ];
+  return { refused: reasons, issueIds };
 }
+
+type Looked = 'issue' | 'comment' | 'workflowState';
 
 /** The read for these names. Its document depends on their number; the names are variables. */
 export function scopeRead(
-  asked: readonly { readonly kind: 'issue' | 'comment'; readonly name: string }[],
+  asked: readonly { readonly kind: Looked; readonly name: string }[],
   projectSlug: string,
 ): { readonly operation: Operation; readonly variables: Readonly<Record<string, string>> } {
-  const place = 'project { slugId }';
+  const place = 'id project { slugId }';
+  const wanted: Readonly<Record<Looked, string>> = {
+    issue: place,
+    comment: `issue { ${place} }`,
+    workflowState: 'name team { id }',
+  };
   const declared = asked.map((_, at) => `, $a${at}: String!`).join('');
   const reads = asked.map(({ kind }, at) => {
-    const what = kind === 'issue' ? place : `issue { ${place} }`;
-    return `  a${at}: ${kind}(id: $a${at}) { ${what} }\n`;
+    return `  a${at}: ${kind}(id: $a${at}) { ${wanted[kind]} }\n`;
   });
   const text = `query BatonToolScope($slug: String!${declared}) {
 ${reads.join('')}  projects(filter: { slugId: { eq: $slug } }, first: 1) { nodes { id teams(first: 50) { nodes { id } } } }
@@ -91,7 +135,7 @@ ${reads.join('')}  projects(filter: { slugId: { eq: $slug } }, first: 1) { nodes
 function notHere(kind: string, name: string): string {
   return kind === 'project' || kind === 'team'
     ? `The ${kind} "${name}" is not ${kind === 'project' ? 'the configured one' : 'a team of the project'}; give its id.`
-    : `The ${kind} "${name}" is not in the project.`;
+    : `The ${kind === 'workflowState' ? 'state' : kind} "${name}" is not in the project.`;
 }
 
 /** Linear has no issue or comment of that name, which it reports with an error for the whole read. */

@@ -25,15 +25,18 @@ const shown = z
  */
 const comment = z
   .object({
+    id: z.string().min(1).optional().catch(undefined),
     body: z.string(),
     createdAt: time,
     user: z.unknown(),
     botActor: z.unknown(),
     externalUser: z.unknown(),
   })
-  .transform(({ body, createdAt, user, botActor, externalUser }): Omit<IssueComment, 'leftOut'> => {
-    const isByPerson = (botActor ?? null) === null && (externalUser ?? null) === null;
+  .transform(({ id, body, createdAt, user, botActor, externalUser }): Omit<IssueComment, 'leftOut'> => {
+    // Without an id nobody can tell whether a run wrote it.
+    const isByPerson = id !== undefined && (botActor ?? null) === null && (externalUser ?? null) === null;
     return {
+      ...(id === undefined ? {} : { id }),
       author: shown.parse({ user, botActor, externalUser }),
       authorNames: (isByPerson ? person.parse(user ?? null) : null) ?? [],
       at: createdAt,
