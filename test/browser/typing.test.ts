@@ -107,7 +107,7 @@ describeInChromium('updates do not interrupt typing, reading or the keyboard', (
     await refuses('issue_steer');
     await part(page.locator('.note-state'), 'issue_steer').click();
     await page.keyboard.press('Enter');
-    await rowOf(page, 'running', id).getByText('told: mind it n g b j x ?').waitFor();
+    await rowOf(page, 'running', id).getByText('received: mind it n g b j x ?').waitFor();
     // The row that stayed for the note disappears with it; the focus moves to another row.
     await rowOf(page, 'waiting', id).waitFor({ state: 'detached' });
     await expect.poll(focus, patient).toMatch(/^BAT-\d: /);

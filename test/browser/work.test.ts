@@ -45,14 +45,14 @@ describeInChromium('a day of work at the dashboard', (browser) => {
     await action(page, 'issue_steer', id).click();
     await field('issue_steer').fill('look to the left');
     await page.keyboard.press('Enter');
-    await rowOf(page, 'running', id).getByText('told: look to the left').waitFor();
+    await rowOf(page, 'running', id).getByText('received: look to the left').waitFor();
 
     await rowOf(page, 'running', id)
       .getByRole('link', { name: `${id}: Steer me` })
       .click();
     await openTab(page, 'transcript');
     const transcript = page.locator('section.transcript');
-    await reads(transcript, /told: look to the left/);
+    await reads(transcript, /received: look to the left/);
     expect(await transcript.innerText()).not.toContain('needle');
     scene.allow('steered');
     await reads(transcript, /The needle is here/);
@@ -134,9 +134,9 @@ describeInChromium('a day of work at the dashboard', (browser) => {
     expect(await word.inputValue()).toBe('half a sentence');
     await word.fill('a whole sentence');
     await page.locator('form.note button[type=submit]').click();
-    await rowOf(page, 'running', 'BAT-1').getByText('told: a whole sentence').waitFor();
+    await rowOf(page, 'running', 'BAT-1').getByText('received: a whole sentence').waitFor();
     // The other window stayed open.
-    await rowOf(other.page, 'running', 'BAT-1').getByText('told: a whole sentence').waitFor();
+    await rowOf(other.page, 'running', 'BAT-1').getByText('received: a whole sentence').waitFor();
     // Messages of the browser: the daemon was gone, or had just started without its projects.
     const refused = /^console: Failed to load resource: (?:net::ERR_|.*\b503\b)/;
     for (const each of [window, other]) expect(each.wrong.splice(0).filter((text) => !refused.test(text))).toEqual([]);

@@ -64,8 +64,8 @@ describe.concurrent('an agent that asks a running daemon', liveTest, () => {
     expect(await startProgram(place, 'sh', ['-c', script]).ended).toMatchObject({ code: 0, stderr: '' });
     await soon(async () => {
       const log = (await batonHere(place, 'runs', 'log', 'BAT-1')).stdout;
-      expect(log).toContain('told: mind the step');
-      expect(log).toMatch(/told: one\s+two/);
+      expect(log).toContain('received: mind the step');
+      expect(log).toMatch(/received: one\s+two/);
     });
     expect(await runsOf(place)).toMatchObject([{ outcome: null }]);
 

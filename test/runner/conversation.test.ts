@@ -326,7 +326,7 @@ describe('a message of a person', () => {
     expect(staged.events).toContainEqual(
       expect.objectContaining({ name: 'person_said', payload: { kind: 'steer', text: 'Use the other door.' } }),
     );
-    await expect.poll(() => staged.events.at(-1)?.summary, { timeout: 20_000 }).toBe('told: Use the other door.');
+    await expect.poll(() => staged.events.at(-1)?.summary, { timeout: 20_000 }).toBe('received: Use the other door.');
     staged.run.stop('shutdown');
     await expect(staged.run.steer('late')).rejects.toMatchObject({ code: 'command_refused' });
     await staged.end();
