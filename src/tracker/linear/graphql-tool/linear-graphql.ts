@@ -46,7 +46,7 @@ export function createLinearGraphql({ settings, call, http, clock, chance }: Too
 
   async function run(input: ToolInput, ask: Ask): Promise<ToolAnswer> {
     if (toolScope === 'any') {
-      // Nobody has read what it changes; at least the issue of the run is no longer a person's.
+      // Baton does not know what the request changes. At least the issue of the run is no longer trusted.
       if (ask.run !== undefined && asksForChange.test(input.query))
         await ask.run.onWrite({ kind: 'issue', id: ask.run.issueId });
       return post(input, ask);

@@ -33,7 +33,7 @@ const comment = z
     externalUser: z.unknown(),
   })
   .transform(({ id, body, createdAt, user, botActor, externalUser }): Omit<IssueComment, 'leftOut'> => {
-    // Without an id nobody can tell whether a run wrote it.
+    // Without an id Baton cannot know whether a run wrote it.
     const isByPerson = id !== undefined && (botActor ?? null) === null && (externalUser ?? null) === null;
     return {
       ...(id === undefined ? {} : { id }),

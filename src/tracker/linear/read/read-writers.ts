@@ -6,7 +6,7 @@ import { person } from './linear-record.ts';
 import { forAgent, issueNotFound } from './read-comments.ts';
 import type { ReadParts } from './read-issues.ts';
 
-/** One change of an issue. A change by a bot or by nobody that Linear names has no author. */
+/** One change of an issue. A change by a bot or by someone that Linear does not name has no author. */
 const change = z.object({
   toTitle: z.unknown(),
   updatedDescription: z.unknown(),
@@ -29,7 +29,7 @@ const answer = z.object({
 
 type Writer = readonly string[];
 
-const nobody: Writer = [];
+const unknownWriter: Writer = [];
 
 /** Everyone who wrote the title or the description of an issue, each by their names; without names where unknown. */
 export async function readWriters(id: string, parts: ReadParts, given?: Ask): Promise<readonly Writer[]> {
@@ -44,7 +44,7 @@ export async function readWriters(id: string, parts: ReadParts, given?: Ask): Pr
     byPerson(creator, botActor),
     ...history.nodes.flatMap(writersOf),
     // Who made the changes before those is not known.
-    ...(history.pageInfo.hasNextPage ? [nobody] : []),
+    ...(history.pageInfo.hasNextPage ? [unknownWriter] : []),
   ];
 }
 
@@ -60,5 +60,5 @@ function writersOf(entry: z.output<typeof change>): readonly Writer[] {
 }
 
 function byPerson(names: Writer | null, bot: unknown): Writer {
-  return (bot ?? null) === null ? (names ?? nobody) : nobody;
+  return (bot ?? null) === null ? (names ?? unknownWriter) : unknownWriter;
 }
