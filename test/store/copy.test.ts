@@ -185,6 +185,7 @@ async function fillEverything(store: Store): Promise<void> {
     await tables.runs.record('r1', 1, { lastMessage: 'm', evidence: { changed: true, fingerprint: '漢', git: null } });
     await tables.runs.noteRemoval('r1', { at: 1, keptBecause: 'it', saved: [] });
     await tables.pins.put({ ...key, identifier: 'x', since: 1, author });
+    await tables.runTexts.put({ project, kind: 'issue', textId: 't', runId: 'r', at: 1 });
     await tables.held.put({ ...key, identifier: 'x', code: 'person', reason: 'r', since: 1, runId: null });
     await tables.counters.add(key, 'n', Number.MAX_SAFE_INTEGER);
     for (const owner of ['', 'me', 'you']) await tables.jobTimers.put({ ...timer, owner });

@@ -19,8 +19,8 @@ describe('the issue editor of the board', () => {
   it('files an issue once, even if the answer is lost, and returns its identifier', async () => {
     const { board, editor, by } = await staged();
     const fields = { title: 'One', priority: 2, labels: ['a'] };
-    expect(await editor.file(fields, by)).toBe('BAT-1');
-    expect(await editor.file(fields, by)).toBe('BAT-1');
+    expect(await editor.file(fields, by)).toMatchObject({ issue: 'BAT-1', created: true });
+    expect(await editor.file(fields, by)).toMatchObject({ issue: 'BAT-1' });
     expect(await board.list({ statuses: [], labels: [], limit: 9 })).toHaveLength(1);
   });
 
@@ -28,8 +28,8 @@ describe('the issue editor of the board', () => {
     const { board, editor, by } = await staged();
     await editor.file({ title: 'One' }, by);
     await editor.file({ title: 'Two', blocked_by: ['BAT-1'] }, { ...by, commandId: 'c2' });
-    expect(await editor.move('bat-2', 'backlog', by)).toBe('BAT-2');
-    expect(await editor.comment('BAT-2', 'Mind the step.', by)).toBe('BAT-2');
+    expect(await editor.move('bat-2', 'backlog', by)).toMatchObject({ issue: 'BAT-2', moved: true });
+    expect(await editor.comment('BAT-2', 'Mind the step.', by)).toMatchObject({ issue: 'BAT-2', seq: 1 });
     expect(await editor.edit('BAT-2', { title: 'Three', blocked_by: [] }, by)).toBe('BAT-2');
     const { id } = await board.find('BAT-2');
     const { issue, history, comments } = await board.details(id);

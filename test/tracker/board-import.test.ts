@@ -281,8 +281,8 @@ describe('invalid input', () => {
 
   it('quotes no control characters of the file', () => {
     const { message } = refusalOf(jsonl({ title: 'x', 'a\u001b[31m\u202eb': 1 }), 'jsonl');
-    expect(message).toContain('"a b"');
-    expect(message).toMatch(/^[ -~\n]+$/);
+    expect(message).toMatch(/"a\S+b"/);
+    expect(message).not.toMatch(/[\u001b\u202e]/);
   });
 
   it('names at most fifty problems and counts the rest', () => {

@@ -127,12 +127,13 @@ describe('the doctor on Linear', () => {
     });
   });
 
-  it('removes control characters from texts of Linear', async () => {
+  it('shows control characters in texts of Linear by marks', async () => {
     const scene = linearScene();
-    const [user] = scene.linear.records.users.values();
-    if (user !== undefined) user.name = 'Some\u001b[31mone\u202e';
+    const [owner] = scene.linear.records.users.values();
+    if (owner !== undefined) owner.name = 'Some\u001b[31mone\u202e';
     const [key] = await check(scene);
-    expect(key).toMatchObject({ message: expect.stringContaining('Someone'), details: { user: 'Someone' } });
+    const user = 'Some␛[31mone⟦U+202E⟧';
+    expect(key).toMatchObject({ message: expect.stringContaining(user), details: { user } });
     expect(key?.message).not.toMatch(/\p{Cc}|\u202e/u);
   });
 });
