@@ -40,14 +40,16 @@ describeInChromium('the board of the dashboard', (browser) => {
   // @conforms H13, dashboard.19
   it('files an issue with the keyboard alone, and another window shows it without a reload', async () => {
     await card('BAT-1', 'backlog').waitFor();
+    const dialog = part(page, 'issue_file').and(page.getByRole('dialog'));
     await page.keyboard.press('n');
+    await dialog.locator('[name=title]:focus').waitFor();
     await page.keyboard.type('A new wish');
     await page.keyboard.press('Tab');
     await page.keyboard.type('Told in a *few* words');
     // Closed by mistake: the typed text is still there.
     await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
     await page.keyboard.press('n');
-    const dialog = part(page, 'issue_file').and(page.getByRole('dialog'));
     expect(await dialog.locator('[name=title]').inputValue()).toBe('A new wish');
     await dialog.locator('[name=priority]').selectOption('2');
     await dialog.locator('[name=labels]').fill('large, urgent');
