@@ -282,7 +282,7 @@ describe('invalid input', () => {
   it('quotes no control characters of the file', () => {
     const { message } = refusalOf(jsonl({ title: 'x', 'a\u001b[31m\u202eb': 1 }), 'jsonl');
     expect(message).toMatch(/"a\S+b"/);
-    expect(message).not.toMatch(/[\u001b\u202e]/);
+    for (const steering of ['\u001b', '\u202e']) expect(message).not.toContain(steering);
   });
 
   it('names at most fifty problems and counts the rest', () => {
