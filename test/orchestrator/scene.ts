@@ -290,8 +290,14 @@ function countedTracker(
 
 function stagedRunner(runs: StagedRun[], { play, steering = 'delivered' }: SceneOptions): Runner {
   return {
-    start: (request) => {
+    start: (given) => {
       const { promise, resolve, reject } = Promise.withResolvers<RunOutcome>();
+      let hasExamined = false;
+      const report: typeof given.report = (fact) => {
+        hasExamined ||= fact.kind === 'changed';
+        given.report(fact);
+      };
+      const request = { ...given, report };
       const stops: StopReason[] = [];
       const heard: string[] = [];
       const failWith = (
@@ -303,7 +309,10 @@ function stagedRunner(runs: StagedRun[], { play, steering = 'delivered' }: Scene
         request,
         stops,
         heard,
-        succeed: () => resolve({ end: 'succeeded', turns: 1 }),
+        succeed: () => {
+          if (!hasExamined) request.report({ kind: 'changed', changed: true, facts: null });
+          resolve({ end: 'succeeded', turns: 1 });
+        },
         fail: (code = 'agent_exited', details = {}) => failWith('failed', code, details),
         failToLaunch: () =>
           resolve({ end: 'failed', turns: 0, error: new BatonError('agent_launch_failed', 'it is not there') }),

@@ -16,7 +16,7 @@ export interface RunExit {
   readonly failuresBefore: number;
   /** Runs in a row before this one that ended well and changed nothing. */
   readonly staleBefore: number;
-  /** Whether the run changed anything. Null is unknown, and counts as changed: Baton holds no issue on a guess. */
+  /** Whether the run changed anything. Null is unknown, and counts as unchanged: an agent can make its workspace unreadable. */
   readonly changed: boolean | null;
   /** Waits for a quota in a row before this one. */
   readonly quotaWaitsBefore: number;
@@ -102,10 +102,11 @@ export function decideAfterExit(exit: RunExit): ExitDecision {
 }
 
 function afterSuccess({ identifier, staleBefore, changed, agent: { maxStaleRuns } }: RunExit): ExitDecision {
-  const staleRuns = changed === false ? staleBefore + 1 : 0;
+  const staleRuns = changed === true ? 0 : staleBefore + 1;
   if (maxStaleRuns > 0 && staleRuns >= maxStaleRuns) {
     const times = staleRuns === 1 ? 'The last run' : `The last ${staleRuns} runs`;
-    const reason = `${times} succeeded but changed nothing (agent.max_stale_runs). To continue: ${retryCommand(identifier)}`;
+    const seen = changed === null ? ', as far as Baton can examine the workspace' : '';
+    const reason = `${times} succeeded but changed nothing${seen} (agent.max_stale_runs). To continue: ${retryCommand(identifier)}`;
     return { action: 'hold', code: 'no_progress', reason };
   }
   const delayMs = continuationDelayMs;

@@ -31,7 +31,6 @@ export async function fingerprintTree(
     }
     return digest.digest('hex');
   } catch {
-    // Null means unknown; the caller must not treat it as "nothing has changed".
     return null;
   }
 }

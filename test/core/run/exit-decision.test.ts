@@ -49,8 +49,9 @@ describe('a successful run', () => {
     expect(decided(well, { changed: false, staleBefore: 1 })).toMatchObject({ action: 'retry', staleRuns: 2 });
   });
 
-  it('counts as changed when its changes are unknown', () => {
-    expect(decided(well, { changed: null, staleBefore: 2 })).toMatchObject({ action: 'retry', staleRuns: 0 });
+  it('counts as unchanged when its changes are unknown', () => {
+    expect(decided(well, { changed: null, staleBefore: 1 })).toMatchObject({ action: 'retry', staleRuns: 2 });
+    expect(decided(well, { changed: null, staleBefore: 2 })).toMatchObject({ action: 'hold', code: 'no_progress' });
   });
 
   // @conforms 4.33

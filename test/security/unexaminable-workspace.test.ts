@@ -1,0 +1,54 @@
+import { expect, it } from 'vitest';
+import { decideAfterExit } from '../../src/core/run/exit-decision.ts';
+import { settings } from '../fake/settings.ts';
+import { stageRun } from '../runner/stage-run.ts';
+
+const repository =
+  'git -c init.defaultBranch=main init -q && git config user.name T && git config user.email t@example.com && ' +
+  'echo x > before.txt && git add . && git commit -q -m first';
+
+/** Ten trees, each with the next one ten times: 10¹⁰ files. */
+const treeBomb = `
+blob=$(echo x | git hash-object -w --stdin)
+tree=$(for i in 0 1 2 3 4 5 6 7 8 9; do printf '100644 blob %s\\tf%s\\n' "$blob" "$i"; done | git mktree)
+for level in 1 2 3 4 5 6 7 8 9; do
+  tree=$(for i in 0 1 2 3 4 5 6 7 8 9; do printf '040000 tree %s\\td%s\\n' "$tree" "$i"; done | git mktree)
+done
+git update-ref HEAD $(echo bomb | git commit-tree $tree -p HEAD)`;
+
+const manyFiles = 'mkdir many && (cd many && seq 20001 | xargs touch)';
+
+/** Each leaves a workspace that the run, and every later run, finds as it was. */
+const attacks = {
+  'a pipe called .gitignore': `${manyFiles} && mkfifo .gitignore`,
+  'a tree bomb': `${manyFiles}${treeBomb}`,
+  'too many files without git': `${manyFiles} && rm -rf .git`,
+};
+
+for (const [name, attack] of Object.entries(attacks)) {
+  it(`an agent that only looked counts as unchanged, whatever earlier runs left: ${name}`, async () => {
+    const staged = stageRun('true', {
+      agent: { backend: 'command', command: 'exec sh' },
+      hooks: { afterCreate: `${repository}\n${attack}` },
+    });
+    const outcome = await staged.end();
+    const told = staged.told.find((line) => line.startsWith('changed: ')) ?? expect.fail('it was examined');
+    const changed: boolean | null = JSON.parse(told.slice('changed: '.length));
+    expect(
+      decideAfterExit({
+        identifier: 'T-1',
+        outcome,
+        changed,
+        failuresBefore: 0,
+        staleBefore: 2,
+        quotaWaitsBefore: 0,
+        quotaReadyInMs: null,
+        isHeldForLogin: true,
+        lastRecovery: null,
+        agent: settings().agent,
+        now: 0,
+        chance: 0,
+      }),
+    ).toMatchObject({ action: 'hold', code: 'no_progress' });
+  });
+}
