@@ -1,14 +1,18 @@
 // Prepares a fresh clone, then runs a file with a Node that is new enough.
 //
-//   node scripts/bootstrap.mjs FILE [ARGS…]    prepare, then run FILE
-//   node scripts/bootstrap.mjs --print-node    prepare, then print the path of the Node to use
+//   node scripts/bootstrap.mjs FILE [ARGS…]            prepare, then run FILE
+//   node scripts/bootstrap.mjs --print-node [ARGS…]    prepare for `baton ARGS…`, then print the path of the Node to use
 //
 // Plain JavaScript without dependencies, because it runs before anything is installed and on any Node from 20 on.
 // When nothing has to be prepared it reads some small files and is silent. What it prepares:
-//   1. Node 24, when the Node that runs this file is older: the platform's package from the npm registry, pinned with its
-//      checksum by scripts/node-runtime/package-lock.json, kept in a cache folder that all clones of one user share.
-//   2. node_modules, when it is missing or was made from another lockfile.
-//   3. dist/dashboard, the web page that the daemon serves, when it is missing or was made from other sources.
+//   1. Node 24, when the Node that runs this file is older: the platform's package from the npm registry, kept in a cache folder
+//      that all clones of one user share. scripts/node-runtime pins the checksum of the package (package-lock.json) and of the
+//      program in it (checksums.json). The program is compared before its first use, and again when the file has changed.
+//   2. node_modules, when it is missing or was made from another lockfile: for Baton itself only what running needs, without
+//      install scripts; for every other FILE also the development packages. The stamp in it says which.
+//   3. dist/dashboard, the web page that the daemon serves, when it is missing or was made from other sources. Only commands
+//      that start a daemon wait for it. Where the development packages are missing, the few that build the page are
+//      installed next to its sources for as long as the build takes.
 // All are made under a lock, so that several starts at once prepare once; an interrupted preparation is redone.
 
 import { spawn, spawnSync } from 'node:child_process';
@@ -26,20 +30,26 @@ const lockWaitMs = 10 * 60_000;
 const emptyLockMs = 10_000;
 // The first releases of Node 24 warn at each start that they strip types; some platforms have no later one.
 const nodeFlags = ['--disable-warning=ExperimentalWarning'];
+const baton = path.join(root, 'src', 'cli', 'main.ts');
+/** The commands that start a daemon, which serves the page. */
+const servingCommands = ['start', 'demo'];
+/** The development packages that build the page, without their own dependencies. */
+const pagePackages = ['@preact/signals', 'micromark', 'micromark-extension-gfm', 'preact', 'vite'];
 
 main();
 
 function main() {
   const [file, ...args] = process.argv.slice(2);
-  if (file === undefined) fail('usage: node scripts/bootstrap.mjs FILE [ARGS…] | --print-node', 2);
+  if (file === undefined) fail('usage: node scripts/bootstrap.mjs FILE [ARGS…] | --print-node [ARGS…]', 2);
   if (major(process.versions.node) < oldestMajor) {
     fail(
       `Node ${process.versions.node} is too old to set Baton up. Install Node ${oldestMajor} or newer and try again.`,
     );
   }
   const node = prepareNode();
-  prepareDependencies(node);
-  prepareDashboard(node);
+  const isForRunning = file === '--print-node' || path.resolve(root, file) === baton;
+  prepareDependencies(node, isForRunning);
+  if (!isForRunning || args.some((word) => servingCommands.includes(word))) prepareDashboard(node);
   if (file === '--print-node') {
     process.stdout.write(`${node}\n`);
     return;
@@ -51,11 +61,13 @@ function main() {
 function prepareNode() {
   if (major(process.versions.node) >= neededMajor) return process.execPath;
   const source = path.join(root, 'scripts', 'node-runtime');
-  const home = path.join(cacheFolder(), `node-${fingerprint(path.join(source, 'package-lock.json'))}`);
-  const ready = findNode(home);
+  const checksums = path.join(source, 'checksums.json');
+  const pins = [path.join(source, 'package-lock.json'), checksums].map((file) => fs.readFileSync(file));
+  const home = path.join(cacheFolder(), `node-${fingerprint(...pins)}`);
+  const ready = unchangedNode(home);
   if (ready !== null) return ready;
   return underLock(() => {
-    const made = findNode(home);
+    const made = unchangedNode(home) ?? checkedNode(home, checksums);
     if (made !== null) return made;
     say(`getting Node ${neededMajor} from the npm registry (this machine has ${process.versions.node}), once`);
     // Only the holder of the lock is here, so a draft that already exists was interrupted.
@@ -74,7 +86,14 @@ function prepareNode() {
     }
     fs.rmSync(home, { recursive: true, force: true });
     fs.renameSync(draft, home);
-    return findNode(home);
+    const node = checkedNode(home, checksums);
+    if (node === null) {
+      fs.rmSync(home, { recursive: true });
+      fail(
+        `the Node that npm got is not the one whose checksum is in ${checksums}. Install Node ${neededMajor} or newer yourself.`,
+      );
+    }
+    return node;
   });
 }
 
@@ -88,17 +107,51 @@ function findNode(home) {
   return null;
 }
 
-function prepareDependencies(node) {
+/** The cached Node, when its file is the one that was compared. Reading 120 MB at each start would cost half a second. */
+function unchangedNode(home) {
+  const file = findNode(home);
+  if (file === null || !fs.existsSync(comparedNote(home))) return null;
+  return fs.readFileSync(comparedNote(home), 'utf8') === identity(file) ? file : null;
+}
+
+/** The cached Node after comparing it with its checksum; null when there is none, or it is not the pinned one. */
+function checkedNode(home, checksums) {
+  const file = findNode(home);
+  if (file === null) return null;
+  const name = path.basename(path.dirname(path.dirname(file)));
+  const before = identity(file);
+  const found = createHash('sha256').update(fs.readFileSync(file)).digest('hex');
+  if (found !== JSON.parse(fs.readFileSync(checksums, 'utf8'))[name]) {
+    say(`${file} is not the Node whose checksum Baton knows`);
+    return null;
+  }
+  fs.writeFileSync(comparedNote(home), before);
+  return file;
+}
+
+function comparedNote(home) {
+  return path.join(home, '.compared');
+}
+
+/** Changes with every write to the file and every replacement of it. */
+function identity(file) {
+  const { dev, ino, size, mtimeNs, ctimeNs } = fs.statSync(file, { bigint: true });
+  return [dev, ino, size, mtimeNs, ctimeNs].join(' ');
+}
+
+function prepareDependencies(node, isForRunning) {
   const stamp = path.join(root, 'node_modules', '.baton-lockfile');
   // Includes the platform, because another one may share the clone, for example as a volume of a container.
-  const wanted = `${fingerprint(path.join(root, 'package-lock.json'))} ${process.platform}-${process.arch}`;
-  const isReady = () => fs.existsSync(stamp) && fs.readFileSync(stamp, 'utf8') === wanted;
+  const all = `${fingerprint(fs.readFileSync(path.join(root, 'package-lock.json')))} ${process.platform}-${process.arch}`;
+  const running = `${all} without development packages`;
+  const accepted = isForRunning ? [all, running] : [all];
+  const isReady = () => fs.existsSync(stamp) && accepted.includes(fs.readFileSync(stamp, 'utf8'));
   if (isReady()) return;
   underLock(() => {
     if (isReady()) return;
-    say('installing dependencies');
-    npm(node, ['ci', '--include=dev'], root);
-    fs.writeFileSync(stamp, wanted);
+    say(isForRunning ? 'installing dependencies' : 'installing dependencies, with those for development');
+    npm(node, isForRunning ? ['ci', '--omit=dev', '--ignore-scripts'] : ['ci', '--include=dev'], root);
+    fs.writeFileSync(stamp, isForRunning ? running : all);
   });
 }
 
@@ -106,27 +159,78 @@ function prepareDependencies(node) {
 function prepareDashboard(node) {
   const sources = path.join(root, 'dashboard');
   if (!fs.existsSync(sources)) return;
-  const target = path.join(root, 'dist', 'dashboard');
-  const stamp = path.join(target, '.sources');
-  const wanted = sourcesFingerprint(sources);
+  const stamp = path.join(root, 'dist', 'dashboard', '.sources');
+  const wanted = pageFingerprint(sources);
   const isReady = () => fs.existsSync(stamp) && fs.readFileSync(stamp, 'utf8') === wanted;
   if (isReady()) return;
   underLock(() => {
     if (isReady()) return;
-    const vite = path.join(root, 'node_modules', 'vite', 'bin', 'vite.js');
-    const args = [vite, 'build', '--config', path.join(root, 'dashboard', 'vite.config.ts'), '--logLevel', 'error'];
-    const done = spawnSync(node, args, { cwd: root, env: environmentFor(node), encoding: 'utf8' });
-    if (done.status === 0) fs.writeFileSync(stamp, wanted);
-    else say(`the dashboard could not be built:\n${done.stderr}`);
+    say('building the dashboard');
+    const own = path.join(sources, 'node_modules');
+    fs.rmSync(own, { recursive: true, force: true });
+    const hasPackages = pagePackages.every((name) => fs.existsSync(path.join(root, 'node_modules', name)));
+    const problem =
+      (hasPackages ? null : installPagePackages(node, own)) ?? buildPage(node, hasPackages ? root : sources);
+    fs.rmSync(own, { recursive: true, force: true });
+    if (problem === null) fs.writeFileSync(stamp, wanted);
+    else
+      say(`the dashboard could not be built; Baton works without it, and tries again at the next start:\n${problem}`);
   });
 }
 
-function sourcesFingerprint(folder) {
+/** Installs the part of the lockfile that the page needs as the folder `target`. Answers what went wrong, or null. */
+function installPagePackages(node, target) {
+  const read = (name) => JSON.parse(fs.readFileSync(path.join(root, name), 'utf8'));
+  const { devDependencies } = read('package.json');
+  const lockfile = read('package-lock.json');
+  const wanted = { dependencies: Object.fromEntries(pagePackages.map((name) => [name, devDependencies[name]])) };
+  const packages = { '': wanted };
+  for (const name of pagePackages) addWithDependencies('', name);
+  const draft = path.join(root, 'dist', 'page-packages');
+  fs.rmSync(draft, { recursive: true, force: true });
+  fs.mkdirSync(draft, { recursive: true });
+  fs.writeFileSync(path.join(draft, 'package.json'), JSON.stringify(wanted));
+  fs.writeFileSync(path.join(draft, 'package-lock.json'), JSON.stringify({ lockfileVersion: 3, packages }));
+  const problem = runNpm(node, ['ci', '--ignore-scripts'], draft);
+  if (problem === null) fs.renameSync(path.join(draft, 'node_modules'), target);
+  fs.rmSync(draft, { recursive: true });
+  return problem;
+
+  /** Adds what `name` means for the package at `place`: in its own node_modules, or the nearest one above. */
+  function addWithDependencies(place, name) {
+    const found = `${place}${place && '/'}node_modules/${name}`;
+    const entry = lockfile.packages[found];
+    if (entry === undefined) {
+      if (place !== '') addWithDependencies(place.slice(0, Math.max(place.lastIndexOf('/node_modules/'), 0)), name);
+    } else if (packages[found] === undefined) {
+      packages[found] = { ...entry, dev: false };
+      for (const next of Object.keys({
+        ...entry.dependencies,
+        ...entry.optionalDependencies,
+        ...entry.peerDependencies,
+      }))
+        addWithDependencies(found, next);
+    }
+  }
+}
+
+/** Answers what went wrong, or null. */
+function buildPage(node, packagesIn) {
+  const vite = path.join(packagesIn, 'node_modules', 'vite', 'bin', 'vite.js');
+  const args = [vite, 'build', '--config', path.join(root, 'dashboard', 'vite.config.ts'), '--logLevel', 'error'];
+  const done = spawnSync(node, args, { cwd: root, env: environmentFor(node), encoding: 'utf8' });
+  return done.status === 0 ? null : done.stderr;
+}
+
+/** Of the page's sources, and of the only folder outside of them from which it takes more than types. */
+function pageFingerprint(sources) {
   const hash = createHash('sha256').update(fs.readFileSync(path.join(root, 'package-lock.json')));
-  const names = fs.readdirSync(folder, { recursive: true }).sort();
-  for (const name of names) {
-    const file = path.join(folder, name);
-    if (fs.statSync(file).isFile()) hash.update(`${name}\0`).update(fs.readFileSync(file));
+  for (const folder of [sources, path.join(root, 'src', 'core', 'text')]) {
+    const names = fs.readdirSync(folder, { recursive: true }).sort();
+    for (const name of names.filter((name) => !name.startsWith('node_modules'))) {
+      const file = path.join(folder, name);
+      if (fs.statSync(file).isFile()) hash.update(`${name}\0`).update(fs.readFileSync(file));
+    }
   }
   return hash.digest('hex');
 }
@@ -145,6 +249,14 @@ function run(node, args) {
 }
 
 function npm(node, args, cwd) {
+  const problem = runNpm(node, args, cwd);
+  if (problem === null) return;
+  process.stderr.write(problem);
+  fail(`npm ${args[0]} failed in ${cwd}. Fix what npm reports above, then run the same command again.`);
+}
+
+/** Answers what npm reported when it failed, otherwise null. */
+function runNpm(node, args, cwd) {
   const [command, ...front] = npmCommand(node);
   // The last two undo options that an outer npm passes on, such as `npm pack --dry-run`.
   const quiet = ['--no-audit', '--no-fund', '--no-update-notifier', '--loglevel=error'];
@@ -156,11 +268,8 @@ function npm(node, args, cwd) {
     stdio: ['ignore', 'pipe', 'pipe'],
     shell: command === 'npm.cmd',
   });
-  if (done.status === 0) return;
-  process.stderr.write(`${done.stdout ?? ''}${done.stderr ?? ''}`);
-  fail(
-    `npm ${args[0]} failed in ${cwd}${done.error ? ` (${done.error.message})` : ''}. Fix what npm reports above, then run the same command again.`,
-  );
+  if (done.status === 0) return null;
+  return `${done.stdout ?? ''}${done.stderr ?? ''}${done.error ? `${done.error.message}\n` : ''}`;
 }
 
 /** npm as a JavaScript file run by the chosen Node where that file can be found, so that npm sees that Node's version. */
@@ -200,10 +309,14 @@ function underLock(work) {
       else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200);
     }
   }
+  const release = () => fs.rmSync(lock, { force: true });
+  // `fail` ends the process from inside of `work`.
+  process.once('exit', release);
   try {
     return work();
   } finally {
-    fs.rmSync(lock, { force: true });
+    process.off('exit', release);
+    release();
   }
 }
 
@@ -260,8 +373,10 @@ function cacheFolder() {
   }
 }
 
-function fingerprint(file) {
-  return createHash('sha256').update(fs.readFileSync(file)).digest('hex').slice(0, 16);
+function fingerprint(...contents) {
+  const hash = createHash('sha256');
+  for (const content of contents) hash.update(content);
+  return hash.digest('hex').slice(0, 16);
 }
 
 function major(version) {

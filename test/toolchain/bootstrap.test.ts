@@ -19,6 +19,7 @@ afterAll(() => removeFolder(folder));
 describe('bin/baton in a fresh clone', () => {
   const clone = path.join(folder, 'a clone');
   const baton = (args: readonly string[], cwd = clone) => runProgram(path.join(clone, 'bin/baton'), args, { cwd, env });
+  const inClone = (file: string) => fs.readFileSync(path.join(clone, file), 'utf8');
   beforeAll(() => copyProject(clone));
 
   it(
@@ -46,6 +47,38 @@ describe('bin/baton in a fresh clone', () => {
     expect(await runProgram(relative, ['--version'], { cwd: elsewhere, env })).toMatchObject(silent);
     removeFolder(elsewhere);
   });
+
+  // @conforms toolchain.13
+  it('installs nothing that only development needs, and builds no page for a command that serves none', () => {
+    const locked: Record<string, { dev?: boolean; devOptional?: boolean }> = JSON.parse(
+      fs.readFileSync(path.join(clone, 'package-lock.json'), 'utf8'),
+    ).packages;
+    const installed = Object.keys(JSON.parse(inClone('node_modules/.package-lock.json')).packages);
+    expect(installed.length).toBeGreaterThan(0);
+    expect(installed.filter((place) => locked[place]?.dev || locked[place]?.devOptional)).toEqual([]);
+    expect(fs.existsSync(path.join(clone, 'dist'))).toBe(false);
+  });
+
+  it(
+    'starts without a page that cannot be built, and builds it at the next start of a daemon',
+    async () => {
+      const page = path.join(clone, 'dashboard/main.tsx');
+      const good = fs.readFileSync(page);
+      fs.writeFileSync(page, 'not a program (');
+      const without = await baton(['start', '--help']);
+      fs.writeFileSync(page, good);
+      expect(without).toMatchObject({ code: 0, stderr: expect.stringContaining('the dashboard could not be built') });
+      expect(fs.existsSync(path.join(clone, 'dist/dashboard'))).toBe(false);
+      expect(await baton(['start', '--help'])).toMatchObject({ code: 0, stderr: 'baton: building the dashboard\n' });
+      expect(fs.readdirSync(path.join(clone, 'dist'))).toEqual(['dashboard']);
+      expect(inClone('dist/dashboard/index.html')).toContain('<script');
+      // The packages that built it are gone again.
+      expect(fs.existsSync(path.join(clone, 'dashboard/node_modules'))).toBe(false);
+      expect(fs.existsSync(path.join(clone, 'node_modules/vite'))).toBe(false);
+      expect(await baton(['start', '--help'])).toMatchObject({ code: 0, stderr: '' });
+    },
+    firstStartLimitMs,
+  );
 
   it('passes on the exit code', async () => {
     expect(await baton(['--no-such-flag'])).toMatchObject({ code: 2, stdout: '' });
@@ -76,6 +109,55 @@ describe('the bootstrap', () => {
     changeLockfile('1.0.1');
     expect(await start()).toMatchObject({ code: 0, stderr: 'baton: installing dependencies\n' });
     expect(await start()).toMatchObject({ code: 0, stderr: '' });
+  });
+
+  it('adds the development packages when a check asks for them, and installs nothing again for Baton', async () => {
+    const tool = path.join(project, 'node_modules/tool');
+    forgetPackages();
+    expect(await start()).toMatchObject({ code: 0, stderr: 'baton: installing dependencies\n' });
+    expect(fs.existsSync(tool)).toBe(false);
+    writeFiles(project, { 'scripts/check.mjs': '' });
+    const bootstrap = () => runProgram('node', ['scripts/bootstrap.mjs', 'scripts/check.mjs'], { cwd: project, env });
+    const stderr = 'baton: installing dependencies, with those for development\n';
+    expect(await bootstrap()).toMatchObject({ code: 0, stderr });
+    expect(fs.existsSync(tool)).toBe(true);
+    expect(await start()).toMatchObject({ code: 0, stderr: '' });
+    expect(await bootstrap()).toMatchObject({ code: 0, stderr: '' });
+    expect(fs.existsSync(tool)).toBe(true);
+  });
+
+  it('runs no install script for Baton', async () => {
+    const mark = path.join(folder, 'script-ran');
+    forgetPackages();
+    writeFiles(project, { 'part/package.json': partWith({ postinstall: `touch '${mark}'` }) });
+    expect(await start()).toMatchObject({ code: 0 });
+    expect(fs.existsSync(mark)).toBe(false);
+  });
+
+  // @conforms toolchain.14
+  it('compares the cached Node again when its file has changed, and gets another if it is not the pinned one', async (context) => {
+    if (oldNode === null) return context.skip('no Node older than 24 on PATH, so none was got');
+    const node = cachedNode();
+    fs.utimesSync(node, 0, 0);
+    expect(await start()).toMatchObject({ code: 0, stderr: '' });
+    const mark = path.join(folder, 'foreign-node-ran');
+    fs.rmSync(node);
+    fs.writeFileSync(node, `#!/bin/sh\ntouch '${mark}'\n`, { mode: 0o755 });
+    expect(await start()).toMatchObject({ code: 0, stderr: expect.stringMatching(/^baton: getting Node 24 /m) });
+    expect(fs.existsSync(mark)).toBe(false);
+    expect(await start()).toMatchObject({ code: 0, stderr: '' });
+  });
+
+  it('refuses a Node whose checksum is not the pinned one, and keeps nothing of it', async (context) => {
+    if (oldNode === null) return context.skip('no Node older than 24 on PATH, so none was got');
+    const checksums = path.join(project, 'scripts/node-runtime/checksums.json');
+    const good = fs.readFileSync(checksums, 'utf8');
+    fs.writeFileSync(checksums, good.replaceAll(/"[0-9a-f]{64}"/g, `"${'0'.repeat(64)}"`));
+    const before = fs.readdirSync(cache);
+    const ended = await start();
+    fs.writeFileSync(checksums, good);
+    expect(ended).toMatchObject({ code: 1, stdout: '' });
+    expect(fs.readdirSync(cache)).toEqual(before);
   });
 
   it.each([
@@ -140,17 +222,31 @@ describe('the bootstrap', () => {
   });
 
   function changeLockfile(to: string): void {
-    const manifest = { name: 'probe', version: to, type: 'module', dependencies: { part: 'file:part' } };
+    const [dependencies, devDependencies] = [{ part: 'file:part' }, { tool: 'file:tool' }];
+    const manifest = { name: 'probe', version: to, type: 'module', dependencies, devDependencies };
     const packages = {
       '': manifest,
-      part: { version: '1.0.0' },
+      part: { version: '1.0.0', hasInstallScript: true },
       'node_modules/part': { resolved: 'part', link: true },
+      tool: { version: '1.0.0', dev: true },
+      'node_modules/tool': { resolved: 'tool', link: true, dev: true },
     };
     writeFiles(project, {
-      'part/package.json': JSON.stringify({ name: 'part', version: '1.0.0' }),
+      'part/package.json': partWith({}),
+      'tool/package.json': JSON.stringify({ name: 'tool', version: '1.0.0' }),
       'package.json': JSON.stringify(manifest),
       'package-lock.json': JSON.stringify({ name: 'probe', version: to, lockfileVersion: 3, packages }),
     });
+  }
+
+  function partWith(scripts: Readonly<Record<string, string>>): string {
+    return JSON.stringify({ name: 'part', version: '1.0.0', scripts });
+  }
+
+  function cachedNode(): string {
+    const places = fs.globSync('node-*/node_modules/*/bin/node', { cwd: cache });
+    expect(places).toHaveLength(1);
+    return path.join(cache, places[0] ?? '');
   }
 
   function forgetPackages(): void {

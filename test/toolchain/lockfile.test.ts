@@ -1,6 +1,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { findOnPath, runProgram } from './run-program.ts';
 
 interface LockEntry {
   readonly version?: string;
@@ -10,6 +11,8 @@ interface LockEntry {
   readonly os?: string | readonly string[];
   readonly cpu?: string | readonly string[];
   readonly hasInstallScript?: boolean;
+  readonly dev?: boolean;
+  readonly devOptional?: boolean;
   readonly optionalDependencies?: Readonly<Record<string, string>>;
 }
 
@@ -17,6 +20,8 @@ const root = path.resolve(import.meta.dirname, '../..');
 const readText = (file: string): string => fs.readFileSync(path.join(root, file), 'utf8');
 const manifest = JSON.parse(readText('package.json'));
 const runtimeManifest = JSON.parse(readText('scripts/node-runtime/package.json'));
+/** How an SBOM of npm marks a package that only development needs. */
+const developmentMark = 'cdx:npm:package:development';
 const platforms = ['darwin-arm64', 'darwin-x64', 'linux-arm64', 'linux-x64', 'win32-x64'];
 
 describe.each(['package-lock.json', 'scripts/node-runtime/package-lock.json'])('%s', (file) => {
@@ -74,6 +79,36 @@ describe('package.json', () => {
         Object.entries({ ...dependencies, ...devDependencies, ...optionalDependencies, ...overrides }),
     );
     expect(pins.filter(([, version]) => !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(String(version)))).toEqual([]);
+  });
+
+  it('has the checksum of the program in every Node package', () => {
+    const checksums: Record<string, string> = JSON.parse(readText('scripts/node-runtime/checksums.json'));
+    expect(Object.keys(checksums)).toEqual(Object.keys(runtimeManifest.optionalDependencies));
+    expect(Object.values(checksums).filter((checksum) => !/^[0-9a-f]{64}$/.test(checksum))).toEqual([]);
+  });
+
+  // @conforms toolchain.15
+  it('is enough for `npm sbom`, which lists every locked package with its checksum', async () => {
+    const args = ['sbom', '--sbom-format', 'cyclonedx', '--package-lock-only'];
+    const { stdout } = await runProgram(findOnPath('npm'), args, { cwd: root });
+    interface Part {
+      readonly name: string;
+      readonly hashes: readonly { readonly alg: string }[];
+      readonly properties: readonly { readonly name: string }[];
+    }
+    const parts: readonly Part[] = JSON.parse(stdout).components;
+    const packages: Record<string, LockEntry> = JSON.parse(readText('package-lock.json')).packages;
+    const locked = Object.keys(packages).filter((place) => place !== '');
+    const nameOf = (place: string) => place.slice(place.lastIndexOf('node_modules/') + 'node_modules/'.length);
+    expect(parts.map(({ name }) => name).toSorted()).toEqual(locked.map(nameOf).toSorted());
+    expect(parts.filter(({ hashes }) => hashes[0]?.alg !== 'SHA-512')).toEqual([]);
+    const forRunning = parts.filter(({ properties }) => !properties.some(({ name }) => name === developmentMark));
+    expect(forRunning.map(({ name }) => name).toSorted()).toEqual(
+      locked
+        .filter((place) => !packages[place]?.dev && !packages[place]?.devOptional)
+        .map(nameOf)
+        .toSorted(),
+    );
   });
 
   it('agrees with both lockfiles', () => {
