@@ -33,6 +33,9 @@ export const allTables: readonly TableOfStore[] = [
   { name: 'commands', key: ['seq'] },
   { name: 'notifications', key: ['project', 'cause', 'target'] },
   { name: 'finished_issues', key: ['project', 'issue_id'] },
+  { name: 'pull_requests', key: ['project', 'number'] },
+  { name: 'pull_rounds', key: ['project', 'number', 'round'] },
+  { name: 'checks', key: ['project', 'number', 'commit_id', 'name'] },
 ];
 
 /** Whether the key is a column that the engine numbers itself. */

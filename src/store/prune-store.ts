@@ -8,7 +8,7 @@ const finishedKeptMs = 30 * 24 * 3_600_000;
 
 export interface Retention {
   readonly now: number;
-  /** Finished runs with their events, and questions that are not open. Null keeps them forever, here and below. */
+  /** Finished runs with their events, questions that are not open, and checks of pull requests that ended. Null keeps them forever, here and below. */
   readonly runsOlderThanMs: number | null;
   /** Executed commands; the newest of each kind stays, because it is the current state. */
   readonly commandsOlderThanMs: number | null;
@@ -27,6 +27,7 @@ export interface Pruned {
   readonly requestMinutes: number;
   readonly notifications: number;
   readonly finished: number;
+  readonly checks: number;
 }
 
 /** Removes rows past their retention in small steps, so that no other write waits long. After a stop the next call continues. */
@@ -53,7 +54,8 @@ export async function pruneStore(
   );
   const notifications = await inSteps(notificationsKeptMs, (before) => store.notifications.prune(before, step));
   const finished = await inSteps(finishedKeptMs, (before) => store.finishedIssues.prune(before, step));
-  return { runIds, events, questions, commands, requestMinutes, notifications, finished };
+  const checks = await inSteps(retention.runsOlderThanMs, (before) => store.checks.prune(before, step));
+  return { runIds, events, questions, commands, requestMinutes, notifications, finished, checks };
 }
 
 /** Repeats until a step removes nothing. Returns the sum. */

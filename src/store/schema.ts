@@ -2,6 +2,7 @@ import type { Generated } from 'kysely';
 import type { CommandAnswer } from '../core/command/command-answers.ts';
 import type { BoardStatus } from '../core/issue/board-status.ts';
 import type { NotifyCause } from '../core/notify/notify-cause.ts';
+import type { CheckResult, MergeMethod, SentBackKind } from '../core/pull/pull-request.ts';
 import type { RecoveryStep } from '../core/run/context-recovery.ts';
 import type { RunEnd } from '../core/run/run.ts';
 import type { RetryKind } from '../core/workflow.ts';
@@ -140,6 +141,34 @@ export interface Database {
     state: string;
     at: number;
   };
+  pull_requests: PullRequestColumns;
+  pull_rounds: SentBackColumns & {
+    project: string;
+    number: number;
+    /** From 1. */
+    round: number;
+    head_commit: string;
+    base_commit: string;
+    at: number;
+    /** Null when a person moved the branch. */
+    run_id: string | null;
+  };
+  checks: {
+    project: string;
+    number: number;
+    commit_id: string;
+    name: string;
+    /** The order in which the checks of a commit run. */
+    place: number;
+    command: string;
+    /** Null until it was started; it is started again when its daemon was lost. */
+    started_at: number | null;
+    /** Null until it ended or was skipped, and then the result is null too. */
+    ended_at: number | null;
+    exit_code: number | null;
+    result: CheckResult | null;
+    output: string | null;
+  };
 }
 
 interface Seq {
@@ -177,6 +206,47 @@ interface BoardIssueColumns {
   client_key: string | null;
   created_at: number;
   updated_at: number;
+}
+
+/** Who sent a change back, and why; null: no one did. */
+interface SentBackColumns {
+  sent_back_at: number | null;
+  sent_back_by_json: string | null;
+  sent_back_kind: SentBackKind | null;
+}
+
+interface PullRequestColumns extends IssueColumns, SentBackColumns {
+  /** Counts from 1 in its project and is never given twice. */
+  number: number;
+  identifier: string;
+  title: string;
+  body: string;
+  host: string;
+  /** At its host; null where Baton's own number is the only one. */
+  host_number: number | null;
+  url: string | null;
+  repository: string;
+  branch: string;
+  base: string;
+  base_commit: string;
+  head_commit: string;
+  opened_at: number;
+  opened_by_json: string;
+  /** Since when the head stands in review. */
+  standing_since: number;
+  /** When its issue was moved to review for this head; null: still to do. */
+  moved_at: number | null;
+  times_sent_back: number;
+  approved_commit: string | null;
+  approved_by_json: string | null;
+  approved_at: number | null;
+  merged_at: number | null;
+  merged_by_json: string | null;
+  /** The commit of the base that contains the change. */
+  merged_commit: string | null;
+  merged_method: MergeMethod | null;
+  closed_at: number | null;
+  closed_by_json: string | null;
 }
 
 interface RunColumns extends IssueColumns, TokenColumns {

@@ -16,6 +16,8 @@ import { jobTimersTable } from './tables/job-timers.ts';
 import { notificationsTable } from './tables/notifications.ts';
 import { pinsTable } from './tables/pins.ts';
 import { projectsTable } from './tables/projects.ts';
+import { checksTable } from './tables/pulls/checks.ts';
+import { pullRequestsTable } from './tables/pulls/pull-requests.ts';
 import { questionsTable } from './tables/questions.ts';
 import { requestCountsTable } from './tables/request-counts.ts';
 import { retriesTable } from './tables/retries.ts';
@@ -96,6 +98,8 @@ function storeTables(db: Kysely<Database>, engine: Engine) {
     commands: commandsTable(db, engine),
     notifications: notificationsTable(db),
     finishedIssues: finishedTable(db),
+    pullRequests: pullRequestsTable(db),
+    checks: checksTable(db),
   };
 }
 

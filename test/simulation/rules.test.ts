@@ -658,48 +658,15 @@ function withRecovery(store: Store, recovery: Store['recovery']): Store {
 function changedStore(change: (tables: StoreTables) => StoreTables): NonNullable<Sabotage['parts']> {
   return changed(({ store }) => ({
     store: {
-      ...changedTables(store, change),
+      ...change(store),
       engine: store.engine,
-      transaction: (work) => store.transaction((tables) => work(changedTables(tables, change))),
+      transaction: (work) => store.transaction((tables) => work(change(tables))),
       recovery: (project, at) => store.recovery(project, at),
       maintain: () => store.maintain(),
       close: () => store.close(),
       [Symbol.asyncDispose]: () => store.close(),
     } satisfies Store,
   }));
-}
-
-function changedTables(tables: StoreTables, change: (tables: StoreTables) => StoreTables): StoreTables {
-  const { projects, boardIssues, boardComments, boardHistory, boardChanges, claims, runs, runEvents, retries } = tables;
-  const {
-    held,
-    pins,
-    counters,
-    jobTimers,
-    requestCounts,
-    usage,
-    commands,
-    questions,
-    accounts,
-    notifications,
-    finishedIssues,
-    runTexts,
-  } = tables;
-  const scheduling = {
-    claims,
-    runs,
-    runEvents,
-    retries,
-    held,
-    pins,
-    counters,
-    jobTimers,
-    commands,
-    questions,
-    accounts,
-  };
-  const others = { requestCounts, usage, notifications, finishedIssues, runTexts };
-  return change({ ...scheduling, projects, boardIssues, boardComments, boardHistory, boardChanges, ...others });
 }
 
 function once(act: (world: World) => Promise<void>): (world: World) => void {

@@ -7,6 +7,7 @@ import type { JobTimer } from '../../src/store/tables/job-timers.ts';
 import { draft, onEngine, project, runStart, type StorePlace } from '../conformance/store.ts';
 import { engines } from './engines.ts';
 import { cause } from './notification-cause.ts';
+import { pullDraft } from './pull-draft.ts';
 
 const timer: JobTimer = {
   project,
@@ -79,6 +80,9 @@ for (const from of engines) {
             expect(await store.finishedIssues.latest(project, { from: 0, limit: 9 })).toMatchObject([
               { title: '漢 🚲', at: 7 },
             ]);
+            expect(await store.pullRequests.openOfIssue(held)).toMatchObject({ number: 1, body: '漢 🚲' });
+            expect(await store.pullRequests.rounds({ project, number: 1 })).toHaveLength(1);
+            expect(await store.checks.waiting(project)).toMatchObject([{ number: 1, name: 'test 漢' }]);
             const timers = ['', 'me', 'you'].map((owner) => ({ ...timer, owner }));
             expect(await store.jobTimers.list(project)).toEqual(timers);
             await store.close();
@@ -192,6 +196,8 @@ async function fillEverything(store: Store): Promise<void> {
     const told = Array.from({ length: 250 }, (_, index) => ({ target: `t${index % 2}`, cause: cause(`k${index}`) }));
     await tables.notifications.see(project, told, 5, 1);
     await tables.finishedIssues.note({ ...key, identifier: 'x', title: '漢 🚲', url: null, state: 'Done', at: 7 }, 0);
+    const pull = await tables.pullRequests.open(pullDraft(key.issueId, { body: '漢 🚲' }));
+    await tables.checks.plan(pull, 'c', [{ name: 'test 漢', command: 'true' }]);
     const labels = { provider: 'p', route: '/r', method: 'GET', statusClass: '2xx', job: 'j', cause: 'c' };
     for (let minute = 0; minute < 300; minute++) {
       await tables.requestCounts.add({ ...labels, at: minute * 60_000, bytes: 1, latencyMs: 1 });

@@ -6,6 +6,7 @@ import type { Store } from '../../src/store/store.ts';
 import { onEngine, project, runStart } from '../conformance/store.ts';
 import { engines } from './engines.ts';
 import { cause } from './notification-cause.ts';
+import { pullDraft } from './pull-draft.ts';
 
 const day = 86_400_000;
 const now = 100 * day;
@@ -32,6 +33,7 @@ for (const engine of engines) {
         requestMinutes: 5,
         notifications: 4,
         finished: 4,
+        checks: 4,
       });
       expect(Math.max(...steps)).toBe(3);
       expect((await store.runs.list(project, { limit: 99 })).map(({ runId }) => runId)).toEqual(['live', 'young']);
@@ -42,6 +44,8 @@ for (const engine of engines) {
       expect((await store.notifications.open(project)).map(({ cause }) => cause.key)).toEqual(['still so']);
       const finished = await store.finishedIssues.latest(project, { from: 0, limit: 99 });
       expect(finished.map(({ issueId }) => issueId)).toEqual(['a month ago']);
+      const checksLeft = await Promise.all([1, 2].map((number) => store.checks.list({ project, number })));
+      expect(checksLeft.map((each) => each.map(({ name }) => name))).toEqual([['young', 'unfinished'], ['old']]);
       expect((await store.requestCounts.sum({ bucket: 'minute', from: 0, to: now }))[0]?.count).toBe(1);
       expect((await store.requestCounts.sum({ bucket: 'day', from: 0, to: now }))[0]?.count).toBe(6);
     });
@@ -57,6 +61,7 @@ for (const engine of engines) {
         requestMinutes: 0,
         notifications: 4,
         finished: 4,
+        checks: 0,
       });
       expect(await store.runs.list(project, { limit: 99 })).toHaveLength(7);
     });
@@ -120,10 +125,29 @@ async function fill(store: Store): Promise<void> {
       0,
     );
   }
+  await fillChecks(store);
   for (let index = 0; index < 6; index++) {
     await store.commands.submit({ id: `c${index}`, project, kind: 'k', payload: {}, author, at: 1, key: null });
     if (index < 5) await store.commands.finish(`c${index}`, { at: index, ...done('paused', '') });
     const labels = { provider: 'p', route: '/r', method: 'GET', statusClass: '2xx', job: 'j', cause: 'c' };
     await store.requestCounts.add({ ...labels, at: index < 5 ? index * 60_000 : 90 * day, bytes: 1, latencyMs: 1 });
   }
+}
+
+/** The first pull request ended, the second is open. */
+async function fillChecks({ pullRequests, checks }: Store): Promise<void> {
+  const ended = await pullRequests.open(pullDraft('ended'));
+  const open = await pullRequests.open(pullDraft('open'));
+  const end = { result: 'passed', exitCode: 0, output: '' } as const;
+  const names = ['old-0', 'old-1', 'old-2', 'old-3', 'young', 'unfinished'];
+  await checks.plan(
+    ended,
+    'c',
+    names.map((name) => ({ name, command: 'true' })),
+  );
+  for (const name of names.slice(0, 5))
+    await checks.end(ended, 'c', name, { ...end, at: name === 'young' ? 80 * day : day });
+  await checks.plan(open, 'c', [{ name: 'old', command: 'true' }]);
+  await checks.end(open, 'c', 'old', { ...end, at: day });
+  await pullRequests.close(ended, { at: 2 * day, by: { kind: 'orchestrator' } });
 }

@@ -179,4 +179,44 @@ const tables: readonly TableSpec[] = [
     key: 'project cause target',
     indexes: { notifications_seen: '(seen_at)' },
   },
+
+  {
+    name: 'pull_requests',
+    text:
+      `${ofIssue} identifier title body host url? repository branch base base_commit head_commit opened_by_json ` +
+      'sent_back_by_json? sent_back_kind? approved_commit? approved_by_json? merged_by_json? merged_commit? ' +
+      'merged_method? closed_by_json?',
+    integer:
+      'number host_number? opened_at standing_since moved_at? sent_back_at? times_sent_back approved_at? merged_at? closed_at?',
+    key: 'project number',
+    indexes: {
+      pull_requests_of_issue: '(project, issue_id, number)',
+      pull_requests_open: '(project, number) where merged_at is null and closed_at is null',
+    },
+    // At most one open for an issue, whatever the daemons do.
+    uniqueIndexes: {
+      pull_requests_one_open: '(project, issue_id) where merged_at is null and closed_at is null',
+    },
+  },
+  {
+    // No foreign key to `runs`: a pull request may be open for longer than its runs are kept.
+    name: 'pull_rounds',
+    text: 'project head_commit base_commit run_id? sent_back_by_json? sent_back_kind?',
+    integer: 'number round at sent_back_at?',
+    key: 'project number round',
+    constraints: {
+      pull_rounds_pull_request: 'foreign key (project, number) references pull_requests (project, number)',
+    },
+  },
+  {
+    name: 'checks',
+    text: 'project commit_id name command result? output?',
+    integer: 'number place started_at? ended_at? exit_code?',
+    key: 'project number commit_id name',
+    constraints: { checks_pull_request: 'foreign key (project, number) references pull_requests (project, number)' },
+    indexes: {
+      checks_ended: '(ended_at)',
+      checks_unfinished: '(project, number, place) where ended_at is null',
+    },
+  },
 ];

@@ -11,10 +11,12 @@ export interface TableSpec {
   /** SQL by name, and below too. */
   readonly constraints?: Readonly<Record<string, string>>;
   readonly indexes?: Readonly<Record<string, string>>;
+  /** Unique indexes that concern some of the rows; others are constraints. */
+  readonly uniqueIndexes?: Readonly<Record<string, string>>;
 }
 
 export async function makeTable(db: Kysely<unknown>, types: ColumnTypes, table: TableSpec): Promise<void> {
-  const { name, text, integer, key, constraints = {}, indexes = {} } = table;
+  const { name, text, integer, key, constraints = {}, indexes = {}, uniqueIndexes = {} } = table;
   const parts = [
     ...(key === 'seq' ? [types.seq] : []),
     ...words(text).map((word) => column(word, types.text)),
@@ -25,6 +27,9 @@ export async function makeTable(db: Kysely<unknown>, types: ColumnTypes, table: 
   await sql`create table ${sql.table(name)} (${sql.join(parts)}) ${types.tableEnd}`.execute(db);
   for (const [called, text] of Object.entries(indexes)) {
     await sql`create index ${sql.ref(called)} on ${sql.table(name)} ${sql.raw(text)}`.execute(db);
+  }
+  for (const [called, text] of Object.entries(uniqueIndexes)) {
+    await sql`create unique index ${sql.ref(called)} on ${sql.table(name)} ${sql.raw(text)}`.execute(db);
   }
 }
 

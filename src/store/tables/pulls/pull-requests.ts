@@ -1,0 +1,352 @@
+import type { Kysely } from 'kysely';
+import { BatonError } from '../../../core/baton-error.ts';
+import type { Author } from '../../../core/issue/author.ts';
+import type { Merged, PullRequest, PullRound, SentBack } from '../../../core/pull/pull-request.ts';
+import type { IssueKey } from '../../issue-key.ts';
+import { authorFrom } from '../../json.ts';
+import type { Database } from '../../schema.ts';
+import { atomically, changedOne, inParts, ofIssue } from '../statements.ts';
+
+/** A pull request to open. Its number comes from the store. */
+export interface PullDraft extends IssueKey {
+  readonly identifier: string;
+  readonly title: string;
+  readonly body: string;
+  readonly host: string;
+  readonly hostNumber: number | null;
+  readonly url: string | null;
+  readonly repository: string;
+  readonly branch: string;
+  readonly base: string;
+  readonly baseCommit: string;
+  readonly headCommit: string;
+  readonly at: number;
+  readonly by: Author;
+}
+
+/** Which pull request. */
+export interface PullKey {
+  readonly project: string;
+  readonly number: number;
+}
+
+/** A head that stands in review from now on. */
+export interface StandingHead {
+  readonly headCommit: string;
+  readonly baseCommit: string;
+  readonly at: number;
+  /** Null when a person moved the branch. */
+  readonly runId: string | null;
+}
+
+/** More losses than this against other daemons that open at the same time mean a defect. */
+const mostTries = 100;
+
+/**
+ * Pull requests and their rounds. What must hold:
+ *
+ * - An issue has at most one open pull request, and a number is never given twice; an index and the key guard both.
+ * - What a person or a check said about a head applies to that head only: a write names the head that it means and
+ *   changes nothing when another stands there by now.
+ * - A pull request ends once, merged or closed; nothing changes it afterwards.
+ */
+export function pullRequestsTable(db: Kysely<Database>) {
+  const openOnes = (inside: Kysely<Database>, { project, number }: PullKey) =>
+    inside
+      .updateTable('pull_requests')
+      .where('project', '=', project)
+      .where('number', '=', number)
+      .where('merged_at', 'is', null)
+      .where('closed_at', 'is', null);
+  const openOfIssue = async (inside: Kysely<Database>, issue: IssueKey): Promise<PullRequest | null> => {
+    const row = await inside
+      .selectFrom('pull_requests')
+      .selectAll()
+      .where(ofIssue(issue))
+      .where('merged_at', 'is', null)
+      .where('closed_at', 'is', null)
+      .executeTakeFirst();
+    return row === undefined ? null : pullFrom(row);
+  };
+  const addRound = async (inside: Kysely<Database>, { project, number }: PullKey, head: StandingHead) => {
+    await inside
+      .insertInto('pull_rounds')
+      .values(({ selectFrom }) => ({
+        project,
+        number,
+        round: selectFrom('pull_rounds')
+          .select(({ eb, fn, lit }) => eb(fn.coalesce(fn.max('round'), lit(0)), '+', 1).as('next'))
+          .where('project', '=', project)
+          .where('number', '=', number),
+        head_commit: head.headCommit,
+        base_commit: head.baseCommit,
+        at: head.at,
+        run_id: head.runId,
+      }))
+      .execute();
+  };
+  return {
+    /** Opens one with its first round, or gives the one of the issue that is open already, unchanged. */
+    open: (draft: PullDraft): Promise<PullRequest> =>
+      atomically(db, async (inside) => {
+        for (let tries = 0; tries < mostTries; tries += 1) {
+          const open = await openOfIssue(inside, draft);
+          if (open !== null) return open;
+          const last = await inside
+            .selectFrom('pull_requests')
+            .select(({ fn }) => fn.max('number').as('number'))
+            .where('project', '=', draft.project)
+            .executeTakeFirst();
+          const row = await inside
+            .insertInto('pull_requests')
+            .values(rowOf(draft, Number(last?.number ?? 0) + 1))
+            // Another daemon may have opened one at the same time, of this number or of this issue.
+            .onConflict((conflict) => conflict.doNothing())
+            .returningAll()
+            .executeTakeFirst();
+          if (row === undefined) continue;
+          const runId = draft.by.kind === 'run' ? draft.by.runId : null;
+          await addRound(inside, row, { ...draft, runId });
+          return pullFrom(row);
+        }
+        throw new BatonError('internal_error', `Failed to find a number for a pull request of ${draft.identifier}.`);
+      }),
+
+    read: async ({ project, number }: PullKey): Promise<PullRequest | null> => {
+      const row = await db
+        .selectFrom('pull_requests')
+        .selectAll()
+        .where('project', '=', project)
+        .where('number', '=', number)
+        .executeTakeFirst();
+      return row === undefined ? null : pullFrom(row);
+    },
+
+    openOfIssue: (issue: IssueKey): Promise<PullRequest | null> => openOfIssue(db, issue),
+
+    /** The newest of each issue, open or not. */
+    latestOfIssues: async (project: string, issueIds: readonly string[]): Promise<readonly PullRequest[]> => {
+      const found: PullRequest[] = [];
+      for (const some of inParts(issueIds)) {
+        const rows = await db
+          .selectFrom('pull_requests')
+          .selectAll()
+          .where('project', '=', project)
+          .where('issue_id', 'in', some)
+          .orderBy('issue_id')
+          .orderBy('number')
+          .execute();
+        found.push(...new Map(rows.map((row) => [row.issue_id, pullFrom(row)])).values());
+      }
+      return found;
+    },
+
+    /** The open ones, by number. */
+    allOpen: async (project: string): Promise<readonly PullRequest[]> => {
+      const rows = await db
+        .selectFrom('pull_requests')
+        .selectAll()
+        .where('project', '=', project)
+        .where('merged_at', 'is', null)
+        .where('closed_at', 'is', null)
+        .orderBy('number')
+        .execute();
+      return rows.map(pullFrom);
+    },
+
+    /** All, the newest first, those below a number when it is given. */
+    list: async (
+      project: string,
+      { limit, below }: { readonly limit: number; readonly below?: number },
+    ): Promise<readonly PullRequest[]> => {
+      const all = db.selectFrom('pull_requests').selectAll().where('project', '=', project);
+      const rows = await (below === undefined ? all : all.where('number', '<', below))
+        .orderBy('number', 'desc')
+        .limit(limit)
+        .execute();
+      return rows.map(pullFrom);
+    },
+
+    /** The rounds of one, the first first. */
+    rounds: async ({ project, number }: PullKey): Promise<readonly PullRound[]> => {
+      const rows = await db
+        .selectFrom('pull_rounds')
+        .selectAll()
+        .where('project', '=', project)
+        .where('number', '=', number)
+        .orderBy('round')
+        .execute();
+      return rows.map((row) => ({
+        round: row.round,
+        headCommit: row.head_commit,
+        baseCommit: row.base_commit,
+        at: row.at,
+        runId: row.run_id,
+        sentBack: sentBackFrom(row),
+      }));
+    },
+
+    /**
+     * A head stands in review. Another one than before begins a round: the issue is to be moved again, and approval and
+     * sending back were about the earlier head. The same head that was sent back stands again in a new round too. False
+     * when the pull request has ended, or exactly this stands already.
+     */
+    stand: (key: PullKey, head: StandingHead): Promise<boolean> =>
+      atomically(db, async (inside) => {
+        const isNew = await changedOne(
+          openOnes(inside, key)
+            .where(({ or, eb }) => or([eb('head_commit', '!=', head.headCommit), eb('sent_back_at', 'is not', null)]))
+            .set({
+              head_commit: head.headCommit,
+              base_commit: head.baseCommit,
+              standing_since: head.at,
+              moved_at: null,
+              ...noSendBack,
+              approved_at: null,
+              approved_by_json: null,
+              approved_commit: null,
+            }),
+        );
+        if (isNew) await addRound(inside, key, head);
+        return isNew;
+      }),
+
+    /** The base moved while this head stands. False when another head stands there. */
+    setBase: (key: PullKey, headCommit: string, baseCommit: string): Promise<boolean> =>
+      changedOne(openOnes(db, key).where('head_commit', '=', headCommit).set({ base_commit: baseCommit })),
+
+    /** Its title and text, and its number and address at its host. */
+    describe: (
+      key: PullKey,
+      facts: Partial<Pick<PullRequest, 'title' | 'body' | 'hostNumber' | 'url'>>,
+    ): Promise<boolean> => {
+      const { hostNumber, ...rest } = facts;
+      return changedOne(
+        openOnes(db, key).set({ ...rest, ...(hostNumber === undefined ? {} : { host_number: hostNumber }) }),
+      );
+    },
+
+    /** Its issue was moved to review for this head. False when another head stands there, or it was moved before. */
+    moved: (key: PullKey, headCommit: string, at: number): Promise<boolean> =>
+      changedOne(
+        openOnes(db, key).where('head_commit', '=', headCommit).where('moved_at', 'is', null).set({ moved_at: at }),
+      ),
+
+    /** This head goes back to the agent, once. False when another head stands there, or it was sent back before. */
+    sendBack: (key: PullKey, headCommit: string, { at, by, kind }: SentBack): Promise<boolean> =>
+      atomically(db, async (inside) => {
+        const facts = { sent_back_at: at, sent_back_by_json: JSON.stringify(by), sent_back_kind: kind };
+        const isDone = await changedOne(
+          openOnes(inside, key)
+            .where('head_commit', '=', headCommit)
+            .where('sent_back_at', 'is', null)
+            .set((eb) => ({ ...facts, times_sent_back: eb('times_sent_back', '+', 1) })),
+        );
+        if (!isDone) return false;
+        await inside
+          .updateTable('pull_rounds')
+          .set(facts)
+          .where('project', '=', key.project)
+          .where('number', '=', key.number)
+          .where('round', '=', (eb) =>
+            eb
+              .selectFrom('pull_rounds as other')
+              .select(({ fn }) => fn.max('other.round').as('last'))
+              .where('other.project', '=', key.project)
+              .where('other.number', '=', key.number),
+          )
+          .execute();
+        return true;
+      }),
+
+    /** False when another head stands there. */
+    approve: (key: PullKey, headCommit: string, { at, by }: { at: number; by: Author }): Promise<boolean> =>
+      changedOne(
+        openOnes(db, key)
+          .where('head_commit', '=', headCommit)
+          .where('sent_back_at', 'is', null)
+          .set({ approved_at: at, approved_by_json: JSON.stringify(by), approved_commit: headCommit }),
+      ),
+
+    /** The change is in its base. The first word counts: false when the pull request has ended. */
+    merged: (key: PullKey, { at, by, commit, method }: Merged): Promise<boolean> =>
+      changedOne(
+        openOnes(db, key).set({
+          merged_at: at,
+          merged_by_json: JSON.stringify(by),
+          merged_commit: commit,
+          merged_method: method,
+        }),
+      ),
+
+    /** False when it has ended. */
+    close: (key: PullKey, { at, by }: { at: number; by: Author }): Promise<boolean> =>
+      changedOne(openOnes(db, key).set({ closed_at: at, closed_by_json: JSON.stringify(by) })),
+  };
+}
+
+const noSendBack = { sent_back_at: null, sent_back_by_json: null, sent_back_kind: null };
+
+function rowOf(draft: PullDraft, number: number) {
+  return {
+    project: draft.project,
+    number,
+    issue_id: draft.issueId,
+    identifier: draft.identifier,
+    title: draft.title,
+    body: draft.body,
+    host: draft.host,
+    host_number: draft.hostNumber,
+    url: draft.url,
+    repository: draft.repository,
+    branch: draft.branch,
+    base: draft.base,
+    base_commit: draft.baseCommit,
+    head_commit: draft.headCommit,
+    opened_at: draft.at,
+    opened_by_json: JSON.stringify(draft.by),
+    standing_since: draft.at,
+    times_sent_back: 0,
+  };
+}
+
+function pullFrom(row: Database['pull_requests']): PullRequest {
+  const end = (at: number | null, by: string | null) =>
+    at === null || by === null ? null : { at, by: authorFrom(by) };
+  const approved = end(row.approved_at, row.approved_by_json);
+  const merged = end(row.merged_at, row.merged_by_json);
+  return {
+    project: row.project,
+    number: row.number,
+    issueId: row.issue_id,
+    identifier: row.identifier,
+    title: row.title,
+    body: row.body,
+    host: row.host,
+    hostNumber: row.host_number,
+    url: row.url,
+    repository: row.repository,
+    branch: row.branch,
+    base: row.base,
+    baseCommit: row.base_commit,
+    headCommit: row.head_commit,
+    openedAt: row.opened_at,
+    openedBy: authorFrom(row.opened_by_json),
+    standingSince: row.standing_since,
+    movedAt: row.moved_at,
+    sentBack: sentBackFrom(row),
+    timesSentBack: row.times_sent_back,
+    approved: approved === null ? null : { ...approved, commit: row.approved_commit ?? row.head_commit },
+    merged:
+      merged === null ? null : { ...merged, commit: row.merged_commit ?? row.head_commit, method: row.merged_method },
+    closed: end(row.closed_at, row.closed_by_json),
+  };
+}
+
+function sentBackFrom({
+  sent_back_at: at,
+  sent_back_by_json: by,
+  sent_back_kind: kind,
+}: Pick<Database['pull_rounds'], 'sent_back_at' | 'sent_back_by_json' | 'sent_back_kind'>): SentBack | null {
+  return at === null || by === null || kind === null ? null : { at, by: authorFrom(by), kind };
+}
