@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Author } from '../../../src/core/issue/author.ts';
-import { pullStatus } from '../../../src/core/pull/pull-request.ts';
+import { type Check, checksVerdict, pullStatus } from '../../../src/core/pull/pull-request.ts';
 import { onEngine, project } from '../../conformance/store.ts';
 import { engines } from '../engines.ts';
 import { pullDraft } from '../pull-draft.ts';
@@ -167,4 +167,19 @@ it('derives the status of a pull request', async () => {
   expect(pullStatus({ ...pull, sentBack: { ...said, kind: 'check' } })).toBe('sent_back');
   expect(pullStatus({ ...pull, merged: { ...said, commit: 'm', method: null } })).toBe('merged');
   expect(pullStatus({ ...pull, closed: said })).toBe('closed');
+});
+
+it('derives the verdict of checks: skipped is not green', () => {
+  const verdict = (...results: readonly Check['result'][]) =>
+    checksVerdict(
+      results.map((result, at) => ({
+        ...{ commit: 'c', name: `${at}`, command: 'true', result },
+        ...{ startedAt: null, endedAt: null, exitCode: null, output: null },
+      })),
+    );
+  expect(verdict()).toBe('none');
+  expect(verdict('passed', 'passed')).toBe('green');
+  expect(verdict('passed', 'skipped')).toBe('incomplete');
+  expect(verdict('passed', null)).toBe('waiting');
+  for (const bad of ['failed', 'timed_out'] as const) expect(verdict('passed', bad, null)).toBe('red');
 });
