@@ -152,6 +152,8 @@ function settingsOf(linear: FakeLinear): TrackerSettings {
     activeStates: linearProfile.defaultActiveStates ?? [],
     terminalStates: linearProfile.defaultTerminalStates ?? [],
     reviewStates: [],
+    states: { todo: null, inProgress: null, review: null, blocked: null, done: null },
+    comments: false,
     requiredLabels: [],
     trustedAuthors: [],
     provider: {

@@ -12,7 +12,8 @@ const file = 'docs/configuration.md';
 /** One table of the page for each heading. The first cell of a row is the key. */
 export const configurationTables = [
   ...[
-    ['## `tracker`', 'tracker'],
+    ['## `tracker`', 'tracker', 'tracker.states'],
+    ['## `board`', 'board'],
     ['## `project` and `store`', 'project', 'store'],
     ['## `polling`', 'polling', 'polling.budget'],
     ['## `workspace`', 'workspace'],

@@ -4,7 +4,7 @@ import type { agentKeys, limitKeys } from './settings/agent-keys.ts';
 import type { pollingKeys } from './settings/polling-keys.ts';
 import type { notifyKeys, observabilityKeys, serverKeys } from './settings/server-keys.ts';
 import type { Resolved, Section, WrittenQuietHours } from './settings/setting.ts';
-import type { projectKeys, storeKeys, trackerKeys } from './settings/tracker-keys.ts';
+import type { boardKeys, projectKeys, storeKeys, trackerKeys } from './settings/tracker-keys.ts';
 import type { hookKeys, workspaceKeys } from './settings/workspace-keys.ts';
 import type { Secret } from './text/secret.ts';
 
@@ -17,6 +17,7 @@ export interface Settings {
   readonly project: Resolved<typeof projectKeys, { name: string }>;
   readonly store: StoreSettings;
   readonly tracker: TrackerSettings;
+  readonly board: Section<typeof boardKeys>;
   readonly polling: PollingSettings;
   readonly workspace: WorkspaceSettings;
   readonly hooks: HookSettings;

@@ -1,6 +1,7 @@
 import type { AdapterErrors } from './error-catalogue.ts';
 import type { Problem } from './problem.ts';
 import type { EditGuard, TakesEffect } from './settings/setting.ts';
+import type { TrackerSettings } from './settings.ts';
 
 /**
  * The facts that `workflow/` needs about a tracker kind to read the `tracker` section: `TrackerAdapter` has them, and
@@ -13,6 +14,10 @@ export interface TrackerProfile {
   readonly defaultTerminalStates: readonly string[] | null;
   /** States of review, for `agent.max_in_review`; absent: the workflow file has to name them when it sets that. */
   readonly defaultReviewStates?: readonly string[];
+  /** The states of its own for Baton's moves, which no file can rename; absent: the file names them. */
+  readonly roleStates?: TrackerSettings['states'];
+  /** Baton's own board, with a backlog: `board` settings count. */
+  readonly hasBacklog?: true;
   /** All states, where the adapter knows them: any other state in the file is a mistake. */
   readonly knownStates?: readonly string[];
   /** The state to which Baton itself moves an issue when it starts work; it has to be an active one. */

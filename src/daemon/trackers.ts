@@ -29,9 +29,9 @@ export function trackerMaker(
 }
 
 /** Secrets enter the key as digests: a new secret makes another tracker, and the key contains none. */
-function keyOf({ kind, provider, activeStates, reviewStates, terminalStates }: TrackerSettings): string {
+function keyOf({ kind, provider, activeStates, reviewStates, terminalStates, states }: TrackerSettings): string {
   const parts = [kind, Object.entries(provider).map(([name, value]) => [name, digested(value)])];
-  return JSON.stringify([...parts, activeStates, reviewStates, terminalStates]);
+  return JSON.stringify([...parts, activeStates, reviewStates, terminalStates, states]);
 }
 
 function digested(value: unknown): unknown {

@@ -26,7 +26,7 @@ const expected: Record<BoardOwner, Partial<Record<BoardStatus, readonly BoardSta
   person: {
     backlog: ['cancelled', 'done', 'todo'],
     todo: ['backlog', 'cancelled', 'done'],
-    in_progress: ['cancelled', 'done', 'todo'],
+    in_progress: ['cancelled', 'done', 'review', 'todo'],
     review: ['cancelled', 'done', 'todo'],
     blocked: ['cancelled', 'done', 'todo'],
     done: ['todo'],

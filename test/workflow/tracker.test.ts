@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { stateFor } from '../../src/core/issue/state-role.ts';
 import { Secret } from '../../src/core/text/secret.ts';
 import type { TrackerProfile } from '../../src/core/tracker-profile.ts';
 import { parseWorkflow } from '../../src/workflow/load-workflow.ts';
+import { telling } from '../telling.ts';
 import { given, givenContext, givenLinear, keysIn, path, problemsIn, refusal } from './given.ts';
 
 const keyOf = (workflow: ReturnType<typeof given>): string | null => {
@@ -286,5 +288,69 @@ describe('tracker.review_states', () => {
   it('report an invalid value once', () => {
     const bad = 'tracker: {kind: memory, review_states: QA}\nagent: {max_in_review: 2}';
     expect(keysIn(refusal(() => given(bad)))).toEqual(['tracker.review_states']);
+  });
+});
+
+describe('tracker.states', () => {
+  const usual = 'active_states: [Todo, Doing], terminal_states: [Done]';
+
+  it('are empty unless the file names them, and those of the kind where it has its own', () => {
+    expect(given('tracker: {kind: memory}').settings.tracker.states).toEqual({
+      todo: null,
+      inProgress: null,
+      review: null,
+      blocked: null,
+      done: null,
+    });
+    expect(given('tracker: {kind: board}').settings.tracker.states).toMatchObject({ review: 'review', todo: 'todo' });
+    const named = given(
+      `tracker: {kind: memory, ${usual}, states: {review: QA, in_progress: doing, blocked: Waiting}}`,
+    );
+    expect(named.settings.tracker).toMatchObject({
+      reviewStates: ['QA'],
+      states: { todo: null, inProgress: 'doing', review: 'QA', blocked: 'Waiting', done: null },
+    });
+  });
+
+  it.each([
+    ['todo', 'Done', 'tracker.states.todo'],
+    ['in_progress', 'Elsewhere', 'tracker.states.in_progress'],
+    ['blocked', 'todo', 'tracker.states.blocked'],
+    ['blocked', 'DONE', 'tracker.states.blocked'],
+    ['done', 'Todo', 'tracker.states.done'],
+    ['review', 'Doing', 'tracker.review_states'],
+  ])('reject %s: %s, which means something else to Baton', (role, state, key) => {
+    const error = refusal(() => given(`tracker: {kind: memory, ${usual}, states: {${role}: ${state}}}`));
+    expect(error.code).toBe('invalid_tracker_config');
+    expect(problemsIn(error)).toMatchObject([{ key, details: { problem: 'state_taken', state } }]);
+  });
+
+  it('cannot be renamed on the board', () => {
+    expect(given('tracker: {kind: board, states: {review: Review}}').settings.tracker.states.review).toBe('review');
+    expect(problemsIn(refusal(() => given('tracker: {kind: board, states: {review: blocked}}')))).toMatchObject([
+      { key: 'tracker.states.review', details: { problem: 'unknown_state', allowed: ['review'] } },
+    ]);
+  });
+
+  it('give the state of a role, or the key that is missing', () => {
+    const { tracker } = given(`tracker: {kind: memory, ${usual}, states: {todo: Todo}}`).settings;
+    expect(stateFor('todo', tracker)).toEqual({ state: 'Todo' });
+    expect(stateFor('inProgress', tracker)).toEqual({
+      state: null,
+      why: telling('tracker.states.in_progress', 'memory'),
+    });
+  });
+});
+
+describe('board.auto_promote', () => {
+  it('is off, and a warning where there is no backlog', () => {
+    expect(given('tracker: {kind: board}').settings.board).toEqual({ autoPromote: false });
+    expect(given('tracker: {kind: board}\nboard: {auto_promote: true}')).toMatchObject({
+      settings: { board: { autoPromote: true } },
+      warnings: [],
+    });
+    expect(given('tracker: {kind: memory}\nboard: {auto_promote: true}').warnings).toMatchObject([
+      { key: 'board.auto_promote', details: { problem: 'no_effect' } },
+    ]);
   });
 });

@@ -1,4 +1,4 @@
-import { setting } from './setting.ts';
+import { type Setting, setting } from './setting.ts';
 
 /** The section `tracker`; each kind adds its own keys under `tracker.provider`. */
 export const trackerKeys = {
@@ -15,8 +15,7 @@ export const trackerKeys = {
     defaultText: 'the defaults of the tracker kind',
   }),
   review_states: setting('text_list', null, 'next poll', 'open', {
-    description:
-      "States in which an issue waits for a person's review. Baton only counts these issues, for `agent.max_in_review`.",
+    description: "States in which an issue waits for a person's review. `agent.max_in_review` counts these issues.",
     defaultText: 'the defaults of the tracker kind',
   }),
   required_labels: setting('text_list', [], 'next tick', 'guarded', {
@@ -27,9 +26,30 @@ export const trackerKeys = {
     description:
       'Authors whose text goes into the prompt unchanged: ids, e-mails or logins of the tracker. Upper and lower case are the same. Text of all other authors is [fenced](#text-of-strangers).',
   }),
+  states: {
+    todo: roleState('Where Baton moves an issue whose blockers are finished. An active state.'),
+    in_progress: roleState('Where Baton moves an issue from `todo` when it starts a run. An active state.'),
+    review: roleState('Where Baton moves an issue whose change is ready. Counts as a review state.'),
+    blocked: roleState(
+      'Where an issue waits for its blockers and children. Baton moves it to `todo` when all of them are finished.',
+    ),
+    done: roleState('Where Baton moves an issue whose change a person has merged. A terminal state.'),
+  },
+  comments: setting('boolean', false, 'next message', 'guarded', {
+    description:
+      'Whether Baton comments on an issue that it worked on when the issue is held, and when it unblocks the issue.',
+  }),
   provider: setting('map', {}, 'next tick', 'guarded', {
     description: 'Settings of this tracker kind; see the tables below.',
     mayHoldSecret: true,
+  }),
+};
+
+/** The section `board`. */
+export const boardKeys = {
+  auto_promote: setting('boolean', false, 'next poll', 'guarded', {
+    description:
+      'Whether Baton moves issues from `backlog` to `todo` while slots are free and there is no other work: one at a time, by priority, and never one that a person moved to `backlog`. Only on the [board](board.md).',
   }),
 };
 
@@ -57,3 +77,10 @@ export const storeKeys = {
       'How long a claim lasts without renewal. On PostgreSQL, another daemon may inherit an issue this long after its daemon fell silent.',
   }),
 };
+
+function roleState(description: string): Setting<string | null> {
+  return setting('non_blank_text', null, 'next tick', 'guarded', {
+    description,
+    defaultText: "the tracker kind's own state, if it has one",
+  });
+}

@@ -11,7 +11,7 @@ import type { IssueMove } from '../tracker.ts';
  * | backlog     | wanted some day                      | person                          | orchestrator, person        |
  * | todo        | to be started; waits for its blockers| all three                       | orchestrator, person        |
  * | in_progress | an agent works on it                 | orchestrator                    | all three                   |
- * | review      | a change waits for a person          | agent, orchestrator             | all three; done: person only|
+ * | review      | a change waits for a person          | all three                       | all three; done: person only|
  * | blocked     | waits for other issues               | agent                           | orchestrator, person        |
  * | done        | merged, or no longer needed          | person                          | person                      |
  * | cancelled   | will not be done                     | person                          | person                      |
@@ -27,7 +27,7 @@ export const boardTransitions: readonly BoardTransition[] = [
   { from: 'todo', to: 'backlog', owners: ['person'] },
   { from: 'todo', to: 'done', owners: ['person'] },
   { from: 'todo', to: 'cancelled', owners: ['person'] },
-  { from: 'in_progress', to: 'review', owners: ['agent', 'orchestrator'] },
+  { from: 'in_progress', to: 'review', owners: ['agent', 'orchestrator', 'person'] },
   { from: 'in_progress', to: 'todo', owners: ['orchestrator', 'person'] },
   { from: 'in_progress', to: 'blocked', owners: ['agent'] },
   { from: 'in_progress', to: 'done', owners: ['person'] },

@@ -9,6 +9,8 @@ export const boardProfile: TrackerProfile = {
   defaultTerminalStates: ['done', 'cancelled'],
   defaultReviewStates: ['review'],
   knownStates: boardStatuses,
+  roleStates: { todo: 'todo', inProgress: 'in_progress', review: 'review', blocked: 'blocked', done: 'done' },
+  hasBacklog: true,
   startState: 'in_progress',
   trustedAuthors: [localAuthor],
   keys: [

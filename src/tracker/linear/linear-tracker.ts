@@ -3,6 +3,7 @@ import type { Clock } from '../../clock/clock.ts';
 import { systemChance } from '../../clock/system-chance.ts';
 import { BatonError } from '../../core/baton-error.ts';
 import { normalizeState } from '../../core/issue/issue.ts';
+import { startMoveOf } from '../../core/issue/state-role.ts';
 import type { Logger } from '../../core/logger.ts';
 import type { TrackerSettings } from '../../core/settings.ts';
 import type { HttpClient } from '../../http/http.ts';
@@ -51,6 +52,7 @@ export function createLinearTracker(given: LinearTrackerParts): Tracker {
   const parts = { call, projectSlug, clock, logger, rules, chance };
   return {
     kind: 'linear',
+    ...startMoveOf(settings.states),
     fetchByStates: async (states, ask) => {
       ask?.signal?.throwIfAborted();
       const wanted = distinctStates(states);

@@ -1,11 +1,12 @@
-import { normalizeLabels, normalizeState } from '../../core/issue/issue.ts';
+import { isInOneOf, normalizeLabels, normalizeState } from '../../core/issue/issue.ts';
+import type { StateRole } from '../../core/issue/state-role.ts';
 import type { Problem } from '../../core/problem.ts';
 import type { TrackerSettings } from '../../core/settings.ts';
 import type { TrackerProfile } from '../../core/tracker-profile.ts';
 import type { FrontMatter } from '../parse-front-matter.ts';
 import type { PlainSettings } from '../table/setting-table.ts';
 import type { Place } from '../workflow-context.ts';
-import { errorAt, type Report } from '../workflow-problems.ts';
+import { errorAt, type Report, warningAt } from '../workflow-problems.ts';
 import { providerOf, type ResolvedKey, resolveProviderKey, secretVariables } from './resolve-provider-key.ts';
 
 interface ResolvedTracker {
@@ -57,9 +58,17 @@ export function resolveTracker(
   const activeStates = tracker.activeStates ?? defaultStates(profile, 'active', section, report);
   checkStartState(profile, activeStates, report);
   const terminalStates = tracker.terminalStates ?? defaultStates(profile, 'terminal', section, report);
-  const reviewStates = tracker.reviewStates ?? profile.defaultReviewStates ?? [];
+  const states = profile.roleStates ?? tracker.states;
+  const reviewStates =
+    tracker.reviewStates ?? (states.review === null ? (profile.defaultReviewStates ?? []) : [states.review]);
   checkReviewStates(reviewStates, section, plain, report);
-  if (tracker.reviewStates !== null) checkApart(reviewStates, [...activeStates, ...terminalStates], report);
+  if (tracker.reviewStates !== null || tracker.states.review !== null)
+    checkApart(reviewStates, [...activeStates, ...terminalStates], report);
+  checkRoleStates(profile, tracker.states, { activeStates, reviewStates, terminalStates }, report);
+  if (plain.board.autoPromote && profile.hasBacklog !== true) {
+    const message = `board.auto_promote has no effect: trackers of the kind ${profile.kind} have no backlog of Baton's own`;
+    report(warningAt('board.auto_promote', message, { problem: 'no_effect' }));
+  }
   return {
     settings: {
       ...tracker,
@@ -67,6 +76,7 @@ export function resolveTracker(
       activeStates,
       terminalStates,
       reviewStates,
+      states,
       trustedAuthors: readAuthors(profile, tracker.trustedAuthors),
       requiredLabels: readLabels(tracker.requiredLabels),
       provider,
@@ -124,6 +134,44 @@ function checkApart(review: readonly string[], others: readonly string[], report
   for (const state of review.filter((name) => taken.has(normalizeState(name)) || name.trim() === '')) {
     const message = `${key} names ${JSON.stringify(state)}, but a review state must be neither active nor terminal`;
     report(errorAt(key, message, { code: 'invalid_tracker_config', problem: 'state_taken', state }));
+  }
+}
+
+/**
+ * Baton must not move an issue to a state that means something else: an unblocked issue has to be active, a blocked one
+ * neither active nor finished.
+ */
+function checkRoleStates(
+  { kind, roleStates }: TrackerProfile,
+  written: PlainSettings['tracker']['states'],
+  lists: Pick<TrackerSettings, 'activeStates' | 'reviewStates' | 'terminalStates'>,
+  report: Report,
+): void {
+  const isIn = (list: readonly string[], state: string): boolean => isInOneOf(list)({ state });
+  const rules: Record<StateRole, { readonly means: string; readonly fits: (state: string) => boolean }> = {
+    todo: { means: 'one of tracker.active_states', fits: (state) => isIn(lists.activeStates, state) },
+    inProgress: { means: 'one of tracker.active_states', fits: (state) => isIn(lists.activeStates, state) },
+    review: { means: 'one of tracker.review_states', fits: (state) => isIn(lists.reviewStates, state) },
+    blocked: {
+      means: 'neither active, nor review, nor terminal',
+      fits: (state) => !isIn([...lists.activeStates, ...lists.reviewStates, ...lists.terminalStates], state),
+    },
+    done: { means: 'one of tracker.terminal_states', fits: (state) => isIn(lists.terminalStates, state) },
+  };
+  for (const [role, { means, fits }] of Object.entries(rules) as [StateRole, (typeof rules)[StateRole]][]) {
+    const state = written[role];
+    if (state === null) continue;
+    const key = `tracker.states.${role === 'inProgress' ? 'in_progress' : role}`;
+    const own = roleStates?.[role] ?? null;
+    if (own !== null && normalizeState(own) !== normalizeState(state)) {
+      const message = `${key} is ${JSON.stringify(state)}, but trackers of the kind ${kind} always use ${own}`;
+      report(
+        errorAt(key, message, { code: 'invalid_tracker_config', problem: 'unknown_state', state, allowed: [own] }),
+      );
+    } else if (!fits(state)) {
+      const message = `${key} is ${JSON.stringify(state)}, which must be ${means}`;
+      report(errorAt(key, message, { code: 'invalid_tracker_config', problem: 'state_taken', state }));
+    }
   }
 }
 

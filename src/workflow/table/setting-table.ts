@@ -3,7 +3,7 @@ import { agentKeys, limitKeys } from '../../core/settings/agent-keys.ts';
 import { jobKeys, pollingKeys, type TimedJob } from '../../core/settings/polling-keys.ts';
 import { notifyKeys, observabilityKeys, serverKeys, unsupportedKeys } from '../../core/settings/server-keys.ts';
 import type { Section, Setting, SettingTable } from '../../core/settings/setting.ts';
-import { projectKeys, storeKeys, trackerKeys } from '../../core/settings/tracker-keys.ts';
+import { boardKeys, projectKeys, storeKeys, trackerKeys } from '../../core/settings/tracker-keys.ts';
 import { hookKeys, workspaceKeys } from '../../core/settings/workspace-keys.ts';
 import type { Settings } from '../../core/settings.ts';
 import type { TrackerProfile } from '../../core/tracker-profile.ts';
@@ -11,6 +11,7 @@ import type { TrackerProfile } from '../../core/tracker-profile.ts';
 /** The sections whose keys do not depend on an adapter. */
 const sections = {
   tracker: trackerKeys,
+  board: boardKeys,
   project: projectKeys,
   store: storeKeys,
   polling: pollingKeys,

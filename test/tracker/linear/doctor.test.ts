@@ -106,6 +106,25 @@ describe('the doctor on Linear', () => {
     expect(states?.message).toMatch(/tracker\.active_states .*"In Progres".*tracker\.terminal_states .*"Shipped"/);
   });
 
+  it("names states of Baton's own moves that a team lacks", async () => {
+    const scene = linearScene();
+    const states = { todo: 'Todo', inProgress: null, review: 'in review', blocked: 'Blocked', done: null };
+    const lacks = async () => (await check(scene, { states }))[2];
+    const blocked = { key: 'tracker.states.blocked', state: 'Blocked' };
+    expect(await lacks()).toMatchObject({ code: 'unknown_states', details: { unknown: [blocked] } });
+    scene.linear.addTeam({
+      key: 'OPS',
+      states: [
+        { name: 'Todo', type: 'unstarted' },
+        { name: 'Blocked', type: 'started' },
+      ],
+    });
+    expect(await lacks()).toMatchObject({
+      code: 'unknown_states',
+      details: { unknown: [{ key: 'tracker.states.review', state: 'in review' }, blocked] },
+    });
+  });
+
   it('accepts the usual lists if one spelling of each state exists', async () => {
     const scene = linearScene();
     const { linear } = scene;

@@ -93,13 +93,23 @@ function checkStates(settings: TrackerSettings, { teams }: Project): Finding {
     { key: 'terminal_states', states: settings.terminalStates, usual: linearProfile.defaultTerminalStates },
     { key: 'review_states', states: settings.reviewStates, usual: linearProfile.defaultReviewStates ?? null },
   ];
+  const problemAt = (key: string, state: string) => ({ key, state, near: nearest(state, there, (each) => [each]) });
   const problems = lists.flatMap(({ key, states, usual }) => {
     const missing = states.filter((state) => !known.has(normalizeState(state)));
     const isUsual = usual !== null && states.join('\n') === usual.join('\n');
     const isNeeded = key !== 'review_states';
     if (isUsual && (!isNeeded || missing.length < states.length)) return [];
-    return missing.map((state) => ({ key: `tracker.${key}`, state, near: nearest(state, there, (each) => [each]) }));
+    return missing.map((state) => problemAt(`tracker.${key}`, state));
   });
+  // Baton moves issues of every team to these states.
+  const isEverywhere = (name: string): boolean =>
+    teams.nodes.every(({ states }) =>
+      states.nodes.some((state) => normalizeState(state.name) === normalizeState(name)),
+    );
+  for (const [role, state] of Object.entries(settings.states)) {
+    const name = role === 'inProgress' ? 'in_progress' : role;
+    if (state !== null && !isEverywhere(state)) problems.push(problemAt(`tracker.states.${name}`, state));
+  }
   if (problems.length === 0) {
     return passed(
       check,
@@ -108,7 +118,8 @@ function checkStates(settings: TrackerSettings, { teams }: Project): Finding {
   }
   const messages = problems.map(({ key, state, near }) => {
     const meant = near.length === 0 ? '' : ` (similar: ${near.join(', ')})`;
-    return `${key} names "${state}", which no team of the project has${meant}`;
+    const lacks = key.startsWith('tracker.states.') ? 'not every team' : 'no team';
+    return `${key} names "${state}", which ${lacks} of the project has${meant}`;
   });
   const fix = harmlessLine(`use existing states: ${there.join(', ')}`);
   return failed(check, harmlessLine(messages.join('; ')), fix, {
