@@ -168,7 +168,9 @@ export function assemble(around: AssemblyParts) {
     else if (change.by === 'begin') pool?.take();
     if (change.by === 'begin' || change.by === 'settle') activity.note();
     const isOffHold = change.before?.status === 'held' && change.after !== change.before;
-    if (isOver(change) || isOffHold || change.by === 'move') reads.forget(change.issueId);
+    // The end of a run has forgotten its issue and read it again.
+    const isUnread = isOver(change) && change.by !== 'settle';
+    if (isUnread || isOffHold || change.by === 'move') reads.forget(change.issueId);
     notify();
     if (change.by === 'settle' || (change.by === 'release' && change.after === null)) fillSlots();
   });

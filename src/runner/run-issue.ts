@@ -285,7 +285,9 @@ async function isRoutable({ request, parts, logger, signal }: RunParts): Promise
   const { settings } = request.workflow;
   try {
     const fresh = await parts.readIssue(settings, request.issue.id, signal);
-    return fresh !== null && whyNotRoutable(fresh, settings.tracker) === null;
+    if (fresh !== null && whyNotRoutable(fresh, settings.tracker) === null) return true;
+    request.report({ kind: 'left', issue: fresh });
+    return false;
   } catch (error) {
     logger.warn('issue_reread_failed', { error });
     return false;

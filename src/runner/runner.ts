@@ -66,6 +66,8 @@ export type RunFact =
   | { readonly kind: 'moved'; readonly to: string | null }
   /** The move that was reported last was refused. */
   | { readonly kind: 'not_moved' }
+  /** Read after a turn: no agent should work on the issue any more. Null: the tracker does not have it. */
+  | { readonly kind: 'left'; readonly issue: Issue | null }
   /**
    * Whether anything in the workspace changed during the session, and its current facts; null when that could not be
    * read. Every run with a session reports this once, before the outcome.

@@ -226,7 +226,7 @@ describe('reads', () => {
     });
     await stage.clock.advance(1_000);
     stage.calls.length = 0;
-    stage.runs[0]?.fail('agent_input_required');
+    stage.runs[0]?.fail();
     await stage.clock.advance(0);
     expect([stage.calls, stage.started()]).toEqual([[], ['1', '2']]);
 
@@ -236,7 +236,7 @@ describe('reads', () => {
     });
     await later.clock.advance(1_001);
     later.calls.length = 0;
-    later.runs[0]?.fail('agent_input_required');
+    later.runs[0]?.fail();
     await later.clock.advance(0);
     expect(later.calls).toMatchObject([{ kind: 'ids', asked: ['2'] }]);
   });

@@ -1,3 +1,4 @@
+import { isAskedHold } from '../command/asked-hold.ts';
 import { stateClass, whyNotRoutable } from '../dispatch/eligibility.ts';
 import type { Issue } from '../issue/issue.ts';
 import type { TrackerSettings } from '../settings.ts';
@@ -16,6 +17,16 @@ export function decideAboutRun(fresh: Issue | null, tracker: TrackerSettings): R
   if (found === 'other') return { action: 'stop', reason: 'inactive_state' };
   if (whyNotRoutable(fresh, tracker) !== null) return { action: 'stop', reason: 'not_routable' };
   return { action: 'keep', issue: fresh };
+}
+
+/**
+ * Whether an issue that is not to be worked on any more leaves its hold. Moving the issue answers a question. An issue
+ * that a person holds or has taken over stays held until a person releases it or it finishes. An agent that may be alive
+ * holds its issue until a person confirms that it is gone.
+ */
+export function endsHold(code: string | undefined, reason: StopReason): boolean {
+  if (code === undefined || code === 'agent_survives') return false;
+  return !(isAskedHold(code) || code === 'taken_over') || reason === 'terminal_state' || reason === 'issue_missing';
 }
 
 /** Whether a run has been silent for too long: since its last event, or since its start when it never had one. */

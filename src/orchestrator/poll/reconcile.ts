@@ -1,6 +1,5 @@
-import { isAskedHold } from '../../core/command/asked-hold.ts';
 import { type Issue, normalizeState } from '../../core/issue/issue.ts';
-import { decideAboutRun } from '../../core/run/reconcile-decision.ts';
+import { decideAboutRun, endsHold } from '../../core/run/reconcile-decision.ts';
 import type { StopReason } from '../../core/run/run.ts';
 import type { Settings } from '../../core/settings.ts';
 import type { Retrying, Running } from '../claims/claim.ts';
@@ -104,13 +103,4 @@ function isHandingOver({ clock }: ReconcileParts, { ownMove }: Running, fresh: I
   if (ownMove === null || fresh === null) return false;
   if (ownMove.to !== null && normalizeState(fresh.state) !== ownMove.to) return false;
   return clock.monotonic() - ownMove.atMonotonic < handOverMs;
-}
-
-/**
- * Moving the issue answers a question. An issue that a person holds or has taken over stays held until a person
- * releases it or it finishes. An agent that may be alive holds its issue until a person confirms that it is gone.
- */
-function endsHold(code: string | undefined, reason: StopReason): boolean {
-  if (code === undefined || code === 'agent_survives') return false;
-  return !(isAskedHold(code) || code === 'taken_over') || reason === 'terminal_state' || reason === 'issue_missing';
 }

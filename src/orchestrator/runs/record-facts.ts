@@ -114,6 +114,8 @@ export function recordFacts(
       case 'not_moved':
         reads.forget(id);
         return update({ ownMove: movedBefore });
+      case 'left':
+        return update({ lastSeen: fact.issue });
       case 'changed':
         evidence = {
           changed: fact.changed,

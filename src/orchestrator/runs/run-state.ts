@@ -1,5 +1,6 @@
 import type { AgentEvent, AgentProcess } from '../../agent/agent.ts';
 import type { Clock } from '../../clock/clock.ts';
+import type { Issue } from '../../core/issue/issue.ts';
 import type { RecoveryStep } from '../../core/run/context-recovery.ts';
 import type { LimitFinding } from '../../core/run/limits.ts';
 import type { RunStage, StopReason } from '../../core/run/run.ts';
@@ -45,6 +46,8 @@ export interface RunState {
   warnings: readonly LimitFinding[];
   /** Where the run itself last moved its issue, and when. `to` is null where the agent used the tracker's own tool. */
   ownMove: { readonly to: string | null; readonly atMonotonic: number } | null;
+  /** The issue, where the runner saw after a turn that no agent should work on it any more; null: it is gone. */
+  lastSeen: Issue | null | undefined;
   /** The reading of the day since which its end is being written: later readings may already count its usage. */
   settlingSince: number | null;
 }
@@ -75,6 +78,7 @@ export function newRunState(
     changed: null,
     warnings: [],
     ownMove: null,
+    lastSeen: undefined,
     settlingSince: null,
   };
 }

@@ -1,7 +1,10 @@
+import { isDeepStrictEqual } from 'node:util';
 import { sleep } from '../../clock/clock.ts';
 import type { AccountState } from '../../core/account/account.ts';
+import { BatonError } from '../../core/baton-error.ts';
 import type { Issue } from '../../core/issue/issue.ts';
 import { decideAfterExit } from '../../core/run/exit-decision.ts';
+import { decideAboutRun, endsHold } from '../../core/run/reconcile-decision.ts';
 import type { RunOutcome } from '../../core/run/run.ts';
 import type { RetryKind } from '../../core/workflow.ts';
 import type { RunFinish } from '../../store/tables/runs.ts';
@@ -10,6 +13,8 @@ import type { NextStep } from '../claims/claim-writes.ts';
 import type { Claims } from '../claims/claims.ts';
 import { noStreaks, type Streaks } from '../claims/issue-counters.ts';
 import type { BaseParts, EndedRun } from '../parts.ts';
+import type { Candidates } from '../poll/candidates.ts';
+import type { TrackerReads } from '../poll/tracker-reads.ts';
 import type { Accounts } from './accounts.ts';
 import type { Journal } from './journal.ts';
 import type { OpenQuestions } from './open-questions.ts';
@@ -18,7 +23,9 @@ import type { RunTotals } from './run-totals.ts';
 import type { Spending } from './spending.ts';
 
 export interface SettleParts
-  extends Pick<BaseParts, 'chance' | 'clock' | 'logger' | 'requestTick' | 'source' | 'stopping'> {
+  extends Pick<BaseParts, 'chance' | 'clock' | 'logger' | 'requestTick' | 'source' | 'stopping' | 'trackerFor'> {
+  readonly reads: TrackerReads;
+  readonly candidates: Candidates;
   readonly claims: Claims;
   readonly journal: Journal;
   readonly accounts: Accounts;
@@ -34,14 +41,20 @@ export interface SettleParts
 const firstRetryMs = 500;
 const longestRetryMs = 30_000;
 
+/** How long the slot of a run that has ended waits for the tracker. */
+const longestReadMs = 10_000;
+
 /**
- * A run has ended and its processes are gone: decides the next step (seed 2, Transition Triggers), writes it together
- * with the end, and only then frees the slot. While the store cannot take it, the slot stays taken. Only a stopping
- * daemon gives up; then the next one finds a run without an end.
+ * A run has ended and its processes are gone: reads its issue again (seed 4, Layer 2), decides the next step (seed 2,
+ * Transition Triggers), writes it together with the end, and only then frees the slot. An issue that an agent should not
+ * work on any more is released at once, whatever the outcome. While the store cannot take the end, the slot stays taken.
+ * Only a stopping daemon gives up; then the next one finds a run without an end.
  */
 export async function settleRun(parts: SettleParts, running: Running, outcome: RunOutcome): Promise<void> {
-  const { claims, accounts, questions, clock, chance, logger, stopping } = parts;
+  const { claims, accounts, questions, clock, chance, logger, stopping, reads } = parts;
   logEnd(parts, running, outcome);
+  // What was read while it ran does not count any more: it may have moved its issue since.
+  reads.forget(running.issue.id);
   questions.endRun(running.runId);
   const { account, runId, startedAt } = running;
   // Read before any write: a slow store does not make the run longer, and a wait for quota begins at the same moment.
@@ -54,12 +67,13 @@ export async function settleRun(parts: SettleParts, running: Running, outcome: R
     errorCode: error?.code ?? null,
     errorMessage: error?.message ?? null,
   };
-  const exit = { outcome, end, dice: chance.next(), isHeldForLogin: isHeldForLogin(parts, runId, after) };
+  const decided = { outcome, end, dice: chance.next(), isHeldForLogin: isHeldForLogin(parts, runId, after) };
+  const exit: Exit = { ...decided, seen: await readIssue(parts, running, decided) };
   for (let waitMs = firstRetryMs; ; waitMs = Math.min(waitMs * 2, longestRetryMs)) {
     const isLast = stopping.aborted;
     try {
       const next = await writeEnd(parts, running, exit);
-      return ended(parts, running, outcome, next);
+      return ended(parts, running, exit, next);
     } catch (problem) {
       logger.error('run_end_write_failed', { ...named(running), error: problem });
     }
@@ -69,7 +83,7 @@ export async function settleRun(parts: SettleParts, running: Running, outcome: R
     });
   }
   claims.abandon(running);
-  ended(parts, running, outcome, null);
+  ended(parts, running, exit, null);
 }
 
 interface Exit {
@@ -77,6 +91,37 @@ interface Exit {
   readonly end: RunFinish;
   readonly dice: number;
   readonly isHeldForLogin: boolean;
+  /** The issue as read after the exit; null: the tracker does not have it. Absent: not read, the known record counts. */
+  readonly seen?: Issue | null | undefined;
+}
+
+/**
+ * The issue as it is after the exit. The runner may have seen that it is not to be worked on any more; else it is read
+ * if nothing else would read it: a hold waits for a person, while a retry reads its issue before it starts, so that a
+ * second request would buy nothing. A tracker on this machine is always asked.
+ */
+async function readIssue(parts: SettleParts, running: Running, exit: Exit): Promise<Issue | null | undefined> {
+  const { source, trackerFor, reads, clock, stopping, logger } = parts;
+  const { step } = nextStepOf(parts, running, exit);
+  const isSurvivor = step.action === 'hold' && step.hold.code === 'agent_survives';
+  if (step.action === 'release' || isSurvivor || stopping.aborted) return undefined;
+  if (running.lastSeen !== undefined) return running.lastSeen;
+  const isLocal = trackerFor(source.read().workflow.settings).isLocal === true;
+  if (step.action === 'retry' && !isLocal) return undefined;
+  const { id } = running.issue;
+  const answered = new AbortController();
+  try {
+    const read = reads.byIds([id], { job: 'run_end', cause: 'retry' });
+    const late = sleep(clock, longestReadMs, answered.signal).then(() => {
+      throw new BatonError('tracker_request', `The tracker has not answered for ${longestReadMs / 1_000} seconds.`);
+    });
+    return (await Promise.race([read, late])).get(id);
+  } catch (error) {
+    if (!stopping.aborted) logger.warn('issue_reread_failed', { ...named(running), error });
+    return undefined;
+  } finally {
+    answered.abort();
+  }
 }
 
 /** Returns the next step; null when the claim is not ours any more. */
@@ -107,7 +152,16 @@ interface Following {
   readonly streaks: Streaks;
 }
 
-function nextStepOf(
+function nextStepOf(parts: SettleParts, running: Running, exit: Exit): Following {
+  const { step, streaks } = stepByOutcome(parts, running, exit);
+  const { seen } = exit;
+  if (seen === undefined || step.action === 'release') return { step, streaks };
+  const about = decideAboutRun(seen, parts.source.read().workflow.settings.tracker);
+  const isOver = about.action === 'stop' && (step.action !== 'hold' || endsHold(step.hold.code, about.reason));
+  return isOver ? { step: { action: 'release' }, streaks: noStreaks } : { step, streaks };
+}
+
+function stepByOutcome(
   { source, clock, accounts }: SettleParts,
   running: Running,
   { outcome, end, dice, isHeldForLogin: isForLogin }: Exit,
@@ -177,8 +231,8 @@ function isHeldForLogin({ claims }: SettleParts, runId: string, account: Account
 }
 
 /** The end is written or given up. `next` is null when the issue is not ours any more. */
-function ended(parts: SettleParts, running: Running, outcome: RunOutcome, next: Following | null): void {
-  const { totals, clock, logger, journal, stopping } = parts;
+function ended(parts: SettleParts, running: Running, { outcome, seen }: Exit, next: Following | null): void {
+  const { totals, clock, logger, journal, stopping, candidates } = parts;
   journal.forget(running.runId);
   totals.runsByEnd.set(outcome.end, (totals.runsByEnd.get(outcome.end) ?? 0) + 1);
   const durationMs = clock.monotonic() - running.startedAtMonotonic;
@@ -190,8 +244,13 @@ function ended(parts: SettleParts, running: Running, outcome: RunOutcome, next: 
     logger.warn('issue_held', { ...named(running), code, reason });
   }
   if (next?.step.action !== 'release') return;
-  parts.onReleased(running.issue);
-  if (running.stopRequested !== 'terminal_state') parts.requestTick();
+  const issue = seen === undefined ? running.issue : seen;
+  candidates.update((id) => (id === running.issue.id ? seen : undefined), isDeepStrictEqual);
+  if (issue === null) return;
+  candidates.countReview(issue.id, issue.state);
+  parts.onReleased(issue);
+  // A read at the exit says what a poll would.
+  if (seen === undefined && running.stopRequested !== 'terminal_state') parts.requestTick();
 }
 
 function logEnd({ logger }: SettleParts, running: Running, outcome: RunOutcome): void {
