@@ -28,6 +28,8 @@ export interface Agent {
   readonly backend: string;
   /** Values passed to the program that must be masked in its output, in addition to the secrets of the settings. */
   readonly secrets?: readonly string[];
+  /** True where only its program knows what it uses: then the tool `report_usage` is offered to it. */
+  readonly usageByTool?: boolean;
   startSession(request: SessionRequest): Promise<AgentSession>;
 }
 

@@ -20,8 +20,8 @@ export interface BackendProfile {
   readonly errors?: AdapterErrors;
 }
 
-/** Money, tokens alone, or nothing that a limit could count. */
-export type UsageReports = 'cost' | 'tokens' | 'nothing';
+/** Money, tokens alone, or what its program chooses to report, which may be nothing. */
+export type UsageReports = 'cost' | 'tokens' | 'if_told';
 
 export interface BackendSettings {
   /** Where the keys stand in the file: a section of its own, or `agent`. */

@@ -1,6 +1,7 @@
-import type { Agent, AgentEvent, AgentSession, SessionRequest } from '../agent/agent.ts';
+import type { Agent, AgentEvent, AgentSession, SessionRequest, TokenUsage } from '../agent/agent.ts';
 import type { Chance } from '../clock/chance.ts';
 import type { Clock } from '../clock/clock.ts';
+import type { ReportedUsage } from '../core/account/token-cost.ts';
 import { type BatonError, toBatonError } from '../core/baton-error.ts';
 import { whyNotRoutable } from '../core/dispatch/eligibility.ts';
 import type { Issue } from '../core/issue/issue.ts';
@@ -8,6 +9,7 @@ import type { Logger } from '../core/logger.ts';
 import { lastStage, type RunOutcome, type StopReason } from '../core/run/run.ts';
 import { stopOutcome } from '../core/run/stop-outcome.ts';
 import type { AccountSettings, Settings } from '../core/settings.ts';
+import { countText, usdText } from '../core/text/amount-text.ts';
 import { harmlessLine } from '../core/text/harmless-line.ts';
 import { createRedactor, secretsIn } from '../core/text/redact.ts';
 import type { ToolHost, ToolSet } from '../core/tool-set.ts';
@@ -43,6 +45,8 @@ export interface ToolUser {
   readonly runId: string;
   readonly issueId: string;
   readonly onProgress: (text: string) => void;
+  /** Absent where the backend sees the usage itself. */
+  readonly onUsage?: (usage: ReportedUsage) => void;
   readonly onMove: (state: string | null) => void;
   readonly onNotMoved: () => void;
   /** As `SessionRequest.ask`. */
@@ -171,12 +175,18 @@ async function runSession(run: RunParts, setup: SessionSetup): Promise<void> {
   const redactor = createRedactor([...secretsIn([workflow.settings, request.account]), ...(agent.secrets ?? [])]);
   const reportWords = (words: PersonWords): void =>
     report({ kind: 'event', event: personEvent(words, parts.clock.now(), redactor) });
+  const reportUsage = (used: ReportedUsage, pid: number | null): void => {
+    const usage = { ...used, totalTokens: used.inputTokens + used.outputTokens };
+    const event = { name: 'notification', at: parts.clock.now(), pid, summary: usageText(usage), usage } as const;
+    report({ kind: 'event', event });
+  };
   const opened = parts.toolSetFor(workflow.settings, {
     runId,
     issueId: request.issue.id,
     ask,
     isStillOurs: request.isStillOurs,
     onProgress: (text) => logger.info('agent_progress', { progress: text }),
+    ...(agent.usageByTool ? { onUsage: (used) => reportUsage(used, live?.pid ?? null) } : {}),
     onMove: (state) => report({ kind: 'moved', to: state }),
     onNotMoved: () => report({ kind: 'not_moved' }),
   });
@@ -301,6 +311,11 @@ function outcomeOf(reason: StopReason | null, error: BatonError | null, turns: n
   if (error === null) return { end: 'succeeded', turns };
   if (error.code === 'claim_lost') return stopOutcome('claim_lost', turns);
   return { end: error.code === 'agent_turn_timeout' ? 'timed_out' : 'failed', turns, error };
+}
+
+function usageText({ totalTokens, costMicroUsd }: TokenUsage): string {
+  const cost = costMicroUsd === undefined ? '' : ` and ${usdText(costMicroUsd / 1_000_000)}`;
+  return `reports ${countText(totalTokens)} tokens${cost} so far`;
 }
 
 function once(act: () => void): () => void {

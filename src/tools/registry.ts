@@ -4,10 +4,11 @@ import { askPerson } from './ask-person.ts';
 import { claimLost, failureAnswer, tookTooLong, unknownTool, withdrawn } from './failure.ts';
 import { comment, getIssue, reportProgress, updateIssueStatus } from './issue-tools.ts';
 import { limitCalls } from './limit-calls.ts';
+import { reportUsage } from './report-usage.ts';
 import { mostOutputBytes, type Tool, type ToolContext, timeLimitMs as usualLimitMs } from './tool.ts';
 
 /** Users' prompts rely on these names: never change one. */
-const fixedTools: readonly Tool[] = [getIssue, comment, updateIssueStatus, askPerson, reportProgress];
+const fixedTools: readonly Tool[] = [getIssue, comment, updateIssueStatus, askPerson, reportProgress, reportUsage];
 
 /**
  * Opens the tool set of one run. What must hold:
@@ -31,8 +32,10 @@ export function openToolSet(context: ToolContext): ToolSet {
   });
 }
 
-function offeredTools({ tracker }: ToolContext): ReadonlyMap<string, Tool> {
-  const own = fixedTools.filter((tool) => !tool.changesTracker || tracker.changes !== null);
+function offeredTools({ tracker, onUsage }: ToolContext): ReadonlyMap<string, Tool> {
+  const own = fixedTools.filter(
+    (tool) => (!tool.changesTracker || tracker.changes !== null) && (tool !== reportUsage || onUsage !== undefined),
+  );
   const isFree = ({ name }: Tool): boolean => fixedTools.every((fixed) => fixed.name !== name);
   const native = (tracker.nativeTools ?? []).map(fromNative).filter(isFree);
   return new Map([...own, ...native].map((tool) => [tool.name, tool]));

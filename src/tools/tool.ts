@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Chance } from '../clock/chance.ts';
 import type { Clock } from '../clock/clock.ts';
+import type { ReportedUsage } from '../core/account/token-cost.ts';
 import { BatonError } from '../core/baton-error.ts';
 import type { AgentQuestion, QuestionAnswer } from '../core/command/question.ts';
 import type { Issue } from '../core/issue/issue.ts';
@@ -20,6 +21,8 @@ export interface ToolContext {
   /** Whose words texts are; absent: their authors'. */
   readonly trust?: TextTrust;
   readonly onProgress: (text: string) => void;
+  /** Counts what the agent says that it used; absent where its backend sees that itself. */
+  readonly onUsage?: (usage: ReportedUsage) => void;
   /** The run moves its own issue to this state; null: it may move it to any state, by the tracker's own tool. */
   readonly onMove: (state: string | null) => void;
   /** The move that was reported last was not made. */

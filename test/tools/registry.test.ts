@@ -135,6 +135,19 @@ describe('the tools of a run', () => {
       expect((await toolSet.call(name, { body: 'x' })).success, name).toBe(false);
   });
 
+  it('count what an agent reports, if its backend does not see it', async () => {
+    const used: unknown[] = [];
+    const { toolSet } = openTools(memory(), { onUsage: (usage) => used.push(usage) });
+    expect(toolSet.tools.map(({ name }) => name)).toEqual([...fixedNames, 'report_usage']);
+    expect(await toolSet.call('report_usage', { input_tokens: 10, cost_usd: 0.5 })).toMatchObject({ success: true });
+    expect(used).toEqual([{ inputTokens: 10, outputTokens: 0, costMicroUsd: 500_000 }]);
+    for (const input of [{ input_tokens: -1 }, { cost_usd: Number.NaN }, { output_tokens: 0.5 }, { tokens: 1 }])
+      expect(errorIn((await toolSet.call('report_usage', input)).output)).toMatchObject({
+        code: 'invalid_tool_arguments',
+      });
+    expect(used).toHaveLength(1);
+  });
+
   it('leave out changes for a read-only tracker', async () => {
     const tracker: Tracker = {
       kind: 'stone',

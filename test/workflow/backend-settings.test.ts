@@ -23,7 +23,7 @@ const mine: BackendProfile = {
   },
   environment: [],
   homeVariable: null,
-  reports: 'nothing',
+  reports: 'if_told',
 };
 const context = { ...givenContext(), backends: [...givenContext().backends, mine] };
 const load = (front: string) =>

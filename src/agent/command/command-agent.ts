@@ -5,6 +5,7 @@ import type { Agent, AgentEventName, AgentSession, SessionRequest, TurnResult } 
 import { eventLine } from '../event-line.ts';
 import { type AgentParts, endAgent, launchAgent } from '../launch-agent.ts';
 import { SilenceTimer } from '../silence-timer.ts';
+import { ReportFile } from './report-file.ts';
 
 export interface CommandAgentOptions {
   /** Shell text from the workflow file, run by `sh -c`. */
@@ -18,24 +19,44 @@ export interface CommandAgentOptions {
  * turn before, so a run has one turn.
  *
  * It can call Baton's tools over MCP (streamable HTTP): `BATON_TOOLS_URL` is the address, and `BATON_TOOLS_TOKEN` is
- * the bearer token, which is valid while the run lasts. Both are absent where there is no MCP endpoint.
+ * the bearer token, which is valid while the run lasts. Both are absent where there is no MCP endpoint. It can also
+ * report in the file `BATON_REPORT_FILE`, which Baton reads every second and once more when the program has ended.
  */
 export function createCommandAgent(options: CommandAgentOptions, parts: AgentParts): Agent {
   return {
     backend: 'command',
+    usageByTool: true,
     startSession: async (request) => {
       request.signal?.throwIfAborted();
+      const reports = await createReportFile(parts);
       emit(request, parts, 'session_started', 'ready to start the command', null);
-      return new CommandSession(withTools(request), options, parts);
+      return new CommandSession(withWays(request, reports), options, parts, reports);
     },
   };
 }
 
-function withTools(request: SessionRequest): SessionRequest {
-  if (request.toolAddress === null) return request;
-  const { url, token } = request.toolAddress;
-  return { ...request, env: { ...request.env, BATON_TOOLS_URL: url, BATON_TOOLS_TOKEN: token } };
+/** Without the file its usage could not be counted, so nothing is started. */
+async function createReportFile({ daemonEnv }: AgentParts): Promise<ReportFile> {
+  try {
+    return await ReportFile.create(daemonEnv.TMPDIR ?? '/tmp');
+  } catch (cause) {
+    throw new BatonError('agent_launch_failed', 'Failed to make the folder for the reports of agent.command.', {
+      cause,
+    });
+  }
 }
+
+/** The request with the ways in which the program reaches Baton. */
+function withWays(request: SessionRequest, reports: ReportFile): SessionRequest {
+  const { toolAddress, writableRoots } = request;
+  const tools = toolAddress === null ? {} : { BATON_TOOLS_URL: toolAddress.url, BATON_TOOLS_TOKEN: toolAddress.token };
+  const env = { ...request.env, ...tools, BATON_REPORT_FILE: reports.path };
+  return { ...request, env, writableRoots: [...writableRoots, reports.folder] };
+}
+
+/** The tool that a line of the report file calls, by the `type` of the line. */
+const toolOfReport: ReadonlyMap<unknown, string> = new Map([['usage', 'report_usage']]);
+const reportIntervalMs = 1_000;
 
 /** The program already has its whole input, so closing the input will not make it end. */
 const inputHasEnded = { closeStdinMs: 0 };
@@ -52,13 +73,15 @@ class CommandSession implements AgentSession {
   readonly #request: SessionRequest;
   readonly #options: CommandAgentOptions;
   readonly #parts: AgentParts;
+  readonly #reports: ReportFile;
   #process: LiveProcess | null = null;
   #launching: Promise<LiveProcess> | null = null;
   #turn: Promise<TurnResult> | null = null;
   #stopped = false;
   #silence: SilenceTimer | null = null;
 
-  constructor(request: SessionRequest, options: CommandAgentOptions, parts: AgentParts) {
+  constructor(request: SessionRequest, options: CommandAgentOptions, parts: AgentParts, reports: ReportFile) {
+    this.#reports = reports;
     this.#request = request;
     this.#options = options;
     this.#parts = parts;
@@ -104,6 +127,7 @@ class CommandSession implements AgentSession {
     if (process !== null) await endAgent(process, inputHasEnded);
     // Ensures that no event comes after this. The caller of `runTurn` gets the result of the turn.
     await this.#turn?.catch(() => {});
+    await this.#reports.remove();
   }
 
   /** Reads the program's output to its end, then judges its exit. Silence and the signal end the program first. */
@@ -116,6 +140,8 @@ class CommandSession implements AgentSession {
     });
     this.#silence = silence;
     signal?.addEventListener('abort', end, { once: true });
+    const ended = new AbortController();
+    const reported = this.#followReports(ended.signal);
     // The abort or the stop may have come while the program was starting.
     if (signal?.aborted || this.#stopped) end();
     try {
@@ -131,6 +157,8 @@ class CommandSession implements AgentSession {
       }
       const exit = await process.exited;
       await endAgent(process, inputHasEnded);
+      ended.abort();
+      await reported;
       if (signal?.aborted || this.#stopped) return this.#end('turn_cancelled', { status: 'cancelled' });
       if (silent) return this.#end('turn_failed', { status: 'failed', error: this.#silenceError() });
       if (exit.code === 0) {
@@ -144,9 +172,25 @@ class CommandSession implements AgentSession {
       });
       return this.#end('turn_failed', { status: 'failed', error });
     } finally {
+      ended.abort();
       this.#silence = null;
       silence.cancel();
       signal?.removeEventListener('abort', end);
+    }
+  }
+
+  /** Passes reports on until the program has ended and its last ones are read. Never rejects. */
+  async #followReports(ended: AbortSignal): Promise<void> {
+    for (let isLast = false; !isLast; ) {
+      await sleep(this.#parts.clock, reportIntervalMs, ended).catch(() => {});
+      isLast = ended.aborted;
+      for (const report of await this.#reports.read()) {
+        const { type, ...input } = report ?? {};
+        const tool = toolOfReport.get(type);
+        const answer = tool === undefined ? null : await this.#request.tools.call(tool, input);
+        if (answer?.success !== true)
+          this.#emit('malformed', answer?.output ?? 'a line of the report file is no report');
+      }
     }
   }
 

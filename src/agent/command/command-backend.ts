@@ -31,7 +31,7 @@ export const commandBackend: AgentBackend = {
   settings: { section: 'agent', keys },
   environment: [],
   homeVariable: null,
-  reports: 'nothing',
+  reports: 'if_told',
   create: (settings, parts) => {
     const command = commandOf(settings);
     // The workflow check already requires it.

@@ -7,6 +7,13 @@ export interface TokenCounts {
   readonly outputTokens: number;
 }
 
+/** What an agent says that it used, as running totals of its session. */
+export interface ReportedUsage extends TokenCounts {
+  /** In millionths of a US dollar. */
+  readonly costMicroUsd?: number;
+  readonly model?: string;
+}
+
 /** The price of models that have none of their own. */
 const anyModel = '*';
 

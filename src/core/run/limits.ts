@@ -101,19 +101,21 @@ export function limitsSwitchedOff({ limits, agent }: Settings): readonly string[
 
 /**
  * The settings that bound the bill of a day, as `limits.usd_per_day: $100.00`: money where a price is known, tokens where
- * they are counted, otherwise runs and time. Empty when nothing bounds it.
+ * they are counted, otherwise runs and time. Runs and time come first where the program may report nothing. Empty when
+ * nothing bounds it.
  */
 export function boundsOfBill({ limits, agent }: Settings, reports: UsageReports): readonly string[] {
-  const isPriced = reports === 'cost' || (reports === 'tokens' && Object.keys(agent.prices).length > 0);
+  const isPriced = reports !== 'tokens' || Object.keys(agent.prices).length > 0;
   const spending = [
     ...bound('usd_per_day', isPriced ? limits.usdPerDay : 0, usdText),
-    ...bound('tokens_per_day', reports === 'nothing' ? 0 : limits.tokensPerDay, countText),
+    ...bound('tokens_per_day', limits.tokensPerDay, countText),
   ];
-  if (spending.length > 0) return spending;
-  return [
+  const work = [
     ...bound('runs_per_issue', limits.runsPerIssue, countText),
     ...bound('run_wall_time_ms', limits.runWallTimeMs, durationText),
   ];
+  if (reports === 'if_told') return [...work, ...spending.map((each) => `${each}, of what the agent reports`)];
+  return spending.length > 0 ? spending : work;
 }
 
 function bound(limit: LimitFinding['limit'], allowed: number, amount: (value: number) => string): readonly string[] {

@@ -7,7 +7,7 @@ export const parrotBackend: AgentBackend = {
   name: 'parrot',
   environment: ['PARROT_*'],
   homeVariable: null,
-  reports: 'nothing',
+  reports: 'if_told',
   create: (_settings, { clock }) => ({
     backend: 'parrot',
     startSession: async (request) => {

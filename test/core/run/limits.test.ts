@@ -246,14 +246,19 @@ describe('what bounds the bill', () => {
     ],
     ['money and tokens, where the agent reports a cost', 'cost', settings(), ['usd_per_day', 'tokens_per_day']],
     ['tokens, where no price is known', 'tokens', settings(), ['tokens_per_day']],
-    ['runs and time, where nothing is counted', 'nothing', settings(), ['runs_per_issue', 'run_wall_time_ms']],
+    [
+      'runs and time, and what the agent reports, where it may report nothing',
+      'if_told',
+      settings(),
+      ['runs_per_issue', 'run_wall_time_ms', 'usd_per_day', 'tokens_per_day'],
+    ],
     [
       'runs and time, where the limits of the day are off',
       'cost',
       settings({ limits: { tokensPerDay: 0, usdPerDay: 0 } }),
       ['runs_per_issue', 'run_wall_time_ms'],
     ],
-    ['nothing, where all of them are off', 'nothing', settings({ limits: { runsPerIssue: 0, runWallTimeMs: 0 } }), []],
+    ['nothing, where all of them are off', 'if_told', settings({ limits: off }), []],
   ] as const)('is %s', (_, reports, given, expected) => {
     expect(boundsOfBill(given, reports).map((text) => text.split(/[.:]/)[1])).toEqual(expected);
   });
