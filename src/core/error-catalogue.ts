@@ -112,6 +112,7 @@ export const errorCatalogue = {
     nextStep: 'Check the API key of the tracker and its permissions, then run `baton doctor`.',
   },
   tracker_state_unknown: { retryable: false, nextStep: 'Use one of the states that the message lists.' },
+  tracker_label_unknown: { retryable: false, nextStep: 'Create the label in the tracker, or use another one.' },
   tracker_issue_not_found: { retryable: false, nextStep: 'Check the id; the issue may have been deleted.' },
   tracker_read_only: { retryable: false, nextStep: 'Make the change in the tracker itself.' },
 

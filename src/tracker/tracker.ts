@@ -1,7 +1,7 @@
 import type { BatonError } from '../core/baton-error.ts';
 import type { StartMove } from '../core/dispatch/slots.ts';
 import type { Author } from '../core/issue/author.ts';
-import type { Issue } from '../core/issue/issue.ts';
+import type { Blocker, Issue } from '../core/issue/issue.ts';
 import type { RequestCaller } from '../core/requests/request-caller.ts';
 import type { RequestPressure } from '../core/requests/request-pressure.ts';
 import type { ToolAnswer, ToolDescription } from '../core/tool-set.ts';
@@ -34,6 +34,13 @@ export interface Tracker {
   readonly fetchSnapshot?: (request: SnapshotRequest, ask?: Ask) => Promise<Snapshot>;
   /** The comments on an issue, for the agent that works on it; absent where the tracker has no comments. */
   readonly fetchComments?: (id: string, ask?: Ask) => Promise<IssueComments>;
+  /** The children of each of these issues, as they are now; absent where issues have no parts. */
+  readonly fetchChildren?: (ids: readonly string[], ask?: Ask) => Promise<ReadonlyMap<string, readonly Blocker[]>>;
+  /**
+   * The issues of the backlog that Baton may start by itself, in the order of their start: no person moved them to the
+   * backlog, and their blockers are finished. Absent where there is no such backlog.
+   */
+  readonly fetchPromotable?: (page: Page, ask?: Ask) => Promise<readonly Issue[]>;
   /**
    * Everyone who wrote the title or the description of an issue, each by the names of `authorNames`; a writer that the
    * tracker does not name has none. Absent where `authorNames` of an issue says it all.
@@ -127,12 +134,44 @@ export interface NativeTool extends ToolDescription {
 }
 
 /**
- * The changes that Baton may make in a tracker for a run, through `tools/`. A move that the rules of the tracker forbid
- * rejects with `board_move_refused`.
+ * The changes that Baton may make in a tracker, for a run through `tools/` or for itself. Each is written at most once:
+ * a failed write is never repeated here.
  */
 export interface TrackerChanges {
-  moveIssue(id: string, state: string, author: Author, ask?: Ask): Promise<Issue>;
+  /** Rejects with `board_move_refused` when the rules of the tracker forbid the move, or the issue has left `from`. */
+  moveIssue(id: string, state: string, author: Author, ask?: MoveAsk): Promise<Issue>;
   addComment(id: string, body: string, author: Author, ask?: Ask): Promise<void>;
+  /**
+   * Adds and removes labels; the others stay, also those that someone else changes meanwhile. A label that the tracker
+   * does not have, and that has to exist there before, rejects with `tracker_label_unknown`.
+   */
+  changeLabels(id: string, change: LabelChange, author: Author, ask?: Ask): Promise<Issue>;
+  /** Creates an issue as a part of another one. */
+  createChild(parentId: string, child: NewChild, author: Author, ask?: Ask): Promise<Issue>;
+}
+
+export interface MoveAsk extends Ask {
+  /** The state that the issue must still be in. An issue that is already where it should go is no refusal. */
+  readonly from?: string;
+  /** For the history, where the tracker keeps one. */
+  readonly reason?: string;
+}
+
+export interface LabelChange {
+  readonly add?: readonly string[];
+  readonly remove?: readonly string[];
+}
+
+export interface NewChild {
+  readonly title: string;
+  readonly description: string | null;
+  /** Absent: where new issues begin in this tracker. */
+  readonly state?: string;
+}
+
+export interface Page {
+  readonly limit: number;
+  readonly offset: number;
 }
 
 /**

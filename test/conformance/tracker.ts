@@ -215,6 +215,84 @@ export function trackerConformance(
       expect((await tracker.fetchComments('1')).comments).toHaveLength(1);
     });
 
+    it('moves an issue only from the state that the caller names', async ({ skip }) => {
+      const { from, to } = states.movableByRun;
+      const { tracker, requests } = await openWith(issue({ id: '1', state: from }));
+      const { changes } = tracker;
+      if (changes === null) return skip('this tracker is read-only to Baton');
+      const author = { kind: 'run', runId: 'run-1' } as const;
+      await expect(changes.moveIssue('1', to, author, { from: states.done })).rejects.toMatchObject({
+        code: 'board_move_refused',
+        details: { from, expected: states.done, to },
+      });
+      expect((await tracker.fetchByIds(['1']))[0]?.state).toBe(from);
+      const before = requests();
+      expect((await changes.moveIssue('1', to, author, { from: from.toUpperCase(), reason: 'ready' })).state).toBe(to);
+      expect(requests()).toBe(before === null ? null : before + 2);
+      // A write that arrived, and whose answer was lost, is no refusal.
+      expect((await changes.moveIssue('1', to, author, { from })).state).toBe(to);
+    });
+
+    it('adds and removes labels without touching the others', async ({ skip }) => {
+      const { tracker, requests } = await openWith(
+        issue({ id: '1', labels: ['bug', 'ui'] }),
+        issue({ id: '2', labels: ['urgent', 'docs'] }),
+      );
+      const { changes } = tracker;
+      if (changes === null) return skip('this tracker is read-only to Baton');
+      const author = { kind: 'run', runId: 'run-1' } as const;
+      const before = requests();
+      const changed = await changes.changeLabels(
+        '1',
+        { add: [' Urgent', 'bug'], remove: ['UI', 'docs', 'gone'] },
+        author,
+      );
+      expect(requests()).toBe(before === null ? null : before + 2);
+      expect(changed.labels.toSorted()).toEqual(['bug', 'urgent']);
+      expect((await tracker.fetchByIds(['1', '2'])).map(({ labels }) => labels.toSorted())).toEqual([
+        ['bug', 'urgent'],
+        ['docs', 'urgent'],
+      ]);
+      expect((await changes.changeLabels('1', { remove: ['bug'] }, author)).labels).toEqual(['urgent']);
+      expect((await changes.changeLabels('1', {}, author)).labels).toEqual(['urgent']);
+      await expect(changes.changeLabels('404', { add: ['bug'] }, author)).rejects.toMatchObject({
+        code: 'tracker_issue_not_found',
+      });
+    });
+
+    it('creates a part of an issue, and reads the parts with their states', async ({ skip }) => {
+      const { tracker, move, requests } = await openWith(issue({ id: '1', state: states.active }), issue({ id: '2' }));
+      const { changes, fetchChildren } = tracker;
+      if (changes === null || fetchChildren === undefined) return skip('issues of this tracker have no parts');
+      const children = async () => fetchChildren.call(tracker, ['1', '2', '1']);
+      expect([...(await children()).values()]).toEqual([[], []]);
+      const author = { kind: 'run', runId: 'run-1' } as const;
+      const before = requests();
+      const draft = { title: 'A part', description: 'Of it.', state: states.todo };
+      const child = await changes.createChild('1', draft, author);
+      expect(requests()).toBe(before === null ? null : before + 2);
+      const [parent] = await tracker.fetchByIds(['1']);
+      expect(child).toMatchObject({
+        title: 'A part',
+        description: 'Of it.',
+        state: states.todo,
+        labels: [],
+        parent: { id: '1', identifier: parent?.identifier },
+      });
+      expect((await tracker.fetchByIds([child.id]))[0]).toMatchObject({ parent: { id: '1' } });
+      expect(parent?.parent ?? null).toBeNull();
+      const link = { id: child.id, identifier: child.identifier };
+      expect((await children()).get('1')).toEqual([{ ...link, state: states.todo }]);
+      await move(child.id, states.done);
+      expect((await children()).get('1')).toEqual([{ ...link, state: states.done }]);
+      await expect(changes.createChild('404', draft, author)).rejects.toMatchObject({
+        code: 'tracker_issue_not_found',
+      });
+      await expect(changes.createChild('1', { ...draft, state: 'Nirvana' }, author)).rejects.toMatchObject({
+        code: 'tracker_state_unknown',
+      });
+    });
+
     it('moves and comments on behalf of a run, and lists the states for an unknown one', async ({ skip }) => {
       const { from, to } = states.movableByRun;
       const { tracker } = await openWith(issue({ id: '1', state: from }));

@@ -42,6 +42,8 @@ export function simulatedTracker(world: World, incarnation: Incarnation): Tracke
           return moved;
         }),
       addComment: () => incarnation.call('tracker.addComment', () => fault(world, undefined)),
+      changeLabels: () => Promise.reject(new BatonError('tracker_read_only', 'not simulated')),
+      createChild: () => Promise.reject(new BatonError('tracker_read_only', 'not simulated')),
     },
     ...(plan.startMove ? { startMove: { from: 'Todo', to: 'In Progress' } } : {}),
   };

@@ -23,6 +23,8 @@ export interface Issue {
   readonly authorNames?: readonly string[];
   readonly labels: readonly string[];
   readonly blockedBy: readonly Blocker[];
+  /** The issue that it is a part of; absent where the tracker does not report it. */
+  readonly parent?: { readonly id: string; readonly identifier: string } | null;
   /** Whether the adapter allows work on the issue at all, in any state (specification 11). */
   readonly dispatchable: boolean;
   /** What the adapter needs to find the issue again, if the id alone is not enough. */
@@ -31,7 +33,7 @@ export interface Issue {
   readonly updatedAt: number | null;
 }
 
-/** An issue that has to end before another may start. */
+/** An issue that has to end before another may start: a blocker, or a child of an issue that waits for its parts. */
 export interface Blocker {
   readonly id: string | null;
   readonly identifier: string | null;

@@ -129,6 +129,54 @@ export function boardIssuesTable(db: Kysely<Database>, engine: Engine['name']) {
       return boardIssuesFrom(db, project, rows);
     },
 
+    /**
+     * In dispatch order, the issues of the backlog that no person moved there and whose blockers are finished. An issue
+     * that a person filed there waits for its turn; one that a person moved there was put aside.
+     */
+    promotable: async (
+      project: string,
+      { limit, offset }: { readonly limit: number; readonly offset: number },
+    ): Promise<readonly BoardIssue[]> => {
+      const rows = await select(project)
+        .where('status', '=', 'backlog')
+        .where(({ not, exists, selectFrom }) =>
+          not(
+            exists(
+              selectFrom('board_history')
+                .select('board_history.seq')
+                .whereRef('board_history.project', '=', 'board_issues.project')
+                .whereRef('board_history.issue_id', '=', 'board_issues.id')
+                .where('field', '=', 'status')
+                .where('to_json', '=', '"backlog"')
+                .where('author_json', 'like', '%"kind":"person"%'),
+            ),
+          ),
+        )
+        .where(({ not, exists, selectFrom }) =>
+          not(
+            exists(
+              selectFrom('board_blockers')
+                .innerJoin('board_issues as blocker', (join) =>
+                  join
+                    .onRef('blocker.project', '=', 'board_blockers.project')
+                    .onRef('blocker.id', '=', 'board_blockers.blocker_id'),
+                )
+                .select('blocker.id')
+                .whereRef('board_blockers.project', '=', 'board_issues.project')
+                .whereRef('board_blockers.issue_id', '=', 'board_issues.id')
+                .where('blocker.status', 'not in', ['done', 'cancelled']),
+            ),
+          ),
+        )
+        .orderBy('dispatch_rank')
+        .orderBy('created_at')
+        .orderBy('identifier')
+        .limit(limit)
+        .offset(offset)
+        .execute();
+      return boardIssuesFrom(db, project, rows);
+    },
+
     /** One column, newest change first, page by page. */
     page: (project: string, { status, limit, after }: BoardPageQuery): Promise<BoardPage> =>
       boardList(db, project, { statuses: [status], match: {}, limit, scan: limit, after }),

@@ -1,6 +1,6 @@
 import { BatonError, toBatonError } from '../../core/baton-error.ts';
 import { boardStatuses, readBoardStatus } from '../../core/issue/board-status.ts';
-import { type Issue, normalizeState } from '../../core/issue/issue.ts';
+import { type Blocker, type Issue, normalizeState } from '../../core/issue/issue.ts';
 import type { Store } from '../../store/store.ts';
 import type { BoardIssue } from '../../store/tables/board-issues.ts';
 import { commentAuthor, latestComments } from '../latest-comments.ts';
@@ -9,12 +9,25 @@ import type { Board } from './board.ts';
 import { createBoardEditor } from './board-editor.ts';
 import { boardProfile } from './profile.ts';
 import { requireIssue } from './require-issue.ts';
-import { createReadAuthors, type ReadAuthors } from './text-authors.ts';
+import { createReadAuthors } from './text-authors.ts';
 
 /** The board as a tracker: statuses are states, and a run may make the changes that the transition table allows. */
 export function createBoardTracker(board: Board, store: Store): Tracker {
   const { project } = board;
   const authorsOf = createReadAuthors(store, project);
+  const withAuthors = async (issue: BoardIssue): Promise<Issue> =>
+    toIssue(issue, await authorsOf(issue), await board.parentsOf([issue]));
+  const readIssues = (query: () => Promise<readonly BoardIssue[]>, signal?: AbortSignal): Promise<Issue[]> =>
+    read(async () => {
+      const found = await query();
+      const parents = await board.parentsOf(found);
+      const issues: Issue[] = [];
+      for (const issue of found) {
+        signal?.throwIfAborted();
+        issues.push(toIssue(issue, await authorsOf(issue), parents));
+      }
+      return issues;
+    }, signal);
   return {
     kind: boardProfile.kind,
     startMove: { from: 'todo', to: 'in_progress' },
@@ -25,12 +38,12 @@ export function createBoardTracker(board: Board, store: Store): Tracker {
       const wanted = new Set(states.map(normalizeState));
       const statuses = boardStatuses.filter((status) => wanted.has(status));
       if (statuses.length === 0) return [];
-      return readIssues(() => store.boardIssues.byStatuses(project, statuses), authorsOf, ask?.signal);
+      return readIssues(() => store.boardIssues.byStatuses(project, statuses), ask?.signal);
     },
     fetchByIds: async (ids, ask) => {
       ask?.signal?.throwIfAborted();
       if (ids.length === 0) return [];
-      return readIssues(() => store.boardIssues.readMany(project, [...new Set(ids)]), authorsOf, ask?.signal);
+      return readIssues(() => store.boardIssues.readMany(project, [...new Set(ids)]), ask?.signal);
     },
     fetchComments: async (id, ask) => {
       ask?.signal?.throwIfAborted();
@@ -40,40 +53,50 @@ export function createBoardTracker(board: Board, store: Store): Tracker {
       }, ask?.signal);
       return latestComments(said.map(({ author, at, body }) => ({ ...commentAuthor(author), at, body })));
     },
+    fetchChildren: async (ids, ask) => {
+      ask?.signal?.throwIfAborted();
+      const of = async (id: string) =>
+        [id, (await store.boardIssues.children({ project, issueId: id })).map(asBlocker)] as const;
+      return new Map(await read(() => Promise.all([...new Set(ids)].map(of)), ask?.signal));
+    },
+    fetchPromotable: async (page, ask) => {
+      ask?.signal?.throwIfAborted();
+      return readIssues(() => store.boardIssues.promotable(project, page), ask?.signal);
+    },
     changes: {
       moveIssue: async (id, state, author, ask) => {
         ask?.signal?.throwIfAborted();
         const to = readBoardStatus(state);
-        if (to !== null) {
-          const moved = await board.move(id, to, { author });
-          return toIssue(moved, await authorsOf(moved));
-        }
-        const allowed = boardStatuses.join(', ');
-        throw new BatonError('tracker_state_unknown', `There is no state "${state}". The board has: ${allowed}.`, {
-          details: { state, allowed: boardStatuses },
-        });
+        const from = ask?.from === undefined ? undefined : (readBoardStatus(ask.from) ?? undefined);
+        if (to !== null) return withAuthors(await board.move(id, to, { author, reason: ask?.reason ?? null }, from));
+        return refuseState(state);
       },
       addComment: async (id, body, author, ask) => {
         ask?.signal?.throwIfAborted();
         await board.comment(id, body, author);
       },
+      changeLabels: async (id, change, author, ask) => {
+        ask?.signal?.throwIfAborted();
+        return withAuthors(await board.relabel(id, change, { author }));
+      },
+      createChild: async (parentId, { title, description, state = 'todo' }, author, ask) => {
+        ask?.signal?.throwIfAborted();
+        const status = readBoardStatus(state) ?? refuseState(state);
+        return withAuthors((await board.create({ title, description, status, parentId }, { author })).issue);
+      },
     },
   };
 }
 
-async function readIssues(
-  query: () => Promise<readonly BoardIssue[]>,
-  authorsOf: ReadAuthors,
-  signal?: AbortSignal,
-): Promise<Issue[]> {
-  return read(async () => {
-    const issues: Issue[] = [];
-    for (const issue of await query()) {
-      signal?.throwIfAborted();
-      issues.push(toIssue(issue, await authorsOf(issue)));
-    }
-    return issues;
-  }, signal);
+function refuseState(state: string): never {
+  const allowed = boardStatuses.join(', ');
+  throw new BatonError('tracker_state_unknown', `There is no state "${state}". The board has: ${allowed}.`, {
+    details: { state, allowed: boardStatuses },
+  });
+}
+
+function asBlocker({ id, identifier, status }: Pick<BoardIssue, 'id' | 'identifier' | 'status'>): Blocker {
+  return { id, identifier, state: status };
 }
 
 /** Turns a failure of the store into the error of a tracker that did not answer. */
@@ -88,7 +111,7 @@ async function read<T>(query: () => Promise<T>, signal?: AbortSignal): Promise<T
   return found;
 }
 
-function toIssue(issue: BoardIssue, authorNames: readonly string[]): Issue {
+function toIssue(issue: BoardIssue, authorNames: readonly string[], parents: ReadonlyMap<string, string>): Issue {
   const { id, identifier, title, description, priority, status, branch, url, labels, createdAt, updatedAt } = issue;
   return {
     id,
@@ -102,11 +125,8 @@ function toIssue(issue: BoardIssue, authorNames: readonly string[]): Issue {
     assigneeId: null,
     authorNames,
     labels,
-    blockedBy: issue.blockers.map((blocker) => ({
-      id: blocker.id,
-      identifier: blocker.identifier,
-      state: blocker.status,
-    })),
+    blockedBy: issue.blockers.map(asBlocker),
+    parent: issue.parentId === null ? null : { id: issue.parentId, identifier: parents.get(issue.parentId) ?? '' },
     dispatchable: true,
     nativeRef: null,
     createdAt,

@@ -2,8 +2,9 @@ import type { Author } from '../../core/issue/author.ts';
 import type { BoardStatus } from '../../core/issue/board-status.ts';
 import type { BoardComment } from '../../store/tables/board-comments.ts';
 import type { BoardIssue } from '../../store/tables/board-issues.ts';
+import type { LabelChange } from '../tracker.ts';
 import type { BoardParts } from './board-parts.ts';
-import { blockIssue, commentOnIssue, editIssue, moveIssue, unblockIssue } from './change-issue.ts';
+import { blockIssue, commentOnIssue, editIssue, moveIssue, relabelIssue, unblockIssue } from './change-issue.ts';
 import { createIssue } from './create-issue.ts';
 import { findIssue } from './find-issue.ts';
 import type { ImportEntry } from './import/import-entry.ts';
@@ -27,8 +28,10 @@ export interface Board {
   /** With a known `clientKey` no issue is created, and `created` is false. */
   create(issue: NewIssue, by: ChangeBy): Promise<{ readonly issue: BoardIssue; readonly created: boolean }>;
   edit(id: string, edit: IssueEdit, by: ChangeBy): Promise<BoardIssue>;
-  /** Rejects with `board_move_refused` and the allowed moves when the table has no such move for the author. */
-  move(id: string, to: BoardStatus, by: ChangeBy): Promise<BoardIssue>;
+  /** Rejects with `board_move_refused` when the table has no such move for the author, or the issue has left `from`. */
+  move(id: string, to: BoardStatus, by: ChangeBy, from?: BoardStatus): Promise<BoardIssue>;
+  /** Adds and removes labels; the others stay. */
+  relabel(id: string, change: LabelChange, by: ChangeBy): Promise<BoardIssue>;
   comment(id: string, body: string, author: Author): Promise<BoardComment>;
   /** Makes an issue wait for another; rejects with `board_cycle` when that one already waits for it. */
   block(id: string, blockerId: string, by: ChangeBy): Promise<BoardIssue>;
@@ -54,7 +57,8 @@ export function createBoard(parts: BoardParts): Board {
     project: parts.project,
     create: (issue, by) => createIssue(parts, issue, by),
     edit: (id, edit, by) => editIssue(parts, id, edit, by),
-    move: (id, to, by) => moveIssue(parts, id, to, by),
+    move: (id, to, by, from) => moveIssue(parts, id, to, by, from),
+    relabel: (id, change, by) => relabelIssue(parts, id, change, by),
     comment: (id, body, author) => commentOnIssue(parts, id, body, author),
     block: (id, blockerId, by) => blockIssue(parts, id, blockerId, by),
     unblock: (id, blockerId, by) => unblockIssue(parts, id, blockerId, by),

@@ -1,9 +1,12 @@
 import { BatonError } from '../../core/baton-error.ts';
 import type { Author } from '../../core/issue/author.ts';
 import type { BoardStatus } from '../../core/issue/board-status.ts';
+import { normalizeLabels } from '../../core/issue/issue.ts';
 import type { StoreTables } from '../../store/store.ts';
 import type { BoardComment } from '../../store/tables/board-comments.ts';
 import type { BoardIssue, BoardIssuePatch } from '../../store/tables/board-issues.ts';
+import { refuseMoved } from '../refuse-moved.ts';
+import type { LabelChange } from '../tracker.ts';
 import type { BoardParts } from './board-parts.ts';
 import { allowedMoves, boardOwner, whyMoveRefused } from './board-transitions.ts';
 import { changeEntries, type IssueFacts, issueFacts } from './history-entries.ts';
@@ -33,12 +36,35 @@ function differences(before: BoardIssue, wanted: ReturnType<typeof issueEdit.par
   return Object.fromEntries(fields);
 }
 
+export function relabelIssue(
+  parts: BoardParts,
+  id: string,
+  { add = [], remove = [] }: LabelChange,
+  by: ChangeBy,
+): Promise<BoardIssue> {
+  return changeIssue(parts, id, by, async (tables, before, at) => {
+    const gone = new Set(normalizeLabels(remove));
+    const wanted = [...before.labels.filter((label) => !gone.has(label)), ...add];
+    const patch = differences(before, checked(issueEdit, { labels: wanted }, 'edit'));
+    if (Object.keys(patch).length === 0) return before;
+    return tables.boardIssues.update({ project: parts.project, issueId: id }, patch, at);
+  });
+}
+
 /**
- * Moves an issue along the transition table, from its status at that instant. A move to the same status does nothing.
+ * Moves an issue along the transition table, from its status at that instant, or only from this one. A move to the same
+ * status does nothing.
  */
-export function moveIssue(parts: BoardParts, id: string, to: BoardStatus, by: ChangeBy): Promise<BoardIssue> {
+export function moveIssue(
+  parts: BoardParts,
+  id: string,
+  to: BoardStatus,
+  by: ChangeBy,
+  from?: BoardStatus,
+): Promise<BoardIssue> {
   return changeIssue(parts, id, by, async (tables, before, at) => {
     if (before.status === to) return before;
+    refuseMoved({ name: before.identifier, state: before.status }, from, to);
     refuseMove(before, to, by);
     return tables.boardIssues.setStatus({ project: parts.project, issueId: id }, { from: before.status, to }, at);
   });

@@ -15,6 +15,7 @@ import { createLinearGraphql } from './graphql-tool/linear-graphql.ts';
 import { readLinearSettings } from './linear-settings.ts';
 import { createAssigneeLookup } from './read/assignee-lookup.ts';
 import { distinctStates } from './read/issue-filters.ts';
+import { readChildren } from './read/read-children.ts';
 import { readComments } from './read/read-comments.ts';
 import { readByIds, readCandidates } from './read/read-issues.ts';
 import { readWriters } from './read/read-writers.ts';
@@ -77,6 +78,7 @@ export function createLinearTracker(given: LinearTrackerParts): Tracker {
         return record === undefined ? [] : toIssue(record, judge);
       });
     },
+    fetchChildren: (ids, ask) => readChildren(ids, parts, ask),
     fetchComments: (id, ask) => readComments(id, parts, ask),
     fetchWriters: (id, ask) => readWriters(id, parts, ask),
     fetchSnapshot: createReadSnapshot(parts),

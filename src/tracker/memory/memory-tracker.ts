@@ -1,9 +1,10 @@
 import type { Clock } from '../../clock/clock.ts';
 import { BatonError } from '../../core/baton-error.ts';
 import type { Author } from '../../core/issue/author.ts';
-import { type Issue, normalizeState } from '../../core/issue/issue.ts';
+import { type Blocker, type Issue, normalizeLabels, normalizeState } from '../../core/issue/issue.ts';
 import { commentAuthor, latestComments } from '../latest-comments.ts';
-import type { Ask, IssueComments, Tracker, TrackerChanges } from '../tracker.ts';
+import { refuseMoved } from '../refuse-moved.ts';
+import type { Ask, IssueComments, LabelChange, NewChild, Tracker, TrackerChanges } from '../tracker.ts';
 
 export interface MemoryTrackerOptions {
   readonly issues: readonly Issue[];
@@ -26,8 +27,10 @@ export interface MemoryComment {
 export class MemoryTracker implements Tracker {
   readonly kind = 'memory';
   readonly changes: TrackerChanges = {
-    moveIssue: async (id, state) => this.#move(id, state),
+    moveIssue: async (id, state, _author, ask) => this.#move(id, state, ask?.from),
     addComment: async (id, body, author) => this.#comment(id, body, author),
+    changeLabels: async (id, change) => this.#relabel(id, change),
+    createChild: async (parentId, child) => this.#addChild(parentId, child),
   };
   readonly #issues: Map<string, Issue>;
   readonly #comments = new Map<string, MemoryComment[]>();
@@ -62,6 +65,16 @@ export class MemoryTracker implements Tracker {
     return latestComments(this.commentsOn(id).map(({ author, at, body }) => ({ ...commentAuthor(author), at, body })));
   }
 
+  async fetchChildren(ids: readonly string[], ask?: Ask): Promise<ReadonlyMap<string, readonly Blocker[]>> {
+    ask?.signal?.throwIfAborted();
+    const all = [...this.#issues.values()];
+    const of = (parentId: string): Blocker[] =>
+      all
+        .filter(({ parent }) => parent?.id === parentId)
+        .map(({ id, identifier, state }) => ({ id, identifier, state }));
+    return new Map(ids.map((id) => [id, of(id)]));
+  }
+
   /** All issues, for display. */
   all(): readonly Issue[] {
     return [...this.#issues.values()].map((issue) => this.#withBlockers(issue));
@@ -80,7 +93,43 @@ export class MemoryTracker implements Tracker {
     this.#issues.delete(id);
   }
 
-  #move(id: string, state: string): Issue {
+  #relabel(id: string, { add = [], remove = [] }: LabelChange): Issue {
+    const issue = this.#find(id);
+    const gone = new Set(normalizeLabels(remove));
+    const labels = normalizeLabels([...issue.labels.filter((label) => !gone.has(label)), ...add]);
+    return this.#change({ ...issue, labels });
+  }
+
+  #addChild(parentId: string, { title, description, state }: NewChild): Issue {
+    const parent = this.#find(parentId);
+    const id = `${parentId}.${[...this.#issues.values()].filter((each) => each.parent?.id === parentId).length + 1}`;
+    const at = this.#clock.now();
+    this.#issues.set(id, {
+      ...parent,
+      id,
+      identifier: `${parent.identifier}.${id.slice(parentId.length + 1)}`,
+      title,
+      description,
+      state: this.#states[0] ?? parent.state,
+      parent: { id: parent.id, identifier: parent.identifier },
+      priority: null,
+      labels: [],
+      blockedBy: [],
+      branchName: null,
+      url: null,
+      authorNames: [],
+      createdAt: at,
+    });
+    return state === undefined ? this.#withBlockers(this.#find(id)) : this.#move(id, state);
+  }
+
+  #change(issue: Issue): Issue {
+    const changed: Issue = { ...issue, updatedAt: this.#clock.now() };
+    this.#issues.set(issue.id, changed);
+    return this.#withBlockers(changed);
+  }
+
+  #move(id: string, state: string, from?: string): Issue {
     const issue = this.#find(id);
     const known = this.#states.find((name) => normalizeState(name) === normalizeState(state));
     if (known === undefined) {
@@ -89,9 +138,8 @@ export class MemoryTracker implements Tracker {
         details: { state, allowed: this.#states },
       });
     }
-    const moved: Issue = { ...issue, state: known, updatedAt: this.#clock.now() };
-    this.#issues.set(id, moved);
-    return this.#withBlockers(moved);
+    refuseMoved({ name: issue.identifier, state: issue.state }, from, known);
+    return this.#change({ ...issue, state: known });
   }
 
   #comment(id: string, body: string, author: Author): void {

@@ -36,6 +36,8 @@ export function notebookTracker(issues: Issue[]): TrackerAdapter {
   };
 }
 
+const readOnly = new BatonError('tracker_read_only', 'A notebook has neither labels nor children.');
+
 function tracker(issues: Issue[]): Tracker {
   return {
     kind: 'notebook',
@@ -54,6 +56,8 @@ function tracker(issues: Issue[]): Tracker {
         return moved;
       },
       addComment: async () => {},
+      changeLabels: () => Promise.reject(readOnly),
+      createChild: () => Promise.reject(readOnly),
     },
   };
 }

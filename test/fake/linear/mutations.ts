@@ -75,12 +75,15 @@ export const mutations: Readonly<Record<string, (workspace: Workspace, args: nev
 type Input = Readonly<Record<string, unknown>>;
 
 function changesOf(input: Input, issue: IssueRecord, records: Records): IssueChanges {
-  const changes = Object.entries(input).map(([name, value]) => {
+  let changes: IssueChanges = {};
+  for (const [name, value] of Object.entries(input)) {
     const change = issueInputs[name];
     if (change === undefined) throw new NotModelled(`${name} in a change of an issue`);
-    return change(value as never, issue, records);
-  });
-  return Object.assign({}, ...changes);
+    // Labels that are added and removed together are one change.
+    const soFar = { ...issue, labelIds: changes.labels ?? issue.labelIds };
+    changes = { ...changes, ...change(value as never, soFar, records) };
+  }
+  return changes;
 }
 
 /** An input of texts, with nothing in it but these. */

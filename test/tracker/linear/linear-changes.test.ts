@@ -116,6 +116,57 @@ describe('a comment', () => {
   });
 });
 
+describe('a change of labels', () => {
+  it("uses the label of the issue's team before that of the workspace, and none of another team", async () => {
+    const scene = linearScene();
+    const { linear, operationsOf } = scene;
+    linear.addTeam({ key: 'OPS' });
+    const own = linear.addTeamLabel('BAT', 'Bug');
+    linear.addTeamLabel('OPS', 'Release');
+    const { id } = linear.addIssue();
+    const changes = changesOf(scene);
+    expect(await operationsOf(() => changes.changeLabels(id, { add: ['bug'] }, author))).toEqual([
+      'BatonLabels',
+      'BatonChangeLabels',
+    ]);
+    expect(linear.issue(id).labelIds).toEqual([own]);
+    await expect(changes.changeLabels(id, { add: ['release'] }, author)).rejects.toMatchObject({
+      code: 'tracker_label_unknown',
+      details: { label: 'release' },
+    });
+    expect(linear.complaints).toEqual([]);
+  });
+});
+
+describe('a part of an issue', () => {
+  it('is recorded as written by the run before it is sent, and stays in team and project', async () => {
+    const scene = linearScene();
+    const { linear } = scene;
+    linear.addTeam({ key: 'OPS' });
+    const parent = linear.addIssue({ team: 'OPS' });
+    const texts: unknown[] = [];
+    const onWrite = async (text: unknown): Promise<void> => void texts.push([text, linear.counts().BatonCreateChild]);
+    const ask = { run: { issueId: parent.id, onWrite } };
+    const child = await changesOf(scene).createChild(parent.id, { title: 'A part', description: null }, author, ask);
+    expect(texts).toEqual([[{ kind: 'issue', id: child.id }, undefined]]);
+    expect(linear.issue(child.id)).toMatchObject({
+      teamId: parent.teamId,
+      projectId: parent.projectId,
+      parentId: parent.id,
+    });
+  });
+
+  it('counts as open when there are more than a page of them', async () => {
+    const scene = linearScene();
+    const { linear, tracker } = scene;
+    const parent = linear.addIssue();
+    for (let made = 0; made < 251; made += 1) linear.addIssue({ parent: parent.id, state: 'Done' });
+    const children = (await tracker.fetchChildren?.([parent.id]))?.get(parent.id) ?? [];
+    expect(children).toHaveLength(251);
+    expect(children.at(-1)).toEqual({ id: null, identifier: null, state: null });
+  });
+});
+
 describe('every write', () => {
   // @conforms linear.14
   it.each([

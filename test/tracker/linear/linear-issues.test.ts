@@ -12,6 +12,7 @@ const node = {
   state: { name: 'Todo' },
   branchName: 'someone/mt-1-first',
   url: 'https://linear.app/acme/issue/MT-1',
+  parent: { id: 'issue-9', identifier: 'MT-9' },
   assignee: { id: 'user-1' },
   labels: { nodes: [{ name: 'Backend' }, { name: ' backend ' }, { name: ' ' }] },
   inverseRelations: {
@@ -58,6 +59,7 @@ describe('an issue of Linear', () => {
       assigneeId: 'user-1',
       labels: ['backend'],
       blockedBy: [{ id: 'issue-2', identifier: 'MT-2', state: 'In Progress' }],
+      parent: { id: 'issue-9', identifier: 'MT-9' },
       dispatchable: false,
       nativeRef: null,
       createdAt: Date.UTC(2026, 0, 1),

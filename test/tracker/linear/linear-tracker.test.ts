@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { systemClock } from '../../../src/clock/system-clock.ts';
-import type { Issue } from '../../../src/core/issue/issue.ts';
+import type { Blocker, Issue } from '../../../src/core/issue/issue.ts';
 import { createUndiciTransport } from '../../../src/http/undici-transport.ts';
 import { createLinearTracker } from '../../../src/tracker/linear/linear-tracker.ts';
 import type { Tracker } from '../../../src/tracker/tracker.ts';
@@ -96,11 +96,21 @@ function withShortIds(tracker: Tracker): Tracker {
   const short = (issue: Issue): Issue => ({
     ...issue,
     id: shortOf(issue.id),
-    blockedBy: issue.blockedBy.map((blocker) => ({ ...blocker, id: blocker.id === null ? null : shortOf(blocker.id) })),
+    blockedBy: issue.blockedBy.map(shortLink),
+    ...(issue.parent == null ? {} : { parent: { ...issue.parent, id: shortOf(issue.parent.id) } }),
   });
-  const { changes, fetchComments } = tracker;
+  const shortLink = (link: Blocker): Blocker => ({ ...link, id: link.id === null ? null : shortOf(link.id) });
+  const { changes, fetchComments, fetchChildren } = tracker;
   return {
     ...tracker,
+    ...(fetchChildren === undefined
+      ? {}
+      : {
+          fetchChildren: async (ids, ask) => {
+            const found = await fetchChildren(ids.map(uuidOf), ask);
+            return new Map([...found].map(([id, children]) => [shortOf(id), children.map(shortLink)]));
+          },
+        }),
     ...(fetchComments === undefined ? {} : { fetchComments: (id, ask) => fetchComments(uuidOf(id), ask) }),
     fetchByStates: async (states, ask) => (await tracker.fetchByStates(states, ask)).map(short),
     fetchByIds: async (ids, ask) => (await tracker.fetchByIds(ids.map(uuidOf), ask)).map(short),
@@ -110,14 +120,19 @@ function withShortIds(tracker: Tracker): Tracker {
         : {
             moveIssue: async (id, ...rest) => short(await changes.moveIssue(uuidOf(id), ...rest)),
             addComment: (id, ...rest) => changes.addComment(uuidOf(id), ...rest),
+            changeLabels: async (id, ...rest) => short(await changes.changeLabels(uuidOf(id), ...rest)),
+            createChild: async (id, ...rest) => short(await changes.createChild(uuidOf(id), ...rest)),
           },
   };
 }
 
+const ofSuite = '00000000-0000-4000-9000-';
+
+/** Issues that the adapter creates keep their own id. */
 function uuidOf(id: string): string {
-  return `00000000-0000-4000-9000-${id.padStart(12, '0')}`;
+  return id.includes('-') ? id : `${ofSuite}${id.padStart(12, '0')}`;
 }
 
 function shortOf(uuid: string): string {
-  return String(Number(uuid.slice(-12)));
+  return uuid.startsWith(ofSuite) ? String(Number(uuid.slice(-12))) : uuid;
 }

@@ -46,6 +46,7 @@ const relationFields = 'nodes { type issue { id identifier state { name } } }';
 const issueFields = `fragment IssueFields on Issue {
   id identifier title description priority branchName url createdAt updatedAt archivedAt trashed
   state { name }
+  parent { id identifier }
   assignee { id }
   creator { id email }
   botActor { type }
@@ -173,7 +174,9 @@ export const userByEmailOperation: Operation = operation(
 export const teamStatesOperation: Operation = operation(
   'BatonTeamStates',
   `query BatonTeamStates($filter: IssueFilter!) {
-  issues(filter: $filter, first: 1) { nodes { team { states(first: ${wholePage}) { nodes { id name position } } } } }
+  issues(filter: $filter, first: 1) {
+    nodes { state { name } project { id } team { id states(first: ${wholePage}) { nodes { id name position } } } }
+  }
 }`,
 );
 
@@ -183,6 +186,46 @@ export const moveIssueOperation: Operation = operation(
   issueUpdate(id: $id, input: { stateId: $stateId }) { success issue { ...IssueFields } }
 }
 ${issueFields}`,
+);
+
+/** The labels with these names, of the issue's team and of the workspace. */
+export const labelsOperation: Operation = operation(
+  'BatonLabels',
+  `query BatonLabels($filter: IssueFilter!, $labels: IssueLabelFilter!) {
+  issues(filter: $filter, first: 1) { nodes { team { id } } }
+  issueLabels(filter: $labels, first: ${wholePage}) { nodes { id name team { id } } }
+}`,
+);
+
+export const changeLabelsOperation: Operation = operation(
+  'BatonChangeLabels',
+  `mutation BatonChangeLabels($id: String!, $added: [String!]!, $removed: [String!]!, ${sizes}) {
+  issueUpdate(id: $id, input: { addedLabelIds: $added, removedLabelIds: $removed }) { success issue { ...IssueFields } }
+}
+${issueFields}`,
+);
+
+export const createChildOperation: Operation = operation(
+  'BatonCreateChild',
+  `mutation BatonCreateChild($input: IssueCreateInput!, ${sizes}) {
+  issueCreate(input: $input) { success issue { ...IssueFields } }
+}
+${issueFields}`,
+);
+
+/** Issues whose children are read at once, so that each may have a whole page of them. */
+export const childrenBatch = 5;
+
+export const childrenOperation: Operation = operation(
+  'BatonChildren',
+  `query BatonChildren($filter: IssueFilter!) {
+  issues(filter: $filter, first: ${childrenBatch}) {
+    nodes {
+      id
+      children(first: ${wholePage}) { nodes { id identifier state { name } } pageInfo { hasNextPage } }
+    }
+  }
+}`,
 );
 
 export const commentOperation: Operation = operation(

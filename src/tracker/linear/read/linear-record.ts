@@ -18,6 +18,7 @@ export interface LinearRecord {
   readonly authorNames: readonly string[] | null;
   readonly labels: readonly string[];
   readonly relations: readonly LinearRelation[];
+  readonly parent: { readonly id: string; readonly identifier: string } | null;
   readonly createdAt: number | null;
   readonly updatedAt: number | null;
   /** It is archived or deleted: for Baton it does not exist. */
@@ -48,20 +49,22 @@ export const labelNodes = z.array(z.object({ name: z.string() }).transform(({ na
 
 const unknownIssue = { id: null, identifier: null, state: null };
 
+/** Another issue, as a blocker or a child. */
+export const linkedIssue = z.object({
+  id: optionalText,
+  identifier: optionalText,
+  state: z
+    .object({ name: needed })
+    .transform(({ name }) => name)
+    .nullable()
+    .catch(null),
+});
+
 export const relationNodes = z.array(
   z.object({
     type: z.string(),
     // Null for an issue that the key may not see: it exists, but its state is unknown.
-    issue: z
-      .object({
-        id: optionalText,
-        identifier: optionalText,
-        state: z
-          .object({ name: needed })
-          .transform(({ name }) => name)
-          .nullable()
-          .catch(null),
-      })
+    issue: linkedIssue
       .nullable()
       .catch(null)
       .transform((issue) => issue ?? unknownIssue),
@@ -92,6 +95,7 @@ const recordOfLinear = z
     state: z.object({ name: needed }),
     branchName: optionalText,
     url: optionalText,
+    parent: z.object({ id: needed, identifier: needed }).nullable().catch(null),
     assignee: z.object({ id: needed }).nullable().catch(null),
     creator: person,
     botActor: z.unknown().optional(),
