@@ -5,9 +5,10 @@ import { inProcess, overSocket, type Send } from '../client/send.ts';
 import { BatonError } from '../core/baton-error.ts';
 import type { Author } from '../core/issue/author.ts';
 import { socketPath } from '../server/socket-path.ts';
+import { projectOf } from './ask-daemon.ts';
 import { stateFolder } from './state-folder.ts';
 import type { Surroundings } from './surroundings.ts';
-import { openWorkplace, projectOf, type WorkplaceFlags } from './workplace.ts';
+import type { WorkplaceFlags } from './workplace.ts';
 
 /** The API of a project for a command: of the daemon if one answers, otherwise of the store alone. */
 export interface Connection extends AsyncDisposable {
@@ -45,6 +46,7 @@ export async function connect(
   };
   const openStore = async (): Promise<Send> => {
     const { openStoredApi } = await import('./services/stored-project.ts');
+    const { openWorkplace } = await import('./workplace.ts');
     const workplace = kept.use(await openWorkplace(flags, surroundings));
     return inProcess(await openStoredApi(workplace, surroundings));
   };

@@ -1,9 +1,5 @@
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { ApiClient, type ProjectClient } from '../client/api-client.ts';
-import type { Status } from '../client/schema/status.ts';
-import type { Project } from '../client/schema/system.ts';
-import { overSocket } from '../client/send.ts';
 import { systemClock } from '../clock/system-clock.ts';
 import { BatonError } from '../core/baton-error.ts';
 import type { Settings } from '../core/settings.ts';
@@ -12,7 +8,7 @@ import { socketPath } from '../server/socket-path.ts';
 import { openStore } from '../store/open-store.ts';
 import type { Store } from '../store/store.ts';
 import { describeLocation, parseStoreUrl } from '../store/store-url.ts';
-import type { Project as StoredProject } from '../store/tables/projects.ts';
+import type { Project } from '../store/tables/projects.ts';
 import { type LoadedWorkflow, loadWorkflow } from '../workflow/load-workflow.ts';
 import { canonicalPath } from '../workspace/canonical-path.ts';
 import { refuseUnsafeRoot } from '../workspace/safe-root.ts';
@@ -33,7 +29,7 @@ export interface Workplace extends AsyncDisposable {
   readonly workflow: LoadedWorkflow;
   readonly stateDir: string;
   readonly store: Store;
-  readonly project: StoredProject;
+  readonly project: Project;
   /** The services that the tracker needs; their requests are counted in the store. */
   readonly remote: Remote;
 }
@@ -72,38 +68,6 @@ export async function openWorkplace(flags: WorkplaceFlags, surroundings: Surroun
     await store.close();
     throw error;
   }
-}
-
-/** The status that the daemon reports; null when none answers. The workflow file is not read: it may be invalid now. */
-export async function daemonStatus(flags: WorkplaceFlags, surroundings: Surroundings): Promise<Status | null> {
-  const workflowPath = path.resolve(surroundings.cwd, flags.workflow ?? 'WORKFLOW.md');
-  const stateDir = stateFolder(workflowPath, flags.stateDir, surroundings);
-  const found = await askDaemon(workflowPath, socketPath(stateDir, surroundings.tmpDir), (daemon) => daemon.status());
-  return found?.answer ?? null;
-}
-
-/** Asks the daemon of a workflow file that listens at `socket`; null when none answers. */
-export async function askDaemon<T>(
-  workflowPath: string,
-  socket: string,
-  ask: (daemon: ProjectClient) => Promise<T>,
-): Promise<{ readonly answer: T } | null> {
-  try {
-    const client = new ApiClient(overSocket(socket, systemClock));
-    const { name } = await projectOf(workflowPath, client);
-    return { answer: await ask(client.project(name)) };
-  } catch (thrown) {
-    if (thrown instanceof BatonError && thrown.code === 'daemon_unreachable') return null;
-    throw thrown;
-  }
-}
-
-/** The project of a workflow file; if no project has this exact path, the first one. */
-export async function projectOf(workflowPath: string, client: ApiClient): Promise<Project> {
-  const projects = await client.projects();
-  const own = projects.find(({ workflow_path: each }) => each === workflowPath) ?? projects[0];
-  if (own !== undefined) return own;
-  throw new BatonError('daemon_unreachable', 'The daemon is starting or stopping.');
 }
 
 export interface StatePlace {

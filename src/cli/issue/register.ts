@@ -1,7 +1,6 @@
 import { Argument, type Command, Option } from 'commander';
 import { BatonError } from '../../core/baton-error.ts';
 import type { CommandFunction } from '../command-parts.ts';
-import { sendChange } from '../control/submit-command.ts';
 import { folder } from '../option-parsers.ts';
 import type { BoardAccess, BoardContext, BoardFlags } from './board-context.ts';
 import { addIssueFlags, collect, limit, status, statuses } from './issue-flags.ts';
@@ -29,7 +28,10 @@ export function registerIssueCommands(
       const sent = flags.reason === undefined ? {} : { reason: flags.reason };
       const context: BoardContext = {
         project,
-        change: (request) => sendChange(connection, request, sent, surroundings),
+        change: async (request) => {
+          const { sendChange } = await import('../control/submit-command.ts');
+          return sendChange(connection, request, sent, surroundings);
+        },
         surroundings,
         json: flags.json === true,
       };
