@@ -33,9 +33,8 @@ export default class SummaryReporter implements Reporter {
 }
 
 function isOfAnotherTier(tags: readonly string[], tier: Tier): boolean {
-  const isFull = tags.includes('full');
-  if (tier === 'quick') return isFull && !tags.includes('smoke');
-  return tier === 'rest' && !isFull;
+  const isQuick = !tags.includes('full') || tags.includes('smoke');
+  return tier !== 'all' && isQuick !== (tier === 'quick');
 }
 
 function nameOf({ moduleId }: TestModule): string {

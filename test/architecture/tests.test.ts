@@ -19,6 +19,14 @@ describe('the tests', () => {
     expect(quick.filter((file) => slowFolders.test(file) || slowCalls.test(textOf(file)))).toEqual([]);
   });
 
+  it('of the full tier are in a file that `npm run test:rest` loads', () => {
+    // Only this one gives the tag to single tests, and only for an engine of `store/engines.ts`.
+    const tagging = files.filter((file) => /tags\b.*\['full'\]/.test(textOf(file)));
+    expect(tagging).toEqual(['conformance/store.ts']);
+    const making = files.filter((file) => /^export const \w+: .*\bStoreEngine\b/m.test(textOf(file)));
+    expect(making).toEqual(['store/engines.ts']);
+  });
+
   it('take the run counts of properties from one place', () => {
     expect(files.filter((file) => /\bnumRuns: [\d_]/.test(textOf(file)))).toEqual([]);
   });
