@@ -1,11 +1,13 @@
 import { hostname, userInfo } from 'node:os';
+import path from 'node:path';
 import { Readable } from 'node:stream';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { expect } from 'vitest';
 import { runCommandLine } from '../../src/cli/command-line.ts';
 import { systemChance } from '../../src/clock/system-chance.ts';
 import { systemClock } from '../../src/clock/system-clock.ts';
 import type { Output, Surroundings } from '../../src/daemon/surroundings.ts';
+import { builtProgram } from '../built-baton.ts';
 import { until } from '../process/real-children.ts';
 import type { Ended, Place } from './run-baton.ts';
 
@@ -95,7 +97,7 @@ function surroundingsIn(place: Place, more: Partial<Surroundings> = {}) {
     nodeVersion: process.versions.node,
     platform: process.platform,
     version: '0.0.0',
-    agentProgram: (backend) => new URL(`src/agent/${backend}/program.ts`, root),
+    agentProgram,
     dashboardFolder: new URL('dist/dashboard/', root),
     closeInherited: () => {},
     interrupt: () => {},
@@ -104,4 +106,9 @@ function surroundingsIn(place: Place, more: Partial<Surroundings> = {}) {
     ...more,
   };
   return { surroundings, texts };
+}
+
+function agentProgram(backend: string): URL {
+  const program = builtProgram('cli/main');
+  return new URL(`../agent/${backend}/program${path.extname(program)}`, pathToFileURL(program));
 }

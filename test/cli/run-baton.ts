@@ -11,14 +11,9 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll } from 'vitest';
 import type { Adapters } from '../../src/daemon/surroundings.ts';
-
-const program = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
-
-/** Each test starts many processes of the same program; compiled once, each of them takes half the time. */
-const compileCache = fileURLToPath(new URL('../../node_modules/.cache/baton-tests', import.meta.url));
+import { builtProgram, compileCache } from '../built-baton.ts';
 
 const open = new Set<Place>();
 
@@ -125,7 +120,7 @@ export interface RunningBaton {
 
 /** Starts `baton` as a person would, in the folder of the place. */
 export function startBaton(place: Place, ...args: string[]): RunningBaton {
-  return startProgram(place, process.execPath, [program, ...args]);
+  return startProgram(place, process.execPath, [builtProgram('cli/main'), ...args]);
 }
 
 /** Runs `baton` to its end. */
@@ -135,7 +130,7 @@ export function baton(place: Place, ...args: string[]): Promise<Ended> {
 
 /** The shell text that runs `baton`, for a test that needs a shell around it. */
 export function batonCommand(...args: string[]): string {
-  return [process.execPath, program, ...args].map((word) => `'${word}'`).join(' ');
+  return [process.execPath, builtProgram('cli/main'), ...args].map((word) => `'${word}'`).join(' ');
 }
 
 export function startProgram(place: Place, file: string, args: readonly string[]): RunningBaton {

@@ -1,19 +1,26 @@
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
+import { builtProgram } from '../built-baton.ts';
 import { stateFolderOf } from '../cli/live-daemon.ts';
 import { type Place, type RunningBaton, startProgram } from '../cli/run-baton.ts';
 import { statusAt } from '../fake/ask-daemon.ts';
 import { type KillPlan, killPlanVariable } from './kill-plan.ts';
 import { patiently } from './patience.ts';
 
-const program = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 const killAt = fileURLToPath(new URL('./kill-at.ts', import.meta.url));
 
 /** Starts a daemon that kills itself at the point of the plan. */
 export function startDoomed(place: Place, plan: KillPlan): RunningBaton {
   const handed = `${killPlanVariable}=${JSON.stringify(plan)}`;
-  return startProgram(place, '/usr/bin/env', [handed, process.execPath, '--import', killAt, program, 'start']);
+  return startProgram(place, '/usr/bin/env', [
+    handed,
+    process.execPath,
+    '--import',
+    killAt,
+    builtProgram('cli/main'),
+    'start',
+  ]);
 }
 
 /** Waits until it is killed; a daemon that never reaches its point fails the test. */
@@ -25,7 +32,7 @@ export async function untilKilled(daemon: RunningBaton): Promise<void> {
 
 /** Starts a daemon; resolves when it works. */
 export async function startLive(place: Place, ...flags: string[]): Promise<RunningBaton> {
-  const daemon = startProgram(place, process.execPath, [program, 'start', ...flags]);
+  const daemon = startProgram(place, process.execPath, [builtProgram('cli/main'), 'start', ...flags]);
   await patiently(() => expect(hasEnded(daemon) || daemon.stderr().includes('orchestrator_started')).toBe(true));
   expect(hasEnded(daemon), daemon.stderr()).toBe(false);
   return daemon;

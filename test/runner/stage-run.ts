@@ -1,7 +1,6 @@
 import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
 import type { AgentEvent, AgentProcess, SessionRequest } from '../../src/agent/agent.ts';
 import { createCommandAgent } from '../../src/agent/command/command-agent.ts';
@@ -24,6 +23,7 @@ import { MemoryTracker } from '../../src/tracker/memory/memory-tracker.ts';
 import { createLocalWorkspaces } from '../../src/workspace/local-workspaces.ts';
 import type { WorkspaceFacts } from '../../src/workspace/workspace.ts';
 import { createWorkspaceResources } from '../../src/workspace/workspace-resources.ts';
+import { builtProgram } from '../built-baton.ts';
 import { issue as someIssue } from '../fake/issues.ts';
 import { memoryLogger } from '../fake/memory-logger.ts';
 import { type SettingChanges, settings as someSettings } from '../fake/settings.ts';
@@ -84,8 +84,6 @@ export interface StagedRun {
   end(): Promise<RunOutcome & { readonly left: number }>;
 }
 
-const program = fileURLToPath(new URL('../../src/agent/rehearsal/program.ts', import.meta.url));
-
 /** A prompt that the rehearsal agent acts out. */
 export function script(...lines: string[]): string {
   return ['```rehearsal', ...lines, '```'].join('\n');
@@ -125,7 +123,15 @@ export function stageRun(prompt: string, staging: Staging = {}): StagedRun {
       const agent =
         backend === 'command'
           ? createCommandAgent({ command: commandOf(now) ?? '', turnTimeoutMs }, parts)
-          : createRehearsalAgent({ nodePath: process.execPath, program, readTimeoutMs: 30_000, turnTimeoutMs }, parts);
+          : createRehearsalAgent(
+              {
+                nodePath: process.execPath,
+                program: builtProgram('agent/rehearsal/program'),
+                readTimeoutMs: 30_000,
+                turnTimeoutMs,
+              },
+              parts,
+            );
       return {
         ...agent,
         secrets: staging.agentSecrets ?? [],

@@ -1,8 +1,8 @@
-import { fileURLToPath } from 'node:url';
 import { createRehearsalAgent } from '../../../src/agent/rehearsal/rehearsal-agent.ts';
+import { builtProgram } from '../../built-baton.ts';
 import { agentConformance } from '../../conformance/agent.ts';
 
-const program = fileURLToPath(new URL('../../../src/agent/rehearsal/program.ts', import.meta.url));
+const program = builtProgram('agent/rehearsal/program');
 const script = (...lines: string[]): string =>
   ['Ticket text.', '```rehearsal', ...lines, '```', 'More text.'].join('\n');
 // The steps of a script start programs without a shell; a script that needs one writes it into a file first.

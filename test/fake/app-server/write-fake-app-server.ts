@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { builtProgram } from '../../built-baton.ts';
 import type { Scenario } from './scenario.ts';
 
 /** A frame that the fake was sent. The first of each process is `{ started: { argv, cwd, pid } }`. */
@@ -24,8 +24,6 @@ export interface FakeAppServer {
   answerTo(id: number | string): TracedFrame | undefined;
 }
 
-const program = fileURLToPath(new URL('./program.ts', import.meta.url));
-
 /** Writes a scenario into a folder and returns the command that plays it. */
 export function writeFakeAppServer(folder: string, scenario: Scenario): FakeAppServer {
   mkdirSync(folder, { recursive: true });
@@ -40,7 +38,9 @@ export function writeFakeAppServer(folder: string, scenario: Scenario): FakeAppS
     return lines.map((line): TracedFrame => JSON.parse(line));
   };
   return {
-    command: [process.execPath, program, scenarioFile, traceFile].map((word) => `'${word}'`).join(' '),
+    command: [process.execPath, builtProgram('fake/app-server'), scenarioFile, traceFile]
+      .map((word) => `'${word}'`)
+      .join(' '),
     trace,
     sent: (method) => trace().flatMap((frame) => (frame.method === method ? [frame.params ?? {}] : [])),
     answerTo: (id) => trace().find((frame) => frame.method === undefined && frame.id === id),
