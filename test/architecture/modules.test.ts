@@ -27,6 +27,17 @@ function isAllowed(file: string, target: string): boolean {
   return allowed.some((each) => target === each || target.startsWith(`${each}/`));
 }
 
+/** What a file loads at once, directly or not, outside these places. */
+function loadedWith(first: string, places: readonly string[]): readonly string[] {
+  const texts = new Map(source.map(({ file, text }) => [file, text]));
+  const loaded = new Set([first]);
+  for (const file of loaded) {
+    const text = (texts.get(file) ?? '').replace(/^(?:import|export) type [^;]*;$|\bimport\(/gm, '');
+    for (const target of importedFiles(file, text)) loaded.add(target);
+  }
+  return [...loaded].filter((file) => !places.some((place) => file.startsWith(place)));
+}
+
 describe('the modules', () => {
   it('are exactly those of the table', () => {
     expect([...new Set(source.map(({ file }) => file.split('/')[0]))]).toEqual([...modules.keys()].toSorted());
@@ -45,6 +56,13 @@ describe('the modules', () => {
       .filter(({ file }) => file.startsWith('tracker/') && !file.startsWith('tracker/board/'))
       .filter(({ imports }) => imports.some((target) => target.startsWith('store/')));
     expect(broken.map(({ file }) => file)).toEqual([]);
+  });
+
+  it('are loaded when a command needs them: not before, and no store or adapter while a daemon answers', () => {
+    const always = ['cli/', 'clock/', 'core/', 'telemetry/harmless-text.ts'];
+    expect(loadedWith('cli/main.ts', [...always, 'process/', 'workflow/table/'])).toEqual([]);
+    const asking = [...always, 'client/', 'daemon/', 'server/socket-path.ts'];
+    expect(loadedWith('cli/status.ts', asking)).toEqual([]);
   });
 
   it('keep SQL inside the store', () => {
