@@ -237,7 +237,10 @@ async function runSession(run: RunParts, setup: SessionSetup): Promise<void> {
       } finally {
         const after = await workspaces.examine(workspace.path);
         const isSeen = before !== null && after !== null;
-        report({ kind: 'changed', changed: isSeen ? before.fingerprint !== after.fingerprint : null, facts: after });
+        const changed = isSeen ? before.fingerprint !== after.fingerprint : null;
+        const heads = [before?.git?.head, after?.git?.head] as const;
+        const committed = isSeen && after.git !== null ? { committed: heads[0] !== heads[1] } : {};
+        report({ kind: 'changed', changed, facts: after, ...committed });
       }
     }
   } finally {

@@ -72,7 +72,13 @@ export type RunFact =
    * Whether anything in the workspace changed during the session, and its current facts; null when that could not be
    * read. Every run with a session reports this once, before the outcome.
    */
-  | { readonly kind: 'changed'; readonly changed: boolean | null; readonly facts: WorkspaceFacts | null }
+  | {
+      readonly kind: 'changed';
+      readonly changed: boolean | null;
+      readonly facts: WorkspaceFacts | null;
+      /** Whether HEAD moved; absent where the workspace is not a git repository. */
+      readonly committed?: boolean;
+    }
   /**
    * The result of publishing the workspace's branch, if there is one. Reported once, after `changed` and before the
    * outcome.

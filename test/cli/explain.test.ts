@@ -192,6 +192,7 @@ describe('the output of baton explain', liveTest, () => {
       ],
       reason: refused,
       startsBefore: 0,
+      counts: { runs: 0, failures: 0, staleRuns: 0, noSignals: 0 },
       nextCode: 'waits',
       next: `it waits: ${refused.text}`,
     }));

@@ -155,7 +155,7 @@ describe('failures and runs without progress', () => {
         run.succeed();
       },
     });
-    await stage.clock.advance(20_000);
+    await stage.clock.advance(200_000);
     expect(stage.runs).toHaveLength(6);
     expect(stage.orchestrator.read().held).toMatchObject([{ code: 'no_progress' }]);
   });

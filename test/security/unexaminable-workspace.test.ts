@@ -38,7 +38,8 @@ for (const [name, attack] of Object.entries(attacks)) {
       decideAfterExit({
         identifier: 'T-1',
         outcome,
-        changed,
+        work: { moved: false, changed, committed: null },
+        noSignalsBefore: 0,
         failuresBefore: 0,
         staleBefore: 2,
         quotaWaitsBefore: 0,

@@ -35,6 +35,8 @@ export const explanation = z.object({
   next_code: text,
   /** What happens next, as a sentence. */
   next: text,
+  /** Its runs since a person last released it, and how many in a row failed, changed nothing, or left no work product. */
+  counts: z.object({ runs: count, failures: count, stale_runs: count, no_signals: count }),
 });
 
 /** The explanation together with its issue. */

@@ -16,8 +16,9 @@ export interface RunExit {
   readonly failuresBefore: number;
   /** Runs in a row before this one that ended well and changed nothing. */
   readonly staleBefore: number;
-  /** Whether the run changed anything. Null is unknown, and counts as unchanged: an agent can make its workspace unreadable. */
-  readonly changed: boolean | null;
+  /** Runs in a row before this one that ended well without a work product. */
+  readonly noSignalsBefore: number;
+  readonly work: WorkProduct;
   /** Waits for a quota in a row before this one. */
   readonly quotaWaitsBefore: number;
   /** When an account of the backend is ready; 0: one is now. Null: unknown. Read only after a run without quota. */
@@ -33,6 +34,16 @@ export interface RunExit {
   readonly chance: number;
 }
 
+/** What a run left behind. */
+export interface WorkProduct {
+  /** It moved its own issue. */
+  readonly moved: boolean;
+  /** Whether it changed anything. Null is unknown, and counts as unchanged: an agent can make its workspace unreadable. */
+  readonly changed: boolean | null;
+  /** Whether it made commits; null where its workspace is not a git repository. */
+  readonly committed: boolean | null;
+}
+
 /** What the orchestrator does with an issue after one of its runs has ended. */
 export type ExitDecision =
   | {
@@ -40,6 +51,7 @@ export type ExitDecision =
       readonly kind: RetryKind;
       readonly failures: number;
       readonly staleRuns: number;
+      readonly noSignals: number;
       readonly delayMs: number;
       /** What the next run does differently because this one died of its context. */
       readonly recovery: RecoveryStep | null;
@@ -69,13 +81,14 @@ const longestMessageChars = 1_000;
  * | found no login | held with its code and the command to continue, if no other issue is; else as without quota |
  * | goes round in a circle | held with the code of its error and the command to continue |
  * | ended well | a quick check whether the issue is still active; held when too many in a row changed nothing |
+ * | ended well again without a work product: no commit, no move, no file outside git | as above, after a wait that grows |
  * | found its account without quota | a retry when an account is ready; nothing is counted |
  * | failed, timed out or stalled | a wait that grows with the failures in a row; held when there were too many |
  * | died of its context window | as a failure, but the next run does something differently |
  * | was interrupted by Baton itself | a retry as soon as possible; nothing is counted |
  * | was stopped because its issue moved on | the claim is released |
  *
- * A failure says nothing about progress and leaves the count of stale runs unchanged; a run that ended well resets the
+ * A failure says nothing about progress and leaves the counts of stale runs and of runs without a work product unchanged; a run that ended well resets the
  * failures. Where nothing is counted, the next run repeats this one, with the same recovery step.
  */
 export function decideAfterExit(exit: RunExit): ExitDecision {
@@ -101,16 +114,22 @@ export function decideAfterExit(exit: RunExit): ExitDecision {
   }
 }
 
-function afterSuccess({ identifier, staleBefore, changed, agent: { maxStaleRuns } }: RunExit): ExitDecision {
-  const staleRuns = changed === true ? 0 : staleBefore + 1;
-  if (maxStaleRuns > 0 && staleRuns >= maxStaleRuns) {
+function afterSuccess(exit: RunExit): ExitDecision {
+  const { identifier, staleBefore, noSignalsBefore, work, agent, chance } = exit;
+  // A run that moved its issue made a change, whatever is in its workspace.
+  const hasChanged = work.moved || work.changed === true;
+  const staleRuns = hasChanged ? 0 : staleBefore + 1;
+  if (agent.maxStaleRuns > 0 && staleRuns >= agent.maxStaleRuns) {
     const times = staleRuns === 1 ? 'The last run' : `The last ${staleRuns} runs`;
-    const seen = changed === null ? ', as far as Baton can examine the workspace' : '';
+    const seen = work.changed === null ? ', as far as Baton can examine the workspace' : '';
     const reason = `${times} succeeded but changed nothing${seen} (agent.max_stale_runs). To continue: ${retryCommand(identifier)}`;
     return { action: 'hold', code: 'no_progress', reason };
   }
-  const delayMs = continuationDelayMs;
-  return { action: 'retry', kind: 'continuation', failures: 0, staleRuns, delayMs, recovery: null };
+  const hasProduct = work.moved || (work.committed ?? hasChanged);
+  const noSignals = hasProduct ? 0 : noSignalsBefore + 1;
+  // Symphony checks again after a second; a second run in a row that gave nothing is not worth that hurry.
+  const delayMs = noSignals <= 1 ? continuationDelayMs : failureDelayMs(noSignals, agent.maxRetryBackoffMs, chance);
+  return { action: 'retry', kind: 'continuation', failures: 0, staleRuns, noSignals, delayMs, recovery: null };
 }
 
 /** The account waits, not the issue: no failure, no attempt. */
@@ -125,17 +144,24 @@ function afterQuota(exit: RunExit, { details }: BatonError): ExitDecision {
   return { ...unchangedCounts(exit), kind: 'quota', delayMs };
 }
 
-function unchangedCounts({ failuresBefore, staleBefore, lastRecovery }: RunExit): {
+function unchangedCounts({ failuresBefore, staleBefore, noSignalsBefore, lastRecovery }: RunExit): {
   readonly action: 'retry';
   readonly failures: number;
   readonly staleRuns: number;
+  readonly noSignals: number;
   readonly recovery: RecoveryStep | null;
 } {
-  return { action: 'retry', failures: failuresBefore, staleRuns: staleBefore, recovery: lastRecovery };
+  return {
+    action: 'retry',
+    failures: failuresBefore,
+    staleRuns: staleBefore,
+    noSignals: noSignalsBefore,
+    recovery: lastRecovery,
+  };
 }
 
 function afterFailure(exit: RunExit, error: BatonError): ExitDecision {
-  const { identifier, failuresBefore, staleBefore, agent, chance } = exit;
+  const { identifier, failuresBefore, staleBefore, noSignalsBefore: noSignals, agent, chance } = exit;
   const failures = failuresBefore + 1;
   if (agent.maxRetries > 0 && failures >= agent.maxRetries) {
     const times = failures === 1 ? 'The last run failed' : `The last ${failures} runs failed, the last one`;
@@ -145,7 +171,7 @@ function afterFailure(exit: RunExit, error: BatonError): ExitDecision {
   }
   const delayMs = failureDelayMs(failures, agent.maxRetryBackoffMs, chance);
   const recovery = error.code === 'agent_context_exhausted' ? recoveryAfter(exit, error, failures) : null;
-  return { action: 'retry', kind: 'failure', failures, staleRuns: staleBefore, delayMs, recovery };
+  return { action: 'retry', kind: 'failure', failures, staleRuns: staleBefore, noSignals, delayMs, recovery };
 }
 
 function recoveryAfter(

@@ -10,6 +10,8 @@ export interface IssueCounts extends Streaks {
 export interface Streaks {
   readonly failures: number;
   readonly staleRuns: number;
+  /** Runs in a row that ended well without a work product. */
+  readonly noSignals: number;
   /** Waits for a quota in a row. */
   readonly quotaWaits: number;
 }
@@ -22,12 +24,13 @@ const names = {
   microUsd: 'micro_usd',
   failures: 'failures',
   staleRuns: 'stale_runs',
+  noSignals: 'no_signals',
   quotaWaits: 'quota_waits',
 } as const;
 
 type CounterTables = Pick<StoreTables, 'counters'>;
 
-export const noStreaks: Streaks = { failures: 0, staleRuns: 0, quotaWaits: 0 };
+export const noStreaks: Streaks = { failures: 0, staleRuns: 0, noSignals: 0, quotaWaits: 0 };
 
 export async function readCounts({ counters }: CounterTables, key: IssueKey): Promise<IssueCounts> {
   const found = await counters.read(key);
@@ -36,6 +39,7 @@ export async function readCounts({ counters }: CounterTables, key: IssueKey): Pr
     spent: { runs: read('runs'), tokens: read('tokens'), wallMs: read('wallMs'), microUsd: read('microUsd') },
     failures: read('failures'),
     staleRuns: read('staleRuns'),
+    noSignals: read('noSignals'),
     quotaWaits: read('quotaWaits'),
   };
 }
@@ -61,6 +65,6 @@ export async function clearCounts({ counters }: CounterTables, key: IssueKey): P
 }
 
 export async function writeStreaks({ counters }: CounterTables, key: IssueKey, streaks: Streaks): Promise<void> {
-  for (const name of ['failures', 'staleRuns', 'quotaWaits'] as const)
+  for (const name of ['failures', 'staleRuns', 'noSignals', 'quotaWaits'] as const)
     await counters.set(key, names[name], streaks[name]);
 }

@@ -123,7 +123,7 @@ export function recordFacts(
           git: fact.facts?.git ?? null,
         };
         journal.note(runId, { evidence });
-        return update({ changed: fact.changed });
+        return update({ changed: fact.changed, committed: fact.committed ?? null });
       case 'published':
         evidence = { ...evidence, publication: fact.publication };
         parts.marks.note(id, fact.publication);

@@ -43,6 +43,8 @@ export interface RunState {
   processMissedAt: number | null;
   usage: RunUsage;
   changed: boolean | null;
+  /** Whether it made commits; null where that is unknown, or its workspace is not a git repository. */
+  committed: boolean | null;
   warnings: readonly LimitFinding[];
   /** Where the run itself last moved its issue, and when. `to` is null where the agent used the tracker's own tool. */
   ownMove: { readonly to: string | null; readonly atMonotonic: number } | null;
@@ -76,6 +78,7 @@ export function newRunState(
     processMissedAt: null,
     usage: nothingUsed,
     changed: null,
+    committed: null,
     warnings: [],
     ownMove: null,
     lastSeen: undefined,

@@ -175,8 +175,8 @@ function stepByOutcome(
     failuresBefore: before.failures,
     staleBefore: before.staleRuns,
     quotaWaitsBefore: before.quotaWaits,
-    // A run that moved its issue made a change, whatever is in its workspace.
-    changed: running.ownMove !== null || running.changed,
+    noSignalsBefore: before.noSignals,
+    work: { moved: running.ownMove !== null, changed: running.changed, committed: running.committed },
     quotaReadyInMs: accounts.readyInMs(agent),
     isHeldForLogin: isForLogin,
     lastRecovery: running.recovery,
@@ -195,7 +195,7 @@ function stepByOutcome(
   if (holdAfterwards !== null) return hold(holdAfterwards.code, holdAfterwards.reason);
   if (decision.action === 'release') return { step: decision, streaks: noStreaks };
   if (decision.action === 'hold') return hold(decision.code, decision.reason);
-  const { kind, failures, staleRuns, delayMs } = decision;
+  const { kind, failures, staleRuns, noSignals, delayMs } = decision;
   // A run that failed before its first turn has not tried its recovery step.
   const recovery = decision.recovery ?? (kind === 'failure' && outcome.turns === 0 ? running.recovery : null);
   const retry = {
@@ -210,7 +210,7 @@ function stepByOutcome(
     dueAt: clock.now() + delayMs,
   };
   const quotaWaits = kind === 'quota' ? before.quotaWaits + 1 : 0;
-  return { step: { action: 'retry', retry }, streaks: { failures, staleRuns, quotaWaits } };
+  return { step: { action: 'retry', retry }, streaks: { failures, staleRuns, noSignals, quotaWaits } };
 }
 
 /** A success or a failure changes the attempt; a run that only waited keeps its attempt. */

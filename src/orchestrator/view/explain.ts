@@ -8,6 +8,7 @@ import { type Issue, isMeantBy } from '../../core/issue/issue.ts';
 import { type IssueSpent, limitsBeforeStart } from '../../core/run/limits.ts';
 import type { LimitSettings } from '../../core/settings.ts';
 import type { Running } from '../claims/claim.ts';
+import type { Streaks } from '../claims/issue-counters.ts';
 import { type FindIssueParts, knownId } from '../commands/find-issue.ts';
 import { dispatchGates, type GateParts } from '../dispatch/gates.ts';
 import type { OpenQuestions } from '../runs/open-questions.ts';
@@ -25,6 +26,8 @@ export interface Explanation {
   readonly startsBefore: number;
   readonly nextCode: NextCode;
   readonly next: string;
+  /** Its runs since a person last released it, and what those in a row led to. */
+  readonly counts: Pick<IssueSpent, 'runs'> & Omit<Streaks, 'quotaWaits'>;
 }
 
 /** Who explains: the daemon that would start the issue, or a visitor that reads its store while no daemon runs. */
@@ -45,7 +48,7 @@ export async function explainIssue(
   const issue = await readIssue(parts, reference);
   const issues =
     candidates.list ?? (await reads.byStates(source.read().workflow.settings.tracker.activeStates, caller));
-  const { spent } = await claims.counts(issue.id);
+  const { spent, failures, staleRuns, noSignals } = await claims.counts(issue.id);
 
   // No await from here on: the explanation must describe one moment.
   const reading = source.read();
@@ -71,6 +74,7 @@ export async function explainIssue(
     startsBefore: found.startsBefore,
     nextCode,
     next,
+    counts: { runs: spent.runs, failures, staleRuns, noSignals },
   };
 }
 

@@ -384,6 +384,7 @@ describe('a frame', () => {
         ],
         reason: null,
         starts_before: 0,
+        counts: { runs: 0, failures: 0, stale_runs: 0, no_signals: 0 },
         next: 'It starts when a slot is free.',
       },
     } as unknown as NonNullable<NonNullable<TopState['details']>['issue']>;

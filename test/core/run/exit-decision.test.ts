@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { BatonError } from '../../../src/core/baton-error.ts';
 import type { ErrorCode } from '../../../src/core/error-catalogue.ts';
-import { decideAfterExit, type RunExit } from '../../../src/core/run/exit-decision.ts';
+import { decideAfterExit, type RunExit, type WorkProduct } from '../../../src/core/run/exit-decision.ts';
 import type { RunEnd, RunOutcome } from '../../../src/core/run/run.ts';
 import { settings } from '../../fake/settings.ts';
 import { telling } from '../../telling.ts';
@@ -13,6 +13,8 @@ const well: RunOutcome = { end: 'succeeded', turns: 1 };
 const badly = (end: Exclude<RunEnd, 'succeeded'>, code: ErrorCode, why = 'why'): RunOutcome => {
   return { end, turns: 1, error: new BatonError(code, why) };
 };
+const left: WorkProduct = { moved: false, changed: true, committed: true };
+const nothing: WorkProduct = { moved: false, changed: false, committed: false };
 const decided = (outcome: RunOutcome, known: Partial<RunExit> = {}) =>
   decideAfterExit({
     identifier: 'BAT-1',
@@ -23,7 +25,8 @@ const decided = (outcome: RunOutcome, known: Partial<RunExit> = {}) =>
     quotaReadyInMs: null,
     isHeldForLogin: true,
     lastRecovery: null,
-    changed: true,
+    noSignalsBefore: 0,
+    work: left,
     agent,
     now: 0,
     chance: 0,
@@ -40,23 +43,31 @@ describe('a successful run', () => {
       kind: 'continuation',
       failures: 0,
       staleRuns: 0,
+      noSignals: 0,
       delayMs: 1_000,
       recovery: null,
     });
   });
 
   it('without changes is counted', () => {
-    expect(decided(well, { changed: false, staleBefore: 1 })).toMatchObject({ action: 'retry', staleRuns: 2 });
+    expect(decided(well, { work: nothing, staleBefore: 1 })).toMatchObject({ action: 'retry', staleRuns: 2 });
   });
 
   it('counts as unchanged when its changes are unknown', () => {
-    expect(decided(well, { changed: null, staleBefore: 1 })).toMatchObject({ action: 'retry', staleRuns: 2 });
-    expect(decided(well, { changed: null, staleBefore: 2 })).toMatchObject({ action: 'hold', code: 'no_progress' });
+    expect(decided(well, { work: { ...nothing, changed: null }, staleBefore: 1 })).toMatchObject({
+      action: 'retry',
+      staleRuns: 2,
+      noSignals: 1,
+    });
+    expect(decided(well, { work: { ...nothing, changed: null }, staleBefore: 2 })).toMatchObject({
+      action: 'hold',
+      code: 'no_progress',
+    });
   });
 
   // @conforms 4.33
   it('without changes for the third time in a row leads to a hold with the count and the command', () => {
-    expect(decided(well, { changed: false, staleBefore: 2 })).toEqual({
+    expect(decided(well, { work: nothing, staleBefore: 2 })).toEqual({
       action: 'hold',
       code: 'no_progress',
       reason: telling(3, 'agent.max_stale_runs', 'baton issue retry BAT-1'),
@@ -65,8 +76,32 @@ describe('a successful run', () => {
 
   it('without changes continues forever when the check is off', () => {
     const unchecked = { ...agent, maxStaleRuns: 0 };
-    const decision = decided(well, { changed: false, staleBefore: 99, agent: unchecked });
+    const decision = decided(well, { work: nothing, staleBefore: 99, agent: unchecked });
     expect(decision).toMatchObject({ action: 'retry', staleRuns: 100 });
+  });
+});
+
+describe('a run that ended well without a work product', () => {
+  // @conforms 4.35, 4.36, 4.48, 4.50
+  it.each<[string, WorkProduct, number, number, number]>([
+    ['the first in a row', nothing, 0, 1, 1_000],
+    ['the second', nothing, 1, 2, 20_000],
+    ['the third', nothing, 2, 3, 40_000],
+    ['the tenth', nothing, 9, 10, 300_000],
+    ['that only left files without a commit', { ...nothing, changed: true }, 1, 2, 20_000],
+    ['that made a commit', { ...nothing, committed: true }, 9, 0, 1_000],
+    ['that moved its issue', { ...nothing, moved: true }, 9, 0, 1_000],
+    ['that changed files where there is no git', { ...nothing, changed: true, committed: null }, 9, 0, 1_000],
+    ['whose workspace cannot be examined', { moved: false, changed: null, committed: null }, 1, 2, 20_000],
+  ])('%s is never held for it, only checked later', (_what, work, noSignalsBefore, noSignals, delayMs) => {
+    const unlimited = { ...agent, maxStaleRuns: 0 };
+    const decision = decided(well, { work, noSignalsBefore, agent: unlimited });
+    expect(decision).toMatchObject({ action: 'retry', kind: 'continuation', noSignals, delayMs });
+  });
+
+  it('is not forgotten by a failure or an interruption', () => {
+    expect(decided(failed, { noSignalsBefore: 2 })).toMatchObject({ noSignals: 2, delayMs: 10_000 });
+    expect(decided(badly('interrupted', 'run_interrupted'), { noSignalsBefore: 2 })).toMatchObject({ noSignals: 2 });
   });
 });
 
@@ -78,6 +113,7 @@ describe('a failed run', () => {
       kind: 'failure',
       failures: 1,
       staleRuns: 0,
+      noSignals: 0,
       delayMs: 10_000,
       recovery: null,
     });
@@ -97,7 +133,7 @@ describe('a failed run', () => {
   });
 
   it('does not change the count of runs without progress', () => {
-    expect(decided(failed, { changed: false, staleBefore: 2 })).toMatchObject({ action: 'retry', staleRuns: 2 });
+    expect(decided(failed, { work: nothing, staleBefore: 2 })).toMatchObject({ action: 'retry', staleRuns: 2 });
   });
 
   // @conforms 4.29
@@ -167,7 +203,7 @@ it('a run that Baton interrupted continues as soon as possible, and nothing is c
         const decision = decided(badly('interrupted', 'run_interrupted'), {
           failuresBefore,
           staleBefore,
-          changed: false,
+          work: nothing,
           agent: limited,
         });
         expect(decision).toEqual({
@@ -175,6 +211,7 @@ it('a run that Baton interrupted continues as soon as possible, and nothing is c
           kind: 'interrupted',
           failures: failuresBefore,
           staleRuns: staleBefore,
+          noSignals: 0,
           delayMs: 0,
           recovery: null,
         });
@@ -196,7 +233,7 @@ it('no sequence of exits retries forever: with both limits on, every issue is he
         for (const exit of row) {
           const outcome = exit === 'fails' ? failed : exit === 'idles' ? well : badly('interrupted', 'run_interrupted');
           const limited = { ...agent, maxRetries, maxStaleRuns };
-          const decision = decided(outcome, { failuresBefore, staleBefore, changed: false, agent: limited });
+          const decision = decided(outcome, { failuresBefore, staleBefore, work: nothing, agent: limited });
           if (decision.action !== 'retry') return;
           [failuresBefore, staleBefore] = [decision.failures, decision.staleRuns];
           if (exit !== 'is interrupted') counted += 1;
@@ -224,6 +261,7 @@ describe('a run whose account has no quota', () => {
       kind: 'quota',
       failures: 2,
       staleRuns: 1,
+      noSignals: 0,
       delayMs: 60_000,
       recovery: null,
     });
@@ -272,6 +310,7 @@ describe('a run that no retry can fix', () => {
       kind: 'quota',
       failures: 2,
       staleRuns: 1,
+      noSignals: 0,
       delayMs: 300_000,
       recovery: null,
     });
@@ -322,6 +361,7 @@ describe('a run that filled its context window', () => {
       kind: 'failure',
       failures: 2,
       staleRuns: 2,
+      noSignals: 0,
       delayMs: 20_000,
       recovery: 'reduced_budget',
     });

@@ -263,6 +263,7 @@ describe('one issue', () => {
         gates: [],
         reason: null,
         startsBefore: 0,
+        counts: { runs: 0, failures: 0, staleRuns: 0, noSignals: 0 },
         nextCode: 'needs_change',
         next: 'it is left alone',
       }),

@@ -35,7 +35,7 @@ export async function explained(project: ApiProject, reference: string, clock: C
   return { issue_id: id, issue_identifier: identifier, title, state, ...presentExplanation(found) };
 }
 
-function presentExplanation({ gates, reason, startsBefore, nextCode, next }: Found): Explanation {
+function presentExplanation({ gates, reason, startsBefore, nextCode, next, counts }: Found): Explanation {
   return {
     gates: gates.map(({ gate, refusal, text }) => ({
       gate,
@@ -47,6 +47,12 @@ function presentExplanation({ gates, reason, startsBefore, nextCode, next }: Fou
     starts_before: startsBefore,
     next_code: nextCode,
     next,
+    counts: {
+      runs: counts.runs,
+      failures: counts.failures,
+      stale_runs: counts.staleRuns,
+      no_signals: counts.noSignals,
+    },
   };
 }
 
