@@ -218,6 +218,7 @@ export const errorCatalogue = {
     retryable: false,
     nextStep: 'Check that this machine has the loopback address 127.0.0.1 and free ports.',
   },
+  pull_not_found: { retryable: false, nextStep: 'Find the pull request with `baton pr list --all`.' },
   run_not_found: { retryable: false, nextStep: 'Find the run with `baton runs list`.' },
   init_refused: { retryable: false, nextStep: 'Choose other answers or another file.' },
   tracker_not_board: {

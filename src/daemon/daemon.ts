@@ -28,6 +28,7 @@ import { type StateFolder, takeStateFolder } from './daemon-identity.ts';
 import { workableSource } from './guarded-source.ts';
 import { lastTouch, readHeadroom } from './machine-facts.ts';
 import { isIsolatedFromWorkflow, takeOwnEdits } from './own-edits.ts';
+import { pullsMaker } from './pull-hosts.ts';
 import { Remote } from './remote.ts';
 import { endAllAtOnce, probeMachine, processesOf } from './run-containment.ts';
 import { createBoardWatch } from './services/board-watch.ts';
@@ -221,6 +222,7 @@ export async function createDaemon(options: DaemonOptions, surroundings: Surroun
           findCheckout: (wanted) =>
             createCheckouts({ ...workspaceParts, ...resources, settings: wanted.workspace }).find,
           salvageFor: (wanted) => salvageFor(wanted, resources, workspaceParts),
+          pullsFor: pullsMaker(resources),
         },
       },
       surroundings,

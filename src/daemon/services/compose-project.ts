@@ -4,6 +4,7 @@ import type { LoopDelay } from '../../clock/loop-delay.ts';
 import type { Settings } from '../../core/settings.ts';
 import type { Orchestrator } from '../../orchestrator/orchestrator.ts';
 import type { Health } from '../../orchestrator/view/health.ts';
+import type { PullRequests } from '../../pulls/pull-requests.ts';
 import type { ApiProject } from '../../server/api/api-project.ts';
 import type { Store } from '../../store/store.ts';
 import type { TranscriptReader } from '../../store/transcripts/transcript-files.ts';
@@ -20,7 +21,7 @@ import { healthReport } from './health-report.ts';
 import type { RunEvents } from './run-events.ts';
 import { salvageReport } from './salvage-report.ts';
 import { storedPart } from './stored-part.ts';
-import { createPublishedDiff, createWorkspaceDiff, diffOfIssue } from './workspace-diff.ts';
+import { createPublishedDiff, createPullDiff, createWorkspaceDiff, diffOfIssue } from './workspace-diff.ts';
 
 export interface ApiProjectParts {
   readonly clock: Clock;
@@ -36,6 +37,7 @@ export interface ApiProjectParts {
   readonly resources: WorkspaceResources;
   readonly findCheckout: (settings: Settings) => Checkouts['find'];
   readonly salvageFor: (settings: Settings) => Salvage;
+  readonly pullsFor: (settings: Settings) => PullRequests | null;
   readonly tracker: () => Tracker;
   /** Baton's own board; throws `tracker_not_board` for another tracker. */
   readonly board: () => Board;
@@ -62,12 +64,13 @@ export function composeApiProject(parts: ApiProjectParts): ApiProject {
     clock,
     findCheckout: (workspace) => parts.findCheckout(settings())(workspace),
   });
-  const publishedDiff = createPublishedDiff({
+  const published = {
     git: resources.git,
     places: resources.places,
     clock,
     repo: () => settings().workspace.repo,
-  });
+  };
+  const publishedDiff = createPublishedDiff(published);
   let askedAt = 0;
   return {
     ...storedPart({
@@ -99,6 +102,14 @@ export function composeApiProject(parts: ApiProjectParts): ApiProject {
       parts.boardWatch.check();
     },
     diff: (issueId) => diffOfIssue({ runs: store.runs, project }, issueId, diffOf, publishedDiff),
+    pulls: {
+      method: () => 'merge',
+      facts: async (pull, signal) => {
+        const [facts = null] = (await parts.pullsFor(settings())?.read([pull], signal)) ?? [];
+        return facts;
+      },
+      diff: createPullDiff(published),
+    },
     health: () =>
       healthReport({
         version,

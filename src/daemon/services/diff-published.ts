@@ -49,7 +49,41 @@ export function publishedIn({ git, publication }: RunEvidence): PublishedWork | 
  * agent wrote those commits, so they are read through a separate shadow git directory, which ignores the settings and
  * attributes of the repository. Null when the commits are not there. Rejects when they cannot be read.
  */
-export async function diffPublished(published: PublishedWork, parts: PublishedParts): Promise<Diff | null> {
+export function diffPublished(published: PublishedWork, parts: PublishedParts): Promise<Diff | null> {
+  const { commit, ahead } = published;
+  return diffFrom(published, (call, git) => baseOf(commit, ahead, call, git), parts);
+}
+
+/** The same for a change under review: what it adds to its base, wherever that is by now. */
+export function diffAgainst(
+  change: Pick<PublishedWork, 'branch' | 'commit'>,
+  base: string,
+  parts: PublishedParts,
+): Promise<Diff | null> {
+  const mergeBase: FindBase = async (call, git) => {
+    const { code, stdout } = await git.ask({ ...call, args: ['merge-base', base, change.commit] });
+    return code === 0 ? stdout.trim() : null;
+  };
+  return diffFrom(change, mergeBase, parts);
+}
+
+/** What changed between two commits. */
+export function diffBetween(
+  change: Pick<PublishedWork, 'branch' | 'commit'>,
+  from: string,
+  parts: PublishedParts,
+): Promise<Diff | null> {
+  return diffFrom(change, async () => from, parts);
+}
+
+/** The commit that a diff begins at; null when there is none. */
+type FindBase = (call: Omit<GitCall, 'args'>, git: Git) => Promise<string | null>;
+
+async function diffFrom(
+  published: Pick<PublishedWork, 'branch' | 'commit'>,
+  findBase: FindBase,
+  parts: PublishedParts,
+): Promise<Diff | null> {
   const { git, places, repo, signal } = parts;
   const source = await objectsOf(repo, git, places);
   if (source === null) return null;
@@ -60,7 +94,9 @@ export async function diffPublished(published: PublishedWork, parts: PublishedPa
     const shadow = await setShadow({ folder, head: published.commit, objectFormat, shallow });
     const call = { ...through(shadow, folder), borrowed, settings: ['core.fsync=none'], timeoutMs: callMs, signal };
     const { code } = await git.ask({ ...call, args: ['cat-file', '-e', `${published.commit}^{commit}`] });
-    return code === 0 ? await diffThrough(published, { shadow, call }, git) : null;
+    if (code !== 0) return null;
+    const base = await findBase(call, git);
+    return base === null ? null : await diffThrough({ ...published, base }, { shadow, call }, git);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
@@ -81,9 +117,11 @@ async function objectsOf(repo: RepositorySettings, git: Git, places: GitPlaces) 
   return (await lstatOrNull(cache)) === null ? null : readGitDirectory(cache);
 }
 
-async function diffThrough({ branch, commit, ahead }: PublishedWork, look: Look, git: Git): Promise<Diff | null> {
-  const base = await baseOf(commit, ahead, look.call, git);
-  if (base === null) return null;
+async function diffThrough(
+  { branch, commit, base }: Pick<PublishedWork, 'branch' | 'commit'> & { readonly base: string },
+  look: Look,
+  git: Git,
+): Promise<Diff> {
   for (const each of [base, commit]) await refuseTreeBomb(git, look.call, each);
   const span = `${base}..${commit}`;
   const args = ['diff', '--raw', '-z', ...diffArguments, span, '--'];

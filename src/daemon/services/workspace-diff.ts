@@ -3,12 +3,13 @@ import type { Clock } from '../../clock/clock.ts';
 import { toBatonError } from '../../core/baton-error.ts';
 import type { RunEvidence } from '../../core/run/run-evidence.ts';
 import type { RepositorySettings } from '../../core/settings.ts';
+import type { ApiPulls } from '../../server/api/api-project.ts';
 import type { Runs } from '../../store/tables/runs.ts';
 import type { Checkout } from '../../workspace/git/checkout/checkout.ts';
 import type { Git } from '../../workspace/git/git.ts';
 import type { GitPlaces } from '../../workspace/git/git-places.ts';
 import { limitConcurrency } from '../../workspace/limit-concurrency.ts';
-import { diffPublished, publishedIn, wherePublished } from './diff-published.ts';
+import { diffAgainst, diffBetween, diffPublished, publishedIn, wherePublished } from './diff-published.ts';
 import { diffWorkspace, noDiff } from './diff-workspace.ts';
 
 export interface WorkspaceDiffParts {
@@ -60,6 +61,25 @@ export function createPublishedDiff(parts: PublishedDiffParts): (evidence: RunEv
     );
   };
 }
+
+/** The diff of a change under review against its base, or since an earlier round of it. */
+export function createPullDiff(parts: PublishedDiffParts): ApiPulls['diff'] {
+  const { git, places } = parts;
+  const inTurn = takingTurns(parts.clock);
+  return async ({ branch, headCommit: commit, baseCommit }, since) => {
+    const repo = parts.repo();
+    if (repo === null) return noDiff(wherePulls);
+    const from = since?.headCommit ?? baseCommit;
+    const diff = since === null ? diffAgainst : diffBetween;
+    return inTurn(
+      `${from} ${commit}`,
+      async (signal) =>
+        (await diff({ branch, commit }, from, { git, places, repo, signal })) ?? noDiff(wherePublished(branch, repo)),
+    );
+  };
+}
+
+const wherePulls = 'This project has no repository any more (`workspace.repo`).';
 
 /** The diff of the workspace of an issue's latest run; if the workspace is gone, of the work published from it. */
 export async function diffOfIssue(

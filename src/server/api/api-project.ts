@@ -6,9 +6,11 @@ import type { Configuration, Health, Project, RequestReport, Salvage } from '../
 import type { WorkspaceReport } from '../../client/schema/workspace.ts';
 import type { Author } from '../../core/issue/author.ts';
 import type { BoardStatus } from '../../core/issue/board-status.ts';
+import type { MergeMethod, PullRequest, PullRound } from '../../core/pull/pull-request.ts';
 import type { PollingSettings } from '../../core/settings.ts';
 import type { Explanation } from '../../orchestrator/view/explain.ts';
 import type { ReadModel } from '../../orchestrator/view/read-model.ts';
+import type { PullFacts } from '../../pulls/pull-requests.ts';
 import type { StoreTables } from '../../store/store.ts';
 import type { Command } from '../../store/tables/commands.ts';
 import type { TranscriptReader } from '../../store/transcripts/transcript-files.ts';
@@ -35,6 +37,8 @@ export interface ApiProject {
     | 'commands'
     | 'usage'
     | 'jobTimers'
+    | 'pullRequests'
+    | 'checks'
   >;
   readonly transcripts: TranscriptReader;
   /** The id under which the daemon stores its jobs; null when no daemon ever ran. */
@@ -69,6 +73,7 @@ export interface ApiProject {
   resumeCommand(runId: string): Promise<string | null>;
   /** The changes in the workspace of an issue against its base. */
   diff(issueId: string): Promise<Diff>;
+  readonly pulls: ApiPulls;
   configuration(): Configuration;
   health(): Health;
   requests(hours: number): Promise<RequestReport>;
@@ -77,6 +82,16 @@ export interface ApiProject {
   board(): ApiBoard;
   /** The workspaces with their sizes, and why each is still there. Changes nothing. */
   workspaces(wanted: { readonly ignoresRetention: boolean }): Promise<WorkspaceReport>;
+}
+
+/** What the host of the pull requests says now; their records are in the store. */
+export interface ApiPulls {
+  /** How `baton pr merge` merges, unless it is asked otherwise. */
+  method(): MergeMethod;
+  /** Null when the host cannot be read. */
+  facts(pull: PullRequest, signal: AbortSignal): Promise<PullFacts | null>;
+  /** Against its base, or since an earlier round. */
+  diff(pull: PullRequest, since: PullRound | null): Promise<Diff>;
 }
 
 export interface ApiBoard {

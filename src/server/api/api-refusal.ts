@@ -6,6 +6,7 @@ const statuses: Readonly<Record<string, number>> = {
   command_refused: 409,
   tracker_issue_not_found: 404,
   run_not_found: 404,
+  pull_not_found: 404,
   question_not_found: 404,
   tracker_request: 502,
   tracker_status: 502,

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { BatonError } from '../../../src/core/baton-error.ts';
 import { done, refused } from '../../../src/core/command/command-answers.ts';
 import type { BoardStatus } from '../../../src/core/issue/board-status.ts';
+import type { ApiProject } from '../../../src/server/api/api-project.ts';
 import { draft } from '../../conformance/store.ts';
 import { issue } from '../../fake/issues.ts';
 import { settings } from '../../fake/settings.ts';
@@ -105,10 +106,9 @@ describe('the issue list of the board', () => {
   });
 });
 
-function tablesOf({ store }: Scene) {
-  const { runs, runEvents, questions, retries, boardIssues, boardHistory, boardComments, commands, usage, jobTimers } =
-    store;
-  return { runs, runEvents, questions, retries, boardIssues, boardHistory, boardComments, commands, usage, jobTimers };
+/** Every table but those of the store's own transactions. */
+function tablesOf({ store }: Scene): ApiProject['tables'] {
+  return { ...store };
 }
 
 describe('the issue list of an external tracker', () => {

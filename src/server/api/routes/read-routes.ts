@@ -4,6 +4,7 @@ import { commandsRoutes } from './commands-routes.ts';
 import type { ReadParts } from './in-project.ts';
 import { issuesRoutes } from './issues-routes.ts';
 import { projectsRoutes } from './projects-routes.ts';
+import { pullsRoutes } from './pulls-routes.ts';
 import { questionsRoutes } from './questions-routes.ts';
 import { runsRoutes } from './runs-routes.ts';
 import { searchRoutes } from './search-routes.ts';
@@ -17,6 +18,7 @@ export function readRoutes(parts: ReadParts): Route[] {
     ...issuesRoutes(parts),
     ...boardRoutes(parts),
     ...runsRoutes(parts),
+    ...pullsRoutes(parts),
     ...questionsRoutes(parts),
     ...commandsRoutes(parts),
     ...systemRoutes(parts),

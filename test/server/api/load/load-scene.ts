@@ -356,6 +356,7 @@ function projectOf({
     submit: nothing,
     resumeCommand: nothing,
     diff: nothing,
+    pulls: { method: nothing, facts: nothing, diff: nothing },
     configuration: nothing,
     health: nothing,
     requests: nothing,

@@ -1,0 +1,91 @@
+import { z } from 'zod';
+import { author, count, issueName, nextPage, text, textOrNone, time, timeOrNone, usage } from './common.ts';
+
+const status = z.enum(['in_review', 'approved', 'sent_back', 'merged', 'closed']);
+const checksVerdict = z.enum(['none', 'waiting', 'green', 'red', 'incomplete']);
+const sentBack = z.object({ at: time, by: author, kind: z.enum(['person', 'check', 'conflict', 'moved']) });
+
+/** A pull request as a list shows it. */
+export const pull = issueName.extend({
+  /** Counts from 1 in its project. */
+  number: count,
+  title: text,
+  status,
+  branch: text,
+  base: text,
+  /** The commit that stands in review. */
+  head: text,
+  /** Of its checks of that commit, together. */
+  checks: checksVerdict,
+  times_sent_back: count,
+  opened_at: time,
+  /** Since when the head stands in review. */
+  standing_since: time,
+  /** Its page at its host; null for a pull request that only Baton has. */
+  url: textOrNone,
+});
+
+export const pullList = z.object({ pulls: z.array(pull), next: nextPage });
+
+const check = z.object({
+  name: text,
+  command: text,
+  started_at: timeOrNone,
+  ended_at: timeOrNone,
+  exit_code: z.int().nullable(),
+  /** Null: it waits or runs. */
+  result: z.enum(['passed', 'failed', 'timed_out', 'skipped']).nullable(),
+  /** The end of its output. */
+  output: textOrNone,
+});
+
+const round = z.object({
+  round: count,
+  head: text,
+  at: time,
+  /** Null when a person moved the branch. */
+  run_id: textOrNone,
+  sent_back: sentBack.nullable(),
+  checks: z.array(check),
+});
+
+/** Whether it can be merged now, and the commands with which a person does it in their own folder. */
+const merge = z.object({
+  is_possible: z.boolean(),
+  /** `clean`, `behind`, or why it cannot be merged. */
+  code: text,
+  text,
+  /** Files in conflict. */
+  files: z.array(text),
+  /** The commit of the base that this was decided for; null when the base is gone. */
+  base_commit: textOrNone,
+  method: z.enum(['merge', 'squash', 'rebase']),
+  commands: z.array(text),
+});
+
+export const pullDetail = pull.extend({
+  body: text,
+  repository: text,
+  opened_by: author,
+  sent_back: sentBack.nullable(),
+  approved: z.object({ at: time, by: author }).nullable(),
+  merged: z.object({ at: time, by: author, commit: text, method: textOrNone }).nullable(),
+  closed: z.object({ at: time, by: author }).nullable(),
+  /** Null when it has ended, or could not be read. */
+  merge: merge.nullable(),
+  /** The title and the description of the issue. */
+  asked: z.object({ title: text, description: textOrNone }),
+  /** The last message of the agent that made the head. */
+  last_message: textOrNone,
+  /** Of all runs of the issue. */
+  usage: usage.extend({ runs: count }),
+  /** The first round first; the last one stands in review. */
+  rounds: z.array(round),
+  /** How a person gets the branch into their own folder. */
+  checkout_command: text,
+});
+
+export type Pull = z.output<typeof pull>;
+export type PullDetail = z.output<typeof pullDetail>;
+export type PullCheck = z.output<typeof check>;
+export type PullRound = z.output<typeof round>;

@@ -1,0 +1,70 @@
+import type { Pull, PullDetail } from '../../../client/schema/pull.ts';
+import {
+  type Check,
+  checksVerdict,
+  type PullRequest,
+  pullStatus,
+  type SentBack,
+} from '../../../core/pull/pull-request.ts';
+import { shellArgument } from '../../../core/text/shell-argument.ts';
+import { certainTime, timeText } from '../../../core/text/time-text.ts';
+import type { PullFacts } from '../../../pulls/pull-requests.ts';
+import { presentAuthor } from './present-command.ts';
+
+/** A pull request in a list; `checks` are those of its head. */
+export function presentPull(pull: PullRequest, checks: readonly Check[]): Pull {
+  return {
+    issue_id: pull.issueId,
+    issue_identifier: pull.identifier,
+    number: pull.number,
+    title: pull.title,
+    status: pullStatus(pull),
+    branch: pull.branch,
+    base: pull.base,
+    head: pull.headCommit,
+    checks: checksVerdict(checks),
+    times_sent_back: pull.timesSentBack,
+    opened_at: certainTime(pull.openedAt),
+    standing_since: certainTime(pull.standingSince),
+    url: pull.url,
+  };
+}
+
+export function presentSentBack(sentBack: SentBack | null): PullDetail['sent_back'] {
+  if (sentBack === null) return null;
+  const { at, by, kind } = sentBack;
+  return { at: certainTime(at), by: presentAuthor(by), kind };
+}
+
+export function presentCheck({ name, command, startedAt, endedAt, exitCode, result, output }: Check) {
+  return {
+    name,
+    command,
+    started_at: timeText(startedAt),
+    ended_at: timeText(endedAt),
+    exit_code: exitCode,
+    result,
+    output,
+  };
+}
+
+/** Whether a change can be merged now; `method` is the one of the settings. */
+export function presentMerge(
+  { number, head, base }: { readonly number: number; readonly head: string; readonly base: string },
+  { mergeability, conflicts, headCommit, baseCommit, checkedOutIn }: PullFacts,
+  method: NonNullable<PullDetail['merge']>['method'],
+): PullDetail['merge'] {
+  const merge = { files: [...conflicts], base_commit: baseCommit, method };
+  const no = (code: string, text: string) => ({ ...merge, is_possible: false, code, text, commands: [] });
+  if (headCommit === null) return no('head_gone', 'The branch is gone.');
+  if (baseCommit === null) return no('base_gone', `The base ${base} is gone.`);
+  if (headCommit !== head) return no('head_moved', 'The branch has moved since this page was read.');
+  if (mergeability === 'conflict') return no('conflict', `The change conflicts with ${base}.`);
+  const command = `baton pr merge ${number}`;
+  if (checkedOutIn === null) {
+    const text = mergeability === 'behind' ? `${base} has newer commits; the change merges without conflicts.` : '';
+    return { ...merge, is_possible: true, code: mergeability, text, commands: [command] };
+  }
+  const text = `${base} is checked out in ${checkedOutIn}. Baton does not write there; merge it yourself.`;
+  return { ...no('checked_out', text), commands: [`cd ${shellArgument(checkedOutIn)}`, command] };
+}

@@ -1,0 +1,130 @@
+import { describe, expect, it } from 'vitest';
+import type { PullRequest } from '../../../src/core/pull/pull-request.ts';
+import type { PullFacts } from '../../../src/pulls/pull-requests.ts';
+import type { ApiProject } from '../../../src/server/api/api-project.ts';
+import { runStart } from '../../conformance/store.ts';
+import { begun, type Scene } from '../../orchestrator/scene.ts';
+import { pullDraft } from '../../store/pull-draft.ts';
+import { projectOf } from './api-scene.ts';
+import { readsOf } from './read-scene.ts';
+
+const at = '/api/v1/projects/test/pulls';
+const person = { kind: 'person', name: 'Ada' } as const;
+
+function opened({ store, project }: Scene, issueId: string, over: Parameters<typeof pullDraft>[1] = {}) {
+  return store.pullRequests.open(pullDraft(issueId, { project, ...over }));
+}
+
+const facts = {
+  headCommit: 'head-1',
+  baseCommit: 'base-2',
+  mergeability: 'clean',
+  conflicts: [],
+  checkedOutIn: null,
+  merged: null,
+  isClosed: false,
+  checks: null,
+  reviews: [],
+} as unknown as PullFacts;
+
+function readsWith(stage: Scene, seen: Partial<PullFacts> | null, diffs: unknown[] = []) {
+  const pulls: ApiProject['pulls'] = {
+    method: () => 'squash',
+    facts: async () => (seen === null ? null : { ...facts, ...seen }),
+    diff: async (pull: PullRequest, since) => {
+      diffs.push([pull.number, since?.headCommit ?? null]);
+      return { base: null, head: null, branch: null, files: [], is_cut: false, why_none: null };
+    },
+  };
+  return readsOf([projectOf(stage, 'test', { pulls })]);
+}
+
+describe('the list of pull requests', () => {
+  it('has the open ones, newest first, page by page, and with `all` those that ended', async () => {
+    const stage = await begun({ issues: [] });
+    for (const issue of ['a', 'b', 'c']) await opened(stage, issue);
+    await stage.store.pullRequests.close({ project: stage.project, number: 2 }, { at: 20, by: person });
+    const { get } = readsWith(stage, {});
+    const numbers = (page: { pulls: { number: number }[] }): number[] => page.pulls.map(({ number }) => number);
+    const first = await get(`${at}?limit=1`);
+    expect(numbers(first)).toEqual([3]);
+    const second = await get(`${at}?limit=1&cursor=${first.next}`);
+    expect([numbers(second), second.next]).toEqual([[1], null]);
+    expect(numbers(await get(`${at}?status=all`))).toEqual([3, 2, 1]);
+    expect(first.pulls[0]).toMatchObject({ issue_identifier: 'T-c', status: 'in_review', checks: 'none' });
+  });
+});
+
+describe('a pull request', () => {
+  it('is found by its number, and by its issue that has a run', async () => {
+    const stage = await begun({ issues: [] });
+    await opened(stage, 'a');
+    await stage.store.runs.start(
+      runStart('run of a', { project: stage.project, issueId: 'a', identifier: 'T-a', startedAt: 5 }),
+    );
+    const { get, refused } = readsWith(stage, {});
+    expect((await get(`${at}/1`)).number).toBe(1);
+    expect((await get(`${at}/T-a`)).number).toBe(1);
+    expect(await refused(`${at}/2`)).toEqual([404, 'pull_not_found']);
+    expect(await refused(`${at}/T-b`)).toEqual([404, 'pull_not_found']);
+  });
+
+  it('has its rounds with the checks of each commit, and the verdict of the head alone', async () => {
+    const stage = await begun({ issues: [] });
+    const { pullRequests, checks } = stage.store;
+    const pull = await opened(stage, 'a');
+    await checks.plan(pull, 'head-1', [{ name: 'test', command: 'npm test' }]);
+    await checks.end(pull, 'head-1', 'test', { at: 12, result: 'failed', exitCode: 1, output: 'no' });
+    await pullRequests.sendBack(pull, 'head-1', { at: 13, by: { kind: 'orchestrator' }, kind: 'check' });
+    await pullRequests.stand(pull, { headCommit: 'head-2', baseCommit: 'base-1', at: 20, runId: null });
+    await checks.plan(pull, 'head-2', [{ name: 'test', command: 'npm test' }]);
+    const { get } = readsWith(stage, { headCommit: 'head-2' });
+    const shown = await get(`${at}/1`);
+    expect(shown).toMatchObject({ status: 'in_review', checks: 'waiting', times_sent_back: 1, sent_back: null });
+    expect(shown.rounds).toMatchObject([
+      { round: 1, head: 'head-1', sent_back: { kind: 'check' }, checks: [{ result: 'failed', exit_code: 1 }] },
+      { round: 2, head: 'head-2', sent_back: null, checks: [{ result: null }] },
+    ]);
+  });
+
+  it.each([
+    [{}, true, 'clean'],
+    [{ mergeability: 'behind' }, true, 'behind'],
+    [{ mergeability: 'conflict', conflicts: ['a.txt'] }, false, 'conflict'],
+    [{ checkedOutIn: '/home/me/my repo' }, false, 'checked_out'],
+    [{ headCommit: 'head-9' }, false, 'head_moved'],
+    [{ headCommit: null }, false, 'head_gone'],
+    [{ baseCommit: null }, false, 'base_gone'],
+  ] as const)('with %j can be merged: %s (%s)', async (seen, isPossible, code) => {
+    const stage = await begun({ issues: [] });
+    await opened(stage, 'a');
+    const { merge } = await readsWith(stage, seen).get(`${at}/1`);
+    expect(merge).toMatchObject({ is_possible: isPossible, code, method: 'squash' });
+    // The folder reaches a shell, so it is quoted.
+    if (code === 'checked_out') expect(merge.commands).toEqual(["cd '/home/me/my repo'", 'baton pr merge 1']);
+  });
+
+  it('that has ended, or whose host cannot be read, does not say whether it can be merged', async () => {
+    const stage = await begun({ issues: [] });
+    const pull = await opened(stage, 'a');
+    expect((await readsWith(stage, null).get(`${at}/1`)).merge).toBeNull();
+    await stage.store.pullRequests.merged(pull, { at: 30, by: person, commit: 'merged', method: 'merge' });
+    const shown = await readsWith(stage, {}).get(`${at}/1`);
+    expect(shown).toMatchObject({ status: 'merged', merge: null, merged: { by: { name: 'Ada' }, commit: 'merged' } });
+  });
+
+  it('shows its diff against the base, or since a round that it had', async () => {
+    const stage = await begun({ issues: [] });
+    const pull = await opened(stage, 'a');
+    await stage.store.pullRequests.stand(pull, { headCommit: 'head-2', baseCommit: 'base-1', at: 20, runId: null });
+    const diffs: unknown[] = [];
+    const { get, refused } = readsWith(stage, {}, diffs);
+    await get(`${at}/1/diff`);
+    await get(`${at}/1/diff?since_round=1`);
+    expect(diffs).toEqual([
+      [1, null],
+      [1, 'head-1'],
+    ]);
+    expect(await refused(`${at}/1/diff?since_round=3`)).toEqual([404, 'pull_not_found']);
+  });
+});
