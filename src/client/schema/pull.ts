@@ -87,5 +87,3 @@ export const pullDetail = pull.extend({
 
 export type Pull = z.output<typeof pull>;
 export type PullDetail = z.output<typeof pullDetail>;
-export type PullCheck = z.output<typeof check>;
-export type PullRound = z.output<typeof round>;
