@@ -1,6 +1,7 @@
 import type { Logger } from '../core/logger.ts';
 import type { Settings } from '../core/settings.ts';
 import type { ToolHost } from '../core/tool-set.ts';
+import { createPeerFinder } from '../process/sockets/socket-peer.ts';
 import { createRunner, type RunnerParts } from '../runner/run-issue.ts';
 import { createAccessTokens } from '../server/access-tokens.ts';
 import { openListener } from '../server/listener.ts';
@@ -53,10 +54,12 @@ export function composeRunner(
 /** Opens the HTTP endpoint of the agents' tools: on this machine only, with one token per run. */
 export async function openTools(
   opened: AsyncDisposableStack,
+  daemonId: string,
   logger: Logger,
-  { clock, chance }: Surroundings,
+  { clock, chance, uid }: Surroundings,
 ): Promise<ToolHost> {
   const parts = { clock, chance };
+  const findPeer = createPeerFinder({ daemonIds: new Set([daemonId]), uid, clock });
   const listener = opened.use(await openListener({ host: '127.0.0.1', port: 0, logger, ...parts }));
-  return createToolHost({ listener, tokens: createAccessTokens(), ...parts });
+  return createToolHost({ listener, tokens: createAccessTokens(), findPeer, ...parts });
 }

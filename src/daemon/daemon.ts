@@ -142,7 +142,7 @@ export async function createDaemon(options: DaemonOptions, surroundings: Surroun
   const isIsolated = (wanted: Settings): boolean => isIsolatedFromWorkflow(isolationFor(wanted), wanted, workflowPath);
   const workspaceParts = { ...process, workflowPath, stateDir, logger, isolationFor };
   const { resources, workspacesFor, pruneSalvage } = composeWorkspaces(workspaceParts);
-  const toolHost = isDaemon ? await openTools(opened, logger, surroundings) : null;
+  const toolHost = isDaemon ? await openTools(opened, markerId, logger, surroundings) : null;
   const runEvents = createRunEvents();
   const transcripts = transcriptFiles(path.join(stateDir, 'transcripts'));
   let lastTick: Health['tick'] | null = null;

@@ -36,7 +36,8 @@ async function openHost(): Promise<ToolHost> {
   const parts = { logger: memoryLogger(), clock: systemClock, chance: systemChance };
   const listener = await openListener({ host: '127.0.0.1', port: 0, ...parts });
   onTestFinished(() => listener.close());
-  return createToolHost({ listener, tokens: createAccessTokens(), ...parts });
+  const findPeer = async () => ({ kind: 'user' }) as const;
+  return createToolHost({ listener, tokens: createAccessTokens(), findPeer, ...parts });
 }
 
 async function stageAsking(silentMs: number) {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { parseJson } from '../../core/text/parse-json.ts';
 
 /**
  * The messages between Baton and the rehearsal program: one JSON object a line, like the real agents. Baton names the
@@ -40,7 +41,7 @@ export function encode(message: FromBaton | FromProgram): string {
 /** The message on a line, or null when the line is not one. */
 export function decode<Message>(schema: z.ZodType<Message>, line: string): Message | null {
   try {
-    const parsed = schema.safeParse(JSON.parse(line));
+    const parsed = schema.safeParse(parseJson(line));
     return parsed.success ? parsed.data : null;
   } catch {
     return null;

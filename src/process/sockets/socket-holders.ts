@@ -1,4 +1,4 @@
-import { readdirSync, readlinkSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { type Clock, sleep } from '../../clock/clock.ts';
 import { sharedRead } from '../shared-read.ts';
 
@@ -29,6 +29,33 @@ export function holdsSocket(pid: number, inode: string): boolean {
   return (descriptorsOf(pid) ?? []).some((name) => socketAt(pid, name) === inode);
 }
 
+/**
+ * Whether this process may have the socket where its list of descriptors does not show it: in the list of a thread that
+ * has its own, in flight through a unix socket (SCM_RIGHTS), or registered with io_uring.
+ */
+export function mayHideSocket(pid: number, inode: string): boolean {
+  return threadsOf(pid).some((thread) =>
+    (descriptorsOf(thread) ?? []).some((name) => socketAt(thread, name) === inode || hasMoreFiles(thread, name)),
+  );
+}
+
+/** Whether the kernel keeps files behind this descriptor that the list does not name. */
+function hasMoreFiles(thread: string, descriptor: string): boolean {
+  try {
+    return /^(?:scm_fds|UserFiles):\s*[1-9]/m.test(readFileSync(`/proc/${thread}/fdinfo/${descriptor}`, 'latin1'));
+  } catch {
+    return false;
+  }
+}
+
+function threadsOf(pid: number): readonly string[] {
+  try {
+    return readdirSync(`/proc/${pid}/task`).map((thread) => `${pid}/task/${thread}`);
+  } catch {
+    return [];
+  }
+}
+
 async function readNow(clock: Clock): Promise<SocketHolders> {
   const pidsOf = new Map<string, number[]>();
   const unreadable = new Set<number>();
@@ -50,8 +77,8 @@ async function readNow(clock: Clock): Promise<SocketHolders> {
   return { pidsOf, unreadable };
 }
 
-/** Null when Baton may not read them; empty when the process has ended. */
-function descriptorsOf(pid: number): readonly string[] | null {
+/** Null when Baton may not read them; empty when the process, or the thread `<pid>/task/<thread>`, has ended. */
+function descriptorsOf(pid: number | string): readonly string[] | null {
   try {
     return readdirSync(`/proc/${pid}/fd`);
   } catch (error) {
@@ -59,7 +86,7 @@ function descriptorsOf(pid: number): readonly string[] | null {
   }
 }
 
-function socketAt(pid: number, descriptor: string): string | null {
+function socketAt(pid: number | string, descriptor: string): string | null {
   try {
     return /^socket:\[(\d+)\]$/.exec(readlinkSync(`/proc/${pid}/fd/${descriptor}`))?.[1] ?? null;
   } catch {

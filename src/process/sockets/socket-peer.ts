@@ -1,9 +1,10 @@
+import { readFileSync } from 'node:fs';
 import { isIP, isIPv4 } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { type Clock, sleep } from '../../clock/clock.ts';
 import { findProcesses, type MarkedProcess, ownAncestry } from '../containment/marked-processes.ts';
 import { type ProcessEntry, readProcessTable, startTimeOf } from '../containment/process-table.ts';
-import { holdsSocket, readSocketHolders } from './socket-holders.ts';
+import { holdsSocket, mayHideSocket, readSocketHolders } from './socket-holders.ts';
 import { findSocketEnd, hasSocketTable, type LocalConnection } from './socket-table.ts';
 
 /**
@@ -12,11 +13,13 @@ import { findSocketEnd, hasSocketTable, type LocalConnection } from './socket-ta
  * - `user`: a process of our own user has the connection, and no process that has it descends from a run.
  * - `run`: a process that descends from a run has the connection.
  * - `other`: another user, another machine, or a process that cannot be inspected.
- * - `unidentified`: the peer has gone, or it may be an agent that hides. Never trusted, not even with a valid token.
+ * - `unidentified`: the peer has gone, no process has the connection open, or it may be an agent that hides. Never
+ *   trusted, not even with a valid token. `hidingIn` names the runs whose processes may have it (`unknown`: of some run).
  * - `unsupported`: this machine cannot identify peers.
  */
 export type SocketPeer =
-  | { readonly kind: 'user' | 'other' | 'unidentified' | 'unsupported' }
+  | { readonly kind: 'user' | 'other' | 'unsupported' }
+  | { readonly kind: 'unidentified'; readonly hidingIn?: readonly string[] }
   | { readonly kind: 'run'; readonly runId: string };
 
 export interface PeerFinderParts {
@@ -43,24 +46,34 @@ export function createPeerFinder(parts: PeerFinderParts): (connection: LocalConn
     if (uid === null || !hasSocketTable()) return { kind: 'unsupported' };
     const { remoteAddress } = connection;
     // A connection that has ended has no other end any more.
-    if (isIP(remoteAddress) === 0) return { kind: 'unidentified' };
+    if (isIP(remoteAddress) === 0) return gone;
     if (!isOfThisMachine(remoteAddress)) return { kind: 'other' };
     inherited ??= inheritedMarkers(clock);
     const isRun = runRule(parts.daemonIds, await inherited);
-    let peer: SocketPeer = { kind: 'unidentified' };
-    for (let reads = 0; reads < maxReads; reads++) {
-      if (reads > 0) await sleep(clock, readAgainAfterMs);
-      const seen = await readPeer(connection, uid, isRun, parts);
-      if (seen.isSure) return seen.peer;
-      peer = seen.peer;
-    }
+    const { peer, hasEnd } = await readUntilSure(() => readPeer(connection, uid, isRun, parts), clock);
     // On an address that other machines can reach, a router may have replaced the sender's address by this machine's.
-    return peer.kind === 'unidentified' && !isLoopback(remoteAddress) ? { kind: 'other' } : peer;
+    return hasEnd || isLoopback(remoteAddress) ? peer : { kind: 'other' };
   };
 }
 
+/** The first sure result. Otherwise the last one, or the last that found a run which may hide the connection. */
+async function readUntilSure(read: () => Promise<Seen>, clock: Clock): Promise<Seen> {
+  let suspect: Seen | null = null;
+  for (let reads = 1; ; reads++) {
+    const seen = await read();
+    if (seen.isSure) return seen;
+    if (seen.peer.kind === 'unidentified' && seen.peer.hidingIn !== undefined) suspect = seen;
+    if (reads === maxReads) return suspect ?? seen;
+    await sleep(clock, readAgainAfterMs);
+  }
+}
+
+const gone: SocketPeer = { kind: 'unidentified' };
+
 interface Seen {
   readonly peer: SocketPeer;
+  /** Whether the other end is on this machine. */
+  readonly hasEnd: boolean;
   /** False where another read may find more. */
   readonly isSure: boolean;
 }
@@ -72,38 +85,59 @@ async function readPeer(
   { daemonIds, clock }: PeerFinderParts,
 ): Promise<Seen> {
   const end = await findSocketEnd(connection);
-  if (end === null) return { peer: { kind: 'unidentified' }, isSure: false };
+  if (end === null) return { peer: gone, hasEnd: false, isSure: false };
+  const sure = (peer: SocketPeer): Seen => ({ peer, hasEnd: true, isSure: true });
+  const unsure = (peer: SocketPeer): Seen => ({ peer, hasEnd: true, isSure: false });
   // Root can inspect every process, and an agent of root may have changed its user.
-  if (end.uid !== uid && uid !== 0) return { peer: { kind: 'other' }, isSure: true };
+  if (end.uid !== uid && uid !== 0) return sure({ kind: 'other' });
   const { pidsOf, unreadable } = await readSocketHolders(clock);
   const holders = (pidsOf.get(end.inode) ?? []).map((pid) => ({ pid, startTime: startTimeOf(pid) }));
   const ofRuns = await findMembers(isRun, clock);
   if (holders.some(({ pid }) => ofRuns.has(pid))) {
     // Run ids of other daemons mean nothing here.
     const ours = await findMembers(({ daemonId }) => daemonId !== null && daemonIds.has(daemonId), clock);
-    const runId = holders.map(({ pid }) => ours.get(pid)?.runId).find((found) => found != null) ?? 'unknown';
-    return { peer: { kind: 'run', runId }, isSure: true };
+    return sure({ kind: 'run', runId: holders.map(({ pid }) => ours.get(pid)?.runId).find(Boolean) ?? 'unknown' });
   }
   const isStillThere = holders.some(
     ({ pid, startTime }) => startTime !== null && startTimeOf(pid) === startTime && holdsSocket(pid, end.inode),
   );
-  if (isStillThere) return { peer: { kind: end.uid === uid ? 'user' : 'other' }, isSure: true };
+  if (isStillThere) return sure({ kind: end.uid === uid ? 'user' : 'other' });
+  const runOf = await withDescendants(ofRuns, clock);
+  const hidingIn = [...runOf].flatMap(([pid, runId]) =>
+    unreadable.has(pid) || (ofRuns.has(pid) && mayHideSocket(pid, end.inode)) ? runId : [],
+  );
   const isHidden = holders.length === 0 && (await findSocketEnd(connection))?.inode === end.inode;
-  const mayBeRun = !isHidden || (await findHiding(unreadable, ofRuns, clock));
-  return { peer: { kind: mayBeRun ? 'unidentified' : 'other' }, isSure: false };
+  // A connection of our user belongs to a process of our user, so without one that cannot be inspected it is in flight.
+  const hasHolder = end.uid !== uid || [...unreadable].some((pid) => !runOf.has(pid) && runsAs(pid, uid));
+  if (isHidden && hasHolder && hidingIn.length === 0) return unsure({ kind: 'other' });
+  return unsure(hidingIn.length === 0 ? gone : { kind: 'unidentified', hidingIn: [...new Set(hidingIn)] });
 }
 
-/** Whether a process that cannot be inspected, so that its marker cannot be read either, descends from a run or from us. */
-async function findHiding(
-  unreadable: ReadonlySet<number>,
+/**
+ * The processes of runs, and all that descend from them or from us, with their run: a process that cannot be inspected
+ * has no marker that could be read.
+ */
+async function withDescendants(
   ofRuns: ReadonlyMap<number, MarkedProcess>,
   clock: Clock,
-): Promise<boolean> {
+): Promise<ReadonlyMap<number, string>> {
   const childrenOf = Map.groupBy(await readProcessTable(clock), (entry) => entry.parentPid);
-  const ours = new Set([process.pid, ...ofRuns.keys()]);
-  // Iterating over a set also visits members added meanwhile: this walks down to the last generation.
-  for (const pid of ours) for (const child of childrenOf.get(pid) ?? []) ours.add(child.pid);
-  return [...unreadable].some((pid) => ours.has(pid));
+  const runOf = new Map([...ofRuns].map(([pid, { runId }]) => [pid, runId ?? 'unknown']));
+  runOf.set(process.pid, 'unknown');
+  // Iterating over a map also visits entries added meanwhile: this walks down to the last generation.
+  for (const [pid, runId] of runOf)
+    for (const child of childrenOf.get(pid) ?? []) if (!runOf.has(child.pid)) runOf.set(child.pid, runId);
+  return runOf;
+}
+
+/** Whether a process, which may be one that cannot be inspected, has this user id: real, effective or saved. */
+function runsAs(pid: number, uid: number): boolean {
+  try {
+    const ids = /^Uid:(.*)$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1] ?? '';
+    return ids.trim().split(/\s+/).includes(String(uid));
+  } catch {
+    return false;
+  }
 }
 
 /**

@@ -9,11 +9,12 @@ import type { ApiBindings, Caller } from './caller.ts';
 
 /**
  * Who is at the other end of a connection, as far as this machine can see. `user`: a program of this user. `run`: the
- * agent of a run. `other`: anyone else, who needs a token. `unidentified`: the peer is gone or hides what it is.
- * `unsupported`: this machine cannot identify peers.
+ * agent of a run. `other`: anyone else, who needs a token. `unidentified`: the peer is gone or hides what it is; the
+ * processes of the runs `hidingIn` may be it, and `unknown` stands for any run. `unsupported`: this machine cannot identify peers.
  */
 export type LocalPeer =
-  | { readonly kind: 'user' | 'other' | 'unidentified' | 'unsupported' }
+  | { readonly kind: 'user' | 'other' | 'unsupported' }
+  | { readonly kind: 'unidentified'; readonly hidingIn?: readonly string[] }
   | { readonly kind: 'run'; readonly runId: string };
 
 /** The two ends of a connection, as Baton sees them. */
@@ -23,6 +24,8 @@ export interface ConnectionEnds {
   readonly remoteAddress: string;
   readonly remotePort: number;
 }
+
+const unseen: LocalPeer = { kind: 'unidentified' };
 
 export type FindPeer = (connection: ConnectionEnds) => Promise<LocalPeer>;
 
@@ -69,7 +72,7 @@ function callerOnSocket(
 ): Caller | Response {
   if (isOwn === true) return localCaller(request, { kind: 'user' }, userName);
   const proof = request.headers.get(callerProof);
-  const peer: LocalPeer | null = proof === null ? { kind: 'unidentified' } : (proofs?.find(proof) ?? null);
+  const peer: LocalPeer | null = proof === null ? unseen : (proofs?.find(proof) ?? null);
   return peer === null ? unauthorized() : localCaller(request, peer, userName);
 }
 
@@ -105,7 +108,7 @@ function authorOf(peer: LocalPeer, tokenName: string | null, userName: string): 
 }
 
 /** Identifies the peer once per connection, however many requests it sends. */
-function rememberPeers(findPeer: FindPeer): (socket: Socket) => Promise<LocalPeer> {
+export function rememberPeers(findPeer: FindPeer): (socket: Socket) => Promise<LocalPeer> {
   const known = new WeakMap<Socket, Promise<LocalPeer>>();
   return (socket) => {
     const peer = known.get(socket) ?? findPeerOf(socket, findPeer);
@@ -120,8 +123,8 @@ function rememberPeers(findPeer: FindPeer): (socket: Socket) => Promise<LocalPee
 export async function findPeerOf(socket: Socket, findPeer: FindPeer): Promise<LocalPeer> {
   const { localAddress, localPort, remoteAddress, remotePort } = socket;
   // A connection that has ended has no addresses.
-  if (localAddress === undefined || localPort === undefined) return { kind: 'unidentified' };
-  if (remoteAddress === undefined || remotePort === undefined) return { kind: 'unidentified' };
+  if (localAddress === undefined || localPort === undefined) return unseen;
+  if (remoteAddress === undefined || remotePort === undefined) return unseen;
   return findPeer({ localAddress, localPort, remoteAddress, remotePort });
 }
 

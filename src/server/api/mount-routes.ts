@@ -1,6 +1,7 @@
 import { Hono } from 'hono';
 import type { z } from 'zod';
 import type { Logger } from '../../core/logger.ts';
+import { parseJson } from '../../core/text/parse-json.ts';
 import { readBody } from '../read-body.ts';
 import { refuse } from '../refusal.ts';
 import { type Identify, tooMany } from './admit.ts';
@@ -130,7 +131,7 @@ async function bodyOf(request: Request, isLocal: boolean): Promise<unknown> {
   const text = await readBody(request, isLocal).catch(() => '');
   if (text === null) return refuse('body_too_large', { headers: { connection: 'close' } });
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch {
     return refuse('bad_request');
   }

@@ -3,7 +3,10 @@ import { afterEach, expect, it } from 'vitest';
 import { systemChance } from '../../../src/clock/system-chance.ts';
 import { systemClock } from '../../../src/clock/system-clock.ts';
 import type { ToolAddress, ToolAnswer, ToolHost, ToolSet } from '../../../src/core/tool-set.ts';
+import { daemonMarker } from '../../../src/process/containment/process-table.ts';
+import { createPeerFinder } from '../../../src/process/sockets/socket-peer.ts';
 import { createAccessTokens } from '../../../src/server/access-tokens.ts';
+import type { FindPeer } from '../../../src/server/api/identify.ts';
 import { openListener } from '../../../src/server/listener.ts';
 import { createToolHost } from '../../../src/server/tool-host.ts';
 import { memoryLogger } from '../../fake/memory-logger.ts';
@@ -70,11 +73,13 @@ await describeWithCodex('tools of a run in a real Codex', (codex) => {
   });
 
   /** The daemon's own listener, with a tool set that records its calls. */
-  const openTools = async (): Promise<{ host: ToolHost; runId: string; address: ToolAddress; calls: unknown[] }> => {
+  const openTools = async (
+    findPeer: FindPeer = async () => ({ kind: 'user' }),
+  ): Promise<{ host: ToolHost; runId: string; address: ToolAddress; calls: unknown[] }> => {
     const [clock, chance] = [systemClock, systemChance];
     const listener = await openListener({ host: '127.0.0.1', port: 0, logger: memoryLogger(), clock, chance });
     listening.push(listener);
-    const host = createToolHost({ listener, tokens: createAccessTokens(), clock, chance });
+    const host = createToolHost({ listener, tokens: createAccessTokens(), clock, chance, findPeer });
     const calls: unknown[] = [];
     const door: ToolSet = {
       tools: [commentTool],
@@ -89,9 +94,12 @@ await describeWithCodex('tools of a run in a real Codex', (codex) => {
 
   // @conforms real.8
   it('passes a call over MCP to the tool set of the run and its answer back', async () => {
-    const { address, calls } = await openTools();
+    const daemonIds = new Set<string>();
+    const uid = process.getuid?.() ?? null;
+    const { address, runId, calls } = await openTools(createPeerFinder({ daemonIds, uid, clock: systemClock }));
     const scene = await makeScene({ scenario: { otherwise: [useMcp, tellOutput] }, options: { tools: 'mcp' } });
-    const { complete } = await scene.open({ toolAddress: address });
+    daemonIds.add(scene.env[daemonMarker] ?? '');
+    const { complete } = await scene.open({ toolAddress: address, runId });
     expect(await complete('Say hello.')).toContain('noted over HTTP');
     expect(calls).toEqual([['comment', { body: 'hello' }]]);
   });

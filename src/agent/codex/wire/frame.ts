@@ -1,3 +1,4 @@
+import { parseJson } from '../../../core/text/parse-json.ts';
 import { type Fields, fieldsOf, isFields } from './fields.ts';
 
 /** Ids of requests may be numbers, zero included, or text; each side counts its own. */
@@ -20,7 +21,7 @@ export type Frame =
 export function readFrame(line: string): Frame | null {
   let whole: unknown;
   try {
-    whole = JSON.parse(line);
+    whole = parseJson(line);
   } catch {
     return null;
   }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { pageQuery } from '../../../client/schema/common.ts';
+import { parseJson } from '../../../core/text/parse-json.ts';
 
 /**
  * The cursor between two pages. It stores the position in the order where the next page begins, not a count, so that
@@ -16,7 +17,7 @@ export interface PageCursor<T> {
 export function pageCursor<T>(shape: z.ZodType<T>): PageCursor<T> {
   const read = (cursor: string): T | null => {
     try {
-      const found = shape.safeParse(JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8')));
+      const found = shape.safeParse(parseJson(Buffer.from(cursor, 'base64url').toString('utf8')));
       return found.success ? found.data : null;
     } catch {
       return null;

@@ -1,5 +1,6 @@
 import { BatonError } from '../../../core/baton-error.ts';
 import { harmlessLine } from '../../../core/text/harmless-line.ts';
+import { parseJson } from '../../../core/text/parse-json.ts';
 import { boardErrors } from '../board-errors.ts';
 import {
   checkEntries,
@@ -96,7 +97,7 @@ function readJsonLines(text: string): ImportReading<RawEntry> {
 
 function parse(content: string): unknown {
   try {
-    return JSON.parse(content);
+    return parseJson(content);
   } catch {
     return undefined;
   }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { parseJson } from '../../../core/text/parse-json.ts';
 
 /** One of the errors that a GraphQL answer may carry, with or without data. */
 export interface GraphqlError {
@@ -31,7 +32,7 @@ export function errorsIn(body: unknown): readonly GraphqlError[] {
 
 export function parsedOrNull(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch {
     return null;
   }
