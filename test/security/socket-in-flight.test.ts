@@ -32,13 +32,13 @@ threading.Thread(target=hold).start()`,
 
 const isRoot = process.getuid?.() === 0;
 /** A daemon of root sees every process, so the one that cannot inspect some runs as another user. */
-const asNobody = isRoot ? ['setpriv', '--reuid=65534', '--clear-groups'] : [];
+const asOther = isRoot ? ['setpriv', '--reuid=65534', '--clear-groups'] : [];
 const python = ['python3', '-c'] as const;
 /** A python of the machine, which every user can start. */
 const systemPath = `/usr/bin:/bin:${process.env.PATH}`;
 const imports = 'import ctypes, socket, sys, threading, time\nport = int(sys.argv[1])\n';
 const marks = { BATON_DAEMON_ID: 'daemon-of-this-test', BATON_RUN_ID: 'run-7' };
-const [probe = '', ...probeWords] = [...asNobody, ...python, 'import socket; socket.send_fds'];
+const [probe = '', ...probeWords] = [...asOther, ...python, 'import socket; socket.send_fds'];
 const canTry = process.platform === 'linux' && spawnSync(probe, probeWords, { env: { PATH: systemPath } }).status === 0;
 
 function start(words: readonly string[], env: Record<string, string> = {}) {
@@ -74,26 +74,26 @@ time.sleep(60)`;
 
 describe.runIf(canTry)('the connection of an agent', () => {
   for (const [name, attack] of Object.entries(attacks)) {
-    it(`${name} is nobody's`, async () => {
-      for (const wrapper of isRoot ? [[], asNobody] : [[]]) {
+    it(`${name} is never a person's`, async () => {
+      for (const wrapper of isRoot ? [[], asOther] : [[]]) {
         const { port, next } = await startReporter(wrapper);
         start([...wrapper, ...python, imports + attack, port], marks);
         expect(await next()).not.toMatch(/user|other/);
       }
     });
 
-    it(`${name} is nobody's where another program hides, such as sshd`, async () => {
-      const { port, next } = await startReporter(asNobody);
-      expect(await start([...asNobody, ...python, imports + hiding, port]).next()).toBe('hidden');
-      start([...asNobody, ...python, imports + attack, port], marks);
+    it(`${name} is never a person's where another program hides, such as sshd`, async () => {
+      const { port, next } = await startReporter(asOther);
+      expect(await start([...asOther, ...python, imports + hiding, port]).next()).toBe('hidden');
+      start([...asOther, ...python, imports + attack, port], marks);
       expect(await next()).not.toMatch(/user|other/);
     });
   }
 
   it('does not make the program of a person unknown that hides next to it', async () => {
-    const { port, next } = await startReporter(asNobody);
-    start([...asNobody, 'sleep', '60'], marks);
-    start([...asNobody, ...python, imports + hiding, port, 'connect']);
+    const { port, next } = await startReporter(asOther);
+    start([...asOther, 'sleep', '60'], marks);
+    start([...asOther, ...python, imports + hiding, port, 'connect']);
     expect(await next()).toBe('other');
   });
 });
