@@ -20,7 +20,14 @@ async function open({ clock = systemClock, keepAliveMs = 10_000 }: { clock?: Clo
   const listener = await openListener({ host: '127.0.0.1', port: 0, logger, clock: systemClock, chance });
   onTestFinished(() => listener.close());
   const tokens = createAccessTokens();
-  const host = createToolHost({ listener, tokens, clock, chance, keepAliveMs, findPeer: async () => ({ kind: 'user' }) });
+  const host = createToolHost({
+    listener,
+    tokens,
+    clock,
+    chance,
+    keepAliveMs,
+    findPeer: async () => ({ kind: 'user' }),
+  });
   return { host, listener, logger, tokens, door: scriptedDoor() };
 }
 
