@@ -31,6 +31,7 @@ import { OpenQuestions } from './runs/open-questions.ts';
 import { noTotals } from './runs/run-totals.ts';
 import { Runs } from './runs/runs.ts';
 import { Spending } from './runs/spending.ts';
+import { StatusMoves } from './status/status-moves.ts';
 import { DueReads } from './tick-steps.ts';
 import type { Health } from './view/health.ts';
 import { WorkspaceCleaner } from './workspaces/clean-workspaces.ts';
@@ -161,6 +162,7 @@ export function assemble(around: AssemblyParts) {
   const retries: Retries = new Retries({ ...known, startRun });
   const filler: SlotFiller = new SlotFiller({ ...known, retries, startRun });
   const queueHealth = new QueueHealth(known);
+  const statusMoves = new StatusMoves(known);
 
   claims.onChange((change) => {
     if (isOver(change) && change.by === 'not_begun') pool?.giveBack();
@@ -179,6 +181,7 @@ export function assemble(around: AssemblyParts) {
     ...known,
     lease,
     queueHealth,
+    statusMoves,
     questions,
     retries,
     retryTimers,

@@ -13,6 +13,7 @@ import { givenMemory } from '../workflow/given.ts';
 export interface SettingChanges {
   readonly agent?: Partial<AgentSettings> & { readonly command?: string };
   readonly tracker?: Partial<TrackerSettings>;
+  readonly board?: Partial<Settings['board']>;
   readonly limits?: Partial<LimitSettings>;
   readonly workspace?: Partial<WorkspaceSettings>;
   readonly polling?: Partial<PollingSettings>;
@@ -30,6 +31,7 @@ export function settings(changes: SettingChanges = {}): Settings {
     ...usual,
     project: { name: 'test' },
     tracker: { ...usual.tracker, trustedAuthors: [], ...changes.tracker },
+    board: { ...usual.board, ...changes.board },
     polling: { ...usual.polling, intervalMs, ...changes.polling },
     workspace: { ...usual.workspace, root: '/nowhere', copyFrom: '/nowhere', ...changes.workspace },
     agent: { ...usual.agent, accounts: [...usual.agent.accounts].reverse(), ...agent },

@@ -84,6 +84,8 @@ export interface SceneOptions {
   readonly issueEditor?: IssueEditor;
   /** Whether an agent hears a person at once, or at its next turn. */
   readonly steering?: Awaited<ReturnType<LiveRun['steer']>>;
+  /** Another tracker instead of the one in memory, such as the board on this store; `wake` as a change of it does. */
+  readonly otherTracker?: (parts: { readonly project: string; readonly wake: () => void }) => Tracker;
   /** Called with each run as it starts. */
   readonly play?: (run: StagedRun) => void;
 }
@@ -125,8 +127,9 @@ export async function scene(options: SceneOptions = {}) {
   const calls: TrackerCall[] = [];
   const life = mortalClock(clock);
   const owner = options.owner ?? 'this-daemon';
-  const counted = countedTracker(tracker, calls, clock, options);
-  const orchestrator = new Orchestrator({
+  const wake = (): void => orchestrator.wake();
+  const counted = options.otherTracker?.({ project, wake }) ?? countedTracker(tracker, calls, clock, options);
+  const orchestrator: Orchestrator = new Orchestrator({
     store: options.through?.(store) ?? store,
     project,
     host: 'here',
@@ -278,6 +281,7 @@ function countedTracker(
       count('states', states);
       return tracker.fetchByStates(states, ask);
     },
+    fetchChildren: (ids, ask) => tracker.fetchChildren(ids, ask),
     fetchByIds: (ids, ask) => {
       count('ids', ids);
       return tracker.fetchByIds(ids, ask);

@@ -43,6 +43,11 @@ export function whyNotCandidate(issue: Issue, tracker: TrackerSettings): SkipRea
   return firstRefusal(issueGates, issue, trackerRules(tracker));
 }
 
+/** Why Baton must leave an issue alone in every state: it lacks a label, or belongs to someone else. */
+export function whyNotBatons(issue: Issue, tracker: TrackerSettings): SkipReason | null {
+  return firstRefusal([fields, labels, dispatchable], issue, trackerRules(tracker));
+}
+
 /** What an issue's state means to the scheduler. A state in both lists is terminal. */
 export function stateClass(state: string, tracker: TrackerSettings): StateClass {
   return trackerRules(tracker).stateOf(state).class;

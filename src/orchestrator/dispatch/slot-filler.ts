@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { toBatonError } from '../../core/baton-error.ts';
 import { type DispatchDecision, planDispatch } from '../../core/dispatch/dispatch-plan.ts';
-import { isAboutSlots } from '../../core/dispatch/eligibility.ts';
+import { isAboutSlots, type SkipReason } from '../../core/dispatch/eligibility.ts';
 import type { Issue } from '../../core/issue/issue.ts';
 import type { WorkflowReading } from '../../core/workflow.ts';
 import type { BaseParts } from '../parts.ts';
@@ -158,6 +158,12 @@ export async function previewDispatch(
   const { activeStates } = reading.workflow.settings.tracker;
   const issues = await parts.reads.byStates(activeStates, { job: 'dry_run', cause: 'person' });
   return decide(parts, reading, issues, dispatchGates(parts, reading, otherClaims), otherClaims);
+}
+
+/** Why this issue would not start now if it were the only candidate; null: it would. */
+export function whyNotStarted(parts: GateParts, issue: Issue): SkipReason | null {
+  const reading = parts.source.read();
+  return decide(parts, reading, [issue], dispatchGates(parts, reading))[0]?.reason ?? null;
 }
 
 function decide(

@@ -4,6 +4,7 @@ import type { RequestCaller } from '../../core/requests/request-caller.ts';
 import { decideAboutRun } from '../../core/run/reconcile-decision.ts';
 import type { Settings } from '../../core/settings.ts';
 import type { BaseParts } from '../parts.ts';
+import { StatusMoves } from '../status/status-moves.ts';
 import type { Activity } from './activity.ts';
 import type { ChangeMarks } from './change-marks.ts';
 import type { FinishedIssues } from './finished-issues.ts';
@@ -16,6 +17,7 @@ export interface PollParts
   readonly reads: TrackerReads;
   readonly finishedIssues: FinishedIssues;
   readonly marks: ChangeMarks;
+  readonly statusMoves: StatusMoves;
   readonly activity: Activity;
   /** Free issues with a workspace here, which the sweep needs; each call puts other ones first. */
   readonly withWorkspace: () => readonly string[];
@@ -56,6 +58,7 @@ export async function poll(parts: PollParts): Promise<readonly PollError[]> {
   if (stopping.aborted) return [];
   if (snapshot !== null && isWhole && candidates.takeIn(settings, snapshot.issues)) activity.note();
   parts.polled();
+  if (snapshot !== null && isWhole) parts.statusMoves.takeIn(settings, snapshot.issues);
   if (snapshot !== null && isWhole) await finishedIssues.takeIn(settings, snapshot, askedAt);
   return errors;
 }
@@ -74,7 +77,7 @@ async function readEverything(parts: PollParts, settings: Settings, before: Clai
   const watched = [...claimed, ...toPoll.watched];
   const welcome = [...parts.candidates.doubtful, ...toPoll.left, ...parts.withWorkspace(), ...toPoll.waiting];
   // Issues in review come with the same read: they are always shown, and counted when the settings limit them.
-  const states = [...tracker.activeStates, ...tracker.reviewStates];
+  const states = [...tracker.activeStates, ...tracker.reviewStates, ...StatusMoves.states(settings)];
   try {
     const snapshot = await parts.reads.snapshot({ states, watched, welcome }, caller);
     const { watchedProblem } = snapshot;
