@@ -11,6 +11,7 @@ import { IssueCost } from '../parts/issue/issue-cost.tsx';
 import { IssueHeading } from '../parts/issue/issue-heading.tsx';
 import { IssueHistory } from '../parts/issue/issue-history.tsx';
 import { IssueLive } from '../parts/issue/issue-live.tsx';
+import { IssueMessages } from '../parts/issue/issue-messages.tsx';
 import { OpenQuestions, PastQuestions } from '../parts/issue/issue-questions.tsx';
 import { useIssueRuns } from '../parts/issue/issue-runs.tsx';
 import { TakenOver } from '../parts/issue/issue-takeover.tsx';
@@ -110,6 +111,12 @@ function IssuePage({ project, issue }: { readonly project: string; readonly issu
               ),
           },
           { name: 'questions', label: 'Questions', count: answered, content: () => <PastQuestions issue={issue} /> },
+          {
+            name: 'messages',
+            label: 'Messages',
+            count: issue.messages.filter(({ status }) => status === 'waiting').length,
+            content: () => <IssueMessages project={project} issue={issue} />,
+          },
           {
             name: 'history',
             label: 'History',

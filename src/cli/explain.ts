@@ -4,6 +4,7 @@ import { connect } from '../daemon/connect.ts';
 import type { Surroundings } from '../daemon/surroundings.ts';
 import type { WorkplaceFlags } from '../daemon/workplace.ts';
 import { exitCodes } from './exit-codes.ts';
+import { messageWords } from './issue/message-words.ts';
 import { jsonLine } from './json-line.ts';
 
 export interface ExplainFlags extends WorkplaceFlags {
@@ -19,10 +20,11 @@ export async function explain(reference: string, flags: ExplainFlags, surroundin
   return exitCodes.ok;
 }
 
-function text({ issue_identifier, title, state, gates, next }: ExplainedIssue, isDaemon: boolean): string {
+function text({ issue_identifier, title, state, gates, messages, next }: ExplainedIssue, isDaemon: boolean): string {
   const lines = [
     `${harmlessLine(issue_identifier)}  ${harmlessLine(title)}  (${harmlessLine(state)})`,
     ...gates.map((gate) => `  ${gate.passed ? 'ok' : 'no'}  ${harmlessLine(gate.text)}`),
+    ...messages.filter(({ status }) => status === 'waiting').map((each) => `  message  ${messageWords(each)}`),
     ...(isDaemon ? [] : ['No daemon is running. This is what a daemon would decide if it started now.']),
     harmlessLine(next),
   ];

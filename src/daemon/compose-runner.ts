@@ -6,6 +6,7 @@ import { createRunner, type RunnerParts } from '../runner/run-issue.ts';
 import { createAccessTokens } from '../server/access-tokens.ts';
 import { openListener } from '../server/listener.ts';
 import { createToolHost } from '../server/tool-host.ts';
+import { commentsSince } from '../tools/comments-since.ts';
 import { openToolSet } from '../tools/registry.ts';
 import type { TextTrust } from '../tools/tool.ts';
 import type { Tracker } from '../tracker/tracker.ts';
@@ -46,6 +47,14 @@ export function composeRunner(
         trust: trustFor(wanted),
       }),
     vouched: (wanted, issue, signal) => trustFor(wanted).ofIssue(issue, { signal, caller: beforeRun }),
+    readComments: (wanted, about, signal) => {
+      const { trustedAuthors } = wanted.tracker;
+      return commentsSince(
+        { tracker: trackerFor(wanted), trust: trustFor(wanted), trustedAuthors, clock },
+        about,
+        signal,
+      );
+    },
     readIssue: async (wanted, id, signal) =>
       (await trackerFor(wanted).fetchByIds([id], { signal, caller: betweenTurns }))[0] ?? null,
   });

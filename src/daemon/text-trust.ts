@@ -46,7 +46,7 @@ export function createTextTrust(parts: TextTrustParts): (settings: Settings) => 
         const ids = said.comments.flatMap(({ id }) => id ?? []);
         const ofRuns = await runTexts.among(project, 'comment', ids);
         const comments = said.comments.map((comment) =>
-          comment.id !== undefined && ofRuns.has(comment.id) ? { ...comment, authorNames: [] } : comment,
+          comment.id !== undefined && ofRuns.has(comment.id) ? { ...comment, authorNames: [], isByRun: true } : comment,
         );
         return { ...said, comments };
       },

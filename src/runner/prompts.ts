@@ -1,60 +1,91 @@
 import { answersText } from '../core/command/answer-text.ts';
+import {
+  changeText,
+  commentsText,
+  type ExistingChange,
+  messageText,
+  type NewComments,
+} from '../core/command/message-text.ts';
 import { earlierWorkText } from '../core/run/earlier-work.ts';
+import { fenceRule, fenceState } from '../core/text/fence.ts';
 import type { RetryKind } from '../core/workflow.ts';
 import type { RunRequest } from './runner.ts';
 
 export interface FirstPrompt {
   readonly request: Pick<
     RunRequest,
-    'threadId' | 'retryKind' | 'recovery' | 'answers' | 'answersBefore' | 'note' | 'earlier'
+    'threadId' | 'retryKind' | 'recovery' | 'answers' | 'answersBefore' | 'messages' | 'earlier'
   >;
   readonly whole: string;
   /** Whether the agent remembers the thread that it should resume. */
   readonly isResumed: boolean;
   /** What people said to the run before its agent existed. */
   readonly said: readonly string[];
+  /** Encloses text of untrusted authors, here and in `whole`. */
+  readonly fenceMark: string;
+  /** Null: they could not be read. */
+  readonly comments: NewComments | null;
+  /** The commits that exist, for an agent that hears people about them; null: there are none, or no one speaks. */
+  readonly change: ExistingChange | null;
 }
 
 /**
  * The first prompt. An agent that remembers its thread learns why the work continues, and nothing that it already
  * knows. Any other agent gets the whole prompt. If it should have resumed a thread, or needs context for a person's
  * answer, it also gets a summary of the previous run. A thread without a turn does not contain the prompt either. Every
- * agent that cannot remember earlier answers gets them again, so that no person answers twice.
+ * agent that cannot remember earlier answers gets them again, so that no person answers twice. Words come before the
+ * facts about the change.
  */
-export function firstPrompt({ request, whole, isResumed, said }: FirstPrompt): string {
-  const { note, earlier } = request;
+export function firstPrompt(prompt: FirstPrompt): string {
+  const { request, whole, isResumed, said, fenceMark, comments, change } = prompt;
+  const { messages, earlier } = request;
   const knowsIssue = isResumed && earlier?.turns !== 0;
   const answers = knowsIssue ? request.answers : [...request.answersBefore, ...request.answers];
+  const begins = knowsIssue ? continuesText(request) : whole;
+  const words = [
+    ...messages.map((message) => messageText(message, fenceMark)),
+    ...commentsText(comments, fenceMark),
+  ].join('\n\n');
+  const needsRule = fenceState(words, fenceMark) !== 'none' && fenceState(begins, fenceMark) === 'none';
   return [
-    knowsIssue ? continuesText(request) : whole,
-    ...(!knowsIssue && earlier !== null && needsSummary(request) ? [earlierWorkText(earlier)] : []),
+    ...(needsRule ? [fenceRule(fenceMark)] : []),
+    begins,
+    ...(!knowsIssue && earlier !== null && needsSummary(prompt) ? [earlierWorkText(earlier)] : []),
     ...(answers.length === 0 ? [] : [answersText(answers)]),
-    ...saidText([...(note === null ? [] : [note]), ...said]),
+    ...(words === '' ? [] : [words]),
+    ...saidText(said),
+    ...(change === null ? [] : [changeText(change)]),
   ].join('\n\n');
 }
 
-function needsSummary({ threadId, retryKind, recovery, answers }: FirstPrompt['request']): boolean {
+function needsSummary({ request, comments }: FirstPrompt): boolean {
+  const { threadId, retryKind, recovery, answers, messages } = request;
+  const isAddressed = answers.length + messages.length + (comments?.comments.length ?? 0) > 0;
   // The same attempt with a smaller budget: it begins as it did before.
-  if (recovery === 'reduced_budget') return answers.length > 0;
-  return threadId !== null || recovery !== null || answers.length > 0 || retryKind === 'handed_back';
+  if (recovery === 'reduced_budget') return isAddressed;
+  return threadId !== null || recovery !== null || isAddressed || retryKind === 'handed_back';
 }
 
-function continuesText({ retryKind, recovery }: FirstPrompt['request']): string {
+function continuesText({ retryKind, recovery, messages }: FirstPrompt['request']): string {
+  const isOrdinary = retryKind === null || retryKind === 'continuation';
+  const why = isOrdinary && messages.length > 0 ? 'revision' : (retryKind ?? 'continuation');
   return guidance(
-    `The work on this issue continues in this thread. ${recovery === 'compact' ? compacted : reasons[retryKind ?? 'continuation']}`,
+    `The work on this issue continues in this thread. ${recovery === 'compact' ? compacted : reasons[why]}`,
   );
 }
 
 const compacted =
   'The thread had become too long and was shortened. Check the workspace for the work that is already done.';
 
-const reasons: Readonly<Record<RetryKind, string>> = {
+const reasons: Readonly<Record<RetryKind | 'revision', string>> = {
   interrupted: 'You were stopped in the middle of your work: a command that was running may be half done.',
   quota: 'Your account had used up its quota and has quota again.',
   answered: 'You were stopped because you needed an answer from a person.',
   handed_back: 'A person worked on it by hand and handed it back: files may have changed, so check them first.',
   continuation: 'Your last run ended, but the issue is still in an active state.',
   failure: 'Your last run failed.',
+  revision:
+    'Your work came back to you: what is said about it stands below. The issue may have changed, so read it again.',
 };
 
 /** The prompt of each turn after the first, for an agent that remembers its thread (specification 12; row 1.5). */

@@ -3,6 +3,7 @@ import type { Chance } from '../clock/chance.ts';
 import type { Clock } from '../clock/clock.ts';
 import type { ReportedUsage } from '../core/account/token-cost.ts';
 import { type BatonError, toBatonError } from '../core/baton-error.ts';
+import type { ExistingChange, NewComments } from '../core/command/message-text.ts';
 import { whyNotRoutable } from '../core/dispatch/eligibility.ts';
 import type { Issue } from '../core/issue/issue.ts';
 import type { Logger } from '../core/logger.ts';
@@ -36,6 +37,12 @@ export interface RunnerParts {
   readonly readIssue: (settings: Settings, id: string, signal: AbortSignal) => Promise<Issue | null>;
   /** The issue without authors where others wrote in it too; absent: as it is. Never rejects, unless it is aborted. */
   readonly vouched?: (settings: Settings, issue: Issue, signal: AbortSignal) => Promise<Issue>;
+  /** The comments of people on an issue since then; absent: there are none. */
+  readonly readComments?: (
+    settings: Settings,
+    about: { readonly issueId: string; readonly since: number },
+    signal: AbortSignal,
+  ) => Promise<NewComments>;
   readonly clock: Clock;
   readonly chance: Chance;
   readonly logger: Logger;
@@ -121,8 +128,9 @@ async function runIssue(run: RunParts): Promise<void> {
   try {
     signal.throwIfAborted();
     await workspaces.beforeRun(workspace, visit);
+    const comments = await newComments(run);
     // Read after the hook, whose changes are not the agent's.
-    const before = await workspaces.examine(workspace.path);
+    const before = await workspaces.examine(workspace.path, isAddressed(request, comments) ? { commits: 20 } : {});
     report({ kind: 'stage', stage: 'building_prompt' });
     // Rendered before the launch: a mistake in the template must not start an agent (row 1.5 of the reference).
     const { retryKind } = request;
@@ -131,7 +139,7 @@ async function runIssue(run: RunParts): Promise<void> {
     await workspaces.verify(workspace, visit);
     signal.throwIfAborted();
     report({ kind: 'stage', stage: 'launching_agent_process' });
-    await runSession(run, { workspaces, workspace, before, whole, fenceMark });
+    await runSession(run, { workspaces, workspace, before, whole, fenceMark, comments });
   } finally {
     const { signal: _stopsTheRunButNotTheHook, ...lastVisit } = visit;
     const publication = await workspaces.afterRun(workspace, lastVisit);
@@ -146,12 +154,14 @@ interface SessionSetup {
   readonly whole: string;
   /** Encloses text of untrusted authors in the prompt. */
   readonly fenceMark: string;
+  /** Null: they could not be read. */
+  readonly comments: NewComments | null;
 }
 
 /** The session, from opening its tools to the stop after which they are refused. */
 async function runSession(run: RunParts, setup: SessionSetup): Promise<void> {
   const { request, parts, logger, steering, signal } = run;
-  const { workspaces, workspace, before, whole, fenceMark } = setup;
+  const { workspaces, workspace, before, whole, fenceMark, comments } = setup;
   const { workflow, runId, report } = request;
   const limit = new TurnLimit(parts.clock, workflow.settings.agent.turnWallTimeMs);
   const over = new AbortController();
@@ -200,15 +210,25 @@ async function runSession(run: RunParts, setup: SessionSetup): Promise<void> {
     const toolAddress = parts.toolHost?.admit(runId, tools) ?? null;
     if (toolAddress !== null) redactor.also(toolAddress.token);
     const careful = hideSecrets(agent, redactor);
-    const session = await startSession(run, careful, { workspace, ask, tools, toolAddress, onInitializing });
+    const session = await startSession(run, careful, {
+      workspace,
+      ask,
+      tools,
+      toolAddress,
+      onInitializing,
+      onFirstTurn: () => report({ kind: 'prompt_delivered', hasComments: comments !== null }),
+    });
     live = session;
     try {
       onInitializing();
       report({ kind: 'session', threadId: session.threadId });
       for (const answered of request.answers) reportWords({ kind: 'answer', ...answered });
-      if (request.note !== null) reportWords({ kind: 'note', text: request.note });
+      for (const { author, body } of request.messages)
+        if (author.kind === 'person') reportWords({ kind: 'note', text: body });
       steering.join(session, (text) => reportWords({ kind: 'steer', text }));
-      const prompt = firstPrompt({ request, whole, isResumed: session.isResumed, said: steering.take() });
+      const { isResumed } = session;
+      const said = steering.take();
+      const prompt = firstPrompt({ request, whole, isResumed, said, fenceMark, comments, change: changeIn(before) });
       const isStillToBeDone = (): Promise<boolean> => isRoutable(run);
       const fingerprint = before?.fingerprint ?? null;
       await runTurns({
@@ -252,14 +272,13 @@ async function runSession(run: RunParts, setup: SessionSetup): Promise<void> {
 interface SessionStart extends Pick<SessionRequest, 'ask' | 'tools' | 'toolAddress'> {
   readonly workspace: Workspace;
   readonly onInitializing: () => void;
+  readonly onFirstTurn: () => void;
 }
 
 function startSession({ request, signal }: RunParts, agent: Agent, start: SessionStart): Promise<AgentSession> {
   const { issue, workflow, runId, attempt, retryKind, isStillOurs, report } = request;
   const { workspace, onInitializing, ask, tools, toolAddress } = start;
-  const onFirstTurn = once(() => {
-    if (request.answers.length > 0) report({ kind: 'answers_delivered' });
-  });
+  const onFirstTurn = once(start.onFirstTurn);
   const onEvent = (event: AgentEvent): void => {
     if (event.name === 'turn_started') onFirstTurn();
     report({ kind: 'event', event });
@@ -288,6 +307,33 @@ function startSession({ request, signal }: RunParts, agent: Agent, start: Sessio
     },
     onEvent: thinEvents(onEvent),
   });
+}
+
+const noComments: NewComments = { comments: [], hasEarlier: false };
+
+/** With one read, and only after an earlier run. Null: it failed, and the run does without; the next one reads them. */
+async function newComments({ request, parts, logger, signal }: RunParts): Promise<NewComments | null> {
+  const { commentsSince: since, issue, workflow } = request;
+  if (since === null || parts.readComments === undefined) return noComments;
+  try {
+    return await parts.readComments(workflow.settings, { issueId: issue.id, since }, signal);
+  } catch (error) {
+    signal.throwIfAborted();
+    logger.warn('comments_unread', { error });
+    return null;
+  }
+}
+
+/** Whether the agent hears something about earlier work. Then it also hears of the commits that exist. */
+function isAddressed({ messages, retryKind }: RunRequest, comments: NewComments | null): boolean {
+  // The next line is for a kind that this version does not give yet.
+  if ((retryKind as string | null) === 'revision') return true;
+  return messages.length > 0 || comments === null || comments.comments.length > 0;
+}
+
+function changeIn(facts: WorkspaceFacts | null): ExistingChange | null {
+  const { git = null, commits = [] } = facts ?? {};
+  return git === null || commits.length === 0 ? null : { branch: git.branch, ahead: git.ahead, commits };
 }
 
 /**

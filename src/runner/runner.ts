@@ -1,4 +1,5 @@
 import type { AgentEvent, AgentProcess, SessionRequest } from '../agent/agent.ts';
+import type { Message } from '../core/command/message.ts';
 import type { AgentQuestion, QuestionAnswer } from '../core/command/question.ts';
 import type { Issue } from '../core/issue/issue.ts';
 import type { RecoveryStep } from '../core/run/context-recovery.ts';
@@ -33,7 +34,10 @@ export interface RunRequest {
   readonly answers: readonly AnsweredQuestion[];
   /** People's answers to earlier runs; an agent that does not remember them gets them again. */
   readonly answersBefore: readonly AnsweredQuestion[];
-  readonly note: string | null;
+  /** Words for the agent, the oldest first. */
+  readonly messages: readonly Message[];
+  /** The agent also gets the comments on the issue since then; null: it needs none. */
+  readonly commentsSince: number | null;
   /** The previous run of the issue, if there was one: for an agent that does not remember it. */
   readonly earlier: EarlierWork | null;
   /** Asks a person, as `SessionRequest.ask`. */
@@ -59,8 +63,8 @@ export type RunFact =
   | { readonly kind: 'turn'; readonly turn: number }
   /** The last message of the agent in a completed turn. */
   | { readonly kind: 'message'; readonly text: string }
-  /** The agent has the first prompt, including the answers. */
-  | { readonly kind: 'answers_delivered' }
+  /** The agent has the first prompt, with the answers and the messages. Without the comments they could not be read. */
+  | { readonly kind: 'prompt_delivered'; readonly hasComments: boolean }
   | { readonly kind: 'event'; readonly event: AgentEvent }
   /** The agent moves its own issue to this state, by a tool; null: by the tracker's own tool, to an unknown state. */
   | { readonly kind: 'moved'; readonly to: string | null }

@@ -18,6 +18,7 @@ export const allTables: readonly TableOfStore[] = [
   { name: 'runs', key: ['run_id'] },
   { name: 'run_events', key: ['run_id', 'seq'] },
   { name: 'questions', key: ['id'] },
+  { name: 'messages', key: ['seq'] },
   { name: 'accounts', key: ['backend', 'name'] },
   { name: 'retries', key: ['project', 'issue_id'] },
   { name: 'held', key: ['project', 'issue_id'] },

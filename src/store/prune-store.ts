@@ -8,7 +8,10 @@ const finishedKeptMs = 30 * 24 * 3_600_000;
 
 export interface Retention {
   readonly now: number;
-  /** Finished runs with their events, questions that are not open, and checks of pull requests that ended. Null keeps them forever, here and below. */
+  /**
+   * Finished runs with their events, questions that are not open, messages that do not wait, and checks of pull
+   * requests that ended. Null keeps them forever, here and below.
+   */
   readonly runsOlderThanMs: number | null;
   /** Executed commands; the newest of each kind stays, because it is the current state. */
   readonly commandsOlderThanMs: number | null;
@@ -23,6 +26,7 @@ export interface Pruned {
   readonly runIds: readonly string[];
   readonly events: number;
   readonly questions: number;
+  readonly messages: number;
   readonly commands: number;
   readonly requestMinutes: number;
   readonly notifications: number;
@@ -48,6 +52,7 @@ export async function pruneStore(
     return removed.length;
   });
   const questions = await inSteps(retention.runsOlderThanMs, (before) => store.questions.prune(before, step));
+  const messages = await inSteps(retention.runsOlderThanMs, (before) => store.messages.prune(before, step));
   const commands = await inSteps(retention.commandsOlderThanMs, (before) => store.commands.prune(before, step));
   const requestMinutes = await inSteps(retention.requestMinutesOlderThanMs, (before) =>
     store.requestCounts.prune(before, step),
@@ -55,7 +60,7 @@ export async function pruneStore(
   const notifications = await inSteps(notificationsKeptMs, (before) => store.notifications.prune(before, step));
   const finished = await inSteps(finishedKeptMs, (before) => store.finishedIssues.prune(before, step));
   const checks = await inSteps(retention.runsOlderThanMs, (before) => store.checks.prune(before, step));
-  return { runIds, events, questions, commands, requestMinutes, notifications, finished, checks };
+  return { runIds, events, questions, messages, commands, requestMinutes, notifications, finished, checks };
 }
 
 /** Repeats until a step removes nothing. Returns the sum. */

@@ -1,5 +1,6 @@
 import type { Generated } from 'kysely';
 import type { CommandAnswer } from '../core/command/command-answers.ts';
+import type { MessageKind } from '../core/command/message.ts';
 import type { BoardStatus } from '../core/issue/board-status.ts';
 import type { NotifyCause } from '../core/notify/notify-cause.ts';
 import type { CheckResult, MergeMethod, SentBackKind } from '../core/pull/pull-request.ts';
@@ -52,6 +53,19 @@ export interface Database {
     closed_at: number | null;
     delivered_to: string | null;
   };
+  messages: Seq &
+    IssueColumns & {
+      id: string;
+      at: number;
+      kind: MessageKind;
+      author_json: string;
+      body: string;
+      path: string | null;
+      line: number | null;
+      commit: string | null;
+      given_to: string | null;
+      settled_at: number | null;
+    };
   accounts: {
     backend: string;
     name: string;
@@ -70,7 +84,6 @@ export interface Database {
     due_at: number;
     error: string | null;
     recovery: RecoveryStep | null;
-    note: string | null;
   };
   held: IssueColumns & { identifier: string; code: string; reason: string; since: number; run_id: string | null };
   run_texts: { project: string; kind: 'issue' | 'comment'; text_id: string; run_id: string; at: number };
@@ -263,7 +276,6 @@ interface RunColumns extends IssueColumns, TokenColumns {
   backend: string;
   account: string | null;
   recovery: RecoveryStep | null;
-  note: string | null;
   host: string;
   started_at: number;
   pid: number | null;

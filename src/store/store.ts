@@ -18,13 +18,14 @@ import { pinsTable } from './tables/pins.ts';
 import { projectsTable } from './tables/projects.ts';
 import { checksTable } from './tables/pulls/checks.ts';
 import { pullRequestsTable } from './tables/pulls/pull-requests.ts';
-import { questionsTable } from './tables/questions.ts';
 import { requestCountsTable } from './tables/request-counts.ts';
 import { retriesTable } from './tables/retries.ts';
 import { runEventsTable } from './tables/run-events.ts';
 import { runTextsTable } from './tables/run-texts.ts';
 import { runsTable } from './tables/runs.ts';
 import { usageTable } from './tables/usage.ts';
+import { messagesTable } from './tables/words/messages.ts';
+import { questionsTable } from './tables/words/questions.ts';
 
 /**
  * The durable memory: one schema on two engines, embedded SQLite for one machine and PostgreSQL for many. What must hold:
@@ -86,6 +87,7 @@ function storeTables(db: Kysely<Database>, engine: Engine) {
     runs: runsTable(db),
     runEvents: runEventsTable(db, engine.name),
     questions: questionsTable(db),
+    messages: messagesTable(db),
     accounts: accountsTable(db),
     retries: retriesTable(db),
     held: heldTable(db),

@@ -25,13 +25,13 @@ function cutBody(body: string): Pick<IssueComment, 'body' | 'leftOut'> {
 }
 
 /** The author of a comment that Baton itself stores: only a comment of a person has author names. */
-export function commentAuthor(author: Author): Pick<IssueComment, 'author' | 'authorNames'> {
+export function commentAuthor(author: Author): Pick<IssueComment, 'author' | 'authorNames' | 'isByRun'> {
   switch (author.kind) {
     case 'person':
       return { author: author.name, authorNames: [localAuthor] };
     case 'run':
-      return { author: `the agent of run ${author.runId}`, authorNames: [] };
+      return { author: `the agent of run ${author.runId}`, authorNames: [], isByRun: true };
     case 'orchestrator':
-      return { author: 'Baton', authorNames: [] };
+      return { author: 'Baton', authorNames: [], isByRun: true };
   }
 }

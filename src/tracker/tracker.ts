@@ -121,6 +121,8 @@ export interface IssueComment {
   /** UTC milliseconds. */
   readonly at: number | null;
   readonly body: string;
+  /** Written by a run or by Baton itself, as far as the tracker or Baton knows. */
+  readonly isByRun?: boolean;
   /** How many characters were cut from its end. */
   readonly leftOut: number;
 }
@@ -182,6 +184,8 @@ export interface IssueEditor {
   readonly states: readonly string[];
   /** Every other state, with the reason where a person may not move an issue there from this state. */
   movesFrom(state: string): readonly IssueMove[];
+  /** The id of the issue with this name; rejects when there is none. */
+  idOf(issue: string): Promise<string>;
   /** `issue` in the answers is the identifier. */
   move(issue: string, to: string, by: CommandOrigin): Promise<{ readonly issue: string; readonly moved: boolean }>;
   comment(

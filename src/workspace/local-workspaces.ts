@@ -48,8 +48,8 @@ export function createLocalWorkspaces(given: LocalWorkspaceParts): Workspaces {
       (await checkouts.find(path).catch(() => true)) !== null,
     remove: (place, visit) => oneAtATime(place.path, () => removeWorkspace(place, visit, parts)),
     finishRemovals: (root) => finishRemovals(root, parts),
-    examine: async (path) =>
-      examineWorkspace(path, { git, places, checkout: await findCheckout(path).catch(() => null) }),
+    examine: async (path, more) =>
+      examineWorkspace(path, { git, places, checkout: await findCheckout(path).catch(() => null), ...more }),
     list: (root) => listWorkspaces(root),
   };
 }

@@ -1,3 +1,4 @@
+import type { CommitLine } from '../core/command/message-text.ts';
 import type { Issue } from '../core/issue/issue.ts';
 import type { GitEvidence, Publication } from '../core/run/run-evidence.ts';
 
@@ -42,8 +43,11 @@ export interface Workspaces {
   remove(place: WorkspacePlace, visit: RemovalVisit): Promise<Removal>;
   /** Finishes the removals below a root that a previous daemon began. Never rejects; logs the results. */
   finishRemovals(root: string): Promise<void>;
-  /** The current state of a workspace. Null when it could not be read completely. Never rejects. */
-  examine(path: string): Promise<WorkspaceFacts | null>;
+  /**
+   * The current state of a workspace; with `commits` also the newest of those beyond the base, at most this many. Null
+   * when it could not be read completely. Never rejects.
+   */
+  examine(path: string, more?: { readonly commits?: number }): Promise<WorkspaceFacts | null>;
   /** The workspaces below a root, in the order of their names, and the leftovers of removals. */
   list(root: string): Promise<readonly WorkspaceEntry[]>;
 }
@@ -65,6 +69,8 @@ export interface WorkspaceFacts {
   readonly fingerprint: string;
   /** Null where the workspace is not a git repository. */
   readonly git: GitEvidence | null;
+  /** Where they were asked for: the commits beyond the base, the newest first. */
+  readonly commits?: readonly CommitLine[];
 }
 
 export interface WorkspaceEntry {

@@ -18,7 +18,7 @@ const otherMeanings: readonly { readonly file: string; readonly name: string; re
   { file: 'core/command/question.ts', name: 'command', meaning: 'an agent asks to run a command' },
   { file: 'core/run/late-approval.ts', name: 'command', meaning: 'an agent asks to run a command' },
   { file: 'client/schema/question.ts', name: 'command', meaning: 'an agent asks to run a command' },
-  { file: 'store/tables/questions.ts', name: 'command', meaning: 'an agent asks to run a command' },
+  { file: 'store/tables/words/questions.ts', name: 'command', meaning: 'an agent asks to run a command' },
   { file: 'store/tables/pulls/checks.ts', name: 'command', meaning: 'the command of a check' },
   { file: 'agent/codex/requests/approval.ts', name: 'command', meaning: 'an agent asks to run a command' },
   { file: 'agent/codex/turn/event-summary.ts', name: 'command', meaning: 'the words for a command without text' },

@@ -84,19 +84,6 @@ export function runsConformance(engine: StoreEngine): void {
       expect(await runs.read('r1')).toMatchObject({ turns: 3, totalTokens: 100, outputTokens: 7, threadId: null });
     });
 
-    it('keeps a note until it is delivered, and accepts one for the next run after its end', async () => {
-      const { runs } = await open();
-      await runs.start(runStart('r1', { note: 'Mind the door.' }));
-      await runs.record('r1', 1, { turns: 1 });
-      expect(await runs.read('r1')).toMatchObject({ note: 'Mind the door.' });
-      await runs.record('r1', 1, { note: null });
-      expect(await runs.read('r1')).toMatchObject({ note: null, turns: 1 });
-      await runs.finish('r1', 1, end);
-      expect(await runs.keepNote('r1', 'And the window.')).toBe(true);
-      expect(await runs.read('r1')).toMatchObject({ note: 'And the window.', finish: end });
-      expect(await runs.keepNote('no', 'one')).toBe(false);
-    });
-
     it('lists the newest first, for a project or one issue', async () => {
       const { runs } = await open();
       for (const index of [0, 1, 2, 3]) await runs.start(runStart(`r${index}`, { issueId: index === 2 ? 'i2' : 'i1' }));

@@ -38,7 +38,6 @@ export function schedulingConformance(engine: StoreEngine): void {
       dueAt: 50,
       error: 'agent_exited',
       recovery: 'compact',
-      note: 'look at the tests first',
     };
     const bare: Retry = {
       ...retry,
@@ -51,7 +50,6 @@ export function schedulingConformance(engine: StoreEngine): void {
       dueAt: 20,
       error: null,
       recovery: null,
-      note: null,
     };
 
     it('has one retry per issue, by due time', async () => {
@@ -199,7 +197,6 @@ export function schedulingConformance(engine: StoreEngine): void {
       dueAt: 5,
       error: null,
       recovery: null,
-      note: null,
     };
     const hold = { ...key, identifier: 'BAT-1', code: 'person', reason: 'asked to', since: 5, runId: null };
 

@@ -89,7 +89,6 @@ export function runStart(runId: string, over: Partial<RunStart> = {}): RunStart 
     attempt: null,
     retryKind: null,
     recovery: null,
-    note: null,
     backend: 'rehearsal',
     account: null,
     host: 'here',

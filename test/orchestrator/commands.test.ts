@@ -42,6 +42,7 @@ function editor(changes: Change[]): IssueEditor {
     ],
     file: async (fields, by) => ({ issue: await change('file', [fields], by), created: true }),
     edit: (name, fields, by) => change('edit', [name, fields], by),
+    idOf: async () => '1',
     move: async (name, to, by) => ({ issue: await change('move', [name, to], by), moved: true }),
     comment: async (name, text, by) => ({ issue: await change('comment', [name, text], by), seq: 3, at: 0 }),
   };

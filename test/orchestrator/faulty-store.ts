@@ -39,6 +39,7 @@ const tables = [
   'runs',
   'runEvents',
   'questions',
+  'messages',
   'accounts',
   'retries',
   'held',

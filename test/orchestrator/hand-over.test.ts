@@ -36,7 +36,7 @@ describe('a person who takes over an issue', () => {
     expect(stage.runs[1]?.request).toMatchObject({
       threadId: 'thread-1',
       retryKind: 'handed_back',
-      note: 'I mended the door.',
+      messages: [{ kind: 'note', body: 'I mended the door.' }],
       attempt: null,
     });
     expect(stage.orchestrator.read().held).toEqual([]);
@@ -139,10 +139,14 @@ describe('a person who takes over an issue', () => {
   });
 });
 
+function wordsOf(stage: Scene, run: number): readonly string[] | undefined {
+  return stage.runs[run]?.request.messages.map(({ body }) => body);
+}
+
 describe('the note of a handback', () => {
   const note = 'I mended the door.';
   const begins = (stage: Scene): void =>
-    stage.runs.at(-1)?.request.report({ kind: 'event', event: { name: 'turn_started', at: 0, pid: 1, summary: '' } });
+    stage.runs.at(-1)?.request.report({ kind: 'prompt_delivered', hasComments: true });
 
   /** One run has ended, the issue was taken over, and is given back with a note: the run that is to tell it has begun. */
   async function handedBack(): Promise<Scene> {
@@ -152,36 +156,44 @@ describe('the note of a handback', () => {
     await stage.clock.advance(0);
     await stage.command('issue_handback', { issue: '1', note });
     await stage.clock.advance(0);
-    expect(stage.runs[1]?.request.note).toBe(note);
+    expect(wordsOf(stage, 1)).toEqual([note]);
     return stage;
   }
 
   // @conforms runs.64
-  it('reaches the run after one that died before its first turn, and no other', async () => {
+  it('reaches each run until one that had it ended well, and no other', async () => {
     const stage = await handedBack();
     stage.runs[1]?.fail();
     await stage.clock.advance(20_000);
-    expect(stage.runs[2]?.request.note).toBe(note);
+    expect(wordsOf(stage, 2)).toEqual([note]);
     begins(stage);
     stage.runs[2]?.fail();
     await stage.clock.advance(60_000);
-    expect(stage.runs[3]?.request.note).toBeNull();
+    expect(wordsOf(stage, 3)).toEqual([note]);
+    // It ends well, but its agent never had the prompt.
+    stage.runs[3]?.succeed();
+    await stage.clock.advance(60_000);
+    expect(wordsOf(stage, 4)).toEqual([note]);
+    begins(stage);
+    stage.runs[4]?.succeed();
+    await stage.clock.advance(60_000);
+    expect(wordsOf(stage, 5)).toEqual([]);
   });
 
-  it('survives a daemon that is killed before the first turn', async () => {
+  it('survives a daemon that is killed before or in the first turn', async () => {
     const stage = await handedBack();
     stage.kill();
     const next = await scene({ store: stage.store, clock: stage.clock, tracker: stage.tracker });
     await next.orchestrator.start();
     await next.clock.advance(10_000);
-    expect(next.runs[0]?.request.note).toBe(note);
+    expect(wordsOf(next, 0)).toEqual([note]);
     begins(next);
     await next.clock.advance(0);
     next.kill();
     const last = await scene({ store: stage.store, clock: stage.clock, tracker: stage.tracker });
     await last.orchestrator.start();
     await last.clock.advance(10_000);
-    expect(last.runs[0]?.request).toMatchObject({ note: null, retryKind: 'interrupted' });
+    expect(last.runs[0]?.request).toMatchObject({ messages: [{ body: note }], retryKind: 'interrupted' });
   });
 
   it('survives a hold, and comes before the next note', async () => {
@@ -191,13 +203,13 @@ describe('the note of a handback', () => {
     await stage.clock.advance(0);
     await stage.command('issue_handback', { issue: '1', note: 'And the window.' });
     await stage.clock.advance(0);
-    expect(stage.runs[2]?.request.note).toBe(`${note}\n\nAnd the window.`);
+    expect(wordsOf(stage, 2)).toEqual([note, 'And the window.']);
     stage.runs[2]?.fail('agent_auth_failed');
     await stage.clock.advance(0);
     expect(stage.orchestrator.read().held).toMatchObject([{ code: 'agent_auth_failed' }]);
     await stage.command('issue_retry', { issue: '1' });
     await stage.clock.advance(1_000);
-    expect(stage.runs[3]?.request.note).toBe(`${note}\n\nAnd the window.`);
+    expect(wordsOf(stage, 3)).toEqual([note, 'And the window.']);
   });
 
   it('is not lost when the issue is held before its run begins', async () => {
@@ -211,7 +223,7 @@ describe('the note of a handback', () => {
     await stage.command('resume');
     await stage.command('issue_release', { issue: '1' });
     await stage.clock.advance(1_000);
-    expect(stage.runs[1]?.request.note).toBe(note);
+    expect(wordsOf(stage, 1)).toEqual([note]);
   });
 });
 
@@ -322,13 +334,14 @@ describe('a repeated command', () => {
     await clock.advance(1_000);
     await second.command('issue_handback', { issue: '1', note: 'once' });
     await clock.advance(100);
-    second.runs[0]?.request.report({ kind: 'event', event: { name: 'turn_started', at: 0, pid: 1, summary: '' } });
+    second.runs[0]?.request.report({ kind: 'prompt_delivered', hasComments: true });
     await clock.advance(100);
     second.kill();
     isBroken = false;
     const third = await secondLife(stage);
     expect((await answers(third))[0]).toEqual(['issue_handback', 'done', 'already_handed_back']);
-    expect([...second.runs, ...third.runs].map(({ request }) => request.note)).toEqual(['once', null]);
+    // Once in each prompt, until a run ends well.
+    expect([wordsOf(second, 0), wordsOf(third, 0)]).toEqual([['once'], ['once']]);
   });
 
   it('reaches the agent once, also when its answer cannot be written', async () => {
@@ -407,7 +420,7 @@ describe('a lifted hold after a handback whose run could not be launched', () =>
   const asGivenBack = {
     threadId: 'thread-1',
     retryKind: 'handed_back',
-    note,
+    messages: [expect.objectContaining({ body: note })],
     attempt: null,
     recovery: null,
     earlier: expect.objectContaining({ turns: 1, lastMessage: 'The door is blue.' }),

@@ -84,7 +84,7 @@ describe('an approval after the run that asked had ended', () => {
 
   it('is not used by the run after the next', async () => {
     const stage = await answeredLate('accept');
-    stage.runs[1]?.request.report({ kind: 'answers_delivered' });
+    stage.runs[1]?.request.report({ kind: 'prompt_delivered', hasComments: true });
     await stage.clock.advance(0);
     stage.runs[1]?.fail();
     await stage.clock.advance(60_000);

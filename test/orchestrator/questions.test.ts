@@ -125,7 +125,7 @@ describe('a question of a live agent', () => {
       attempt: null,
       answers: [{ question: { text: 'Which colour?' }, answer: { decision: 'accept', values: { colour: 'blue' } } }],
     });
-    stage.runs[1]?.request.report({ kind: 'answers_delivered' });
+    stage.runs[1]?.request.report({ kind: 'prompt_delivered', hasComments: true });
     await stage.clock.advance(0);
     stage.runs[1]?.fail();
     await stage.clock.advance(20_000);

@@ -54,7 +54,6 @@ export function seededClaims(
             failures: 1,
             staleRuns: 0,
             recovery: null,
-            note: null,
             error: null,
             dueAt: clock.now() + 60_000,
             ...retry,
@@ -82,7 +81,6 @@ export function seededClaims(
         },
         whyNoAccount: async () => null,
         takeAccount: async () => null,
-        note: null,
         slotState: running.issue.state,
         settings: workflow.settings,
       });

@@ -10,7 +10,7 @@ import { firstPrompt } from '../../src/runner/prompts.ts';
 import { telling } from '../telling.ts';
 import { scratchRepository } from '../workspace/git/scratch-repository.ts';
 import { scratchFolder } from '../workspace/scratch-folder.ts';
-import { script, stageRun } from './stage-run.ts';
+import { note, script, stageRun } from './stage-run.ts';
 
 const accept = (values: Record<string, string>): QuestionAnswer => ({ decision: 'accept', values });
 const answerField = { name: 'answer', label: 'Answer', options: [], allowsOther: true, isSecret: false };
@@ -74,7 +74,7 @@ describe('an agent that asks a person', () => {
       request: {
         ask: async () => accept({ answer: 'blue' }),
         answers: [{ question, answer: accept({ answer: 'red', word: 'swordfish' }) }],
-        note: 'Mind the step.',
+        messages: [note('Mind the step.')],
       },
     });
     await staged.end();
@@ -135,7 +135,7 @@ describe('a run that resumes a thread', () => {
     );
     const first = stageRun(ticket, { rehearsalHome });
     expect(await first.end()).toMatchObject({ end: 'failed', error: { code: 'agent_quota_exhausted' } });
-    expect(first.told).not.toContain('answers told');
+    expect(first.told).toContain('prompt delivered');
     const [threadId = null] = first.threads;
     const question = { kind: 'input', text: 'Which colour?', detail: '', fields: [answerField] } as const;
     const answers = [{ question, answer: accept({ answer: 'blue' }) }];
@@ -148,7 +148,7 @@ describe('a run that resumes a thread', () => {
     expect(second.file('steps.txt')).toBe('two\n');
     expect(second.messages).toEqual(['answered: Answer: blue']);
     expect(second.prompts[0]).not.toContain('```rehearsal');
-    expect(second.told).toEqual(['process', 'answers told', 'process ended', 'changed: true']);
+    expect(second.told).toEqual(['process', 'prompt delivered', 'process ended', 'changed: true']);
   });
 
   it('that is gone gets the whole prompt, the facts of the previous run, and the answers', async () => {
@@ -213,8 +213,18 @@ describe('a run that resumes a thread', () => {
     });
     expect(await second.end()).toEqual({ end: 'succeeded', turns: 1, left: 0 });
     expect(asked).toMatchObject([{ threadId: first.threads[0], recovery: { compact: true } }]);
-    const known = { ...request, answers: [], answersBefore: [], note: null };
-    expect(second.prompts[0]).toBe(firstPrompt({ request: known, whole: ticket, isResumed: true, said: [] }));
+    const known = { ...request, answers: [], answersBefore: [], messages: [] };
+    expect(second.prompts[0]).toBe(
+      firstPrompt({
+        request: known,
+        whole: ticket,
+        isResumed: true,
+        said: [],
+        fenceMark: 'a-mark-no-one-could-know',
+        comments: { comments: [], hasEarlier: false },
+        change: null,
+      }),
+    );
   });
 
   it('without memory of it runs out of quota once', async () => {

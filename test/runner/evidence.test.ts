@@ -30,7 +30,7 @@ describe('a run reports, before its outcome, whether the workspace changed', () 
       },
     });
     await staged.end();
-    expect(staged.told).toEqual(['process', 'process ended', `changed: ${changed}`]);
+    expect(staged.told).toEqual(['process', 'prompt delivered', 'process ended', `changed: ${changed}`]);
   });
 
   it('with its content: commits, changed and new files, and a digest of all', async () => {
@@ -65,7 +65,7 @@ describe('a run reports, before its outcome, whether the workspace changed', () 
     await expect.poll(() => staged.events.at(-1)?.summary, { timeout: 20_000 }).toBe('here');
     staged.run.stop('terminal_state');
     await staged.end();
-    expect(staged.told).toEqual(['process', 'process ended', 'changed: true']);
+    expect(staged.told).toEqual(['process', 'prompt delivered', 'process ended', 'changed: true']);
   });
 
   it('but not when there was no session', async () => {
@@ -88,7 +88,13 @@ describe('a run reports, after its hook and before its outcome, the publication 
   it('that the branch is in the repository', async () => {
     const { source, ...run } = staged('git commit -q --allow-empty -m work', { afterRun: 'touch hooked' });
     await run.end();
-    expect(run.told).toEqual(['process', 'process ended', 'changed: true', 'publication: published']);
+    expect(run.told).toEqual([
+      'process',
+      'prompt delivered',
+      'process ended',
+      'changed: true',
+      'publication: published',
+    ]);
     const commit = git(source, 'rev-parse', 'baton/T-1');
     expect(run.deliveries).toMatchObject([{ branch: 'baton/T-1', commit, reason: null, elsewhere: null }]);
     const [told, ...more] = run.logger.lines.filter(({ fields }) => 'branch' in fields);

@@ -9,6 +9,7 @@ import type { AgentParts } from '../../src/agent/launch-agent.ts';
 import { createRehearsalAgent } from '../../src/agent/rehearsal/rehearsal-agent.ts';
 import { systemChance } from '../../src/clock/system-chance.ts';
 import { systemClock } from '../../src/clock/system-clock.ts';
+import type { Message } from '../../src/core/command/message.ts';
 import type { Issue } from '../../src/core/issue/issue.ts';
 import type { RunOutcome, RunStage } from '../../src/core/run/run.ts';
 import type { Publication } from '../../src/core/run/run-evidence.ts';
@@ -183,13 +184,14 @@ export function stageRun(prompt: string, staging: Staging = {}): StagedRun {
     recovery: null,
     answers: [],
     answersBefore: [],
-    note: null,
+    messages: [],
+    commentsSince: null,
     earlier: null,
     ask: async () => null,
     isStillOurs: () => true,
     ...staging.request,
     report: (fact) => {
-      note(told, fact);
+      keep(told, fact);
       staging.report?.(fact);
     },
   });
@@ -216,6 +218,12 @@ export function stageRun(prompt: string, staging: Staging = {}): StagedRun {
   };
 }
 
+/** What a person leaves for the next agent. */
+export function note(body: string): Message {
+  const author = { kind: 'person', name: 'ann' } as const;
+  return { id: body, at: 0, kind: 'note', author, body, path: null, line: null, commit: null };
+}
+
 /** Hooks that leave a trace of having run. */
 export const tracedHooks = {
   afterCreate: 'echo after_create >> ../hooks.log',
@@ -237,13 +245,13 @@ function nothingTold() {
   };
 }
 
-function note(told: ReturnType<typeof nothingTold>, fact: RunFact): void {
+function keep(told: ReturnType<typeof nothingTold>, fact: RunFact): void {
   if (fact.kind === 'stage') told.stages.push(fact.stage);
   if (fact.kind === 'turn') told.turns.push(fact.turn);
   if (fact.kind === 'event') told.events.push(fact.event);
   if (fact.kind === 'message') told.messages.push(fact.text);
   if (fact.kind === 'session') told.threads.push(fact.threadId);
-  if (fact.kind === 'answers_delivered') told.told.push('answers told');
+  if (fact.kind === 'prompt_delivered') told.told.push('prompt delivered');
   if (fact.kind === 'process') {
     if (fact.process !== null) told.processes.push(fact.process);
     told.told.push(fact.process === null ? 'process ended' : 'process');

@@ -74,7 +74,11 @@ for (const from of engines) {
               { id: 'q1', given: { answer: { values: { a: '🚲' } } } },
             ]);
             expect(await store.accounts.list()).toMatchObject([{ backend: 'b', name: 'n', parked }]);
-            expect(await store.retries.read(held)).toMatchObject({ recovery: 'fresh_start', note: 'n' });
+            expect(await store.retries.read(held)).toMatchObject({ recovery: 'fresh_start' });
+            expect(await store.messages.list(held, 9)).toMatchObject([
+              { body: 'm1', path: 'a', line: 2 },
+              { id: 'm2' },
+            ]);
             expect(await store.pins.list(project)).toEqual([{ ...held, identifier: 'x', since: 1, author }]);
             expect(await store.claims.read(held)).toMatchObject({ host: 'here', slotState: 'Todo', generation: 1 });
             expect(await store.finishedIssues.latest(project, { from: 0, limit: 9 })).toMatchObject([
@@ -179,8 +183,9 @@ async function fillEverything(store: Store): Promise<void> {
       dueAt: 1,
       error: 'e',
       recovery: 'fresh_start',
-      note: 'n',
     });
+    for (const id of ['m1', 'm2'])
+      await tables.messages.leave(key, { id, at: 1, kind: 'note', author, body: id, path: 'a', line: 2, commit: 'c' });
     const question = { kind: 'input', text: 'Which? 漢', detail: '', fields: [] } as const;
     for (const id of ['q1', 'q2'])
       await tables.questions.ask({ ...key, id, identifier: 'x', runId: 'r1', askedAt: 1, question });

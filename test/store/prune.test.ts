@@ -29,6 +29,7 @@ for (const engine of engines) {
         runIds: ['old-0', 'old-1', 'old-2', 'old-3', 'old-4'],
         events: 35,
         questions: 4,
+        messages: 4,
         commands: 4,
         requestMinutes: 5,
         notifications: 4,
@@ -41,6 +42,8 @@ for (const engine of engines) {
       expect(await store.commands.list(project, 99)).toHaveLength(2);
       const left = (await store.questions.list(project, { limit: 99 })).map(({ id }) => id);
       expect(left.toSorted()).toEqual(['open', 'young']);
+      const messages = await store.messages.list({ project, issueId: 'i' }, 99);
+      expect(messages.map(({ id }) => id)).toEqual(['waits', 'young']);
       expect((await store.notifications.open(project)).map(({ cause }) => cause.key)).toEqual(['still so']);
       const finished = await store.finishedIssues.latest(project, { from: 0, limit: 99 });
       expect(finished.map(({ issueId }) => issueId)).toEqual(['a month ago']);
@@ -57,6 +60,7 @@ for (const engine of engines) {
         runIds: [],
         events: 0,
         questions: 0,
+        messages: 0,
         commands: 0,
         requestMinutes: 0,
         notifications: 4,
@@ -114,6 +118,7 @@ async function fill(store: Store): Promise<void> {
     await store.questions.ask({ project, issueId: 'i', identifier: 'i', runId: 'r', id, askedAt, question });
     if (id !== 'open') await store.questions.close(id, askedAt);
   }
+  await fillMessages(store);
   for (const key of ['n0', 'n1', 'n2', 'n3', 'still so']) {
     await store.notifications.see(project, [{ target: 't', cause: cause(key) }], day, 0);
   }
@@ -150,4 +155,14 @@ async function fillChecks({ pullRequests, checks }: Store): Promise<void> {
   await checks.plan(open, 'c', [{ name: 'old', command: 'true' }]);
   await checks.end(open, 'c', 'old', { ...end, at: day });
   await pullRequests.close(ended, { at: 2 * day, by: { kind: 'orchestrator' } });
+}
+
+async function fillMessages({ messages }: Store): Promise<void> {
+  const author = { kind: 'orchestrator' } as const;
+  for (const id of ['m0', 'm1', 'm2', 'm3', 'waits', 'young']) {
+    await messages.leave({ project, issueId: 'i' }, { id, at: 1, kind: 'check', author, body: id });
+    if (id === 'waits') continue;
+    await messages.give([id], 'r');
+    await messages.settle({ project, issueId: 'i' }, 'r', id === 'young' ? 80 * day : day);
+  }
 }

@@ -40,12 +40,6 @@ export function IssueWhy({ project, issue }: { readonly project: string; readonl
                 : <Text text={retry.error} lines />
               </>
             )}
-            {retry.note !== null && (
-              <>
-                {' '}
-                Note for the agent: “<Text text={retry.note} />”
-              </>
-            )}
           </p>
         )}
       </div>

@@ -59,7 +59,7 @@ export function registerIssueControlCommands(
   issue: Command,
   { surroundings, finish, addProjectCommand }: CommandParts,
 ): void {
-  const add = (name: 'hold' | 'release' | 'stop', description: string): void => {
+  const add = (name: 'hold' | 'stop', description: string): void => {
     withCommandFlags(addProjectCommand(issue, `${name} <issue>`, description)).action(
       async (id: string, flags: CommandFlags) => {
         const { submitCommand } = await import('./submit-command.ts');
@@ -67,15 +67,18 @@ export function registerIssueControlCommands(
       },
     );
   };
-  withCommandFlags(addProjectCommand(issue, 'retry <issue>', 'start an issue now, also if it is held or waiting'))
-    .option('--note <text>', 'a note to the agent')
-    .action(async (id: string, { note, ...flags }: CommandFlags & { readonly note?: string }) => {
-      const { submitCommand } = await import('./submit-command.ts');
-      const request = { kind: 'issue_retry', issue: id, ...(note === undefined ? {} : { note }) } as const;
-      finish(await submitCommand(request, flags, surroundings));
-    });
+  const addWithNote = (name: 'retry' | 'release', description: string): void => {
+    withCommandFlags(addProjectCommand(issue, `${name} <issue>`, description))
+      .option('--note <text>', 'a note to the agent')
+      .action(async (id: string, { note, ...flags }: CommandFlags & { readonly note?: string }) => {
+        const { submitCommand } = await import('./submit-command.ts');
+        const request = { kind: `issue_${name}`, issue: id, ...(note === undefined ? {} : { note }) } as const;
+        finish(await submitCommand(request, flags, surroundings));
+      });
+  };
+  addWithNote('retry', 'start an issue now, also if it is held or waiting');
   add('hold', 'start no new run of an issue; a run in progress continues to its end');
-  add('release', 'lift a hold; the issue starts when its turn comes');
+  addWithNote('release', 'lift a hold; the issue starts when its turn comes');
   add('stop', 'stop the run of an issue, and hold the issue');
 }
 

@@ -4,6 +4,7 @@ import { harmlessLine, harmlessLines } from '../../core/text/harmless-line.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { answer, type BoardContext } from './board-context.ts';
 import { authorWords, historyWords, timeWords } from './history-words.ts';
+import { messageWords } from './message-words.ts';
 
 /** `baton issue show ID`: everything that is known of an issue. */
 export async function show(name: string, _flags: unknown, context: BoardContext): Promise<number> {
@@ -13,7 +14,7 @@ export async function show(name: string, _flags: unknown, context: BoardContext)
 }
 
 function detailsAsText(details: BoardDetail): string {
-  const { issue, parent, children, blocks, comments, history } = details;
+  const { issue, parent, children, blocks, comments, messages, history } = details;
   const short = ({ identifier, status, title }: BoardDetail['blocks'][number]): string =>
     `${identifier} (${status}) ${harmlessLine(title)}`;
   const facts: [string, string][] = [
@@ -42,6 +43,7 @@ function detailsAsText(details: BoardDetail): string {
           'Comments',
           ...comments.map(({ at, author, body }) => `  ${timeWords(at)}  ${authorWords(author)}\n${indented(body)}`),
         ],
+    messages.length === 0 ? [] : ['Messages', ...messages.map((each) => `  ${messageWords(each)}`)],
     ['History', ...history.map((entry) => `  ${historyWords(entry)}`)],
   ];
   return sections

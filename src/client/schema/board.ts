@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { author, count, text, textOrNone, time } from './common.ts';
+import { message } from './message.ts';
 
 /** An issue of Baton's own board, with everything that people can change. Other issues are named by identifier. */
 export const boardIssue = z.object({
@@ -50,6 +51,8 @@ export const boardDetail = z.object({
       reason: textOrNone,
     }),
   ),
+  /** The latest words for its agents, the oldest first. */
+  messages: z.array(message),
   /** What agents ask about it, the oldest first. */
   open_questions: z.array(z.object({ id: text, kind: text, text, asked_at: time })),
   last_run: z

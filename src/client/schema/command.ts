@@ -33,11 +33,15 @@ const kinds = [
   commandForAll,
   /** With `revision`, only the changes that a person saw under it. */
   z.strictObject({ kind: z.literal('reload'), revision: text.min(1).max(100).optional(), ...envelope }),
-  z.strictObject({ kind: z.enum(['issue_hold', 'issue_release', 'issue_takeover']), issue, ...envelope }),
+  z.strictObject({ kind: z.enum(['issue_hold', 'issue_takeover']), issue, ...envelope }),
   /** With `run`, stops only that run, not a newer one. */
   z.strictObject({ kind: z.literal('issue_stop'), issue, run: text.min(1).max(200).optional(), ...envelope }),
-  z.strictObject({ kind: z.literal('issue_retry'), issue, note: words.optional(), ...envelope }),
-  z.strictObject({ kind: z.literal('issue_handback'), issue, note: words.optional(), ...envelope }),
+  z.strictObject({
+    kind: z.enum(['issue_retry', 'issue_release', 'issue_handback']),
+    issue,
+    note: words.optional(),
+    ...envelope,
+  }),
   z.strictObject({ kind: z.literal('issue_steer'), issue, text: words, ...envelope }),
   z.strictObject({
     kind: z.literal('question_answer'),

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { author, count, issueName, nextPage, reason, text, textOrNone, time, timeOrNone, usage } from './common.ts';
+import { message } from './message.ts';
 import { question } from './question.ts';
 import { run } from './run.ts';
 
@@ -40,7 +41,13 @@ export const explanation = z.object({
 });
 
 /** The explanation together with its issue. */
-export const explainedIssue = explanation.extend({ ...issueName.shape, title: text, state: text });
+export const explainedIssue = explanation.extend({
+  ...issueName.shape,
+  title: text,
+  state: text,
+  /** The latest words for its agents, the oldest first; also below. */
+  messages: z.array(message),
+});
 
 export const historyEntry = z.object({
   at: time,
@@ -69,9 +76,8 @@ export const issueDetail = issueSummary.extend({
   /** The commands that are useful now. */
   actions: z.array(text),
   held: reason.extend({ since: time, run_id: textOrNone }).nullable(),
-  retry: z
-    .object({ kind: text, attempt: count.nullable(), due_at: time, error: textOrNone, note: textOrNone })
-    .nullable(),
+  retry: z.object({ kind: text, attempt: count.nullable(), due_at: time, error: textOrNone }).nullable(),
+  messages: z.array(message),
   questions: z.array(question),
   /** Newest first; `/runs?issue=` has the older ones. */
   runs: z.array(run),

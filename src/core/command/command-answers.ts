@@ -77,7 +77,6 @@ const refusals = {
   not_held: 'The issue is not on hold.',
   not_pinned: 'The workspace of the issue is not pinned.',
   not_taken_over: 'No person has taken over the issue.',
-  no_run_for_note: 'The issue has had no run, so no agent would read the note.',
   nothing_to_say: 'The command has no text for the agent.',
   message_not_taken: 'The run cannot take the message; `data.problem` says why.',
   no_daemon: 'The command needs a running daemon, and none answers.',

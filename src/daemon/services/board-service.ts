@@ -6,6 +6,7 @@ import { publicationText } from '../../core/run/run-evidence.ts';
 import { certainTime } from '../../core/text/time-text.ts';
 import type { ApiBoard } from '../../server/api/api-project.ts';
 import { presentAuthor } from '../../server/api/present/present-command.ts';
+import { presentMessages } from '../../server/api/present/present-message.ts';
 import type { Store } from '../../store/store.ts';
 import type { BoardIssue } from '../../store/tables/board-issues.ts';
 import type { RunRecord } from '../../store/tables/runs.ts';
@@ -32,9 +33,11 @@ export function boardService(board: Board, store: Store): ApiBoard {
     },
     show: async (name) => {
       const { id } = await board.find(name);
-      const [details, lastRun, questions] = await Promise.all([
+      const key = { project: board.project, issueId: id };
+      const [details, lastRun, messages, questions] = await Promise.all([
         board.details(id),
-        store.runs.latestOfIssue({ project: board.project, issueId: id }),
+        store.runs.latestOfIssue(key),
+        presentMessages(store, key),
         store.questions.open(board.project),
       ]);
       const [issue] = await present([details.issue]);
@@ -42,6 +45,7 @@ export function boardService(board: Board, store: Store): ApiBoard {
         // `present` returns one for each issue.
         issue: issue as PresentedIssue,
         ...presentDetails(details),
+        messages,
         open_questions: questions
           .filter((question) => question.issueId === id)
           .map(({ id: question, question: { kind, text }, askedAt }) => ({

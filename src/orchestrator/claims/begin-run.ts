@@ -1,3 +1,4 @@
+import type { Message } from '../../core/command/message.ts';
 import { whyTooManyClaimed } from '../../core/dispatch/backpressure.ts';
 import type { SkipReason } from '../../core/dispatch/eligibility.ts';
 import { whyNoSlot } from '../../core/dispatch/slots.ts';
@@ -6,11 +7,11 @@ import type { Settings } from '../../core/settings.ts';
 import type { IssueKey } from '../../store/issue-key.ts';
 import type { StoreTables } from '../../store/store.ts';
 import type { ClaimHolder } from '../../store/tables/claims.ts';
-import type { StoredQuestion } from '../../store/tables/questions.ts';
 import type { RunRecord, RunStart } from '../../store/tables/runs.ts';
+import type { StoredQuestion } from '../../store/tables/words/questions.ts';
 import type { Hold } from './claim.ts';
-import { bothNotes, putIdleHold } from './claim-rows.ts';
-import { addRuns, type IssueCounts, readCounts } from './issue-counters.ts';
+import { putIdleHold } from './claim-rows.ts';
+import { addRuns, type IssueCounts, readCommentsUntil, readCounts } from './issue-counters.ts';
 
 export interface StartRequest {
   readonly record: Omit<RunStart, 'generation' | 'project' | 'host' | 'account'>;
@@ -18,7 +19,6 @@ export interface StartRequest {
   readonly whyNoAccount: (tables: StoreTables) => Promise<SkipReason | null>;
   /** Takes the account for this run; `last` is the previous run of the issue. */
   readonly takeAccount: (tables: StoreTables, last: RunRecord | null) => Promise<string | null>;
-  readonly note: string | null;
   readonly slotState: string;
   readonly settings: Settings;
 }
@@ -30,8 +30,10 @@ export interface BegunRun {
   /** The runs of this issue before this one, the newest first. */
   readonly earlier: readonly RunRecord[];
   readonly account: string | null;
-  /** People's notes for the agent: the new one, and those that the previous run could not pass on. */
-  readonly note: string | null;
+  /** The words that wait for an agent of this issue, the oldest first. */
+  readonly messages: readonly Message[];
+  /** Comments on the issue since then may be unknown to agents; null for the first run. */
+  readonly commentsSince: number | null;
   /** People's answers to earlier runs that no agent has received yet. */
   readonly answers: readonly StoredQuestion[];
   /** People's answers that earlier runs have received, the oldest first. */
@@ -60,6 +62,9 @@ export interface Beginner {
 export const mostEarlier = 20;
 /** More answers than people give on one issue. */
 const mostAnswersBefore = 20;
+/** What is beyond these waits for the run after it. A command has at most 100,000 characters. */
+const mostMessages = 50;
+const mostMessageChars = 200_000;
 
 /**
  * In one transaction: claims the issue, or keeps our claim on it, and writes the start of the run. It refuses when no
@@ -123,7 +128,7 @@ async function claimForRun(
 
 async function writeStart(
   tables: StoreTables,
-  { record, settings, takeAccount, note: newNote }: StartRequest,
+  { record, settings, takeAccount }: StartRequest,
   { project, host, now }: Beginner,
   holder: ClaimHolder,
 ): Promise<BegunRun | RefusedRun> {
@@ -146,10 +151,28 @@ async function writeStart(
   const asked = await tables.questions.list(project, { issueId, limit: mostAnswersBefore });
   const answersBefore = asked.filter(({ given, deliveredTo }) => given !== null && deliveredTo !== null).toReversed();
   const account = await takeAccount(tables, last);
-  const note = bothNotes(last?.note ?? null, newNote);
-  await tables.runs.start({ ...record, project, host, generation, account, note });
+  const messages = withinChars(await tables.messages.waiting(key, mostMessages));
+  const commentsSince = (await readCommentsUntil(tables, key)) ?? firstStart(earlier);
+  await tables.runs.start({ ...record, project, host, generation, account });
   await addRuns(tables, key, 1);
-  return { isBegun: true, generation, before, earlier, account, note, answers, answersBefore };
+  return { isBegun: true, generation, before, earlier, account, messages, commentsSince, answers, answersBefore };
+}
+
+/** As many as fit, and always the first. */
+function withinChars(messages: readonly Message[]): readonly Message[] {
+  let chars = 0;
+  const beyond = messages.findIndex(({ body }, index) => {
+    chars += body.length;
+    return index > 0 && chars > mostMessageChars;
+  });
+  return beyond === -1 ? messages : messages.slice(0, beyond);
+}
+
+/** The start of the first run; zero when that is not among the earlier ones, null when there was none. */
+function firstStart(earlier: readonly RunRecord[]): number | null {
+  const first = earlier.at(-1);
+  if (first === undefined) return null;
+  return earlier.length < mostEarlier ? first.startedAt : 0;
 }
 
 /** Only the limits of this issue: the limits of the day hold for every issue and are checked earlier. */

@@ -6,7 +6,15 @@ import type { RunFinish, RunRecord } from '../../store/tables/runs.ts';
 import type { UsageAmount } from '../../store/tables/usage.ts';
 import { type Hold, type Retry, slotOfHold } from './claim.ts';
 import { holdFrom, putIdleHold, putRetry, retryFrom } from './claim-rows.ts';
-import { addRuns, addSpent, clearCounts, noStreaks, type Streaks, writeStreaks } from './issue-counters.ts';
+import {
+  addRuns,
+  addSpent,
+  clearCounts,
+  noStreaks,
+  type Streaks,
+  writeCommentsUntil,
+  writeStreaks,
+} from './issue-counters.ts';
 
 /*
  * The writes of the claim operations. Each runs inside a transaction that has checked owner and generation (claims.ts).
@@ -25,6 +33,10 @@ export interface RunEndRows {
   readonly wallMs: number;
   readonly step: NextStep;
   readonly streaks: Streaks;
+  /** What its agent received does not wait for a next run. */
+  readonly endedWell: boolean;
+  /** As `RunState.commentsUntil`. */
+  readonly commentsUntil: number | null;
   /** Writes the pending notes of the run, before its end. */
   readonly writeNotes: (tables: StoreTables) => Promise<void>;
 }
@@ -41,6 +53,10 @@ export async function writeEnd(
   const record = (await tables.runs.finish(runId, run.runGeneration, end)) ? await tables.runs.read(runId) : null;
   if (record !== null) {
     await tables.usage.add(usageOf(record, end.endedAt));
+    if (run.endedWell) {
+      await tables.messages.settle(key, runId, end.endedAt);
+      if (run.commentsUntil !== null) await writeCommentsUntil(tables, key, run.commentsUntil);
+    }
     const { totalTokens: tokens, costMicroUsd: microUsd } = record;
     await addSpent(tables, key, { tokens, wallMs: run.wallMs, microUsd });
     // The run was refused for its account, not for the issue: it does not count against the issue's runs.

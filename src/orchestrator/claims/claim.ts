@@ -37,7 +37,6 @@ export interface Retry {
   readonly staleRuns: number;
   /** What the next run does differently because the last one used up its context. */
   readonly recovery: RecoveryStep | null;
-  readonly note: string | null;
   readonly error: string | null;
   /** Wall time. */
   readonly dueAt: number;

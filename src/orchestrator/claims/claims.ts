@@ -41,7 +41,8 @@ export type ClaimsParts = Pick<
   'clock' | 'host' | 'isShared' | 'leaseMs' | 'logger' | 'own' | 'owner' | 'project' | 'store'
 >;
 
-export interface Settlement<Next> extends Omit<RunEndRows, 'runId' | 'step' | 'streaks'> {
+export interface Settlement<Next>
+  extends Omit<RunEndRows, 'runId' | 'step' | 'streaks' | 'endedWell' | 'commentsUntil'> {
   /** Decides the next step; called when no other operation on the issue is in progress. */
   readonly decide: () => Next;
 }
@@ -122,9 +123,9 @@ export class Claims extends ClaimMap {
   ): Promise<Next | null> {
     return this.alone(running.issue.id, 'settle', async () => {
       const next = settlement.decide();
-      const isOurs = await this.#write(running, (tables, key, holder) =>
-        writeEnd(tables, key, holder, { ...settlement, ...next, runId: running.runId }),
-      );
+      const { runId, commentsUntil } = running;
+      const rows = { ...settlement, ...next, runId, commentsUntil, endedWell: endedWell(running, settlement.end) };
+      const isOurs = await this.#write(running, (tables, key, holder) => writeEnd(tables, key, holder, rows));
       return isOurs ? { answer: next, claim: this.#claimAfter(running, next.step) } : { answer: null, claim: null };
     });
   }
@@ -191,7 +192,7 @@ export class Claims extends ClaimMap {
    */
   retryHeld(
     issueId: string,
-    as: Pick<Retry, 'kind' | 'note' | 'recovery' | 'attempt'>,
+    as: Pick<Retry, 'kind' | 'recovery' | 'attempt'>,
     { byPerson }: { readonly byPerson: boolean },
   ): Promise<boolean> {
     return this.alone(issueId, 'retry', async (claim) => {
@@ -457,6 +458,12 @@ export function foreign({ issueId, host, slotState }: ClaimRow): ForeignClaim {
 
 function heldUnder(hold: Hold, generation: number | null): Held {
   return { ...hold, status: 'held', generation };
+}
+
+/** Whether the run did what it was asked to, as far as it knows: it may have been stopped after it moved its issue. */
+function endedWell({ ownMove, stopRequested }: Running, { outcome }: RunEndRows['end']): boolean {
+  const isStoppedByMove = stopRequested === 'terminal_state' || stopRequested === 'inactive_state';
+  return outcome === 'succeeded' || (ownMove !== null && isStoppedByMove);
 }
 
 function lost(message: string): BatonError {

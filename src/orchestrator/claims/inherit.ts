@@ -154,7 +154,6 @@ async function retryNow({ claims, clock }: InheritParts, issueId: string, { runs
     failures,
     staleRuns,
     recovery: last?.recovery ?? null,
-    note: null,
     error: interrupted,
     dueAt: clock.now(),
   };

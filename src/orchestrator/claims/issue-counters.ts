@@ -28,6 +28,9 @@ const names = {
   quotaWaits: 'quota_waits',
 } as const;
 
+/** Not a count: a release by a person does not change what agents have read. */
+const commentsUntil = 'comments_until';
+
 type CounterTables = Pick<StoreTables, 'counters'>;
 
 export const noStreaks: Streaks = { failures: 0, staleRuns: 0, noSignals: 0, quotaWaits: 0 };
@@ -42,6 +45,15 @@ export async function readCounts({ counters }: CounterTables, key: IssueKey): Pr
     noSignals: read('noSignals'),
     quotaWaits: read('quotaWaits'),
   };
+}
+
+/** Up to when a run that ended well knew the comments on the issue; null: no run has. */
+export async function readCommentsUntil({ counters }: CounterTables, key: IssueKey): Promise<number | null> {
+  return (await counters.read(key))[commentsUntil] ?? null;
+}
+
+export async function writeCommentsUntil({ counters }: CounterTables, key: IssueKey, at: number): Promise<void> {
+  await counters.set(key, commentsUntil, at);
 }
 
 export async function addSpent(

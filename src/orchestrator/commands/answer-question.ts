@@ -3,7 +3,7 @@ import { BatonError } from '../../core/baton-error.ts';
 import { type CommandAnswer, done, refused } from '../../core/command/command-answers.ts';
 import { checkAnswer } from '../../core/command/question.ts';
 import type { Command } from '../../store/tables/commands.ts';
-import type { StoredQuestion } from '../../store/tables/questions.ts';
+import type { StoredQuestion } from '../../store/tables/words/questions.ts';
 import type { BaseParts } from '../parts.ts';
 import type { OpenQuestions } from '../runs/open-questions.ts';
 import { leaveToItsOwner } from './find-issue.ts';
@@ -71,7 +71,7 @@ async function goOn(parts: AnswerParts, question: StoredQuestion): Promise<Comma
       'answer_kept_others_open',
       `Stored the answer; ${identifier} still waits for the answer to another question.`,
     );
-  await retryHeld(parts, issueId, { kind: 'answered', note: null });
+  await retryHeld(parts, issueId, 'answered');
   return done('continues_with_answer', `${identifier} continues with the answer.`);
 }
 

@@ -5,7 +5,6 @@ import { type CommandAnswer, done, refused } from '../../core/command/command-an
 import type { Author } from '../../core/issue/author.ts';
 import type { Command } from '../../store/tables/commands.ts';
 import type { IssueName } from '../claims/claim.ts';
-import { bothNotes } from '../claims/claim-rows.ts';
 import type { BaseParts } from '../parts.ts';
 import { whyDayLimit } from '../runs/check-limits.ts';
 import type { Spending } from '../runs/spending.ts';
@@ -20,6 +19,7 @@ import type { Pause, PauseState } from './pause.ts';
 import { pinWorkspace } from './pin-workspace.ts';
 import { noAgentToSteer, noSuchIssue, whyNotActive } from './refuse-issue.ts';
 import { whyNotForRun } from './why-not-for-run.ts';
+import { withMessage } from './with-message.ts';
 
 export interface CommandParts
   extends FindIssueParts,
@@ -57,8 +57,11 @@ export async function executeCommand(parts: CommandParts, command: Command): Pro
   if (parts.claims.get(issue.id)?.status === 'inheriting')
     throw new BatonError('claim_lost', `This daemon is still inheriting ${issue.identifier} from one that is gone.`);
   const notActive = await whyNotActive(parts, found);
-  if (notActive !== null && needsWork.has(kind) && command.begun === null) return notActive;
-  const answer = await aboutIssue(parts, kind, issue, command);
+  const note = textIn(command, 'note');
+  if (notActive !== null && needsAgent(kind, note) && command.begun === null) return notActive;
+  const answer = await withMessage(parts, issue.id, command, { kind: 'note', body: note }, () =>
+    aboutIssue(parts, kind, issue, command),
+  );
   // A repeated handback reports that it was done before. Otherwise the state of the issue explains more than "not taken
   // over".
   const isHandback = kind === 'issue_handback' && answer.status === 'refused';
@@ -71,7 +74,11 @@ function isOwnWork({ claims }: CommandParts, issue: IssueName, author: Author): 
   return (claims.running.get(issue.id)?.runId ?? claims.held.get(issue.id)?.runId) === author.runId;
 }
 
-/** Commands that mean nothing for an issue that no agent will work on. */
+/** Whether the command means nothing for an issue that no agent will work on. */
+function needsAgent(kind: CommandKind, note: string | null): boolean {
+  return needsWork.has(kind) || (note !== null && kind === 'issue_release');
+}
+
 const needsWork: ReadonlySet<CommandKind> = new Set(['issue_steer', 'issue_takeover', 'issue_retry']);
 
 async function aboutIssue(
@@ -86,19 +93,13 @@ async function aboutIssue(
       return noAgentToSteer(parts, issue);
     return steerRun(parts, issue, { ...command, text });
   }
-  if (kind === 'issue_handback') return handBack(parts, issue, { ...command, note: textIn(command, 'note') });
+  if (kind === 'issue_handback') return handBack(parts, issue, command);
   const wanted = kind === 'issue_stop' ? textIn(command, 'run') : null;
   const running = parts.claims.running.get(issue.id);
   if (wanted !== null && running !== undefined && running.runId !== wanted)
     return refused(
       'run_already_ended',
       `The run ${wanted} of ${issue.identifier} has ended. Another run is in progress and was not stopped.`,
-    );
-  const note = kind === 'issue_retry' ? textIn(command, 'note') : null;
-  if (note !== null && !(await leaveNote(parts, issue, note)))
-    return refused(
-      'no_run_for_note',
-      `${issue.identifier} has had no run yet, so no agent would read the note. Write it in the issue itself.`,
     );
   return issueCommands[kind](parts, issue, textIn(command, 'reason'), command.author);
 }
@@ -269,17 +270,6 @@ function reload({ source, notify, requestTick }: CommandParts, command: Command)
   // Another rule may refuse the file: it names another store, or clashes with another project.
   if (problem !== null) return refused(problem.code, problem.message, problem.details);
   return done('reloaded', `These settings of the workflow file are in force now: ${keys.join(', ')}.`, { keys });
-}
-
-/**
- * Leaves a note for the next run of an issue. It is stored with the last run, and the next run takes the notes that no
- * agent has read. The same note left twice is delivered once. Returns false when there was no earlier run.
- */
-async function leaveNote({ store, project }: CommandParts, issue: IssueName, note: string): Promise<boolean> {
-  return store.transaction(async ({ runs }) => {
-    const last = await runs.latestOfIssue({ project, issueId: issue.id });
-    return last !== null && runs.keepNote(last.runId, bothNotes(last.note ?? null, note) ?? note);
-  });
 }
 
 function textIn({ payload }: Command, name: string): string | null {

@@ -52,7 +52,7 @@ type CommandOnce = Pick<Command, 'id' | 'begun'>;
 export async function handBack(
   parts: HandOverParts,
   issue: IssueName,
-  { id, begun, note }: CommandOnce & { readonly note: string | null },
+  { id, begun }: CommandOnce,
 ): Promise<CommandAnswer> {
   const { claims, store, project } = parts;
   const running = claims.running.get(issue.id);
@@ -71,7 +71,7 @@ export async function handBack(
     return done('already_handed_back', text, { by });
   }
   await store.commands.begin(id, 'it is handed back');
-  await retryHeld(parts, issue.id, { kind: 'handed_back', note });
+  await retryHeld(parts, issue.id, 'handed_back');
   return done('handed_back', `${issue.identifier} is handed back; an agent continues the work.`);
 }
 

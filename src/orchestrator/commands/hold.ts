@@ -22,7 +22,7 @@ export async function releaseByPerson(parts: HoldParts, issueId: string): Promis
     if (missed !== null) {
       const { retryKind, recovery = null, attempt } = missed;
       // A run with a recovery step always follows a failure.
-      const as = { kind: retryKind ?? 'failure', note: null, recovery, attempt } as const;
+      const as = { kind: retryKind ?? 'failure', recovery, attempt } as const;
       if (await claims.retryHeld(issueId, as, { byPerson: true })) return true;
     }
   }
@@ -30,16 +30,12 @@ export async function releaseByPerson(parts: HoldParts, issueId: string): Promis
 }
 
 /** Continues a held issue now, with its current counts: no person gave it a new allowance. */
-export async function retryHeld(
-  parts: HoldParts,
-  issueId: string,
-  { kind, note }: Pick<Retry, 'kind' | 'note'>,
-): Promise<void> {
+export async function retryHeld(parts: HoldParts, issueId: string, kind: Retry['kind']): Promise<void> {
   const { claims, store, project } = parts;
   if (!claims.held.has(issueId)) return;
   await tryLogins(parts);
   const last = await store.runs.latestOfIssue({ project, issueId });
-  const as = { kind, note, recovery: last?.recovery ?? null, attempt: last?.attempt ?? null };
+  const as = { kind, recovery: last?.recovery ?? null, attempt: last?.attempt ?? null };
   await claims.retryHeld(issueId, as, { byPerson: false });
 }
 

@@ -225,10 +225,11 @@ export class Journal {
     }
   }
 
-  async #writeRows({ runs, runEvents }: StoreTables, { notes, facts, rows }: Taken): Promise<void> {
+  async #writeRows({ runs, runEvents, messages }: StoreTables, { notes, facts, rows }: Taken): Promise<void> {
     // After a restore the store may not know the run any more; then its events have no place.
     const isKnown = await runs.record(notes.runId, notes.generation, facts);
     if (isKnown && rows.items.length > 0) await runEvents.append(notes.runId, rows.items);
+    if (isKnown && facts.given !== undefined) await messages.give(facts.given, notes.runId);
   }
 
   /** Written apart from the store, with one try. Never rejects. */

@@ -1,7 +1,7 @@
 import type { AgentQuestion, QuestionAnswer } from '../../core/command/question.ts';
 import { allowsAgain } from '../../core/run/late-approval.ts';
 import { harmlessLine } from '../../core/text/harmless-line.ts';
-import type { GivenAnswer, StoredQuestion } from '../../store/tables/questions.ts';
+import type { GivenAnswer, StoredQuestion } from '../../store/tables/words/questions.ts';
 import type { IssueName } from '../claims/claim.ts';
 import type { Claims } from '../claims/claims.ts';
 import type { BaseParts } from '../parts.ts';

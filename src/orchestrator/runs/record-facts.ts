@@ -33,29 +33,29 @@ export interface RecordFactsParts extends LimitParts, Pick<BaseParts, 'clock' | 
 export function recordFacts(
   parts: RecordFactsParts,
   running: Running,
-  { note, answers }: Pick<BegunRun, 'note' | 'answers'>,
+  { messages, answers }: Pick<BegunRun, 'messages' | 'answers'>,
 ): (fact: RunFact) => void {
   const { claims, journal, clock, reads, own } = parts;
   const { runId } = running;
   const { id } = running.issue;
   let evidence = noEvidence;
   let movedBefore: RunState['ownMove'] = null;
-  let isNoteRead = note === null;
   const isCurrent = (): boolean => claims.get(id) === running;
   const update = (change: Partial<RunState>): void => {
     if (!isCurrent()) return;
     Object.assign(running, change);
     parts.notify();
   };
-  const noteIsRead = (): void => {
-    if (isNoteRead) return;
-    isNoteRead = true;
-    journal.note(runId, { note: null });
-    // Written at once: after a crash the next run would get the note again.
+  const promptDelivered = (hasComments: boolean): void => {
+    if (hasComments) update({ commentsUntil: running.startedAt });
+    const [given, answered] = [messages, answers].map((each) => each.map(({ id: one }) => one));
+    if (answered?.length) own('answers', parts.store.questions.deliver(answered, runId));
+    if (!given?.length) return;
+    journal.note(runId, { given });
+    // Written at once: people see that it arrived.
     own('journal', journal.flush());
   };
   const recordEvent = (event: AgentEvent): void => {
-    if (event.name === 'turn_started') noteIsRead();
     // Words of a person do not show that the agent is alive, or what it does.
     if (!isCurrent() || event.name === 'person_said') {
       journal.note(runId, {}, event);
@@ -92,16 +92,8 @@ export function recordFacts(
         return update({ turn: fact.turn });
       case 'message':
         return journal.note(runId, { lastMessage: fact.text });
-      case 'answers_delivered':
-        if (answers.length > 0)
-          own(
-            'answers',
-            parts.store.questions.deliver(
-              answers.map(({ id: each }) => each),
-              runId,
-            ),
-          );
-        return;
+      case 'prompt_delivered':
+        return promptDelivered(fact.hasComments);
       case 'event':
         return recordEvent(fact.event);
       case 'moved':

@@ -50,6 +50,8 @@ export interface RunState {
   ownMove: { readonly to: string | null; readonly atMonotonic: number } | null;
   /** The issue, where the runner saw after a turn that no agent should work on it any more; null: it is gone. */
   lastSeen: Issue | null | undefined;
+  /** Its agent knows the comments on the issue until then; null: it does not. */
+  commentsUntil: number | null;
   /** The reading of the day since which its end is being written: later readings may already count its usage. */
   settlingSince: number | null;
 }
@@ -82,6 +84,7 @@ export function newRunState(
     warnings: [],
     ownMove: null,
     lastSeen: undefined,
+    commentsUntil: null,
     settlingSince: null,
   };
 }

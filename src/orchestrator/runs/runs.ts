@@ -8,8 +8,8 @@ import { threadToResume } from '../../core/run/thread-to-resume.ts';
 import type { AccountSettings, Settings } from '../../core/settings.ts';
 import type { Workflow } from '../../core/workflow.ts';
 import type { AnsweredQuestion, Runner, RunRequest } from '../../runner/runner.ts';
-import type { StoredQuestion } from '../../store/tables/questions.ts';
 import type { RunRecord } from '../../store/tables/runs.ts';
+import type { StoredQuestion } from '../../store/tables/words/questions.ts';
 import type { Tracker } from '../../tracker/tracker.ts';
 import type { BegunRun, RefusedRun, StartRequest } from '../claims/begin-run.ts';
 import type { Retrying, Running } from '../claims/claim.ts';
@@ -76,7 +76,7 @@ export class Runs {
       before: null,
       holdAfterwards: null,
     };
-    own('run', this.#run(running, retry?.note ?? null));
+    own('run', this.#run(running));
   }
 
   /** Asks a run to end, once. It keeps its slot until nothing of it is left. */
@@ -98,12 +98,12 @@ export class Runs {
     });
   }
 
-  async #run(running: Running, note: string | null): Promise<void> {
+  async #run(running: Running): Promise<void> {
     const { claims, clock, journal, logger } = this.#parts;
     const { issue, runId, attempt } = running;
     logger.debug('run_recorded', { issue_id: issue.id, run_id: runId, attempt });
     const askedAt = clock.monotonic();
-    const begun = await claims.begin(running, this.#startRequest(running, note));
+    const begun = await claims.begin(running, this.#startRequest(running));
     if (!begun.isBegun) return this.#notBegun(running, begun);
     journal.runStarts(runId, begun.generation);
     running.account = accountOf(running, begun);
@@ -112,7 +112,7 @@ export class Runs {
     await settleRun(this.#parts, running, outcome);
   }
 
-  #startRequest(running: Running, note: string | null): StartRequest {
+  #startRequest(running: Running): StartRequest {
     const { accounts, clock } = this.#parts;
     const { issue, runId, attempt, retryKind, recovery, workflow } = running;
     const { settings } = workflow;
@@ -131,7 +131,6 @@ export class Runs {
       whyNoAccount: (tables) => accounts.whyNoneIn(tables, settings.agent),
       takeAccount: async (tables, last) =>
         (await accounts.take(tables, settings.agent, { preferred: last?.account ?? null, runId })).name,
-      note,
       slotState: running.movesTo ?? issue.state,
       settings,
     };
@@ -201,7 +200,7 @@ export class Runs {
     const { questions, clock } = this.#parts;
     const { runId, workflow, attempt, retryKind, recovery, issue } = running;
     const { backend } = workflow.settings.agent;
-    const { earlier, answers, answersBefore, note } = begun;
+    const { earlier, answers, answersBefore, messages, commentsSince } = begun;
     const { id, identifier, url } = issue;
     // A run that died before its first turn has nothing to report.
     const last = earlier.find(({ turns }) => turns > 0) ?? earlier[0] ?? null;
@@ -212,12 +211,13 @@ export class Runs {
       attempt,
       retryKind,
       recovery,
-      note,
+      messages,
+      commentsSince,
       ask: (question, signal) => {
         const asked = questions.ask({ issue: { id, identifier, url }, runId }, question, signal);
         return waitingForPerson(running, clock, asked);
       },
-      threadId: threadToResume({ retryKind, recovery, backend }, earlier),
+      threadId: threadToResume({ retryKind, recovery, backend, hasWords: messages.length > 0 }, earlier),
       account: accountOf(running, begun),
       answers: answeredQuestions(answers),
       // An approval was for the run that asked; an answer in words is for the issue.

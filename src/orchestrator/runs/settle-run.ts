@@ -205,7 +205,6 @@ function stepByOutcome(
     failures,
     staleRuns,
     recovery,
-    note: null,
     error: outcome.end === 'succeeded' ? null : outcome.error.message,
     dueAt: clock.now() + delayMs,
   };

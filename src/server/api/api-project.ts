@@ -29,6 +29,7 @@ export interface ApiProject {
     StoreTables,
     | 'runs'
     | 'runEvents'
+    | 'messages'
     | 'questions'
     | 'retries'
     | 'boardIssues'

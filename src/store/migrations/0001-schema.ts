@@ -76,7 +76,7 @@ const tables: readonly TableSpec[] = [
   },
   {
     name: 'retries',
-    text: `${ofIssue} identifier url? kind? error? recovery? note?`,
+    text: `${ofIssue} identifier url? kind? error? recovery?`,
     integer: 'attempt? failures stale_runs due_at',
     key: ofIssue,
     indexes: { retries_due: '(project, due_at, issue_id)' },
@@ -108,7 +108,7 @@ const tables: readonly TableSpec[] = [
   {
     name: 'runs',
     text:
-      `run_id ${ofIssue} identifier name_key role retry_kind? backend account? recovery? note? host workspace? ` +
+      `run_id ${ofIssue} identifier name_key role retry_kind? backend account? recovery? host workspace? ` +
       'thread_id? last_message? outcome? error_code? error_message? evidence_json? removal_json?',
     // `seq` is the order in which the runs of a project started: a clock can be set back.
     integer: `seq generation attempt? started_at pid? pid_start_time? turns ${tokens} ended_at?`,
@@ -171,6 +171,15 @@ const tables: readonly TableSpec[] = [
       questions_asked: '(asked_at, id)',
       questions_open: '(project, asked_at, id) where answered_at is null and closed_at is null',
     },
+  },
+  {
+    // No foreign key to `runs`: a message may wait for longer than the run that had it is kept.
+    name: 'messages',
+    text: `id ${ofIssue} kind author_json body path? commit? given_to?`,
+    integer: 'at line? settled_at?',
+    key: 'seq',
+    constraints: { messages_id: 'unique (id)' },
+    indexes: { messages_of_issue: '(project, issue_id, seq)', messages_settled: '(settled_at)' },
   },
   {
     name: 'notifications',

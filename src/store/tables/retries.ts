@@ -20,8 +20,6 @@ export interface Retry extends IssueKey {
   readonly error: string | null;
   /** How the next run recovers, after one that died of its context; null for an ordinary one. */
   readonly recovery: RecoveryStep | null;
-  /** A person's message for the agent. */
-  readonly note: string | null;
 }
 
 const columns = [
@@ -36,7 +34,6 @@ const columns = [
   'due_at as dueAt',
   'error',
   'recovery',
-  'note',
 ] as const;
 
 /** Scheduled retries; at most one per issue. */
@@ -54,7 +51,6 @@ export function retriesTable(db: Kysely<Database>) {
         due_at: retry.dueAt,
         error: retry.error,
         recovery: retry.recovery,
-        note: retry.note,
       };
       await db
         .insertInto('retries')

@@ -20,7 +20,6 @@ export function runFrom(row: Database['runs']): RunRecord {
     attempt: row.attempt,
     retryKind: row.retry_kind,
     recovery: row.recovery,
-    note: row.note,
     backend: row.backend,
     account: row.account,
     host: row.host,
@@ -60,7 +59,6 @@ export function factColumns(eb: ExpressionBuilder<Database, 'runs'>, facts: RunF
     ...(facts.workspace === undefined ? {} : { workspace: facts.workspace }),
     ...(facts.evidence === undefined ? {} : { evidence_json: toJsonText(facts.evidence) }),
     ...(facts.threadId === undefined ? {} : { thread_id: facts.threadId }),
-    ...(facts.note === undefined ? {} : { note: facts.note }),
     ...(facts.lastMessage === undefined ? {} : { last_message: cutToBytes(facts.lastMessage, longestLastMessage) }),
     ...totals(eb, facts),
   };

@@ -18,8 +18,6 @@ export interface RunStart extends IssueKey {
   readonly retryKind: RetryKind | null;
   /** How it recovers because the run before it died of its context; absent or null for an ordinary one. */
   readonly recovery?: RecoveryStep | null;
-  /** A person's message for its agent; null as soon as the agent received it, so that the next run knows what is left. */
-  readonly note?: string | null;
   readonly backend: string;
   /** The account whose quota it uses. */
   readonly account: string | null;
@@ -34,8 +32,8 @@ export interface RunFacts {
   readonly workspace?: string;
   readonly evidence?: RunEvidence;
   readonly threadId?: string | null;
-  /** The agent received the note. */
-  readonly note?: null;
+  /** The messages that its agent received; `messages` has them, not the row of the run. */
+  readonly given?: readonly string[];
   readonly turns?: number;
   /** The last message of the agent, cut to 4 KB by the store; for a summary. */
   readonly lastMessage?: string;
@@ -161,7 +159,6 @@ export function runsTable(db: Kysely<Database>) {
           attempt: run.attempt,
           retry_kind: run.retryKind,
           recovery: run.recovery ?? null,
-          note: run.note ?? null,
           backend: run.backend,
           account: run.account,
           host: run.host,
@@ -283,9 +280,6 @@ export function runsTable(db: Kysely<Database>) {
     /** Replaces the evidence of a run, also after its end; false when the run is unknown. */
     noteEvidence: (runId: string, evidence: RunEvidence): Promise<boolean> =>
       changedOne(change(runId).set({ evidence_json: toJsonText(evidence) })),
-
-    /** Keeps a note for the run after this one, also after its end; false when the run is unknown. */
-    keepNote: (runId: string, note: string): Promise<boolean> => changedOne(change(runId).set({ note })),
 
     /** Records the removal of the workspace of a run, also after its end; false when the run is unknown. */
     noteRemoval: (runId: string, removal: WorkspaceRemoval): Promise<boolean> =>

@@ -16,6 +16,7 @@ export function createBoardEditor(board: Board): IssueEditor {
   return {
     states: boardStatuses,
     movesFrom,
+    idOf: async (issue) => (await board.find(issue)).id,
     move: async (issue, to, by) => {
       const before = await board.find(issue);
       const after = await board.move(before.id, statusOf(to), whoOf(by));

@@ -134,3 +134,17 @@ it('a missed start resumes the thread that it should have resumed', () => {
     }),
   );
 });
+
+it.each([null, 'continuation', 'revision'] as const)(
+  '%s resumes the thread where people have words about it',
+  (kind) => {
+    const spoken = { ...start(kind as RunWithThread['retryKind']), hasWords: true };
+    for (const outcome of ['succeeded', 'canceled_by_reconciliation', 'interrupted'] as const)
+      expect(threadToResume(spoken, [{ ...run('t'), finish: { outcome } }])).toBe('t');
+    // After a failure the thread may be the cause, whatever people say.
+    for (const outcome of ['failed', 'timed_out', 'stalled'] as const)
+      expect(threadToResume(spoken, [{ ...run('t'), finish: { outcome } }])).toBeNull();
+    const other = { ...run('t', null, 'command'), finish: { outcome: 'succeeded' } } as const;
+    expect(threadToResume(spoken, [other])).toBeNull();
+  },
+);

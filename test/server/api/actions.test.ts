@@ -141,15 +141,16 @@ describe('a command over the API', () => {
     const { json } = await ask('POST', address, { kind: 'issue_retry', issue: '1', note: 'use the other flag' });
     expect(json.command).toMatchObject({ status: 'done', code: 'retry_now' });
     await stage.clock.advance(2_000);
-    expect(stage.runs[1]?.request.note).toBe('use the other flag');
+    expect(stage.runs[1]?.request.messages).toMatchObject([{ kind: 'note', body: 'use the other flag' }]);
   });
 
-  it('with a note is refused for an issue that never ran, because no run would get the note', async () => {
-    const blocked = issue({ id: '2', blockedBy: [{ id: '1', identifier: 'T-1', state: 'Todo' }] });
-    const { ask } = await apiOf([projectOf(await begun({ issues: [issue({ id: '1' }), blocked] }))]);
-    expect(await ask('POST', address, { kind: 'issue_retry', issue: '2', note: 'x' })).toMatchObject({
+  it('that is refused takes its note back: no later run gets what its sender knows as not delivered', async () => {
+    const stage = await begun({ issues: [issue({ id: '1' })] });
+    const { ask } = await apiOf([projectOf(stage)]);
+    expect(await ask('POST', address, { kind: 'issue_retry', issue: '1', note: 'x' })).toMatchObject({
       status: 409,
-      json: { error: { details: { code: 'no_run_for_note' } } },
+      json: { error: { details: { code: 'already_running' } } },
     });
+    expect(await stage.store.messages.list({ project: stage.project, issueId: '1' }, 10)).toEqual([]);
   });
 });

@@ -197,17 +197,27 @@ describe('one issue', () => {
     expect(await answer).toMatchObject({ explanation: null, why_unknown: expect.any(String) });
   });
 
-  it('that waits for its retry has the time, the reason and the note of a person', async () => {
+  it('that waits for its retry has the time and the reason, and words of people with what became of them', async () => {
     const stage = await begun();
     stage.runs[0]?.fail('agent_exited');
     await stage.clock.advance(10);
     const key = { project: stage.project, issueId: '1' };
-    const stored = await stage.store.retries.read(key);
-    if (stored === null) throw new Error('there is no retry');
-    await stage.store.retries.put({ ...stored, note: 'look at the door' });
+    const { messages, runs } = stage.store;
+    const [run] = await runs.list(stage.project, { issueId: '1', limit: 1 });
+    const author = { kind: 'person', name: 'ann' } as const;
+    for (const id of ['old', 'had', 'new'])
+      await messages.leave(key, { id, at: 1, kind: 'note', author, body: `${id} words` });
+    await messages.give(['old'], 'an earlier run');
+    await messages.settle(key, 'an earlier run', 2);
+    await messages.give(['had'], run?.runId ?? '');
     const { get } = readsOf([projectOf(stage)]);
     const found = await get(`${at}/1`);
-    expect(found.retry).toMatchObject({ kind: 'failure', attempt: 1, note: 'look at the door' });
+    expect(found.retry).toMatchObject({ kind: 'failure', attempt: 1 });
+    expect(found.messages).toMatchObject([
+      { body: 'old words', status: 'delivered', run_id: 'an earlier run', author },
+      { body: 'had words', status: 'waiting', run_id: run?.runId },
+      { body: 'new words', status: 'waiting', run_id: null },
+    ]);
     expect(found.retry.error).toContain('agent_exited');
     expect(found.actions[0]).toBe('issue_retry');
   });

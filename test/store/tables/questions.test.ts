@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { AgentQuestion, QuestionAnswer } from '../../../src/core/command/question.ts';
-import type { GivenAnswer, QuestionDraft, StoredQuestion } from '../../../src/store/tables/questions.ts';
+import type { GivenAnswer, QuestionDraft, StoredQuestion } from '../../../src/store/tables/words/questions.ts';
 import { onEngine, project, runStart } from '../../conformance/store.ts';
 import { runs } from '../../property-runs.ts';
 import { engines } from '../engines.ts';

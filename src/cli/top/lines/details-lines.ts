@@ -2,6 +2,7 @@ import type { IssueDetail } from '../../../client/schema/issue.ts';
 import type { RunningRow } from '../../../client/schema/now.ts';
 import type { Question } from '../../../client/schema/question.ts';
 import type { RunEvent } from '../../../client/schema/run.ts';
+import { shortWords } from '../../../core/command/person-words.ts';
 import { countText, usdText } from '../../../core/text/amount-text.ts';
 import { cellText, padded, reasonText, wholeLines, wrapped } from '../../cell-text.ts';
 import type { Details } from '../top-state.ts';
@@ -83,7 +84,8 @@ function whyOf(row: TopRow, issue: IssueDetail | null): readonly Words[] {
     );
     here.push({ text: reasonText(explanation.next) });
   } else if (issue?.why_unknown) here.push({ text: reasonText(issue.why_unknown), tone: 'dim' });
-  if (issue?.retry?.note) here.push({ text: `note to the agent: ${issue.retry.note}` });
+  for (const { body, status } of issue?.messages ?? [])
+    if (status === 'waiting') here.push({ text: `for the next agent: ${shortWords(body)}` });
   return here;
 }
 

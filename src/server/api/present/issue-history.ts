@@ -4,7 +4,7 @@ import { isMeantBy } from '../../../core/issue/issue.ts';
 import { certainTime } from '../../../core/text/time-text.ts';
 import type { BoardHistoryEntry } from '../../../store/tables/board-history.ts';
 import type { Command } from '../../../store/tables/commands.ts';
-import type { StoredQuestion } from '../../../store/tables/questions.ts';
+import type { StoredQuestion } from '../../../store/tables/words/questions.ts';
 import { presentAuthor } from './present-command.ts';
 
 export interface HistoryFacts {

@@ -2,6 +2,7 @@ import type { ExplainedIssue, Explanation, IssueDetail } from '../../../client/s
 import { type Clock, timedOut, within } from '../../../clock/clock.ts';
 import { BatonError, toBatonError } from '../../../core/baton-error.ts';
 import type { ApiProject } from '../api-project.ts';
+import { presentMessages } from './present-message.ts';
 
 /**
  * An explanation may have to ask the tracker. A page waits only briefly for it; a caller that wants nothing else waits
@@ -32,7 +33,8 @@ export async function explained(project: ApiProject, reference: string, clock: C
   const found = await within(clock, explainAloneMs, project.explain(reference));
   if (found === timedOut) throw new BatonError('tracker_request', 'The tracker has not answered the daemon yet.');
   const { id, identifier, title, state } = found.issue;
-  return { issue_id: id, issue_identifier: identifier, title, state, ...presentExplanation(found) };
+  const messages = await presentMessages(project.tables, { project: project.id, issueId: id });
+  return { issue_id: id, issue_identifier: identifier, title, state, messages, ...presentExplanation(found) };
 }
 
 function presentExplanation({ gates, reason, startsBefore, nextCode, next, counts }: Found): Explanation {

@@ -1,7 +1,7 @@
 import type { Question } from '../../../client/schema/question.ts';
 import { certainTime, timeText } from '../../../core/text/time-text.ts';
 import type { ReadModel } from '../../../orchestrator/view/read-model.ts';
-import type { StoredQuestion } from '../../../store/tables/questions.ts';
+import type { StoredQuestion } from '../../../store/tables/words/questions.ts';
 import type { ApiProject } from '../api-project.ts';
 import { presentAuthor } from './present-command.ts';
 

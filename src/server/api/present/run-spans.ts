@@ -1,8 +1,8 @@
 import type { Span } from '../../../client/schema/run.ts';
 import { certainTime, timeText } from '../../../core/text/time-text.ts';
-import type { StoredQuestion } from '../../../store/tables/questions.ts';
 import type { RunEventLine } from '../../../store/tables/run-events.ts';
 import type { RunRecord } from '../../../store/tables/runs.ts';
+import type { StoredQuestion } from '../../../store/tables/words/questions.ts';
 import { toolSpanIn } from './tool-span.ts';
 import type { TranscriptEvent } from './transcript-payloads.ts';
 

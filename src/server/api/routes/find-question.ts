@@ -1,7 +1,7 @@
 import { BatonError } from '../../../core/baton-error.ts';
 import { isMeantBy } from '../../../core/issue/issue.ts';
 import type { Store } from '../../../store/store.ts';
-import type { StoredQuestion } from '../../../store/tables/questions.ts';
+import type { StoredQuestion } from '../../../store/tables/words/questions.ts';
 
 /** A shorter text may be the name of an issue without a question. It must not match the id of another question. */
 const shortestBeginning = 8;

@@ -12,6 +12,7 @@ import { issueHistory } from '../present/issue-history.ts';
 import { presentAuthor } from '../present/present-command.ts';
 import { explainIssue } from '../present/present-explanation.ts';
 import type { IssueFacts } from '../present/present-issue.ts';
+import { presentMessages } from '../present/present-message.ts';
 import { presentQuestions } from '../present/present-question.ts';
 import { presentRun } from '../present/present-run.ts';
 import { presentUsage } from '../present/present-usage.ts';
@@ -39,7 +40,7 @@ export async function issueDetail(project: ApiProject, reference: string, clock:
   const { id } = found.facts;
   const key = { project: projectId, issueId: id };
   const described = project.describe();
-  const [explained, questions, runs, usage, comments, board, commands, retry] = await Promise.all([
+  const [explained, questions, runs, usage, comments, board, commands, messages] = await Promise.all([
     explainIssue(project, id, clock),
     tables.questions.list(projectId, { issueId: id, limit: questionsShown }),
     tables.runs.list(projectId, { issueId: id, limit: runsShown }),
@@ -47,7 +48,7 @@ export async function issueDetail(project: ApiProject, reference: string, clock:
     described.has_board ? tables.boardComments.list(key) : [],
     described.has_board ? tables.boardHistory.list(key) : [],
     tables.commands.outlines(projectId, { doneKinds: issueCommands, limit: commandsSearched }),
-    retryOf(project, model, id),
+    presentMessages(tables, key),
   ]);
   const facts =
     found.isSeen || explained.issue === null ? found.facts : { ...found.facts, ...wordsOf(explained.issue) };
@@ -59,7 +60,8 @@ export async function issueDetail(project: ApiProject, reference: string, clock:
       .map(({ to, whyNot }) => ({ to, is_allowed: whyNot === null, why_not: whyNot })),
     actions: actionsOf(facts, model, { hasBoard: described.has_board, stateKind: stateKindOf(facts, described) }),
     held: heldOf(model, id),
-    retry,
+    retry: retryOf(model, id),
+    messages,
     questions: await presentQuestions(questions, project, model),
     runs: runs.map(presentRun),
     history: issueHistory({ issue: facts, board, commands, questions }),
@@ -91,14 +93,9 @@ function heldOf({ held }: ReadModel, issueId: string): IssueDetail['held'] {
   return { code, text: reason, since: certainTime(since), run_id: runId };
 }
 
-async function retryOf(
-  { tables, id }: ApiProject,
-  { retrying, waitingQuota }: ReadModel,
-  issueId: string,
-): Promise<IssueDetail['retry']> {
+function retryOf({ retrying, waitingQuota }: ReadModel, issueId: string): IssueDetail['retry'] {
   const retry = [...retrying, ...waitingQuota].find(({ issue }) => issue.id === issueId);
   if (retry === undefined) return null;
   const { kind, attempt, dueAt, error } = retry;
-  const stored = await tables.retries.read({ project: id, issueId });
-  return { kind, attempt, due_at: certainTime(dueAt), error, note: stored?.note ?? null };
+  return { kind, attempt, due_at: certainTime(dueAt), error };
 }

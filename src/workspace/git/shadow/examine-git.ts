@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { BatonError } from '../../../core/baton-error.ts';
+import type { CommitLine } from '../../../core/command/message-text.ts';
 import { fingerprintTree } from '../../examine/fingerprint-tree.ts';
 import { readPlainFile } from '../../read-small-file.ts';
 import { type BytePath, toBytePath } from '../../walk-folders.ts';
@@ -13,6 +14,8 @@ import { type Look, type LookParts, withShadow } from './with-shadow.ts';
 export interface GitExamination extends LookParts {
   /** The commit to count from instead of the start of the checkout: the current base. */
   readonly base?: string | null;
+  /** How many commits beyond the base are listed. */
+  readonly commits?: number;
 }
 
 /** More differences than this are no longer read one by one. */
@@ -44,7 +47,9 @@ export function examineGit(
     const nested = await examineNested(workspace, differences, headIndex);
     const conflicts = [...new Set(agentIndex.filter(({ stage }) => stage > 0).map((entry) => entry.path))];
     const { head, headReference } = directory;
+    const most = ahead === null || ahead === 0 ? 0 : (examination.commits ?? 0);
     return {
+      ...(most === 0 ? {} : { commits: await listCommits(directory, look, examination, most) }),
       fingerprint: digestOf([
         ['HEAD', headReference, head],
         ...ownTips(directory).map(({ name, id }) => ['tip', name, id]),
@@ -174,10 +179,29 @@ async function hasAnotherHead(folder: string, id: string): Promise<boolean> {
   return head !== null && head !== id;
 }
 
+function baseOf({ tips }: GitDirectory, { base, checkout }: GitExamination): string | null {
+  const remote = tips.find(({ name }) => name === 'refs/remotes/origin/HEAD')?.id ?? null;
+  return base ?? checkout?.baseCommit ?? remote;
+}
+
+/** None where git does not answer: only a prompt shows them. */
+async function listCommits(
+  directory: GitDirectory,
+  look: Look,
+  examination: GitExamination,
+  most: number,
+): Promise<readonly CommitLine[]> {
+  const range = `${baseOf(directory, examination)}..${directory.head}`;
+  const args = ['log', '-z', `--max-count=${most}`, '--no-show-signature', '--format=%H %s', range, '--'];
+  const answer = await examination.git.ask({ ...look.call, args }).catch(() => null);
+  if (answer?.code !== 0) return [];
+  const lines = answer.stdout.split('\0').filter((line) => line !== '');
+  return lines.map((line) => ({ id: line.slice(0, line.indexOf(' ')), subject: line.slice(line.indexOf(' ') + 1) }));
+}
+
 async function commitsAhead(directory: GitDirectory, look: Look, examination: GitExamination): Promise<number | null> {
   const { head } = directory;
-  const remote = directory.tips.find(({ name }) => name === 'refs/remotes/origin/HEAD')?.id ?? null;
-  const base = examination.base ?? examination.checkout?.baseCommit ?? remote;
+  const base = baseOf(directory, examination);
   if (head === null || base === null) return null;
   if (head === base) return 0;
   const answer = await examination.git.ask({ ...look.call, args: ['rev-list', '--count', `${base}..${head}`] });

@@ -1,10 +1,10 @@
 import type { Kysely } from 'kysely';
-import type { AgentQuestion, QuestionAnswer, QuestionField, QuestionKind } from '../../core/command/question.ts';
-import type { Author } from '../../core/issue/author.ts';
-import type { IssueKey } from '../issue-key.ts';
-import { recordIn, recordsIn, textIn, valueFromText } from '../json.ts';
-import type { Database } from '../schema.ts';
-import { changedOne, changedRows, inParts, ofIssue } from './statements.ts';
+import type { AgentQuestion, QuestionAnswer, QuestionField, QuestionKind } from '../../../core/command/question.ts';
+import type { Author } from '../../../core/issue/author.ts';
+import type { IssueKey } from '../../issue-key.ts';
+import { recordIn, recordsIn, textIn, valueFromText } from '../../json.ts';
+import type { Database } from '../../schema.ts';
+import { changedOne, changedRows, inParts, ofIssue } from '../statements.ts';
 
 export interface QuestionDraft extends IssueKey {
   readonly id: string;

@@ -1,0 +1,51 @@
+import type { VNode } from 'preact';
+import type { IssueDetail } from '../../../src/client/schema/issue.ts';
+import { runHref } from '../../data/page/router.ts';
+import { plainWords } from '../../data/text/words.ts';
+import { EmptyLine } from '../shared/empty-line.tsx';
+import { Text } from '../shared/text.tsx';
+import { ClockTime } from '../shared/time.tsx';
+import { authorWords } from './issue-history.tsx';
+
+interface IssueMessagesProps {
+  readonly project: string;
+  readonly issue: IssueDetail;
+}
+
+/** Words for the agents of the issue, and which of them wait for the next run. */
+export function IssueMessages({ project, issue }: IssueMessagesProps): VNode {
+  if (issue.messages.length === 0) return <EmptyLine>No messages for its agents.</EmptyLine>;
+  return (
+    <ul class="past-list">
+      {issue.messages.map(({ id, at, author, kind, path, line, body, status, run_id }) => (
+        <li key={id} data-status={status}>
+          <ClockTime at={at} />
+          <div>
+            <p class="quiet-text">
+              {authorWords(author)}, {plainWords(kind)}
+              {path !== null && (
+                <>
+                  {' '}
+                  on <Text text={line === null ? path : `${path}:${line}`} />
+                </>
+              )}
+              {': '}
+              {status === 'waiting' ? 'waits for the next run' : 'delivered'}
+              {run_id !== null && (
+                <>
+                  {' · '}
+                  <a href={runHref(project, run_id)}>
+                    {status === 'waiting' ? 'Show the run that had it' : 'Show the run'}
+                  </a>
+                </>
+              )}
+            </p>
+            <p class="asked">
+              <Text text={body} lines />
+            </p>
+          </div>
+        </li>
+      ))}
+    </ul>
+  );
+}
