@@ -1,6 +1,7 @@
 import type { RepositorySettings } from '../core/settings.ts';
 import type { Git } from '../workspace/git/git.ts';
 import type { GitPlaces } from '../workspace/git/git-places.ts';
+import { localHost } from './local/local-host.ts';
 import type { PullRequests } from './pull-requests.ts';
 
 /**
@@ -23,4 +24,4 @@ export interface PullHostParts {
 }
 
 /** The hosts that a workflow file may name, one line each. A file that names none means the first. */
-export const pullHosts: readonly PullHost[] = [];
+export const pullHosts: readonly PullHost[] = [localHost];

@@ -58,6 +58,8 @@ export interface PullFacts {
   readonly headCommit: string | null;
   /** The commit of the base; null when the base is gone. */
   readonly baseCommit: string | null;
+  /** Whether the branch has no commit that the base lacks. That alone is no merge: a person may have reset it. */
+  readonly isEmpty: boolean;
   readonly mergeability: Mergeability;
   /** Files in conflict, at most 100; empty unless the mergeability is `conflict`. */
   readonly conflicts: readonly string[];

@@ -54,6 +54,10 @@ export const workErrors = {
     retryable: true,
     nextStep: 'Check `workspace.repo` and `workspace.base`, and that Baton has permission to read the repository.',
   },
+  change_missing: {
+    retryable: true,
+    nextStep: 'Check that the branch of the change and its base are in the repository: `git branch --list`.',
+  },
   workspace_copy_failed: { retryable: true, nextStep: 'Check the files that `workspace.copy` names.' },
   salvage_failed: {
     retryable: true,
