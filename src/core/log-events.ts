@@ -142,6 +142,8 @@ export const logEvents = {
   workspace_sweep_stuck: 'Workspaces of finished issues are due for removal, and none could be removed.',
   foreign_workspace_used:
     'Baton did not fill this workspace. It uses the workspace unchanged and does not publish its branch.',
+  check_ended: 'A check of a change ended.',
+  check_not_run: 'A check of a change could not run, and counts as skipped.',
   checkout_moved_aside: 'The record of the previous checkout is unusable; it was moved aside.',
   unfinished_removal_done: 'Finished a removal that was interrupted.',
   unfinished_removal_failed: 'Failed to finish a removal that was interrupted.',

@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import { BatonError } from '../core/baton-error.ts';
 import { childEnvironment, usualVariables } from '../process/child-environment.ts';
 import type { IsolationPlan } from '../process/isolation/isolation-plan.ts';
-import { runToEnd } from '../process/run-to-end.ts';
+import { type RunRequest, type RunResult, runToEnd } from '../process/run-to-end.ts';
+import type { ProcessDeps } from '../process/start-child.ts';
 import type { RemovalVisit } from './workspace.ts';
 import type { WorkspaceParts } from './workspace-parts.ts';
 
@@ -48,12 +49,11 @@ export async function runHookAnyway(
 export async function runHook(name: HookName, script: string, place: HookPlace, parts: WorkspaceParts): Promise<void> {
   const { path, visit } = place;
   const { timeoutMs } = parts.hooks;
-  const result = await runToEnd(
+  const result = await runScript(
     {
-      command: 'sh',
-      args: ['-lc', unsetting(parts.secretEnvironment, script)],
-      cwd: path,
-      env: hookEnvironment(path, visit, parts),
+      script,
+      path,
+      env: variablesOf(path, visit),
       runId: visit.runId ?? markerOf(path),
       timeoutMs,
       isolation: await isolationOf(path, parts),
@@ -85,19 +85,46 @@ function markerOf(path: string): string {
   return `workspace-${createHash('sha256').update(path).digest('hex').slice(0, 32)}`;
 }
 
-function hookEnvironment(path: string, visit: RemovalVisit, parts: WorkspaceParts): Record<string, string> {
-  return childEnvironment({
-    from: parts.daemonEnv,
-    allow: usualVariables,
-    deny: parts.secretEnvironment,
-    add: {
-      BATON_ISSUE_ID: asValue(visit.issue.id),
-      BATON_ISSUE_IDENTIFIER: asValue(visit.issue.identifier),
-      BATON_ISSUE_TITLE: asValue(visit.issue.title),
-      BATON_WORKSPACE: path,
-      BATON_ATTEMPT: visit.attempt === null ? '' : String(visit.attempt),
+function variablesOf(path: string, visit: RemovalVisit): Record<string, string> {
+  return {
+    ...issueVariables(visit.issue),
+    BATON_WORKSPACE: path,
+    BATON_ATTEMPT: visit.attempt === null ? '' : String(visit.attempt),
+  };
+}
+
+/** An issue as a script of the workflow sees it. */
+export function issueVariables({ id, identifier, title }: RemovalVisit['issue']): Record<string, string> {
+  return {
+    BATON_ISSUE_ID: asValue(id),
+    BATON_ISSUE_IDENTIFIER: asValue(identifier),
+    BATON_ISSUE_TITLE: asValue(title),
+  };
+}
+
+export type ScriptParts = ProcessDeps & Pick<WorkspaceParts, 'daemonEnv' | 'secretEnvironment'>;
+
+export interface Script extends Pick<RunRequest, 'runId' | 'timeoutMs' | 'signal' | 'maxOutputBytes'> {
+  readonly script: string;
+  readonly path: string;
+  /** Beyond the usual variables. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly isolation: IsolationPlan | null;
+}
+
+/** Runs a script of the workflow to its end as `sh -lc`, without the secrets of trackers, and ends what it started. */
+export function runScript({ script, path, env, ...rest }: Script, parts: ScriptParts): Promise<RunResult> {
+  const { daemonEnv: from, secretEnvironment: deny } = parts;
+  return runToEnd(
+    {
+      ...rest,
+      command: 'sh',
+      args: ['-lc', unsetting(deny, script)],
+      cwd: path,
+      env: childEnvironment({ from, allow: usualVariables, deny, add: env }),
     },
-  });
+    parts,
+  );
 }
 
 /** Issue text as the value of a variable: without NUL and short, because Linux allows at most 128 KiB with the name. */

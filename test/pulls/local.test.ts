@@ -300,7 +300,7 @@ describe('a base that is checked out', () => {
 describe('the settings of a repository', () => {
   it('run no program and sign nothing, whatever they name', async () => {
     const scene = await proposed();
-    const { source, folder, pulls, push, tip } = scene;
+    const { source, folder, pulls, push, tip, onBranch } = scene;
     const canary = hatchCanary(folder);
     const settings = {
       'merge.trap.driver': `${canary.program} %O %A %B`,
@@ -338,7 +338,8 @@ describe('the settings of a repository', () => {
     // Both changed the same lines: git itself decides, not a driver.
     expect(await pulls.merge(pull, mergeOf(pull, { baseCommit }))).toMatchObject({ refusal: { code: 'conflict' } });
     git(source, 'config', 'core.hooksPath', '/dev/null');
-    const head = push(branch, { 'README.md': 'hello\n' });
+    onBranch(branch, ['reset', '-q', '--hard', 'HEAD~1']);
+    const head = push(branch, { '.gitattributes': '* merge=trap diff=trap filter=trap\n', 'src/a.txt': 'two\n' });
     git(source, 'config', 'core.hooksPath', path.join(folder, 'hooks'));
     canary.silence();
     for (const method of mergeMethods) {

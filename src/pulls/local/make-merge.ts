@@ -75,9 +75,9 @@ async function rebase(bench: Workbench, plan: MergePlan): Promise<Made> {
 async function replay(bench: Workbench, commit: string, onto: string, plan: MergePlan): Promise<Made> {
   const original = readCommit(await bench.run(['cat-file', 'commit', commit]));
   const tree = (await bench.run(['rev-parse', `${onto}^{tree}`])).trim();
-  const nobody = 'Baton <baton@localhost.invalid> 0 +0000';
+  const standIn = 'Baton <baton@localhost.invalid> 0 +0000';
   const parents = original.parents;
-  const stand = { tree, parents, author: nobody, committer: nobody, encoding: null, message: '' };
+  const stand = { tree, parents, author: standIn, committer: standIn, encoding: null, message: '' };
   const merged = await mergeTrees(bench, await writeCommit(bench, stand), commit);
   if (merged === null) return { refusal: { code: 'unrelated' } };
   if ('conflicts' in merged) return { refusal: { code: 'conflict', files: merged.conflicts } };
