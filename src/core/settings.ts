@@ -126,4 +126,6 @@ export type NotifyTarget = { readonly events: readonly NotifyEvent[] } & (
   | { readonly kind: 'slack'; readonly url: Secret; readonly allowInsecure: boolean }
   /** Shell text; a secret where it came from a variable. */
   | { readonly kind: 'command'; readonly run: string | Secret }
+  /** The issue itself, as a comment: `tracker.comments`. */
+  | { readonly kind: 'tracker' }
 );

@@ -210,7 +210,7 @@ export async function createDaemon(options: DaemonOptions, surroundings: Surroun
       surroundings,
     };
     const known = { orchestrator, store, project, remote, settings: settingsNow, owner: ownerId, process, logger };
-    const reached = { ...known, place, workflowPath, api: options.api, daemonId: markerId };
+    const reached = { ...known, trackerFor, place, workflowPath, api: options.api, daemonId: markerId };
     await connectDaemon(
       opened,
       {

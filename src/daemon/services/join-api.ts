@@ -4,8 +4,11 @@ import type { Settings } from '../../core/settings.ts';
 import { childEnvironment, usualVariables } from '../../process/child-environment.ts';
 import type { ProcessDeps } from '../../process/start-child.ts';
 import { createNotifier, type Notifier } from '../../telemetry/notify/notifier.ts';
+import { targetsIn } from '../../telemetry/notify/notify-target.ts';
 import { notifyProvider, type RunCommand } from '../../telemetry/notify/send-message.ts';
+import type { Tracker } from '../../tracker/tracker.ts';
 import type { Surroundings } from '../surroundings.ts';
+import { commentOnIssue } from './comment-on-issue.ts';
 import { type ApiProjectParts, composeApiProject } from './compose-project.ts';
 import { notifyFacts } from './notify-facts.ts';
 import type { OpenedApi } from './open-api.ts';
@@ -23,6 +26,7 @@ export function joinApi(
 
 export interface NotifyParts extends Pick<ApiProjectParts, 'orchestrator' | 'store' | 'project' | 'remote'> {
   readonly settings: () => Settings;
+  readonly trackerFor: (settings: Settings) => Tracker;
   /** The id of this daemon in the store. */
   readonly owner: string;
   readonly process: ProcessDeps;
@@ -47,12 +51,13 @@ export function startNotifying(parts: NotifyParts, surroundings: Surroundings): 
     logger: parts.logger,
     dashboardUrl: parts.dashboardUrl,
     runCommand: runCommandFor(parts, surroundings),
+    comment: commentOnIssue({ ...parts, clock }),
     http: (url, allowInsecure) => remote.client(notifyProvider, url, allowInsecure),
   });
   let timer: Timer | null = null;
   const check = (): void => {
     timer = null;
-    if (settings().notify.targets.length === 0) return;
+    if (targetsIn(settings()).length === 0) return;
     notifier.update(notifyFacts(settings().project.name, orchestrator.read()));
   };
   const unwatch = orchestrator.onChange(() => {

@@ -15,7 +15,7 @@ import { createRedactor, type Redactor, secretsIn } from '../../core/text/redact
 import type { HttpClient } from '../../http/http.ts';
 import type { Notifications } from '../../store/tables/notifications.ts';
 import { type Entry, NotificationRecords } from './notification-records.ts';
-import { targetId } from './notify-target.ts';
+import { isFor, targetId, targetsIn } from './notify-target.ts';
 import type { Channels } from './send-message.ts';
 import { storePauseMs, TargetSender } from './target-sender.ts';
 
@@ -110,7 +110,8 @@ export function createNotifier(options: NotifierOptions): Notifier {
   /** Returns how long there is nothing to do; null: until the next `update`. */
   async function work(): Promise<number | null> {
     const { notify } = settings();
-    if (latest === null || notify.targets.length === 0) return null;
+    const targets = targetsIn(settings());
+    if (latest === null || targets.length === 0) return null;
     const at = clock.now();
     const facts = latest;
     sightings = problemSightings(sightings, facts, at);
@@ -120,9 +121,9 @@ export function createNotifier(options: NotifierOptions): Notifier {
     }));
     const causes = [...new Map([...unwritten, ...found].map((cause) => [cause.key, cause])).values()];
     unwritten = causes.filter(({ nature }) => nature === 'happening');
-    const listeners = notify.targets.map((target) => ({
+    const listeners = targets.map((target) => ({
       id: targetId(target),
-      wants: ({ event }: { readonly event: (typeof target.events)[number] }) => target.events.includes(event),
+      wants: (cause: NotifyCause) => isFor(target, cause),
     }));
     await records.bringUpToDate(causes, listeners, { at, isComplete: facts.isComplete });
     unwritten = [];
@@ -132,7 +133,7 @@ export function createNotifier(options: NotifierOptions): Notifier {
     const quiet = notify.quietHours !== null && isQuiet(at, notify.quietHours);
     if (quiet && notify.quietHours !== null) wakeAt.push(quietChangesAt(at, notify.quietHours));
     const mayGo = ({ row }: Entry): boolean => !quiet || (notify.evenInQuietHours && row.cause.event === 'unhealthy');
-    for (const target of notify.targets) {
+    for (const target of targets) {
       const next = senderOf(targetId(target)).send(target, mayGo);
       if (next !== null) wakeAt.push(next);
     }

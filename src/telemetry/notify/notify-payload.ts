@@ -8,6 +8,8 @@ export interface NotifyMessage {
   /** At least one; the one that was seen first is the first. */
   readonly causes: readonly [NotifyCause, ...NotifyCause[]];
   readonly dashboardUrl: string | null;
+  /** An earlier try may have arrived. */
+  readonly isRepeated?: boolean;
 }
 
 /** How many causes a message about several lists; the others are counted. */

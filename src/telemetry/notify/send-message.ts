@@ -5,6 +5,7 @@ import type { NotifyTarget } from '../../core/settings.ts';
 import { harmlessLine } from '../../core/text/harmless-line.ts';
 import type { Secret } from '../../core/text/secret.ts';
 import type { HttpAnswer, HttpClient, HttpProvider } from '../../http/http.ts';
+import { commentText } from './comment-text.ts';
 import { type NotifyMessage, type NotifyPayload, payloadOf } from './notify-payload.ts';
 import { commandOf, targetLabel } from './notify-target.ts';
 import { slackMessage } from './slack-message.ts';
@@ -37,7 +38,16 @@ interface CommandEnd {
   readonly isTooLong: boolean;
 }
 
+/** Comments on an issue of the tracker. Rejects with a BatonError; a repeated comment that is there already is none. */
+export type CommentOnIssue = (comment: {
+  readonly issueId: string;
+  readonly body: string;
+  readonly isRepeated: boolean;
+  readonly signal: AbortSignal;
+}) => Promise<void>;
+
 export interface Channels {
+  readonly comment: CommentOnIssue;
   /** The client of one address, so that the limits of a receiver apply only to it. */
   readonly http: (url: Secret, allowInsecure: boolean) => HttpClient;
   readonly runCommand: RunCommand;
@@ -51,9 +61,15 @@ export interface Channels {
 export async function sendMessage(
   target: NotifyTarget,
   message: NotifyMessage,
-  { http, runCommand, clock }: Channels,
+  { http, runCommand, comment, clock }: Channels,
   signal: AbortSignal,
 ): Promise<void> {
+  if (target.kind === 'tracker') {
+    const { causes, isRepeated = false } = message;
+    // Each comment is about one issue.
+    const issueId = causes[0].issue?.id ?? '';
+    return await comment({ issueId, body: commentText(causes[0]), isRepeated, signal });
+  }
   const payload = payloadOf(message);
   if (target.kind === 'command') return await runWith(target, payload, runCommand, signal);
   const isSlack = target.kind === 'slack';

@@ -64,7 +64,7 @@ export class TargetSender {
     const waiting = records.unsent(id).filter((entry) => target.events.includes(entry.row.cause.event) && mayGo(entry));
     const now = clock.now();
     const due = waiting.filter(({ row }) => (row.nextTryAt ?? 0) <= now);
-    const { next, until, plan } = this.#choose(due);
+    const { next, until, plan } = this.#choose(due, target);
     if (next === null) {
       const later = waiting.map(({ row }) => row.nextTryAt ?? 0).filter((at) => at > now);
       return [...later, ...(until === null ? [] : [until])].reduce<number | null>(earlier, null);
@@ -84,7 +84,7 @@ export class TargetSender {
   }
 
   /** Repeated tries come first and unchanged; new messages follow one by one, or all at once. */
-  #choose(due: readonly Entry[]): Choice {
+  #choose(due: readonly Entry[], { kind }: NotifyTarget): Choice {
     const { clock } = this.#options;
     const [begun] = due.filter(({ row }) => row.message !== null);
     if (begun !== undefined) {
@@ -94,6 +94,7 @@ export class TargetSender {
     }
     const [first, ...others] = due;
     if (first === undefined) return { next: null, until: null, plan: null };
+    if (kind === 'tracker') return { next: [first], until: null, plan: null };
     const now = clock.monotonic();
     const plan = planBurst(due.length, this.#sent, now);
     if (plan.send === 'nothing') return { next: null, until: clock.now() + (plan.until - now), plan: null };
@@ -119,7 +120,8 @@ export class TargetSender {
     const begun = { message, tries: row.tries + 1, firstTryAt: row.firstTryAt ?? at, nextTryAt };
     for (const entry of entries) entry.row = { ...entry.row, ...begun };
     try {
-      await sendMessage(target, this.#message(message, entries), ways, ending.signal);
+      const isRepeated = row.tries > 0;
+      await sendMessage(target, { ...this.#message(message, entries), isRepeated }, ways, ending.signal);
     } catch (error) {
       // During a shutdown it is unknown whether the message arrived; the next daemon tries again.
       if (!ending.signal.aborted) await this.#failed(target, entries, toBatonError(error, 'notification_failed'));
@@ -175,7 +177,7 @@ export class TargetSender {
   /** When the receiver accepts requests again, by its own answer or by the budget; in the past when it accepts them now. */
   #opensAt(target: NotifyTarget, { details }: BatonError): number {
     if (typeof details.until === 'number') return details.until;
-    if (target.kind === 'command') return 0;
+    if (target.kind === 'command' || target.kind === 'tracker') return 0;
     const { step, until } = this.#options.ways.http(target.url, target.allowInsecure).pressure();
     return step === 'closed' ? (until ?? 0) : 0;
   }

@@ -82,6 +82,7 @@ function describeAccount({ name, backend, env, home }: AccountSettings): Record<
 /** A description for people, without secrets. */
 function describeTarget(target: NotifyTarget): unknown {
   const { kind, events } = target;
+  if (kind === 'tracker') return { kind, events };
   if (kind === 'command') {
     return { kind, run: target.run instanceof Secret ? target.run.toJSON() : target.run, events };
   }

@@ -32,6 +32,8 @@ export interface Scene {
 export interface SceneOptions {
   readonly store: Pick<Store, 'notifications'>;
   readonly notify: Partial<NotifySettings>;
+  /** `tracker.comments`. */
+  readonly comments?: boolean;
   readonly clock?: SimulatedClock;
   readonly transport?: Transport;
   readonly runCommand?: RunCommand;
@@ -49,7 +51,7 @@ export function begin(options: SceneOptions): Scene {
   const logger = memoryLogger();
   const limiters = createLimiterRegistry(clock);
   const transport = options.transport ?? createUndiciTransport({ environment: {}, userAgent: 'baton/test' });
-  let now = settings({ notify: options.notify });
+  let now = settings({ notify: options.notify, tracker: { comments: options.comments ?? false } });
   const notifier = createNotifier({
     store: options.store,
     project: 'shop',
@@ -59,6 +61,7 @@ export function begin(options: SceneOptions): Scene {
     settings: () => now,
     logger,
     runCommand: options.runCommand ?? (() => Promise.reject(new Error('there is no command'))),
+    comment: () => Promise.reject(new Error('there is no tracker')),
     http: (url, allowInsecure) =>
       createHttpClient({
         provider: notifyProvider,
