@@ -100,6 +100,7 @@ export async function openBenchDaemon(options: BenchDaemonOptions): Promise<Benc
       ),
       workspacesFor,
       pruneSalvage,
+      pullsFor: () => null,
       refreshRequests: async () => {},
       touchedAt: () => null,
       store,

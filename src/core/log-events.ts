@@ -156,6 +156,9 @@ export const logEvents = {
   copy_odd_file: 'A file of workspace.copy is not a file, folder or link and was skipped.',
   branch_reused: 'The branch is already in the repository; the workspace continues it.',
   branch_published: 'Published the branch of an issue to the repository.',
+  change_merged: 'A change is in its base; its issue is done.',
+  merged_issue_not_moved:
+    'A change is in its base, and the tracker refused to move its issue to done. Move it in the tracker.',
   branch_governs:
     'A published branch changes files that govern agents or CI: read them before you merge it. `files` is null where they could not be read.',
   branch_not_published: 'Failed to publish the branch of an issue; its commits stay in the workspace.',

@@ -142,6 +142,7 @@ export async function createDaemon(options: DaemonOptions, surroundings: Surroun
   const isIsolated = (wanted: Settings): boolean => isIsolatedFromWorkflow(isolationFor(wanted), wanted, workflowPath);
   const workspaceParts = { ...process, workflowPath, stateDir, logger, isolationFor };
   const { resources, workspacesFor, pruneSalvage } = composeWorkspaces(workspaceParts);
+  const pullsFor = pullsMaker(resources);
   const toolHost = isDaemon ? await openTools(opened, markerId, logger, surroundings) : null;
   const runEvents = createRunEvents();
   const transcripts = transcriptFiles(path.join(stateDir, 'transcripts'));
@@ -173,6 +174,7 @@ export async function createDaemon(options: DaemonOptions, surroundings: Surroun
         options.api?.metrics.runEnded({ project: settings.project.name, ...run, ...usage }),
       processes: processesOf(markerId, resources, { clock, logger }),
       pruneSalvage,
+      pullsFor,
       refreshRequests: () => remote.refresh(),
       touchedAt: lastTouch(workflowPath),
       readHeadroom: (wanted) => readHeadroom(wanted, stateDir),
@@ -222,7 +224,7 @@ export async function createDaemon(options: DaemonOptions, surroundings: Surroun
           findCheckout: (wanted) =>
             createCheckouts({ ...workspaceParts, ...resources, settings: wanted.workspace }).find,
           salvageFor: (wanted) => salvageFor(wanted, resources, workspaceParts),
-          pullsFor: pullsMaker(resources),
+          pullsFor,
         },
       },
       surroundings,

@@ -3,6 +3,7 @@ import { stateClass } from '../core/dispatch/eligibility.ts';
 import type { Headroom } from '../core/dispatch/headroom.ts';
 import type { Issue } from '../core/issue/issue.ts';
 import type { Settings } from '../core/settings.ts';
+import type { PullRequests } from '../pulls/pull-requests.ts';
 import type { Runner } from '../runner/runner.ts';
 import type { Transcripts } from '../store/transcripts/transcript-files.ts';
 import type { ClaimChange, Retrying } from './claims/claim.ts';
@@ -44,6 +45,8 @@ export interface OrchestratorParts extends Omit<BaseParts, 'leaseMs' | 'notify' 
   readonly readHeadroom: (settings: Settings) => Promise<Headroom>;
   /** Drops salvaged work that is older than these settings allow; returns how much. May reject. */
   readonly pruneSalvage: (settings: Settings) => Promise<number>;
+  /** The host of pull requests; null for a project without a repository. */
+  readonly pullsFor: (settings: Settings) => PullRequests | null;
   /** Reads which requests other daemons on the store have sent to remote services. May reject. */
   readonly refreshRequests: () => Promise<void>;
   /** When a person last touched the activity file, wall time; null when there is no such file. */

@@ -177,6 +177,7 @@ export async function beginDay(options: DayOptions = {}): Promise<Day> {
     },
     readHeadroom: async () => ({ disk: [], memoryMb: null }),
     pruneSalvage: async () => 0,
+    pullsFor: () => null,
     refreshRequests: () => remote.refresh(),
     touchedAt: () => touch.at,
     pool: null,

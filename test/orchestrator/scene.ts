@@ -7,6 +7,7 @@ import type { RunOutcome, StopReason } from '../../src/core/run/run.ts';
 import { stopOutcome } from '../../src/core/run/stop-outcome.ts';
 import type { Settings } from '../../src/core/settings.ts';
 import type { Workflow } from '../../src/core/workflow.ts';
+import type { OrchestratorParts } from '../../src/orchestrator/assemble.ts';
 import type { PoolMember } from '../../src/orchestrator/dispatch/slot-pool.ts';
 import { Orchestrator } from '../../src/orchestrator/orchestrator.ts';
 import type { Processes, Trial } from '../../src/orchestrator/parts.ts';
@@ -75,6 +76,7 @@ export interface SceneOptions {
   readonly processes?: Partial<Processes>;
   readonly pool?: PoolMember;
   readonly pruneSalvage?: (settings: Settings) => Promise<number>;
+  readonly pullsFor?: OrchestratorParts['pullsFor'];
   readonly room?: StagedRoom;
   /** The tracker is on this machine. */
   readonly isLocal?: boolean;
@@ -140,6 +142,7 @@ export async function scene(options: SceneOptions = {}) {
     onHealth: (record) => void health.push(record),
     workspacesFor: () => workspaces.as,
     pruneSalvage: options.pruneSalvage ?? (async () => 0),
+    pullsFor: options.pullsFor ?? (() => null),
     readHeadroom: () => room.read(),
     refreshRequests: async () => {},
     touchedAt: () => touch.at,

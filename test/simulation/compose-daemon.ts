@@ -57,6 +57,7 @@ export function composeDaemon(world: World, incarnation: Incarnation): Orchestra
     processes: simulatedProcesses(world, incarnation),
     readHeadroom: async () => ({ disk: [], memoryMb: null }),
     pruneSalvage: () => incarnation.call('salvage.prune', async () => 0),
+    pullsFor: () => null,
     pool: null,
     trial: null,
     onHealth: () => {},

@@ -9,6 +9,8 @@ const envelope = {
 const issue = text.min(1).max(500);
 const words = text.trim().min(1).max(100_000);
 const nameOrNone = issue.nullable();
+const pull = z.int().min(1);
+const commit = text.min(1).max(100);
 
 /** The fields of a new issue, or of an edit. */
 const fields = {
@@ -65,6 +67,33 @@ const kinds = [
   z
     .strictObject({ kind: z.literal('issue_edit'), issue, ...z.object(edits).partial().shape, ...envelope })
     .refine((edit) => Object.keys(edits).some((name) => name in edit), 'name at least one field that is to change'),
+  /** `head` is the commit that the person saw: where another stands by now, the command is refused. */
+  z.strictObject({ kind: z.literal('pr_approve'), pull, head: commit, ...envelope }),
+  z.strictObject({
+    kind: z.literal('pr_merge'),
+    pull,
+    head: commit,
+    /** The commit of the base that the person saw; absent: whatever stands there. */
+    base: commit.optional(),
+    method: z.enum(['merge', 'squash', 'rebase']).optional(),
+    /** Also with checks that are not green. */
+    ignores_checks: z.boolean().optional(),
+    ...envelope,
+  }),
+  z
+    .strictObject({
+      kind: z.literal('pr_send_back'),
+      pull,
+      head: commit,
+      note: words.optional(),
+      comments: z
+        .array(z.strictObject({ path: text.min(1).max(4_096), line: z.int().min(1), text: words }))
+        .max(200)
+        .optional(),
+      ...envelope,
+    })
+    .refine(({ note, comments }) => note !== undefined || (comments ?? []).length > 0, 'say what has to change'),
+  z.strictObject({ kind: z.literal('pr_close'), pull, ...envelope }),
   z.strictObject({ kind: z.enum(['workspace_pin', 'workspace_unpin']), issue, ...envelope }),
   z.strictObject({
     kind: z.literal('workspaces_prune'),

@@ -46,6 +46,12 @@ const doneAnswers = {
   issue_moved: 'The issue has its new status.',
   comment_added: 'The comment is on the issue.',
   comment_uncertain: 'Baton was interrupted while it wrote the comment; it may be there or not.',
+
+  // decisions about a change under review
+  change_approved: 'The change is approved, as it is now.',
+  change_merged: 'The change is in its base, and its issue is done.',
+  change_sent_back: 'The change goes back to the agent, with the words of the person.',
+  change_closed: 'The pull request is closed; its branch and its issue stay as they are.',
 } as const satisfies Record<string, string>;
 
 /** Answers to a command that was not carried out. One that failed with an error has the code of that error. */
@@ -86,6 +92,12 @@ const refusals = {
   question_closed: 'The question is closed; no agent waits for an answer.',
   question_answered: 'The question has another answer already.',
   invalid_answer: 'The answer does not fit the question.',
+
+  // decisions about a change under review
+  pull_ended: 'The pull request is merged or closed.',
+  head_moved: 'Another commit stands in review than the one that the command names.',
+  change_sent_back_before: 'The change was sent back and is not in review now.',
+  not_merged: 'The change was not merged; `data.problem` says why.',
 
   // changes of an issue
   tracker_elsewhere: 'The issues are in another tracker; change them there.',

@@ -13,6 +13,7 @@
  * - `question_answer`: answers an open question of an agent.
  * - `issue_move`, `issue_comment`, `issue_file`, `issue_edit`: changes of the issues themselves, where they are Baton's own.
  * - `reload`: lets changes of the workflow file count that waited for a person.
+ * - `pr_approve`, `pr_merge`, `pr_send_back`, `pr_close`: a person's decision about a change under review.
  * - `workspaces_prune`: removes the workspaces of these issues, where they may be removed.
  * - `workspace_pin`, `workspace_unpin`: the workspace of an issue stays until it is unpinned.
  */
@@ -32,6 +33,10 @@ export const commandKinds = [
   'issue_comment',
   'issue_file',
   'issue_edit',
+  'pr_approve',
+  'pr_merge',
+  'pr_send_back',
+  'pr_close',
   'reload',
   'workspaces_prune',
   'workspace_pin',

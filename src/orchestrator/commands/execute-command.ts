@@ -6,6 +6,7 @@ import type { Author } from '../../core/issue/author.ts';
 import type { Command } from '../../store/tables/commands.ts';
 import type { IssueName } from '../claims/claim.ts';
 import type { BaseParts } from '../parts.ts';
+import { type DecidePullParts, decidePull, isPullCommandKind } from '../review/decide-pull.ts';
 import { whyDayLimit } from '../runs/check-limits.ts';
 import type { Spending } from '../runs/spending.ts';
 import type { WorkspaceSweep } from '../workspaces/sweep-workspaces.ts';
@@ -26,6 +27,7 @@ export interface CommandParts
     AnswerParts,
     HandOverParts,
     ChangeIssueParts,
+    DecidePullParts,
     Pick<BaseParts, 'host' | 'notify' | 'own' | 'requestTick' | 'source'> {
   readonly pause: Pause;
   readonly spending: Spending;
@@ -45,6 +47,7 @@ export async function executeCommand(parts: CommandParts, command: Command): Pro
   if (kind === 'workspaces_prune') return pruneWorkspaces(parts, command);
   if (kind === 'question_answer') return answerQuestion(parts, command);
   if (isIssueEditKind(kind)) return changeIssue(parts, command, kind);
+  if (isPullCommandKind(kind)) return decidePull(parts, command, kind);
   if (kind === 'workspace_pin' || kind === 'workspace_unpin') return pinWorkspace(parts, command, kind);
   const reference = textIn(command, 'issue');
   if (reference === null) return refused('no_issue_named', 'The command names no issue.');

@@ -314,6 +314,7 @@ function orchestratorOf(
     trackerFor: () => tracker,
     workspacesFor: () => fakeWorkspaces().as,
     pruneSalvage: async () => 0,
+    pullsFor: () => null,
     refreshRequests: async () => {},
     readHeadroom: async () => ({ disk: [{ folder: '/nowhere', freeMb: 1_000_000 }], memoryMb: 1_000_000 }),
     touchedAt: () => null,
