@@ -9,6 +9,7 @@ import type { BoardAccess } from './issue/board-context.ts';
 import { registerIssueCommands } from './issue/register.ts';
 import { registerJobCommands } from './jobs/register.ts';
 import { folder, jsonOption } from './option-parsers.ts';
+import { registerPullCommands } from './pr/register.ts';
 import { registerDaemonCommands } from './register-daemon-commands.ts';
 import { registerWorkflowCommands } from './register-workflow-commands.ts';
 import { reportError } from './report-error.ts';
@@ -70,6 +71,7 @@ function commandLine(surroundings: Surroundings, json: boolean, finish: (exitCod
   registerIssueControlCommands(issue, parts);
   registerControlCommands(program, parts);
   registerAskCommands(program, parts);
+  registerPullCommands(program, parts);
   registerRunCommands(program, parts);
   registerRequestCommands(program, parts);
   registerJobCommands(program, parts);

@@ -18,8 +18,18 @@ import { type Command, type CommandRequest, commandAnswer } from './schema/comma
 import { refusal } from './schema/common.ts';
 import { type ExplainedIssue, explainedIssue, type IssueDetail, issueDetail } from './schema/issue.ts';
 import { type Now, now } from './schema/now.ts';
+import { type Pull, type PullDetail, pullDetail, pullList } from './schema/pull.ts';
 import { type Question, questionAnswer, questionList } from './schema/question.ts';
-import { type Run, type RunDetail, type RunEvent, runDetail, runEventList, runList } from './schema/run.ts';
+import {
+  type Diff,
+  diff,
+  type Run,
+  type RunDetail,
+  type RunEvent,
+  runDetail,
+  runEventList,
+  runList,
+} from './schema/run.ts';
 import { type Status, type StoreChange, status, storeChangeAnswer } from './schema/status.ts';
 import { jobList, type Project, projectList, type RequestReport, requestReport } from './schema/system.ts';
 import { type WorkspaceReport, workspaceReport } from './schema/workspace.ts';
@@ -29,6 +39,9 @@ import type { Send } from './send.ts';
 const answerMs = 5_000;
 /** For requests that may ask the tracker or carry out a command. The daemon itself gives up before this. */
 const patientMs = 20_000;
+
+/** The daemon gives up after 30 seconds, and others may wait for a diff before this one. */
+const diffMs = 60_000;
 
 /** The size of a workspace takes a look at each of its files. */
 const measureMs = 120_000;
@@ -143,6 +156,28 @@ export class ProjectClient {
   }
 
   /** Finds a question by its id, the start of its id, or its issue. */
+  /** The newest first. */
+  async pulls({
+    status,
+    limit,
+  }: {
+    readonly status: 'open' | 'all';
+    readonly limit: number;
+  }): Promise<readonly Pull[]> {
+    const query = new URLSearchParams({ status, limit: String(Math.min(limit, mostPerPage)) });
+    return (await this.#client.read(`${this.#path}/pulls?${query}`, pullList)).pulls;
+  }
+
+  /** By its number or its issue. Rejects with `pull_not_found`. */
+  pull(reference: string): Promise<PullDetail> {
+    return this.#client.read(`${this.#path}/pulls/${part(reference)}`, pullDetail, patientMs);
+  }
+
+  pullDiff(reference: string, sinceRound: number | null): Promise<Diff> {
+    const query = sinceRound === null ? '' : `?since_round=${sinceRound}`;
+    return this.#client.read(`${this.#path}/pulls/${part(reference)}/diff${query}`, diff, diffMs);
+  }
+
   async question(reference: string): Promise<Question> {
     return (await this.#client.read(`${this.#path}/questions/${part(reference)}`, questionAnswer)).question;
   }

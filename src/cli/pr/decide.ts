@@ -1,0 +1,123 @@
+import type { Command } from '../../client/schema/command.ts';
+import type { PullDetail } from '../../client/schema/pull.ts';
+import { BatonError } from '../../core/baton-error.ts';
+import { harmlessLine } from '../../core/text/harmless-line.ts';
+import type { Connection } from '../../daemon/connect.ts';
+import type { Surroundings } from '../../daemon/surroundings.ts';
+import { type CommandFlags, connectAs, sendCommand } from '../control/submit-command.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { textOrStdin } from '../issue/read-stdin.ts';
+import { jsonLine } from '../json-line.ts';
+import { forwardFolder, personGit } from './person-git.ts';
+
+export interface MergeFlags extends CommandFlags {
+  readonly method?: 'merge' | 'squash' | 'rebase';
+  readonly ignoreChecks?: boolean;
+}
+
+export interface SendBackFlags extends CommandFlags {
+  /** `path:line: text`, once for each comment. */
+  readonly comment?: readonly LineComment[];
+  readonly rebase?: boolean;
+}
+
+export interface LineComment {
+  readonly path: string;
+  readonly line: number;
+  readonly text: string;
+}
+
+/** The most that is read from stdin; the length of a note has its own limit. */
+const mostNoteBytes = 1024 * 1024;
+
+type Decide = (connection: Connection, pull: PullDetail) => Promise<Command>;
+
+/** Reads the pull request, so that the decision names the commit that stands there now, and decides. */
+async function decided(
+  reference: string,
+  flags: CommandFlags,
+  surroundings: Surroundings,
+  decide: Decide,
+): Promise<number> {
+  await using connection = await connectAs(flags, surroundings);
+  const command = await decide(connection, await connection.project.pull(reference));
+  surroundings.stdout.write(flags.json ? jsonLine({ command }) : `${harmlessLine(command.text)}\n`);
+  return exitCodes.ok;
+}
+
+/** `baton pr approve`. */
+export function approvePull(reference: string, flags: CommandFlags, surroundings: Surroundings): Promise<number> {
+  return decided(reference, flags, surroundings, (connection, { number: pull, head }) =>
+    sendCommand(connection, { kind: 'pr_approve', pull, head }, flags, surroundings),
+  );
+}
+
+/** `baton pr close`: without merging. */
+export function closePull(reference: string, flags: CommandFlags, surroundings: Surroundings): Promise<number> {
+  return decided(reference, flags, surroundings, (connection, { number: pull }) =>
+    sendCommand(connection, { kind: 'pr_close', pull }, flags, surroundings),
+  );
+}
+
+/** What the agent is asked to do about a conflict. */
+const rebaseNote = 'Rebase your branch onto the current base, resolve the conflicts, and run the tests again.';
+
+/** `baton pr send-back`: with a note, comments on lines, or the wish to rebase. */
+export function sendBackPull(
+  reference: string,
+  words: readonly string[],
+  flags: SendBackFlags,
+  surroundings: Surroundings,
+): Promise<number> {
+  return decided(reference, flags, surroundings, async (connection, { number: pull, head }) => {
+    const said = words.length === 0 ? '' : await textOrStdin(words.join(' '), surroundings, mostNoteBytes);
+    const note = [said.trim(), ...(flags.rebase === true ? [rebaseNote] : [])]
+      .filter((part) => part !== '')
+      .join('\n\n');
+    const comments = flags.comment ?? [];
+    if (note === '' && comments.length === 0)
+      throw new BatonError('command_refused', 'Say what has to change.', {
+        nextStep: `Run \`baton pr send-back ${pull} "what has to change"\`.`,
+        details: { code: 'nothing_to_say' },
+      });
+    const request = {
+      kind: 'pr_send_back',
+      pull,
+      head,
+      ...(note === '' ? {} : { note }),
+      ...(comments.length === 0 ? {} : { comments: comments.map((comment) => ({ ...comment })) }),
+    } as const;
+    return sendCommand(connection, request, flags, surroundings);
+  });
+}
+
+/**
+ * `baton pr merge`: the daemon merges. It does not write a folder where the base is checked out; in that folder the
+ * person's own git does it, forward only.
+ */
+export function mergePull(reference: string, flags: MergeFlags, surroundings: Surroundings): Promise<number> {
+  return decided(reference, flags, surroundings, async (connection, pull) => {
+    const merge = (): Promise<Command> =>
+      sendCommand(
+        connection,
+        {
+          kind: 'pr_merge',
+          pull: pull.number,
+          head: pull.head,
+          ...(flags.method === undefined ? {} : { method: flags.method }),
+          ...(flags.ignoreChecks === true ? { ignores_checks: true } : {}),
+        },
+        { ...flags, ...(flags.key === undefined ? {} : { key: flags.key }) },
+        surroundings,
+      );
+    try {
+      return await merge();
+    } catch (thrown) {
+      const place = await forwardFolder(thrown, surroundings);
+      if (place === null) throw thrown;
+      await personGit(['merge', '--ff-only', place.commit], place.folder, surroundings);
+      // The daemon finds the change in its base, and finishes the issue.
+      return await merge();
+    }
+  });
+}

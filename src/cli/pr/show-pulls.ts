@@ -1,0 +1,154 @@
+import type { Pull, PullDetail } from '../../client/schema/pull.ts';
+import type { Diff } from '../../client/schema/run.ts';
+import { durationText } from '../../core/text/amount-text.ts';
+import { harmlessLine, harmlessLines } from '../../core/text/harmless-line.ts';
+import { connect } from '../../daemon/connect.ts';
+import type { Surroundings } from '../../daemon/surroundings.ts';
+import type { WorkplaceFlags } from '../../daemon/workplace.ts';
+import { cut } from '../cell-text.ts';
+import { columns } from '../columns.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { authorWords, timeWords } from '../issue/history-words.ts';
+import { jsonLine } from '../json-line.ts';
+
+export interface PullFlags extends WorkplaceFlags {
+  readonly json?: boolean;
+}
+
+const longestTitle = 60;
+const shortCommit = 10;
+
+/** `baton pr list`: one line per pull request. */
+export async function listPulls(
+  flags: PullFlags & { readonly all?: boolean; readonly limit: number },
+  surroundings: Surroundings,
+): Promise<number> {
+  await using connection = await connect(flags, surroundings);
+  const pulls = await connection.project.pulls({ status: flags.all ? 'all' : 'open', limit: flags.limit });
+  const now = surroundings.clock.now();
+  surroundings.stdout.write(flags.json ? jsonLine({ pulls }) : table(pulls, now));
+  return exitCodes.ok;
+}
+
+function table(pulls: readonly Pull[], now: number): string {
+  if (pulls.length === 0) return 'No change waits for a review.\n';
+  const rows = pulls.map((pull) => [
+    String(pull.number),
+    harmlessLine(pull.issue_identifier),
+    statusWords[pull.status],
+    checksWords[pull.checks],
+    durationText(Math.max(0, now - Date.parse(pull.standing_since))),
+    cut(harmlessLine(pull.title), longestTitle),
+  ]);
+  return `${columns(['PR>', 'ISSUE', 'STATUS', 'CHECKS', 'AGE>', 'TITLE'], rows).join('\n')}\n`;
+}
+
+const statusWords: Readonly<Record<Pull['status'], string>> = {
+  in_review: 'in review',
+  approved: 'approved',
+  sent_back: 'sent back',
+  merged: 'merged',
+  closed: 'closed',
+};
+
+const checksWords: Readonly<Record<Pull['checks'], string>> = {
+  none: '-',
+  waiting: 'running',
+  green: 'green',
+  red: 'red',
+  incomplete: 'not all ran',
+};
+
+/** `baton pr show`: what was asked, what the agent says, checks and rounds, and what a person can do now. */
+export async function showPull(reference: string, flags: PullFlags, surroundings: Surroundings): Promise<number> {
+  await using connection = await connect(flags, surroundings);
+  const pull = await connection.project.pull(reference);
+  surroundings.stdout.write(flags.json ? jsonLine({ pull }) : `${describePull(pull).join('\n')}\n`);
+  return exitCodes.ok;
+}
+
+export function describePull(pull: PullDetail): string[] {
+  const { asked, last_message, rounds, usage } = pull;
+  const cost = usage.cost_usd > 0 ? `, $${usage.cost_usd.toFixed(2)}` : '';
+  return [
+    `Pull request ${pull.number}: ${harmlessLine(pull.title)}`,
+    `  issue     ${harmlessLine(pull.issue_identifier)}  ${harmlessLine(asked.title)}`,
+    `  status    ${statusWords[pull.status]}`,
+    `  branch    ${harmlessLine(pull.branch)} at ${pull.head.slice(0, shortCommit)}, into ${harmlessLine(pull.base)}`,
+    ...endLines(pull),
+    `  cost      ${usage.runs === 1 ? '1 run' : `${usage.runs} runs`}, ${usage.total_tokens} tokens${cost}`,
+    ...quoted('Asked', asked.description),
+    ...quoted('The agent says', last_message),
+    ...roundLines(rounds),
+    ...nextLines(pull),
+  ];
+}
+
+function endLines({ merge, merged, closed, approved, sent_back: sentBack }: PullDetail): string[] {
+  if (merged !== null) return [`  merged    ${timeWords(merged.at)} by ${authorWords(merged.by)}`];
+  if (closed !== null) return [`  closed    ${timeWords(closed.at)} by ${authorWords(closed.by)}`];
+  return [
+    ...(approved === null ? [] : [`  approved  ${timeWords(approved.at)} by ${authorWords(approved.by)}`]),
+    ...(sentBack === null ? [] : [`  sent back ${timeWords(sentBack.at)} by ${authorWords(sentBack.by)}`]),
+    ...(merge === null ? [] : [`  merge     ${mergeWords(merge)}`]),
+  ];
+}
+
+function mergeWords({ is_possible, code, text, files }: NonNullable<PullDetail['merge']>): string {
+  const where = files.length === 0 ? '' : ` (${files.map(harmlessLine).join(', ')})`;
+  return text === '' ? (is_possible ? 'no conflicts' : code) : `${harmlessLine(text)}${where}`;
+}
+
+function quoted(title: string, text: string | null): string[] {
+  const lines = harmlessLines(text ?? '').trim();
+  return lines === '' ? [] : ['', title, ...lines.split('\n').map((line) => `  | ${line}`.trimEnd())];
+}
+
+function roundLines(rounds: PullDetail['rounds']): string[] {
+  return [
+    '',
+    'Rounds',
+    ...rounds.flatMap(({ round, head, at, sent_back: sentBack, checks }) => [
+      `  ${round}  ${head.slice(0, shortCommit)}  ${timeWords(at)}${sentBack === null ? '' : `  sent back by ${sentBack.kind === 'person' ? authorWords(sentBack.by) : sentBack.kind}`}`,
+      ...checks.map(({ name, result }) => `     ${(result ?? 'running').padEnd(9)} ${harmlessLine(name)}`),
+    ]),
+  ];
+}
+
+function nextLines({ number, status, merge }: PullDetail): string[] {
+  if (status === 'merged' || status === 'closed') return [];
+  const merging = merge?.commands ?? [];
+  return [
+    '',
+    'Next',
+    `  baton pr diff ${number}`,
+    ...merging.map((command) => `  ${command}`),
+    `  baton pr send-back ${number} "what has to change"`,
+  ];
+}
+
+/** `baton pr diff`: the patch, as a program can apply it. */
+export async function diffPull(
+  reference: string,
+  flags: PullFlags & { readonly stat?: boolean; readonly sinceRound?: number },
+  surroundings: Surroundings,
+): Promise<number> {
+  await using connection = await connect(flags, surroundings);
+  const diff = await connection.project.pullDiff(reference, flags.sinceRound ?? null);
+  surroundings.stdout.write(flags.json ? jsonLine({ diff }) : diffText(diff, flags.stat === true, surroundings));
+  return exitCodes.ok;
+}
+
+export function diffText(diff: Diff, isStat: boolean, { stdout }: Pick<Surroundings, 'stdout'>): string {
+  if (diff.why_none !== null) return `${harmlessLine(diff.why_none)}\n`;
+  const stat = diff.files.map(
+    ({ path, status, added, removed }) =>
+      `${status.padEnd(9)} ${harmlessLine(path)}  +${added ?? '?'} -${removed ?? '?'}`,
+  );
+  if (isStat) return `${stat.join('\n')}\n`;
+  const patch = diff.files
+    .map((file) => file.patch ?? `${file.path}: not shown, because it is binary or too large\n`)
+    .join('');
+  const note = diff.is_cut ? 'More files have changed; they are not shown.\n' : '';
+  return `${stdout.isTTY === true ? harmlessLines(patch) : patch}${note}`;
+}
