@@ -49,6 +49,11 @@ export async function executeCommand(parts: CommandParts, command: Command): Pro
   if (isIssueEditKind(kind)) return changeIssue(parts, command, kind);
   if (isPullCommandKind(kind)) return decidePull(parts, command, kind);
   if (kind === 'workspace_pin' || kind === 'workspace_unpin') return pinWorkspace(parts, command, kind);
+  return onIssue(parts, command, kind);
+}
+
+/** Finds the issue of the command, and carries it out where the issue allows it. */
+async function onIssue(parts: CommandParts, command: Command, kind: IssueKind): Promise<CommandAnswer> {
   const reference = textIn(command, 'issue');
   if (reference === null) return refused('no_issue_named', 'The command names no issue.');
   const found = await findIssue(parts, reference);
@@ -86,7 +91,7 @@ const needsWork: ReadonlySet<CommandKind> = new Set(['issue_steer', 'issue_takeo
 
 async function aboutIssue(
   parts: CommandParts,
-  kind: Exclude<Extract<CommandKind, `issue_${string}`>, IssueEditKind>,
+  kind: IssueKind,
   issue: IssueName,
   command: Command,
 ): Promise<CommandAnswer> {
@@ -107,10 +112,8 @@ async function aboutIssue(
   return issueCommands[kind](parts, issue, textIn(command, 'reason'), command.author);
 }
 
-type IssueCommandKind = Exclude<
-  Extract<CommandKind, `issue_${string}`>,
-  'issue_steer' | 'issue_handback' | IssueEditKind
->;
+type IssueKind = Exclude<Extract<CommandKind, `issue_${string}`>, IssueEditKind>;
+type IssueCommandKind = Exclude<IssueKind, 'issue_steer' | 'issue_handback'>;
 type IssueCommand = (
   parts: CommandParts,
   issue: IssueName,
