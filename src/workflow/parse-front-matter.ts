@@ -1,6 +1,7 @@
 import {
   type Alias,
   type Document,
+  type DocumentOptions,
   isAlias,
   isMap as isMapNode,
   isScalar,
@@ -8,8 +9,10 @@ import {
   LineCounter,
   type Node,
   type Pair,
+  type ParseOptions,
   parseDocument,
   type Scalar,
+  type SchemaOptions,
 } from 'yaml';
 import { BatonError } from '../core/baton-error.ts';
 
@@ -32,7 +35,7 @@ export function parseFrontMatter(text: string | null, path: string): FrontMatter
     });
   }
   const lines = new LineCounter();
-  const document = parseDocument(text, {
+  const document = parsed(text, path, {
     lineCounter: lines,
     prettyErrors: false,
     // The library compares every key with every other; `toPlainData` finds repeats without that cost.
@@ -57,6 +60,16 @@ export function parseFrontMatter(text: string | null, path: string): FrontMatter
     });
   }
   return data;
+}
+
+/** At some depths of nesting the library reports its full stack as an error of the file, at others it throws. */
+function parsed(text: string, path: string, options: ParseOptions & DocumentOptions & SchemaOptions): Document {
+  try {
+    return parseDocument(text, options);
+  } catch (cause) {
+    if (!(cause instanceof RangeError)) throw cause;
+    throw parseError(path, [{ line: 1, column: 1, problem: 'nested_too_deep', words: 'nested too deep' }], 1);
+  }
 }
 
 /** Whether a value of the front matter is a map. */

@@ -52,6 +52,8 @@ it.each([
   ['two of one name', '- { identifier: A-1, title: x }\n- { identifier: A-1, title: y }'],
   ['an unknown blocker', '- { identifier: A-1, title: x, blocked_by: [A-9] }'],
   ['broken YAML', '- ['],
+  ['keys inside of keys', '? '.repeat(500)],
+  ['lists inside of lists', '- '.repeat(5_000)],
 ])('refuses a file with %s and names the file', (_what, text) => {
   expect(() => parseIssuesFile(text, '/some/issues.yaml')).toThrow(
     expect.objectContaining({ code: 'invalid_tracker_config', message: expect.stringContaining('/some/issues.yaml') }),

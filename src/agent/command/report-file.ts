@@ -1,6 +1,7 @@
 import { constants } from 'node:fs';
 import { mkdtemp, open, realpath, rm } from 'node:fs/promises';
 import path from 'node:path';
+import { parseJson } from '../../core/text/parse-json.ts';
 
 /** Lines that a program adds between two reads beyond this are skipped, the oldest first. */
 const mostBytes = 256 * 1_024;
@@ -69,7 +70,7 @@ export class ReportFile {
 function objectIn(line: string): Readonly<Record<string, unknown>> | null {
   if (line.length > longestLine) return null;
   try {
-    const value: unknown = JSON.parse(line);
+    const value = parseJson(line);
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : null;
   } catch {
     return null;

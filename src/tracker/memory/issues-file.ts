@@ -1,4 +1,4 @@
-import { parse } from 'yaml';
+import { isScalar, LineCounter, parseDocument, visit } from 'yaml';
 import { z } from 'zod';
 import { BatonError } from '../../core/baton-error.ts';
 import { type Issue, normalizeLabels } from '../../core/issue/issue.ts';
@@ -36,7 +36,7 @@ export function parseIssuesFile(text: string, path: string): Issue[] {
     });
   let raw: unknown;
   try {
-    raw = parse(text, { maxAliasCount: 100 });
+    raw = plainData(text);
   } catch (error) {
     throw refuse(error instanceof Error ? error.message : String(error), error);
   }
@@ -68,4 +68,25 @@ export function parseIssuesFile(text: string, path: string): Issue[] {
     createdAt: entry.created_at ?? index,
     updatedAt: entry.updated_at ?? null,
   }));
+}
+
+/** A list of issues with lists in them needs less; the library takes exponential time for keys inside of keys. */
+const deepestPath = 12;
+
+/** The data of YAML text; throws where it is broken, nested too deep or has a key that is not a single value. */
+function plainData(text: string): unknown {
+  const lineCounter = new LineCounter();
+  // Its own pretty errors quote the text for each of thousands.
+  const document = parseDocument(text, { logLevel: 'error', prettyErrors: false, lineCounter });
+  const [broken] = document.errors;
+  if (broken !== undefined) throw new Error(`line ${lineCounter.linePos(broken.pos[0]).line}: ${broken.message}`);
+  visit(document, {
+    Node: (_key, _node, above) => {
+      if (above.length > deepestPath) throw new Error('it is nested too deep');
+    },
+    Pair: (_key, { key }) => {
+      if (!isScalar(key)) throw new Error('a key must be a single value');
+    },
+  });
+  return document.toJS({ maxAliasCount: 100 });
 }
