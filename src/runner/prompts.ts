@@ -46,7 +46,8 @@ export function firstPrompt(prompt: FirstPrompt): string {
     ...messages.map((message) => messageText(message, fenceMark)),
     ...commentsText(comments, fenceMark),
   ].join('\n\n');
-  const needsRule = fenceState(words, fenceMark) !== 'none' && fenceState(begins, fenceMark) === 'none';
+  const hasFence = words !== '' && fenceState(words, fenceMark) !== 'none';
+  const needsRule = hasFence && fenceState(begins, fenceMark) === 'none';
   return [
     ...(needsRule ? [fenceRule(fenceMark)] : []),
     begins,

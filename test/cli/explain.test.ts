@@ -5,6 +5,7 @@ import { systemClock } from '../../src/clock/system-clock.ts';
 import { BatonError } from '../../src/core/baton-error.ts';
 import type { ApiProject } from '../../src/server/api/api-project.ts';
 import { fakeDaemon } from '../fake/fake-daemon.ts';
+import { scratchStore } from '../fake/scratch-store.ts';
 import { inStore } from './asked-question.ts';
 import { batonHere, daemonHere } from './baton-here.ts';
 import {
@@ -174,7 +175,11 @@ describe.concurrent('baton explain next to a daemon', liveTest, () => {
 async function listen(place: Place, explain: ApiProject['explain']): Promise<string[]> {
   const folder = path.join(place.folder, 'state');
   mkdirSync(folder);
-  const socket = await fakeDaemon(path.join(folder, 'baton.sock'), { explain });
+  const tables = await scratchStore(systemClock);
+  const author = { kind: 'person', name: 'a\u001b[2Jnn' } as const;
+  const words = { id: 'm', at: 0, kind: 'note', author, body: 'mind\u001b[2J it\n  ok  forged' } as const;
+  await tables.messages.leave({ project: 'live', issueId: '1' }, words);
+  const socket = await fakeDaemon(path.join(folder, 'baton.sock'), { explain, tables });
   onTestFinished(() => socket.close());
   return ['--state-dir', folder];
 }
@@ -203,6 +208,7 @@ describe('the output of baton explain', liveTest, () => {
       expect.stringMatching(/^BAT-1\S+ {2}A\S+ title {2}\(To do\)$/),
       '  ok  nobody works on it',
       expect.stringMatching(/^ {2}no {2}it waits for \S+X ok forged$/),
+      expect.stringMatching(/^ {2}message .*mind\S+ it ok forged$/),
       expect.stringMatching(/^it waits: it waits for \S+X ok forged$/),
       '',
     ]);

@@ -33,7 +33,7 @@ export function composeDaemon(world: World, incarnation: Incarnation): Orchestra
       world,
       createRunner({
         clock: incarnation.clock,
-        chance: chanceOf(world, incarnation),
+        chance: marksOf(world, incarnation),
         logger,
         toolHost: null,
         agentFor: ({ agent }, { name }) =>
@@ -82,6 +82,12 @@ function hearAnswers(world: World, runner: Runner): Runner {
         },
       }),
   };
+}
+
+/** The runner draws the marks of fences only: they are letters, digits and hyphens. */
+function marksOf(world: World, incarnation: Incarnation): Chance {
+  const { next, id } = chanceOf(world, incarnation);
+  return { next, id: () => `a-mark-that-is-long-${id().replaceAll('.', '-')}` };
 }
 
 /** Ids name their owner: a run of the third incarnation of a daemon is `a3.17`. */

@@ -73,6 +73,13 @@ describe.each(['worktree', 'clone'] as const)('a workspace of the strategy %s', 
     expect(dirty?.fingerprint).not.toBe(before?.fingerprint);
     commit(place.path, {});
     expect(await workspaces.examine(place.path)).toMatchObject({ git: { ahead: 1, changed: 0, untracked: 0 } });
+    commit(place.path, { 'more.txt': '' });
+    const listed = async (most: number) => (await workspaces.examine(place.path, { commits: most }))?.commits;
+    const [newest, older] = (await listed(9)) ?? [];
+    expect(newest).toMatchObject({ id: expect.stringMatching(/^[0-9a-f]{40}$/), subject: expect.any(String) });
+    expect(await listed(9)).toHaveLength(2);
+    expect(await listed(1)).toEqual([newest]);
+    expect(older?.id).not.toBe(newest?.id);
   });
 
   it('is removed with its record when all of its work exists elsewhere', async () => {
