@@ -149,8 +149,12 @@ describe('A rule notices', () => {
   it('an issue that never finishes', async () => {
     const stubborn = ({ clock }: OrchestratorParts): Partial<OrchestratorParts> => ({
       runner: {
-        start: () => ({
-          outcome: sleep(clock, 600_000).then(() => ({ end: 'succeeded', turns: 1 })),
+        start: ({ report }) => ({
+          outcome: sleep(clock, 600_000).then(() => {
+            // A run that changes nothing would be held.
+            report({ kind: 'changed', changed: true, facts: null });
+            return { end: 'succeeded', turns: 1 };
+          }),
           steer: async () => 'queued',
           stop: () => {},
         }),
