@@ -235,6 +235,29 @@ export function boardConformance(engine: StoreEngine): void {
       expect(await boardIssues.blockedBy(key('a'))).toEqual([]);
     });
 
+    it('lists what may be promoted in dispatch order, without what a person moved to the backlog', async () => {
+      const { boardIssues, boardHistory } = await open();
+      await boardIssues.create(project, draft('open'), 1);
+      await boardIssues.create(project, draft('over', { status: 'cancelled' }), 1);
+      for (const [id, changes] of Object.entries({
+        late: {},
+        urgent: { priority: 1, blockerIds: ['over'] },
+        waits: { priority: 1, blockerIds: ['over', 'open'] },
+        parked: { priority: 1 },
+        returned: { priority: 2 },
+      })) {
+        await boardIssues.create(project, draft(id, { status: 'backlog', ...changes }), 2);
+      }
+      const move = { at: 3, field: 'status', from: 'todo', to: 'backlog', reason: null };
+      await boardHistory.add(key('parked'), { ...move, author: { kind: 'person', name: 'ada' } });
+      await boardHistory.add(key('returned'), { ...move, author: { kind: 'orchestrator' } });
+      await boardHistory.add(key('late'), { ...move, author: { kind: 'person', name: 'ada' }, to: 'todo' });
+      const page = async (limit: number, offset: number) =>
+        ids(await boardIssues.promotable(project, { limit, offset }));
+      expect(await page(10, 0)).toEqual(['urgent', 'returned', 'late']);
+      expect(await page(1, 1)).toEqual(['returned']);
+    });
+
     it('reads the blockers of more issues than fit in one query', async () => {
       const store = await open();
       await store.transaction(async ({ boardIssues }) => {

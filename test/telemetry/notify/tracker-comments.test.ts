@@ -31,7 +31,7 @@ describe('comments on held issues', () => {
     expect(comments.map(({ issueId }) => issueId).toSorted()).toEqual(many.map(({ issue }) => issue?.id).toSorted());
     expect(comments.find(({ issueId }) => issueId === 'i1')).toMatchObject({
       isRepeated: false,
-      body: expect.stringMatching(/its last 3 runs failed: exit 1\n[\s\S]*`baton retry SHOP-1`/),
+      body: expect.stringMatching(/its last 3 runs failed: exit 1\n[\s\S]*`baton issue retry SHOP-1`/),
     });
   });
 
