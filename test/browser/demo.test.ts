@@ -172,7 +172,7 @@ describeInChromium('the dashboard of the demo', (browser) => {
     const { runs } = await ask(scene, 'projects/demo/runs?limit=1');
     const run = `/run/demo/${runs[0].run_id}`;
     const issue = '/issue/demo/WORDS-10';
-    const ofIssue = ['timeline', 'transcript', 'diff', 'description', 'questions', 'history', 'cost'];
+    const ofIssue = ['timeline', 'transcript', 'diff', 'description', 'questions', 'messages', 'history', 'cost'];
     const ofRun = ['events', 'transcript', 'tools', 'diff', 'prompt'];
     const ofSystem = ['health', 'jobs', 'requests', 'accounts', 'configuration', 'salvage', 'commands'];
     const paths = [
