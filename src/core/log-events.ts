@@ -97,7 +97,8 @@ export const logEvents = {
 
   // questions, commands, limits and accounts
   question_asked: 'An agent asks a person.',
-  question_refused: 'An agent has too many open questions; this one was declined.',
+  question_refused:
+    'An agent has too many open questions; this one was declined. Further ones of its run are not logged.',
   question_failed: 'Failed to pass the question of an agent to a person.',
   question_write_failed: 'Failed to record a question of an agent; its run ends.',
   late_approval_used: 'Used an approval that a person gave after the earlier run had ended.',
@@ -168,6 +169,7 @@ export const logEvents = {
 
   // saved work
   salvage_pruned: 'Dropped saved work that is past its retention.',
+  salvage_too_large: 'The work is too large for the local repository; it is saved in the state folder.',
   salvage_redirected: 'The local repository cannot take the work; it is saved in the state folder.',
   salvage_unreadable: 'Failed to read the repository that keeps saved work.',
   salvage_ref_foreign: 'Skipped a reference that looks like saved work but is not.',

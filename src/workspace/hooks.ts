@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { BatonError } from '../core/baton-error.ts';
+import { harmlessLine } from '../core/text/harmless-line.ts';
 import { childEnvironment, usualVariables } from '../process/child-environment.ts';
 import type { IsolationPlan } from '../process/isolation/isolation-plan.ts';
 import { type RunRequest, type RunResult, runToEnd } from '../process/run-to-end.ts';
@@ -98,7 +99,7 @@ export function issueVariables({ id, identifier, title }: RemovalVisit['issue'])
   return {
     BATON_ISSUE_ID: asValue(id),
     BATON_ISSUE_IDENTIFIER: asValue(identifier),
-    BATON_ISSUE_TITLE: asValue(title),
+    BATON_ISSUE_TITLE: asValue(harmlessLine(title)),
   };
 }
 

@@ -2,19 +2,11 @@ import { expect, it } from 'vitest';
 import { decideAfterExit } from '../../src/core/run/exit-decision.ts';
 import { settings } from '../fake/settings.ts';
 import { stageRun } from '../runner/stage-run.ts';
+import { treeBomb } from './tree-bomb.ts';
 
 const repository =
   'git -c init.defaultBranch=main init -q && git config user.name T && git config user.email t@example.com && ' +
   'echo x > before.txt && git add . && git commit -q -m first';
-
-/** Ten trees, each with the next one ten times: 10¹⁰ files. */
-const treeBomb = `
-blob=$(echo x | git hash-object -w --stdin)
-tree=$(for i in 0 1 2 3 4 5 6 7 8 9; do printf '100644 blob %s\\tf%s\\n' "$blob" "$i"; done | git mktree)
-for level in 1 2 3 4 5 6 7 8 9; do
-  tree=$(for i in 0 1 2 3 4 5 6 7 8 9; do printf '040000 tree %s\\td%s\\n' "$tree" "$i"; done | git mktree)
-done
-git update-ref HEAD $(echo bomb | git commit-tree $tree -p HEAD)`;
 
 const manyFiles = 'mkdir many && (cd many && seq 20001 | xargs touch)';
 

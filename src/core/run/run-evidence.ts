@@ -62,6 +62,7 @@ export type PublicationRefusal =
   | 'goes_back'
   // of the way
   | 'commits_unusable'
+  | 'too_many_files'
   | 'not_moved'
   | 'failed';
 

@@ -56,6 +56,8 @@ export class OpenQuestions {
   readonly #waiting = new Map<string, Waiting>();
   /** How many questions each run has open, including those that are being written. */
   readonly #open = new Map<string, number>();
+  /** Runs that had a question declined because too many were open. */
+  readonly #refused = new Set<string>();
   /** Questions whose agent has the answer, until the delivery is in the store. */
   readonly #delivered = new Set<string>();
   readonly #late: LateApprovals;
@@ -89,7 +91,9 @@ export class OpenQuestions {
     const { issue, runId } = run;
     const open = this.#open.get(runId) ?? 0;
     if (open >= mostOpen) {
-      logger.warn('question_refused', { issue_id: issue.id, run_id: runId });
+      // Once for each run: an agent must not be able to fill the log.
+      if (!this.#refused.has(runId)) logger.warn('question_refused', { issue_id: issue.id, run_id: runId });
+      this.#refused.add(runId);
       return null;
     }
     this.#open.set(runId, open + 1);
@@ -154,6 +158,7 @@ export class OpenQuestions {
   endRun(runId: string): void {
     for (const each of this.#waiting.values()) if (each.runId === runId) each.settle(null);
     this.#open.delete(runId);
+    this.#refused.delete(runId);
     this.#late.forget(runId);
   }
 

@@ -22,7 +22,7 @@ export async function chooseTarget(
   const { directory, within, checkout } = repository;
   const { objectFormat } = directory;
   if (within === '' && repo?.isLocal === true) {
-    const local = await localTarget(git, repo).catch((error: unknown) => {
+    const local = await localTarget(git, repo, parts.mostLocalBytes).catch((error: unknown) => {
       // Only when git says that it does not exist; after a cancellation or a timeout the caller tries again later.
       if (!(error instanceof BatonError) || error.code !== 'git_failed') throw error;
       logger.warn('salvage_redirected', {

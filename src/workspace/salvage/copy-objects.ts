@@ -1,4 +1,4 @@
-import { chmod, mkdir, rename, rm } from 'node:fs/promises';
+import { chmod, mkdir, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { BatonError } from '../../core/baton-error.ts';
 import type { Git } from '../git/git.ts';
@@ -7,6 +7,15 @@ import type { ObjectStore } from './repository.ts';
 import { unsaved } from './salvage-errors.ts';
 import type { Target } from './target.ts';
 import { flush, moveDurably } from './write-durably.ts';
+
+/** The work is too large for the person's repository; one of Baton's own can take it. */
+export class TooLargeForLocal extends Error {
+  readonly bytes: number;
+  constructor(bytes: number) {
+    super(`${bytes} bytes are too many for the repository of a person`);
+    this.bytes = bytes;
+  }
+}
 
 export interface CopyObjectsRequest {
   /** The commit that holds everything. */
@@ -42,7 +51,10 @@ export async function copyObjects(git: Git, request: CopyObjectsRequest): Promis
     args: ['pack-objects', '--revs', '--quiet', '--window=0', '--delta-base-offset', path.join(folder, 'pack')],
     stdin: wanted,
   });
-  await placePack(git, request, path.join(folder, `pack-${name.trim()}.pack`), name.trim());
+  const pack = path.join(folder, `pack-${name.trim()}.pack`);
+  const { size } = await stat(pack);
+  if (size > target.mostBytes) throw new TooLargeForLocal(size);
+  await placePack(git, request, pack, name.trim());
 
   const found = await git.ask({
     gitDir: target.gitDir,

@@ -9,15 +9,16 @@ import type { BytePath } from '../walk-folders.ts';
 import { readAgentOrigin } from './agent-origin.ts';
 import { type ArchiveParts, dropArchive, listArchives, listMembers, saveArchive, unpackArchive } from './archives.ts';
 import { chooseTarget } from './choose-target.ts';
+import { TooLargeForLocal } from './copy-objects.ts';
 import { findRepositories } from './find-repositories.ts';
 import { type Repository, readRepositories } from './repository.ts';
 import { restoreCommit } from './restore-commit.ts';
 import type { Salvage, SalvageRequest, SavedWork, SaveResult } from './salvage.ts';
 import { shownPath, unsaved } from './salvage-errors.ts';
 import type { SalvageParts } from './salvage-parts.ts';
-import { emptyTrees, saveRepository } from './save-repository.ts';
+import { emptyTrees, type SavedRepository, saveRepository } from './save-repository.ts';
 import { type SavedCommit, savedCommits } from './saved-commits.ts';
-import { allTargets, localTarget, rememberLocal } from './target.ts';
+import { allTargets, localTarget, rememberLocal, type Target } from './target.ts';
 import { unusedSubmodules } from './unused-submodules.ts';
 
 export function createSalvage(parts: SalvageParts): Salvage {
@@ -121,20 +122,25 @@ async function save(
   for (const [number, repository] of repositories.entries()) {
     request.signal?.throwIfAborted();
     const prefix = repository.within === '' ? '' : `${repository.within}/`;
+    const wanted = {
+      request,
+      repository,
+      number,
+      origin: repository.within === '' ? await originOf(repository, parts) : null,
+      forced: forced.filter((name) => name.startsWith(prefix)).map((name) => name.slice(prefix.length)),
+    };
+    const saveInto = async (target: Target, folder: string): Promise<SavedRepository> => {
+      if (!target.isOurs) await rememberLocal(places, target.gitDir);
+      const saving = { git, logger, project: parts.project, now: () => clock.now() };
+      return saveRepository({ ...wanted, target, scratch: path.join(scratch, folder) }, saving);
+    };
     const target = await chooseTarget(repository, request, parts);
-    if (!target.isOurs) await rememberLocal(places, target.gitDir);
-    const { work, insideNested } = await saveRepository(
-      {
-        request,
-        repository,
-        target,
-        number,
-        origin: repository.within === '' ? await originOf(repository, parts) : null,
-        forced: forced.filter((name) => name.startsWith(prefix)).map((name) => name.slice(prefix.length)),
-        scratch: path.join(scratch, `repository-${number}`),
-      },
-      { git, logger, project: parts.project, now: () => clock.now() },
-    );
+    const saved = saveInto(target, `repository-${number}`).catch(async (error: unknown) => {
+      if (!(error instanceof TooLargeForLocal)) throw error;
+      logger.warn('salvage_too_large', { repository: target.gitDir, workspace, bytes: error.bytes });
+      return saveInto(await chooseTarget(repository, request, { ...parts, repo: null }), `repository-${number}-own`);
+    });
+    const { work, insideNested } = await saved;
     forced.push(...insideNested.map((name) => `${prefix}${name}`));
     if (work !== null) works.push(work);
   }

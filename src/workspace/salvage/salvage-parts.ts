@@ -11,6 +11,8 @@ export interface SalvageParts extends ProcessDeps {
   readonly git: Git;
   readonly places: GitPlaces;
   readonly repo: RepositorySettings | null;
+  /** How much of one workspace goes into a local repository; the rest into the state folder. By default 100 MiB. */
+  readonly mostLocalBytes?: number | undefined;
   /** Whether a workspace that is not a repository is saved as an archive. */
   readonly archive: boolean;
   readonly findCheckout: (workspace: string) => Promise<Checkout | null>;

@@ -13,15 +13,24 @@ export interface Target {
   readonly gitDir: string;
   readonly objectFormat: ObjectFormat;
   readonly isOurs: boolean;
+  /** The largest pack that it takes at once. */
+  readonly mostBytes: number;
   /** Git directories of caches from which it borrows; their objects need not be saved. */
   readonly caches: readonly string[];
 }
+
+/** A person's repository keeps objects for ever, and an agent decides how many there are. */
+const mostLocalBytes = 100 * 1024 * 1024;
 
 /**
  * The git directory of the person's local repository, shared by its worktrees. Rejects when it does not exist; a
  * repository in a folder above is another one, and is not used.
  */
-export async function localTarget(git: Git, { location }: RepositorySettings): Promise<Target> {
+export async function localTarget(
+  git: Git,
+  { location }: RepositorySettings,
+  mostBytes = mostLocalBytes,
+): Promise<Target> {
   const dotGit = path.join(location, '.git');
   const named = (await lstatOrNull(dotGit)) === null ? location : dotGit;
   const said = await git.run({
@@ -29,7 +38,7 @@ export async function localTarget(git: Git, { location }: RepositorySettings): P
     gitDir: null,
   });
   const [gitDir = '', format] = Buffer.from(said, 'latin1').toString('utf8').trimEnd().split('\n');
-  return { gitDir, objectFormat: format === 'sha256' ? 'sha256' : 'sha1', isOurs: false, caches: [] };
+  return { gitDir, objectFormat: format === 'sha256' ? 'sha256' : 'sha1', isOurs: false, mostBytes, caches: [] };
 }
 
 export interface OwnTargetRequest {
@@ -63,7 +72,7 @@ export async function ownTarget(request: OwnTargetRequest): Promise<Target> {
     );
   }
   if (shallow !== null) await addLines(path.join(gitDir, 'shallow'), shallow.commits);
-  return { gitDir, objectFormat, isOurs: true, caches };
+  return { gitDir, objectFormat, isOurs: true, mostBytes: Number.POSITIVE_INFINITY, caches };
 }
 
 /** The existing caches of the sources with these shown locations, and those whose objects are borrowed. */

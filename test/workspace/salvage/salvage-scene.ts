@@ -16,6 +16,7 @@ export interface SceneChanges {
   /** A local repository that receives the work. */
   readonly local?: boolean;
   readonly archive?: boolean;
+  readonly mostLocalBytes?: number;
   readonly checkout?: Checkout | null;
   /** Wraps the real git. */
   readonly around?: (git: Git) => Git;
@@ -63,6 +64,7 @@ export function salvageScene(changes: SceneChanges = {}) {
     places,
     repo: changes.local === true ? { location: source, shown: source, isLocal: true } : null,
     archive: changes.archive ?? false,
+    mostLocalBytes: changes.mostLocalBytes,
     findCheckout: async () => changes.checkout ?? null,
     logger,
     daemonEnv,

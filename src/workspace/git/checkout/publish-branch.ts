@@ -11,6 +11,7 @@ import { type Git, quietFetch } from '../git.ts';
 import type { GitDirectory } from '../read/git-directory.ts';
 import { placeOutside } from '../read/place-outside.ts';
 import { readGitDirectory } from '../read/read-git-directory.ts';
+import { refuseTreeBomb } from '../shadow/refuse-tree-bomb.ts';
 import { findCommonDirectory, readBranch } from '../source/source-repository.ts';
 import type { CheckoutRecord } from './checkout-record.ts';
 
@@ -150,10 +151,27 @@ async function bring(
     return { before, objection: { code: 'branch_deleted', reason: `${branch} was deleted in the repository` } };
   }
   const objection =
+    (await whyTooLarge(agents, commit, checkout, parts)) ??
     (await copyObjects(agents, commit, common, parts)) ??
     (await whyNot(checkout, commit, before, common, parts)) ??
     (await moveBranch({ branch, commit, current: before, common }, parts));
   return { before, objection };
+}
+
+/** A tree bomb in the person's repository would hang every program that reads the branch. */
+async function whyTooLarge(
+  { objects }: GitDirectory,
+  commit: string,
+  { branch, shadow, borrowed }: CheckoutRecord,
+  { git }: PublishParts,
+): Promise<Objection | null> {
+  const call = { gitDir: shadow, borrowed: [...new Set([...objects, ...borrowed])], timeoutMs: governingMs };
+  try {
+    await refuseTreeBomb(git, call, commit);
+    return null;
+  } catch (error) {
+    return { code: 'too_many_files', reason: `Baton cannot list the files of ${branch}: ${reasonOf(error)}` };
+  }
 }
 
 /**

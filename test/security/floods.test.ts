@@ -1,0 +1,78 @@
+import { execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect, it } from 'vitest';
+import { toolBounds } from '../../src/tools/limit-calls.ts';
+import { begun } from '../orchestrator/scene.ts';
+import { memory, openTools } from '../tools/open-tools.ts';
+import { commit, git, scratchCheckouts, scratchRepository } from '../workspace/git/scratch-repository.ts';
+import { makeRepository, requestFor, salvageScene, savedBy, write } from '../workspace/salvage/salvage-scene.ts';
+import { scratchFolder } from '../workspace/scratch-folder.ts';
+import { treeBomb } from './tree-bomb.ts';
+
+it.each([
+  ['many comments', 'x', toolBounds.commentsPerRun],
+  ['large comments', 'x'.repeat(60_000), 17],
+])('an agent that writes %s is refused after a bound', async (_name, body, most) => {
+  const tracker = memory();
+  const { toolSet } = openTools(tracker);
+  let added = 0;
+  for (let time = 0; time < 400; time++) if ((await toolSet.call('comment', { body })).success) added += 1;
+  expect(added).toBe(most);
+  expect((await tracker.fetchComments?.('1'))?.comments.length).toBeLessThanOrEqual(most);
+});
+
+it('an agent that calls tools without end is refused after a bound', async () => {
+  const { toolSet, progress } = openTools();
+  for (let time = 0; time < toolBounds.callsPerRun + 500; time++) await toolSet.call('report_progress', { text: 'x' });
+  expect(progress).toHaveLength(toolBounds.callsPerRun);
+});
+
+it('refused questions of a run are one line in the log', async () => {
+  const stage = await begun();
+  const question = { kind: 'command', text: 'May I?', detail: '', fields: [] } as const;
+  for (let time = 0; time < 500; time++) void stage.runs[0]?.request.ask(question);
+  await stage.clock.advance(0);
+  expect(stage.logger.lines.filter(({ event }) => event === 'question_refused')).toHaveLength(1);
+});
+
+it('a branch with a tree bomb is not published', async () => {
+  const folder = scratchFolder();
+  const source = scratchRepository(path.join(folder, 'source'));
+  const { checkouts, workspace } = scratchCheckouts(folder, source, {});
+  const place = workspace('T-1');
+  await checkouts.make({ workspace: place, branch: 'baton/t-1' });
+  commit(place, { 'a.txt': '1\n' });
+  execFileSync('sh', ['-c', treeBomb], {
+    cwd: place,
+    env: {
+      ...process.env,
+      GIT_AUTHOR_NAME: 'A',
+      GIT_AUTHOR_EMAIL: 'a@b',
+      GIT_COMMITTER_NAME: 'A',
+      GIT_COMMITTER_EMAIL: 'a@b',
+    },
+  });
+  expect(await checkouts.publish(place)).toMatchObject({ outcome: 'refused', code: 'too_many_files' });
+  expect(git(source, 'branch', '--list', 'baton/*')).toBe('');
+});
+
+it('junk beyond a bound is saved outside of the repository of the person, and reported', async () => {
+  const mostLocalBytes = 1024 * 1024;
+  const { salvage, workspace, source, places, logger } = salvageScene({ local: true, mostLocalBytes });
+  makeRepository(source);
+  git(workspace, 'clone', '-q', source, '.');
+  const junk = Object.fromEntries([0, 1, 2, 3, 4].map((number) => [`junk-${number}`, randomBytes(mostLocalBytes / 4)]));
+  write(workspace, junk);
+  const [work] = savedBy(await salvage.save(requestFor(workspace)));
+  expect(work?.repository).toBe(places.salvage);
+  expect(logger.lines.map(({ event }) => event)).toContain('salvage_too_large');
+  expect(Number(git(source, 'count-objects', '-v').match(/size-pack: (\d+)/)?.[1])).toBeLessThan(100);
+  const restored = `${workspace}-restored`;
+  await salvage.restore(await salvage.find(work?.name ?? ''), restored);
+  for (const [name, bytes] of Object.entries(junk)) {
+    expect(existsSync(path.join(restored, name))).toBe(true);
+    expect(bytes.equals(readFileSync(path.join(restored, name)))).toBe(true);
+  }
+});
