@@ -131,6 +131,10 @@ export const errorCatalogue = {
     retryable: true,
     nextStep: 'Wait: Baton tries again when the service allows requests. `baton requests` shows what used them.',
   },
+  insecure_store: {
+    retryable: false,
+    nextStep: 'Add `?sslmode=verify-full` to the address of the database, if its server has TLS.',
+  },
   insecure_endpoint: {
     retryable: false,
     nextStep:

@@ -184,6 +184,8 @@ export const logEvents = {
   store_connection_lost: 'Lost a connection to the store.',
 
   // API, dashboard and notifications
+  api_port_taken:
+    'Another program has the port of the last start, so the API is on another port. Open pages may now reach that program.',
   api_port_not_saved: 'Failed to save the port of the API for the next start.',
   token_file_unreadable: 'Failed to read the token file, so every token is refused.',
   event_publish_failed: 'Failed to publish the state to event streams.',

@@ -62,7 +62,9 @@ export function createAgent(
     isolate: isolationOfAgent(isolate, backend, settings, account, surroundings),
   };
   const { daemonEnv: from, allowEnv, denyEnv: deny, accountEnv: add } = agentParts;
-  const secrets = secretsAmong(childEnvironment({ from, allow: [...usualVariables, ...allowEnv], deny, add }));
+  const given = childEnvironment({ from, allow: [...usualVariables, ...allowEnv], deny, add });
+  // An agent may also find what the daemon has and no agent gets, such as the key of another tracker.
+  const secrets = [...secretsAmong(given), ...secretsAmong(from)];
   return { ...backend.create(settings, agentParts, hostOf(backend, surroundings)), secrets };
 }
 

@@ -26,7 +26,9 @@ export const usualVariables: readonly string[] = [
 /** Builds a child's environment from an allow-list, so that a secret reaches a child only when the user named it. */
 export function childEnvironment(rules: ChildEnvironmentRules): ChildEnvironment {
   const candidates = [
-    ...Object.entries(rules.from).filter(([name]) => matchesAny(name, rules.allow)),
+    ...Object.entries(rules.from)
+      .filter(([name]) => matchesAny(name, rules.allow))
+      .map(([name, value]) => [name, isNamedTwice(name, rules.allow) ? value : withoutPassword(name, value)] as const),
     ...Object.entries(rules.add ?? {}),
   ];
   const environment: Record<string, string> = {};
@@ -34,6 +36,27 @@ export function childEnvironment(rules: ChildEnvironmentRules): ChildEnvironment
     if (value !== undefined && !matchesAny(name, rules.deny)) environment[name] = value;
   }
   return environment;
+}
+
+/** The user and password in the address of a proxy, which may be without a scheme. */
+const userOfProxy = /^(?<scheme>(?:[a-z\d+.-]+:\/\/)?)[^/:@]*:?(?<password>[^/]*)@/i;
+
+/** The password of a proxy, as the variable has it; null for any other variable. */
+export function proxyPassword(name: string, value: string): string | null {
+  return (isProxy(name) && userOfProxy.exec(value)?.groups?.password) || null;
+}
+
+function isProxy(name: string): boolean {
+  return /^(?:https?|all)_proxy$/i.test(name);
+}
+
+/** Among the usual variables, and named by the user as well: then it is passed on as it is. */
+function isNamedTwice(name: string, allow: readonly string[]): boolean {
+  return allow.indexOf(name) !== allow.lastIndexOf(name);
+}
+
+function withoutPassword(name: string, value: string | undefined): string | undefined {
+  return isProxy(name) ? value?.replace(userOfProxy, '$<scheme>') : value;
 }
 
 function matchesAny(name: string, patterns: readonly string[]): boolean {

@@ -23,7 +23,7 @@ describe('store and project', () => {
     const workflow = givenMemory('store: {url: "postgres://u:hunter2@h/d"}');
     expect(shownUrl(workflow)).toEqual({ key: 'store.url', value: '[secret]', origin: 'file' });
     expect(JSON.stringify(workflow)).not.toContain('hunter2');
-    expect(workflow.warnings.map(({ code }) => code)).toEqual(['literal_secret']);
+    expect(workflow.warnings.map(({ code }) => code)).toEqual(['literal_secret', 'insecure_store']);
   });
 
   it('withhold the variables of the store address from every agent', () => {

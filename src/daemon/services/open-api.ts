@@ -8,6 +8,7 @@ import { BatonError } from '../../core/baton-error.ts';
 import type { Logger } from '../../core/logger.ts';
 import type { Settings } from '../../core/settings.ts';
 import { createPeerFinder } from '../../process/sockets/socket-peer.ts';
+import { listenerUid } from '../../process/sockets/socket-table.ts';
 import { type ApiProjects, createApiProjects } from '../../server/api/api-project.ts';
 import { createApi } from '../../server/api/create-api.ts';
 import { createIdentify } from '../../server/api/identify.ts';
@@ -105,9 +106,12 @@ async function listen(
   const { host, allowedHosts } = server;
   const open = (at: number): Promise<Listener> => openListener({ host, port: at, allowedHosts, logger, clock, chance });
   if (wanted !== null) return open(wanted);
-  return open(lastPort(portFile(stateDir))).catch((error: unknown) => {
-    if (error instanceof BatonError && error.code === 'listener_failed') return open(0);
-    throw error;
+  const last = lastPort(portFile(stateDir));
+  return open(last).catch(async (error: unknown) => {
+    if (!(error instanceof BatonError) || error.code !== 'listener_failed') throw error;
+    const listener = await open(0);
+    logger.warn('api_port_taken', { port: last, uid: await listenerUid(last), new_port: listener.address.port });
+    return listener;
   });
 }
 

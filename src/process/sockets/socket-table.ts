@@ -46,6 +46,14 @@ export async function findSocketEnd(connection: LocalConnection): Promise<Socket
   return found.size === 1 ? ([...found.values()][0] ?? null) : null;
 }
 
+/** The user who listens on a port of this machine; null when none is found. */
+export async function listenerUid(port: number): Promise<number | null> {
+  // `local remote state queues timer retransmits uid`; 0A is the state of a listener.
+  const line = new RegExp(`:${portText(port)} [0-9A-F]+:0000 0A \\S+ \\S+ \\S+ +(\\d+) `);
+  const [uid] = (await readTables()).flatMap((text) => line.exec(text)?.[1] ?? []);
+  return uid === undefined ? null : Number(uid);
+}
+
 const readTables = sharedRead(() => Promise.all(tables.map((file) => readFile(file, 'utf8').catch(() => ''))));
 
 /**

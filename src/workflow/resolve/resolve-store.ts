@@ -1,6 +1,7 @@
+import { isLoopback } from '../../core/requests/endpoint.ts';
 import { Secret } from '../../core/text/secret.ts';
 import type { Surroundings } from '../workflow-context.ts';
-import { errorAt, type Report } from '../workflow-problems.ts';
+import { errorAt, type Report, warningAt } from '../workflow-problems.ts';
 import { dereference, literalSecret, lookUp, notSet } from './references.ts';
 
 const key = 'store.url';
@@ -21,6 +22,7 @@ export function resolveStoreUrl(value: string | null, surroundings: Surroundings
     if (variable !== null) report(notSet(key, variable));
     const outside = lookUp(surroundings.env, fallback)?.trim() ?? '';
     const found = outside === '' ? null : new Secret(outside);
+    warnIfReadable(outside, report);
     return { url: found, origin: found === null ? 'default' : `environment $${fallback}`, variables };
   }
   if (!/^(?:sqlite|postgres|postgresql):/.test(text)) {
@@ -28,5 +30,19 @@ export function resolveStoreUrl(value: string | null, surroundings: Surroundings
     report(errorAt(key, message, { problem: 'unsupported_scheme', allowed: ['sqlite', 'postgres'] }));
   }
   if (variable === null && /:\/\/[^/@]*:[^/@]*@/.test(text)) report(literalSecret(key, 'password'));
+  warnIfReadable(text, report);
   return { url: new Secret(text), origin, variables };
+}
+
+/** Who can change what travels to the store can act as anyone. The address is a secret, so no message shows it. */
+function warnIfReadable(address: string, report: Report): void {
+  const url = /^postgres(?:ql)?:/i.test(address) ? URL.parse(address) : null;
+  if (url === null) return;
+  const { hostname, searchParams } = url;
+  const host = searchParams.get('host') ?? hostname;
+  const isHere = host === '' || host.startsWith('/') || host.startsWith('%2F') || isLoopback(host);
+  const mode = searchParams.get('sslmode') ?? '';
+  if (isHere || ['require', 'verify-ca', 'verify-full'].includes(mode) || searchParams.get('ssl') === 'true') return;
+  const message = `${key} leads to another machine without TLS: anyone on the way can read and change the store`;
+  report(warningAt(key, message, { code: 'insecure_store' }));
 }
