@@ -19,6 +19,7 @@ export const configurationTables = [
     ['## `workspace`', 'workspace'],
     ['## `hooks`', 'hooks'],
     ['## `agent`', 'agent', 'agent.context_recovery'],
+    ['## `review`', 'review'],
     ['## `limits`', 'limits'],
     ['## `server` and `observability`', 'server', 'observability'],
     ['## `notify`', 'notify'],

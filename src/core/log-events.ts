@@ -70,6 +70,10 @@ export const logEvents = {
   status_move_failed: 'Failed to move an issue, or to find out whether to move it; a later poll tries again.',
   hold_release_failed: 'Failed to lift a hold; it is tried again.',
   retry_read_failed: 'Failed to read an issue for its retry; it is tried again.',
+  change_in_review: 'The change of an issue is in review.',
+  change_not_delivered: 'Failed to bring a change into review; it is tried again.',
+  review_move_refused: 'The tracker refused to move an issue to review; its pull request is open.',
+  pull_request_read_failed: 'Failed to read the pull request of an issue.',
   finish_write_failed: 'Failed to record that an issue finished; it is tried again.',
 
   // runs

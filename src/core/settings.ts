@@ -2,6 +2,7 @@ import type { JobName } from './cadence/job-catalogue.ts';
 import type { NotifyEvent } from './notify/notify-cause.ts';
 import type { agentKeys, limitKeys } from './settings/agent-keys.ts';
 import type { pollingKeys } from './settings/polling-keys.ts';
+import type { reviewKeys } from './settings/review-keys.ts';
 import type { notifyKeys, observabilityKeys, serverKeys } from './settings/server-keys.ts';
 import type { Resolved, Section, WrittenQuietHours } from './settings/setting.ts';
 import type { boardKeys, projectKeys, storeKeys, trackerKeys } from './settings/tracker-keys.ts';
@@ -23,6 +24,7 @@ export interface Settings {
   readonly hooks: HookSettings;
   readonly agent: AgentSettings;
   readonly limits: LimitSettings;
+  readonly review: ReviewSettings;
   readonly notify: NotifySettings;
   readonly server: Section<typeof serverKeys>;
   readonly observability: Section<typeof observabilityKeys>;
@@ -115,6 +117,8 @@ export interface AccountSettings {
 export type ContextRecoverySettings = AgentSettings['contextRecovery'];
 
 export type LimitSettings = Section<typeof limitKeys>;
+
+export type ReviewSettings = Section<typeof reviewKeys>;
 
 export type NotifySettings = Resolved<
   typeof notifyKeys,

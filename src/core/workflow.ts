@@ -27,9 +27,18 @@ export interface PromptInput {
 /**
  * Why an issue is retried: its last run ended well and it is still active, the run failed, or Baton itself cut it
  * short; or the agent's account had used up its quota, and the work continues when there is more; or a person answered
- * its question, or handed it back after working on it by hand.
+ * its question, or handed it back after working on it by hand; or its change was sent back from review. `review` starts
+ * no run: its commits become a pull request.
  */
-export type RetryKind = 'continuation' | 'failure' | 'interrupted' | 'quota' | 'answered' | 'handed_back';
+export type RetryKind =
+  | 'continuation'
+  | 'failure'
+  | 'interrupted'
+  | 'quota'
+  | 'answered'
+  | 'handed_back'
+  | 'revision'
+  | 'review';
 
 /**
  * Where the daemon gets its workflow from. `read` checks the file and returns the newest good reading; while the file

@@ -13,7 +13,7 @@ import { LeaseKeeper } from './claims/lease-keeper.ts';
 import { RetryTimers } from './claims/retry-timers.ts';
 import { Pause } from './commands/pause.ts';
 import { HeadroomWatch } from './dispatch/headroom.ts';
-import { Retries } from './dispatch/retry.ts';
+import { Retries, type RetriesParts } from './dispatch/retry.ts';
 import { skippedIssues } from './dispatch/skipped.ts';
 import { SlotFiller } from './dispatch/slot-filler.ts';
 import type { PoolMember } from './dispatch/slot-pool.ts';
@@ -26,6 +26,7 @@ import { ChangeMarks } from './poll/change-marks.ts';
 import { FinishedIssues } from './poll/finished-issues.ts';
 import { backoffMs } from './poll/pace.ts';
 import { TrackerReads } from './poll/tracker-reads.ts';
+import { deliverChange } from './review/deliver-change.ts';
 import { Accounts } from './runs/accounts.ts';
 import { Journal } from './runs/journal.ts';
 import { OpenQuestions } from './runs/open-questions.ts';
@@ -162,7 +163,8 @@ export function assemble(around: AssemblyParts) {
     inherit: (issueId) => own('inherit', inheritAll(known, [issueId])),
   });
   const startRun: Runs['start'] = (start) => runs.start(start);
-  const retries: Retries = new Retries({ ...known, startRun });
+  const deliver: RetriesParts['deliver'] = (retrying) => deliverChange(known, retrying);
+  const retries: Retries = new Retries({ ...known, startRun, deliver });
   const filler: SlotFiller = new SlotFiller({ ...known, retries, startRun });
   const queueHealth = new QueueHealth(known);
   const statusMoves = new StatusMoves(known);

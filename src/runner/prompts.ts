@@ -64,7 +64,8 @@ function needsSummary({ request, comments }: FirstPrompt): boolean {
   const isAddressed = answers.length + messages.length + (comments?.comments.length ?? 0) > 0;
   // The same attempt with a smaller budget: it begins as it did before.
   if (recovery === 'reduced_budget') return isAddressed;
-  return threadId !== null || recovery !== null || isAddressed || retryKind === 'handed_back';
+  const isNews = retryKind === 'handed_back' || retryKind === 'revision';
+  return threadId !== null || recovery !== null || isAddressed || isNews;
 }
 
 function continuesText({ retryKind, recovery, messages }: FirstPrompt['request']): string {
@@ -87,6 +88,7 @@ const reasons: Readonly<Record<RetryKind | 'revision', string>> = {
   failure: 'Your last run failed.',
   revision:
     'Your work came back to you: what is said about it stands below. The issue may have changed, so read it again.',
+  review: 'Your change is in review.',
 };
 
 /** The prompt of each turn after the first, for an agent that remembers its thread (specification 12; row 1.5). */
@@ -97,6 +99,15 @@ export function continuationPrompt(turn: number, maxTurns: number): string {
       `This is continuation turn ${turn} of ${maxTurns} in this run.`,
     ),
     '- Finish the remaining work on the issue. Do not end the turn while the issue is active unless you are really blocked.',
+  ].join('\n');
+}
+
+/** The turn after one that left work without a commit, with `agent.after_success: review`. */
+export function commitPrompt(): string {
+  return [
+    'Your last turn ended with work that is not committed.',
+    '- Commit everything that belongs to the issue on the current branch, then end the turn. Only commits reach review.',
+    '- If the work is not ready, finish it first. Remove files that do not belong to it.',
   ].join('\n');
 }
 

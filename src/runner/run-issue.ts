@@ -8,6 +8,7 @@ import { whyNotRoutable } from '../core/dispatch/eligibility.ts';
 import type { Issue } from '../core/issue/issue.ts';
 import type { Logger } from '../core/logger.ts';
 import { lastStage, type RunOutcome, type StopReason } from '../core/run/run.ts';
+import type { GitEvidence } from '../core/run/run-evidence.ts';
 import { stopOutcome } from '../core/run/stop-outcome.ts';
 import type { AccountSettings, Settings } from '../core/settings.ts';
 import { countText, usdText } from '../core/text/amount-text.ts';
@@ -19,7 +20,7 @@ import { askPerson } from './ask-person.ts';
 import { hideFromTools, hideSecrets } from './hide-secrets.ts';
 import { planSession } from './plan-session.ts';
 import { firstPrompt } from './prompts.ts';
-import { runTurns } from './run-turns.ts';
+import { runTurns, type WorkSoFar } from './run-turns.ts';
 import type { LiveRun, RunFact, Runner, RunRequest } from './runner.ts';
 import { Steering } from './steering.ts';
 import { thinEvents } from './thin-events.ts';
@@ -54,6 +55,8 @@ export interface ToolUser {
   readonly onProgress: (text: string) => void;
   /** Absent where the backend sees the usage itself. */
   readonly onUsage?: (usage: ReportedUsage) => void;
+  /** Absent unless `agent.after_success` is `review`. */
+  readonly onPropose?: (proposal: { readonly title: string; readonly body: string }) => void;
   readonly onMove: (state: string | null) => void;
   readonly onNotMoved: () => void;
   /** As `SessionRequest.ask`. */
@@ -197,6 +200,9 @@ async function runSession(run: RunParts, setup: SessionSetup): Promise<void> {
     isStillOurs: request.isStillOurs,
     onProgress: (text) => logger.info('agent_progress', { progress: text }),
     ...(agent.usageByTool ? { onUsage: (used) => reportUsage(used, live?.pid ?? null) } : {}),
+    ...(workflow.settings.agent.afterSuccess === 'review'
+      ? { onPropose: (proposal) => report({ kind: 'proposed', ...proposal }) }
+      : {}),
     onMove: (state) => report({ kind: 'moved', to: state }),
     onNotMoved: () => report({ kind: 'not_moved' }),
   });
@@ -241,6 +247,7 @@ async function runSession(run: RunParts, setup: SessionSetup): Promise<void> {
         signal,
         fingerprint,
         readFingerprint,
+        readWork: async () => workIn((await workspaces.examine(workspace.path))?.git ?? null),
         isStillToBeDone,
         onPrompt: (turn, text) => {
           const { clock } = parts;
@@ -267,6 +274,12 @@ async function runSession(run: RunParts, setup: SessionSetup): Promise<void> {
     over.abort();
     parts.toolHost?.dismiss(runId);
   }
+}
+
+function workIn(git: GitEvidence | null): WorkSoFar {
+  if (git === null) return 'none';
+  if (git.changed + git.untracked + git.conflicts > 0) return 'uncommitted';
+  return (git.ahead ?? 0) > 0 ? 'committed' : 'none';
 }
 
 interface SessionStart extends Pick<SessionRequest, 'ask' | 'tools' | 'toolAddress'> {

@@ -4,7 +4,7 @@ import { answersText } from '../core/command/answer-text.ts';
 import type { AgentQuestion } from '../core/command/question.ts';
 import { countIdleTurn, isStalemate, noIdleTurns, stalemateError } from '../core/run/stalemate.ts';
 import { harmlessLine, harmlessLines } from '../core/text/harmless-line.ts';
-import { continuationPrompt, saidText } from './prompts.ts';
+import { commitPrompt, continuationPrompt, saidText } from './prompts.ts';
 import type { RunRequest } from './runner.ts';
 import type { Steering } from './steering.ts';
 import type { TurnLimit } from './turn-limit.ts';
@@ -20,20 +20,27 @@ export interface TurnLoop {
   /** The fingerprint of the workspace before the first turn, and the function that takes it again. */
   readonly fingerprint: string | null;
   readonly readFingerprint: () => Promise<string | null>;
+  /** What the workspace has that the base lacks; only asked with `agent.after_success: review`. */
+  readonly readWork: () => Promise<WorkSoFar>;
   readonly isStillToBeDone: () => Promise<boolean>;
   /** Records the prompt of a turn before the agent gets it. */
   readonly onPrompt: (turn: number, text: string) => void;
   readonly signal: AbortSignal;
 }
 
+/** `committed`: commits and nothing else; `uncommitted`: changed files, with or without commits. */
+export type WorkSoFar = 'none' | 'committed' | 'uncommitted';
+
 /**
  * Runs turns until the issue needs no more work, the agent has no memory of earlier turns, the turns make no progress,
- * or the limit is reached. What a person answers or says always reaches the agent: it gets a turn even beyond the
- * limit.
+ * or the limit is reached. With `agent.after_success: review` a run ends as soon as all its work is committed, and an
+ * agent that left some uncommitted gets one more turn for it, whether it remembers turns or not. What a person answers
+ * or says always reaches the agent: it gets a turn even beyond the limit.
  */
 export async function runTurns(loop: TurnLoop): Promise<void> {
-  const { request, session, steering } = loop;
+  const { request, steering } = loop;
   const { maxTurns, maxIdleTurns } = request.workflow.settings.agent;
+  let isReminded = false;
   let idle = noIdleTurns(loop.fingerprint);
   let text = loop.prompt;
   for (let turn = 1; ; turn += 1) {
@@ -42,13 +49,18 @@ export async function runTurns(loop: TurnLoop): Promise<void> {
     loop.onPrompt(turn, text);
     const result = await runTurn(loop, text);
     if (result.status === 'input_required') {
-      const answer = await answerTo(result.question, loop.ask);
-      text = [...(session.remembersTurns ? [] : [loop.prompt]), answer, ...saidText(steering.take())].join('\n\n');
+      text = again(loop, await answerTo(result.question, loop.ask));
       continue;
     }
     const message = messageOf(result);
     if (message !== '') request.report({ kind: 'message', text: message });
-    if (!session.remembersTurns) return;
+    const next = await afterWork(loop, isReminded);
+    if (next === 'end') return;
+    if (next === 'remind') {
+      isReminded = true;
+      text = again(loop, commitPrompt());
+      continue;
+    }
     if (maxIdleTurns > 0) {
       const heardPerson = steering.takeHeard();
       idle = countIdleTurn(idle, { message, heardPerson, fingerprint: await loop.readFingerprint() });
@@ -59,6 +71,21 @@ export async function runTurns(loop: TurnLoop): Promise<void> {
     if (isIdle && steering.closeIfNothingIsKept()) throw stalemateError(idle);
     text = [continuationPrompt(turn + 1, maxTurns), ...saidText(steering.take())].join('\n\n');
   }
+}
+
+/** The prompt of a further turn, also for an agent that remembers none. */
+function again({ session, prompt, steering }: TurnLoop, text: string): string {
+  return [...(session.remembersTurns ? [] : [prompt]), text, ...saidText(steering.take())].join('\n\n');
+}
+
+/** What the work so far means for a run that leads to review. Without any work it goes on as every run. */
+async function afterWork(loop: TurnLoop, isReminded: boolean): Promise<'end' | 'remind' | 'go_on'> {
+  const { request, session, steering } = loop;
+  const goesOn = session.remembersTurns ? 'go_on' : 'end';
+  if (request.workflow.settings.agent.afterSuccess !== 'review') return goesOn;
+  const work = await loop.readWork();
+  if (work === 'uncommitted' && !isReminded) return (await loop.isStillToBeDone()) ? 'remind' : 'end';
+  return work !== 'none' && steering.closeIfNothingIsKept() ? 'end' : goesOn;
 }
 
 async function runTurn({ request, session, limit, signal }: TurnLoop, text: string): Promise<TurnResult> {

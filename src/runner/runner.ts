@@ -70,6 +70,8 @@ export type RunFact =
   | { readonly kind: 'moved'; readonly to: string | null }
   /** The move that was reported last was refused. */
   | { readonly kind: 'not_moved' }
+  /** The agent proposes its change, with its words for the pull request. */
+  | { readonly kind: 'proposed'; readonly title: string; readonly body: string }
   /** Read after a turn: no agent should work on the issue any more. Null: the tracker does not have it. */
   | { readonly kind: 'left'; readonly issue: Issue | null }
   /**

@@ -57,6 +57,20 @@ export const updateIssueStatus = defineTool({
   },
 });
 
+/** The agent's words for the pull request of its commits. */
+export const createPr = defineTool({
+  name: 'create_pr',
+  description:
+    'Propose your commits for review, with a title and a description for the person who reviews them. Commit your work first, ' +
+    'and end your turn afterwards: Baton then opens the pull request and moves the issue to review.',
+  changesTracker: false,
+  input: z.strictObject({ title: z.string().trim().min(1).max(200), body: z.string().trim().max(20_000).default('') }),
+  run: async ({ title, body }, { onPropose }) => {
+    onPropose?.({ title, body });
+    return 'Noted. Baton opens the pull request when your turn has ended. Only committed work is in it.';
+  },
+});
+
 /** Shows people what the agent is doing. */
 export const reportProgress = defineTool({
   name: 'report_progress',

@@ -2,13 +2,21 @@ import type { ToolAnswer, ToolSet } from '../core/tool-set.ts';
 import type { NativeTool, WrittenText } from '../tracker/tracker.ts';
 import { askPerson } from './ask-person.ts';
 import { claimLost, failureAnswer, tookTooLong, unknownTool, withdrawn } from './failure.ts';
-import { comment, getIssue, reportProgress, updateIssueStatus } from './issue-tools.ts';
+import { comment, createPr, getIssue, reportProgress, updateIssueStatus } from './issue-tools.ts';
 import { limitCalls } from './limit-calls.ts';
 import { reportUsage } from './report-usage.ts';
 import { mostOutputBytes, type Tool, type ToolContext, timeLimitMs as usualLimitMs } from './tool.ts';
 
 /** Users' prompts rely on these names: never change one. */
-const fixedTools: readonly Tool[] = [getIssue, comment, updateIssueStatus, askPerson, reportProgress, reportUsage];
+const fixedTools: readonly Tool[] = [
+  getIssue,
+  comment,
+  updateIssueStatus,
+  createPr,
+  askPerson,
+  reportProgress,
+  reportUsage,
+];
 
 /**
  * Opens the tool set of one run. What must hold:
@@ -32,9 +40,12 @@ export function openToolSet(context: ToolContext): ToolSet {
   });
 }
 
-function offeredTools({ tracker, onUsage }: ToolContext): ReadonlyMap<string, Tool> {
+function offeredTools({ tracker, onUsage, onPropose }: ToolContext): ReadonlyMap<string, Tool> {
   const own = fixedTools.filter(
-    (tool) => (!tool.changesTracker || tracker.changes !== null) && (tool !== reportUsage || onUsage !== undefined),
+    (tool) =>
+      (!tool.changesTracker || tracker.changes !== null) &&
+      (tool !== reportUsage || onUsage !== undefined) &&
+      (tool !== createPr || onPropose !== undefined),
   );
   const isFree = ({ name }: Tool): boolean => fixedTools.every((fixed) => fixed.name !== name);
   const native = (tracker.nativeTools ?? []).map(fromNative).filter(isFree);

@@ -23,6 +23,8 @@ export interface ToolContext {
   readonly onProgress: (text: string) => void;
   /** Counts what the agent says that it used; absent where its backend sees that itself. */
   readonly onUsage?: (usage: ReportedUsage) => void;
+  /** Takes the agent's words for its pull request; absent where runs do not lead to one. */
+  readonly onPropose?: (proposal: { readonly title: string; readonly body: string }) => void;
   /** The run moves its own issue to this state; null: it may move it to any state, by the tracker's own tool. */
   readonly onMove: (state: string | null) => void;
   /** The move that was reported last was not made. */

@@ -2,6 +2,7 @@ import { basename, dirname } from 'node:path';
 import type { Settings } from '../core/settings.ts';
 import { type ComparedSetting, comparedSettings } from './changed-settings.ts';
 import type { FrontMatter } from './parse-front-matter.ts';
+import { checkReview } from './resolve/check-review.ts';
 import { resolveAgent } from './resolve/resolve-agent.ts';
 import { resolveNotify } from './resolve/resolve-notify.ts';
 import { resolvePolling } from './resolve/resolve-polling.ts';
@@ -72,6 +73,7 @@ export function parseSettings(
     server: { ...plain.server, host: plain.server.host.trim() },
     secretEnvironment: [...new Set([...secrets, ...agent.secretVariables])],
   };
+  checkReview(settings, report);
   const origins = new Map([
     ...read.origins,
     ...tracker.origins,

@@ -30,7 +30,7 @@ for (const [name, attack] of Object.entries(attacks)) {
       decideAfterExit({
         identifier: 'T-1',
         outcome,
-        work: { moved: false, changed, committed: null },
+        work: { moved: false, changed, committed: null, branch: { commits: 'none' }, hasLoose: false },
         noSignalsBefore: 0,
         failuresBefore: 0,
         staleBefore: 2,

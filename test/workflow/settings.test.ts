@@ -98,6 +98,7 @@ describe('settings', () => {
     expect(workspace.root).toBe('/state/workspaces');
     expect(agent).toEqual({
       backend: 'codex',
+      afterSuccess: 'continue',
       env: [],
       isolation: 'none',
       isolationRequired: false,

@@ -27,6 +27,8 @@ const startWords: ReadonlyMap<string, string> = new Map([
   ['quota', 'after quota reset'],
   ['answered', 'with an answer'],
   ['handed_back', 'handed back'],
+  ['revision', 'sent back from review'],
+  ['review', 'brought into review'],
 ]);
 
 /** How a run started, to distinguish the runs of an issue: `first`, `retry 2`, `with an answer`. */

@@ -18,7 +18,12 @@ export function workflowText(chosen: Chosen, timeZone: string, root: string | nu
     },
     // The nights of the user who runs `init`: the file keeps them on another machine.
     polling: { mode: 'adaptive', quiet_hours: '00:00-07:00', time_zone: timeZone },
-    agent: { backend: agent.name, ...agent.init.settings(answers), max_concurrent_agents: 2 },
+    agent: {
+      backend: agent.name,
+      ...agent.init.settings(answers),
+      max_concurrent_agents: 2,
+      ...(leadsToReview(chosen) ? { after_success: 'review' } : {}),
+    },
     ...(repo === null && root === null ? {} : { workspace }),
   });
   const all = { ...comments, ...tracker.init.comments, ...agent.init.comments };
@@ -40,7 +45,8 @@ function explain(settings: Document, name: string, comment: string): void {
   });
 }
 
-function prompt({ agent, tracker }: Chosen): string {
+function prompt(chosen: Chosen): string {
+  const { agent, tracker } = chosen;
   const { toolsNote } = agent.init;
   return `You are working on {{ issue.identifier }}: {{ issue.title }}
 
@@ -48,8 +54,19 @@ function prompt({ agent, tracker }: Chosen): string {
 {% if retry_kind %}
 An earlier run did not finish this issue. Check what is already done in this directory, and continue from there.
 {% endif %}
-${howToFinish(stateAfterWork(tracker))}${toolsNote === undefined ? '' : `${toolsNote}\n`}`;
+${leadsToReview(chosen) ? howToPropose : howToFinish(stateAfterWork(tracker))}${toolsNote === undefined ? '' : `${toolsNote}\n`}`;
 }
+
+/** Pull requests of Baton's own need a repository on this machine, and a tracker that has a state for review. */
+function leadsToReview({ repo, tracker }: Chosen): boolean {
+  const isLocal = repo !== null && !/^[A-Za-z][A-Za-z0-9+.-]*:\/\/|^[^/]+:/.test(repo);
+  return isLocal && (tracker.roleStates?.review ?? null) !== null;
+}
+
+const howToPropose = `Work only in this directory. When the work is done, commit all of it on the current branch and end your turn: Baton opens a
+pull request and moves the issue to review. Only commits reach review. To give the pull request a title and a description of your
+own, call the tool \`create_pr\` before. To ask a person, use the tool \`ask_person\`.
+`;
 
 /** Every agent has to move its issue: Baton runs an issue that stays in an active state again. */
 function howToFinish(state: string): string {

@@ -22,6 +22,7 @@ export const skipReasons = {
   not_read: 'Baton failed to read it again before its start.',
   tracker_backoff: 'The tracker failed; Baton waits before it asks again.',
   not_recorded: 'Baton failed to record its start.',
+  not_delivered: 'Baton failed to bring its change into review; it tries again.',
   limit_reached: 'One of its own limits is reached.',
   no_slot: 'All slots of the project are taken.',
   no_slot_in_state: 'All slots for its state are taken.',

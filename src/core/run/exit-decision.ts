@@ -42,7 +42,16 @@ export interface WorkProduct {
   readonly changed: boolean | null;
   /** Whether it made commits; null where its workspace is not a git repository. */
   readonly committed: boolean | null;
+  /** The branch in the repository, compared with what was last in review; read only with `agent.after_success: review`. */
+  readonly branch: BranchState;
+  /** Work that is in no commit of the branch: changed files, or commits elsewhere. */
+  readonly hasLoose: boolean;
 }
+
+export type BranchState =
+  | { readonly commits: 'new' | 'none' }
+  /** The repository did not take them. */
+  | { readonly commits: 'refused'; readonly reason: string };
 
 /** What the orchestrator does with an issue after one of its runs has ended. */
 export type ExitDecision =
@@ -82,6 +91,11 @@ const longestMessageChars = 1_000;
  * | goes round in a circle | held with the code of its error and the command to continue |
  * | ended well | a quick check whether the issue is still active; held when too many in a row changed nothing |
  * | ended well again without a work product: no commit, no move, no file outside git | as above, after a wait that grows |
+ * | ended well, with `agent.after_success: review`: | |
+ * | … and left new commits on its branch | a retry of the kind `review`, at once: they become a pull request |
+ * | … and its branch was refused by the repository | held |
+ * | … and left only work that is not committed | held, after the runner has reminded the agent once |
+ * | … and left nothing | counted; held when too many in a row changed nothing; the wait grows from the first one on |
  * | found its account without quota | a retry when an account is ready; nothing is counted |
  * | failed, timed out or stalled | a wait that grows with the failures in a row; held when there were too many |
  * | died of its context window | as a failure, but the next run does something differently |
@@ -116,6 +130,9 @@ export function decideAfterExit(exit: RunExit): ExitDecision {
 
 function afterSuccess(exit: RunExit): ExitDecision {
   const { identifier, staleBefore, noSignalsBefore, work, agent, chance } = exit;
+  const isReview = agent.afterSuccess === 'review';
+  const byBranch = isReview ? afterBranch(exit) : null;
+  if (byBranch !== null) return byBranch;
   // A run that moved its issue made a change, whatever is in its workspace.
   const hasChanged = work.moved || work.changed === true;
   const staleRuns = hasChanged ? 0 : staleBefore + 1;
@@ -128,8 +145,29 @@ function afterSuccess(exit: RunExit): ExitDecision {
   const hasProduct = work.moved || (work.committed ?? hasChanged);
   const noSignals = hasProduct ? 0 : noSignalsBefore + 1;
   // Symphony checks again after a second; a second run in a row that gave nothing is not worth that hurry.
-  const delayMs = noSignals <= 1 ? continuationDelayMs : failureDelayMs(noSignals, agent.maxRetryBackoffMs, chance);
+  const delayMs =
+    noSignals === 0 || (noSignals === 1 && !isReview)
+      ? continuationDelayMs
+      : failureDelayMs(noSignals, agent.maxRetryBackoffMs, chance);
   return { action: 'retry', kind: 'continuation', failures: 0, staleRuns, noSignals, delayMs, recovery: null };
+}
+
+/** What follows from the branch; null: it has nothing new, and nothing is in its way. */
+function afterBranch({ identifier, work: { branch, moved, hasLoose } }: RunExit): ExitDecision | null {
+  if (branch.commits === 'new') {
+    const none = { failures: 0, staleRuns: 0, noSignals: 0 };
+    return { action: 'retry', kind: 'review', ...none, delayMs: 0, recovery: null };
+  }
+  // The agent decided itself what follows.
+  if (moved) return null;
+  const retry = `To continue: ${retryCommand(identifier)}`;
+  if (branch.commits === 'refused') {
+    const why = harmlessLine(branch.reason).slice(0, longestErrorChars);
+    return { action: 'hold', code: 'change_not_published', reason: `The branch was not published: ${why}. ${retry}` };
+  }
+  if (!hasLoose) return null;
+  const reason = `The last run left work that is not committed on its branch (agent.after_success: review). ${retry}`;
+  return { action: 'hold', code: 'uncommitted_work', reason };
 }
 
 /** The account waits, not the issue: no failure, no attempt. */

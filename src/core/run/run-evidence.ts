@@ -10,6 +10,8 @@ export interface RunEvidence {
   readonly git: GitEvidence | null;
   /** Missing where the workspace has no branch to publish, and until Baton has tried to publish it. */
   readonly publication?: Publication;
+  /** The agent's own words for its pull request; missing where it said none. */
+  readonly proposal?: { readonly title: string; readonly body: string };
 }
 
 /** For a run whose workspace was not examined. */
@@ -33,6 +35,8 @@ export interface Publication {
   readonly outcome: 'published' | 'nothing' | 'refused';
   /** Null when not even that could be read. */
   readonly branch: string | null;
+  /** The branch that it started from; missing in records of earlier versions. */
+  readonly base?: string;
   /** The commit of the branch in the workspace; null when it could not be read. */
   readonly commit: string | null;
   /** The commit of a published branch in the repository before; null when there was none, or it was not published. */

@@ -141,6 +141,19 @@ export const workErrors = {
     nextStep:
       'Read the messages of the agent. Make the issue clearer and run `baton issue retry ISSUE`, or move the issue on.',
   },
+  uncommitted_work: {
+    retryable: false,
+    nextStep:
+      'Commit the work in the workspace and run `baton issue retry ISSUE`, or retry with a note that says what to commit.',
+  },
+  change_not_published: {
+    retryable: false,
+    nextStep: 'Clear what is in the way of the branch in the repository, then run `baton issue retry ISSUE`.',
+  },
+  review_rounds_exhausted: {
+    retryable: false,
+    nextStep: 'Read the change and what sent it back. Then send it back yourself with a note, or close it.',
+  },
 
   // questions
   question_not_found: { retryable: false, nextStep: 'Find the question with `baton ask list`.' },

@@ -73,6 +73,10 @@ export const agentKeys = {
   max_claimed: setting('natural_number', 0, 'next tick', 'open', {
     description: 'While this many issues are claimed (running, retrying or held), no new issue starts. 0: no limit.',
   }),
+  after_success: setting(choice('continue', 'review'), 'continue', 'end of a run', 'open', {
+    description:
+      'What follows a run that ended well. `continue`: the next run, while the issue is active. `review`: its commits become a pull request, and the issue moves to review; it needs `workspace.repo`. See [review](scheduling.md#review).',
+  }),
   max_turns: setting('positive_integer', 20, 'next run', 'open', { description: 'How many turns a run may have.' }),
   max_retry_backoff_ms: setting('positive_integer', 300_000, 'next retry', 'open', {
     description: 'The longest wait before Baton repeats a failed run.',

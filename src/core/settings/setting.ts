@@ -32,6 +32,7 @@ export interface SettingTypes {
   readonly request_allowance: RequestAllowance;
   readonly account_list: readonly WrittenAccount[];
   readonly price_table: Readonly<Record<string, TokenPrice>>;
+  readonly check_list: readonly ReviewCheck[];
   readonly target_list: readonly WrittenTarget[];
 }
 
@@ -155,6 +156,15 @@ export interface WrittenAccount {
   readonly backend?: string | undefined;
   readonly env?: Readonly<Record<string, string>> | undefined;
   readonly home?: string | undefined;
+}
+
+/** A command of `review.checks`. */
+export interface ReviewCheck {
+  readonly name: string;
+  /** Shell text. */
+  readonly run: string;
+  /** Null: `review.check_timeout_ms`. */
+  readonly timeoutMs: number | null;
 }
 
 /** US dollars for a million tokens. */

@@ -2,6 +2,7 @@ import { type BatonError, toBatonError } from '../../core/baton-error.ts';
 import { type SkipReason, whyNotCandidate, whyNotRoutable } from '../../core/dispatch/eligibility.ts';
 import { stateOnceStarted, whyNoSlot } from '../../core/dispatch/slots.ts';
 import type { Issue } from '../../core/issue/issue.ts';
+import { failureDelayMs } from '../../core/run/backoff.ts';
 import type { Retrying } from '../claims/claim.ts';
 import type { Delay } from '../claims/claims.ts';
 import type { BaseParts } from '../parts.ts';
@@ -18,6 +19,8 @@ export interface RetriesParts extends StartParts, PaceParts, Pick<BaseParts, 'cl
   readonly pool: PoolMember | null;
   readonly isCleaning: (issueId: string) => boolean;
   readonly startRun: (start: RunStart) => void;
+  /** Brings the change of an issue into review; returns the issue afterwards, null when it is gone. */
+  readonly deliver: (retrying: Retrying) => Promise<Issue | null>;
   /** Called when the claim of this issue was released. */
   readonly onReleased: (issue: Issue) => void;
 }
@@ -58,6 +61,8 @@ export class Retries {
     const current = claims.retrying.get(retrying.issue.id);
     // A retry that was only delayed meanwhile is still the same retry. One that is being tried finds out by itself.
     if (current?.dueAt !== retrying.dueAt || stopping.aborted) return;
+    // Its change still has to be brought into review, or left alone, by the state of the issue.
+    if (current.kind === 'review') return this.try(current);
     const refusal = fresh === null ? isGone : whyNotRoutable(fresh, source.read().workflow.settings.tracker);
     if (refusal !== null) await this.#alone(current, () => this.#release(current, fresh, refusal.text));
   }
@@ -113,6 +118,7 @@ export class Retries {
 
   async #try(retrying: Retrying): Promise<void> {
     const { claims, source, reads, headroom, stopping, isCleaning, startRun } = this.#parts;
+    if (retrying.kind === 'review') return this.#deliver(retrying);
     const { id } = retrying.issue;
     const isCurrent = (): boolean => claims.get(id) === retrying && !claims.isChanging(id) && !stopping.aborted;
     const postpone = (delay: Delay): void => claims.postpone(retrying, { slotWaits: retrying.slotWaits, ...delay });
@@ -152,6 +158,28 @@ export class Retries {
     const full = this.#whyFull(fresh);
     if (full !== null) return postpone(this.#slotWait(retrying, full));
     startRun({ issue: fresh, workflow, retry: retrying });
+  }
+
+  /** Needs no slot and no agent. It also happens while nothing may start: the work is done. */
+  async #deliver(retrying: Retrying): Promise<void> {
+    const { claims, deliver, logger, source, stopping } = this.#parts;
+    const { id, identifier } = retrying.issue;
+    const isCurrent = (): boolean => claims.get(id) === retrying && !claims.isChanging(id) && !stopping.aborted;
+    try {
+      const issue = await deliver(retrying);
+      if (isCurrent()) await this.#release(retrying, issue, 'its change is in review');
+    } catch (thrown) {
+      if (!isCurrent()) return;
+      const error = toBatonError(thrown);
+      logger.warn('change_not_delivered', { issue_id: id, issue_identifier: identifier, error });
+      const failedReads = retrying.failedReads + 1;
+      const delayMs = failureDelayMs(failedReads, source.read().workflow.settings.agent.maxRetryBackoffMs, 0);
+      const why = {
+        code: 'not_delivered',
+        text: `its change could not be brought into review: ${error.message}`,
+      } as const;
+      claims.postpone(retrying, { why, delayMs, failedReads });
+    }
   }
 
   /**

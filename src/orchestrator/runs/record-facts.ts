@@ -110,15 +110,20 @@ export function recordFacts(
         return update({ lastSeen: fact.issue });
       case 'changed':
         evidence = {
+          ...evidence,
           changed: fact.changed,
           fingerprint: fact.facts?.fingerprint ?? null,
           git: fact.facts?.git ?? null,
         };
         journal.note(runId, { evidence });
-        return update({ changed: fact.changed, committed: fact.committed ?? null });
+        return update({ changed: fact.changed, committed: fact.committed ?? null, evidence });
       case 'published':
         evidence = { ...evidence, publication: fact.publication };
         parts.marks.note(id, fact.publication);
+        journal.note(runId, { evidence });
+        return update({ evidence });
+      case 'proposed':
+        evidence = { ...evidence, proposal: { title: fact.title, body: fact.body } };
         return journal.note(runId, { evidence });
     }
   };

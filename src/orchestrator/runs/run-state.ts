@@ -4,6 +4,7 @@ import type { Issue } from '../../core/issue/issue.ts';
 import type { RecoveryStep } from '../../core/run/context-recovery.ts';
 import type { LimitFinding } from '../../core/run/limits.ts';
 import type { RunStage, StopReason } from '../../core/run/run.ts';
+import { noEvidence, type RunEvidence } from '../../core/run/run-evidence.ts';
 import type { AccountSettings } from '../../core/settings.ts';
 import type { RetryKind, Workflow } from '../../core/workflow.ts';
 import type { LiveRun } from '../../runner/runner.ts';
@@ -43,6 +44,7 @@ export interface RunState {
   processMissedAt: number | null;
   usage: RunUsage;
   changed: boolean | null;
+  evidence: RunEvidence;
   /** Whether it made commits; null where that is unknown, or its workspace is not a git repository. */
   committed: boolean | null;
   warnings: readonly LimitFinding[];
@@ -80,6 +82,7 @@ export function newRunState(
     processMissedAt: null,
     usage: nothingUsed,
     changed: null,
+    evidence: noEvidence,
     committed: null,
     warnings: [],
     ownMove: null,

@@ -2,10 +2,11 @@ import { isDeepStrictEqual } from 'node:util';
 import { sleep } from '../../clock/clock.ts';
 import type { AccountState } from '../../core/account/account.ts';
 import { BatonError } from '../../core/baton-error.ts';
-import type { Issue } from '../../core/issue/issue.ts';
-import { decideAfterExit } from '../../core/run/exit-decision.ts';
+import { type Issue, isInOneOf } from '../../core/issue/issue.ts';
+import { type BranchState, decideAfterExit } from '../../core/run/exit-decision.ts';
 import { decideAboutRun, endsHold } from '../../core/run/reconcile-decision.ts';
 import type { RunOutcome } from '../../core/run/run.ts';
+import type { RunEvidence } from '../../core/run/run-evidence.ts';
 import type { RetryKind } from '../../core/workflow.ts';
 import type { RunFinish } from '../../store/tables/runs.ts';
 import type { Running } from '../claims/claim.ts';
@@ -23,7 +24,10 @@ import type { RunTotals } from './run-totals.ts';
 import type { Spending } from './spending.ts';
 
 export interface SettleParts
-  extends Pick<BaseParts, 'chance' | 'clock' | 'logger' | 'requestTick' | 'source' | 'stopping' | 'trackerFor'> {
+  extends Pick<
+    BaseParts,
+    'chance' | 'clock' | 'logger' | 'project' | 'requestTick' | 'source' | 'stopping' | 'store' | 'trackerFor'
+  > {
   readonly reads: TrackerReads;
   readonly candidates: Candidates;
   readonly claims: Claims;
@@ -67,7 +71,13 @@ export async function settleRun(parts: SettleParts, running: Running, outcome: R
     errorCode: error?.code ?? null,
     errorMessage: error?.message ?? null,
   };
-  const decided = { outcome, end, dice: chance.next(), isHeldForLogin: isHeldForLogin(parts, runId, after) };
+  const decided = {
+    outcome,
+    end,
+    dice: chance.next(),
+    isHeldForLogin: isHeldForLogin(parts, runId, after),
+    branch: await readBranch(parts, running, outcome),
+  };
   const exit: Exit = { ...decided, seen: await readIssue(parts, running, decided) };
   for (let waitMs = firstRetryMs; ; waitMs = Math.min(waitMs * 2, longestRetryMs)) {
     const isLast = stopping.aborted;
@@ -91,6 +101,7 @@ interface Exit {
   readonly end: RunFinish;
   readonly dice: number;
   readonly isHeldForLogin: boolean;
+  readonly branch: BranchState;
   /** The issue as read after the exit; null: the tracker does not have it. Absent: not read, the known record counts. */
   readonly seen?: Issue | null | undefined;
 }
@@ -122,6 +133,33 @@ async function readIssue(parts: SettleParts, running: Running, exit: Exit): Prom
   } finally {
     answered.abort();
   }
+}
+
+/** The branch of the issue, compared with what was last in review. While the store does not answer, git's word counts. */
+async function readBranch(
+  { source, store, project, logger }: SettleParts,
+  running: Running,
+  { end }: RunOutcome,
+): Promise<BranchState> {
+  const { publication, git } = running.evidence;
+  const { afterSuccess } = source.read().workflow.settings.agent;
+  if (afterSuccess !== 'review' || end !== 'succeeded' || publication === undefined) return { commits: 'none' };
+  const { outcome, commit, reason } = publication;
+  if (outcome === 'refused') return { commits: 'refused', reason: reason ?? '' };
+  const hasCommits = outcome === 'published' || (git?.ahead ?? 0) > 0;
+  if (!hasCommits || commit === null) return { commits: 'none' };
+  try {
+    const [latest] = await store.pullRequests.latestOfIssues(project, [running.issue.id]);
+    return { commits: latest?.headCommit === commit ? 'none' : 'new' };
+  } catch (error) {
+    logger.warn('pull_request_read_failed', { ...named(running), error });
+    return { commits: outcome === 'published' ? 'new' : 'none' };
+  }
+}
+
+function hasLoose({ git, publication }: RunEvidence): boolean {
+  const files = git === null ? 0 : git.changed + git.untracked + git.conflicts;
+  return files > 0 || (publication?.elsewhere ?? null) !== null;
 }
 
 /** Returns the next step; null when the claim is not ours any more. */
@@ -156,7 +194,11 @@ function nextStepOf(parts: SettleParts, running: Running, exit: Exit): Following
   const { step, streaks } = stepByOutcome(parts, running, exit);
   const { seen } = exit;
   if (seen === undefined || step.action === 'release') return { step, streaks };
-  const about = decideAboutRun(seen, parts.source.read().workflow.settings.tracker);
+  const { tracker } = parts.source.read().workflow.settings;
+  // An agent that moved its issue to review itself still has a change to propose.
+  const isDelivery = step.action === 'retry' && step.retry.kind === 'review';
+  if (isDelivery && seen !== null && isInOneOf(tracker.reviewStates)(seen)) return { step, streaks };
+  const about = decideAboutRun(seen, tracker);
   const isOver = about.action === 'stop' && (step.action !== 'hold' || endsHold(step.hold.code, about.reason));
   return isOver ? { step: { action: 'release' }, streaks: noStreaks } : { step, streaks };
 }
@@ -164,7 +206,7 @@ function nextStepOf(parts: SettleParts, running: Running, exit: Exit): Following
 function stepByOutcome(
   { source, clock, accounts }: SettleParts,
   running: Running,
-  { outcome, end, dice, isHeldForLogin: isForLogin }: Exit,
+  { outcome, end, dice, branch, isHeldForLogin: isForLogin }: Exit,
 ): Following {
   const { issue, runId, holdAfterwards } = running;
   const before: Streaks = running.before ?? noStreaks;
@@ -176,7 +218,13 @@ function stepByOutcome(
     staleBefore: before.staleRuns,
     quotaWaitsBefore: before.quotaWaits,
     noSignalsBefore: before.noSignals,
-    work: { moved: running.ownMove !== null, changed: running.changed, committed: running.committed },
+    work: {
+      moved: running.ownMove !== null,
+      changed: running.changed,
+      committed: running.committed,
+      branch,
+      hasLoose: hasLoose(running.evidence),
+    },
     quotaReadyInMs: accounts.readyInMs(agent),
     isHeldForLogin: isForLogin,
     lastRecovery: running.recovery,
@@ -214,7 +262,7 @@ function stepByOutcome(
 
 /** A success or a failure changes the attempt; a run that only waited keeps its attempt. */
 function attemptAfter(kind: RetryKind, failures: number, before: number | null): number | null {
-  if (kind === 'continuation') return 1;
+  if (kind === 'continuation' || kind === 'review') return 1;
   return kind === 'failure' ? failures : before;
 }
 

@@ -1,6 +1,7 @@
 import type { BackendProfile, ImpliedDefault } from '../../core/backend-profile.ts';
 import { agentKeys, limitKeys } from '../../core/settings/agent-keys.ts';
 import { jobKeys, pollingKeys, type TimedJob } from '../../core/settings/polling-keys.ts';
+import { reviewKeys } from '../../core/settings/review-keys.ts';
 import { notifyKeys, observabilityKeys, serverKeys, unsupportedKeys } from '../../core/settings/server-keys.ts';
 import type { Section, Setting, SettingTable } from '../../core/settings/setting.ts';
 import { boardKeys, projectKeys, storeKeys, trackerKeys } from '../../core/settings/tracker-keys.ts';
@@ -19,6 +20,7 @@ const sections = {
   hooks: hookKeys,
   agent: agentKeys,
   limits: limitKeys,
+  review: reviewKeys,
   notify: notifyKeys,
   server: serverKeys,
   observability: observabilityKeys,

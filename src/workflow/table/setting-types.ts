@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { notifyEvents } from '../../core/notify/notify-cause.ts';
-import type { Choice, SettingTypes, TokenPrice } from '../../core/settings/setting.ts';
+import type { Choice, ReviewCheck, SettingTypes, TokenPrice } from '../../core/settings/setting.ts';
 
 /** How a value may be written in the file: the schema that reads it, and its description for messages. */
 export interface SettingType<T = unknown> {
@@ -77,6 +77,16 @@ const account = z.strictObject({
   env: z.record(z.string().regex(environmentName), z.string()).optional(),
   home: z.string().optional(),
 });
+
+/** A name is a key of the store and a word on the screens; a command without one is its own name. */
+const longestCheckName = 80;
+const check = z.union([
+  words.transform((run): ReviewCheck => ({ name: run.trim().slice(0, longestCheckName), run, timeoutMs: null })),
+  z
+    .strictObject({ name: words.max(longestCheckName), run: words, timeout_ms: positive.optional() })
+    .transform(({ name, run, timeout_ms }): ReviewCheck => ({ name, run, timeoutMs: timeout_ms ?? null })),
+]);
+const checkList = z.array(check).refine((checks) => new Set(checks.map(({ name }) => name)).size === checks.length);
 
 const events = z.array(z.enum(notifyEvents)).min(1).optional();
 const address = { url: words, events, allow_insecure_endpoint: flag.optional() };
@@ -185,6 +195,11 @@ const types: { readonly [N in keyof SettingTypes]: Omit<SettingType<SettingTypes
     schema: z.record(words, price),
     allowed: 'a map from models to prices, such as `{"*": {input: 1.25, cached_input: 0.125, output: 10}}`',
     allowedEntry: 'as in `{input: 1.25, cached_input: 0.125, output: 10}`, in US dollars, under the name of a model',
+  },
+  check_list: {
+    schema: checkList,
+    allowed: 'a list of commands with different names, such as `[npm test, {name: lint, run: npm run lint}]`',
+    allowedEntry: 'a command, or as in `{name: test, run: npm test, timeout_ms: 600000}`',
   },
   target_list: {
     schema: z.array(target),

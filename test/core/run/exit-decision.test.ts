@@ -13,8 +13,9 @@ const well: RunOutcome = { end: 'succeeded', turns: 1 };
 const badly = (end: Exclude<RunEnd, 'succeeded'>, code: ErrorCode, why = 'why'): RunOutcome => {
   return { end, turns: 1, error: new BatonError(code, why) };
 };
-const left: WorkProduct = { moved: false, changed: true, committed: true };
-const nothing: WorkProduct = { moved: false, changed: false, committed: false };
+const none = { branch: { commits: 'none' }, hasLoose: false } as const;
+const left: WorkProduct = { moved: false, changed: true, committed: true, ...none };
+const nothing: WorkProduct = { moved: false, changed: false, committed: false, ...none };
 const decided = (outcome: RunOutcome, known: Partial<RunExit> = {}) =>
   decideAfterExit({
     identifier: 'BAT-1',
@@ -92,7 +93,7 @@ describe('a run that ended well without a work product', () => {
     ['that made a commit', { ...nothing, committed: true }, 9, 0, 1_000],
     ['that moved its issue', { ...nothing, moved: true }, 9, 0, 1_000],
     ['that changed files where there is no git', { ...nothing, changed: true, committed: null }, 9, 0, 1_000],
-    ['whose workspace cannot be examined', { moved: false, changed: null, committed: null }, 1, 2, 20_000],
+    ['whose workspace cannot be examined', { ...nothing, changed: null, committed: null }, 1, 2, 20_000],
   ])('%s is never held for it, only checked later', (_what, work, noSignalsBefore, noSignals, delayMs) => {
     const unlimited = { ...agent, maxStaleRuns: 0 };
     const decision = decided(well, { work, noSignalsBefore, agent: unlimited });
@@ -166,6 +167,49 @@ describe('a failed run', () => {
     // biome-ignore lint/suspicious/noControlCharactersInRegex: that there are none is the point.
     expect(decision.reason).not.toMatch(/[\u0000-\u001f]/);
     expect(decision.reason).toMatch(/baton issue retry BAT-1$/);
+  });
+});
+
+describe('a run that ended well, with `agent.after_success: review`', () => {
+  const review = { ...agent, afterSuccess: 'review' as const, maxStaleRuns: 3 };
+  const commits = { ...nothing, changed: true, committed: true, branch: { commits: 'new' } as const };
+  const refused = { commits: 'refused', reason: 'main is\nchecked out' } as const;
+  const delivered = { action: 'retry', kind: 'review', delayMs: 0, failures: 0, staleRuns: 0, noSignals: 0 };
+  const after = (work: WorkProduct, known: Partial<RunExit> = {}) => decided(well, { agent: review, work, ...known });
+
+  // @conforms 4.32, 4.47, 4.64
+  it('and left new commits goes to review at once, and every count is reset', () => {
+    const before = { failuresBefore: 2, staleBefore: 2, noSignalsBefore: 5 };
+    expect(after(commits, before)).toMatchObject(delivered);
+    expect(after({ ...commits, hasLoose: true })).toMatchObject(delivered);
+    expect(after({ ...commits, moved: true })).toMatchObject(delivered);
+  });
+
+  it('and moved its issue without new commits is respected', () => {
+    const work = { ...nothing, moved: true, hasLoose: true };
+    expect(after(work, { staleBefore: 2 })).toMatchObject({ kind: 'continuation', staleRuns: 0, delayMs: 1_000 });
+    expect(after({ ...work, branch: refused })).toMatchObject({ kind: 'continuation', staleRuns: 0 });
+  });
+
+  it('whose branch was refused is held with the reason', () => {
+    const reason = telling('main is checked out', 'baton issue retry BAT-1');
+    expect(after({ ...nothing, branch: refused })).toEqual({ action: 'hold', code: 'change_not_published', reason });
+  });
+
+  it('and left only work that is not committed is held', () => {
+    const reason = telling('agent.after_success', 'baton issue retry BAT-1');
+    const work = { ...nothing, changed: true, hasLoose: true };
+    expect(after(work)).toEqual({ action: 'hold', code: 'uncommitted_work', reason });
+  });
+
+  it('and changed nothing is counted, waits from the first time on, and is held in the end', () => {
+    expect(after(nothing)).toMatchObject({ kind: 'continuation', staleRuns: 1, noSignals: 1, delayMs: 10_000 });
+    expect(after({ ...nothing, changed: null }, { staleBefore: 1 })).toMatchObject({ staleRuns: 2 });
+    expect(after(nothing, { staleBefore: 2 })).toMatchObject({ action: 'hold', code: 'no_progress' });
+  });
+
+  it('and left new commits continues without review by the rule of Symphony', () => {
+    expect(decided(well, { work: commits })).toMatchObject({ kind: 'continuation', delayMs: 1_000 });
   });
 });
 

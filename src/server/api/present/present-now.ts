@@ -86,6 +86,8 @@ const retryWords: Readonly<Record<ReadModel['retrying'][number]['kind'], string>
   quota: 'the quota of its account was used up',
   answered: 'a person answered',
   handed_back: 'a person handed it back',
+  revision: 'its change was sent back',
+  review: 'its change is being brought into review',
 };
 
 /** The issues finished at that time or later, the latest first. */

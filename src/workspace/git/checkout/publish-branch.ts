@@ -44,14 +44,14 @@ const governingMs = 20_000;
 const governingBytes = 16 * 1024 * 1024;
 
 export async function publishBranch(checkout: CheckoutRecord, parts: PublishParts): Promise<PublishResult> {
-  const { branch, published, baseCommit, start } = checkout;
+  const { branch, base, published, baseCommit, start } = checkout;
   // Other kinds of source are the agent's to push to.
   if (!path.isAbsolute(checkout.repository)) return { publication: null, published };
   const agents = await readOwn(checkout);
   const isReadable = !('reason' in agents);
   const commit = isReadable ? commitOf(agents, branch) : null;
   const elsewhere = isReadable ? await findWorkElsewhere(agents, commit, checkout, parts.git) : null;
-  const seen = { branch, commit, before: null, reason: null, elsewhere };
+  const seen = { branch, base, commit, before: null, reason: null, elsewhere };
   const refused = (why: Objection): PublishResult => ({
     publication: { ...seen, outcome: 'refused', ...why },
     published,

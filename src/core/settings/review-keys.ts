@@ -1,0 +1,24 @@
+import { mergeMethods } from '../pull/pull-request.ts';
+import { choice, setting } from './setting.ts';
+
+/** The section `review`: how a change is reviewed and merged. It counts with `agent.after_success: review`. */
+export const reviewKeys = {
+  host: setting(choice('local', 'github'), 'local', 'end of a run', 'guarded', {
+    description:
+      'Where pull requests are. `local`: in Baton itself, for a repository on this machine. `github` has no effect yet.',
+  }),
+  merge_method: setting(choice(...mergeMethods), 'merge', 'at once', 'open', {
+    description: 'How a change enters its base.',
+  }),
+  max_rounds: setting('positive_integer', 5, 'at once', 'guarded_upwards', {
+    description:
+      'After a red check or a conflict has sent a change back this many times, the issue is held instead. A person may always send a change back.',
+  }),
+  checks: setting('check_list', [], 'end of a run', 'guarded', {
+    description:
+      'Commands that run on each change in a clean checkout of its commit, one at a time. A red one sends the change back to the agent.',
+  }),
+  check_timeout_ms: setting('positive_integer', 900_000, 'end of a run', 'open', {
+    description: 'How long a check may take (15 minutes), unless it has its own `timeout_ms`.',
+  }),
+};

@@ -1,0 +1,106 @@
+import { toBatonError } from '../../core/baton-error.ts';
+import { stateClass } from '../../core/dispatch/eligibility.ts';
+import { type Issue, isInOneOf } from '../../core/issue/issue.ts';
+import { stateFor } from '../../core/issue/state-role.ts';
+import type { PullRequest } from '../../core/pull/pull-request.ts';
+import type { Settings } from '../../core/settings.ts';
+import { harmlessLine, harmlessLines } from '../../core/text/harmless-line.ts';
+import type { PullRequests } from '../../pulls/pull-requests.ts';
+import type { RunRecord } from '../../store/tables/runs.ts';
+import type { Retrying } from '../claims/claim.ts';
+import type { BaseParts } from '../parts.ts';
+import type { TrackerReads } from '../poll/tracker-reads.ts';
+
+export interface DeliverParts
+  extends Pick<BaseParts, 'clock' | 'logger' | 'project' | 'source' | 'stopping' | 'store' | 'trackerFor'> {
+  readonly reads: TrackerReads;
+  /** The host of pull requests by these settings; null where there is none. */
+  readonly pullsFor: (settings: Settings) => PullRequests | null;
+}
+
+const longestTitleChars = 200;
+const longestBodyChars = 20_000;
+const caller = { job: 'review', cause: 'retry' } as const;
+
+/**
+ * Brings the published commits of an issue into review: the pull request is opened at its host, or found there; its row
+ * stands with the head; the issue is moved to review. Each step finds what an earlier try did, so a crash or an error
+ * anywhere repeats it and nothing happens twice. An issue that a person has finished, or moved elsewhere, is left alone.
+ * Returns the issue as it is afterwards, null when the tracker does not have it; the caller releases its claim. Rejects
+ * when the tracker, the host or the store does not answer: the caller tries again later.
+ */
+export async function deliverChange(parts: DeliverParts, { issue: { id } }: Retrying): Promise<Issue | null> {
+  const { store, project, source, logger, reads } = parts;
+  const { settings } = source.read().workflow;
+  const issue = (await reads.byIds([id], caller)).get(id) ?? null;
+  const pulls = parts.pullsFor(settings);
+  if (issue === null || pulls === null) return issue;
+  const { tracker } = settings;
+  const isThere = isInOneOf(tracker.reviewStates)(issue);
+  if (!isThere && stateClass(issue.state, tracker) !== 'active') return issue;
+  const [run] = await store.runs.list(project, { issueId: id, limit: 1 });
+  const publication = run?.evidence?.publication;
+  if (run === undefined || publication?.branch == null || publication.base === undefined) return issue;
+  const { branch, base } = publication;
+  const change = { branch, base, ...wordsOf(issue, run) };
+  const opened = await pulls.open(change);
+  const by = { kind: 'run', runId: run.runId } as const;
+  const at = parts.clock.now();
+  const { title, body } = change;
+  const pull = await store.pullRequests.open({
+    project,
+    issueId: id,
+    identifier: issue.identifier,
+    ...change,
+    ...opened,
+    host: pulls.host,
+    repository: settings.workspace.repo?.shown ?? '',
+    at,
+    by,
+  });
+  if (run.evidence?.proposal !== undefined && (pull.title !== title || pull.body !== body)) {
+    await pulls.update(pull, { title, body });
+    await store.pullRequests.describe(pull, { title, body });
+  }
+  const { headCommit, baseCommit } = opened;
+  await store.pullRequests.stand(pull, { headCommit, baseCommit, at, runId: run.runId });
+  const moved = isThere ? issue : await moveToReview(parts, settings, issue);
+  await store.pullRequests.moved(pull, headCommit, parts.clock.now());
+  const named = { issue_id: id, issue_identifier: issue.identifier, number: pull.number, commit: headCommit };
+  logger.info('change_in_review', named);
+  return moved;
+}
+
+/** By the tracker's rules only: a refusal means that someone moved it a moment before, and that stays. */
+async function moveToReview(
+  { trackerFor, stopping, logger, reads }: DeliverParts,
+  settings: Settings,
+  issue: Issue,
+): Promise<Issue> {
+  const { state } = stateFor('review', settings.tracker);
+  const { changes } = trackerFor(settings);
+  if (state === null || changes === null) return issue;
+  try {
+    const ask = { signal: stopping, caller, from: issue.state };
+    return await changes.moveIssue(issue.id, state, { kind: 'orchestrator' }, ask);
+  } catch (thrown) {
+    const error = toBatonError(thrown, 'tracker_request');
+    if (error.code !== 'board_move_refused') throw error;
+    logger.warn('review_move_refused', { issue_id: issue.id, issue_identifier: issue.identifier, error });
+    return issue;
+  } finally {
+    reads.forget(issue.id);
+  }
+}
+
+/** The agent's words, or those of its issue and its last message. They are an agent's: for people, never for a program. */
+function wordsOf(
+  { identifier, title }: Issue,
+  { evidence, lastMessage }: RunRecord,
+): Pick<PullRequest, 'title' | 'body'> {
+  const words = evidence?.proposal ?? { title: `${identifier}: ${title}`, body: lastMessage ?? '' };
+  return {
+    title: harmlessLine(words.title).slice(0, longestTitleChars),
+    body: harmlessLines(words.body).slice(0, longestBodyChars),
+  };
+}

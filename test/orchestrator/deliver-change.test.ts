@@ -1,0 +1,159 @@
+import { describe, expect, it } from 'vitest';
+import { BatonError } from '../../src/core/baton-error.ts';
+import type { Publication } from '../../src/core/run/run-evidence.ts';
+import { MemoryTracker } from '../../src/tracker/memory/memory-tracker.ts';
+import { fakePulls } from '../fake/fake-pulls.ts';
+import { issue } from '../fake/issues.ts';
+import { settings } from '../fake/settings.ts';
+import { SimulatedClock } from '../fake/simulated-clock.ts';
+import { begun, type Scene, type SceneOptions, type StagedRun } from './scene.ts';
+
+const hour = 3_600_000;
+const usual = settings().tracker;
+const reviewed = settings({
+  intervalMs: hour,
+  agent: { afterSuccess: 'review', maxStaleRuns: 3 },
+  tracker: { reviewStates: ['In Review'], states: { ...usual.states, review: 'In Review' } },
+});
+
+async function inReviewMode(options: SceneOptions = {}) {
+  const clock = new SimulatedClock();
+  const states = ['Backlog', 'Todo', 'In Progress', 'In Review', 'Done'];
+  const tracker = new MemoryTracker({ issues: [issue({ id: '1', title: 'Say hello' })], states, clock });
+  const at = { head: 'commit-1' };
+  const pulls = fakePulls(() => at.head);
+  const stage = await begun({ clock, tracker, settings: reviewed, pullsFor: () => pulls.as, ...options });
+  const allPulls = () => stage.store.pullRequests.list(stage.project, { limit: 10 });
+  return Object.assign(stage, { pulls, at, allPulls, stateNow: () => stateOf(tracker) });
+}
+
+async function stateOf(tracker: MemoryTracker): Promise<string | undefined> {
+  return (await tracker.fetchByIds(['1']))[0]?.state;
+}
+
+/** The agent commits, and ends without a word about its issue. */
+function commit(run: StagedRun | undefined, sha: string, change: Partial<Publication> = {}): void {
+  const git = { head: sha, branch: 'baton/t-1', ahead: 1, changed: 0, untracked: 0, conflicts: 0 };
+  run?.request.report({ kind: 'message', text: 'I said hello.' });
+  run?.request.report({
+    kind: 'changed',
+    changed: true,
+    facts: { fingerprint: sha, git },
+    committed: true,
+  });
+  const published = { outcome: 'published', branch: 'baton/t-1', base: 'main', commit: sha } as const;
+  run?.request.report({
+    kind: 'published',
+    publication: { ...published, before: null, reason: null, elsewhere: null, ...change },
+  });
+  run?.succeed();
+}
+
+const claims = (stage: Scene) => {
+  const { running, retrying, held } = stage.orchestrator.read();
+  return [running.length, retrying.length, held.length];
+};
+
+describe('an agent that commits and forgets to move its issue', () => {
+  // @conforms 4.47, 4.64
+  it('has one run; then its issue is in review with one pull request, and nothing claims it', async () => {
+    const stage = await inReviewMode();
+    commit(stage.runs[0], 'commit-1');
+    await stage.clock.advance(hour / 2);
+    expect([stage.runs.length, await stage.stateNow(), claims(stage)]).toEqual([1, 'In Review', [0, 0, 0]]);
+    expect(await stage.allPulls()).toMatchObject([
+      {
+        number: 1,
+        identifier: 'T-1',
+        title: 'T-1: Say hello',
+        body: 'I said hello.',
+        branch: 'baton/t-1',
+        base: 'main',
+        headCommit: 'commit-1',
+        movedAt: expect.any(Number),
+        openedBy: { kind: 'run', runId: stage.runs[0]?.request.runId },
+      },
+    ]);
+    expect(stage.pulls.proposed).toHaveLength(1);
+  });
+
+  it('keeps its own words for the pull request', async () => {
+    const stage = await inReviewMode();
+    stage.runs[0]?.request.report({ kind: 'proposed', title: 'Greet\nthe user', body: 'Why: asked.' });
+    commit(stage.runs[0], 'commit-1');
+    await stage.clock.advance(0);
+    expect(await stage.allPulls()).toMatchObject([{ title: 'Greet the user', body: 'Why: asked.' }]);
+  });
+
+  it('has its pull request too when it moved its issue to review itself', async () => {
+    const stage = await inReviewMode();
+    stage.runs[0]?.request.report({ kind: 'moved', to: 'In Review' });
+    const moved = issue({ id: '1', state: 'In Review' });
+    stage.tracker.put(moved);
+    stage.runs[0]?.request.report({ kind: 'left', issue: moved });
+    commit(stage.runs[0], 'commit-1');
+    await stage.clock.advance(0);
+    expect([(await stage.allPulls()).length, claims(stage)]).toEqual([1, [0, 0, 0]]);
+  });
+
+  it.each(['Done', 'Backlog'])('is left alone when a person moved its issue to %s meanwhile', async (state) => {
+    const stage = await inReviewMode();
+    stage.tracker.put(issue({ id: '1', state }));
+    commit(stage.runs[0], 'commit-1');
+    await stage.clock.advance(0);
+    expect([await stage.allPulls(), await stage.stateNow(), claims(stage)]).toEqual([[], state, [0, 0, 0]]);
+  });
+});
+
+describe('a change that cannot be brought into review', () => {
+  it('because its host does not answer waits with a reason, without a slot, and is tried again', async () => {
+    const stage = await inReviewMode();
+    stage.pulls.answers.fails = new BatonError('git_failed', 'no git');
+    commit(stage.runs[0], 'commit-1');
+    await stage.clock.advance(1_000);
+    expect(stage.orchestrator.read().retrying).toMatchObject([{ kind: 'review', waitCode: 'not_delivered' }]);
+    expect(stage.orchestrator.read().running).toEqual([]);
+    stage.pulls.answers.fails = null;
+    await stage.clock.advance(60_000);
+    expect([await stage.stateNow(), (await stage.allPulls()).length, stage.runs.length]).toEqual(['In Review', 1, 1]);
+  });
+
+  it('because the tracker does not take the move keeps its one pull request, over a restart', async () => {
+    const first = await inReviewMode();
+    const { moveIssue } = first.tracker.changes;
+    first.tracker.changes.moveIssue = async () => Promise.reject(new BatonError('tracker_status', 'HTTP 502'));
+    commit(first.runs[0], 'commit-1');
+    await first.clock.advance(1_000);
+    expect(await first.allPulls()).toMatchObject([{ movedAt: null }]);
+    first.kill();
+    first.tracker.changes.moveIssue = moveIssue;
+    const { store, clock, tracker, pulls } = first;
+    const next = await begun({ store, clock, tracker, settings: reviewed, pullsFor: () => pulls.as });
+    await clock.advance(60_000);
+    expect([await first.stateNow(), next.runs]).toEqual(['In Review', []]);
+    expect(await first.allPulls()).toMatchObject([{ number: 1, movedAt: expect.any(Number) }]);
+  });
+});
+
+describe('a run that leaves no new commit', () => {
+  it('is held when the repository did not take its branch', async () => {
+    const stage = await inReviewMode();
+    commit(stage.runs[0], 'commit-1', { outcome: 'refused', code: 'checked_out', reason: 'it is checked out' });
+    await stage.clock.advance(0);
+    expect(stage.orchestrator.read().held).toMatchObject([{ code: 'change_not_published' }]);
+  });
+
+  it('is held when it left files without a commit', async () => {
+    const stage = await inReviewMode();
+    const git = { head: 'base-1', branch: 'baton/t-1', ahead: 0, changed: 1, untracked: 0, conflicts: 0 };
+    stage.runs[0]?.request.report({
+      kind: 'changed',
+      changed: true,
+      facts: { fingerprint: 'x', git },
+      committed: false,
+    });
+    stage.runs[0]?.succeed();
+    await stage.clock.advance(0);
+    expect(stage.orchestrator.read().held).toMatchObject([{ code: 'uncommitted_work' }]);
+  });
+});

@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest';
+import { given, givenMemory, keysIn, refusal } from './given.ts';
+
+const board = (frontMatter: string) => given(`tracker: {kind: board}\n${frontMatter}`);
+const asked = 'agent: {backend: rehearsal, after_success: review}';
+
+describe('agent.after_success', () => {
+  it('is what Symphony does in a file that does not say', () => {
+    expect(givenMemory('').settings.agent.afterSuccess).toBe('continue');
+  });
+
+  it('may be review with a repository on this machine and a state for review', () => {
+    expect(board(`${asked}\nworkspace: {repo: /repo}`).settings.agent.afterSuccess).toBe('review');
+    const mapped = 'tracker: {kind: memory, states: {review: In Review}}';
+    expect(given(`${mapped}\n${asked}\nworkspace: {repo: /repo}`).settings.agent.afterSuccess).toBe('review');
+  });
+
+  it.each([
+    ['without a repository', () => board(asked)],
+    ['with a repository that hooks fill in', () => board(`${asked}\nworkspace: {repo: /repo, strategy: none}`)],
+    ['with a repository elsewhere', () => board(`${asked}\nworkspace: {repo: "https://example.org/a.git"}`)],
+    ['without a state for review', () => givenMemory(`${asked}\nworkspace: {repo: /repo}`)],
+  ])('is refused by its key %s', (_what, read) => {
+    expect(keysIn(refusal(read))).toEqual(['agent.after_success']);
+  });
+});
+
+describe('review', () => {
+  it('has defaults, and takes commands as checks', () => {
+    const { review } = givenMemory('').settings;
+    expect(review).toEqual({
+      host: 'local',
+      mergeMethod: 'merge',
+      maxRounds: 5,
+      checks: [],
+      checkTimeoutMs: 900_000,
+    });
+    const { checks } = givenMemory('review: {checks: [npm test, {name: lint, run: npm run lint, timeout_ms: 5}]}')
+      .settings.review;
+    expect(checks).toEqual([
+      { name: 'npm test', run: 'npm test', timeoutMs: null },
+      { name: 'lint', run: 'npm run lint', timeoutMs: 5 },
+    ]);
+  });
+
+  it.each([
+    ['review.host', 'review: {host: github}'],
+    ['review.checks', 'review: {checks: [npm test, npm test]}'],
+    ['review.max_rounds', 'review: {max_rounds: 0}'],
+    ['review.merge_method', 'review: {merge_method: octopus}'],
+  ])('refuses a bad %s', (key, frontMatter) => {
+    expect(keysIn(refusal(() => givenMemory(frontMatter)))[0]).toContain(key);
+  });
+});
