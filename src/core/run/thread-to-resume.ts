@@ -3,7 +3,7 @@ import type { RecoveryStep } from './context-recovery.ts';
 import type { RunEnd } from './run.ts';
 
 /** Kinds of retry in which the agent continues its own conversation, because nothing was wrong with it. */
-const resumesThread: ReadonlySet<RetryKind> = new Set(['interrupted', 'quota', 'answered', 'handed_back', 'revision']);
+const resumesThread: ReadonlySet<RetryKind> = new Set(['interrupted', 'quota', 'answered', 'handed_back']);
 
 export interface RunWithThread {
   readonly backend: string;

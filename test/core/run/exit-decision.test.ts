@@ -175,37 +175,37 @@ describe('a run that ended well, with `agent.after_success: review`', () => {
   const commits = { ...nothing, changed: true, committed: true, branch: { commits: 'new' } as const };
   const refused = { commits: 'refused', reason: 'main is\nchecked out' } as const;
   const delivered = { action: 'retry', kind: 'review', delayMs: 0, failures: 0, staleRuns: 0, noSignals: 0 };
-  const after = (work: WorkProduct, known: Partial<RunExit> = {}) => decided(well, { agent: review, work, ...known });
+  const next = (work: WorkProduct, known: Partial<RunExit> = {}) => decided(well, { agent: review, work, ...known });
 
   // @conforms 4.32, 4.47, 4.64
   it('and left new commits goes to review at once, and every count is reset', () => {
     const before = { failuresBefore: 2, staleBefore: 2, noSignalsBefore: 5 };
-    expect(after(commits, before)).toMatchObject(delivered);
-    expect(after({ ...commits, hasLoose: true })).toMatchObject(delivered);
-    expect(after({ ...commits, moved: true })).toMatchObject(delivered);
+    expect(next(commits, before)).toMatchObject(delivered);
+    expect(next({ ...commits, hasLoose: true })).toMatchObject(delivered);
+    expect(next({ ...commits, moved: true })).toMatchObject(delivered);
   });
 
   it('and moved its issue without new commits is respected', () => {
     const work = { ...nothing, moved: true, hasLoose: true };
-    expect(after(work, { staleBefore: 2 })).toMatchObject({ kind: 'continuation', staleRuns: 0, delayMs: 1_000 });
-    expect(after({ ...work, branch: refused })).toMatchObject({ kind: 'continuation', staleRuns: 0 });
+    expect(next(work, { staleBefore: 2 })).toMatchObject({ kind: 'continuation', staleRuns: 0, delayMs: 1_000 });
+    expect(next({ ...work, branch: refused })).toMatchObject({ kind: 'continuation', staleRuns: 0 });
   });
 
   it('whose branch was refused is held with the reason', () => {
     const reason = telling('main is checked out', 'baton issue retry BAT-1');
-    expect(after({ ...nothing, branch: refused })).toEqual({ action: 'hold', code: 'change_not_published', reason });
+    expect(next({ ...nothing, branch: refused })).toEqual({ action: 'hold', code: 'change_not_published', reason });
   });
 
   it('and left only work that is not committed is held', () => {
     const reason = telling('agent.after_success', 'baton issue retry BAT-1');
     const work = { ...nothing, changed: true, hasLoose: true };
-    expect(after(work)).toEqual({ action: 'hold', code: 'uncommitted_work', reason });
+    expect(next(work)).toEqual({ action: 'hold', code: 'uncommitted_work', reason });
   });
 
   it('and changed nothing is counted, waits from the first time on, and is held in the end', () => {
-    expect(after(nothing)).toMatchObject({ kind: 'continuation', staleRuns: 1, noSignals: 1, delayMs: 10_000 });
-    expect(after({ ...nothing, changed: null }, { staleBefore: 1 })).toMatchObject({ staleRuns: 2 });
-    expect(after(nothing, { staleBefore: 2 })).toMatchObject({ action: 'hold', code: 'no_progress' });
+    expect(next(nothing)).toMatchObject({ kind: 'continuation', staleRuns: 1, noSignals: 1, delayMs: 10_000 });
+    expect(next({ ...nothing, changed: null }, { staleBefore: 1 })).toMatchObject({ staleRuns: 2 });
+    expect(next(nothing, { staleBefore: 2 })).toMatchObject({ action: 'hold', code: 'no_progress' });
   });
 
   it('and left new commits continues without review by the rule of Symphony', () => {
