@@ -8,7 +8,7 @@ import { type CommandFlags, connectAs, sendCommand } from '../control/submit-com
 import { exitCodes } from '../exit-codes.ts';
 import { textOrStdin } from '../issue/read-stdin.ts';
 import { jsonLine } from '../json-line.ts';
-import { forwardFolder, personGit } from './person-git.ts';
+import { finishMerge } from './person-git.ts';
 
 export interface MergeFlags extends CommandFlags {
   readonly method?: 'merge' | 'squash' | 'rebase';
@@ -107,15 +107,13 @@ export function mergePull(reference: string, flags: MergeFlags, surroundings: Su
           ...(flags.method === undefined ? {} : { method: flags.method }),
           ...(flags.ignoreChecks === true ? { ignores_checks: true } : {}),
         },
-        { ...flags, ...(flags.key === undefined ? {} : { key: flags.key }) },
+        flags,
         surroundings,
       );
     try {
       return await merge();
     } catch (thrown) {
-      const place = await forwardFolder(thrown, surroundings);
-      if (place === null) throw thrown;
-      await personGit(['merge', '--ff-only', place.commit], place.folder, surroundings);
+      if (!(await finishMerge(thrown, pull, surroundings))) throw thrown;
       // The daemon finds the change in its base, and finishes the issue.
       return await merge();
     }
