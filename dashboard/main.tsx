@@ -20,6 +20,7 @@ import './style/search.css';
 import './style/issue.css';
 import './style/waterfall.css';
 import './style/diff.css';
+import './style/review.css';
 import './style/transcript.css';
 import './style/run.css';
 

@@ -4,6 +4,7 @@ import { CostsScreen } from './costs.tsx';
 import { IssueScreen } from './issue.tsx';
 import { NowScreen } from './now.tsx';
 import { QueueScreen } from './queue.tsx';
+import { ReviewScreen } from './review.tsx';
 import { RunScreen } from './run.tsx';
 import { SearchScreen } from './search.tsx';
 import { SystemScreen } from './system.tsx';
@@ -30,5 +31,6 @@ export const screens: readonly Screen[] = [
   { path: '/system', label: 'System', key: 's', component: SystemScreen },
   { path: '/search', label: 'Search', key: null, component: SearchScreen },
   { path: '/issue/:project/:id', label: 'Issue', key: null, component: IssueScreen },
+  { path: '/review/:project/:pull', label: 'Review', key: null, component: ReviewScreen },
   { path: '/run/:project/:run', label: 'Run', key: null, component: RunScreen },
 ];

@@ -56,6 +56,11 @@ export function issueHref(project: string, identifier: string, words: Readonly<R
   return linkTo(`/issue/${encodeURIComponent(project)}/${encodeURIComponent(identifier)}`, words);
 }
 
+/** The review of an issue's newest pull request, or of one by its number. */
+export function reviewHref(project: string, pull: string): string {
+  return linkTo(`/review/${encodeURIComponent(project)}/${encodeURIComponent(pull)}`);
+}
+
 export function runHref(project: string, runId: string, words: Readonly<Record<string, string>> = {}): string {
   return linkTo(`/run/${encodeURIComponent(project)}/${encodeURIComponent(runId)}`, words);
 }

@@ -1,9 +1,11 @@
 import { useSignal } from '@preact/signals';
-import type { VNode } from 'preact';
+import { Fragment, type VNode } from 'preact';
 import { useMemo } from 'preact/hooks';
 import type { Diff } from '../../../src/client/schema/run.ts';
 import { type DiffHunk, type DiffLine, diffHunks } from '../../data/issue/diff-lines.ts';
+import type { LineComments } from '../../data/review/line-comments.ts';
 import { countWords } from '../../data/text/words.ts';
+import { LineCommentRows } from '../review/line-comment-rows.tsx';
 import { CopyButton } from '../shared/copy-button.tsx';
 import { Text } from '../shared/text.tsx';
 
@@ -18,10 +20,11 @@ const linesAtOnce = 1_500;
 interface DiffFileProps {
   readonly file: ChangedFile;
   readonly id: string;
+  readonly comments?: LineComments | undefined;
 }
 
 /** The changes in one file, line by line. */
-export function DiffFile({ file, id }: DiffFileProps): VNode {
+export function DiffFile({ file, id, comments }: DiffFileProps): VNode {
   const hunks = useMemo(() => (file.patch === null ? [] : diffHunks(file.patch)), [file.patch]);
   const count = hunks.reduce((sum, { lines }) => sum + lines.length, 0);
   const isOpen = useSignal(count <= smallFile);
@@ -50,7 +53,7 @@ export function DiffFile({ file, id }: DiffFileProps): VNode {
         <Amounts file={file} />
         <CopyButton text={file.path} label="Copy path" />
       </header>
-      {isOpen.value && <Body file={file} hunks={hunks} />}
+      {isOpen.value && <Body file={file} hunks={hunks} comments={comments} />}
       {!isOpen.value && <p class="quiet-text">{countWords(count, 'line', 'lines')}, folded.</p>}
     </section>
   );
@@ -74,7 +77,13 @@ export function Amounts({ file }: { readonly file: ChangedFile }): VNode {
   );
 }
 
-function Body({ file, hunks }: { readonly file: ChangedFile; readonly hunks: readonly DiffHunk[] }): VNode {
+interface BodyProps {
+  readonly file: ChangedFile;
+  readonly hunks: readonly DiffHunk[];
+  readonly comments: LineComments | undefined;
+}
+
+function Body({ file, hunks, comments }: BodyProps): VNode {
   const most = useSignal(linesAtOnce);
   if (file.patch === null)
     return <p class="empty">This file is binary or too large to show. Open it in the workspace.</p>;
@@ -83,7 +92,7 @@ function Body({ file, hunks }: { readonly file: ChangedFile; readonly hunks: rea
   let left = most.value;
   for (const [index, hunk] of hunks.entries()) {
     if (left <= 0) break;
-    drawn.push(<Hunk key={index} hunk={hunk} most={left} isFirst={index === 0} />);
+    drawn.push(<Hunk key={index} hunk={hunk} most={left} isFirst={index === 0} path={file.path} comments={comments} />);
     left -= hunk.lines.length;
   }
   return (
@@ -108,15 +117,16 @@ function Body({ file, hunks }: { readonly file: ChangedFile; readonly hunks: rea
 
 const signs: Readonly<Record<DiffLine['kind'], string>> = { same: ' ', added: '+', removed: '−', note: ' ' };
 
-function Hunk({
-  hunk,
-  most,
-  isFirst,
-}: {
+interface HunkProps {
   readonly hunk: DiffHunk;
   readonly most: number;
   readonly isFirst: boolean;
-}): VNode {
+  readonly path: string;
+  readonly comments: LineComments | undefined;
+}
+
+function Hunk({ hunk, most, isFirst, path, comments }: HunkProps): VNode {
+  const open = useSignal<number | null>(null);
   return (
     <tbody>
       {(!isFirst || hunk.place !== '') && (
@@ -130,14 +140,42 @@ function Hunk({
         </tr>
       )}
       {hunk.lines.slice(0, most).map((line, index) => (
-        <tr key={index} class={line.kind === 'note' ? 'remark' : line.kind}>
-          <td class="number">{line.before}</td>
-          <td class="number">{line.after}</td>
-          <td class="sign">{signs[line.kind]}</td>
-          <td class="text">
-            <Text text={line.text} lines />
-          </td>
-        </tr>
+        <Fragment key={index}>
+          <tr class={line.kind === 'note' ? 'remark' : line.kind}>
+            <td class="number">{line.before}</td>
+            <td class="number">
+              {comments === undefined || line.after === null ? (
+                line.after
+              ) : (
+                <button
+                  type="button"
+                  class="quiet comment-on"
+                  aria-label={`Comment on line ${line.after}`}
+                  onClick={() => {
+                    open.value = line.after;
+                  }}
+                >
+                  {line.after}
+                </button>
+              )}
+            </td>
+            <td class="sign">{signs[line.kind]}</td>
+            <td class="text">
+              <Text text={line.text} lines />
+            </td>
+          </tr>
+          {comments !== undefined && line.after !== null && (
+            <LineCommentRows
+              path={path}
+              line={line.after}
+              comments={comments}
+              isOpen={open.value === line.after}
+              onClose={() => {
+                open.value = null;
+              }}
+            />
+          )}
+        </Fragment>
       ))}
     </tbody>
   );

@@ -3,6 +3,7 @@ import { useId } from 'preact/hooks';
 import type { StreamEvent } from '../../../src/client/schema/event.ts';
 import type { Diff } from '../../../src/client/schema/run.ts';
 import { useResource } from '../../data/connection/resource.ts';
+import type { LineComments } from '../../data/review/line-comments.ts';
 import { countWords } from '../../data/text/words.ts';
 import { EmptyLine } from '../shared/empty-line.tsx';
 import { ProblemLine } from '../shared/problem-line.tsx';
@@ -12,10 +13,12 @@ import { Amounts, DiffFile } from './diff-file.tsx';
 interface DiffViewProps {
   readonly path: string;
   readonly changesWith: (event: StreamEvent) => boolean;
+  /** The comments on lines that a person writes; absent where none can be written. */
+  readonly comments?: LineComments | undefined;
 }
 
 /** The changes of a workspace against its base: the files, then each of them. */
-export function DiffView({ path, changesWith }: DiffViewProps): VNode {
+export function DiffView({ path, changesWith, comments }: DiffViewProps): VNode {
   const { resource, reload } = useResource<Diff>(path, changesWith);
   const id = useId();
   const { value, problem } = resource.value;
@@ -75,7 +78,7 @@ export function DiffView({ path, changesWith }: DiffViewProps): VNode {
         </ul>
       )}
       {files.map((file, index) => (
-        <DiffFile key={file.path} file={file} id={`${id}-${index}`} />
+        <DiffFile key={file.path} file={file} id={`${id}-${index}`} comments={comments} />
       ))}
     </div>
   );

@@ -2,7 +2,7 @@ import type { VNode } from 'preact';
 import type { NeedsYou } from '../../../src/client/schema/now.ts';
 import { type KeptRow, offeredNow } from '../../data/issue/issue-rows.ts';
 import { questionOf } from '../../data/issue/questions.ts';
-import { issueHref } from '../../data/page/router.ts';
+import { issueHref, reviewHref } from '../../data/page/router.ts';
 import { projectActionsNamed } from '../../data/text/command-words.ts';
 import { AnswerForm } from '../issue/answer-form.tsx';
 import { issueSpot, useIssueActions } from '../issue/issue-actions.tsx';
@@ -79,9 +79,11 @@ export function NeedsYouRow({ placed, place, isGone }: KeptRow<NeedsYou>): VNode
 }
 
 function ReviewLinks({ project, row }: { readonly project: string; readonly row: NeedsYou }): VNode {
+  const href =
+    row.pull === undefined ? issueHref(project, row.issue_identifier ?? '') : reviewHref(project, String(row.pull));
   return (
     <div class="actions">
-      <a class="button main" href={issueHref(project, row.issue_identifier ?? '')}>
+      <a class="button main" href={href}>
         Review
       </a>
       {row.issue_url !== null && /^https?:/u.test(row.issue_url) && (

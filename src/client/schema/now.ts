@@ -26,6 +26,8 @@ export const needsYou = row.extend({
   actions: z.array(text),
   /** Files of its published change that govern agents or CI: read them before you merge. Null: unreadable; absent: none. */
   governing: z.array(text).nullable().optional(),
+  /** For `review`: the number of its pull request; absent where it has none. */
+  pull: count.optional(),
   /** For `reload`: the content of the workflow file that the row is about. */
   revision: text.optional(),
 });

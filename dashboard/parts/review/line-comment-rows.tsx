@@ -1,0 +1,93 @@
+import type { VNode } from 'preact';
+import { useLayoutEffect, useRef } from 'preact/hooks';
+import type { LineComment, LineComments } from '../../data/review/line-comments.ts';
+import { Text } from '../shared/text.tsx';
+
+interface LineCommentRowsProps {
+  readonly path: string;
+  readonly line: number;
+  readonly comments: LineComments;
+  readonly isOpen: boolean;
+  readonly onClose: () => void;
+}
+
+/** Below a line of the change: the comments on it, and the field for a new one. */
+export function LineCommentRows({ path, line, comments, isOpen, onClose }: LineCommentRowsProps): VNode {
+  const own = comments.all.value.filter((comment) => comment.path === path && comment.line === line);
+  return (
+    <>
+      {own.map((comment, index) => (
+        <CommentRow key={index} comment={comment} onRemove={() => comments.remove(comment)} />
+      ))}
+      {isOpen && (
+        <NewCommentRow
+          line={line}
+          onClose={onClose}
+          onAdd={(text) => {
+            comments.add({ path, line, text });
+            onClose();
+          }}
+        />
+      )}
+    </>
+  );
+}
+
+function CommentRow({ comment, onRemove }: { readonly comment: LineComment; readonly onRemove: () => void }): VNode {
+  return (
+    <tr class="comment" data-part="line-comment">
+      <td colSpan={3} />
+      <td class="text">
+        <Text text={comment.text} lines />{' '}
+        <button
+          type="button"
+          class="quiet"
+          aria-label={`Remove the comment on line ${comment.line}`}
+          onClick={onRemove}
+        >
+          Remove
+        </button>
+      </td>
+    </tr>
+  );
+}
+
+interface NewCommentRowProps {
+  readonly line: number;
+  readonly onAdd: (text: string) => void;
+  readonly onClose: () => void;
+}
+
+function NewCommentRow({ line, onAdd, onClose }: NewCommentRowProps): VNode {
+  const field = useRef<HTMLTextAreaElement>(null);
+  useLayoutEffect(() => field.current?.focus(), []);
+  const add = (): void => {
+    const text = field.current?.value.trim() ?? '';
+    if (text === '') field.current?.focus();
+    else onAdd(text);
+  };
+  return (
+    <tr class="comment">
+      <td colSpan={3} />
+      <td class="text">
+        <textarea
+          ref={field}
+          rows={2}
+          aria-label={`Comment on line ${line}`}
+          onKeyDown={(event) => {
+            if (event.key === 'Escape') onClose();
+            if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) add();
+          }}
+        />
+        <div class="actions">
+          <button type="button" onClick={add}>
+            Add comment
+          </button>
+          <button type="button" class="quiet" onClick={onClose}>
+            Cancel
+          </button>
+        </div>
+      </td>
+    </tr>
+  );
+}

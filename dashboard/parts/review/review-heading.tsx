@@ -1,0 +1,70 @@
+import type { VNode } from 'preact';
+import type { PullDetail } from '../../../src/client/schema/pull.ts';
+import { issueHref } from '../../data/page/router.ts';
+import { Cost, Tokens } from '../costs/amount.tsx';
+import { CopyLine } from '../issue/issue-takeover.tsx';
+import { Fact } from '../shared/fact.tsx';
+import { Status, type Tone } from '../shared/status.tsx';
+import { Text } from '../shared/text.tsx';
+import { TimeAgo } from '../shared/time.tsx';
+
+const tones: Readonly<Record<PullDetail['status'], Tone>> = {
+  in_review: 'needs',
+  approved: 'needs',
+  sent_back: 'waiting',
+  merged: 'good',
+  closed: 'waiting',
+};
+
+/** The name of the change, its state and its facts. */
+export function ReviewHeading({ project, pull }: { readonly project: string; readonly pull: PullDetail }): VNode {
+  const { number, title, status, branch, base, head, usage, standing_since, merge, issue_identifier } = pull;
+  return (
+    <header class="issue-heading">
+      <h1 tabIndex={-1}>
+        <span class="identifier">#{number}</span> <Text text={title} />
+      </h1>
+      <dl class="line-of-facts">
+        <Fact name="issue">
+          <a href={issueHref(project, issue_identifier)}>
+            <Text text={issue_identifier} />
+          </a>
+        </Fact>
+        <Fact name="status">
+          <Status tone={tones[status]} word={status} />
+        </Fact>
+        <Fact name="branch">
+          <code>
+            <Text text={branch} />
+          </code>{' '}
+          into{' '}
+          <code>
+            <Text text={base} />
+          </code>{' '}
+          at <code>{head.slice(0, 10)}</code>
+        </Fact>
+        {merge !== null && (
+          <Fact name="merge">
+            <Text text={merge.text === '' ? 'no conflicts' : merge.text} />
+            {merge.files.length > 0 && (
+              <>
+                {' '}
+                <Text text={merge.files.join(', ')} />
+              </>
+            )}
+          </Fact>
+        )}
+        <Fact name="in review since">
+          <TimeAgo at={standing_since} />
+        </Fact>
+        <Fact name="tokens">
+          <Tokens count={usage.total_tokens} />
+        </Fact>
+        <Fact name="cost">
+          <Cost of={usage} />
+        </Fact>
+      </dl>
+      <CopyLine name="command" text={pull.checkout_command} />
+    </header>
+  );
+}
