@@ -101,6 +101,7 @@ export async function openBenchDaemon(options: BenchDaemonOptions): Promise<Benc
       workspacesFor,
       pruneSalvage,
       pullsFor: () => null,
+      runChecks: async () => {},
       refreshRequests: async () => {},
       touchedAt: () => null,
       store,

@@ -161,6 +161,8 @@ export const logEvents = {
   copy_odd_file: 'A file of workspace.copy is not a file, folder or link and was skipped.',
   branch_reused: 'The branch is already in the repository; the workspace continues it.',
   branch_published: 'Published the branch of an issue to the repository.',
+  change_sent_back: 'The checks of a change are red; it goes back to the agent.',
+  sent_back_issue_not_moved: 'Failed to move the issue of a change that was sent back; it is tried again.',
   change_merged: 'A change is in its base; its issue is done.',
   merged_issue_not_moved:
     'A change is in its base, and the tracker refused to move its issue to done. Move it in the tracker.',

@@ -28,7 +28,7 @@ import { type StateFolder, takeStateFolder } from './daemon-identity.ts';
 import { workableSource } from './guarded-source.ts';
 import { lastTouch, readHeadroom } from './machine-facts.ts';
 import { isIsolatedFromWorkflow, takeOwnEdits } from './own-edits.ts';
-import { pullsMaker } from './pull-hosts.ts';
+import { checksMaker, pullsMaker } from './pull-hosts.ts';
 import { Remote } from './remote.ts';
 import { endAllAtOnce, probeMachine, processesOf } from './run-containment.ts';
 import { createBoardWatch } from './services/board-watch.ts';
@@ -143,6 +143,7 @@ export async function createDaemon(options: DaemonOptions, surroundings: Surroun
   const workspaceParts = { ...process, workflowPath, stateDir, logger, isolationFor };
   const { resources, workspacesFor, pruneSalvage } = composeWorkspaces(workspaceParts);
   const pullsFor = pullsMaker(resources);
+  const runChecks = checksMaker({ ...process, project, store, resources, isolationFor, logger });
   const toolHost = isDaemon ? await openTools(opened, markerId, logger, surroundings) : null;
   const runEvents = createRunEvents();
   const transcripts = transcriptFiles(path.join(stateDir, 'transcripts'));
@@ -160,6 +161,7 @@ export async function createDaemon(options: DaemonOptions, surroundings: Surroun
       trackerFor,
       workspacesFor,
       pullsFor,
+      runChecks,
       store,
       transcripts,
       project,

@@ -1,7 +1,13 @@
+import type { Logger } from '../core/logger.ts';
+import type { PullRequest } from '../core/pull/pull-request.ts';
 import type { Settings } from '../core/settings.ts';
+import { planChecks, runWaitingChecks } from '../pulls/checks/run-checks.ts';
 import { pullHosts } from '../pulls/hosts.ts';
 import type { PullRequests } from '../pulls/pull-requests.ts';
+import type { Store } from '../store/store.ts';
+import type { ScriptParts } from '../workspace/hooks.ts';
 import type { WorkspaceResources } from '../workspace/workspace-resources.ts';
+import type { Isolate } from './compose-isolation.ts';
 
 /**
  * The host of the pull requests by the settings; null for a project without a repository. One per repository, because a
@@ -21,5 +27,31 @@ export function pullsMaker({
     const pulls = host.create({ repo, git, places });
     made.set(repo.location, pulls);
     return pulls;
+  };
+}
+
+export interface ChecksMakerParts extends Omit<ScriptParts, 'secretEnvironment'> {
+  readonly project: string;
+  readonly store: Store;
+  readonly resources: WorkspaceResources;
+  readonly isolationFor: (settings: Settings) => Isolate;
+  readonly logger: Logger;
+}
+
+/** Plans and runs the checks of the heads that stand in review, by the settings. */
+export function checksMaker({ resources, isolationFor, ...parts }: ChecksMakerParts) {
+  return async (settings: Settings, pulls: readonly PullRequest[], signal: AbortSignal): Promise<void> => {
+    const { workspace, hooks, review, secretEnvironment } = settings;
+    if (workspace.repo === null) return;
+    const wanted = review.checks.map(({ name, run, timeoutMs }) => ({
+      name,
+      run,
+      timeoutMs: timeoutMs ?? review.checkTimeoutMs,
+    }));
+    const { git, places } = resources;
+    const setup = workspace.setup === null ? null : { script: workspace.setup, timeoutMs: hooks.timeoutMs };
+    const checks = { ...parts, git, places, repo: workspace.repo, wanted, setup, secretEnvironment, signal };
+    for (const pull of pulls) await planChecks(checks, pull);
+    await runWaitingChecks({ ...checks, isolate: isolationFor(settings) });
   };
 }

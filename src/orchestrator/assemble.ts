@@ -27,6 +27,7 @@ import { FinishedIssues } from './poll/finished-issues.ts';
 import { backoffMs } from './poll/pace.ts';
 import { TrackerReads } from './poll/tracker-reads.ts';
 import { deliverChange } from './review/deliver-change.ts';
+import { PullWatch, type WatchPullsParts } from './review/watch-pulls.ts';
 import { Accounts } from './runs/accounts.ts';
 import { Journal } from './runs/journal.ts';
 import { OpenQuestions } from './runs/open-questions.ts';
@@ -48,6 +49,7 @@ export interface OrchestratorParts extends Omit<BaseParts, 'leaseMs' | 'notify' 
   readonly pruneSalvage: (settings: Settings) => Promise<number>;
   /** The host of pull requests; null for a project without a repository. */
   readonly pullsFor: (settings: Settings) => PullRequests | null;
+  readonly runChecks: WatchPullsParts['runChecks'];
   /** Reads which requests other daemons on the store have sent to remote services. May reject. */
   readonly refreshRequests: () => Promise<void>;
   /** When a person last touched the activity file, wall time; null when there is no such file. */
@@ -167,6 +169,7 @@ export function assemble(around: AssemblyParts) {
   const retries: Retries = new Retries({ ...known, startRun, deliver });
   const filler: SlotFiller = new SlotFiller({ ...known, retries, startRun });
   const queueHealth = new QueueHealth(known);
+  const pullWatch = new PullWatch(known);
   const statusMoves = new StatusMoves(known);
 
   claims.onChange((change) => {
@@ -186,6 +189,7 @@ export function assemble(around: AssemblyParts) {
     ...known,
     lease,
     queueHealth,
+    pullWatch,
     statusMoves,
     questions,
     retries,

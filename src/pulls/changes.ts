@@ -1,5 +1,5 @@
 import type { Author } from '../core/issue/author.ts';
-import type { PullRequest } from '../core/pull/pull-request.ts';
+import type { Merged, PullRequest } from '../core/pull/pull-request.ts';
 import type { Store } from '../store/store.ts';
 import type { PullDraft } from '../store/tables/pulls/pull-requests.ts';
 import type { MergeRequest, MergeResult, PullFacts, PullRequests } from './pull-requests.ts';
@@ -12,7 +12,12 @@ import type { MergeRequest, MergeResult, PullFacts, PullRequests } from './pull-
 export interface ChangeParts {
   readonly store: Pick<Store, 'pullRequests'>;
   readonly pulls: PullRequests;
+  /** Called with a merged change before it is recorded as merged. Rejecting leaves it open, to be found again. */
+  readonly onMerged?: (pull: PullRequest, merged: Merged) => Promise<void>;
 }
+
+/** The author where no one says who it was. */
+export const someone: Author = { kind: 'person', name: 'unknown' };
 
 /** A change to propose: the host and the store give the rest. */
 export type ChangeDraft = Omit<PullDraft, 'host' | 'hostNumber' | 'url' | 'headCommit' | 'baseCommit'>;
@@ -30,14 +35,16 @@ export async function proposeChange({ store, pulls }: ChangeParts, draft: Change
 
 /** Merges a change and records it. */
 export async function mergeChange(
-  { store, pulls }: ChangeParts,
+  { store, pulls, onMerged }: ChangeParts,
   pull: PullRequest,
   request: MergeRequest,
 ): Promise<MergeResult> {
   const result = await pulls.merge(pull, request);
   if (result.outcome === 'merged') {
     const { commit, method } = result;
-    await store.pullRequests.merged(pull, { at: request.at, by: request.by, commit, method });
+    const merged = { at: request.at, by: request.by, commit, method };
+    await onMerged?.(pull, merged);
+    await store.pullRequests.merged(pull, merged);
   }
   return result;
 }
@@ -56,7 +63,7 @@ export interface FollowedChange {
  * `someone` is the author where no one says who it was. The caller moves the issues.
  */
 export async function followChanges(
-  { store, pulls }: ChangeParts,
+  { store, pulls, onMerged }: ChangeParts,
   project: string,
   { at, someone, signal }: { readonly at: number; readonly someone: Author; readonly signal?: AbortSignal },
 ): Promise<readonly FollowedChange[]> {
@@ -66,14 +73,14 @@ export async function followChanges(
   for (const [nth, pull] of open.entries()) {
     const found = facts[nth];
     if (found === undefined) continue;
-    const effect = await record(store, pull, found, at, someone);
+    const effect = await record({ store, ...(onMerged === undefined ? {} : { onMerged }) }, pull, found, at, someone);
     followed.push({ pull: (await store.pullRequests.read(pull)) ?? pull, facts: found, effect });
   }
   return followed;
 }
 
 async function record(
-  { pullRequests }: ChangeParts['store'],
+  { store: { pullRequests }, onMerged }: Omit<ChangeParts, 'pulls'>,
   pull: PullRequest,
   facts: PullFacts,
   at: number,
@@ -83,7 +90,9 @@ async function record(
   if (merged !== null) {
     const by: Author = merged.by === null ? someone : { kind: 'person', name: merged.by };
     const { commit, method } = merged;
-    return (await pullRequests.merged(pull, { at, by, commit, method })) ? 'merged' : null;
+    const found = { at, by, commit, method };
+    await onMerged?.(pull, found);
+    return (await pullRequests.merged(pull, found)) ? 'merged' : null;
   }
   if (facts.isClosed) return (await pullRequests.close(pull, { at, by: someone })) ? 'closed' : null;
   if (headCommit === null || baseCommit === null) return null;

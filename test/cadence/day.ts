@@ -178,6 +178,7 @@ export async function beginDay(options: DayOptions = {}): Promise<Day> {
     readHeadroom: async () => ({ disk: [], memoryMb: null }),
     pruneSalvage: async () => 0,
     pullsFor: () => null,
+    runChecks: async () => {},
     refreshRequests: () => remote.refresh(),
     touchedAt: () => touch.at,
     pool: null,

@@ -77,6 +77,7 @@ export interface SceneOptions {
   readonly pool?: PoolMember;
   readonly pruneSalvage?: (settings: Settings) => Promise<number>;
   readonly pullsFor?: OrchestratorParts['pullsFor'];
+  readonly runChecks?: OrchestratorParts['runChecks'];
   readonly room?: StagedRoom;
   /** The tracker is on this machine. */
   readonly isLocal?: boolean;
@@ -143,6 +144,7 @@ export async function scene(options: SceneOptions = {}) {
     workspacesFor: () => workspaces.as,
     pruneSalvage: options.pruneSalvage ?? (async () => 0),
     pullsFor: options.pullsFor ?? (() => null),
+    runChecks: options.runChecks ?? (async () => {}),
     readHeadroom: () => room.read(),
     refreshRequests: async () => {},
     touchedAt: () => touch.at,

@@ -58,6 +58,7 @@ export function composeDaemon(world: World, incarnation: Incarnation): Orchestra
     readHeadroom: async () => ({ disk: [], memoryMb: null }),
     pruneSalvage: () => incarnation.call('salvage.prune', async () => 0),
     pullsFor: () => null,
+    runChecks: async () => {},
     pool: null,
     trial: null,
     onHealth: () => {},

@@ -20,6 +20,11 @@ export const jobCatalogue = {
     intervalMs: null,
     description: 'read the issues to work on and the issues with a run',
   },
+  pull_requests: {
+    kind: 'local',
+    intervalMs: 5_000,
+    description: 'follow open pull requests: merges, pushes and checks',
+  },
   workspace_sweep: { kind: 'remote', intervalMs: 600_000, description: 'remove workspaces of finished issues' },
   salvage_pruning: {
     kind: 'local',

@@ -131,7 +131,7 @@ export async function openStoredApi(
     poll: () => ({ isCoalesced: false }),
     storeChanged: () => {},
     diff: needsDaemon,
-    pulls: { method: () => 'merge', facts: async () => null, diff: needsDaemon },
+    pulls: { method: () => settings.review.mergeMethod, facts: async () => null, diff: needsDaemon },
     health: needsDaemon,
     salvage: needsDaemon,
   };

@@ -4,6 +4,8 @@ import type { SkipReason } from '../../core/dispatch/eligibility.ts';
 import { whyNoSlot } from '../../core/dispatch/slots.ts';
 import { isDayLimit, type LimitFinding, limitHold, limitsBeforeStart } from '../../core/run/limits.ts';
 import type { Settings } from '../../core/settings.ts';
+import type { RetryKind } from '../../core/workflow.ts';
+import { someone } from '../../pulls/changes.ts';
 import type { IssueKey } from '../../store/issue-key.ts';
 import type { StoreTables } from '../../store/store.ts';
 import type { ClaimHolder } from '../../store/tables/claims.ts';
@@ -30,6 +32,8 @@ export interface BegunRun {
   /** The runs of this issue before this one, the newest first. */
   readonly earlier: readonly RunRecord[];
   readonly account: string | null;
+  /** As requested, or `revision` for an issue whose change is in review. */
+  readonly retryKind: RetryKind | null;
   /** The words that wait for an agent of this issue, the oldest first. */
   readonly messages: readonly Message[];
   /** Comments on the issue since then may be unknown to agents; null for the first run. */
@@ -153,9 +157,19 @@ async function writeStart(
   const account = await takeAccount(tables, last);
   const messages = withinChars(await tables.messages.waiting(key, mostMessages));
   const commentsSince = (await readCommentsUntil(tables, key)) ?? firstStart(earlier);
-  await tables.runs.start({ ...record, project, host, generation, account });
+  const retryKind = record.retryKind ?? (await revisionOf(tables, key, now));
+  await tables.runs.start({ ...record, retryKind, project, host, generation, account });
   await addRuns(tables, key, 1);
-  return { isBegun: true, generation, before, earlier, account, messages, commentsSince, answers, answersBefore };
+  const words = { messages, commentsSince, answers, answersBefore };
+  return { isBegun: true, generation, before, earlier, account, retryKind, ...words };
+}
+
+/** A new run of an issue whose change is in review revises it; a change that no one sent back was moved back by hand. */
+async function revisionOf({ pullRequests }: StoreTables, key: IssueKey, now: number): Promise<'revision' | null> {
+  const pull = await pullRequests.openOfIssue(key);
+  if (pull === null) return null;
+  await pullRequests.sendBack(pull, pull.headCommit, { at: now, by: someone, kind: 'moved' });
+  return 'revision';
 }
 
 /** As many as fit, and always the first. */

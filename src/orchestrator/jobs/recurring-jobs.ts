@@ -1,6 +1,7 @@
 import { type JobName, jobCatalogue } from '../../core/cadence/job-catalogue.ts';
 import { type PaceParts, pollIntervalMs, pollNotBefore, pressureNow, trackerNow } from '../poll/pace.ts';
 import { type PollError, type PollParts, poll } from '../poll/poll.ts';
+import type { PullWatch } from '../review/watch-pulls.ts';
 import { rollUpUsage, type UsageRollupParts } from '../runs/usage-rollup.ts';
 import { checkRuns, findLostAgents, type WatchRunsParts } from '../runs/watch-runs.ts';
 import { everything, type WorkspaceSweep } from '../workspaces/sweep-workspaces.ts';
@@ -11,6 +12,7 @@ import type { QueueHealth } from './queue-health.ts';
 export interface JobParts extends PollParts, PaceParts, WatchRunsParts, UsageRollupParts, MaintenanceParts {
   readonly sweep: WorkspaceSweep;
   readonly queueHealth: QueueHealth;
+  readonly pullWatch: PullWatch;
   readonly refreshRequests: () => Promise<void>;
   readonly onPollErrors: (errors: readonly PollError[]) => void;
 }
@@ -45,6 +47,7 @@ export function recurringJobs(parts: JobParts): readonly Job[] {
         if (first !== undefined) throw first.error;
       },
     },
+    job('pull_requests', () => parts.pullWatch.run()),
     job('workspace_sweep', () => sweep(parts), { kind: remoteUnlessHere }),
     job('salvage_pruning', () => pruneSalvage(parts)),
     job('store_maintenance', () => maintainStore(parts), { scope: 'store' }),

@@ -4,10 +4,11 @@ import { type CommandAnswer, done, refused } from '../../core/command/command-an
 import { stateFor } from '../../core/issue/state-role.ts';
 import { checksVerdict, type MergeMethod, type PullRequest, pullStatus } from '../../core/pull/pull-request.ts';
 import type { Settings } from '../../core/settings.ts';
+import { mergeChange } from '../../pulls/changes.ts';
 import type { MergeRefusal, PullRequests } from '../../pulls/pull-requests.ts';
 import type { Command } from '../../store/tables/commands.ts';
 import type { BaseParts } from '../parts.ts';
-import { type FinishParts, finishChange } from './finish-change.ts';
+import { type FinishParts, finishIssue } from './finish-issue.ts';
 
 export interface DecidePullParts extends FinishParts, Pick<BaseParts, 'clock' | 'project'> {
   /** Null for a project without a repository. */
@@ -88,7 +89,7 @@ const decisions: Record<PullCommandKind, Decision> = {
   },
 
   async pr_merge(parts, pull, { at, author, payload }) {
-    const { source, store, pullsFor } = parts;
+    const { source, store, pullsFor, notify, requestTick } = parts;
     const { settings } = source.read().workflow;
     const host = pullsFor(settings);
     if (host === null) return refused('not_merged', 'This project has no repository.', { problem: 'no_repository' });
@@ -101,11 +102,15 @@ const decisions: Record<PullCommandKind, Decision> = {
     // A base that the person did not name is the current one: the host still refuses where it moves meanwhile.
     const [facts] = await host.read([pull]);
     const baseCommit = typeof payload.base === 'string' ? payload.base : (facts?.baseCommit ?? pull.baseCommit);
-    const method = (payload.method as MergeMethod | undefined) ?? 'merge';
-    const { headCommit } = pull;
-    const result = await host.merge(pull, { headCommit, baseCommit, method, by: author, at });
+    const method = (payload.method as MergeMethod | undefined) ?? settings.review.mergeMethod;
+    const result = await mergeChange(
+      { store, pulls: host, onMerged: (each, merged) => finishIssue(parts, each, merged) },
+      pull,
+      { headCommit: pull.headCommit, baseCommit, method, by: author, at },
+    );
     if (result.outcome === 'refused') return notMerged(pull, result.refusal);
-    await finishChange(parts, pull, { at, by: author, commit: result.commit, method: result.method });
+    notify();
+    requestTick();
     return done('change_merged', `${named(pull)} is merged into ${pull.base}.`, { commit: result.commit });
   },
 

@@ -5,6 +5,7 @@ import { stateFor } from '../../core/issue/state-role.ts';
 import type { PullRequest } from '../../core/pull/pull-request.ts';
 import type { Settings } from '../../core/settings.ts';
 import { harmlessLine, harmlessLines } from '../../core/text/harmless-line.ts';
+import { proposeChange } from '../../pulls/changes.ts';
 import type { PullRequests } from '../../pulls/pull-requests.ts';
 import type { RunRecord } from '../../store/tables/runs.ts';
 import type { Retrying } from '../claims/claim.ts';
@@ -43,27 +44,24 @@ export async function deliverChange(parts: DeliverParts, { issue: { id } }: Retr
   if (run === undefined || publication?.branch == null || publication.base === undefined) return issue;
   const { branch, base } = publication;
   const change = { branch, base, ...wordsOf(issue, run) };
-  const opened = await pulls.open(change);
-  const by = { kind: 'run', runId: run.runId } as const;
-  const at = parts.clock.now();
   const { title, body } = change;
-  const pull = await store.pullRequests.open({
-    project,
-    issueId: id,
-    identifier: issue.identifier,
-    ...change,
-    ...opened,
-    host: pulls.host,
-    repository: settings.workspace.repo?.shown ?? '',
-    at,
-    by,
-  });
+  const pull = await proposeChange(
+    { store, pulls },
+    {
+      project,
+      issueId: id,
+      identifier: issue.identifier,
+      ...change,
+      repository: settings.workspace.repo?.shown ?? '',
+      at: parts.clock.now(),
+      by: { kind: 'run', runId: run.runId },
+    },
+  );
   if (run.evidence?.proposal !== undefined && (pull.title !== title || pull.body !== body)) {
     await pulls.update(pull, { title, body });
     await store.pullRequests.describe(pull, { title, body });
   }
-  const { headCommit, baseCommit } = opened;
-  await store.pullRequests.stand(pull, { headCommit, baseCommit, at, runId: run.runId });
+  const { headCommit } = pull;
   const moved = isThere ? issue : await moveToReview(parts, settings, issue);
   await store.pullRequests.moved(pull, headCommit, parts.clock.now());
   const named = { issue_id: id, issue_identifier: issue.identifier, number: pull.number, commit: headCommit };

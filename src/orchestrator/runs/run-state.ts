@@ -14,7 +14,8 @@ import { nothingUsed, type RunUsage } from './run-usage.ts';
 export interface RunState {
   readonly runId: string;
   readonly attempt: number | null;
-  readonly retryKind: RetryKind | null;
+  /** Known for certain when its start is written. */
+  retryKind: RetryKind | null;
   /** What it does differently because the last run used up its context. */
   readonly recovery: RecoveryStep | null;
   /** The workflow it began with; a reload applies to the next run. */

@@ -107,6 +107,7 @@ export class Runs {
     if (!begun.isBegun) return this.#notBegun(running, begun);
     journal.runStarts(runId, begun.generation);
     running.account = accountOf(running, begun);
+    running.retryKind = begun.retryKind;
     const outcome = await this.#work(running, begun, askedAt);
     running.over.resolve();
     await settleRun(this.#parts, running, outcome);

@@ -315,6 +315,7 @@ function orchestratorOf(
     workspacesFor: () => fakeWorkspaces().as,
     pruneSalvage: async () => 0,
     pullsFor: () => null,
+    runChecks: async () => {},
     refreshRequests: async () => {},
     readHeadroom: async () => ({ disk: [{ folder: '/nowhere', freeMb: 1_000_000 }], memoryMb: 1_000_000 }),
     touchedAt: () => null,

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { BatonError } from '../../src/core/baton-error.ts';
-import type { Publication } from '../../src/core/run/run-evidence.ts';
-import { MemoryTracker } from '../../src/tracker/memory/memory-tracker.ts';
-import { fakePulls } from '../fake/fake-pulls.ts';
-import { issue } from '../fake/issues.ts';
-import { settings } from '../fake/settings.ts';
-import { SimulatedClock } from '../fake/simulated-clock.ts';
-import { begun, type Scene, type SceneOptions, type StagedRun } from './scene.ts';
+import { BatonError } from '../../../src/core/baton-error.ts';
+import type { Publication } from '../../../src/core/run/run-evidence.ts';
+import { MemoryTracker } from '../../../src/tracker/memory/memory-tracker.ts';
+import { fakePulls } from '../../fake/fake-pulls.ts';
+import { issue } from '../../fake/issues.ts';
+import { settings } from '../../fake/settings.ts';
+import { SimulatedClock } from '../../fake/simulated-clock.ts';
+import { begun, type Scene, type SceneOptions, type StagedRun } from '../scene.ts';
 
 const hour = 3_600_000;
 const usual = settings().tracker;

@@ -1,0 +1,129 @@
+import { toBatonError } from '../../core/baton-error.ts';
+import { isInOneOf } from '../../core/issue/issue.ts';
+import { stateFor } from '../../core/issue/state-role.ts';
+import { checksVerdict, type PullRequest } from '../../core/pull/pull-request.ts';
+import type { Settings } from '../../core/settings.ts';
+import { harmlessLines } from '../../core/text/harmless-line.ts';
+import { followChanges, someone } from '../../pulls/changes.ts';
+import type { PullRequests } from '../../pulls/pull-requests.ts';
+import type { BaseParts } from '../parts.ts';
+import { type FinishParts, finishIssue } from './finish-issue.ts';
+
+export interface WatchPullsParts
+  extends FinishParts,
+    Pick<BaseParts, 'chance' | 'clock' | 'own' | 'project' | 'stopping'> {
+  readonly pullsFor: (settings: Settings) => PullRequests | null;
+  /** Plans the checks of these heads and runs what has no result, one at a time. May take long. */
+  readonly runChecks: (settings: Settings, pulls: readonly PullRequest[], signal: AbortSignal) => Promise<void>;
+}
+
+/** How much of the end of a red check's output the agent gets. */
+const longestOutput = 8_000;
+
+/**
+ * Follows the open pull requests. What must hold: a change that others merged finishes its issue in their name; a head
+ * that others pushed is a new round; a head whose checks are red goes back to the agent, once, while `review.max_rounds`
+ * allows it, and otherwise stays in review for a person. Without an open pull request it reads one row.
+ */
+export class PullWatch {
+  readonly #parts: WatchPullsParts;
+  #checking: Promise<void> | null = null;
+  /** Pull requests that were sent back and whose issue may not have been moved; null: not read since the start. */
+  #unmoved: Set<number> | null = null;
+
+  constructor(parts: WatchPullsParts) {
+    this.#parts = parts;
+  }
+
+  async run(): Promise<void> {
+    const { clock, notify, project, requestTick, source, stopping, store } = this.#parts;
+    const { settings } = source.read().workflow;
+    const pulls = this.#parts.pullsFor(settings);
+    if (pulls === null || (await store.pullRequests.allOpen(project)).length === 0) return;
+    const followed = await followChanges(
+      { store, pulls, onMerged: (pull, merged) => finishIssue(this.#parts, pull, merged) },
+      project,
+      { at: clock.now(), someone, signal: stopping },
+    );
+    if (followed.some(({ effect }) => effect !== null)) {
+      notify();
+      requestTick();
+    }
+    const open = followed.map(({ pull }) => pull).filter(({ merged, closed }) => merged === null && closed === null);
+    for (const pull of open) await this.#sendBackRed(settings, pull);
+    await this.#moveBack(settings, open);
+    this.#check(settings, open);
+  }
+
+  /** Checks take long; the next pass finds their results. */
+  #check(settings: Settings, open: readonly PullRequest[]): void {
+    if (this.#checking !== null || settings.review.checks.length === 0 || open.length === 0) return;
+    const { own, runChecks, stopping } = this.#parts;
+    const standing = open.filter(({ sentBack }) => sentBack === null);
+    this.#checking = runChecks(settings, standing, stopping)
+      // The results are there: a red one goes back at once, not at the next pass.
+      .then(() => (stopping.aborted ? undefined : this.#sendBackAllRed(settings)))
+      .finally(() => {
+        this.#checking = null;
+      });
+    own('checks', this.#checking);
+  }
+
+  async #sendBackAllRed(settings: Settings): Promise<void> {
+    const { store, project } = this.#parts;
+    for (const pull of await store.pullRequests.allOpen(project)) await this.#sendBackRed(settings, pull);
+  }
+
+  async #sendBackRed(settings: Settings, pull: PullRequest): Promise<void> {
+    const { store, project, clock, chance, logger } = this.#parts;
+    if (pull.sentBack !== null || pull.movedAt === null) return;
+    const checks = await store.checks.list(pull, pull.headCommit);
+    if (checksVerdict(checks) !== 'red' || checks.some(({ result }) => result === null)) return;
+    if (pull.timesSentBack >= settings.review.maxRounds) return;
+    const red = checks.filter(({ result }) => result === 'failed' || result === 'timed_out');
+    const [at, by] = [clock.now(), { kind: 'orchestrator' } as const];
+    const isSent = await store.transaction(async (tables) => {
+      if (!(await tables.pullRequests.sendBack(pull, pull.headCommit, { at, by, kind: 'check' }))) return false;
+      for (const { name, command, result, output } of red) {
+        const how = result === 'timed_out' ? 'took too long' : 'failed';
+        const said = harmlessLines((output ?? '').slice(-longestOutput)).trim();
+        const body = `The check "${name}" (${command}) ${how}. The end of its output:\n\n${said}`;
+        const draft = { id: chance.id(), at, kind: 'check', author: by, body, commit: pull.headCommit } as const;
+        await tables.messages.leave({ project, issueId: pull.issueId }, draft);
+      }
+      return true;
+    });
+    if (!isSent) return;
+    const named = { issue_id: pull.issueId, issue_identifier: pull.identifier, pull_request: pull.number };
+    logger.info('change_sent_back', { ...named, checks: red.map(({ name }) => name) });
+    this.#unmoved?.add(pull.number);
+    await this.#moveBack(settings, [pull]);
+  }
+
+  /** Moves the issues of changes that a check sent back, until they have left review; a failure is tried again. */
+  async #moveBack(settings: Settings, open: readonly PullRequest[]): Promise<void> {
+    const { logger, trackerFor, notify, requestTick } = this.#parts;
+    const unmoved = this.#unmoved ?? new Set(open.map(({ number }) => number));
+    this.#unmoved = unmoved;
+    const tracker = trackerFor(settings);
+    const todo = stateFor('todo', settings.tracker).state ?? settings.tracker.activeStates[0];
+    for (const pull of open) {
+      const isWaiting = unmoved.has(pull.number) && (pull.sentBack === null || pull.sentBack.kind === 'check');
+      unmoved.delete(pull.number);
+      if (!isWaiting || tracker.changes === null || todo === undefined) continue;
+      try {
+        const [issue] = await tracker.fetchByIds([pull.issueId]);
+        const current = await this.#parts.store.pullRequests.read(pull);
+        if (issue === undefined || current?.sentBack?.kind !== 'check') continue;
+        if (!isInOneOf(settings.tracker.reviewStates)(issue)) continue;
+        await tracker.changes.moveIssue(pull.issueId, todo, { kind: 'orchestrator' });
+        notify();
+        requestTick();
+      } catch (thrown) {
+        unmoved.add(pull.number);
+        const named = { issue_id: pull.issueId, issue_identifier: pull.identifier };
+        logger.warn('sent_back_issue_not_moved', { ...named, error: toBatonError(thrown) });
+      }
+    }
+  }
+}

@@ -1,0 +1,145 @@
+import { describe, expect, it } from 'vitest';
+import { BatonError } from '../../../src/core/baton-error.ts';
+import type { CheckResult } from '../../../src/core/pull/pull-request.ts';
+import { fakePulls } from '../../fake/fake-pulls.ts';
+import { issue } from '../../fake/issues.ts';
+import { settings } from '../../fake/settings.ts';
+import { pullDraft } from '../../store/pull-draft.ts';
+import { type SceneOptions, scene } from '../scene.ts';
+
+const usual = settings();
+const review = { ...usual.review, maxRounds: 2, checks: [{ name: 'test', run: 'npm test', timeoutMs: null }] };
+const wanted = {
+  ...settings({
+    intervalMs: 3_600_000,
+    tracker: {
+      states: { todo: 'Todo', inProgress: null, review: 'In Review', blocked: null, done: 'Done' },
+      reviewStates: ['In Review'],
+    },
+  }),
+  review,
+};
+const pass = 10_000;
+
+/** An issue in review whose head `head-1` was moved there; its check ends as `result` says. */
+async function inReview(result: CheckResult = 'passed', options: SceneOptions = {}) {
+  const pulls = fakePulls(() => 'head-1');
+  const checked: string[] = [];
+  const stage = await scene({
+    settings: wanted,
+    issues: [issue({ id: '1', state: 'In Review' })],
+    pullsFor: () => pulls.as,
+    runChecks: async (_settings, standing) => {
+      for (const pull of standing) {
+        await stage.store.checks.plan(pull, pull.headCommit, [{ name: 'test', command: 'npm test' }]);
+        const end = { at: 1, result, exitCode: 1, output: 'expected 1, got 2' };
+        if (await stage.store.checks.end(pull, pull.headCommit, 'test', end)) checked.push(pull.headCommit);
+      }
+    },
+    ...options,
+  });
+  const pull = await stage.store.pullRequests.open(pullDraft('1', { project: stage.project, host: 'local' }));
+  await stage.store.pullRequests.moved(pull, 'head-1', 1);
+  await stage.orchestrator.start();
+  const read = () => stage.store.pullRequests.read(pull);
+  const stateNow = async () => (await stage.tracker.fetchByIds(['1']))[0]?.state;
+  return { ...stage, pulls, pull, checked, read, stateNow };
+}
+
+const merged = { commit: 'merge-1', by: 'Ada', method: null };
+
+describe('an open pull request', () => {
+  // @conforms 4.68
+  it('that someone merged elsewhere finishes its issue in their name', async () => {
+    const stage = await inReview();
+    stage.pulls.answers.facts = { merged };
+    await stage.clock.advance(pass);
+    expect(await stage.read()).toMatchObject({ merged: { by: { kind: 'person', name: 'Ada' }, commit: 'merge-1' } });
+    expect(await stage.stateNow()).toBe('Done');
+  });
+
+  it('stays open while the tracker cannot be reached, and the merge is found again', async () => {
+    const stage = await inReview();
+    const move = stage.tracker.changes.moveIssue.bind(stage.tracker.changes);
+    stage.tracker.changes.moveIssue = async () => {
+      throw new BatonError('tracker_request', 'no answer');
+    };
+    stage.pulls.answers.facts = { merged };
+    await stage.clock.advance(pass);
+    expect((await stage.read())?.merged).toBeNull();
+    stage.tracker.changes.moveIssue = move;
+    await stage.clock.advance(pass);
+    expect([(await stage.read())?.merged?.commit, await stage.stateNow()]).toEqual(['merge-1', 'Done']);
+  });
+
+  it('whose branch a person moved begins another round, with checks of its own', async () => {
+    const stage = await inReview();
+    await stage.clock.advance(pass);
+    stage.pulls.answers.facts = { headCommit: 'head-2' };
+    await stage.clock.advance(2 * pass);
+    expect((await stage.read())?.headCommit).toBe('head-2');
+    expect(await stage.store.pullRequests.rounds(stage.pull)).toHaveLength(2);
+    expect(stage.checked).toEqual(['head-1', 'head-2']);
+  });
+});
+
+describe('a red check', () => {
+  it('sends the change back once, and its words reach the next run as a revision', async () => {
+    const stage = await inReview('failed');
+    await stage.clock.advance(2 * pass);
+    expect(await stage.read()).toMatchObject({ sentBack: { kind: 'check' }, timesSentBack: 1 });
+    const { request } = stage.runs[0] ?? {};
+    expect(request).toMatchObject({ retryKind: 'revision', messages: [{ kind: 'check', commit: 'head-1' }] });
+    expect(request?.messages[0]?.body).toContain('expected 1, got 2');
+    await stage.clock.advance(2 * pass);
+    expect((await stage.read())?.timesSentBack).toBe(1);
+    expect(stage.runs).toHaveLength(1);
+  });
+
+  it('leaves the change in review for a person once review.max_rounds are used up', async () => {
+    const stage = await inReview('failed');
+    const { pullRequests } = stage.store;
+    for (const head of ['head-2', 'head-3']) {
+      const { headCommit } = (await stage.read()) ?? stage.pull;
+      await pullRequests.sendBack(stage.pull, headCommit, { at: 1, by: { kind: 'orchestrator' }, kind: 'check' });
+      await pullRequests.stand(stage.pull, { headCommit: head, baseCommit: 'base-1', at: 2, runId: null });
+      await pullRequests.moved(stage.pull, head, 3);
+    }
+    stage.pulls.answers.facts = { headCommit: 'head-3' };
+    await stage.clock.advance(2 * pass);
+    expect(stage.checked).toContain('head-3');
+    expect(await stage.read()).toMatchObject({ sentBack: null, timesSentBack: 2 });
+    expect([await stage.stateNow(), stage.runs.length]).toEqual(['In Review', 0]);
+  });
+
+  it.each(['passed', 'skipped'] as const)('is not one that %s', async (result) => {
+    const stage = await inReview(result);
+    await stage.clock.advance(2 * pass);
+    expect([(await stage.read())?.sentBack, await stage.stateNow()]).toEqual([null, 'In Review']);
+  });
+
+  it('moves its issue when the tracker answers again, also after a failure', async () => {
+    const stage = await inReview('failed');
+    const move = stage.tracker.changes.moveIssue.bind(stage.tracker.changes);
+    stage.tracker.changes.moveIssue = async () => {
+      throw new BatonError('tracker_request', 'no answer');
+    };
+    await stage.clock.advance(2 * pass);
+    expect([(await stage.read())?.sentBack?.kind, await stage.stateNow()]).toEqual(['check', 'In Review']);
+    stage.tracker.changes.moveIssue = move;
+    await stage.clock.advance(2 * pass);
+    expect(stage.runs).toHaveLength(1);
+  });
+});
+
+describe('a person who moves an issue in review back by hand', () => {
+  it('begins a revision, and the change counts as sent back', async () => {
+    const stage = await inReview();
+    await stage.clock.advance(pass);
+    await stage.tracker.changes.moveIssue('1', 'Todo', { kind: 'person', name: 'me' });
+    stage.orchestrator.refresh();
+    await stage.clock.advance(pass);
+    expect(stage.runs[0]?.request.retryKind).toBe('revision');
+    expect(await stage.read()).toMatchObject({ sentBack: { kind: 'moved' }, timesSentBack: 1 });
+  });
+});
