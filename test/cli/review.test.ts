@@ -1,0 +1,117 @@
+// @module-tag full
+import { describe, expect, it } from 'vitest';
+import { git, scratchRepository } from '../workspace/git/scratch-repository.ts';
+import { daemonHere } from './baton-here.ts';
+import { answer, refusal, runsOf, soon } from './live-daemon.ts';
+import { leaveNoPlaces, Place } from './run-baton.ts';
+
+leaveNoPlaces();
+
+/** The agent greets in capitals if its prompt has the word, commits, and never moves its issue. */
+const agent =
+  'grep -q louder && w=HELLO || w=hello; echo $w > greeting.txt; git add -A; git commit -qm "Greet with $w"';
+
+function project(checks: readonly string[] = []): { place: Place; source: string } {
+  const place = new Place({});
+  const source = scratchRepository(`${place.folder}/project`);
+  place.write('home/.gitconfig', '[user]\n\tname = A Person\n\temail = person@example.invalid\n');
+  place.write(
+    'WORKFLOW.md',
+    [
+      '---',
+      'project: {name: review}',
+      'tracker: {kind: board}',
+      'polling: {interval_ms: 300, jobs: {pull_requests: {interval_ms: 1000}}}',
+      'workspace: {root: workspaces, repo: project, base: main}',
+      `review: {checks: ${JSON.stringify(checks)}}`,
+      'agent:',
+      '  backend: command',
+      `  command: ${JSON.stringify(agent)}`,
+      '  after_success: review',
+      '---',
+      'Greet for {{ issue.identifier }}. {{ issue.description }}',
+    ].join('\n'),
+  );
+  return { place, source };
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: each test checks the part it is about.
+async function pullOf(place: Place, reference: string): Promise<any> {
+  return (await answer(place, 'pr', 'show', reference)).pull;
+}
+
+async function untilPull(place: Place, reference: string, parts: object): Promise<void> {
+  await soon(async () => {
+    expect(await pullOf(place, reference)).toMatchObject(parts);
+  });
+}
+
+async function statusOf(place: Place, issue: string): Promise<string> {
+  return (await answer(place, 'issue', 'show', issue)).issue.status;
+}
+
+describe('a change under review', { timeout: 180_000 }, () => {
+  // @conforms 4.47, 4.64, 4.68
+  it('stands there after one run, goes back with words that arrive, and is merged by one command', async () => {
+    const { place, source } = project();
+    // The base is checked out nowhere, so Baton itself may move it.
+    git(source, 'checkout', '--quiet', '--detach');
+    await answer(place, 'issue', 'add', 'Greet');
+    const daemon = await daemonHere(place);
+    await untilPull(place, 'BAT-1', { number: 1, status: 'in_review', branch: 'baton/bat-1', base: 'main' });
+    await soon(async () => expect(await statusOf(place, 'BAT-1')).toBe('review'));
+    expect(await runsOf(place)).toHaveLength(1);
+    expect((await answer(place, 'pr', 'list')).pulls).toMatchObject([{ number: 1, issue_identifier: 'BAT-1' }]);
+    expect((await answer(place, 'pr', 'diff', '1')).diff.files).toMatchObject([{ path: 'greeting.txt', added: 1 }]);
+
+    const { command } = await answer(place, 'pr', 'send-back', '1', 'Say it louder, please.');
+    expect(command).toMatchObject({ code: 'change_sent_back' });
+    await untilPull(place, '1', { status: 'in_review', times_sent_back: 1, rounds: [{ round: 1 }, { round: 2 }] });
+    expect((await runsOf(place)).map(({ retry_kind }) => retry_kind)).toEqual([null, 'revision']);
+    expect(git(source, 'show', 'baton/bat-1:greeting.txt')).toBe('HELLO');
+    const since = await answer(place, 'pr', 'diff', '1', '--since-round', '1');
+    expect(since.diff.files).toMatchObject([{ path: 'greeting.txt', added: 1, removed: 1 }]);
+
+    await soon(async () => expect(await statusOf(place, 'BAT-1')).toBe('review'));
+    expect((await answer(place, 'pr', 'approve', '1')).command).toMatchObject({ code: 'change_approved' });
+    expect((await answer(place, 'pr', 'merge', '1')).command).toMatchObject({ code: 'change_merged' });
+    expect(git(source, 'show', 'main:greeting.txt')).toBe('HELLO');
+    expect(await statusOf(place, 'BAT-1')).toBe('done');
+    expect(await pullOf(place, '1')).toMatchObject({ status: 'merged', merged: { method: 'merge' } });
+    await daemon.stop();
+    expect(await runsOf(place)).toHaveLength(2);
+  });
+
+  // @conforms 4.68
+  it('that a person merges with git itself closes its issue, and Baton writes no folder that is checked out', async () => {
+    const { place, source } = project();
+    await answer(place, 'issue', 'add', 'Greet');
+    const daemon = await daemonHere(place);
+    await untilPull(place, '1', { status: 'in_review', merge: { is_possible: false, code: 'checked_out' } });
+    const before = git(source, 'rev-parse', 'main');
+    expect(await refusal(place, 'pr', 'merge', '1')).toMatchObject({
+      code: 'command_refused',
+      details: { code: 'not_merged', data: { problem: 'checked_out' } },
+    });
+    expect(git(source, 'rev-parse', 'main')).toBe(before);
+    git(source, 'merge', '--quiet', 'baton/bat-1');
+    await untilPull(place, '1', { status: 'merged' });
+    expect(await statusOf(place, 'BAT-1')).toBe('done');
+    await daemon.stop();
+  });
+
+  it('with a red check goes back by itself, and stands green in the second round', async () => {
+    const { place, source } = project(['echo "say it louder" >&2; grep -q HELLO greeting.txt']);
+    await answer(place, 'issue', 'add', 'Greet');
+    const daemon = await daemonHere(place);
+    await untilPull(place, '1', { status: 'in_review', checks: 'green', times_sent_back: 1 });
+    const { rounds } = await pullOf(place, '1');
+    expect(rounds).toMatchObject([
+      { sent_back: { kind: 'check' }, checks: [{ result: 'failed', exit_code: 1 }] },
+      { sent_back: null, checks: [{ result: 'passed', exit_code: 0 }] },
+    ]);
+    expect(await runsOf(place)).toHaveLength(2);
+    expect(git(source, 'show', 'baton/bat-1:greeting.txt')).toBe('HELLO');
+    await daemon.stop();
+  });
+});
