@@ -165,11 +165,16 @@ export function assemble(around: AssemblyParts) {
     inherit: (issueId) => own('inherit', inheritAll(known, [issueId])),
   });
   const startRun: Runs['start'] = (start) => runs.start(start);
-  const deliver: RetriesParts['deliver'] = (retrying) => deliverChange(known, retrying);
+  const pullWatch = new PullWatch(known);
+  const deliver: RetriesParts['deliver'] = async (retrying) => {
+    const issue = await deliverChange(known, retrying);
+    // Its checks begin at once.
+    own('pull requests', pullWatch.run());
+    return issue;
+  };
   const retries: Retries = new Retries({ ...known, startRun, deliver });
   const filler: SlotFiller = new SlotFiller({ ...known, retries, startRun });
   const queueHealth = new QueueHealth(known);
-  const pullWatch = new PullWatch(known);
   const statusMoves = new StatusMoves(known);
 
   claims.onChange((change) => {

@@ -87,6 +87,7 @@ describe('the issue rows of a demo', () => {
     workflowProblem: null,
     workflowWaiting: null,
     governing: new Map(),
+    pulls: new Map(),
     noHeadroom: null,
     errors: [],
     ...more,

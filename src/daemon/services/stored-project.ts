@@ -108,6 +108,7 @@ export async function openStoredApi(
     isPolled: false,
     reviews: [],
     governing: new Map(),
+    pulls: new Map(),
     workflowProblem: null,
     workflowWaiting: null,
     noHeadroom: null,

@@ -28,6 +28,7 @@ const longestOutput = 8_000;
 export class PullWatch {
   readonly #parts: WatchPullsParts;
   #checking: Promise<void> | null = null;
+  #numbers: ReadonlyMap<string, number> = new Map();
   /** Pull requests that were sent back and whose issue may not have been moved; null: not read since the start. */
   #unmoved: Set<number> | null = null;
 
@@ -35,11 +36,17 @@ export class PullWatch {
     this.#parts = parts;
   }
 
+  /** Of the open pull requests, by issue, as they were last read. */
+  get numbers(): ReadonlyMap<string, number> {
+    return this.#numbers;
+  }
+
   async run(): Promise<void> {
     const { clock, notify, project, requestTick, source, stopping, store } = this.#parts;
     const { settings } = source.read().workflow;
     const pulls = this.#parts.pullsFor(settings);
-    if (pulls === null || (await store.pullRequests.allOpen(project)).length === 0) return;
+    this.#keep(await store.pullRequests.allOpen(project));
+    if (pulls === null || this.#numbers.size === 0) return;
     const followed = await followChanges(
       { store, pulls, onMerged: (pull, merged) => finishIssue(this.#parts, pull, merged) },
       project,
@@ -50,9 +57,19 @@ export class PullWatch {
       requestTick();
     }
     const open = followed.map(({ pull }) => pull).filter(({ merged, closed }) => merged === null && closed === null);
+    this.#keep(open);
     for (const pull of open) await this.#sendBackRed(settings, pull);
     await this.#moveBack(settings, open);
     this.#check(settings, open);
+  }
+
+  #keep(open: readonly PullRequest[]): void {
+    const numbers = new Map(open.map(({ issueId, number }) => [issueId, number]));
+    const isSame =
+      numbers.size === this.#numbers.size && [...numbers].every(([id, each]) => this.#numbers.get(id) === each);
+    if (isSame) return;
+    this.#numbers = numbers;
+    this.#parts.notify();
   }
 
   /** Checks take long; the next pass finds their results. */

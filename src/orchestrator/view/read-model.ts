@@ -25,6 +25,7 @@ import type { Spending } from '../runs/spending.ts';
 import { type PollingHealth, type PollingHealthParts, pollingHealth } from './health.ts';
 
 export interface ReadModelParts extends PollingHealthParts {
+  readonly pullWatch: { readonly numbers: ReadonlyMap<string, number> };
   readonly claims: Claims;
   readonly candidates: Candidates;
   readonly finishedIssues: FinishedIssues;
@@ -71,6 +72,8 @@ export interface ReadModel {
   readonly reviews: readonly Issue[];
   /** By issue, the files of its published change that govern agents or CI; null: unreadable. */
   readonly governing: ReadonlyMap<string, readonly string[] | null>;
+  /** The numbers of the open pull requests, by issue. */
+  readonly pulls: ReadonlyMap<string, number>;
   /** What the project has used on this UTC day, and may use; 0 means no limit. */
   readonly today: DaySpent & {
     readonly tokenLimit: number;
@@ -191,6 +194,7 @@ export function readModel(parts: ReadModelParts, facts: TickFacts): ReadModel {
     isPolled: candidates.polled !== null,
     reviews: (candidates.polled ?? []).filter(isInOneOf(settings.tracker.reviewStates)),
     governing: parts.marks.all(),
+    pulls: parts.pullWatch.numbers,
     today: todayOf(parts, settings.limits),
     totals: { ...totals, runsByEnd: Object.fromEntries(runsByEnd) },
     workflowProblem: problem,

@@ -61,7 +61,7 @@ function isLimit({ code }: Hold): boolean {
   return code === 'limit_reached' || code.endsWith('_limit');
 }
 
-function reviews({ reviews: waiting, governing, held, running, retrying }: ReadModel): NeedsYou[] {
+function reviews({ reviews: waiting, governing, held, running, retrying, pulls }: ReadModel): NeedsYou[] {
   const busy = new Set([...held, ...running, ...retrying].map(({ issue }) => issue.id));
   return waiting
     .filter(({ id }) => !busy.has(id))
@@ -76,6 +76,7 @@ function reviews({ reviews: waiting, governing, held, running, retrying }: ReadM
       question_id: null,
       waits_until: null,
       actions: ['issue_move', 'issue_comment'],
+      ...(pulls.has(issue.id) ? { pull: pulls.get(issue.id) } : {}),
     }));
 }
 
