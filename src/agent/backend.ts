@@ -79,7 +79,7 @@ export interface EndedSession {
 export interface BackendNeeds {
   /** Files and folders that it reads and writes, `~` for the home directory; an account with a home has them there. */
   readonly paths: readonly string[];
-  /** Programs that its command names by their path, and their folders; `~` for the home directory. */
+  /** Words of its command that may be programs: names, and paths with `~` for the home directory. */
   readonly programs?: readonly string[];
   /** Hosts that it talks to with its usual model and login. */
   readonly hosts: readonly string[];

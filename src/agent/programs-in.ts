@@ -1,10 +1,9 @@
-import path from 'node:path';
-
 /**
- * The programs that shell text names by an absolute path, with the folder of each: a program often needs the files next
- * to it. The home itself is not such a folder.
+ * The words of shell text that may name a program: names, and absolute paths. More words than programs, because only the
+ * machine can tell; a quoted word may have spaces.
  */
 export function programsIn(command: string): readonly string[] {
-  const words = command.split(/\s+/).filter((word) => /^(?:\/|~\/)[\w./+@-]+$/.test(word));
-  return words.flatMap((word) => (/^~\/[^/]+$/.test(word) ? [word] : [word, path.dirname(word)]));
+  const quoted = [...command.matchAll(/'([^']*)'|"([^"]*)"/g)].map(([, single, double]) => single ?? double ?? '');
+  const words = [...command.split(/[\s;&|()'"<>]+/), ...quoted];
+  return [...new Set(words)].filter((word) => /^~?\/./.test(word) || /^[\w.+@-]+$/.test(word));
 }

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, mkdirSync, realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { AgentBackend } from '../agent/backend.ts';
@@ -6,8 +6,9 @@ import { BatonError } from '../core/baton-error.ts';
 import type { Logger } from '../core/logger.ts';
 import type { AccountSettings, Settings } from '../core/settings.ts';
 import { childEnvironment, usualVariables } from '../process/child-environment.ts';
+import { absoluteElements } from '../process/find-program.ts';
 import { type IsolationPlan, isAtOrBelow } from '../process/isolation/isolation-plan.ts';
-import { type IsolationPlace, planIsolation } from '../process/isolation/plan-isolation.ts';
+import { type IsolationPlace, planIsolation, programFolder } from '../process/isolation/plan-isolation.ts';
 import { type IsolationReport, probeIsolation } from '../process/isolation/probe-isolation.ts';
 import { createGit, type GitParts } from '../workspace/git/git.ts';
 import { gitPlaces } from '../workspace/git/git-places.ts';
@@ -77,9 +78,9 @@ function isolationFor(settings: Settings, parts: IsolationParts, surroundings: S
   }
   const stateFolders = [stateDir, userFolder(surroundings)];
   refuseStateFolder([...agent.isolationRead, ...agent.isolationWrite], stateFolders);
-  const { env, homeDir, accountHome } = surroundings;
+  const { env } = surroundings;
   const ground = {
-    homes: [...new Set([env.HOME ?? homeDir, homeDir, ...(accountHome === undefined ? [] : [accountHome])])],
+    homes: homesOf(surroundings),
     stateFolders,
     workspaceRoot: workspace.root,
     reads: [
@@ -98,20 +99,48 @@ function isolationFor(settings: Settings, parts: IsolationParts, surroundings: S
   return (place) => planIsolation(ground, { ...place, reads: [caches, ...place.reads] });
 }
 
+function homesOf({
+  env,
+  homeDir,
+  accountHome,
+}: Pick<Surroundings, 'env' | 'homeDir' | 'accountHome'>): readonly string[] {
+  return [...new Set([env.HOME ?? homeDir, homeDir, ...(accountHome === undefined ? [] : [accountHome])])];
+}
+
 /** Adds what the program of a backend needs for itself: its login and its threads, and the program. */
 export function isolationOfAgent(
   isolate: Isolate,
   backend: AgentBackend,
   settings: Settings,
   { home }: AccountSettings,
-  { env, homeDir }: Surroundings,
+  { env, homeDir, accountHome }: Surroundings,
 ): Isolate {
   const needs = backend.needs(settings);
   const own = home ?? (backend.homeVariable === null ? undefined : env[backend.homeVariable]);
   const inHome = (each: string): string => (each.startsWith('~/') ? path.join(homeDir, each.slice(2)) : each);
   const writes = own === undefined ? (needs?.paths ?? []).map(inHome) : [own];
-  const reads = (needs?.programs ?? []).map(inHome);
-  return (place) => isolate({ ...place, writes: [...place.writes, ...writes], reads: [...place.reads, ...reads] });
+  const folders = [...absoluteElements(env.PATH).split(':'), ...['~/bin', '~/.local/bin'].map(inHome)];
+  const reads = (needs?.programs ?? []).flatMap((each) =>
+    placesOf(inHome(each), folders, homesOf({ env, homeDir, accountHome })),
+  );
+  return (place) => {
+    const plan = isolate({ ...place, writes: [...place.writes, ...writes], reads: [...place.reads, ...reads] });
+    // The program would make the folder of its account itself; isolated, it would make one that is gone at its end.
+    if (plan !== null && own !== undefined) mkdirSync(own, { recursive: true, mode: 0o700 });
+    return plan;
+  };
+}
+
+/**
+ * Where a program is, with the files around it, which it often needs. Installers put a link on the PATH to a program that
+ * is elsewhere, so both its ends count.
+ */
+function placesOf(program: string, folders: readonly string[], homes: readonly string[]): readonly string[] {
+  const files = program.startsWith('/') ? [program] : folders.map((folder) => path.join(folder, program));
+  return files.flatMap((file) => {
+    if (!statSync(file, { throwIfNoEntry: false })?.isFile()) return program.startsWith('/') ? [file] : [];
+    return [file, realpathSync(file)].flatMap((each) => [each, programFolder(path.dirname(each), homes)]);
+  });
 }
 
 /** Baton itself and its Node: agents that come with Baton run from there. */

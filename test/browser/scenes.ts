@@ -119,6 +119,7 @@ function workflow({ agent, tracker, pollMs }: Required<SceneWish>): string {
     '    git config user.email "rehearsal@example.invalid"',
     'agent:',
     '  backend: rehearsal',
+    '  isolation_write: [.]',
     '  read_timeout_ms: 60000',
     '  max_concurrent_agents: 4',
     ...agent,

@@ -22,7 +22,7 @@ const asking = rehearsal('ask Which colour?', '| red', '| blue', 'run touch chos
 
 function askingPlace(more = ''): Place {
   const place = new Place();
-  const agent = `agent: {backend: rehearsal, approvals: ask${more}}`;
+  const agent = `agent: {backend: rehearsal, approvals: ask, isolation_write: [.]${more}}`;
   place.write('WORKFLOW.md', boardWorkflow().replace(/^agent: .*$/m, agent));
   return place;
 }

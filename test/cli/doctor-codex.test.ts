@@ -75,7 +75,9 @@ function surroundingsOf(place: Place): Surroundings {
 
 function workflow(command: string, more = '', policy = ''): string {
   const codex = `codex: {command: ${JSON.stringify(command)}${policy === '' ? '' : `, ${policy}`}}`;
-  return ['---', 'tracker: {kind: memory}', 'workspace: {root: workspaces}', codex, more, '---', 'Work.'].join('\n');
+  // The fakes keep their traces next to the workflow file.
+  const agent = (more.includes('agent: {') ? more : `agent: {}\n${more}`).replace('{', '{isolation_write: [.], ');
+  return ['---', 'tracker: {kind: memory}', 'workspace: {root: workspaces}', codex, agent, '---', 'Work.'].join('\n');
 }
 
 function fake(place: Place, scenario: Scenario): FakeAppServer {
@@ -295,14 +297,14 @@ describe.concurrent('an account that baton doctor checks', () => {
     using place = new Place({ SPARE: 'canary-secret', OPENAI_API_KEY: 'canary-of-nobody' });
     mkdirSync(path.join(place.folder, "it's here"));
     const out = { account: null, requiresOpenaiAuth: true };
-    const writes = { run: 'echo "$CODEX_HOME|$OPENAI_API_KEY|$SPARE" >> "$HOME/seen"' };
+    const writes = { run: `echo "$CODEX_HOME|$OPENAI_API_KEY|$SPARE" >> ${place.folder}/seen` };
     const codex = fake(place, {
       ...withAnswers({ 'account/read': { result: out } }),
       before: { ...good.before, initialize: [writes] },
     });
     const accounts = `agent: {accounts: [{name: one, home: "it's here"}, {name: two, env: {OPENAI_API_KEY: $SPARE}}, {name: three, home: gone}]}`;
     const { lines, stdout } = await examine(place, codex.command, accounts);
-    expect(place.read('home/seen')).toBe(`${place.folder}/it's here||\n|canary-secret|\n`);
+    expect(place.read('seen')).toBe(`${place.folder}/it's here||\n|canary-secret|\n`);
     expect(stdout).not.toContain('canary');
     const logins = lines.filter(({ check }) => check === 'codex_login');
     expect(logins.map(({ code, details }) => [code, details.account])).toEqual([
@@ -341,12 +343,15 @@ describe.concurrent('an account that baton doctor checks', () => {
   it('never gets a secret of the tracker, not even from a login profile', async () => {
     using place = new Place({ LINEAR_API_KEY: 'canary-key' });
     place.write('home/.bash_profile', 'export LINEAR_API_KEY=canary-profile\n');
-    const codex = fake(place, { ...good, before: { ...good.before, initialize: [{ run: 'env > "$HOME/env"' }] } });
+    const codex = fake(place, {
+      ...good,
+      before: { ...good.before, initialize: [{ run: `env > ${place.folder}/env` }] },
+    });
     const tracker = 'tracker: {kind: linear, provider: {project_slug: x, endpoint: "http://127.0.0.1:1/graphql"}}';
     place.write('WORKFLOW.md', workflow(codex.command).replace('tracker: {kind: memory}', tracker));
     const { stdout } = await baton(place, 'doctor', 'WORKFLOW.md');
     expect(stdout).toMatch(/^ok {3}codex commit/m);
-    expect(place.read('home/env')).not.toContain('canary');
+    expect(place.read('env')).not.toContain('canary');
   });
 });
 

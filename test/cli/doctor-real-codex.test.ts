@@ -1,5 +1,5 @@
 // @module-tag full
-import { mkdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import { codexHome } from '../fake/openai/codex-home.ts';
@@ -27,7 +27,13 @@ type Seen = Readonly<Record<string, Line>>;
 
 await describeWithCodex('baton doctor', (codex) => {
   /** What the doctor finds with this configuration of Codex, by what it looked at. */
-  async function examine(place: Place, config: string, settings = '{}', command = 'codex app-server'): Promise<Seen> {
+  async function examine(
+    place: Place,
+    config: string,
+    settings = '{}',
+    command = 'codex app-server',
+    isolation = 'namespaces',
+  ): Promise<Seen> {
     mkdirSync(path.join(place.home, 'bin'), { recursive: true });
     symlinkSync(codex.path, path.join(place.home, 'bin', 'codex'));
     // A login shell has a PATH of its own.
@@ -35,7 +41,8 @@ await describeWithCodex('baton doctor', (codex) => {
     place.write('home/.codex/config.toml', config);
     const more = settings.slice(1, -1);
     const codexSettings = `codex: {command: ${JSON.stringify(command)}${more === '' ? '' : `, ${more}`}}`;
-    const lines = ['---', 'tracker: {kind: board}', 'workspace: {root: workspaces}', codexSettings, '---', 'Work.'];
+    const base = ['tracker: {kind: board}', 'workspace: {root: workspaces}', `agent: {isolation: ${isolation}}`];
+    const lines = ['---', ...base, codexSettings, '---', 'Work.'];
     place.write('WORKFLOW.md', lines.join('\n'));
     return look(place);
   }
@@ -138,7 +145,7 @@ await describeWithCodex('baton doctor', (codex) => {
   it('reports a sandbox that is not available here', async () => {
     using place = new Place({}, folderOnDisk());
     const poor = `echo 0 > /proc/sys/user/max_mnt_namespaces; exec codex app-server`;
-    expect(await examine(place, quiet, '{}', `unshare --user --map-root-user sh -c '${poor}'`)).toMatchObject({
+    expect(await examine(place, quiet, '{}', `unshare --user --map-root-user sh -c '${poor}'`, 'none')).toMatchObject({
       codex: { status: 'ok' },
       codex_commit: {
         status: 'failed',
@@ -149,10 +156,12 @@ await describeWithCodex('baton doctor', (codex) => {
     });
   });
 
-  it('reports that a commit cannot be signed', async () => {
+  it('reports that a commit cannot be signed; isolated, it is not signed', async () => {
     using place = new Place({}, folderOnDisk());
     place.write('home/.gitconfig', `${known}[commit]\n\tgpgsign = true\n[gpg]\n\tprogram = false\n`);
-    expect((await examine(place, quiet)).codex_commit).toMatchObject({
+    expect((await examine(place, quiet)).codex_commit).toMatchObject({ status: 'ok' });
+    rmSync(path.join(place.home, 'bin'), { recursive: true });
+    expect((await examine(place, quiet, '{}', undefined, 'none')).codex_commit).toMatchObject({
       status: 'failed',
       code: 'not_signed',
       next_step: expect.stringContaining('gpgsign false'),

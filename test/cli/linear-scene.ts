@@ -4,7 +4,8 @@ import { expect } from 'vitest';
 import { daemonAt, statusAt } from '../fake/ask-daemon.ts';
 import { type FakeLinear, startFakeLinear } from '../fake/linear/fake-linear.ts';
 import type { NewIssue } from '../fake/linear/workspace.ts';
-import { answer, soon, stateFolderOf } from './live-daemon.ts';
+import { batonHere } from './baton-here.ts';
+import { soon, stateFolderOf } from './live-daemon.ts';
 import { jsonLines, Place, type RunningBaton } from './run-baton.ts';
 
 /** The key of every fake Linear here; long and strange, so that nothing else looks like it. */
@@ -35,7 +36,7 @@ export function linearWorkflow(url: string, wishes: Wishes = {}): string {
     `tracker: {${[...tracker, `provider: {endpoint: "${url}", api_key: ${apiKey}}`].join(', ')}}`,
     `polling: {${polling}}`,
     'workspace: {root: workspaces}',
-    `agent: {${agent}}`,
+    `agent: {${agent}, isolation_write: [.]}`,
     '---',
     '{{ issue.description }}',
   ].join('\n');
@@ -56,9 +57,10 @@ export class LinearScene implements AsyncDisposable {
     this.place.replace('WORKFLOW.md', linearWorkflow(this.linear.url, wishes));
   }
 
-  /** A person lets the changes of the workflow file count. */
+  /** Resolves when the changes of the workflow file count: at once where agents are isolated from it, else by a person. */
   async letCount(): Promise<void> {
-    await answer(this.place, 'reload');
+    const { code, stdout } = await batonHere(this.place, 'reload', '--json');
+    if (code !== 0) expect(JSON.parse(stdout).error.details).toMatchObject({ code: 'nothing_to_reload' });
   }
 
   /** Files a ticket whose run acts out these steps. */

@@ -32,7 +32,7 @@ export function boardWorkflow(more = ''): string {
     'tracker: {kind: board}',
     'polling: {interval_ms: 3600000}',
     'workspace: {root: workspaces}',
-    'agent: {backend: command, command: "cat > work.sh; exec sh work.sh"}',
+    'agent: {backend: command, command: "cat > work.sh; exec sh work.sh", isolation_write: [.]}',
     ...more.split('\n').filter(Boolean),
     '---',
     '{{ issue.description }}',

@@ -167,6 +167,8 @@ export function workflowText(command: string, more = ''): string {
     'workspace: {root: workspaces}',
     'agent:',
     '  backend: command',
+    // Its script leaves signs next to the workflow file.
+    '  isolation_write: [.]',
     `  command: ${JSON.stringify(command)}`,
     ...more.split('\n').filter(Boolean),
     '---',

@@ -433,11 +433,13 @@ describe.concurrent('baton start with several files', liveTest, () => {
     place.replace(b, named(boardWorkflow(), 'b').replace('root: workspaces', 'root: ../a/workspaces/BAT-1'));
     await untilLogged(running, cannot, 2);
     expect(about(running, cannot)[1]).toMatchObject({ error: { details: { clash: 'shared_workspaces' } } });
-    place.replace(b, named(boardWorkflow(), 'b'));
+    // Without isolation its edits wait for a person.
+    const open = named(boardWorkflow(), 'b').replace('isolation_write: [.]', 'isolation: none');
+    place.replace(b, open);
     await soon(async () => expect(await answer(place, 'status', ...of(b))).toMatchObject({ status: { running: [] } }));
     expect(about(running, cannot)).toHaveLength(2);
     // An edit under way that would mix their tickets is a bad edit.
-    place.replace(b, named(boardWorkflow(), 'b').replace('root: workspaces', 'root: ../a'));
+    place.replace(b, open.replace('root: workspaces', 'root: ../a'));
     expect((await refusal(place, 'reload', ...of(b))).details).toMatchObject({ code: 'projects_clash' });
     await untilLogged(running, 'workflow_change_refused');
     running.child.kill('SIGINT');

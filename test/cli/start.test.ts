@@ -151,16 +151,16 @@ describe.concurrent('an edit of the workflow file while Baton runs', () => {
     async (_what, from, to, message) => {
       using place = new Place();
       // Each run is over at once, so that the next one shows which file is in force.
-      const text = workflowText('cat >> ../prompts.txt');
+      const text = workflowText('cat >> ../../prompts.txt');
       givenWorkflow(place, '');
       place.write('WORKFLOW.md', text);
       const running = startBaton(place);
-      await untilExists(path.join(place.folder, 'workspaces', 'prompts.txt'));
+      await untilExists(path.join(place.folder, 'prompts.txt'));
       place.replace('WORKFLOW.md', text.replace(from, to).replace('Work on', 'Broken'));
       await until(() => logged(running).includes(message), message);
       place.replace('WORKFLOW.md', text.replace('Work on', 'Mended'));
-      await until(() => place.read('workspaces/prompts.txt').includes('Mended T-1'), 'the mended file is in force');
-      expect(place.read('workspaces/prompts.txt')).not.toContain('Broken');
+      await until(() => place.read('prompts.txt').includes('Mended T-1'), 'the mended file is in force');
+      expect(place.read('prompts.txt')).not.toContain('Broken');
       expect(logged(running).filter((event) => event === message)).toHaveLength(1);
       running.child.kill('SIGTERM');
       expect(await running.ended).toMatchObject({ code: 0 });

@@ -112,6 +112,7 @@ export function faultWorkflow(more = ''): string {
     'hooks: {after_create: "true after-create", after_run: "sleep 0.2; true after-run"}',
     'agent:',
     '  backend: rehearsal',
+    '  isolation_write: [.]',
     '  env: [NODE_OPTIONS]',
     '  read_timeout_ms: 60000',
     '  max_concurrent_agents: 2',

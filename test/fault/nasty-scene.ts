@@ -51,7 +51,13 @@ export class NastyScene implements Disposable {
 
 function nastyWorkflow(settings: readonly string[]): string {
   const quick = ['  max_retry_backoff_ms: 1500', ...settings.filter((line) => line.startsWith('  '))];
-  const agent = ['agent:', '  backend: command', '  command: "cat > work.sh; exec sh work.sh"', ...quick];
+  const agent = [
+    'agent:',
+    '  backend: command',
+    '  command: "cat > work.sh; exec sh work.sh"',
+    '  isolation_write: [.]',
+    ...quick,
+  ];
   const sections = settings.filter((line) => !line.startsWith('  '));
   return boardWorkflow()
     .replace('polling: {interval_ms: 3600000}', 'polling: {interval_ms: 200}')

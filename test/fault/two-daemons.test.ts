@@ -58,6 +58,7 @@ class Pair implements AsyncDisposable {
     this.watch = watchProcesses(this.one.folder, this.other.folder);
     const workflow = faultWorkflow(`store: {lease_ms: ${leaseMs}}`)
       .replace('root: workspaces', `root: ${this.workspaces}`)
+      .replace('isolation_write: [.]', `isolation_write: [${this.one.folder}]`)
       .replace(/max_concurrent_agents: \d+/, `max_concurrent_agents: ${slots}`);
     for (const place of [this.one, this.other]) place.write('WORKFLOW.md', workflow);
   }

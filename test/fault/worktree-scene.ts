@@ -168,6 +168,7 @@ function workflowOf({ workspace, agent = [], hooks = [] }: WorktreeOptions): str
     ...(hooks.length === 0 ? [] : ['hooks:', ...below(hooks)]),
     'agent:',
     '  backend: rehearsal',
+    '  isolation_write: [.]',
     '  read_timeout_ms: 60000',
     '  max_retry_backoff_ms: 500',
     ...below(agent),

@@ -66,7 +66,7 @@ describe('an agent at the local socket', liveTest, () => {
   // @conforms api.72
   it('stays an agent when it clears its environment, and when it speaks to the socket itself', async () => {
     using place = new Place();
-    place.write('WORKFLOW.md', labelledWorkflow(1));
+    place.write('WORKFLOW.md', labelledWorkflow(1).replace('isolation_write: [.]', 'isolation: none'));
     place.write('raw.mjs', rawCaller);
     place.write('plan.jsonl', '{"title": "Imported by an agent"}');
     const target = await addIssue(place, 'true');
@@ -112,7 +112,7 @@ describe('an agent at the local socket', liveTest, () => {
 describe('an agent where no daemon answers', liveTest, () => {
   it('stays an agent when it clears its environment', async () => {
     using place = new Place({ BATON_RUN_ID: 'r1' });
-    place.write('WORKFLOW.md', boardWorkflow());
+    place.write('WORKFLOW.md', boardWorkflow().replace('isolation_write: [.]', 'isolation: none'));
     place.write('plan.jsonl', '{"title": "Imported by an agent"}');
     const commands = [['issue', 'add', 'By an agent'], ['issue', 'import', 'plan.jsonl'], ['resume']];
     for (const words of commands) {

@@ -21,7 +21,10 @@ afterAll(() => new Promise((closed) => thief.close(closed)));
 
 describe('an agent that points the address of the tracker at itself', liveTest, () => {
   it('gets no key, and a person sees what waits', async () => {
-    await using scene = await linearScene({}, { LINEAR_API_KEY: secretKey });
+    await using scene = await linearScene(
+      { agent: 'backend: rehearsal, isolation: none' },
+      { LINEAR_API_KEY: secretKey },
+    );
     const { linear, place } = scene;
     const { port } = thief.address() as AddressInfo;
     place.write('steal.sh', `sed -i 's#endpoint: "[^"]*"#endpoint: "http://127.0.0.1:${port}/x"#' ../../WORKFLOW.md\n`);

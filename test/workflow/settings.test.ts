@@ -100,7 +100,7 @@ describe('settings', () => {
       backend: 'codex',
       afterSuccess: 'continue',
       env: [],
-      isolation: 'none',
+      isolation: 'namespaces',
       isolationRequired: false,
       isolationRead: [],
       isolationWrite: [],

@@ -1,3 +1,4 @@
+import type { Settings } from '../../core/settings.ts';
 import type { AgentBackend } from '../backend.ts';
 import { programsIn } from '../programs-in.ts';
 import { createCodexAgent } from './codex-agent.ts';
@@ -33,7 +34,7 @@ export const codexBackend: AgentBackend = {
     return codexResumeCommand({ ...session, sandbox: sandboxModeOf(turnSandboxPolicy, threadSandbox) });
   },
   needs: (settings) => ({
-    paths: ['~/.codex'],
+    paths: [homeIn(settings) ?? '~/.codex'],
     programs: settings === null ? [] : programsIn(codexSettings(settings).command),
     // The first host serves API keys, the others serve ChatGPT logins.
     hosts: ['api.openai.com', 'chatgpt.com', 'auth.openai.com'],
@@ -42,3 +43,10 @@ export const codexBackend: AgentBackend = {
   commitsWork: true,
   docs: 'docs/agents/codex.md',
 };
+
+/** The folder of Codex that the command sets itself. */
+function homeIn(settings: Settings | null): string | undefined {
+  const set =
+    settings === null ? null : /\bCODEX_HOME=(?:'([^']+)'|"([^"]+)"|([^\s'"]+))/.exec(codexSettings(settings).command);
+  return set?.[1] ?? set?.[2] ?? set?.[3];
+}

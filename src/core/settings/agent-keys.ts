@@ -7,9 +7,9 @@ export const agentKeys = {
     description:
       'Environment variables that the agent gets in addition to the usual ones. Secrets of the tracker and of accounts are refused.',
   }),
-  isolation: setting(choice('namespaces', 'none'), 'none', 'next run', 'guarded', {
+  isolation: setting(choice('namespaces', 'none'), 'namespaces', 'next run', 'guarded', {
     description:
-      'What agents and hooks see of the machine. `namespaces`: their workspace, the repository (read-only) and tool chains, not your other files; see [isolation](isolation.md). `none`: everything that you see. Where this machine cannot isolate, `namespaces` is `none` with a warning.',
+      'What agents and hooks see of the machine. `namespaces`: their workspace, the repository (read-only) and tool chains, not your other files; see [isolation](isolation.md). `none`: everything that you see. Where this machine cannot isolate, `namespaces` is `none` with a warning that `baton doctor` explains.',
   }),
   isolation_required: setting('boolean', false, 'next run', 'guarded', {
     description: 'Start nothing without the isolation of `agent.isolation`, even where this machine cannot isolate.',

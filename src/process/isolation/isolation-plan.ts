@@ -43,8 +43,19 @@ export function ruleFor(rules: readonly IsolationRule[], target: string): Isolat
 
 /** Whether a child with this plan finds something else than the machine's own file at this path. */
 export function isHiddenBy({ rules }: IsolationPlan, target: string): boolean {
-  const access = ruleFor(rules, target)?.access;
-  return access === 'hidden' || access === 'private';
+  const rule = ruleFor(rules, target);
+  return rule !== null && isCover(rule.access);
+}
+
+/** Whether an empty folder or file takes the place of the path. */
+export function isCover(access: Access): boolean {
+  return access === 'private' || access === 'hidden';
+}
+
+/** The folder of the kernel that has this path: every child gets its own, so no rule applies there. */
+export function kernelFolderOf(target: string): string | null {
+  if (isAtOrBelow(target, '/dev/shm')) return null;
+  return ['/proc', '/sys', '/dev'].find((each) => isAtOrBelow(target, each)) ?? null;
 }
 
 export function isAtOrBelow(target: string, folder: string): boolean {

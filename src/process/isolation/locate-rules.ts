@@ -1,6 +1,6 @@
 import { readFileSync, realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { type Access, type IsolationFile, type IsolationPlan, isAtOrBelow } from './isolation-plan.ts';
+import { type Access, type IsolationFile, type IsolationPlan, isAtOrBelow, isCover } from './isolation-plan.ts';
 import { aliasesOf, type Mount, parseMounts, visibleMounts } from './mount-table.ts';
 
 /** A rule as it applies to the files that exist now. */
@@ -64,11 +64,6 @@ export function locateRules({ rules, files }: IsolationPlan, systemFiles: readon
     mounts: keepExisting(mounts, ({ point }) => point),
     present: new Set(present.map(({ file }) => file)),
   };
-}
-
-/** Whether an empty folder or file takes the place of the path. */
-export function isCover(access: Access): boolean {
-  return access === 'private' || access === 'hidden';
 }
 
 /** Those whose path this user can reach, with its kind. */

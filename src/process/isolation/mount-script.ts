@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { BatonError } from '../../core/baton-error.ts';
-import { type IsolationFile, isAtOrBelow } from './isolation-plan.ts';
-import { isCover, type LocatedPlan, type LocatedRule } from './locate-rules.ts';
+import { type IsolationFile, isAtOrBelow, isCover, kernelFolderOf } from './isolation-plan.ts';
+import type { LocatedPlan, LocatedRule } from './locate-rules.ts';
 import type { Mount } from './mount-table.ts';
 
 /**
@@ -40,10 +40,12 @@ export function mountScript(plan: LocatedPlan, userId: number): MountScript {
   const rules = plan.rules.filter((rule) => !isHiddenAlready(rule, plan.rules));
   for (const rule of rules) refuseImpossible(rule);
   if (!plan.present.has(stage)) throw notPossible(stage, 'the folder does not exist');
-  const outer = rules.filter((rule) => isCover(rule.access) && rule.kind === 'folder' && isOuter(rule, rules));
-  const isCovered = (target: string): boolean => outer.some((cover) => isAtOrBelow(target, cover.target));
+  const covers = rules.filter((rule) => isCover(rule.access) && rule.kind === 'folder');
+  const outer = covers.filter((rule) => isOuter(rule, rules));
+  // A private folder inside of a shown one: it can get its files only where it waits to be shown.
+  const inner = covers.filter((rule) => rule.access === 'private' && !outer.includes(rule));
   const shown = rules.filter((rule) => !isCover(rule.access) && isMountNeeded(rule, rules));
-  const staged = new Map(shown.map((rule, at) => [rule, `${stage}/${at}`]));
+  const staged = new Map([...shown, ...inner].map((rule, at) => [rule, `${stage}/${at}`]));
   const stageLine = (rule: LocatedRule): string => {
     const folder = rule.kind === 'folder' ? rule.source : path.dirname(rule.source);
     return line(folder, staged.get(rule) ?? '', 'none', 'rbind,X-mount.mkdir');
@@ -56,19 +58,26 @@ export function mountScript(plan: LocatedPlan, userId: number): MountScript {
     return line('baton-layer', rule.target, 'overlay', options);
   };
   const isWritable = ({ access }: LocatedRule): boolean => access === 'write';
-  const targets = shown.filter(({ kind, target }) => kind === 'file' && isCovered(target)).map(({ target }) => target);
-  const files = [
-    ...plan.files.filter((file) => isCovered(file.path)),
-    ...targets.map((each) => ({ path: each, text: '' })),
-  ];
+  /** Where a path in a covered folder is before anything is shown; null where no such folder has it. */
+  const whereToMake = (target: string): string | null => {
+    const cover = [...outer, ...inner].findLast((each) => isAtOrBelow(target, each.target));
+    if (cover === undefined) return null;
+    return path.join(staged.get(cover) ?? cover.target, path.relative(cover.target, target));
+  };
+  const targets = shown.filter(({ kind }) => kind === 'file').map(({ target }) => ({ path: target, text: '' }));
+  const files = [...plan.files, ...targets].flatMap((file) => {
+    const made = whereToMake(file.path);
+    return made === null ? [] : [{ ...file, path: made }];
+  });
+  const empty = [...outer, ...inner.map((rule) => ({ ...rule, target: staged.get(rule) ?? '' }))];
   // The folder of a file that is made has to exist: where nothing covers or shows it, it is a private folder of its own.
   const parents = new Set(
-    files.map((file) => path.dirname(file.path)).filter((each) => !outer.some(({ target }) => target === each)),
+    files.map((file) => path.dirname(file.path)).filter((each) => !empty.some(({ target }) => target === each)),
   );
   const ofFiles = [...parents].map(
     (each) => ({ access: 'private', kind: 'folder', target: each, source: each }) as const,
   );
-  const covers: readonly LocatedRule[] = [...outer, ...ofFiles];
+  const emptied: readonly LocatedRule[] = [...empty, ...ofFiles];
   const layers = shown.filter(({ access, kind }) => access === 'layered' && kind === 'folder');
   const present = (names: readonly string[]): readonly string[] => names.filter((each) => plan.present.has(each));
   return {
@@ -82,15 +91,15 @@ export function mountScript(plan: LocatedPlan, userId: number): MountScript {
       ...(userId === 0
         ? present(controlFiles).map((each) => line(each, each, 'none', `bind,ro,${strict.join(',')}`))
         : []),
-      ...covers.toSorted((a, b) => (a.target < b.target ? -1 : 1)).map(coverLine),
+      ...emptied.toSorted((a, b) => (a.target < b.target ? -1 : 1)).map(coverLine),
     ]),
     folders: layers.flatMap((rule) => layerFolders(staged.get(rule) ?? '')),
     files,
     showing: table([
       ...rules.flatMap((rule) => {
-        if (isCover(rule.access)) return outer.includes(rule) ? [] : [coverLine(rule)];
         const from = staged.get(rule);
-        return from === undefined ? [] : [showLine(rule, from)];
+        if (from !== undefined) return [showLine(rule, from)];
+        return isCover(rule.access) && !outer.includes(rule) ? [coverLine(rule)] : [];
       }),
       line('baton-pts', stage, 'devpts', 'newinstance,ptmxmode=0666,mode=620,nosuid,noexec'),
       ...present([ptmx]).map((each) => line(`${stage}/ptmx`, each, 'none', 'bind')),
@@ -151,10 +160,8 @@ function privateLine(target: string): string {
 
 function refuseImpossible({ target, source, kind }: LocatedRule): void {
   if (target === '/') throw notPossible(target, 'there is no rule for the whole file system');
-  const special = ['/proc', '/sys', '/dev'].find(
-    (each) => isAtOrBelow(target, each) && !isAtOrBelow(target, '/dev/shm'),
-  );
-  if (special !== undefined) throw notPossible(target, `every child gets its own ${special}`);
+  const special = kernelFolderOf(target);
+  if (special !== null) throw notPossible(target, `every child gets its own ${special}`);
   // The folder of a file is staged as a whole, and that of these has another /proc.
   if (kind === 'file' && path.dirname(source) === '/') throw notPossible(target, 'files in / have no rules');
 }

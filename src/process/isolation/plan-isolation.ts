@@ -1,5 +1,12 @@
 import path from 'node:path';
-import { type IsolationPlan, type IsolationRule, isAtOrBelow, isolationPlan } from './isolation-plan.ts';
+import {
+  type IsolationPlan,
+  type IsolationRule,
+  isAtOrBelow,
+  isCover,
+  isolationPlan,
+  kernelFolderOf,
+} from './isolation-plan.ts';
 import { homePaths, homeSecrets, systemPaths } from './usual-paths.ts';
 
 /** The folders of this machine and this Baton, the same for every child. */
@@ -49,24 +56,40 @@ export function planIsolation(ground: IsolationGround, place: IsolationPlace): I
     const isInHome = homes.some((home) => folder !== home && isAtOrBelow(folder, home));
     return isInHome && !ofHomes.some((each) => isAtOrBelow(folder, each.path));
   });
-  // A folder around a home would show the home.
-  const reads = ground.reads.filter((each) => !homes.some((home) => isAtOrBelow(home, each)));
+  // A workflow file or a program may lie in a home or in /tmp, and a command name /dev/null. Those stay as they are.
+  const covered = ['/', ...homes, ...systemPaths.filter(({ access }) => isCover(access)).map((each) => each.path)];
+  const isShowable = (each: string): boolean =>
+    !covered.includes(path.normalize(each)) && kernelFolderOf(path.normalize(each)) === null;
   return isolationPlan(
     [
       ...systemPaths.map(({ path: each, access }) => ({ path: each, access })),
       ...inHomes('.').map(rule('private')),
-      ...programs.map(rule('read')),
+      ...programs.map((folder) => rule('read')(programFolder(folder, homes))),
       ...ofHomes,
       ...homeSecrets.flatMap((below) => inHomes(below).map(rule('hidden'))),
-      ...reads.map(rule('read')),
+      ...ground.reads.filter(isShowable).map(rule('read')),
       ...ground.readSetting.map(rule('read')),
       ...ground.writeSetting.map(rule('write')),
       ...ground.stateFolders.map(rule('hidden')),
       rule('hidden')(ground.workspaceRoot),
-      ...place.reads.map(rule('read')),
+      ...place.reads.filter(isShowable).map(rule('read')),
       ...place.writes.map(rule('write')),
       rule('write')(place.workspace),
     ],
     homes.map((home) => ({ path: path.join(home, '.gitconfig'), text: ground.gitConfiguration })),
   );
+}
+
+/**
+ * The folder that the programs of a folder need: the one around `bin`, which also has `lib` and the like. But not a home, nor
+ * a hidden folder of a home, such as `~/.local`: those have logins.
+ */
+export function programFolder(folder: string, homes: readonly string[]): string {
+  const [around, name] = [path.dirname(folder), path.basename(folder)];
+  const isPersonal = homes.some((home) => around === home || (path.dirname(around) === home && isDotted(around)));
+  return name === 'bin' && around !== '/' && !isPersonal ? around : folder;
+}
+
+function isDotted(file: string): boolean {
+  return path.basename(file).startsWith('.');
 }

@@ -21,7 +21,7 @@ leaveNoPlaces();
 
 function livePlace(more = ''): Place {
   const place = new Place();
-  const agent = 'agent: {backend: rehearsal, approvals: ask}';
+  const agent = 'agent: {backend: rehearsal, approvals: ask, isolation_write: [.]}';
   place.write('WORKFLOW.md', boardWorkflow(more).replace(/^agent: .*$/m, agent));
   return place;
 }

@@ -26,7 +26,7 @@ describe('notifications of a running daemon', liveTest, () => {
   it('report each reached limit of the day with its address, and a question once across a kill', async () => {
     using place = new Place();
     const more = ['limits: {tokens_per_day: 1000}', 'notify: {targets: [{kind: command, run: cat >> told.jsonl}]}'];
-    const agent = 'agent: {backend: rehearsal, approvals: ask}';
+    const agent = 'agent: {backend: rehearsal, approvals: ask, isolation_write: [.]}';
     place.write('WORKFLOW.md', boardWorkflow(more.join('\n')).replace(/^agent: .*$/m, agent));
     place.write('told.jsonl', '');
     const first = await startDaemon(place);

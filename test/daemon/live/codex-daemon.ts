@@ -91,10 +91,15 @@ export class CodexDaemon {
     const names = Object.keys(tickets);
     const fakes = Object.values(tickets).map((scenario, at) => writeFake(place, `BAT-${at + 1}`, scenario));
     const keys = [`command: ${JSON.stringify(commandOf(place, codex.args))}`, ...(codex.keys ?? [])];
-    const front = ['tracker: {kind: board}', 'polling: {interval_ms: 3600000}', 'workspace: {root: workspaces}'];
+    const front = [
+      'agent: {}',
+      'tracker: {kind: board}',
+      'polling: {interval_ms: 3600000}',
+      'workspace: {root: workspaces}',
+    ];
     const section = (line: string): string => line.slice(0, line.indexOf(':'));
-    const own = front.filter((line) => !lines.some((each) => section(each) === section(line)));
-    const text = [...own, ...lines, 'codex:', ...keys.map((key) => `  ${key}`)];
+    const own = front.filter((line) => !lines.some((each) => section(each) === section(line))).map(lettingWrite);
+    const text = [...own, ...lines.map(lettingWrite), 'codex:', ...keys.map((key) => `  ${key}`)];
     place.write('WORKFLOW.md', ['---', ...text, '---', 'Work on {{ issue.identifier }}: {{ issue.title }}'].join('\n'));
     await (prepare ?? fileOnBoard)(place, names);
     return new CodexDaemon(place, names, fakes, await startDaemon(place));
@@ -211,6 +216,11 @@ export async function stopWithLinear(daemon: CodexDaemon, linear: FakeLinear): P
 async function fileOnBoard(place: Place, names: readonly string[]): Promise<void> {
   place.write('tickets.jsonl', names.map((title) => JSON.stringify({ title })).join('\n'));
   await answer(place, 'issue', 'import', 'tickets.jsonl');
+}
+
+/** The scripted app-servers keep their traces next to the workflow file. */
+function lettingWrite(line: string): string {
+  return line.replace(/^agent: \{/, 'agent: {isolation_write: [.], ');
 }
 
 function writeFake(place: Place, id: string, scenario: Scenario): FakeAppServer {
