@@ -92,11 +92,8 @@ async function moveToReview(
 }
 
 /** The agent's words, or those of its issue and its last message. They are an agent's: for people, never for a program. */
-function wordsOf(
-  { identifier, title }: Issue,
-  { evidence, lastMessage }: RunRecord,
-): Pick<PullRequest, 'title' | 'body'> {
-  const words = evidence?.proposal ?? { title: `${identifier}: ${title}`, body: lastMessage ?? '' };
+function wordsOf({ title }: Issue, { evidence, lastMessage }: RunRecord): Pick<PullRequest, 'title' | 'body'> {
+  const words = evidence?.proposal ?? { title, body: lastMessage ?? '' };
   return {
     title: harmlessLine(words.title).slice(0, longestTitleChars),
     body: harmlessLines(words.body).slice(0, longestBodyChars),

@@ -65,7 +65,7 @@ describe('an agent that commits and forgets to move its issue', () => {
       {
         number: 1,
         identifier: 'T-1',
-        title: 'T-1: Say hello',
+        title: 'Say hello',
         body: 'I said hello.',
         branch: 'baton/t-1',
         base: 'main',
