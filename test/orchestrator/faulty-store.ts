@@ -51,6 +51,8 @@ const tables = [
   'commands',
   'notifications',
   'finishedIssues',
+  'pullRequests',
+  'checks',
 ] as const satisfies readonly (keyof StoreTables)[];
 
 function wrapTables(given: StoreTables, prefix: string, pass: Pass): StoreTables {

@@ -6,6 +6,7 @@ import { fakePulls } from '../../fake/fake-pulls.ts';
 import { issue } from '../../fake/issues.ts';
 import { settings } from '../../fake/settings.ts';
 import { SimulatedClock } from '../../fake/simulated-clock.ts';
+import { storeThrough } from '../faulty-store.ts';
 import { begun, type Scene, type SceneOptions, type StagedRun } from '../scene.ts';
 
 const hour = 3_600_000;
@@ -132,6 +133,49 @@ describe('a change that cannot be brought into review', () => {
     await clock.advance(60_000);
     expect([await first.stateNow(), next.runs]).toEqual(['In Review', []]);
     expect(await first.allPulls()).toMatchObject([{ number: 1, movedAt: expect.any(Number) }]);
+  });
+});
+
+/** A daemon that dies at a step: the step, before or after it was done, never answers. */
+const never = new Promise<never>(() => {});
+
+describe('a daemon that is killed while it brings a change into review', () => {
+  const host = ['before the host', 'after the host'] as const;
+  const stored = ['pullRequests.open', 'pullRequests.stand', 'pullRequests.moved'].flatMap(
+    (call) => [`before ${call}`, `after ${call}`] as const,
+  );
+  const tracked = ['before the move', 'after the move'] as const;
+
+  it.each([...host, ...stored, ...tracked])('%s leaves one pull request and one move', async (step) => {
+    const [when, what] = [step.slice(0, step.indexOf(' ')), step.slice(step.indexOf(' ') + 1)];
+    const clock = new SimulatedClock();
+    const at = (call: string) => (call === what ? never : undefined);
+    const first = await inReviewMode({
+      clock,
+      through: (store) => storeThrough(store, when === 'before' ? { before: at } : { after: at }),
+    });
+    const { tracker, pulls } = first;
+    const { open } = pulls.as;
+    const { moveIssue } = tracker.changes;
+    const dies =
+      <P extends unknown[], T>(work: (...parts: P) => Promise<T>) =>
+      async (...parts: P): Promise<T> => {
+        if (when === 'after') await work(...parts);
+        return never;
+      };
+    if (what === 'the host') Object.assign(pulls.as, { open: dies(open) });
+    if (what === 'the move') Object.assign(tracker.changes, { moveIssue: dies(moveIssue.bind(tracker.changes)) });
+    commit(first.runs[0], 'commit-1');
+    await clock.advance(1_000);
+    first.kill();
+    Object.assign(pulls.as, { open });
+    Object.assign(tracker.changes, { moveIssue });
+    const { store } = first;
+    const next = await begun({ store, clock, tracker, settings: reviewed, pullsFor: () => pulls.as });
+    await clock.advance(120_000);
+    expect([await first.stateNow(), next.runs, claims(next)]).toEqual(['In Review', [], [0, 0, 0]]);
+    expect(await first.allPulls()).toMatchObject([{ number: 1, movedAt: expect.any(Number), timesSentBack: 0 }]);
+    expect(await store.pullRequests.rounds({ project: first.project, number: 1 })).toHaveLength(1);
   });
 });
 
