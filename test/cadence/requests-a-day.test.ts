@@ -40,10 +40,10 @@ describe('the requests of a day', { timeout: 180_000 }, () => {
     const { poll, ...more } = await day.counted();
     // One request per poll: 1,920 while active, 480 while idle, 96 while dormant.
     expect(poll).toBeLessThanOrEqual(2_500);
-    // An issue that its run closes: the states of its team, the move, the read after the turn and the one after the run.
-    // One that a person closes: a read before its workspace is removed.
+    // An issue that its run closes: the states of its team, the move, the read after the turn.
+    // Each issue: a read before its workspace is removed.
     const half = issuesPerDay / 2;
-    expect(more).toEqual({ agent: 2 * half, turn: half, retry: half, sweep: half });
+    expect(more).toEqual({ agent: 2 * half, turn: half, sweep: 2 * half });
     const requests = await day.requests();
     expect(requests).toBeLessThanOrEqual(2_550);
     expect(requests).toBeLessThanOrEqual(2_600);

@@ -5,6 +5,8 @@ import type { RequestCause } from '../../core/requests/request-caller.ts';
 /** Repeated requests by people while the tracker is down cause one try in this time. */
 const liftEveryMs = 10_000;
 
+const nothingToWaitFor = { monotonic: Number.NEGATIVE_INFINITY, wall: Number.NEGATIVE_INFINITY };
+
 /**
  * Leaves a tracker alone for a while after it did not answer, longer with each failure, so that an outage never costs
  * more requests than an ordinary day. Until a poll is answered, reads are refused here with the last error of the
@@ -16,7 +18,7 @@ export class TrackerBackoff {
   readonly #waitMs: (failures: number) => number;
   #failures = 0;
   /** On both clocks: the monotonic one stands still while the machine sleeps, and a user may set the other one. */
-  #until = { monotonic: Number.NEGATIVE_INFINITY, wall: Number.NEGATIVE_INFINITY };
+  #until = nothingToWaitFor;
   #liftedAt = Number.NEGATIVE_INFINITY;
   #error: BatonError | null = null;
 
@@ -58,26 +60,22 @@ export class TrackerBackoff {
 
   succeeded(): void {
     this.#failures = 0;
-    this.#end();
+    this.#until = nothingToWaitFor;
+    this.#error = null;
   }
 
-  /** A person wants an answer now. */
+  /** A person wants an answer now: the poll may ask. Other reads still wait for its answer. */
   lift(): void {
     const now = this.#clock.monotonic();
     if (this.#error === null || now - this.#liftedAt < liftEveryMs) return;
     this.#liftedAt = now;
-    this.#end();
+    this.#until = nothingToWaitFor;
   }
 
   /** While the tracker rests, throws its last error. */
   refuse(cause: RequestCause): void {
     if (cause === 'person' || cause === 'running' || cause === 'poll') return;
     if (this.#error !== null) throw this.#error;
-  }
-
-  #end(): void {
-    this.#until = { monotonic: Number.NEGATIVE_INFINITY, wall: Number.NEGATIVE_INFINITY };
-    this.#error = null;
   }
 }
 
