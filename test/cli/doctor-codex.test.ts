@@ -1,4 +1,5 @@
 import { mkdirSync, readdirSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { checkWorkflow } from '../../src/cli/doctor/check-workflow.ts';
@@ -326,19 +327,17 @@ describe.concurrent('an account that baton doctor checks', () => {
     expect(lines.filter(({ check }) => check === 'codex_commit')).toHaveLength(1);
   });
 
-  it.each([{}, { CODEX_HOME: '/nowhere' }])(
-    'in the default home of Codex needs no home in its command',
-    async (env) => {
-      using place = new Place(env);
-      const home = 'CODEX_HOME' in env ? '/nowhere' : `${place.home}/.codex`;
-      const answers = {
-        initialize: { result: { userAgent: 'baton/0.166.0', codexHome: home } },
-        'account/read': { result: { account: null, requiresOpenaiAuth: true } },
-      };
-      const { lines } = await examine(place, fake(place, withAnswers(answers)).command);
-      expect(lines[2]?.nextStep).toBe('codex login');
-    },
-  );
+  const elsewhere = path.join(mkdtempSync(path.join(tmpdir(), 'baton-codex-home-')), 'home');
+  it.each([{}, { CODEX_HOME: elsewhere }])('in the default home of Codex needs no home in its command', async (env) => {
+    using place = new Place(env);
+    const home = 'CODEX_HOME' in env ? elsewhere : `${place.home}/.codex`;
+    const answers = {
+      initialize: { result: { userAgent: 'baton/0.166.0', codexHome: home } },
+      'account/read': { result: { account: null, requiresOpenaiAuth: true } },
+    };
+    const { lines } = await examine(place, fake(place, withAnswers(answers)).command);
+    expect(lines[2]?.nextStep).toBe('codex login');
+  });
 
   it('never gets a secret of the tracker, not even from a login profile', async () => {
     using place = new Place({ LINEAR_API_KEY: 'canary-key' });

@@ -299,6 +299,7 @@ describe('the orchestrator', () => {
       finished_agents: 10,
       stall_check: 5,
       tracker_poll: 30,
+      pull_requests: 5,
       workspace_sweep: 600,
       salvage_pruning: 86_400,
       store_maintenance: 600,

@@ -41,7 +41,7 @@ describe.each(['worktree', 'clone'] as const)('publishing a branch of a %s', (st
   it('fetches the commits into the source, and those of the next run too (F070)', async () => {
     const { source, place, checkouts } = await scene({ strategy });
     const first = commit(place, { 'a.txt': '1\n' });
-    const told = { branch, before: null, reason: null, elsewhere: null };
+    const told = { branch, base: 'main', before: null, reason: null, elsewhere: null };
     expect(await checkouts.publish(place)).toEqual({ ...told, outcome: 'published', commit: first });
     expect(tip(source)).toBe(first);
     const second = commit(place, { 'a.txt': '2\n' });
