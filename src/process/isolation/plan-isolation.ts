@@ -60,8 +60,6 @@ export function planIsolation(ground: IsolationGround, place: IsolationPlace): I
   const covered = ['/', ...homes, ...systemPaths.filter(({ access }) => isCover(access)).map((each) => each.path)];
   const isShowable = (each: string): boolean =>
     !covered.includes(path.normalize(each)) && kernelFolderOf(path.normalize(each)) === null;
-  // A program in a folder that the user lets agents write may keep files next to it.
-  const isWritten = (each: string): boolean => ground.writeSetting.some((folder) => isAtOrBelow(each, folder));
   return isolationPlan(
     [
       ...systemPaths.map(({ path: each, access }) => ({ path: each, access })),
@@ -74,7 +72,7 @@ export function planIsolation(ground: IsolationGround, place: IsolationPlace): I
       ...ground.writeSetting.map(rule('write')),
       ...ground.stateFolders.map(rule('hidden')),
       rule('hidden')(ground.workspaceRoot),
-      ...place.reads.filter((each) => isShowable(each) && !isWritten(each)).map(rule('read')),
+      ...place.reads.filter(isShowable).map(rule('read')),
       ...place.writes.map(rule('write')),
       rule('write')(place.workspace),
     ],
