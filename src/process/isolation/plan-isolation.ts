@@ -4,6 +4,7 @@ import {
   type IsolationRule,
   isAtOrBelow,
   isCover,
+  isHiddenBy,
   isolationPlan,
   kernelFolderOf,
 } from './isolation-plan.ts';
@@ -47,7 +48,7 @@ export function planIsolation(ground: IsolationGround, place: IsolationPlace): I
   const inHomes = (below: string): string[] => homes.map((home) => path.join(home, below));
   const rule =
     (access: IsolationRule['access']) =>
-    (each: string): IsolationRule => ({ path: path.normalize(each), access });
+    (each: string): IsolationRule => ({ path: path.resolve(each), access });
   const ofHomes = homePaths.flatMap(({ path: below, access }) =>
     inHomes(below).map(rule(access === 'layered' && !ground.hasLayers ? 'read' : access)),
   );
@@ -59,20 +60,25 @@ export function planIsolation(ground: IsolationGround, place: IsolationPlace): I
   // A workflow file or a program may lie in a home or in /tmp, and a command name /dev/null. Those stay as they are.
   const covered = ['/', ...homes, ...systemPaths.filter(({ access }) => isCover(access)).map((each) => each.path)];
   const isShowable = (each: string): boolean =>
-    !covered.includes(path.normalize(each)) && kernelFolderOf(path.normalize(each)) === null;
+    !covered.includes(path.resolve(each)) && kernelFolderOf(path.resolve(each)) === null;
+  const { rules: shared } = isolationPlan([
+    ...systemPaths.map(({ path: each, access }) => ({ path: each, access })),
+    ...inHomes('.').map(rule('private')),
+    ...programs.map((folder) => rule('read')(programFolder(folder, homes))),
+    ...ofHomes,
+    ...homeSecrets.flatMap((below) => inHomes(below).map(rule('hidden'))),
+    ...ground.reads.filter(isShowable).map(rule('read')),
+    ...ground.readSetting.map(rule('read')),
+    ...ground.writeSetting.map(rule('write')),
+    ...ground.stateFolders.map(rule('hidden')),
+    rule('hidden')(ground.workspaceRoot),
+  ]);
+  // Only what is hidden has to be shown: a rule to read would take away what a setting lets the child write.
+  const isHidden = (each: string): boolean => isHiddenBy({ rules: shared, files: [] }, path.resolve(each));
   return isolationPlan(
     [
-      ...systemPaths.map(({ path: each, access }) => ({ path: each, access })),
-      ...inHomes('.').map(rule('private')),
-      ...programs.map((folder) => rule('read')(programFolder(folder, homes))),
-      ...ofHomes,
-      ...homeSecrets.flatMap((below) => inHomes(below).map(rule('hidden'))),
-      ...ground.reads.filter(isShowable).map(rule('read')),
-      ...ground.readSetting.map(rule('read')),
-      ...ground.writeSetting.map(rule('write')),
-      ...ground.stateFolders.map(rule('hidden')),
-      rule('hidden')(ground.workspaceRoot),
-      ...place.reads.filter(isShowable).map(rule('read')),
+      ...shared,
+      ...place.reads.filter((each) => isShowable(each) && isHidden(each)).map(rule('read')),
       ...place.writes.map(rule('write')),
       rule('write')(place.workspace),
     ],

@@ -89,6 +89,14 @@ describe('the view of an isolated agent', () => {
     expect(accessTo('/home/me/code/project/WORKFLOW.md', { writeSetting })).toBe('read');
   });
 
+  it('lets a setting win over the folder of a program', () => {
+    const program = ['/home/me/work/agent.sh', '/home/me/work/', '/home/me/work/lib/'];
+    const writeSetting = ['/home/me/work/'];
+    for (const each of ['/home/me/work/log', '/home/me/work/lib/log', '/home/me/work/agent.sh'])
+      expect(accessTo(each, { writeSetting }, program)).toBe('write');
+    expect(accessTo('/home/me/work/lib/library', {}, program)).toBe('read');
+  });
+
   it('keeps the state folder hidden when a setting names a folder around it', () => {
     const writeSetting = ['/home/me/.local/state'];
     expect(accessTo('/home/me/.local/state/other', { writeSetting })).toBe('write');
