@@ -132,7 +132,7 @@ describe('a silent agent', liveTest, () => {
 describe('the end of a run', liveTest, () => {
   const daemon = useDaemon(() => ({
     settings: ({ folder }) => [
-      `agent: {${patientAgent}}`,
+      `agent: {${patientAgent}, isolation: none}`,
       'hooks:',
       '  timeout_ms: 3000',
       `  before_run: ${JSON.stringify(beforeRun())}`,
