@@ -1,5 +1,7 @@
 // @module-tag full
+
 import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { answer, soon } from '../cli/live-daemon.ts';
@@ -13,9 +15,17 @@ const atSpeed = { BATON_REHEARSAL_SPEED: '10' };
 const shell = promisify(execFile);
 
 /** The line that a person is told to type, as it stands there. */
+const program = fileURLToPath(new URL('../../bin/baton', import.meta.url));
+
 function lineToType(stdout: string): string {
   const lines = stdout.split('\n').filter((line) => line.includes(' ask answer '));
-  return lines.at(-1)?.trim() ?? '';
+  // The build that tests start is named as an installed one; here it is not on the PATH.
+  return (
+    lines
+      .at(-1)
+      ?.trim()
+      .replace(/^baton /, `${program} `) ?? ''
+  );
 }
 
 /** A name that a shell does not take as it is. */

@@ -53,14 +53,9 @@ export const killPointsAtEnd: Readonly<Record<string, KillPlan>> = {
   // @conforms fault.4
   'in the hook after a run': { at: 'spawn', pattern: 'after-run', when: 'after' },
   'while the outcome is written': sql('update "runs" set "ended_at"', 'after'),
-  'with outcome and next retry written but not committed': sql(
-    'update "claims" set "slot_state"',
-    'after',
-    'insert into "retries"',
-  ),
-  'after the outcome was written': sql('update "runs" set "ended_at"', 'after_commit'),
+  // The end of a run and what follows are one transaction: an issue that its agent moved is released with it.
   // @conforms fault.5
-  'between the outcome and its retry': sql('from "board_issues"', 'before', 'insert into "retries"'),
+  'after the outcome was written': sql('update "runs" set "ended_at"', 'after_commit'),
   'while the claim is released': sql('update "claims" set "owner"', 'after'),
   'after the claim was released': sql('update "claims" set "owner"', 'after_commit'),
 };
