@@ -212,7 +212,8 @@ describe('an agent that uses linear_graphql', liveTest, () => {
       { author: 'Ada', trusted: true, body: 'The hinge is on the wrong side.' },
       { author: 'Mallory', trusted: false, body: fenced },
     ]);
-    expect(sent('BatonIssueComments')).toHaveLength(1);
+    // Once for the prompt of the second run, and once for the tool.
+    expect(sent('BatonIssueComments')).toHaveLength(2);
   });
 });
 
