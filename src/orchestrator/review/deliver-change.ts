@@ -1,4 +1,4 @@
-import { toBatonError } from '../../core/baton-error.ts';
+import { BatonError, toBatonError } from '../../core/baton-error.ts';
 import { stateClass } from '../../core/dispatch/eligibility.ts';
 import { type Issue, isInOneOf } from '../../core/issue/issue.ts';
 import { stateFor } from '../../core/issue/state-role.ts';
@@ -41,7 +41,14 @@ export async function deliverChange(parts: DeliverParts, { issue: { id } }: Retr
   if (!isThere && stateClass(issue.state, tracker) !== 'active') return issue;
   const [run] = await store.runs.list(project, { issueId: id, limit: 1 });
   const publication = run?.evidence?.publication;
-  if (run === undefined || publication?.branch == null || publication.base === undefined) return issue;
+  if (run === undefined || publication?.branch == null || publication.base == null) {
+    if (isThere) return issue;
+    // Released, the issue would run again and again, and never reach review.
+    throw new BatonError('change_missing', 'The branch that the change goes into is not known.', {
+      nextStep: 'Set `workspace.base`, or check out a branch in the repository.',
+      details: { branch: publication?.branch ?? null, base: null },
+    });
+  }
   const { branch, base } = publication;
   const change = { branch, base, ...wordsOf(issue, run) };
   const { title, body } = change;

@@ -104,6 +104,17 @@ describe('an agent that commits and forgets to move its issue', () => {
     await stage.clock.advance(0);
     expect([await stage.allPulls(), await stage.stateNow(), claims(stage)]).toEqual([[], state, [0, 0, 0]]);
   });
+
+  it('is not run again and again where the base of its branch is unknown: its change waits, with the reason', async () => {
+    const stage = await inReviewMode();
+    commit(stage.runs[0], 'commit-1', { base: undefined as unknown as string });
+    await stage.clock.advance(hour);
+    expect(stage.runs).toHaveLength(1);
+    expect(claims(stage)).toEqual([0, 1, 0]);
+    expect(stage.orchestrator.read().retrying[0]).toMatchObject({ kind: 'review' });
+    expect(stage.logger.lines.some(({ event }) => event === 'change_not_delivered')).toBe(true);
+    expect(await stage.allPulls()).toEqual([]);
+  });
 });
 
 describe('a change that cannot be brought into review', () => {
