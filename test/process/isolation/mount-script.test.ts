@@ -76,16 +76,16 @@ describe('the mounts of an isolated child', () => {
   });
 
   it('make the files of a private folder in a shown one where it waits to be shown', () => {
-    const rules = [rule('/work', 'write'), rule('/work/home', 'private')];
-    const profile = rule('/work/home/.profile', 'read', { kind: 'file' });
-    const script = scriptOf([...rules, profile], { files: [{ path: '/work/home/.gitconfig', text: 'x' }] });
-    const staged = lines(script.showing).find(([, target]) => target === '/work/home')?.[0];
+    const rules = [rule('/shown', 'write'), rule('/shown/home', 'private')];
+    const profile = rule('/shown/home/.profile', 'read', { kind: 'file' });
+    const script = scriptOf([...rules, profile], { files: [{ path: '/shown/home/.gitconfig', text: 'x' }] });
+    const staged = lines(script.showing).find(([, target]) => target === '/shown/home')?.[0];
     expect(targetsOf(script.covering)).toContain(staged);
     expect(script.files).toEqual([
       { path: `${staged}/.gitconfig`, text: 'x' },
       { path: `${staged}/.profile`, text: '' },
     ]);
-    expect(targetsOf(script.showing).slice(0, 3)).toEqual(['/work', '/work/home', '/work/home/.profile']);
+    expect(targetsOf(script.showing).slice(0, 3)).toEqual(['/shown', '/shown/home', '/shown/home/.profile']);
   });
 
   it('write layers to folders of the stage', () => {
