@@ -10,7 +10,7 @@ export const tags = [
   { name: 'smoke', description: 'Runs with `npm test` too, although its file is tagged `full`.' },
 ];
 
-/** `quick` is `npm test`, `rest` is what else CI runs after it, `all` is both. */
+/** `quick` is `npm test`, `rest` is the full tier that CI runs after it, `all` is both. */
 export type Tier = 'quick' | 'rest' | 'all';
 
 export function tierOf(name: string | undefined): Tier {
