@@ -5,14 +5,14 @@ import { choice, setting } from './setting.ts';
 export const reviewKeys = {
   host: setting(choice('local', 'github'), 'local', 'end of a run', 'guarded', {
     description:
-      'Where pull requests are. `local`: in Baton itself, for a repository on this machine. `github` has no effect yet.',
+      'Where pull requests are. `local`: in Baton itself, for a repository on this machine. `github` is refused: this version does not have it.',
   }),
   merge_method: setting(choice(...mergeMethods), 'merge', 'at once', 'open', {
     description: 'How a change enters its base.',
   }),
   max_rounds: setting('positive_integer', 5, 'at once', 'guarded_upwards', {
     description:
-      'After a red check or a conflict has sent a change back this many times, the issue is held instead. A person may always send a change back.',
+      'After a change was sent back this many times, a red check no longer sends it back: it stays in review for a person, who may always send it back.',
   }),
   checks: setting('check_list', [], 'end of a run', 'guarded', {
     description:
