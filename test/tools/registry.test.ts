@@ -51,6 +51,28 @@ describe('the tools of a run', () => {
     expect(await toolSet.call('report_progress', { text: 'all of them were over' })).toMatchObject({ success: true });
   });
 
+  // @conforms 4.139
+  it('have create_pr where a change goes to review; it passes the words on and changes nothing by itself', async () => {
+    const proposed: object[] = [];
+    const { toolSet, moves } = openTools(memory(), { onPropose: (proposal) => proposed.push(proposal) });
+    expect(toolSet.tools.map(({ name }) => name)).toContain('create_pr');
+    expect(await toolSet.call('create_pr', { title: ' Greet ', body: 'Why: asked.' })).toMatchObject({ success: true });
+    expect(await toolSet.call('create_pr', { title: 'Greet again' })).toMatchObject({ success: true });
+    expect(proposed).toEqual([
+      { title: 'Greet', body: 'Why: asked.' },
+      { title: 'Greet again', body: '' },
+    ]);
+    expect(moves).toEqual([]);
+    for (const bad of [{}, { title: ' ' }, { title: 'a'.repeat(201) }, { title: 'a', body: 'b'.repeat(20_001) }]) {
+      expect(await toolSet.call('create_pr', bad)).toMatchObject({ success: false });
+    }
+    expect(proposed).toHaveLength(2);
+    const without = openTools().toolSet;
+    expect(errorIn((await without.call('create_pr', { title: 'Greet' })).output)).toMatchObject({
+      code: 'unsupported_tool_call',
+    });
+  });
+
   // @conforms A37
   it('have fixed names and a JSON Schema for their input', () => {
     const { toolSet } = openTools();

@@ -41,6 +41,9 @@ export async function performStep(step: WorkStep, context: StepContext): Promise
     case 'comment':
       await useTool(context, 'comment', { body: step.text });
       break;
+    case 'propose':
+      await useTool(context, 'create_pr', { title: step.title, body: step.body });
+      break;
     case 'write':
     case 'append':
       writeStep(step, context);

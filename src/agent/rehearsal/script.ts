@@ -14,7 +14,8 @@
  *     move Done
  *     ```
  *
- * Lines that begin with `|` belong to the step above them: the content of `write` and `append`, the options of `ask`.
+ * Lines that begin with `|` belong to the step above them: the content of `write` and `append`, the options of `ask`,
+ * the description that `propose TITLE` gives the pull request.
  * `first` before a step limits it to an issue's first run; `try` lets the script continue when the step cannot be done;
  * a line `next turn` leaves the rest to the next turn of the same session. `listen MS FILE` waits MS milliseconds for
  * messages of people and appends them to the file, if one is named; a person ends it with `go on`. Some steps end the
@@ -32,6 +33,7 @@ export type Step = { readonly firstRunOnly: boolean; readonly isTried?: true } &
   | { readonly verb: (typeof amountVerbs)[number]; readonly amount: number }
   | { readonly verb: (typeof fileVerbs)[number]; readonly file: string; readonly content: string }
   | { readonly verb: 'ask'; readonly text: string; readonly options: readonly string[] }
+  | { readonly verb: 'propose'; readonly title: string; readonly body: string }
   | { readonly verb: 'listen'; readonly amount: number; readonly file: string | null }
   | { readonly verb: 'quota'; readonly backAfterMs: number; readonly times: number }
   | { readonly verb: 'context'; readonly kind: 'token' | 'context' }
@@ -86,6 +88,7 @@ function readStep(verb: string, text: string, content: readonly string[], firstR
     return { verb, file: text, content: content.map((each) => `${each}\n`).join(''), firstRunOnly };
   if (isOneOf(verb, amountVerbs) && /^\d+$/.test(text)) return { verb, amount: Number(text), firstRunOnly };
   if (verb === 'ask' && text !== '') return { verb, text, options: content, firstRunOnly };
+  if (verb === 'propose' && text !== '') return { verb, title: text, body: content.join('\n'), firstRunOnly };
   if (verb === 'context' && (text === '' || text === 'context')) return { verb, kind: 'context', firstRunOnly };
   if (verb === 'context' && text === 'token') return { verb, kind: text, firstRunOnly };
   const listen = /^(?<ms>\d+)(?: (?<file>.+))?$/.exec(text)?.groups;

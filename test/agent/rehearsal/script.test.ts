@@ -45,6 +45,15 @@ describe('a rehearsal script', () => {
     ]);
   });
 
+  it('proposes a change with a title, and a description behind bars', () => {
+    expect(parsed('propose Greet the user', '| Why: asked.', '|', '| How: in one file.', 'propose It')).toEqual([
+      [
+        { verb: 'propose', title: 'Greet the user', body: 'Why: asked.\n\nHow: in one file.', firstRunOnly: false },
+        { verb: 'propose', title: 'It', body: '', firstRunOnly: false },
+      ],
+    ]);
+  });
+
   it('may be absent, and may have Windows line ends', () => {
     expect(findScript('Just text')).toBeNull();
     expect(parseScript(findScript(prompt('push').replaceAll('\n', '\r\n')) ?? '')).toEqual([
