@@ -15,6 +15,8 @@ export interface WorktreeOptions {
   readonly workspace?: readonly string[];
   readonly agent?: readonly string[];
   readonly hooks?: readonly string[];
+  /** More lines of the front matter. */
+  readonly more?: readonly string[];
   /** More for the environment of the daemon. */
   readonly env?: Record<string, string>;
 }
@@ -155,7 +157,7 @@ function locksIn(folder: string): string[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.lock'));
 }
 
-function workflowOf({ workspace, agent = [], hooks = [] }: WorktreeOptions): string {
+function workflowOf({ workspace, agent = [], hooks = [], more = [] }: WorktreeOptions): string {
   const below = (lines: readonly string[]): string[] => lines.map((line) => `  ${line}`);
   return [
     '---',
@@ -166,6 +168,7 @@ function workflowOf({ workspace, agent = [], hooks = [] }: WorktreeOptions): str
     '  root: workspaces',
     ...below(workspace ?? ['repo: project']),
     ...(hooks.length === 0 ? [] : ['hooks:', ...below(hooks)]),
+    ...more,
     'agent:',
     '  backend: rehearsal',
     '  isolation_write: [.]',
