@@ -126,9 +126,9 @@ describe.concurrent('baton doctor', () => {
   });
 
   it.each([
-    ['git version 2.35.9', 'too_old'],
+    ['git version 2.37.9', 'too_old'],
     ['git version 1.99.0', 'too_old'],
-    ['git version 2.36.0', 'ok'],
+    ['git version 2.38.0', 'ok'],
     ['git version 2.100.0 (a vendor 7)', 'ok'],
     ['git version 3.0.rc1', 'ok'],
     ['nonsense', 'unknown_version'],
@@ -141,7 +141,7 @@ describe.concurrent('baton doctor', () => {
     expect(findings.git).toMatchObject({
       code: judged,
       message: expect.stringContaining(version),
-      ...(judged === 'ok' ? {} : { details: { least: '2.36' }, next_step: expect.stringContaining('2.36') }),
+      ...(judged === 'ok' ? {} : { details: { least: '2.38' }, next_step: expect.stringContaining('2.38') }),
     });
   });
 

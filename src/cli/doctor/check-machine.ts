@@ -12,8 +12,11 @@ import { probeIsolation, whyNoNamespaces } from '../../process/isolation/probe-i
 import { runToEnd } from '../../process/run-to-end.ts';
 import { checkFolder } from './check-folder.ts';
 
-/** The first version with `core.fsync`: older ones do not say when the data that a removal relies on is on the disk. */
-const oldestGit = [2, 36] as const;
+/**
+ * The first version with `merge-tree --write-tree`, which merges need. Since 2.36 there is `core.fsync`: older ones do not say when
+ * the data that a removal relies on is on the disk.
+ */
+const oldestGit = [2, 38] as const;
 
 /** What Baton needs of a machine, for any workflow. */
 export async function checkMachine(surroundings: Surroundings): Promise<Finding[]> {

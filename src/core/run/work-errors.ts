@@ -45,7 +45,7 @@ export const workErrors = {
     retryable: true,
     nextStep: 'Read the message of git. `baton doctor` checks the repository and the git program.',
   },
-  git_missing: { retryable: false, nextStep: 'Install git 2.36 or later, and put it on the PATH of Baton.' },
+  git_missing: { retryable: false, nextStep: 'Install git 2.38 or later, and put it on the PATH of Baton.' },
   git_timeout: {
     retryable: true,
     nextStep: 'Check the network and the disk. You may have to fetch a large repository once by hand.',
