@@ -34,7 +34,7 @@ const baton = path.join(root, 'src', 'cli', 'main.ts');
 /** The commands that start a daemon, which serves the page. */
 const servingCommands = ['start', 'demo'];
 /** The development packages that build the page, without their own dependencies. */
-const pagePackages = ['@preact/signals', 'micromark', 'micromark-extension-gfm', 'preact', 'vite'];
+const pagePackages = ['@preact/signals', 'highlight.js', 'micromark', 'micromark-extension-gfm', 'preact', 'vite'];
 
 main();
 

@@ -5,7 +5,7 @@ import { projectPath } from '../data/connection/api.ts';
 import { projects } from '../data/connection/live.ts';
 import { useResource } from '../data/connection/resource.ts';
 import { createIssueNews } from '../data/issue/issue-news.ts';
-import { DiffView } from '../parts/issue/diff-view.tsx';
+import { DiffView } from '../parts/diff/diff-view.tsx';
 import { IssueCommands } from '../parts/issue/issue-commands.tsx';
 import { IssueCost } from '../parts/issue/issue-cost.tsx';
 import { IssueHeading } from '../parts/issue/issue-heading.tsx';

@@ -7,7 +7,7 @@ import { useResource } from '../data/connection/resource.ts';
 import { now } from '../data/page/clock.ts';
 import { issueHref } from '../data/page/router.ts';
 import { createRunNews } from '../data/run/run-news.ts';
-import { DiffView } from '../parts/issue/diff-view.tsx';
+import { DiffView } from '../parts/diff/diff-view.tsx';
 import { RunCommands } from '../parts/run/run-commands.tsx';
 import { RunEvents } from '../parts/run/run-events.tsx';
 import { RunProcess } from '../parts/run/run-process.tsx';

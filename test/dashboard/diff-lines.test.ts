@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type DiffLine, diffHunks } from '../../dashboard/data/issue/diff-lines.ts';
+import { type DiffLine, diffHunks } from '../../dashboard/data/diff/diff-lines.ts';
 
 describe('the lines of a unified diff', () => {
   it('have their line numbers in the old and the new file', () => {

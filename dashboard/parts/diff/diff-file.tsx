@@ -1,15 +1,18 @@
 import { useSignal } from '@preact/signals';
 import { Fragment, type VNode } from 'preact';
-import { useMemo } from 'preact/hooks';
+import { useMemo, useRef } from 'preact/hooks';
 import type { Diff } from '../../../src/client/schema/run.ts';
-import { type DiffHunk, type DiffLine, diffHunks } from '../../data/issue/diff-lines.ts';
-import type { LineComments } from '../../data/review/line-comments.ts';
+import { canColour, colourHunk } from '../../data/diff/colour-hunks.ts';
+import { type DiffHunk, type DiffLine, diffHunks } from '../../data/diff/diff-lines.ts';
+import { type Language, languageOf } from '../../data/diff/language-of.ts';
+import type { LineComments } from '../../data/diff/line-comments.ts';
 import { countWords } from '../../data/text/words.ts';
-import { LineCommentRows } from '../review/line-comment-rows.tsx';
 import { CopyButton } from '../shared/copy-button.tsx';
 import { Text } from '../shared/text.tsx';
+import { LineCommentRows } from './line-comment-rows.tsx';
+import { LineText, useHighlighter } from './line-text.tsx';
 
-export type ChangedFile = Diff['files'][number];
+type ChangedFile = Diff['files'][number];
 
 /**
  * A file with more than `smallFile` lines is folded until the user opens it; then `linesAtOnce` are drawn at a time.
@@ -59,7 +62,7 @@ export function DiffFile({ file, id, comments }: DiffFileProps): VNode {
   );
 }
 
-export function Amounts({ file }: { readonly file: ChangedFile }): VNode {
+function Amounts({ file }: { readonly file: ChangedFile }): VNode {
   return (
     <span class="amounts number">
       <span>{file.status}</span>
@@ -85,6 +88,7 @@ interface BodyProps {
 
 function Body({ file, hunks, comments }: BodyProps): VNode {
   const most = useSignal(linesAtOnce);
+  const language = useMemo(() => (canColour(hunks) ? languageOf(file.path) : null), [hunks, file.path]);
   if (file.patch === null)
     return <p class="empty">This file is binary or too large to show. Open it in the workspace.</p>;
   if (hunks.length === 0) return <p class="empty">Only the name or the mode of the file changed.</p>;
@@ -92,12 +96,13 @@ function Body({ file, hunks, comments }: BodyProps): VNode {
   let left = most.value;
   for (const [index, hunk] of hunks.entries()) {
     if (left <= 0) break;
-    drawn.push(<Hunk key={index} hunk={hunk} most={left} isFirst={index === 0} path={file.path} comments={comments} />);
+    const about = { hunk, most: left, isFirst: index === 0, path: file.path, language, comments };
+    drawn.push(<Hunk key={index} {...about} />);
     left -= hunk.lines.length;
   }
   return (
     <>
-      <table class="diff">
+      <table class="diff" data-rows>
         <caption class="unseen">Changes of {file.path}: line before, line after, text</caption>
         {drawn}
       </table>
@@ -122,13 +127,20 @@ interface HunkProps {
   readonly most: number;
   readonly isFirst: boolean;
   readonly path: string;
+  readonly language: Language | null;
   readonly comments: LineComments | undefined;
 }
 
-function Hunk({ hunk, most, isFirst, path, comments }: HunkProps): VNode {
+function Hunk({ hunk, most, isFirst, path, language, comments }: HunkProps): VNode {
   const open = useSignal<number | null>(null);
+  const body = useRef<HTMLTableSectionElement>(null);
+  const highlight = useHighlighter(language !== null);
+  const pieces = useMemo(
+    () => (language === null || highlight === null ? [] : colourHunk(hunk, language, highlight)),
+    [hunk, language, highlight],
+  );
   return (
-    <tbody>
+    <tbody ref={body}>
       {(!isFirst || hunk.place !== '') && (
         <tr class="place">
           <td class="number" />
@@ -150,7 +162,10 @@ function Hunk({ hunk, most, isFirst, path, comments }: HunkProps): VNode {
                 <button
                   type="button"
                   class="quiet comment-on"
+                  data-row
+                  data-line={line.after}
                   aria-label={`Comment on line ${line.after}`}
+                  title="Comment on this line (Enter)"
                   onClick={() => {
                     open.value = line.after;
                   }}
@@ -161,7 +176,7 @@ function Hunk({ hunk, most, isFirst, path, comments }: HunkProps): VNode {
             </td>
             <td class="sign">{signs[line.kind]}</td>
             <td class="text">
-              <Text text={line.text} lines />
+              <LineText text={line.text} pieces={pieces[index]} />
             </td>
           </tr>
           {comments !== undefined && line.after !== null && (
@@ -172,6 +187,7 @@ function Hunk({ hunk, most, isFirst, path, comments }: HunkProps): VNode {
               isOpen={open.value === line.after}
               onClose={() => {
                 open.value = null;
+                body.current?.querySelector<HTMLElement>(`[data-line="${line.after}"]`)?.focus();
               }}
             />
           )}

@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import type { LineComment, LineComments } from '../../data/review/line-comments.ts';
+import type { LineComment, LineComments } from '../../data/diff/line-comments.ts';
 import { Text } from '../shared/text.tsx';
 
 interface LineCommentRowsProps {
