@@ -7,8 +7,14 @@ import type { Logger } from '../core/logger.ts';
 import type { AccountSettings, Settings } from '../core/settings.ts';
 import { childEnvironment, usualVariables } from '../process/child-environment.ts';
 import { absoluteElements } from '../process/find-program.ts';
+import { findHidden, type HiddenPlace } from '../process/isolation/find-hidden.ts';
 import { type IsolationPlan, isAtOrBelow } from '../process/isolation/isolation-plan.ts';
-import { type IsolationPlace, planIsolation, programFolder } from '../process/isolation/plan-isolation.ts';
+import {
+  type IsolationGround,
+  type IsolationPlace,
+  planIsolation,
+  programFolder,
+} from '../process/isolation/plan-isolation.ts';
 import { type IsolationReport, probeIsolation } from '../process/isolation/probe-isolation.ts';
 import { createGit, type GitParts } from '../workspace/git/git.ts';
 import { gitPlaces } from '../workspace/git/git-places.ts';
@@ -17,7 +23,21 @@ import { userFolder } from './state-folder.ts';
 import type { Surroundings } from './surroundings.ts';
 
 /** Makes the view of one child from what it works on; null: it sees what the user sees. */
-export type Isolate = (place: IsolationPlace) => IsolationPlan | null;
+export type Isolate = (place: IsolationPlace, command?: CommandPaths) => IsolationPlan | null;
+
+/** What the command of an agent names. Hidden folders win over it: Baton refuses a command that needs one. */
+interface CommandPaths {
+  /** The folder of the account; null: the backend's own default. */
+  readonly ownHome: string | null;
+  /** Where the agent keeps its login and its threads. */
+  readonly logins: readonly string[];
+  /** Paths, and names that are searched in the folders. */
+  readonly programs: readonly string[];
+  readonly folders: readonly string[];
+  /** The setting that names the programs, and the one that names the logins. */
+  readonly setting: string;
+  readonly loginSetting: string;
+}
 
 export interface IsolationParts {
   readonly report: IsolationReport;
@@ -96,8 +116,17 @@ function isolationFor(settings: Settings, parts: IsolationParts, surroundings: S
     hasLayers: report.hasLayers,
   };
   const { caches } = gitPlaces(stateDir);
-  return (place) => planIsolation(ground, { ...place, reads: [caches, ...place.reads] });
+  return (place, command) => {
+    const { reads, writes } = command === undefined ? nothing : placesOf(command, ground);
+    return planIsolation(ground, {
+      ...place,
+      reads: [caches, ...place.reads, ...reads],
+      writes: [...place.writes, ...writes],
+    });
+  };
 }
+
+const nothing = { reads: [], writes: [] };
 
 function homesOf({
   env,
@@ -108,39 +137,76 @@ function homesOf({
 }
 
 /** Adds what the program of a backend needs for itself: its login and its threads, and the program. */
-export function isolationOfAgent(
-  isolate: Isolate,
-  backend: AgentBackend,
-  settings: Settings,
-  { home }: AccountSettings,
-  { env, homeDir, accountHome }: Surroundings,
-): Isolate {
-  const needs = backend.needs(settings);
-  const own = home ?? (backend.homeVariable === null ? undefined : env[backend.homeVariable]);
-  const inHome = (each: string): string => (each.startsWith('~/') ? path.join(homeDir, each.slice(2)) : each);
-  const writes = own === undefined ? (needs?.paths ?? []).map(inHome) : [own];
-  const folders = [...absoluteElements(env.PATH).split(':'), ...['~/bin', '~/.local/bin'].map(inHome)];
-  const reads = (needs?.programs ?? []).flatMap((each) =>
-    placesOf(inHome(each), folders, homesOf({ env, homeDir, accountHome })),
-  );
+export function isolationOfAgent(isolate: Isolate, ...agent: Parameters<typeof commandPaths>): Isolate {
+  const command = commandPaths(...agent);
   return (place) => {
-    const plan = isolate({ ...place, writes: [...place.writes, ...writes], reads: [...place.reads, ...reads] });
+    const plan = isolate(place, command);
     // The program would make the folder of its account itself; isolated, it would make one that is gone at its end.
-    if (plan !== null && own !== undefined) mkdirSync(own, { recursive: true, mode: 0o700 });
+    if (plan !== null && command.ownHome !== null) mkdirSync(command.ownHome, { recursive: true, mode: 0o700 });
     return plan;
   };
 }
 
+export function commandPaths(
+  backend: AgentBackend,
+  settings: Settings,
+  { home }: AccountSettings,
+  { env, homeDir }: Surroundings,
+): CommandPaths {
+  const needs = backend.needs(settings);
+  const { homeVariable } = backend;
+  const ofEnvironment = homeVariable === null ? null : (env[homeVariable] ?? null);
+  const ownHome = home ?? ofEnvironment;
+  const inHome = (each: string): string => (each.startsWith('~/') ? path.join(homeDir, each.slice(2)) : each);
+  const setting = `${backend.settings?.section ?? 'agent'}.command`;
+  const namesHome = home !== null ? 'agent.accounts' : homeVariable;
+  return {
+    ownHome,
+    logins: ownHome === null ? (needs?.paths ?? []).map(inHome) : [ownHome],
+    programs: (needs?.programs ?? []).map(inHome),
+    folders: [...absoluteElements(env.PATH).split(':'), ...['~/bin', '~/.local/bin'].map(inHome)],
+    setting,
+    loginSetting: ownHome === null ? setting : (namesHome ?? setting),
+  };
+}
+
 /**
- * Where a program is, with the files around it, which it often needs. Installers put a link on the PATH to a program that
- * is elsewhere, so both its ends count.
+ * Where the programs of a command are, with the files around them, which they often need. Installers put a link on the
+ * PATH to a program that is elsewhere, so both its ends count. A hidden place is never among them: a path in one is
+ * refused, and so is a name that is found in hidden places only.
  */
-function placesOf(program: string, folders: readonly string[], homes: readonly string[]): readonly string[] {
-  const files = program.startsWith('/') ? [program] : folders.map((folder) => path.join(folder, program));
-  return files.flatMap((file) => {
-    if (!statSync(file, { throwIfNoEntry: false })?.isFile()) return program.startsWith('/') ? [file] : [];
-    return [file, realpathSync(file)].flatMap((each) => [each, programFolder(path.dirname(each), homes)]);
+function placesOf(
+  { logins, programs, folders, setting, loginSetting }: CommandPaths,
+  ground: IsolationGround,
+): Pick<IsolationPlace, 'reads' | 'writes'> {
+  const hiddenAt = findHidden(ground);
+  const refuseHidden = (each: string, namedBy: string): void => {
+    const hidden = hiddenAt(each);
+    if (hidden !== null) throw commandHidden(each, hidden, namedBy);
+  };
+  for (const each of logins) refuseHidden(each, loginSetting);
+  const reads = programs.flatMap((program) => {
+    if (program.startsWith('/')) {
+      refuseHidden(program, setting);
+      return isFile(program) ? withFolders(program) : [program];
+    }
+    const files = folders.map((folder) => path.join(folder, program)).filter(isFile);
+    // Some tools keep the folder that they put on the PATH below /run.
+    const shown = files.filter((file) => (hiddenAt(file)?.kind ?? 'system') === 'system');
+    if (shown.length === 0 && files[0] !== undefined) refuseHidden(files[0], setting);
+    return shown.flatMap(withFolders);
   });
+  return { reads, writes: logins };
+
+  function withFolders(file: string): readonly string[] {
+    const ends = [file, realpathSync(file)];
+    const around = ends.map((each) => programFolder(path.dirname(each), ground.homes));
+    return [...ends, ...around.filter((each) => (hiddenAt(each)?.kind ?? 'system') === 'system')];
+  }
+}
+
+function isFile(file: string): boolean {
+  return statSync(file, { throwIfNoEntry: false })?.isFile() ?? false;
 }
 
 /** Baton itself and its Node: agents that come with Baton run from there. */
@@ -164,6 +230,15 @@ function refuseStateFolder(paths: readonly string[], stateFolders: readonly stri
       nextStep: 'Remove that path from the setting; agents never see the state folder.',
     },
   );
+}
+
+function commandHidden(named: string, { path: hidden, kind }: HiddenPlace, namedBy: string): BatonError {
+  const isState = kind === 'state';
+  const where = isState ? "Baton's state folder, which agents never see" : 'a place that isolation hides';
+  return new BatonError('isolation_hides_path', `${namedBy} names ${named}, which is in ${where} (${hidden}).`, {
+    details: { path: named, hidden, named_by: namedBy, setting: isState ? namedBy : 'agent.isolation_read' },
+    ...(isState ? { nextStep: `Move the file to another folder and change ${namedBy}.` } : {}),
+  });
 }
 
 function unavailable({ reason }: IsolationReport): BatonError {

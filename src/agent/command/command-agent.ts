@@ -108,9 +108,10 @@ class CommandSession implements AgentSession {
       this.#launching = launchAgent(program, this.#request, this.#parts);
       process = await this.#launching;
     } catch (cause) {
-      const isLost = cause instanceof BatonError && cause.code === 'claim_lost';
+      // Errors of Baton, such as a lost claim or a path that isolation hides, say more than that.
+      const isKnown = cause instanceof BatonError && cause.code !== 'process_spawn_failed';
       const failed = new BatonError('agent_launch_failed', 'Failed to start agent.command.', { cause });
-      const error = isLost ? cause : failed;
+      const error = isKnown ? cause : failed;
       return this.#end('turn_failed', { status: 'failed', error });
     }
     this.#process = process;

@@ -4,7 +4,7 @@ import { systemClock } from '../../clock/system-clock.ts';
 import { type Finding, failed, failedBy, passed } from '../../core/finding.ts';
 import type { Settings } from '../../core/settings.ts';
 import { agentVariables, findBackend, findTracker, hostOf, workflowContext } from '../../daemon/adapters.ts';
-import { type Isolate, isolationOfAgent, openIsolation } from '../../daemon/compose-isolation.ts';
+import { commandPaths, type Isolate, isolationOfAgent, openIsolation } from '../../daemon/compose-isolation.ts';
 import { quietLogger } from '../../daemon/quiet-logger.ts';
 import { Remote } from '../../daemon/remote.ts';
 import { probeMachine } from '../../daemon/run-containment.ts';
@@ -89,6 +89,8 @@ async function checkAgent(
   let isolate: Isolate;
   try {
     isolate = (await openIsolation(places, surroundings)).isolationFor(settings);
+    for (const account of settings.agent.accounts.filter((each) => each.backend === backend.name))
+      isolate({ workspace: cwd, reads: [], writes: [] }, commandPaths(backend, settings, account, surroundings));
   } catch (error) {
     return [failedBy('isolation', error)];
   }

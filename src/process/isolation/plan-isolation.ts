@@ -40,50 +40,65 @@ export interface IsolationPlace {
   readonly reads: readonly string[];
 }
 
-/** The view of one child. Later rules win over earlier ones for the same path. */
+/** The view of one child. */
 export function planIsolation(ground: IsolationGround, place: IsolationPlace): IsolationPlan {
-  const homes = ground.homes
-    .filter((home) => path.isAbsolute(home) && home !== '/')
-    .map((home) => path.normalize(home));
-  const inHomes = (below: string): string[] => homes.map((home) => path.join(home, below));
-  const rule =
-    (access: IsolationRule['access']) =>
-    (each: string): IsolationRule => ({ path: path.resolve(each), access });
-  const ofHomes = homePaths.flatMap(({ path: below, access }) =>
-    inHomes(below).map(rule(access === 'layered' && !ground.hasLayers ? 'read' : access)),
-  );
-  // Programs that the user put on the PATH. Anything else of a home stays hidden.
-  const programs = (ground.searchPath ?? '').split(':').filter((folder) => {
-    const isInHome = homes.some((home) => folder !== home && isAtOrBelow(folder, home));
-    return isInHome && !ofHomes.some((each) => isAtOrBelow(folder, each.path));
-  });
-  // A workflow file or a program may lie in a home or in /tmp, and a command name /dev/null. Those stay as they are.
-  const covered = ['/', ...homes, ...systemPaths.filter(({ access }) => isCover(access)).map((each) => each.path)];
-  const isShowable = (each: string): boolean =>
-    !covered.includes(path.resolve(each)) && kernelFolderOf(path.resolve(each)) === null;
-  const { rules: shared } = isolationPlan([
-    ...systemPaths.map(({ path: each, access }) => ({ path: each, access })),
-    ...inHomes('.').map(rule('private')),
-    ...programs.map((folder) => rule('read')(programFolder(folder, homes))),
-    ...ofHomes,
-    ...homeSecrets.flatMap((below) => inHomes(below).map(rule('hidden'))),
-    ...ground.reads.filter(isShowable).map(rule('read')),
-    ...ground.readSetting.map(rule('read')),
-    ...ground.writeSetting.map(rule('write')),
-    ...ground.stateFolders.map(rule('hidden')),
-    rule('hidden')(ground.workspaceRoot),
-  ]);
+  const homes = homesIn(ground);
+  const shared = sharedRules(ground);
   // Only what is hidden has to be shown: a rule to read would take away what a setting lets the child write.
   const isHidden = (each: string): boolean => isHiddenBy({ rules: shared, files: [] }, path.resolve(each));
   return isolationPlan(
     [
       ...shared,
-      ...place.reads.filter((each) => isShowable(each) && isHidden(each)).map(rule('read')),
+      ...place.reads.filter((each) => isShowable(each, homes) && isHidden(each)).map(rule('read')),
       ...place.writes.map(rule('write')),
       rule('write')(place.workspace),
     ],
     homes.map((home) => ({ path: path.join(home, '.gitconfig'), text: ground.gitConfiguration })),
   );
+}
+
+/** What holds for every child. Later rules win over earlier ones for the same path. */
+export function sharedRules(ground: IsolationGround): readonly IsolationRule[] {
+  const homes = homesIn(ground);
+  const inHomes = (below: string): string[] => homes.map((home) => path.join(home, below));
+  const ofHomes = homePaths.flatMap(({ path: below, access }) =>
+    inHomes(below).map(rule(access === 'layered' && !ground.hasLayers ? 'read' : access)),
+  );
+  const secrets = homeSecrets.flatMap((below) => inHomes(below).map(rule('hidden')));
+  const kept = [...secrets, ...ground.stateFolders.map(rule('hidden')), rule('hidden')(ground.workspaceRoot)];
+  // Programs that the user put on the PATH. Anything else of a home stays hidden.
+  const programs = (ground.searchPath ?? '').split(':').filter((folder) => {
+    const isInHome = homes.some((home) => folder !== home && isAtOrBelow(folder, home));
+    return isInHome && ![...ofHomes, ...kept].some((each) => isAtOrBelow(folder, each.path));
+  });
+  return isolationPlan([
+    ...systemPaths.map(({ path: each, access }) => ({ path: each, access })),
+    ...inHomes('.').map(rule('private')),
+    ...programs.map((folder) => rule('read')(programFolder(folder, homes))),
+    ...ofHomes,
+    ...secrets,
+    ...ground.reads.filter((each) => isShowable(each, homes)).map(rule('read')),
+    ...ground.readSetting.map(rule('read')),
+    ...ground.writeSetting.map(rule('write')),
+    ...ground.stateFolders.map(rule('hidden')),
+    rule('hidden')(ground.workspaceRoot),
+  ]).rules;
+}
+
+function homesIn({ homes }: IsolationGround): readonly string[] {
+  return homes.filter((home) => path.isAbsolute(home) && home !== '/').map((home) => path.normalize(home));
+}
+
+function rule(access: IsolationRule['access']): (each: string) => IsolationRule {
+  return (each) => ({ path: path.resolve(each), access });
+}
+
+const covered = ['/', ...systemPaths.filter(({ access }) => isCover(access)).map((each) => each.path)];
+
+/** A workflow file or a program may lie in a home or in /tmp, and a command name /dev/null. Those stay as they are. */
+function isShowable(each: string, homes: readonly string[]): boolean {
+  const resolved = path.resolve(each);
+  return ![...covered, ...homes].includes(resolved) && kernelFolderOf(resolved) === null;
 }
 
 /**
