@@ -247,7 +247,7 @@ async function runSession(run: RunParts, setup: SessionSetup): Promise<void> {
         signal,
         fingerprint,
         readFingerprint,
-        readWork: async () => workIn((await workspaces.examine(workspace.path))?.git ?? null),
+        readWork: async () => workIn((await workspaces.examine(workspace.path))?.git ?? null, request.reviewed),
         isStillToBeDone,
         onPrompt: (turn, text) => {
           const { clock } = parts;
@@ -276,10 +276,11 @@ async function runSession(run: RunParts, setup: SessionSetup): Promise<void> {
   }
 }
 
-function workIn(git: GitEvidence | null): WorkSoFar {
+function workIn(git: GitEvidence | null, reviewed: readonly string[]): WorkSoFar {
   if (git === null) return 'none';
   if (git.changed + git.untracked + git.conflicts > 0) return 'uncommitted';
-  return (git.ahead ?? 0) > 0 ? 'committed' : 'none';
+  const isNew = git.head !== null && !reviewed.includes(git.head);
+  return isNew && (git.ahead ?? 0) > 0 ? 'committed' : 'none';
 }
 
 interface SessionStart extends Pick<SessionRequest, 'ask' | 'tools' | 'toolAddress'> {
@@ -339,14 +340,14 @@ async function newComments({ request, parts, logger, signal }: RunParts): Promis
 
 /** Whether the agent hears something about earlier work. Then it also hears of the commits that exist. */
 function isAddressed({ messages, retryKind }: RunRequest, comments: NewComments | null): boolean {
-  // The next line is for a kind that this version does not give yet.
-  if ((retryKind as string | null) === 'revision') return true;
+  if (retryKind === 'revision') return true;
   return messages.length > 0 || comments === null || comments.comments.length > 0;
 }
 
 function changeIn(facts: WorkspaceFacts | null): ExistingChange | null {
-  const { git = null, commits = [] } = facts ?? {};
-  return git === null || commits.length === 0 ? null : { branch: git.branch, ahead: git.ahead, commits };
+  const { git = null, commits = [], base = null, movedTo = null } = facts ?? {};
+  if (git === null || (commits.length === 0 && movedTo === null)) return null;
+  return { branch: git.branch, ahead: git.ahead, commits, base, movedTo };
 }
 
 /**

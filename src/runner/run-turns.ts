@@ -20,7 +20,7 @@ export interface TurnLoop {
   /** The fingerprint of the workspace before the first turn, and the function that takes it again. */
   readonly fingerprint: string | null;
   readonly readFingerprint: () => Promise<string | null>;
-  /** What the workspace has that the base lacks; only asked with `agent.after_success: review`. */
+  /** What the workspace has that neither the base nor an earlier review had; only asked with `agent.after_success: review`. */
   readonly readWork: () => Promise<WorkSoFar>;
   readonly isStillToBeDone: () => Promise<boolean>;
   /** Records the prompt of a turn before the agent gets it. */

@@ -2,6 +2,7 @@ import { lstat } from 'node:fs/promises';
 import { examineWorkspace } from './examine/examine-workspace.ts';
 import { hasCode } from './file-system.ts';
 import { createCheckouts } from './git/checkout/checkouts.ts';
+import { movedByOthers } from './git/checkout/publish-branch.ts';
 import { runHook, runHookAnyway } from './hooks.ts';
 import { listWorkspaces } from './list-workspaces.ts';
 import { prepareWorkspace } from './prepare-workspace.ts';
@@ -48,8 +49,13 @@ export function createLocalWorkspaces(given: LocalWorkspaceParts): Workspaces {
       (await checkouts.find(path).catch(() => true)) !== null,
     remove: (place, visit) => oneAtATime(place.path, () => removeWorkspace(place, visit, parts)),
     finishRemovals: (root) => finishRemovals(root, parts),
-    examine: async (path, more) =>
-      examineWorkspace(path, { git, places, checkout: await findCheckout(path).catch(() => null), ...more }),
+    examine: async (path, more) => {
+      const checkout = await findCheckout(path).catch(() => null);
+      const facts = await examineWorkspace(path, { git, places, checkout, ...more });
+      if (facts?.git == null || checkout === null || more?.commits === undefined) return facts;
+      const movedTo = await movedByOthers(git, checkout, facts.git.head);
+      return { ...facts, base: checkout.base, ...(movedTo === null ? {} : { movedTo }) };
+    },
     list: (root) => listWorkspaces(root),
   };
 }

@@ -71,6 +71,10 @@ export interface WorkspaceFacts {
   readonly git: GitEvidence | null;
   /** Where they were asked for: the commits beyond the base, the newest first. */
   readonly commits?: readonly CommitLine[];
+  /** With the commits: the base of a checkout. */
+  readonly base?: string;
+  /** With the commits: where others moved the branch in the local repository, when the workspace lacks that commit. */
+  readonly movedTo?: string;
 }
 
 export interface WorkspaceEntry {

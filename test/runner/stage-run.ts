@@ -186,6 +186,7 @@ export function stageRun(prompt: string, staging: Staging = {}): StagedRun {
     answersBefore: [],
     messages: [],
     commentsSince: null,
+    reviewed: [],
     earlier: null,
     ask: async () => null,
     isStillOurs: () => true,

@@ -88,12 +88,16 @@ export interface ExistingChange {
   readonly ahead: number | null;
   /** The newest first, and perhaps not all. */
   readonly commits: readonly CommitLine[];
+  /** The branch that it goes into, where Baton knows it. */
+  readonly base: string | null;
+  /** The commit to which others moved the branch in the repository; null: none that the workspace lacks. */
+  readonly movedTo: string | null;
 }
 
 const longestSubject = 120;
 
 /** The change that exists. Subjects are data: each stands on a quoted line of its own. */
-export function changeText({ branch, ahead, commits }: ExistingChange): string {
+export function changeText({ branch, ahead, commits, base, movedTo }: ExistingChange): string {
   const on = branch === null ? 'on no branch' : `on the branch ${harmlessLine(branch)}`;
   const more = (ahead ?? 0) - commits.length;
   return [
@@ -101,6 +105,15 @@ export function changeText({ branch, ahead, commits }: ExistingChange): string {
     '',
     ...commits.map(({ id, subject }) => `> ${id.slice(0, 12)} ${shortened(harmlessLine(subject))}`),
     ...(more > 0 ? [`> and ${more} more`] : []),
+    ...(base === null
+      ? []
+      : ['', `It goes into ${base}; after \`git fetch origin\` the current one is origin/${base}.`]),
+    ...(movedTo === null
+      ? []
+      : [
+          '',
+          `Someone else moved ${branch ?? 'your branch'} in the repository to ${movedTo.slice(0, 12)}, and your workspace lacks that commit. Run \`git fetch origin\` and build on that commit; without it your work cannot be published.`,
+        ]),
   ].join('\n');
 }
 

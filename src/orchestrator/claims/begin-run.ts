@@ -2,6 +2,7 @@ import type { Message } from '../../core/command/message.ts';
 import { whyTooManyClaimed } from '../../core/dispatch/backpressure.ts';
 import type { SkipReason } from '../../core/dispatch/eligibility.ts';
 import { whyNoSlot } from '../../core/dispatch/slots.ts';
+import type { PullRequest } from '../../core/pull/pull-request.ts';
 import { isDayLimit, type LimitFinding, limitHold, limitsBeforeStart } from '../../core/run/limits.ts';
 import type { Settings } from '../../core/settings.ts';
 import type { RetryKind } from '../../core/workflow.ts';
@@ -34,6 +35,8 @@ export interface BegunRun {
   readonly account: string | null;
   /** As requested, or `revision` for an issue whose change is in review. */
   readonly retryKind: RetryKind | null;
+  /** The commits of its open pull request that stood in review, the first first. */
+  readonly reviewed: readonly string[];
   /** The words that wait for an agent of this issue, the oldest first. */
   readonly messages: readonly Message[];
   /** Comments on the issue since then may be unknown to agents; null for the first run. */
@@ -157,17 +160,17 @@ async function writeStart(
   const account = await takeAccount(tables, last);
   const messages = withinChars(await tables.messages.waiting(key, mostMessages));
   const commentsSince = (await readCommentsUntil(tables, key)) ?? firstStart(earlier);
-  const retryKind = record.retryKind ?? (await revisionOf(tables, key, now));
+  const pull = await tables.pullRequests.openOfIssue(key);
+  const reviewed = pull === null ? [] : (await tables.pullRequests.rounds(pull)).map(({ headCommit }) => headCommit);
+  const retryKind = record.retryKind ?? (pull === null ? null : await revise(tables, pull, now));
   await tables.runs.start({ ...record, retryKind, project, host, generation, account });
   await addRuns(tables, key, 1);
   const words = { messages, commentsSince, answers, answersBefore };
-  return { isBegun: true, generation, before, earlier, account, retryKind, ...words };
+  return { isBegun: true, generation, before, earlier, account, retryKind, reviewed, ...words };
 }
 
 /** A new run of an issue whose change is in review revises it; a change that no one sent back was moved back by hand. */
-async function revisionOf({ pullRequests }: StoreTables, key: IssueKey, now: number): Promise<'revision' | null> {
-  const pull = await pullRequests.openOfIssue(key);
-  if (pull === null) return null;
+async function revise({ pullRequests }: StoreTables, pull: PullRequest, now: number): Promise<'revision'> {
   await pullRequests.sendBack(pull, pull.headCommit, { at: now, by: someone, kind: 'moved' });
   return 'revision';
 }

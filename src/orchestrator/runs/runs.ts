@@ -201,7 +201,7 @@ export class Runs {
     const { questions, clock } = this.#parts;
     const { runId, workflow, attempt, retryKind, recovery, issue } = running;
     const { backend } = workflow.settings.agent;
-    const { earlier, answers, answersBefore, messages, commentsSince } = begun;
+    const { earlier, answers, answersBefore, messages, commentsSince, reviewed } = begun;
     const { id, identifier, url } = issue;
     // A run that died before its first turn has nothing to report.
     const last = earlier.find(({ turns }) => turns > 0) ?? earlier[0] ?? null;
@@ -214,6 +214,7 @@ export class Runs {
       recovery,
       messages,
       commentsSince,
+      reviewed,
       ask: (question, signal) => {
         const asked = questions.ask({ issue: { id, identifier, url }, runId }, question, signal);
         return waitingForPerson(running, clock, asked);

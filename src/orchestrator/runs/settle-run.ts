@@ -135,7 +135,7 @@ async function readIssue(parts: SettleParts, running: Running, exit: Exit): Prom
   }
 }
 
-/** The branch of the issue, compared with what was last in review. While the store does not answer, git's word counts. */
+/** The branch of the issue, compared with what was in review. While the store does not answer, git's word counts. */
 async function readBranch(
   { source, store, project, logger }: SettleParts,
   running: Running,
@@ -150,7 +150,9 @@ async function readBranch(
   if (!hasCommits || commit === null) return { commits: 'none' };
   try {
     const [latest] = await store.pullRequests.latestOfIssues(project, [running.issue.id]);
-    return { commits: latest?.headCommit === commit ? 'none' : 'new' };
+    // A commit of an earlier round is not new either: people may have moved the branch since.
+    const rounds = latest === undefined ? [] : await store.pullRequests.rounds(latest);
+    return { commits: rounds.some(({ headCommit }) => headCommit === commit) ? 'none' : 'new' };
   } catch (error) {
     logger.warn('pull_request_read_failed', { ...named(running), error });
     return { commits: outcome === 'published' ? 'new' : 'none' };

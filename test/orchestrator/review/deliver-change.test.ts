@@ -191,6 +191,25 @@ describe('a daemon that is killed while it brings a change into review', () => {
 });
 
 describe('a run that leaves no new commit', () => {
+  it('does not bring the commit into review that a person put on its branch since', async () => {
+    const stage = await inReviewMode();
+    commit(stage.runs[0], 'commit-1');
+    await stage.clock.advance(0);
+    const [pull] = await stage.allPulls();
+    if (pull === undefined) throw new Error('no pull request');
+    const { store } = stage;
+    stage.at.head = 'of a person';
+    const { baseCommit } = pull;
+    await store.pullRequests.stand(pull, { headCommit: stage.at.head, baseCommit, at: 1, runId: null });
+    stage.tracker.put(issue({ id: '1', state: 'Todo' }));
+    await stage.clock.advance(hour);
+    expect(stage.runs[1]?.request).toMatchObject({ retryKind: 'revision', reviewed: ['commit-1', 'of a person'] });
+    commit(stage.runs[1], 'commit-1', { outcome: 'nothing' });
+    await stage.clock.advance(0);
+    expect(await store.pullRequests.rounds(pull)).toHaveLength(2);
+    expect(stage.orchestrator.read().retrying).toMatchObject([{ kind: 'continuation' }]);
+  });
+
   it('is held when the repository did not take its branch', async () => {
     const stage = await inReviewMode();
     commit(stage.runs[0], 'commit-1', { outcome: 'refused', code: 'checked_out', reason: 'it is checked out' });

@@ -13,6 +13,7 @@ import { placeOutside } from '../read/place-outside.ts';
 import { readGitDirectory } from '../read/read-git-directory.ts';
 import { refuseTreeBomb } from '../shadow/refuse-tree-bomb.ts';
 import { findCommonDirectory, readBranch } from '../source/source-repository.ts';
+import type { Checkout } from './checkout.ts';
 import type { CheckoutRecord } from './checkout-record.ts';
 
 /**
@@ -232,6 +233,22 @@ async function whyNot(
   if (await contains(current, commit))
     return { code: 'goes_back', reason: `the agent moved ${branch} back to an earlier commit` };
   return null;
+}
+
+/** The commit of the branch in the local repository, when others moved it and the workspace lacks it. Never rejects. */
+export async function movedByOthers(git: Git, checkout: Checkout, head: string | null): Promise<string | null> {
+  const { repository, branch, published, shadow, gitDir, borrowed } = checkout;
+  if (!path.isAbsolute(repository) || head === null) return null;
+  try {
+    const { commit } = await readBranch(git, await findCommonDirectory(git, repository), branch);
+    if (commit === null || commit === published || commit === head) return null;
+    const objects = (await readGitDirectory(gitDir))?.objects ?? [];
+    const args = ['merge-base', '--is-ancestor', commit, head];
+    const { code } = await git.ask({ args, gitDir: shadow, borrowed: [...new Set([...objects, ...borrowed])] });
+    return code === 0 ? null : commit;
+  } catch {
+    return null;
+  }
 }
 
 interface Move {
