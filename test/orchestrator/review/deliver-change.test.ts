@@ -202,7 +202,7 @@ describe('a run that leaves no new commit', () => {
     const { baseCommit } = pull;
     await store.pullRequests.stand(pull, { headCommit: stage.at.head, baseCommit, at: 1, runId: null });
     stage.tracker.put(issue({ id: '1', state: 'Todo' }));
-    await stage.clock.advance(hour);
+    await stage.clock.advance(2 * hour);
     expect(stage.runs[1]?.request).toMatchObject({ retryKind: 'revision', reviewed: ['commit-1', 'of a person'] });
     commit(stage.runs[1], 'commit-1', { outcome: 'nothing' });
     await stage.clock.advance(0);
