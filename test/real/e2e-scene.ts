@@ -19,6 +19,10 @@ export interface E2eChoices {
   readonly tracker: string;
   /** Further lines below `codex:`. */
   readonly codex?: readonly string[];
+  /** Further lines below `agent:`. */
+  readonly agent?: readonly string[];
+  /** Further lines of the front matter. */
+  readonly more?: readonly string[];
   readonly env?: Record<string, string>;
 }
 
@@ -33,7 +37,8 @@ export class E2eScene implements AsyncDisposable {
   /** Watches every process of a run from the start. */
   readonly watch: ProcessWatch;
 
-  constructor(codex: CodexBinary, model: FakeOpenAi, { tracker, codex: more = [], env = {} }: E2eChoices) {
+  constructor(codex: CodexBinary, model: FakeOpenAi, choices: E2eChoices) {
+    const { tracker, codex: ofCodex = [], agent = [], more = [], env = {} } = choices;
     this.model = model;
     this.place = new Place(env, folderOnDisk());
     this.source = scratchRepository(path.join(this.place.folder, 'project'));
@@ -46,16 +51,18 @@ export class E2eScene implements AsyncDisposable {
         '---',
         'project: {name: real}',
         `tracker: {${tracker}}`,
-        'polling: {interval_ms: 300}',
-        'workspace: {root: workspaces, repo: project}',
+        'polling: {interval_ms: 300, jobs: {pull_requests: {interval_ms: 1000}}}',
+        'workspace: {root: workspaces, repo: project, base: main}',
+        ...more,
         'agent:',
         '  backend: codex',
         '  accounts: [{name: private, home: ./codex-home}]',
         '  read_timeout_ms: 60000',
         '  max_retry_backoff_ms: 500',
+        ...agent.map((line) => `  ${line}`),
         'codex:',
         `  command: "'${codex.path}' app-server"`,
-        ...more.map((line) => `  ${line}`),
+        ...ofCodex.map((line) => `  ${line}`),
         '---',
         'Work on {{ issue.identifier }}: {{ issue.title }}',
       ].join('\n'),
