@@ -155,6 +155,7 @@ export const logEvents = {
   unfinished_removals_unreadable: 'Failed to look for interrupted removals.',
   hook_failed: 'A hook failed; the run is not affected.',
   git_locks_removed: 'Removed git locks that a killed run left behind.',
+  repository_not_ready: 'No workspace can be made from the repository; runs fail until that is fixed.',
   repository_cache_replaced: 'The cache of a repository was damaged; it was moved aside and made again.',
   copy_matches_nothing: 'A pattern of workspace.copy matches nothing.',
   copy_behind_link: 'A file of workspace.copy is behind a link and was skipped.',

@@ -3,6 +3,7 @@ import type { Logger } from '../core/logger.ts';
 import type { Settings } from '../core/settings.ts';
 import type { ProcessDeps } from '../process/start-child.ts';
 import { createCheckouts } from '../workspace/git/checkout/checkouts.ts';
+import { readSource } from '../workspace/git/source/read-source.ts';
 import { createLocalWorkspaces } from '../workspace/local-workspaces.ts';
 import { createSalvage } from '../workspace/salvage/create-salvage.ts';
 import { pruneSalvage } from '../workspace/salvage/prune-salvage.ts';
@@ -29,6 +30,19 @@ export interface ComposedWorkspaces {
   readonly workspacesFor: (settings: Settings) => Workspaces;
   /** Deletes saved work that is older than the settings allow; returns the number of deleted entries. */
   readonly pruneSalvage: (settings: Settings) => Promise<number>;
+}
+
+/** Says at the start why no workspace can be made from a local repository. A remote one is not asked before a run needs it. */
+export async function warnOfRepository(
+  { workspace }: Settings,
+  { git }: WorkspaceResources,
+  logger: Logger,
+): Promise<void> {
+  const { repo, base, strategy } = workspace;
+  if (repo === null || !repo.isLocal || strategy === 'none') return;
+  await readSource(git, { repo, base, branches: [] }).catch((error: unknown) =>
+    logger.warn('repository_not_ready', { repository: repo.shown, error }),
+  );
 }
 
 /** The workspaces of one workflow file, also when its settings change. */

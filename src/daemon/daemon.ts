@@ -22,7 +22,7 @@ import { createCheckouts } from '../workspace/git/checkout/checkouts.ts';
 import { findBackend, findTracker, workflowContext } from './adapters.ts';
 import { openIsolation, withoutIsolation } from './compose-isolation.ts';
 import { composeRunner, openTools } from './compose-runner.ts';
-import { composeWorkspaces, salvageFor } from './compose-workspaces.ts';
+import { composeWorkspaces, salvageFor, warnOfRepository } from './compose-workspaces.ts';
 import { connectDaemon } from './daemon-connections.ts';
 import { type StateFolder, takeStateFolder } from './daemon-identity.ts';
 import { workableSource } from './guarded-source.ts';
@@ -142,6 +142,7 @@ export async function createDaemon(options: DaemonOptions, surroundings: Surroun
   const isIsolated = (wanted: Settings): boolean => isIsolatedFromWorkflow(isolationFor(wanted), wanted, workflowPath);
   const workspaceParts = { ...process, workflowPath, stateDir, logger, isolationFor };
   const { resources, workspacesFor, pruneSalvage } = composeWorkspaces(workspaceParts);
+  if (isDaemon) await warnOfRepository(settings, resources, logger);
   const pullsFor = pullsMaker(resources);
   const runChecks = checksMaker({ ...process, project, store, resources, isolationFor, logger });
   const toolHost = isDaemon ? await openTools(opened, markerId, logger, surroundings) : null;

@@ -1,9 +1,9 @@
 // @module-tag full
 import { describe, expect, it } from 'vitest';
 import { git, scratchRepository } from '../workspace/git/scratch-repository.ts';
-import { daemonHere } from './baton-here.ts';
+import { batonHere, daemonHere } from './baton-here.ts';
 import { answer, refusal, runsOf, soon } from './live-daemon.ts';
-import { leaveNoPlaces, Place } from './run-baton.ts';
+import { jsonLines, leaveNoPlaces, Place } from './run-baton.ts';
 
 leaveNoPlaces();
 
@@ -49,6 +49,27 @@ async function untilPull(place: Place, reference: string, parts: object): Promis
 async function statusOf(place: Place, issue: string): Promise<string> {
   return (await answer(place, 'issue', 'show', issue)).issue.status;
 }
+
+// @conforms 4.64
+it('says before any run which branch is missing, where HEAD is detached and no base is set', async () => {
+  const { place, source } = project();
+  place.write('WORKFLOW.md', place.read('WORKFLOW.md').replace(', base: main', ''));
+  git(source, 'checkout', '--quiet', '--detach');
+  const details = { problem: 'detached_head', likely: 'main' };
+  const { stdout } = await batonHere(place, 'doctor', 'WORKFLOW.md', '--json');
+  expect(JSON.parse(stdout).findings).toContainEqual(
+    expect.objectContaining({
+      check: 'repository',
+      status: 'failed',
+      details: expect.objectContaining(details),
+      next_step: expect.stringContaining('workspace.base'),
+    }),
+  );
+  const daemon = await daemonHere(place);
+  const [line] = jsonLines(daemon.stderr()).filter(({ event }) => event === 'repository_not_ready');
+  expect(line).toMatchObject({ error: { code: 'repository_unavailable', details } });
+  await daemon.stop();
+});
 
 describe('a change under review', { timeout: 180_000 }, () => {
   // @conforms 4.47, 4.64, 4.68

@@ -176,7 +176,7 @@ export class Retries {
       const delayMs = failureDelayMs(failedReads, source.read().workflow.settings.agent.maxRetryBackoffMs, 0);
       const why = {
         code: 'not_delivered',
-        text: `its change could not be brought into review: ${error.message}`,
+        text: `its change could not be brought into review: ${error.message} ${error.nextStep}`,
       } as const;
       claims.postpone(retrying, { why, delayMs, failedReads });
     }
