@@ -11,11 +11,11 @@ import { DiffView } from '../parts/diff/diff-view.tsx';
 import { ReviewChecks } from '../parts/review/review-checks.tsx';
 import { ReviewDecision } from '../parts/review/review-decision.tsx';
 import { ReviewHeading } from '../parts/review/review-heading.tsx';
+import { ReviewRounds } from '../parts/review/review-rounds.tsx';
 import { EmptyLine } from '../parts/shared/empty-line.tsx';
 import { Markdown } from '../parts/shared/markdown.tsx';
 import { ProblemLine } from '../parts/shared/problem-line.tsx';
 import { Text } from '../parts/shared/text.tsx';
-import { TimeAgo } from '../parts/shared/time.tsx';
 import type { ScreenProps } from './index.ts';
 
 /** A change under review: what was asked, what was done, and the decision about it. */
@@ -81,51 +81,42 @@ function Review({ project, pull, onDecided, changesWith }: ReviewProps): VNode {
           )}
         </section>
         <ReviewChecks rounds={rounds} />
+        <ReviewRounds
+          project={project}
+          rounds={rounds}
+          since={since.value}
+          onSince={(round) => {
+            since.value = round;
+          }}
+        />
       </div>
       <section aria-label="The change">
-        <h2>The change</h2>
-        {rounds.length > 1 && (
-          <label class="review-since">
-            Show{' '}
-            <select
-              value={since.value ?? ''}
-              onChange={({ currentTarget: { value } }) => {
-                since.value = value === '' ? null : Number(value);
-              }}
-            >
-              <option value="">all of it</option>
-              {rounds.slice(0, -1).map(({ round }) => (
-                <option key={round} value={round}>
-                  what changed since round {round}
-                </option>
-              ))}
-            </select>
-          </label>
-        )}
+        <h2>
+          The change
+          {since.value !== null && (
+            <>
+              {' '}
+              since round {since.value}{' '}
+              <button
+                type="button"
+                class="quiet"
+                onClick={() => {
+                  since.value = null;
+                }}
+              >
+                Show all of it
+              </button>
+            </>
+          )}
+        </h2>
         <DiffView
           key={since.value ?? 0}
           path={since.value === null ? base : `${base}?since_round=${since.value}`}
           changesWith={changesWith}
+          folder={pull.workspace_path}
           // Comments name lines of the whole change.
           comments={isOpen && since.value === null ? comments : undefined}
         />
-      </section>
-      <section aria-label="Rounds">
-        <h2>Rounds</h2>
-        <ol class="review-rounds">
-          {rounds.map(({ round, head: commit, at, sent_back }) => (
-            <li key={round}>
-              <code>{commit.slice(0, 10)}</code> <TimeAgo at={at} />
-              {sent_back !== null && (
-                <>
-                  , sent back <TimeAgo at={sent_back.at} />
-                  {sent_back.kind === 'check' && ' by a red check'}
-                  {sent_back.kind === 'conflict' && ' because of a conflict'}
-                </>
-              )}
-            </li>
-          ))}
-        </ol>
       </section>
     </>
   );

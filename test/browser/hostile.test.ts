@@ -8,25 +8,12 @@ import { inStore } from '../cli/asked-question.ts';
 import { soon } from '../cli/live-daemon.ts';
 import { leaveNoPlaces } from '../cli/run-baton.ts';
 import { describeInChromium } from './chromium.ts';
+import { attacks, escapes, expectHarmlessPage, tricks } from './hostile-text.ts';
 import { ask, BoardScene, script } from './scenes.ts';
 import { action, openWindow, part, reads, rowOf, settled, type Window } from './window.ts';
 
 leaveNoPlaces();
 
-/** If the page treated one of these as more than text, it would set `hit`, send a request elsewhere, or open something. */
-const attacks = [
-  '<script>window.hit = 1</script>',
-  '<img src=x onerror="window.hit=1">',
-  '<svg onload=window.hit=1>',
-  '<iframe srcdoc="<script>parent.hit=1</script>"></iframe>',
-  '<a href="javascript:window.hit=1">press</a>',
-  '<form action="https://elsewhere.invalid/"><button>send</button></form>',
-  '<meta http-equiv="refresh" content="0;url=https://elsewhere.invalid/">',
-  '<link rel="stylesheet" href="https://elsewhere.invalid/x.css">',
-  '<style>body { display: none }</style>',
-  '<base href="https://elsewhere.invalid/">',
-  '"><script>window.hit=1</script>',
-];
 const inMarkdown = [
   '![seen](https://elsewhere.invalid/pixel.png)',
   '[press](javascript:window.hit=1)',
@@ -37,26 +24,8 @@ const inMarkdown = [
   '[ref]',
   'https://elsewhere.invalid/auto',
 ];
-/** Characters that reverse a line or are invisible, and escape sequences that set colours, a title and a link. */
-const tricks = 'abc\u202Efed\u202C zero\u200B\u2060width \u2066isolate\u2069 \uFEFF soft\u00ADhyphen \u{E0041}';
-const escapes = '\u001B[31mred\u001B]0;title\u0007\u001B]8;;https://elsewhere.invalid/\u0007link \u009B2J';
 const deep = `${'> '.repeat(1_000)}deep\n\n${'- a\n'.repeat(10)}${'*_'.repeat(10_000)}\n${'['.repeat(20_000)}\n${'<b>'.repeat(10_000)}`;
 const oneLine = `${attacks.slice(0, 3).join(' ')} ${tricks}`;
-const raw = [
-  '\u202E',
-  '\u202C',
-  '\u2066',
-  '\u2069',
-  '\u200B',
-  '\u2060',
-  '\uFEFF',
-  '\u00AD',
-  '\u{E0041}',
-  '\u0007',
-  '\u001B',
-  '\u009B',
-];
-
 describeInChromium('a hostile issue', (browser) => {
   const scene = new BoardScene({ agent: ['  max_retry_backoff_ms: 600000'] });
   let window: Window;
@@ -87,11 +56,7 @@ describeInChromium('a hostile issue', (browser) => {
     scene[Symbol.dispose]();
   });
   const expectHarmless = async (where: string): Promise<void> => {
-    const found = await page.evaluate(`(${lookAround})(${JSON.stringify(raw)})`);
-    expect({ where, found }).toEqual({
-      where,
-      found: { hit: false, elements: [], links: [], handlers: [], hidden: [] },
-    });
+    await expectHarmlessPage(page, where);
     window.expectNothingWrong();
   };
 
@@ -179,25 +144,3 @@ async function fileByStranger({ place }: BoardScene, title: string, description:
     await createBoard(parts).create(fields, { author: { kind: 'run', runId: 'run-of-a-stranger' }, reason: oneLine });
   });
 }
-
-/** Runs in the page: finds elements and attributes that it must not have. */
-const lookAround = `(raw) => {
-  const all = [...document.querySelectorAll('body, body *')];
-  const attributes = all.flatMap((element) => [...element.attributes].map(({ name, value }) => ({ element, name, value })));
-  const isOdd = (text) => raw.some((each) => text.includes(each));
-  const texts = all.flatMap(({ childNodes }) => [...childNodes].filter((node) => node instanceof Text));
-  const foreign = 'main :is(script, img, iframe, object, embed, form[action], meta, link, style, base)';
-  return {
-    hit: 'hit' in globalThis,
-    elements: [...document.querySelectorAll(foreign)].map(({ outerHTML }) => outerHTML),
-    links: [...document.querySelectorAll('a')]
-      .filter(({ protocol }) => !['http:', 'https:', 'mailto:'].includes(protocol))
-      .map(({ outerHTML }) => outerHTML),
-    handlers: attributes.filter(({ name }) => name.startsWith('on')).map(({ name }) => name),
-    // The value of a field is only sent, not shown.
-    hidden: [
-      ...[document.title, ...texts.map(({ data }) => data)].filter(isOdd),
-      ...attributes.filter(({ name, value }) => name !== 'value' && isOdd(value)).map(({ element }) => element.outerHTML),
-    ].map((text) => text.slice(0, 300)),
-  };
-}`;

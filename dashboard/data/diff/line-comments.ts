@@ -10,6 +10,8 @@ export interface LineComment {
 
 /** The comments that a person has written on one head and not sent yet. They stay as drafts when the page is left. */
 export interface LineComments {
+  /** The name of their draft. */
+  readonly draft: string;
   readonly all: Signal<readonly LineComment[]>;
   add(comment: LineComment): void;
   remove(comment: LineComment): void;
@@ -23,6 +25,7 @@ export function lineComments(draft: string): LineComments {
     keepDraft(draft, comments.length === 0 ? null : JSON.stringify(comments));
   };
   return {
+    draft,
     all,
     add: (comment) => keep([...all.peek(), comment]),
     remove: (comment) => keep(all.peek().filter((each) => each !== comment)),

@@ -2,10 +2,12 @@ import { useSignal } from '@preact/signals';
 import { Fragment, type VNode } from 'preact';
 import { useMemo, useRef } from 'preact/hooks';
 import type { Diff } from '../../../src/client/schema/run.ts';
+import { harmlessLine } from '../../../src/core/text/harmless-line.ts';
 import { canColour, colourHunk } from '../../data/diff/colour-hunks.ts';
 import { type DiffHunk, type DiffLine, diffHunks } from '../../data/diff/diff-lines.ts';
 import { type Language, languageOf } from '../../data/diff/language-of.ts';
 import type { LineComments } from '../../data/diff/line-comments.ts';
+import { editorHref } from '../../data/page/editor-choice.ts';
 import { countWords } from '../../data/text/words.ts';
 import { CopyButton } from '../shared/copy-button.tsx';
 import { Text } from '../shared/text.tsx';
@@ -23,22 +25,25 @@ const linesAtOnce = 1_500;
 interface DiffFileProps {
   readonly file: ChangedFile;
   readonly id: string;
-  readonly comments?: LineComments | undefined;
+  readonly comments: LineComments | undefined;
+  readonly folder: string | null;
 }
 
 /** The changes in one file, line by line. */
-export function DiffFile({ file, id, comments }: DiffFileProps): VNode {
+export function DiffFile({ file, id, comments, folder }: DiffFileProps): VNode {
+  const href = folder === null || file.status === 'deleted' ? null : editorHref(`${folder}/${file.path}`);
   const hunks = useMemo(() => (file.patch === null ? [] : diffHunks(file.patch)), [file.patch]);
   const count = hunks.reduce((sum, { lines }) => sum + lines.length, 0);
   const isOpen = useSignal(count <= smallFile);
+  const name = harmlessLine(file.path);
   return (
-    <section class="diff-file" id={id} aria-label={file.path}>
+    <section class="diff-file" id={id} aria-label={name}>
       <header>
         <button
           type="button"
           class="quiet"
           aria-expanded={isOpen.value}
-          aria-label={`${isOpen.value ? 'Fold' : 'Show'} ${file.path}`}
+          aria-label={`${isOpen.value ? 'Fold' : 'Show'} ${name}`}
           onClick={() => {
             isOpen.value = !isOpen.peek();
           }}
@@ -54,6 +59,11 @@ export function DiffFile({ file, id, comments }: DiffFileProps): VNode {
           <Text text={file.path} />
         </h3>
         <Amounts file={file} />
+        {href !== null && (
+          <a href={href} aria-label={`Open ${name} in your editor`}>
+            Open
+          </a>
+        )}
         <CopyButton text={file.path} label="Copy path" />
       </header>
       {isOpen.value && <Body file={file} hunks={hunks} comments={comments} />}
@@ -103,7 +113,7 @@ function Body({ file, hunks, comments }: BodyProps): VNode {
   return (
     <>
       <table class="diff" data-rows>
-        <caption class="unseen">Changes of {file.path}: line before, line after, text</caption>
+        <caption class="unseen">Changes of {harmlessLine(file.path)}: line before, line after, text</caption>
         {drawn}
       </table>
       {left < 0 && (

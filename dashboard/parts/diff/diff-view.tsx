@@ -18,10 +18,12 @@ interface DiffViewProps {
   readonly changesWith: (event: StreamEvent) => boolean;
   /** The comments on lines that a person writes; absent where none can be written. */
   readonly comments?: LineComments | undefined;
+  /** Where the files are, for the links to an editor. */
+  readonly folder?: string | null;
 }
 
 /** The changes of a workspace against its base: the tree of files, and each of them. */
-export function DiffView({ path, changesWith, comments }: DiffViewProps): VNode {
+export function DiffView({ path, changesWith, comments, folder = null }: DiffViewProps): VNode {
   const { resource, reload } = useResource<Diff>(path, changesWith);
   const { value, problem } = resource.value;
   if (value === null)
@@ -35,7 +37,7 @@ export function DiffView({ path, changesWith, comments }: DiffViewProps): VNode 
       {why_none === null && files.length === 0 && <EmptyLine>No changes.</EmptyLine>}
       {files.length > 0 && (
         // Another key where comments begin to be possible: the keys of a part are bound once.
-        <Files key={String(comments === undefined)} files={files} comments={comments} />
+        <Files key={String(comments === undefined)} files={files} comments={comments} folder={folder} />
       )}
     </div>
   );
@@ -83,9 +85,10 @@ function DiffSum({ diff, onReload }: { readonly diff: Diff; readonly onReload: (
 interface FilesProps {
   readonly files: Diff['files'];
   readonly comments: LineComments | undefined;
+  readonly folder: string | null;
 }
 
-function Files({ files, comments }: FilesProps): VNode {
+function Files({ files, comments, folder }: FilesProps): VNode {
   const id = useId();
   const box = useRef<HTMLDivElement>(null);
   const ordered = useMemo(() => filesInOrder(fileTree(files)), [files]);
@@ -110,7 +113,7 @@ function Files({ files, comments }: FilesProps): VNode {
       )}
       <div class="diff-contents">
         {ordered.map(({ file, index }) => (
-          <DiffFile key={file.path} file={file} id={idOf(index)} comments={comments} />
+          <DiffFile key={file.path} file={file} id={idOf(index)} comments={comments} folder={folder} />
         ))}
       </div>
     </div>
@@ -120,7 +123,8 @@ function Files({ files, comments }: FilesProps): VNode {
 /** Not a link with `#`: the router leaves those to the browser, and the address would lose the tab. */
 function show(section: HTMLElement | null | undefined): void {
   section?.scrollIntoView({ block: 'start' });
-  section?.querySelector<HTMLElement>('[data-row], header button')?.focus({ preventScroll: true });
+  const line = section?.querySelector<HTMLElement>('[data-row]') ?? section?.querySelector('button');
+  line?.focus({ preventScroll: true });
 }
 
 /** The file after or before the one with the focus, or else the one at the top of the window. */

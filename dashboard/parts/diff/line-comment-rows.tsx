@@ -1,6 +1,7 @@
 import type { VNode } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { LineComment, LineComments } from '../../data/diff/line-comments.ts';
+import { draftOf, keepDraft } from '../../data/page/drafts.ts';
 import { Text } from '../shared/text.tsx';
 
 interface LineCommentRowsProps {
@@ -22,6 +23,7 @@ export function LineCommentRows({ path, line, comments, isOpen, onClose }: LineC
       {isOpen && (
         <NewCommentRow
           line={line}
+          draft={`${comments.draft}/${path}:${line}`}
           onClose={onClose}
           onAdd={(text) => {
             comments.add({ path, line, text });
@@ -36,8 +38,7 @@ export function LineCommentRows({ path, line, comments, isOpen, onClose }: LineC
 function CommentRow({ comment, onRemove }: { readonly comment: LineComment; readonly onRemove: () => void }): VNode {
   return (
     <tr class="comment" data-part="line-comment">
-      <td colSpan={3} />
-      <td class="text">
+      <td colSpan={4} class="text">
         <Text text={comment.text} lines />{' '}
         <button
           type="button"
@@ -54,33 +55,36 @@ function CommentRow({ comment, onRemove }: { readonly comment: LineComment; read
 
 interface NewCommentRowProps {
   readonly line: number;
+  readonly draft: string;
   readonly onAdd: (text: string) => void;
   readonly onClose: () => void;
 }
 
-function NewCommentRow({ line, onAdd, onClose }: NewCommentRowProps): VNode {
+function NewCommentRow({ line, draft, onAdd, onClose }: NewCommentRowProps): VNode {
   const field = useRef<HTMLTextAreaElement>(null);
   useLayoutEffect(() => field.current?.focus(), []);
   const add = (): void => {
     const text = field.current?.value.trim() ?? '';
-    if (text === '') field.current?.focus();
-    else onAdd(text);
+    if (text === '') return field.current?.focus();
+    keepDraft(draft, null);
+    onAdd(text);
   };
   return (
     <tr class="comment">
-      <td colSpan={3} />
-      <td class="text">
+      <td colSpan={4} class="text">
         <textarea
           ref={field}
           rows={2}
           aria-label={`Comment on line ${line}`}
+          defaultValue={draftOf(draft) ?? ''}
+          onInput={({ currentTarget: { value } }) => keepDraft(draft, value === '' ? null : value)}
           onKeyDown={(event) => {
             if (event.key === 'Escape') onClose();
             if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) add();
           }}
         />
         <div class="actions">
-          <button type="button" onClick={add}>
+          <button type="button" title="Add it to the words of Send back (Ctrl+Enter)" onClick={add}>
             Add comment
           </button>
           <button type="button" class="quiet" onClick={onClose}>

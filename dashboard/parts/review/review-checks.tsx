@@ -3,6 +3,7 @@ import type { PullDetail } from '../../../src/client/schema/pull.ts';
 import { EmptyLine } from '../shared/empty-line.tsx';
 import { Status, type Tone } from '../shared/status.tsx';
 import { Text } from '../shared/text.tsx';
+import { Duration } from '../shared/time.tsx';
 
 type Check = PullDetail['rounds'][number]['checks'][number];
 
@@ -29,14 +30,25 @@ export function ReviewChecks({ rounds }: { readonly rounds: PullDetail['rounds']
   );
 }
 
-function CheckRow({ check: { name, command, result, exit_code, output } }: { readonly check: Check }): VNode {
+function CheckRow({
+  check: { name, command, result, exit_code, output, started_at, ended_at },
+}: {
+  readonly check: Check;
+}): VNode {
   const head = (
     <>
       <Status tone={result === null ? 'running' : (tones[result] ?? 'waiting')} word={result ?? 'running'} />{' '}
       <Text text={name} />{' '}
-      <code>
-        <Text text={command} />
-      </code>
+      {command !== name && (
+        <code>
+          <Text text={command} />{' '}
+        </code>
+      )}
+      {started_at !== null && (
+        <small>
+          <Duration from={started_at} to={ended_at} />
+        </small>
+      )}
       {exit_code !== null && exit_code !== 0 && <small> exit code {exit_code}</small>}
     </>
   );

@@ -1,12 +1,14 @@
 import type { VNode } from 'preact';
 import type { PullDetail } from '../../../src/client/schema/pull.ts';
 import { issueHref } from '../../data/page/router.ts';
+import { plainWords } from '../../data/text/words.ts';
 import { Cost, Tokens } from '../costs/amount.tsx';
-import { CopyLine } from '../issue/issue-takeover.tsx';
+import { authorWords } from '../issue/issue-history.tsx';
 import { Fact } from '../shared/fact.tsx';
 import { Status, type Tone } from '../shared/status.tsx';
 import { Text } from '../shared/text.tsx';
 import { TimeAgo } from '../shared/time.tsx';
+import { OpenInEditor } from './open-in-editor.tsx';
 
 const tones: Readonly<Record<PullDetail['status'], Tone>> = {
   in_review: 'needs',
@@ -31,7 +33,7 @@ export function ReviewHeading({ project, pull }: { readonly project: string; rea
           </a>
         </Fact>
         <Fact name="status">
-          <Status tone={tones[status]} word={status} />
+          <Status tone={tones[status]} word={plainWords(status)} />
         </Fact>
         <Fact name="branch">
           <code>
@@ -54,7 +56,17 @@ export function ReviewHeading({ project, pull }: { readonly project: string; rea
             )}
           </Fact>
         )}
-        <Fact name="in review since">
+        {(['approved', 'sent_back', 'merged', 'closed'] as const).map((name) => {
+          const decided = pull[name];
+          return (
+            decided !== null && (
+              <Fact key={name} name={plainWords(name)}>
+                <TimeAgo at={decided.at} /> by {authorWords(decided.by)}
+              </Fact>
+            )
+          );
+        })}
+        <Fact name="this commit since">
           <TimeAgo at={standing_since} />
         </Fact>
         <Fact name="tokens">
@@ -64,7 +76,7 @@ export function ReviewHeading({ project, pull }: { readonly project: string; rea
           <Cost of={usage} />
         </Fact>
       </dl>
-      <CopyLine name="command" text={pull.checkout_command} />
+      <OpenInEditor pull={pull} />
     </header>
   );
 }

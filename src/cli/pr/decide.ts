@@ -1,6 +1,7 @@
 import type { Command } from '../../client/schema/command.ts';
 import type { PullDetail } from '../../client/schema/pull.ts';
 import { BatonError } from '../../core/baton-error.ts';
+import { rebaseNote } from '../../core/pull/rebase-note.ts';
 import { harmlessLine } from '../../core/text/harmless-line.ts';
 import type { Connection } from '../../daemon/connect.ts';
 import type { Surroundings } from '../../daemon/surroundings.ts';
@@ -58,9 +59,6 @@ export function closePull(reference: string, flags: CommandFlags, surroundings: 
     sendCommand(connection, { kind: 'pr_close', pull }, flags, surroundings),
   );
 }
-
-/** What the agent is asked to do about a conflict. */
-const rebaseNote = 'Rebase your branch onto the current base, resolve the conflicts, and run the tests again.';
 
 /** `baton pr send-back`: with a note, comments on lines, or the wish to rebase. */
 export function sendBackPull(

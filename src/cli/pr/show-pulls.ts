@@ -16,6 +16,7 @@ export interface PullFlags extends WorkplaceFlags {
 }
 
 const longestTitle = 60;
+const longestWords = 200;
 const shortCommit = 10;
 
 /** `baton pr list`: one line per pull request. */
@@ -108,9 +109,13 @@ function roundLines(rounds: PullDetail['rounds']): string[] {
   return [
     '',
     'Rounds',
-    ...rounds.flatMap(({ round, head, at, sent_back: sentBack, checks }) => [
+    ...rounds.flatMap(({ round, head, at, sent_back: sentBack, checks, said }) => [
       `  ${round}  ${head.slice(0, shortCommit)}  ${timeWords(at)}${sentBack === null ? '' : `  sent back by ${sentBack.kind === 'person' ? authorWords(sentBack.by) : sentBack.kind}`}`,
       ...checks.map(({ name, result }) => `     ${(result ?? 'running').padEnd(9)} ${harmlessLine(name)}`),
+      ...said.map(
+        ({ status, path, line, body }) =>
+          `     ${status.padEnd(9)} ${path === null ? '' : `${harmlessLine(path)}:${line}: `}${cut(harmlessLine(body), longestWords)}`,
+      ),
     ]),
   ];
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { author, count, issueName, nextPage, text, textOrNone, time, timeOrNone, usage } from './common.ts';
+import { message } from './message.ts';
 
 const status = z.enum(['in_review', 'approved', 'sent_back', 'merged', 'closed']);
 const checksVerdict = z.enum(['none', 'waiting', 'green', 'red', 'incomplete']);
@@ -47,6 +48,8 @@ const round = z.object({
   run_id: textOrNone,
   sent_back: sentBack.nullable(),
   checks: z.array(check),
+  /** The words for the agent about this commit. */
+  said: z.array(message),
 });
 
 /** Whether it can be merged now, and the commands with which a person does it in their own folder. */
@@ -83,6 +86,8 @@ export const pullDetail = pull.extend({
   rounds: z.array(round),
   /** How a person gets the branch into their own folder. */
   checkout_command: text,
+  /** The folder in which its agent worked last; null when it is removed. */
+  workspace_path: textOrNone,
 });
 
 export type Pull = z.output<typeof pull>;

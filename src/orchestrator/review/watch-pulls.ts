@@ -1,7 +1,14 @@
+import { isDeepStrictEqual } from 'node:util';
 import { toBatonError } from '../../core/baton-error.ts';
 import { isInOneOf } from '../../core/issue/issue.ts';
 import { stateFor } from '../../core/issue/state-role.ts';
-import { checksVerdict, type PullRequest } from '../../core/pull/pull-request.ts';
+import {
+  type ChecksVerdict,
+  checksVerdict,
+  type PullRequest,
+  type PullStatus,
+  pullStatus,
+} from '../../core/pull/pull-request.ts';
 import type { Settings } from '../../core/settings.ts';
 import { harmlessLines } from '../../core/text/harmless-line.ts';
 import { followChanges, someone } from '../../pulls/changes.ts';
@@ -17,6 +24,13 @@ export interface WatchPullsParts
   readonly runChecks: (settings: Settings, pulls: readonly PullRequest[], signal: AbortSignal) => Promise<void>;
 }
 
+/** An open pull request, as people see it in a list. */
+export interface OpenPull {
+  readonly number: number;
+  readonly status: PullStatus;
+  readonly checks: ChecksVerdict;
+}
+
 /** How much of the end of a red check's output the agent gets. */
 const longestOutput = 8_000;
 
@@ -28,7 +42,7 @@ const longestOutput = 8_000;
 export class PullWatch {
   readonly #parts: WatchPullsParts;
   #checking: Promise<void> | null = null;
-  #numbers: ReadonlyMap<string, number> = new Map();
+  #open: ReadonlyMap<string, OpenPull> = new Map();
   /** Pull requests that were sent back and whose issue may not have been moved; null: not read since the start. */
   #unmoved: Set<number> | null = null;
 
@@ -37,16 +51,16 @@ export class PullWatch {
   }
 
   /** Of the open pull requests, by issue, as they were last read. */
-  get numbers(): ReadonlyMap<string, number> {
-    return this.#numbers;
+  get open(): ReadonlyMap<string, OpenPull> {
+    return this.#open;
   }
 
   async run(): Promise<void> {
     const { clock, notify, project, requestTick, source, stopping, store } = this.#parts;
     const { settings } = source.read().workflow;
     const pulls = this.#parts.pullsFor(settings);
-    this.#keep(await store.pullRequests.allOpen(project));
-    if (pulls === null || this.#numbers.size === 0) return;
+    await this.#keep(await store.pullRequests.allOpen(project));
+    if (pulls === null || this.#open.size === 0) return;
     const followed = await followChanges(
       { store, pulls, onMerged: (pull, merged) => finishIssue(this.#parts, pull, merged) },
       project,
@@ -57,18 +71,21 @@ export class PullWatch {
       requestTick();
     }
     const open = followed.map(({ pull }) => pull).filter(({ merged, closed }) => merged === null && closed === null);
-    this.#keep(open);
+    await this.#keep(open);
     for (const pull of open) await this.#sendBackRed(settings, pull);
     await this.#moveBack(settings, open);
     this.#check(settings, open);
   }
 
-  #keep(open: readonly PullRequest[]): void {
-    const numbers = new Map(open.map(({ issueId, number }) => [issueId, number]));
-    const isSame =
-      numbers.size === this.#numbers.size && [...numbers].every(([id, each]) => this.#numbers.get(id) === each);
-    if (isSame) return;
-    this.#numbers = numbers;
+  async #keep(pulls: readonly PullRequest[]): Promise<void> {
+    const { checks } = this.#parts.store;
+    const open = new Map<string, OpenPull>();
+    for (const pull of pulls) {
+      const verdict = checksVerdict(await checks.list(pull, pull.headCommit));
+      open.set(pull.issueId, { number: pull.number, status: pullStatus(pull), checks: verdict });
+    }
+    if (isDeepStrictEqual(open, this.#open)) return;
+    this.#open = open;
     this.#parts.notify();
   }
 
@@ -89,6 +106,7 @@ export class PullWatch {
   async #sendBackAllRed(settings: Settings): Promise<void> {
     const { store, project } = this.#parts;
     for (const pull of await store.pullRequests.allOpen(project)) await this.#sendBackRed(settings, pull);
+    await this.#keep(await store.pullRequests.allOpen(project));
   }
 
   async #sendBackRed(settings: Settings, pull: PullRequest): Promise<void> {

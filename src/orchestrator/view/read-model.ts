@@ -17,6 +17,7 @@ import type { QueueHealth } from '../jobs/queue-health.ts';
 import type { Candidates } from '../poll/candidates.ts';
 import type { ChangeMarks } from '../poll/change-marks.ts';
 import type { CompletedIssue, FinishedIssues } from '../poll/finished-issues.ts';
+import type { OpenPull } from '../review/watch-pulls.ts';
 import type { Accounts, AccountView } from '../runs/accounts.ts';
 import type { OpenQuestion, OpenQuestions } from '../runs/open-questions.ts';
 import type { RunState } from '../runs/run-state.ts';
@@ -25,7 +26,7 @@ import type { Spending } from '../runs/spending.ts';
 import { type PollingHealth, type PollingHealthParts, pollingHealth } from './health.ts';
 
 export interface ReadModelParts extends PollingHealthParts {
-  readonly pullWatch: { readonly numbers: ReadonlyMap<string, number> };
+  readonly pullWatch: { readonly open: ReadonlyMap<string, OpenPull> };
   readonly claims: Claims;
   readonly candidates: Candidates;
   readonly finishedIssues: FinishedIssues;
@@ -72,8 +73,8 @@ export interface ReadModel {
   readonly reviews: readonly Issue[];
   /** By issue, the files of its published change that govern agents or CI; null: unreadable. */
   readonly governing: ReadonlyMap<string, readonly string[] | null>;
-  /** The numbers of the open pull requests, by issue. */
-  readonly pulls: ReadonlyMap<string, number>;
+  /** The open pull requests, by issue. */
+  readonly pulls: ReadonlyMap<string, OpenPull>;
   /** What the project has used on this UTC day, and may use; 0 means no limit. */
   readonly today: DaySpent & {
     readonly tokenLimit: number;
@@ -194,7 +195,7 @@ export function readModel(parts: ReadModelParts, facts: TickFacts): ReadModel {
     isPolled: candidates.polled !== null,
     reviews: (candidates.polled ?? []).filter(isInOneOf(settings.tracker.reviewStates)),
     governing: parts.marks.all(),
-    pulls: parts.pullWatch.numbers,
+    pulls: parts.pullWatch.open,
     today: todayOf(parts, settings.limits),
     totals: { ...totals, runsByEnd: Object.fromEntries(runsByEnd) },
     workflowProblem: problem,

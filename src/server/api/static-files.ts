@@ -23,7 +23,10 @@ const types: Readonly<Record<string, string>> = {
 };
 
 /** The addresses that the page routes itself. */
-const pages = ['/', '/board', '/queue', '/costs', '/system', '/search', '/issue/:project/:issue', '/run/:project/:run'];
+const pages = [
+  ...['/', '/board', '/queue', '/costs', '/system', '/search'],
+  ...['/issue/:project/:issue', '/review/:project/:pull', '/run/:project/:run'],
+];
 
 export interface StaticFiles {
   readonly files: Hono;

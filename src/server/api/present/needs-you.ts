@@ -6,6 +6,7 @@ import { limitHold } from '../../../core/run/limits.ts';
 import { waitingSettingText } from '../../../core/settings/waiting-setting.ts';
 import { timeText } from '../../../core/text/time-text.ts';
 import type { Hold } from '../../../orchestrator/claims/claim.ts';
+import type { OpenPull } from '../../../orchestrator/review/watch-pulls.ts';
 import type { ReadModel } from '../../../orchestrator/view/read-model.ts';
 import { actionsOfHold } from './issue-actions.ts';
 import { rowName } from './row-name.ts';
@@ -70,15 +71,29 @@ function reviews({ reviews: waiting, governing, held, running, retrying, pulls }
       key: `review:${issue.id}`,
       kind: 'review',
       code: 'review',
-      ...marked('a change waits for your review', governing.get(issue.id)),
+      ...marked(reviewText(pulls.get(issue.id)), governing.get(issue.id)),
       since: timeText(issue.updatedAt),
       run_id: null,
       question_id: null,
       waits_until: null,
       actions: ['issue_move', 'issue_comment'],
-      ...(pulls.has(issue.id) ? { pull: pulls.get(issue.id) } : {}),
+      ...(pulls.has(issue.id) ? { pull: pulls.get(issue.id)?.number } : {}),
     }));
 }
+
+/** What is known of a change without reading it. */
+function reviewText(pull: OpenPull | undefined): string {
+  const what = pull?.status === 'approved' ? 'an approved change waits to be merged' : 'a change waits for your review';
+  return `${what}${checkTexts[pull?.checks ?? 'none']}`;
+}
+
+const checkTexts: Readonly<Record<OpenPull['checks'], string>> = {
+  none: '',
+  waiting: '; its checks are running',
+  green: '; its checks are green',
+  red: '; a check is red',
+  incomplete: '; not all of its checks ran',
+};
 
 /** A change that governs agents or CI takes effect when it is merged: people hear of it before. */
 function marked(

@@ -5,10 +5,12 @@ import { BatonError } from '../../../core/baton-error.ts';
 import type { PullRequest } from '../../../core/pull/pull-request.ts';
 import { shellArgument } from '../../../core/text/shell-argument.ts';
 import { certainTime } from '../../../core/text/time-text.ts';
+import type { RunRecord } from '../../../store/tables/runs.ts';
 import type { ApiProject } from '../api-project.ts';
 import { activitiesOf } from '../present/issue-activity.ts';
 import { pageCursor } from '../present/page-cursor.ts';
 import { presentAuthor } from '../present/present-command.ts';
+import { presentMessages } from '../present/present-message.ts';
 import { presentCheck, presentMerge, presentPull, presentSentBack } from '../present/present-pull.ts';
 import { presentUsage } from '../present/present-usage.ts';
 import type { Route } from '../route.ts';
@@ -98,11 +100,12 @@ async function pullDetail(project: ApiProject, pull: PullRequest, signal: AbortS
   const key = { project: project.id, issueId: pull.issueId };
   const hasEnded = pull.merged !== null || pull.closed !== null;
   const model = project.read();
-  const [rounds, checks, usage, issue, facts] = await Promise.all([
+  const [rounds, checks, usage, issue, said, facts] = await Promise.all([
     tables.pullRequests.rounds(pull),
     tables.checks.list(pull),
     tables.usage.sumOfIssue(key),
     findIssue(project, pull.issueId, model, activitiesOf(model)),
+    presentMessages(tables, key),
     hasEnded ? null : project.pulls.facts(pull, signal),
   ]);
   const lastRun = rounds.findLast(({ runId }) => runId !== null)?.runId ?? null;
@@ -142,7 +145,13 @@ async function pullDetail(project: ApiProject, pull: PullRequest, signal: AbortS
       run_id: runId,
       sent_back: presentSentBack(sentBack),
       checks: checks.filter(({ commit }) => commit === headCommit).map(presentCheck),
+      said: said.filter(({ commit }) => commit === headCommit),
     })),
     checkout_command: `git -C ${shellArgument(pull.repository)} switch ${shellArgument(pull.branch)}`,
+    workspace_path: run === null || isRemoved(run) ? null : run.workspace,
   };
+}
+
+function isRemoved({ removal }: RunRecord): boolean {
+  return removal !== null && removal.keptBecause === null;
 }
