@@ -7,7 +7,7 @@ import { describeInChromium } from './chromium.ts';
 import { attacks, escapes, expectHarmlessPage, tricks } from './hostile-text.ts';
 import { ReviewScene } from './review-scene.ts';
 import { barriersOf } from './screens.ts';
-import { action, openWindow, part, patient, reads, rowOf, settled, type Window } from './window.ts';
+import { action, openWindow, part, patient, reads, rowOf, settled } from './window.ts';
 
 leaveNoPlaces();
 

@@ -65,7 +65,10 @@ function NewCommentRow({ line, draft, onAdd, onClose }: NewCommentRowProps): VNo
   useLayoutEffect(() => field.current?.focus(), []);
   const add = (): void => {
     const text = field.current?.value.trim() ?? '';
-    if (text === '') return field.current?.focus();
+    if (text === '') {
+      field.current?.focus();
+      return;
+    }
     keepDraft(draft, null);
     onAdd(text);
   };

@@ -107,3 +107,10 @@ export function checksVerdict(checks: readonly Check[]): ChecksVerdict {
   if (checks.some(({ result }) => result === null)) return 'waiting';
   return checks.every(({ result }) => result === 'passed') ? 'green' : 'incomplete';
 }
+
+/** An open pull request, as people see it in a list. */
+export interface OpenPull {
+  readonly number: number;
+  readonly status: PullStatus;
+  readonly checks: ChecksVerdict;
+}

@@ -2,13 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { toBatonError } from '../../core/baton-error.ts';
 import { isInOneOf } from '../../core/issue/issue.ts';
 import { stateFor } from '../../core/issue/state-role.ts';
-import {
-  type ChecksVerdict,
-  checksVerdict,
-  type PullRequest,
-  type PullStatus,
-  pullStatus,
-} from '../../core/pull/pull-request.ts';
+import { checksVerdict, type OpenPull, type PullRequest, pullStatus } from '../../core/pull/pull-request.ts';
 import type { Settings } from '../../core/settings.ts';
 import { harmlessLines } from '../../core/text/harmless-line.ts';
 import { followChanges, someone } from '../../pulls/changes.ts';
@@ -22,13 +16,6 @@ export interface WatchPullsParts
   readonly pullsFor: (settings: Settings) => PullRequests | null;
   /** Plans the checks of these heads and runs what has no result, one at a time. May take long. */
   readonly runChecks: (settings: Settings, pulls: readonly PullRequest[], signal: AbortSignal) => Promise<void>;
-}
-
-/** An open pull request, as people see it in a list. */
-export interface OpenPull {
-  readonly number: number;
-  readonly status: PullStatus;
-  readonly checks: ChecksVerdict;
 }
 
 /** How much of the end of a red check's output the agent gets. */

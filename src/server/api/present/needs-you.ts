@@ -1,12 +1,12 @@
 import type { NeedsYou, Vitals } from '../../../client/schema/now.ts';
 import { utcDay } from '../../../core/cadence/utc-day.ts';
 import type { Issue } from '../../../core/issue/issue.ts';
+import type { OpenPull } from '../../../core/pull/pull-request.ts';
 import { governingText } from '../../../core/run/governing-files.ts';
 import { limitHold } from '../../../core/run/limits.ts';
 import { waitingSettingText } from '../../../core/settings/waiting-setting.ts';
 import { timeText } from '../../../core/text/time-text.ts';
 import type { Hold } from '../../../orchestrator/claims/claim.ts';
-import type { OpenPull } from '../../../orchestrator/review/watch-pulls.ts';
 import type { ReadModel } from '../../../orchestrator/view/read-model.ts';
 import { actionsOfHold } from './issue-actions.ts';
 import { rowName } from './row-name.ts';
