@@ -161,6 +161,8 @@ export const logEvents = {
   copy_behind_link: 'A file of workspace.copy is behind a link and was skipped.',
   copy_odd_file: 'A file of workspace.copy is not a file, folder or link and was skipped.',
   branch_reused: 'The branch is already in the repository; the workspace continues it.',
+  rest_committed: 'Committed the files that an agent left uncommitted.',
+  rest_not_committed: 'Did not commit the files that an agent left uncommitted; they stay in the workspace.',
   branch_published: 'Published the branch of an issue to the repository.',
   change_sent_back: 'The checks of a change are red; it goes back to the agent.',
   sent_back_issue_not_moved: 'Failed to move the issue of a change that was sent back; it is tried again.',

@@ -225,6 +225,7 @@ async function runSession(run: RunParts, setup: SessionSetup): Promise<void> {
       onFirstTurn: () => report({ kind: 'prompt_delivered', hasComments: comments !== null }),
     });
     live = session;
+    let isReminded = false;
     try {
       onInitializing();
       report({ kind: 'session', threadId: session.threadId });
@@ -237,7 +238,7 @@ async function runSession(run: RunParts, setup: SessionSetup): Promise<void> {
       const prompt = firstPrompt({ request, whole, isResumed, said, fenceMark, comments, change: changeIn(before) });
       const isStillToBeDone = (): Promise<boolean> => isRoutable(run);
       const fingerprint = before?.fingerprint ?? null;
-      await runTurns({
+      isReminded = await runTurns({
         request,
         session,
         prompt,
@@ -261,6 +262,7 @@ async function runSession(run: RunParts, setup: SessionSetup): Promise<void> {
       try {
         over.abort();
         await session.stop();
+        if (isReminded && workflow.settings.review.autoCommit) await workspaces.commitRest(workspace, request);
       } finally {
         const after = await workspaces.examine(workspace.path);
         const isSeen = before !== null && after !== null;

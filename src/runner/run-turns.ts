@@ -35,9 +35,9 @@ export type WorkSoFar = 'none' | 'committed' | 'uncommitted';
  * Runs turns until the issue needs no more work, the agent has no memory of earlier turns, the turns make no progress,
  * or the limit is reached. With `agent.after_success: review` a run ends as soon as all its work is committed, and an
  * agent that left some uncommitted gets one more turn for it, whether it remembers turns or not. What a person answers
- * or says always reaches the agent: it gets a turn even beyond the limit.
+ * or says always reaches the agent: it gets a turn even beyond the limit. Returns whether the agent was asked to commit.
  */
-export async function runTurns(loop: TurnLoop): Promise<void> {
+export async function runTurns(loop: TurnLoop): Promise<boolean> {
   const { request, steering } = loop;
   const { maxTurns, maxIdleTurns } = request.workflow.settings.agent;
   let isReminded = false;
@@ -55,7 +55,7 @@ export async function runTurns(loop: TurnLoop): Promise<void> {
     const message = messageOf(result);
     if (message !== '') request.report({ kind: 'message', text: message });
     const next = await afterWork(loop, isReminded);
-    if (next === 'end') return;
+    if (next === 'end') return isReminded;
     if (next === 'remind') {
       isReminded = true;
       text = again(loop, commitPrompt());
@@ -66,8 +66,8 @@ export async function runTurns(loop: TurnLoop): Promise<void> {
       idle = countIdleTurn(idle, { message, heardPerson, fingerprint: await loop.readFingerprint() });
     }
     const isIdle = isStalemate(idle, maxIdleTurns);
-    if (turn >= maxTurns && !isIdle && steering.closeIfNothingIsKept()) return;
-    if (!(await loop.isStillToBeDone())) return;
+    if (turn >= maxTurns && !isIdle && steering.closeIfNothingIsKept()) return isReminded;
+    if (!(await loop.isStillToBeDone())) return isReminded;
     if (isIdle && steering.closeIfNothingIsKept()) throw stalemateError(idle);
     text = [continuationPrompt(turn + 1, maxTurns), ...saidText(steering.take())].join('\n\n');
   }

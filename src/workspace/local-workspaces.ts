@@ -1,4 +1,5 @@
 import { lstat } from 'node:fs/promises';
+import { commitRest } from './commit-rest.ts';
 import { examineWorkspace } from './examine/examine-workspace.ts';
 import { hasCode } from './file-system.ts';
 import { createCheckouts } from './git/checkout/checkouts.ts';
@@ -36,6 +37,7 @@ export function createLocalWorkspaces(given: LocalWorkspaceParts): Workspaces {
       await runHook('before_run', parts.hooks.beforeRun, { path: workspace.path, visit }, parts);
     },
     verify: ({ path }, { issue }) => verifyWorkspace(settings.root, path, issue.identifier),
+    commitRest: ({ path }, visit) => commitRest(path, visit, { git, places, checkouts, clock, logger }),
     afterRun: async (workspace, visit) => {
       const { afterRun } = parts.hooks;
       if (afterRun !== null) await runHookAnyway('after_run', afterRun, { path: workspace.path, visit }, parts);

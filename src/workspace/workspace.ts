@@ -20,6 +20,11 @@ export interface Workspaces {
   /** Right before the launch: rejects unless the agent's directory is still the workspace of its issue. */
   verify(workspace: Workspace, visit: WorkspaceVisit): Promise<void>;
   /**
+   * Commits the files that the agent left uncommitted, on the branch of the workspace, while no process works there.
+   * Returns the commit; null when there is none. Never rejects; logs why.
+   */
+  commitRest(workspace: Workspace, visit: RemovalVisit): Promise<string | null>;
+  /**
    * Runs the hook, then publishes the branch. Returns the result, or null for a workspace without a branch to publish.
    */
   afterRun(workspace: Workspace, visit: WorkspaceVisit): Promise<Publication | null>;

@@ -15,6 +15,7 @@ export function memoryWorkspaces(now: () => number): Workspaces {
     },
     beforeRun: async () => {},
     verify: async () => {},
+    commitRest: async () => null,
     afterRun: async () => null,
     bringHome: async () => null,
     isThere: async (path) => made.has(path),

@@ -121,6 +121,20 @@ describe('a change under review', { timeout: 180_000 }, () => {
     await daemon.stop();
   });
 
+  it('of an agent that never commits is committed by Baton, where review.auto_commit asks for it', async () => {
+    const { place, source } = project();
+    const text = place.read('WORKFLOW.md').replace('checks: []', 'auto_commit: true');
+    place.write('WORKFLOW.md', text.replace(JSON.stringify(agent), '"cat >/dev/null; echo hello > greeting.txt"'));
+    await answer(place, 'issue', 'add', 'Greet');
+    const daemon = await daemonHere(place);
+    await untilPull(place, '1', { status: 'in_review' });
+    expect(git(source, 'show', 'baton/bat-1:greeting.txt')).toBe('hello');
+    expect(git(source, 'log', '--format=%an', 'main..baton/bat-1')).toBe('Baton');
+    // The agent had one more turn for it first.
+    expect(await runsOf(place)).toMatchObject([{ outcome: 'succeeded', turns: 2 }]);
+    await daemon.stop();
+  });
+
   it('with a red check goes back by itself, and stands green in the second round', async () => {
     const { place, source } = project(['echo "say it louder" >&2; grep -q HELLO greeting.txt']);
     await answer(place, 'issue', 'add', 'Greet');

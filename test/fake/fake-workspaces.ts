@@ -21,6 +21,7 @@ export function fakeWorkspaces() {
     prepare: never,
     beforeRun: never,
     verify: never,
+    commitRest: never,
     afterRun: never,
     bringHome: async (path) => {
       broughtHome.push(path);

@@ -41,6 +41,7 @@ export function simulatedWorkspaces(world: World, incarnation: Incarnation): Wor
         if (fails()) throw new BatonError('workspace_hook_failed', 'The simulated hook before_run exited with code 1.');
       }),
     verify: async () => {},
+    commitRest: async () => null,
     afterRun: ({ path }) => incarnation.call('workspaces.afterRun', () => visit(undefined).then(() => delivered(path))),
     bringHome: (path) => incarnation.call('workspaces.bringHome', () => visit(undefined).then(() => delivered(path))),
     remove: ({ path }, { issue, signal }) =>

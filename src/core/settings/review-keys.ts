@@ -18,6 +18,10 @@ export const reviewKeys = {
     description:
       'Commands that run on each change in a clean checkout of its commit, one at a time. A red one sends the change back to the agent.',
   }),
+  auto_commit: setting('boolean', false, 'next run', 'guarded', {
+    description:
+      'Whether Baton commits what an agent still left uncommitted after it was asked once to commit it. Else the issue is held.',
+  }),
   check_timeout_ms: setting('positive_integer', 900_000, 'end of a run', 'open', {
     description: 'How long a check may take (15 minutes), unless it has its own `timeout_ms`.',
   }),

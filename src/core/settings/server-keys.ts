@@ -58,12 +58,6 @@ export const unsupportedKeys = {
       unsupported: { severity: 'warning', because: noRemoteHosts },
     }),
   },
-  review: {
-    auto_commit: setting('boolean', false, 'never', 'guarded', {
-      description: 'Whether Baton commits what an agent left uncommitted. Warning.',
-      unsupported: { severity: 'warning', because: 'Baton asks the agent to commit, and cannot commit for it yet' },
-    }),
-  },
   observability: {
     render_interval_ms: setting('positive_integer', null, 'never', 'open', {
       description: 'The view redraws only changes. Warning.',
