@@ -1,5 +1,5 @@
 import type { Status } from '../client/schema/status.ts';
-import { askCommand } from '../core/command/retry-command.ts';
+import { askCommand, reviewCommand } from '../core/command/retry-command.ts';
 import { waitingSettingText } from '../core/settings/waiting-setting.ts';
 import { harmlessLine } from '../core/text/harmless-line.ts';
 import { shellArgument } from '../core/text/shell-argument.ts';
@@ -58,6 +58,9 @@ function describe(status: Status): string[] {
       (row) => `until ${row.due_at} · ${shortened(`${row.error}`)}`,
     ),
     ...section('questions for you', status.questions, (row) => `${row.text} · ${showCommand(row, status)}`),
+    ...section('for your review', status.reviews, (row) =>
+      row.pull === null ? row.reason : `${reviewCommand(row.issue_identifier)} · ${row.reason}`,
+    ),
     ...section('held', status.held, (row) => shortened(row.reason)),
     ...section('waiting', waiting, (row) => shortened(row.reason)),
     ...failingJobs(status),

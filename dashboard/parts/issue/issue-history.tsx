@@ -33,10 +33,16 @@ export function IssueHistory({ issue }: { readonly issue: IssueDetail }): VNode 
   );
 }
 
+/** Whether an agent has received words of a person. */
+export const deliveryWords = { waiting: 'waits for the next run', delivered: 'delivered' } as const;
+
 function Said({ comment }: { readonly comment: Comment }): VNode {
   return (
     <>
-      <p class="quiet-text">{authorWords(comment.author)} commented</p>
+      <p class="quiet-text" data-status={comment.status ?? undefined}>
+        {authorWords(comment.author)} commented
+        {comment.status !== null && `: ${deliveryWords[comment.status]}`}
+      </p>
       <Markdown source={comment.body} />
     </>
   );

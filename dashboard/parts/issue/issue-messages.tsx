@@ -6,7 +6,7 @@ import { plainWords } from '../../data/text/words.ts';
 import { EmptyLine } from '../shared/empty-line.tsx';
 import { Text } from '../shared/text.tsx';
 import { ClockTime } from '../shared/time.tsx';
-import { authorWords } from './issue-history.tsx';
+import { authorWords, deliveryWords } from './issue-history.tsx';
 
 interface IssueMessagesProps {
   readonly project: string;
@@ -46,7 +46,7 @@ export function MessageItem({ project, message }: MessageItemProps): VNode {
             </>
           )}
           {': '}
-          {status === 'waiting' ? 'waits for the next run' : 'delivered'}
+          {deliveryWords[status]}
           {run_id !== null && (
             <>
               {' · '}

@@ -41,7 +41,10 @@ function detailsAsText(details: BoardDetail): string {
       ? []
       : [
           'Comments',
-          ...comments.map(({ at, author, body }) => `  ${timeWords(at)}  ${authorWords(author)}\n${indented(body)}`),
+          ...comments.map(
+            ({ at, author, body, status }) =>
+              `  ${timeWords(at)}  ${authorWords(author)}${status === null ? '' : ` (${status})`}\n${indented(body)}`,
+          ),
         ],
     messages.length === 0 ? [] : ['Messages', ...messages.map((each) => `  ${messageWords(each)}`)],
     ['History', ...history.map((entry) => `  ${historyWords(entry)}`)],

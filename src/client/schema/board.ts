@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { author, count, text, textOrNone, time } from './common.ts';
-import { message } from './message.ts';
+import { deliveryStatus, message } from './message.ts';
 
 /** An issue of Baton's own board, with everything that people can change. Other issues are named by identifier. */
 export const boardIssue = z.object({
@@ -38,7 +38,7 @@ export const boardDetail = z.object({
   children: z.array(related),
   /** The issues that wait for it. */
   blocks: z.array(related),
-  comments: z.array(z.object({ seq: count, at: time, author, body: text })),
+  comments: z.array(z.object({ seq: count, at: time, author, body: text, status: deliveryStatus.nullable() })),
   history: z.array(
     z.object({
       seq: count,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { author, count, issueName, nextPage, reason, text, textOrNone, time, timeOrNone, usage } from './common.ts';
-import { message } from './message.ts';
+import { deliveryStatus, message } from './message.ts';
 import { question } from './question.ts';
 import { run } from './run.ts';
 
@@ -59,7 +59,8 @@ export const historyEntry = z.object({
   reason: textOrNone,
 });
 
-export const comment = z.object({ at: time, author, body: text });
+/** `status`: null where agents are not told of it, such as for comments of agents. */
+export const comment = z.object({ at: time, author, body: text, status: deliveryStatus.nullable() });
 
 /** A move that a person may make, or why not. */
 export const move = z.object({ to: text, is_allowed: z.boolean(), why_not: textOrNone });

@@ -1,6 +1,9 @@
 import { z } from 'zod';
 import { author, count, text, textOrNone, time } from './common.ts';
 
+/** `waiting`: the next run gets it, again if an earlier run that had it did not end well. */
+export const deliveryStatus = z.enum(['waiting', 'delivered']);
+
 /** Words for the next agent of an issue. */
 export const message = z.object({
   id: text,
@@ -13,8 +16,7 @@ export const message = z.object({
   path: textOrNone,
   line: count.nullable(),
   commit: textOrNone,
-  /** `waiting`: the next run gets it, again if an earlier run that had it did not end well. */
-  status: z.enum(['waiting', 'delivered']),
+  status: deliveryStatus,
   /** The last run whose agent received it; null when none did. */
   run_id: textOrNone,
 });

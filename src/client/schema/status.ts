@@ -43,6 +43,8 @@ export const status = z.object({
   questions: z.array(
     issueName.extend({ id: text, run_id: text, kind: text, text, asked_at: timeOrNone, waits_until: timeOrNone }),
   ),
+  /** Changes that wait for a person; `pull` is the number of the pull request, null where it has none. */
+  reviews: z.array(issueName.extend({ pull: count.nullable(), title: textOrNone, reason: text, since: timeOrNone })),
   accounts: z.array(accountRow.extend({ reason: textOrNone })),
   skipped: z.array(issueName.extend({ title: text, state: text, code: text, reason: text })),
   completed: z.array(issueName.extend({ state: text, at: timeOrNone })),

@@ -31,6 +31,11 @@ export function askCommand(nameOrId: string): string {
   return `baton ask show ${copyable(nameOrId)}`;
 }
 
+/** The command that shows the change of an issue, and asks what to do with it. */
+export function reviewCommand(identifier: string): string {
+  return `baton review ${copyable(identifier)}`;
+}
+
 /** An identifier is foreign text: unless it is a plain word, it is quoted so that a shell does not interpret it. */
 export function copyable(identifier: string): string {
   return shellArgument(harmlessLine(identifier));

@@ -5,6 +5,7 @@ import { outcomeWords } from '../../core/run/outcome-words.ts';
 import { publicationText } from '../../core/run/run-evidence.ts';
 import { certainTime } from '../../core/text/time-text.ts';
 import type { ApiBoard } from '../../server/api/api-project.ts';
+import { commentStatuses } from '../../server/api/present/comment-status.ts';
 import { presentAuthor } from '../../server/api/present/present-command.ts';
 import { presentMessages } from '../../server/api/present/present-message.ts';
 import type { Store } from '../../store/store.ts';
@@ -34,17 +35,18 @@ export function boardService(board: Board, store: Store): ApiBoard {
     show: async (name) => {
       const { id } = await board.find(name);
       const key = { project: board.project, issueId: id };
-      const [details, lastRun, messages, questions] = await Promise.all([
+      const [details, lastRun, messages, questions, statusOf] = await Promise.all([
         board.details(id),
         store.runs.latestOfIssue(key),
         presentMessages(store, key),
         store.questions.open(board.project),
+        commentStatuses(store, key),
       ]);
       const [issue] = await present([details.issue]);
       return {
         // `present` returns one for each issue.
         issue: issue as PresentedIssue,
-        ...presentDetails(details),
+        ...presentDetails(details, statusOf),
         messages,
         open_questions: questions
           .filter((question) => question.issueId === id)
@@ -87,13 +89,10 @@ async function presentIssues(board: Board, issues: readonly BoardIssue[]): Promi
   }));
 }
 
-function presentDetails({
-  parent,
-  children,
-  blocks,
-  comments,
-  history,
-}: IssueDetails): Pick<BoardDetail, 'parent' | 'children' | 'blocks' | 'comments' | 'history'> {
+function presentDetails(
+  { parent, children, blocks, comments, history }: IssueDetails,
+  statusOf: Awaited<ReturnType<typeof commentStatuses>>,
+): Pick<BoardDetail, 'parent' | 'children' | 'blocks' | 'comments' | 'history'> {
   const short = ({ identifier, status, title }: BoardIssue): BoardDetail['blocks'][number] => ({
     identifier,
     status,
@@ -103,11 +102,12 @@ function presentDetails({
     parent: parent === null ? null : short(parent),
     children: children.map(short),
     blocks: blocks.map(short),
-    comments: comments.map(({ seq, at, author, body }) => ({
-      seq,
-      at: certainTime(at),
-      author: presentAuthor(author),
-      body,
+    comments: comments.map((comment) => ({
+      seq: comment.seq,
+      at: certainTime(comment.at),
+      author: presentAuthor(comment.author),
+      body: comment.body,
+      status: statusOf(comment),
     })),
     history: history.map((entry) => ({ ...entry, at: certainTime(entry.at), author: presentAuthor(entry.author) })),
   };

@@ -1,6 +1,7 @@
 import type { IssueSpent } from '../../core/run/limits.ts';
 import type { IssueKey } from '../../store/issue-key.ts';
 import type { StoreTables } from '../../store/store.ts';
+import { commentsUntil } from '../../store/tables/counters.ts';
 
 /** Counts of an issue since a person last released it, and its failures and runs without progress in a row. */
 export interface IssueCounts extends Streaks {
@@ -27,9 +28,6 @@ const names = {
   noSignals: 'no_signals',
   quotaWaits: 'quota_waits',
 } as const;
-
-/** Not a count: a release by a person does not change what agents have read. */
-const commentsUntil = 'comments_until';
 
 type CounterTables = Pick<StoreTables, 'counters'>;
 

@@ -36,6 +36,7 @@ export interface ApiProject {
     | 'boardHistory'
     | 'boardComments'
     | 'commands'
+    | 'counters'
     | 'usage'
     | 'jobTimers'
     | 'pullRequests'

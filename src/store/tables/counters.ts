@@ -7,6 +7,9 @@ export type Counters = ReturnType<typeof countersTable>;
 
 const key = ['project', 'issue_id', 'name'] as const;
 
+/** Up to when a run that ended well knew the comments. Not a count: a release does not change what agents have read. */
+export const commentsUntil = 'comments_until';
+
 /** Numbers per issue that must survive a restart, such as failures in a row. */
 export function countersTable(db: Kysely<Database>) {
   return {

@@ -29,6 +29,15 @@ describe('plain lines', () => {
     expect(tell([now()], sceneAt)).toEqual([]);
   });
 
+  it('name the command that reviews a change', () => {
+    const change = needsYou('W-3', { kind: 'review', reason: 'a change waits', pull: 7 });
+    expect(plainLines()([now({ needs_you: [change] })], sceneAt)).toEqual([
+      line(/^12:00:00 W-3 .*\(review\): baton review W-3: a change waits$/),
+    ]);
+    const without = needsYou('W-3', { kind: 'review', reason: 'a change waits' });
+    expect(plainLines()([now({ needs_you: [without] })], sceneAt)[0]).not.toContain('baton review');
+  });
+
   it('report a run that follows another on the same issue', () => {
     const tell = plainLines();
     tell([now({ running: [running('W-1')] })], sceneAt);

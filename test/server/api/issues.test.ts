@@ -329,7 +329,8 @@ describe('an issue of the board', () => {
     expect(found.history[1]).toMatchObject({ to: 'It is on hold.', reason: 'wait' });
     // Every text is told as it is.
     expect(found.history[2].to).toBe('<b>\u202e');
-    expect(found.comments).toEqual([{ at: '1970-01-01T00:00:00.015Z', author: me, body: 'Hello </script>' }]);
+    const comment = { at: '1970-01-01T00:00:00.015Z', author: me, body: 'Hello </script>', status: null };
+    expect(found.comments).toEqual([comment]);
   });
 
   it('keeps its history, however many other commands were refused', async () => {

@@ -207,7 +207,8 @@ function asks({ list, of }: TopRow): boolean {
 }
 
 function canRetry(row: TopRow): boolean {
-  return row.issueId !== null && (row.list === 'waiting' || (row.list === 'needs_you' && !asks(row)));
+  if (row.issueId === null || asks(row)) return false;
+  return row.list === 'waiting' || (row.list === 'needs_you' && row.of.kind !== 'review');
 }
 
 /** With several projects, the project of the selected row. */

@@ -7,7 +7,7 @@ import { countText, usdText } from '../../../core/text/amount-text.ts';
 import { cellText, padded, reasonText, wholeLines, wrapped } from '../../cell-text.ts';
 import type { Details } from '../top-state.ts';
 import { cell, exactly, type Line, type Tone } from './line.ts';
-import { ageOf, stageText } from './short-text.ts';
+import { ageOf, needsYouText, stageText } from './short-text.ts';
 import type { TopRow } from './top-rows.ts';
 
 /** The most lines of one text, except what a person approves; the dashboard has the whole text. */
@@ -70,10 +70,8 @@ function runFacts(run: RunningRow, at: number): string[] {
 
 function whyOf(row: TopRow, issue: IssueDetail | null): readonly Words[] {
   const here: Words[] = [];
-  if (row.list === 'needs_you' || row.list === 'waiting') {
-    const { kind, reason } = row.of;
-    here.push({ text: kind === 'question' ? cellText(reason) : reasonText(reason) });
-  }
+  if (row.list === 'waiting') here.push({ text: reasonText(row.of.reason) });
+  if (row.list === 'needs_you') here.push({ text: needsYouText(row.of) });
   if (row.list === 'needs_you' && row.of.actions.length > 0)
     here.push({ text: `what can be done: ${row.of.actions.map(actionWord).join(', ')}`, tone: 'dim' });
   if (row.list === 'running') here.push(...row.of.warnings.map(({ text }) => ({ text, tone: 'warn' as const })));

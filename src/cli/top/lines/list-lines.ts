@@ -2,7 +2,7 @@ import type { NeedsYou, RunningRow, WaitingRow } from '../../../client/schema/no
 import { cellText, cut, reasonText, widthOf } from '../../cell-text.ts';
 import type { TopState } from '../top-state.ts';
 import { type Cell, cell, exactly, type Line } from './line.ts';
-import { ageOf, countdown, stageText, tokensText } from './short-text.ts';
+import { ageOf, countdown, needsYouText, stageText, tokensText } from './short-text.ts';
 import { type ShownList, shownLists, type TopRow } from './top-rows.ts';
 
 /** One line of the list, drawn only when it is visible. */
@@ -196,16 +196,12 @@ function rowCells(row: TopRow, at: number): RowCells {
 
 type OwnCells = Pick<RowCells, 'mark' | 'what' | 'time' | 'text'>;
 
-function needsYouCells({ kind, reason, since, waits_until: until }: NeedsYou, at: number): OwnCells {
+function needsYouCells(row: NeedsYou, at: number): OwnCells {
+  const { kind, since, waits_until: until } = row;
   const left = until === null ? 0 : Date.parse(until) - at;
   const time = cell(left > 0 ? `${countdown(left)} left` : (ageOf(since, at) ?? ''));
   const mark = cell(kind === 'question' ? '?' : '!', 'you');
-  return {
-    mark,
-    what: cell(kind, 'you'),
-    time,
-    text: cell(kind === 'question' ? cellText(reason) : reasonText(reason)),
-  };
+  return { mark, what: cell(kind, 'you'), time, text: cell(needsYouText(row)) };
 }
 
 function runningCells(run: RunningRow, at: number): OwnCells & Pick<RowCells, 'tokens'> {

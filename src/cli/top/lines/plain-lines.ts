@@ -1,7 +1,7 @@
 import type { Now } from '../../../client/schema/now.ts';
 import { cellText, reasonText } from '../../cell-text.ts';
 import { pauseOrResume } from '../top-state.ts';
-import { ageOf, timeOfDay } from './short-text.ts';
+import { ageOf, needsYouText, timeOfDay } from './short-text.ts';
 import { isOf, type TopRow, topRows } from './top-rows.ts';
 
 /**
@@ -59,7 +59,7 @@ function nameOf({ key, list, of }: TopRow): string {
 }
 
 function beginText(row: TopRow): string | null {
-  if (row.list === 'needs_you') return `needs you (${row.of.kind}): ${reasonText(row.of.reason)}`;
+  if (row.list === 'needs_you') return `needs you (${row.of.kind}): ${needsYouText(row.of)}`;
   if (row.list !== 'running') return null;
   const { attempt, title } = row.of;
   const again = attempt === null || attempt === 0 ? '' : ` (retry ${attempt})`;

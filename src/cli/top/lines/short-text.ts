@@ -1,5 +1,7 @@
+import type { NeedsYou } from '../../../client/schema/now.ts';
+import { reviewCommand } from '../../../core/command/retry-command.ts';
 import { countText } from '../../../core/text/amount-text.ts';
-import { cellText } from '../../cell-text.ts';
+import { cellText, reasonText } from '../../cell-text.ts';
 
 /** A duration for a narrow column: `2s`, `20m 25s`, `3h 5m`, `2d 4h`. Never below `0s`. */
 export function shortDuration(ms: number): string {
@@ -35,4 +37,11 @@ export function tokensText(tokens: number): string {
 
 export function stageText(stage: string): string {
   return cellText(stage).replaceAll('_', ' ');
+}
+
+/** Why a row needs a person. A change has the command to review it first, because the end of a line may be cut off. */
+export function needsYouText({ kind, reason, pull, issue_identifier: issue }: NeedsYou): string {
+  if (kind === 'question') return cellText(reason);
+  const why = reasonText(reason);
+  return pull === undefined || issue === null ? why : `${cellText(reviewCommand(issue))}: ${why}`;
 }

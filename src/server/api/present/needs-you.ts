@@ -62,7 +62,10 @@ function isLimit({ code }: Hold): boolean {
   return code === 'limit_reached' || code.endsWith('_limit');
 }
 
-function reviews({ reviews: waiting, governing, held, running, retrying, pulls }: ReadModel): NeedsYou[] {
+type ReviewRow = NeedsYou & { readonly issue_id: string; readonly issue_identifier: string };
+
+/** The changes that wait for a person. */
+export function reviews({ reviews: waiting, governing, held, running, retrying, pulls }: ReadModel): ReviewRow[] {
   const busy = new Set([...held, ...running, ...retrying].map(({ issue }) => issue.id));
   return waiting
     .filter(({ id }) => !busy.has(id))

@@ -3,6 +3,7 @@ import type { Finding } from '../../../client/schema/system.ts';
 import type { BatonError } from '../../../core/baton-error.ts';
 import { timeText } from '../../../core/text/time-text.ts';
 import type { ReadModel, RetryingView } from '../../../orchestrator/view/read-model.ts';
+import { reviews } from './needs-you.ts';
 import { presentJob } from './present-job.ts';
 import { accountRow, runningRow } from './present-now.ts';
 import { nameOf, tokensOf } from './present-symphony.ts';
@@ -48,6 +49,10 @@ export function presentStatus(
       text: question.text,
       asked_at: timeText(askedAt),
       waits_until: timeText(until),
+    })),
+    reviews: reviews(model).map(({ issue_id, issue_identifier, title, pull = null, reason, since }) => ({
+      ...{ issue_id, issue_identifier },
+      ...{ pull, title, reason, since },
     })),
     accounts: model.accounts.map((account) => ({ ...accountRow(account), reason: account.parked?.reason ?? null })),
     skipped: model.skipped.map(({ issue, reason }) => ({

@@ -6,6 +6,7 @@ import { normalizeState } from '../../../core/issue/issue.ts';
 import { certainTime } from '../../../core/text/time-text.ts';
 import type { ReadModel } from '../../../orchestrator/view/read-model.ts';
 import type { ApiProject } from '../api-project.ts';
+import { commentStatuses } from '../present/comment-status.ts';
 import { actionsOf } from '../present/issue-actions.ts';
 import { activitiesOf } from '../present/issue-activity.ts';
 import { issueHistory } from '../present/issue-history.ts';
@@ -40,7 +41,7 @@ export async function issueDetail(project: ApiProject, reference: string, clock:
   const { id } = found.facts;
   const key = { project: projectId, issueId: id };
   const described = project.describe();
-  const [explained, questions, runs, usage, comments, board, commands, messages] = await Promise.all([
+  const [explained, questions, runs, usage, comments, board, commands, messages, statusOf] = await Promise.all([
     explainIssue(project, id, clock),
     tables.questions.list(projectId, { issueId: id, limit: questionsShown }),
     tables.runs.list(projectId, { issueId: id, limit: runsShown }),
@@ -49,6 +50,7 @@ export async function issueDetail(project: ApiProject, reference: string, clock:
     described.has_board ? tables.boardHistory.list(key) : [],
     tables.commands.outlines(projectId, { doneKinds: issueCommands, limit: commandsSearched }),
     presentMessages(tables, key),
+    commentStatuses(tables, key),
   ]);
   const facts =
     found.isSeen || explained.issue === null ? found.facts : { ...found.facts, ...wordsOf(explained.issue) };
@@ -65,9 +67,12 @@ export async function issueDetail(project: ApiProject, reference: string, clock:
     questions: await presentQuestions(questions, project, model),
     runs: runs.map(presentRun),
     history: issueHistory({ issue: facts, board, commands, questions }),
-    comments: comments
-      .slice(-commentsShown)
-      .map(({ at, author, body }) => ({ at: certainTime(at), author: presentAuthor(author), body })),
+    comments: comments.slice(-commentsShown).map((comment) => ({
+      at: certainTime(comment.at),
+      author: presentAuthor(comment.author),
+      body: comment.body,
+      status: statusOf(comment),
+    })),
     usage: { ...presentUsage(usage), runs: usage.runs },
   };
 }
