@@ -59,7 +59,7 @@ export const historyEntry = z.object({
   reason: textOrNone,
 });
 
-/** `status`: null where agents are not told of it, such as for comments of agents. */
+/** `status`: null for a comment that is not sent to agents, such as one of an agent. */
 export const comment = z.object({ at: time, author, body: text, status: deliveryStatus.nullable() });
 
 /** A move that a person may make, or why not. */

@@ -8,7 +8,7 @@ const runsRead = 50;
 
 /**
  * Whether agents have received a comment on the board. It is `waiting` until a run whose agent received it ended well.
- * Null where no agent is told: comments of agents and of Baton, and those before the first run, which come with the issue.
+ * Null for one that is not sent to agents: of an agent or of Baton, or before the first run.
  */
 export async function commentStatuses(
   { counters, runs: table }: Pick<StoreTables, 'counters' | 'runs'>,
