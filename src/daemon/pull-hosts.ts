@@ -1,7 +1,8 @@
 import type { Logger } from '../core/logger.ts';
 import type { PullRequest } from '../core/pull/pull-request.ts';
 import type { Settings } from '../core/settings.ts';
-import { planChecks, runWaitingChecks } from '../pulls/checks/run-checks.ts';
+import { createRedactor, secretsIn } from '../core/text/redact.ts';
+import { planChecks, runWaitingChecks, SkippedChecks } from '../pulls/checks/run-checks.ts';
 import { pullHosts } from '../pulls/hosts.ts';
 import type { PullRequests } from '../pulls/pull-requests.ts';
 import type { Store } from '../store/store.ts';
@@ -40,6 +41,7 @@ export interface ChecksMakerParts extends Omit<ScriptParts, 'secretEnvironment'>
 
 /** Plans and runs the checks of the heads that stand in review, by the settings. */
 export function checksMaker({ resources, isolationFor, ...parts }: ChecksMakerParts) {
+  const skipped = new SkippedChecks(parts.clock);
   return async (settings: Settings, pulls: readonly PullRequest[], signal: AbortSignal): Promise<void> => {
     const { workspace, hooks, review, secretEnvironment } = settings;
     if (workspace.repo === null) return;
@@ -50,8 +52,10 @@ export function checksMaker({ resources, isolationFor, ...parts }: ChecksMakerPa
     }));
     const { git, places } = resources;
     const setup = workspace.setup === null ? null : { script: workspace.setup, timeoutMs: hooks.timeoutMs };
-    const checks = { ...parts, git, places, repo: workspace.repo, wanted, setup, secretEnvironment, signal };
+    const redactor = createRedactor(secretsIn(settings));
+    const checks = { ...parts, git, places, repo: workspace.repo, wanted, setup, secretEnvironment, redactor, signal };
     for (const pull of pulls) await planChecks(checks, pull);
+    await skipped.plan(checks, pulls);
     await runWaitingChecks({ ...checks, isolate: isolationFor(settings) });
   };
 }

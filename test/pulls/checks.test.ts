@@ -1,15 +1,23 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { systemChance } from '../../src/clock/system-chance.ts';
 import { systemClock } from '../../src/clock/system-clock.ts';
 import { checksVerdict } from '../../src/core/pull/pull-request.ts';
+import { createRedactor } from '../../src/core/text/redact.ts';
 import type { IsolationPlace } from '../../src/process/isolation/plan-isolation.ts';
-import { type CheckParts, planChecks, runWaitingChecks, type WantedCheck } from '../../src/pulls/checks/run-checks.ts';
+import {
+  type CheckParts,
+  planChecks,
+  runWaitingChecks,
+  SkippedChecks,
+  type WantedCheck,
+} from '../../src/pulls/checks/run-checks.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { gitPlaces } from '../../src/workspace/git/git-places.ts';
 import { memoryLogger } from '../fake/memory-logger.ts';
+import { SimulatedClock } from '../fake/simulated-clock.ts';
 import { until } from '../process/real-children.ts';
 import { git } from '../workspace/git/scratch-repository.ts';
 import { branch, pullScene } from './pull-scene.ts';
@@ -46,6 +54,7 @@ async function scene(wanted: readonly WantedCheck[], over: Partial<CheckParts> =
     secretEnvironment: ['TRACKER_KEY'],
     ...{ project, store, wanted, setup: null, git: real, places, logger: memoryLogger(), signal: stop.signal },
     repo: { location: source, shown: source, isLocal: true },
+    redactor: createRedactor(['planted-secret-of-the-settings']),
     ...over,
   };
   await planChecks(parts, pull);
@@ -151,6 +160,43 @@ describe('the checks of a change', () => {
     });
     await runWaitingChecks(gone.parts);
     expect(await gone.results()).toMatchObject([{ result: 'skipped' }]);
+  });
+
+  it('are tried again after they were skipped: by a new daemon and new settings at once, else later', async () => {
+    const setup = { script: 'echo no network; test -e "$HOME/network"', timeoutMs: 60_000 };
+    const { parts, pull, results, store, folder } = await scene([check('needs', 'true'), check('other', 'true')], {
+      setup,
+    });
+    const clock = new SimulatedClock();
+    const daemon = new SkippedChecks(clock);
+    const tries = async (by: SkippedChecks = daemon, over: Partial<CheckParts> = {}): Promise<number> => {
+      await by.plan({ ...parts, ...over }, [pull]);
+      return (await runWaitingChecks({ ...parts, ...over })).length;
+    };
+    await runWaitingChecks(parts);
+    expect(await results()).toMatchObject([{ result: 'skipped' }, { result: 'skipped' }]);
+    expect([await tries(), await tries()]).toEqual([2, 0]);
+    await clock.advance(60_000);
+    expect([await tries(), await tries()]).toEqual([2, 0]);
+    await clock.advance(60_000);
+    expect(await tries()).toBe(0);
+    expect(await tries(new SkippedChecks(clock))).toBe(2);
+    const wanted = [check('needs', 'false'), check('other', 'true')];
+    writeFileSync(path.join(folder, 'network'), '');
+    expect(await tries(daemon, { wanted })).toBe(2);
+    expect(await results()).toMatchObject([{ result: 'failed' }, { result: 'passed' }]);
+    // A result stays.
+    expect(await tries(new SkippedChecks(clock))).toBe(0);
+    expect(await store.checks.list(pull)).toMatchObject([{ command: 'false' }, { command: 'true' }]);
+  });
+
+  it('keep no secret of the settings in their output', async () => {
+    const secret = 'planted-secret-of-the-settings';
+    const { parts, results } = await scene([check('tells', `echo "the key is ${secret}"; exit 1`)], {
+      setup: { script: `echo ${secret}`, timeoutMs: 60_000 },
+    });
+    await runWaitingChecks(parts);
+    expect(await results()).toEqual([{ name: 'tells', result: 'failed', output: 'the key is [secret]\n' }]);
   });
 
   it('are isolated as hooks are: the checkout is theirs, the objects are only read', async () => {

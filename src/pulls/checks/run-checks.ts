@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto';
 import { mkdir, mkdtemp } from 'node:fs/promises';
 import path from 'node:path';
+import type { Clock } from '../../clock/clock.ts';
 import type { Logger } from '../../core/logger.ts';
 import type { Check, CheckResult, PullRequest } from '../../core/pull/pull-request.ts';
 import type { RepositorySettings } from '../../core/settings.ts';
+import type { Redactor } from '../../core/text/redact.ts';
 import type { IsolationPlan } from '../../process/isolation/isolation-plan.ts';
 import type { IsolationPlace } from '../../process/isolation/plan-isolation.ts';
 import type { Store } from '../../store/store.ts';
@@ -34,6 +36,8 @@ export interface CheckParts extends ScriptParts {
   readonly places: GitPlaces;
   /** What a check sees of the machine; absent: what the user sees. */
   readonly isolate?: (place: IsolationPlace) => IsolationPlan | null;
+  /** Removes secrets from outputs before they are stored. */
+  readonly redactor: Redactor;
   readonly logger: Logger;
   readonly signal: AbortSignal;
 }
@@ -42,6 +46,44 @@ export interface CheckParts extends ScriptParts {
 export interface EndedCheck {
   readonly pull: PullRequest;
   readonly check: Pick<Check, 'commit' | 'name' | 'result'>;
+}
+
+/** First and longest wait before skipped checks are tried again. */
+const firstAgainMs = 60_000;
+const longestAgainMs = 3_600_000;
+
+/**
+ * Skipped checks of heads that stand in review are tried again: what stopped them is about the machine or the settings,
+ * not about the commit. A new daemon and changed settings try at once; then the waits grow.
+ */
+export class SkippedChecks {
+  readonly #clock: Clock;
+  #tries: ReadonlyMap<string, { readonly times: number; readonly dueAt: number }> = new Map();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Plans those that are due. */
+  async plan({ store, wanted, setup }: Pick<CheckParts, 'store' | 'wanted' | 'setup'>, pulls: readonly PullRequest[]) {
+    const tries = new Map<string, { readonly times: number; readonly dueAt: number }>();
+    const now = this.#clock.monotonic();
+    for (const pull of pulls) {
+      const checks = await store.checks.list(pull, pull.headCommit);
+      const skipped = wanted.filter(({ name }) =>
+        checks.some((each) => each.name === name && each.result === 'skipped'),
+      );
+      if (skipped.length === 0) continue;
+      const key = JSON.stringify([pull.number, pull.headCommit, wanted, setup]);
+      const before = this.#tries.get(key) ?? { times: 0, dueAt: now };
+      const waitMs = Math.min(firstAgainMs * 2 ** before.times, longestAgainMs);
+      const isDue = now >= before.dueAt;
+      tries.set(key, isDue ? { times: before.times + 1, dueAt: now + waitMs } : before);
+      if (!isDue) continue;
+      for (const { name, run } of skipped) await store.checks.again(pull, pull.headCommit, { name, command: run });
+    }
+    this.#tries = tries;
+  }
 }
 
 /** How much of the end of its output is kept. */
@@ -61,7 +103,8 @@ export function planChecks({ store, wanted }: Pick<CheckParts, 'store' | 'wanted
  * - Its result is bound to the commit and written once. A check whose daemon is lost, or is stopped, has no result and runs
  *   again. The folder of a lost daemon is removed at the next start, with the scratch folder.
  * - What could not run is `skipped`, which is not green: the head moved on, the pull request ended, the check is no longer in
- *   the settings, the commit could not be checked out, or its setup failed.
+ *   the settings, the commit could not be checked out, or its setup failed. While the head stands, it is tried again.
+ * - No output is stored with a secret of the settings in it.
  */
 export async function runWaitingChecks(parts: CheckParts): Promise<readonly EndedCheck[]> {
   const { store, project, signal } = parts;
@@ -76,7 +119,8 @@ export async function runWaitingChecks(parts: CheckParts): Promise<readonly Ende
     if (pull === null) break;
     const note = async (check: WaitingCheck, end: Omit<CheckEnd, 'at'>): Promise<void> => {
       const { commit, name } = check;
-      await store.checks.end(pull, commit, name, { ...end, at: parts.clock.now() });
+      const output = parts.redactor.redact(end.output);
+      await store.checks.end(pull, commit, name, { ...end, output, at: parts.clock.now() });
       ended.push({ pull, check: { commit, name, result: end.result } });
       const code = end.result === 'skipped' ? 'check_not_run' : 'check_ended';
       const { issueId: issue_id, identifier: issue_identifier, number } = pull;

@@ -25,8 +25,9 @@ export interface CheckEnd {
 }
 
 /**
- * The checks of pull requests. A result belongs to one commit, is written once and never changes. A check without a
- * result is to be run, also when it was started before: its daemon may have been lost.
+ * The checks of pull requests. A result belongs to one commit, is written once and never changes; `skipped` is none, and
+ * may be tried again. A check without a result is to be run, also when it was started before: its daemon may have been
+ * lost.
  */
 export function checksTable(db: Kysely<Database>) {
   const one = ({ project, number }: PullKey, commit: string, name: string) =>
@@ -57,6 +58,19 @@ export function checksTable(db: Kysely<Database>) {
     /** False when it has a result; the first one counts. */
     end: (key: PullKey, commit: string, name: string, { at, result, exitCode, output }: CheckEnd): Promise<boolean> =>
       changedOne(one(key, commit, name).set({ ended_at: at, result, exit_code: exitCode, output })),
+
+    /** A check that was skipped is to be run again, perhaps with another command. False when it has a result, or waits. */
+    again: ({ project, number }: PullKey, commit: string, { name, command }: PlannedCheck): Promise<boolean> =>
+      changedOne(
+        db
+          .updateTable('checks')
+          .where('project', '=', project)
+          .where('number', '=', number)
+          .where('commit_id', '=', commit)
+          .where('name', '=', name)
+          .where('result', '=', 'skipped')
+          .set({ command, started_at: null, ended_at: null, result: null, exit_code: null, output: null }),
+      ),
 
     /** Those without a result, in the order in which they are to run. */
     waiting: async (project: string): Promise<readonly WaitingCheck[]> => {
