@@ -1,13 +1,13 @@
 import { BatonError } from '../../core/baton-error.ts';
 import type { Agent, SessionRequest } from '../agent.ts';
 import type { AgentParts } from '../launch-agent.ts';
+import { launchInShell } from '../launch-in-shell.ts';
+import { readonlyCode } from '../shell-text.ts';
 import type { CodexAgentOptions } from './codex-options.ts';
 import { homeOf, oneFirstStart } from './session/first-start.ts';
-import { launchCodex } from './session/launch-codex.ts';
 import { CodexSession } from './session/session.ts';
 import { toolsTokenVariable } from './session/session-params.ts';
 import { isThreadInUse, threadInUse } from './session/thread-in-use.ts';
-import { readonlyCode } from './shell-text.ts';
 import { CodexRefusal } from './wire/connection.ts';
 
 /**
@@ -28,7 +28,7 @@ async function startSession(
   request: SessionRequest,
 ): Promise<CodexSession> {
   request.signal?.throwIfAborted();
-  const process = await launchCodex(options.command, withToolsToken(options, request), parts);
+  const process = await launchInShell(options.command, [], withToolsToken(options, request), parts);
   const session = new CodexSession(process, request, options, parts);
   try {
     await session.begin();

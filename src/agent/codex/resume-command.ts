@@ -1,5 +1,5 @@
 import type { EndedSession } from '../backend.ts';
-import { shellWord } from './shell-text.ts';
+import { shellWord } from '../shell-text.ts';
 
 export interface CodexThread extends EndedSession {
   /** The sandbox of a turn; null where the command line of Codex has no name for it: then Codex uses its own settings. */

@@ -4,11 +4,11 @@ import { type Finding, failed, failedBy, passed } from '../../../core/finding.ts
 import type { AccountSettings } from '../../../core/settings.ts';
 import { harmlessLine } from '../../../core/text/harmless-line.ts';
 import type { AgentDoctorParts } from '../../backend.ts';
+import { shellWord } from '../../shell-text.ts';
 import type { CodexAgentOptions } from '../codex-options.ts';
 import { pinnedCodexVersion } from '../pinned-version.ts';
 import { codexProfile } from '../profile.ts';
 import { codexKeyLoginCommand, codexLoginCommand } from '../resume-command.ts';
-import { shellWord } from '../shell-text.ts';
 import { isBrokenConfig } from '../turn/codex-error.ts';
 import { CodexRefusal } from '../wire/connection.ts';
 import { checkCodexCommit } from './check-codex-commit.ts';

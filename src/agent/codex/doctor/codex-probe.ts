@@ -1,12 +1,12 @@
 import { BatonError } from '../../../core/baton-error.ts';
 import type { SessionRequest } from '../../agent.ts';
 import { type AgentParts, endAgent } from '../../launch-agent.ts';
+import { launchInShell } from '../../launch-in-shell.ts';
+import { fieldsOf, numberOf, textOf } from '../../wire/fields.ts';
 import type { CodexAgentOptions } from '../codex-options.ts';
-import { launchCodex } from '../session/launch-codex.ts';
 import { sandboxPolicyFor } from '../session/policies.ts';
 import { initializeParams, threadStartParams } from '../session/session-params.ts';
 import { CodexConnection, type CodexRefusal } from '../wire/connection.ts';
-import { fieldsOf, numberOf, textOf } from '../wire/fields.ts';
 import type { SandboxPolicy } from '../wire/protocol.ts';
 
 /** Codex, started only for checks. No turn begins, so no model is called; disposing leaves no process. */
@@ -66,7 +66,7 @@ export async function startCodexProbe(
   { runId, workspace, gitDirectory, signal }: CodexProbeRequest,
 ): Promise<CodexProbe> {
   const request = emptyRequest(runId, workspace, gitDirectory);
-  const process = await launchCodex(options.command, request, parts);
+  const process = await launchInShell(options.command, [], request, parts);
   const connection: CodexConnection = new CodexConnection(process, parts, {
     onSound: () => {},
     onGarbage: () => {},

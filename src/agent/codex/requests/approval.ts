@@ -1,26 +1,19 @@
-import { createHash } from 'node:crypto';
-import type { AgentQuestion, QuestionAnswer, QuestionKind } from '../../../core/command/question.ts';
 import { exactBlock, exactLine } from '../../../core/text/exact-text.ts';
-import { harmlessLine, harmlessLines } from '../../../core/text/harmless-line.ts';
 import { shellArgument } from '../../../core/text/shell-argument.ts';
+import {
+  type Approval as AnyApproval,
+  approvalFor as approvalOfRequest,
+  block,
+  type Decision,
+  type Facts,
+  json,
+  line,
+} from '../../questions/approval.ts';
+import { type Fields, fieldsOf, isFields, listOf, shown, textOf } from '../../wire/fields.ts';
 import type { CodexAnswer, CodexResult } from '../wire/connection.ts';
-import { type Fields, fieldsOf, isFields, listOf, shown, textOf } from '../wire/fields.ts';
 import type { GrantedPermissionProfile, ReviewDecision } from '../wire/protocol.ts';
 
-export type Decision = QuestionAnswer['decision'];
-
-/** A request of Codex for permission: the question for a person, and the answer to Codex for each decision. */
-export interface Approval {
-  readonly question: AgentQuestion;
-  /** Why a person cannot see the whole request, for the agent; such a request is declined. Null: a person may decide. */
-  readonly unseen: string | null;
-  readonly answer: (decision: Decision) => CodexAnswer;
-}
-
-/** The most characters that a person is shown of a request, in the form in which they see them. */
-const longestRequestChars = 32_768;
-const longestDetail = 8_192;
-const longestText = 500;
+export type Approval = AnyApproval<CodexAnswer>;
 
 /** The approval that a request asks for, or null for any other request. `changes` is the item of a file change. */
 export function approvalOf(method: string, params: Fields, changes: Fields | null): Approval | null {
@@ -69,18 +62,6 @@ const olderWords: Readonly<Record<Decision, ReviewDecision>> = {
   decline: { denied: { rejection: 'This request was declined. Continue without it.' } },
 };
 
-/** What a request is about: Baton's words, with every foreign text in them quoted. */
-interface Facts {
-  readonly kind: QuestionKind;
-  readonly text: string;
-  /** Blocks of lines. */
-  readonly detail: readonly string[];
-  /** The fields of the request that the detail shows; all others are added as they are. */
-  readonly shown: readonly string[];
-  /** What is missing, if Codex did not say what it wants to do. */
-  readonly missing?: string;
-}
-
 function approval(method: string, params: Fields, facts: Facts, result: (decision: Decision) => CodexResult): Approval {
   return approvalFor(method, params, facts, (decision) => ({ result: result(decision) }));
 }
@@ -91,33 +72,11 @@ const namesOnly = ['threadId', 'turnId', 'itemId', 'callId', 'approvalId', 'conv
 const repeats = ['commandActions', 'parsedCmd', 'proposedExecpolicyAmendment', 'proposedNetworkPolicyAmendments'];
 const offers = ['availableDecisions'];
 
-/** The approval that shows a request whole, or says why it cannot. */
+/** The approval that shows a request of Codex whole, or says why it cannot. */
 export function approvalFor(method: string, params: Fields, facts: Facts, answer: Approval['answer']): Approval {
   const about = Object.entries(params).filter(([name]) => !namesOnly.includes(name));
-  const others = about.filter(
-    ([name, value]) => ![...facts.shown, ...repeats, ...offers].includes(name) && value !== null && value !== undefined,
-  );
-  const blocks = [...facts.detail, ...others.flatMap(([name, value]) => block(exactLine(name), json(value)))];
-  const detail = blocks.join('\n');
-  const unseen =
-    facts.missing ??
-    (detail.length <= longestRequestChars
-      ? null
-      : `it is longer than the ${longestRequestChars} characters that a person is shown`);
-  const requestHash = createHash('sha256')
-    .update(JSON.stringify([method, about]))
-    .digest('hex');
-  return {
-    question: {
-      kind: facts.kind,
-      text: short(facts.text),
-      detail: unseen === null ? detail : '',
-      fields: [],
-      requestHash,
-    },
-    unseen,
-    answer,
-  };
+  const shownFields = [...facts.shown, ...repeats, ...offers];
+  return approvalOfRequest(method, Object.fromEntries(about), { ...facts, shown: shownFields }, answer);
 }
 
 function commandFacts(command: string | null, params: Fields): Facts {
@@ -183,35 +142,4 @@ function granted(asked: Fields): GrantedPermissionProfile {
   return Object.fromEntries(
     ['network', 'fileSystem'].filter((name) => isFields(asked[name])).map((name) => [name, asked[name]]),
   );
-}
-
-/** A question for information: nothing is done by its answer, so what is too long for a person is cut. */
-export function question(text: string, detail: readonly string[]): AgentQuestion {
-  const lines = harmlessLines(detail.join('\n')).trim();
-  const kept = lines.length <= longestDetail ? lines : `${lines.slice(0, longestDetail)}\n…`;
-  return { kind: 'input', text: oneLine(text), detail: kept, fields: [] };
-}
-
-/** Text on one line, short enough for a person to read. */
-export function oneLine(text: string): string {
-  return short(harmlessLine(text));
-}
-
-function short(line: string): string {
-  return line.length <= longestText ? line : `${line.slice(0, longestText - 1).toWellFormed()}…`;
-}
-
-export function json(value: unknown): string {
-  return JSON.stringify(value, null, 2);
-}
-
-export function line(label: string, value: unknown): string[] {
-  return typeof value !== 'string' || value === '' ? [] : [`${label}: ${exactLine(value)}`];
-}
-
-/** A text of its own lines below its label, which says how many there are. */
-export function block(label: string, value: string): string[] {
-  if (value === '') return [];
-  const count = value.split('\n').length;
-  return count === 1 ? [`${label}:`, exactBlock(value)] : [`${label} (${count} lines):`, exactBlock(value)];
 }

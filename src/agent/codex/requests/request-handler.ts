@@ -1,41 +1,32 @@
 import type { Clock } from '../../../clock/clock.ts';
-import type { AgentQuestion, QuestionAnswer } from '../../../core/command/question.ts';
 import type { ToolSet } from '../../../core/tool-set.ts';
 import type { SessionRequest } from '../../agent.ts';
-import type { CodexAgentOptions } from '../codex-options.ts';
+import { askForInput, type DecisionParts, decideApproval } from '../../questions/decide.ts';
+import { mostOpen, OpenRequests } from '../../questions/open-requests.ts';
+import type { EventSink } from '../../wire/event-sink.ts';
+import { type Fields, textOf } from '../../wire/fields.ts';
 import { unsupportedTool } from '../fixed-texts.ts';
-import type { EventSink } from '../turn/event-sink.ts';
 import type { CodexAnswer } from '../wire/connection.ts';
-import { type Fields, textOf } from '../wire/fields.ts';
 import type { Frame, RequestId } from '../wire/frame.ts';
-import { type Approval, approvalOf } from './approval.ts';
+import { approvalOf } from './approval.ts';
 import { elicitedAnswerOf, elicitedApprovalOf, elicitedQuestionOf } from './elicitation.ts';
 import { inputAnswerOf, inputQuestionOf, toolApprovalOf } from './user-input.ts';
 
 /** The name of Baton's own tools among the MCP servers of a thread. */
 export const ownServer = 'baton';
 
-export interface RequestHandlerParts {
+export interface RequestHandlerParts extends DecisionParts {
   readonly clock: Clock;
-  readonly events: EventSink;
-  readonly approvals: CodexAgentOptions['approvals'];
   /** Whether the server of that name is Baton's own. Otherwise it is a foreign server with the same name. */
   readonly hasOwnServer: boolean;
   readonly request: Pick<SessionRequest, 'ask' | 'tools'>;
   readonly answer: (id: RequestId, answer: CodexAnswer) => void;
-  /** Tells the agent why its request was declined, in its turn: the answer to most requests has no place for a reason. */
-  readonly tellAgent: (text: string) => void;
   /** The file change that an approval is about, from its item; null when Codex did not report that item. */
   readonly changesOf: (itemId: string) => Fields | null;
   /** Called when the first request opens, and when the last open request is settled. */
   readonly onOpen: () => void;
   readonly onIdle: () => void;
 }
-
-const seenWhole = 'A person has to see the whole of what they allow: ask for something shorter, or go on without it.';
-
-/** Most requests of one session that may be open at once; an agent that asks more is broken. */
-const mostOpen = 100;
 
 /**
  * Answers the requests of Codex to its client. What must hold: every request gets exactly one answer, in the form of
@@ -44,43 +35,33 @@ const mostOpen = 100;
  */
 export class RequestHandler {
   readonly #parts: RequestHandlerParts;
-  readonly #open = new Map<string, AbortController>();
-  /** Requests that are being worked on, including those whose answer is no longer needed. */
-  #atWork = 0;
+  readonly #open: OpenRequests;
   #hasToldTooMany = false;
 
   constructor(parts: RequestHandlerParts) {
     this.#parts = parts;
+    this.#open = new OpenRequests(parts.onOpen, parts.onIdle);
   }
 
   get isOpen(): boolean {
-    return this.#open.size > 0;
+    return this.#open.isOpen;
   }
 
   async handle(frame: Extract<Frame, { kind: 'request' }>): Promise<void> {
-    const taken = new AbortController();
-    const key = keyOf(frame.id);
-    if (this.#atWork >= mostOpen) return this.#refuse(frame);
-    this.#open.get(key)?.abort();
-    this.#open.set(key, taken);
-    if (this.#open.size === 1) this.#parts.onOpen();
+    if (this.#open.isFull) return this.#refuse(frame);
     // Neither a tool call nor a question to a person rejects; if one did, Codex must not wait forever.
-    this.#atWork += 1;
-    const answer = await this.#decide(frame, taken.signal).catch(failure);
-    this.#atWork -= 1;
-    if (taken.signal.aborted) return;
-    this.#parts.answer(frame.id, answer);
-    this.#close(key);
+    const decide = (signal: AbortSignal): Promise<CodexAnswer> => this.#decide(frame, signal).catch(failure);
+    await this.#open.take(keyOf(frame.id), decide, (answer) => this.#parts.answer(frame.id, answer));
   }
 
   /** Codex has settled a request itself. */
   withdraw(id: unknown): void {
-    if (typeof id === 'number' || typeof id === 'string') this.#withdraw(keyOf(id));
+    if (typeof id === 'number' || typeof id === 'string') this.#open.withdraw(keyOf(id));
   }
 
   /** The turn or the session has ended, so Codex no longer waits for any answer. */
   withdrawAll(): void {
-    for (const key of [...this.#open.keys()]) this.#withdraw(key);
+    this.#open.withdrawAll();
   }
 
   #refuse({ id, whole }: Extract<Frame, { kind: 'request' }>): void {
@@ -91,19 +72,10 @@ export class RequestHandler {
     this.#parts.events.emit('notification', summary, { payload: whole });
   }
 
-  #withdraw(key: string): void {
-    this.#open.get(key)?.abort();
-    this.#close(key);
-  }
-
-  #close(key: string): void {
-    if (this.#open.delete(key) && this.#open.size === 0) this.#parts.onIdle();
-  }
-
   async #decide(frame: Extract<Frame, { kind: 'request' }>, signal: AbortSignal): Promise<CodexAnswer> {
     const { method, params, whole } = frame;
     const approval = approvalOf(method, params, this.#parts.changesOf(textOf(params.itemId) ?? ''));
-    if (approval !== null) return this.#approve(approval, whole, signal);
+    if (approval !== null) return decideApproval(this.#parts, approval, whole, signal);
     switch (method) {
       case 'item/tool/requestUserInput':
       case 'tool/requestUserInput':
@@ -122,34 +94,12 @@ export class RequestHandler {
     }
   }
 
-  async #approve(approval: Approval, whole: Fields, signal: AbortSignal): Promise<CodexAnswer> {
-    const { events, approvals } = this.#parts;
-    const { text } = approval.question;
-    if (approvals === 'auto') {
-      events.emit('approval_auto_approved', `${text} (approved by policy)`, { payload: whole });
-      return approval.answer('accept_for_session');
-    }
-    if (approvals === 'deny') {
-      events.emit('notification', `${text} (declined by policy)`, { payload: whole });
-      return approval.answer('decline');
-    }
-    if (approval.unseen !== null) {
-      const declined = `${text} (declined: ${approval.unseen})`;
-      events.emit('notification', declined, { payload: whole });
-      this.#parts.tellAgent(`Baton declined your request: ${approval.unseen}. ${seenWhole}`);
-      return approval.answer('decline');
-    }
-    events.emit('approval_required', text, { payload: whole });
-    const answer = await this.#ask(approval.question, signal);
-    return approval.answer(answer?.decision ?? 'decline');
-  }
-
   async #inform(frame: Extract<Frame, { kind: 'request' }>, signal: AbortSignal): Promise<CodexAnswer> {
     const { method, params, whole } = frame;
     const approval = toolApprovalOf(method, params);
-    if (approval !== null) return this.#approve(approval, whole, signal);
+    if (approval !== null) return decideApproval(this.#parts, approval, whole, signal);
     const question = inputQuestionOf(params);
-    return inputAnswerOf(params, await this.#askForInput(question, whole, signal));
+    return inputAnswerOf(params, await askForInput(this.#parts, question, whole, signal));
   }
 
   async #elicit(frame: Extract<Frame, { kind: 'request' }>, signal: AbortSignal): Promise<CodexAnswer> {
@@ -162,24 +112,10 @@ export class RequestHandler {
         this.#parts.events.emit('approval_auto_approved', summary, { payload: whole });
         return approval.answer('accept_for_session');
       }
-      return this.#approve(approval, whole, signal);
+      return decideApproval(this.#parts, approval, whole, signal);
     }
     const question = elicitedQuestionOf(params);
-    return elicitedAnswerOf(params, question === null ? null : await this.#askForInput(question, whole, signal));
-  }
-
-  async #askForInput(question: AgentQuestion, whole: Fields, signal: AbortSignal): Promise<QuestionAnswer | null> {
-    const { events, approvals } = this.#parts;
-    if (approvals === 'deny') {
-      events.emit('notification', `${question.text} (answered that no one is available)`, { payload: whole });
-      return null;
-    }
-    events.emit('approval_required', question.text, { payload: whole });
-    return this.#ask(question, signal);
-  }
-
-  #ask(question: AgentQuestion, signal: AbortSignal): Promise<QuestionAnswer | null> {
-    return this.#parts.request.ask(question, signal);
+    return elicitedAnswerOf(params, question === null ? null : await askForInput(this.#parts, question, whole, signal));
   }
 }
 

@@ -1,10 +1,11 @@
 import type { AgentQuestion, QuestionAnswer, QuestionField } from '../../../core/command/question.ts';
 import { exactLine } from '../../../core/text/exact-text.ts';
+import { block, type Decision, line, oneLine, question } from '../../questions/approval.ts';
+import { type Fields, fieldsOf, listOf, textOf } from '../../wire/fields.ts';
 import { approveForSession, approveOnce } from '../fixed-texts.ts';
 import type { CodexAnswer } from '../wire/connection.ts';
-import { type Fields, fieldsOf, listOf, textOf } from '../wire/fields.ts';
 import type { ToolRequestUserInputResponse } from '../wire/protocol.ts';
-import { type Approval, approvalFor, block, type Decision, line, oneLine, question } from './approval.ts';
+import { type Approval, approvalFor } from './approval.ts';
 
 const approvalPrefix = 'mcp_tool_call_approval_';
 

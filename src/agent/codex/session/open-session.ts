@@ -1,8 +1,8 @@
 import { BatonError } from '../../../core/baton-error.ts';
 import type { SessionRequest } from '../../agent.ts';
 import type { AgentParts } from '../../launch-agent.ts';
+import { textOf } from '../../wire/fields.ts';
 import type { CodexAgentOptions } from '../codex-options.ts';
-import { textOf } from '../wire/fields.ts';
 import { openThread, type ThreadOpening } from './open-thread.ts';
 import { idIn, initializeParams } from './session-params.ts';
 

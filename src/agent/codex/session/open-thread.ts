@@ -1,10 +1,10 @@
 import { type Clock, sleep } from '../../../clock/clock.ts';
 import type { SessionRequest } from '../../agent.ts';
+import type { EventSink } from '../../wire/event-sink.ts';
+import type { Fields } from '../../wire/fields.ts';
 import type { CodexAgentOptions } from '../codex-options.ts';
 import { threadRefusalOf } from '../turn/codex-error.ts';
-import type { EventSink } from '../turn/event-sink.ts';
 import { type CodexConnection, CodexRefusal } from '../wire/connection.ts';
-import type { Fields } from '../wire/fields.ts';
 import type { FrameReporter } from '../wire/report-frames.ts';
 import { idIn, threadResumeParams, threadStartParams } from './session-params.ts';
 import { isThreadInUse } from './thread-in-use.ts';

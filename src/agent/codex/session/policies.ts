@@ -1,4 +1,4 @@
-import { type Fields, isFields, listOf } from '../wire/fields.ts';
+import { type Fields, isFields, listOf } from '../../wire/fields.ts';
 import type { AskForApproval, SandboxMode, SandboxPolicy } from '../wire/protocol.ts';
 
 /**

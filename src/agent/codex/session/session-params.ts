@@ -1,7 +1,7 @@
 import type { SessionRequest } from '../../agent.ts';
+import type { Fields } from '../../wire/fields.ts';
 import type { CodexAgentOptions } from '../codex-options.ts';
 import { ownServer } from '../requests/request-handler.ts';
-import type { Fields } from '../wire/fields.ts';
 import type {
   InitializeParams,
   JsonValue,

@@ -3,16 +3,17 @@ import { BatonError } from '../../../core/baton-error.ts';
 import type { LiveProcess } from '../../../process/containment/live-process.ts';
 import type { AgentSession, SessionRequest, TurnResult } from '../../agent.ts';
 import { type AgentParts, endAgent } from '../../launch-agent.ts';
+import { LiveTurn } from '../../live-turn.ts';
+import { EventSink, emitTurnEnd } from '../../wire/event-sink.ts';
+import { isFields } from '../../wire/fields.ts';
 import type { CodexAgentOptions } from '../codex-options.ts';
 import { RequestHandler } from '../requests/request-handler.ts';
 import { codexError } from '../turn/codex-error.ts';
-import { EventSink } from '../turn/event-sink.ts';
 import { ForeignTurns } from '../turn/foreign-turns.ts';
 import { interruptTurn } from '../turn/interrupt-turn.ts';
-import { type AboutTurn, aboutTurn, followItem, LiveTurn, PastTurns } from '../turn/live-turn.ts';
-import { emitTurnEnd, neededInput, turnEndOf, turnNotEnded } from '../turn/turn-end.ts';
+import { type AboutTurn, aboutTurn, followItem, PastTurns } from '../turn/past-turns.ts';
+import { neededInput, turnEndOf, turnNotEnded } from '../turn/turn-end.ts';
 import { CodexConnection, CodexRefusal } from '../wire/connection.ts';
-import { isFields } from '../wire/fields.ts';
 import type { Frame } from '../wire/frame.ts';
 import { FrameReporter } from '../wire/report-frames.ts';
 import { openSession } from './open-session.ts';
@@ -161,7 +162,7 @@ export class CodexSession implements AgentSession {
   #openTurn(
     onSettled = (result: TurnResult, payload: unknown): void => emitTurnEnd(this.#events, result, payload),
   ): LiveTurn {
-    const turn = new LiveTurn(this.#parts.clock, this.#options.turnTimeoutMs, onSettled);
+    const turn = new LiveTurn('Codex', this.#parts.clock, this.#options.turnTimeoutMs, onSettled);
     this.#awaited = turn;
     this.#running = turn;
     if (this.#requests.isOpen) turn.hold('request');

@@ -1,7 +1,7 @@
 import { BatonError } from '../../../core/baton-error.ts';
+import { type Fields, textOf } from '../../wire/fields.ts';
 import { codexStopServerCommand } from '../resume-command.ts';
 import type { CodexRefusal } from '../wire/connection.ts';
-import { type Fields, textOf } from '../wire/fields.ts';
 
 /**
  * Whether Codex refuses to resume a thread because another Codex writes to it: a person has it open, or the shared

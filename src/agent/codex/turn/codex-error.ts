@@ -1,8 +1,8 @@
 import type { QuotaWindow } from '../../../core/account/account.ts';
 import { BatonError } from '../../../core/baton-error.ts';
 import { harmlessLine } from '../../../core/text/harmless-line.ts';
+import { type Fields, fieldsOf, firstOf, isFields, numberOf, textOf } from '../../wire/fields.ts';
 import { codexKeyLoginCommand, codexLoginCommand } from '../resume-command.ts';
-import { type Fields, fieldsOf, firstOf, isFields, numberOf, textOf } from '../wire/fields.ts';
 import { quotaResetTime } from './quota-reset.ts';
 
 /** Facts around an error that help to classify it. */

@@ -1,4 +1,4 @@
-import { type Fields, fieldsOf, firstOf, listOf, numberOf, shown, textOf } from '../wire/fields.ts';
+import { type Fields, fieldsOf, firstOf, listOf, numberOf, shown, textOf } from '../../wire/fields.ts';
 
 /**
  * A frame as one line for people, for display only. Null for frames that tell a person nothing: state that other frames

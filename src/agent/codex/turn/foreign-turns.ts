@@ -1,6 +1,6 @@
 import { type Clock, within } from '../../../clock/clock.ts';
+import type { EventSink } from '../../wire/event-sink.ts';
 import { type CodexConnection, CodexRefusal } from '../wire/connection.ts';
-import type { EventSink } from './event-sink.ts';
 
 /** More turns than any agent runs at once. */
 const mostLive = 100;

@@ -1,6 +1,6 @@
 import { type Clock, within } from '../../../clock/clock.ts';
+import type { LiveTurn } from '../../live-turn.ts';
 import { type CodexConnection, CodexRefusal } from '../wire/connection.ts';
-import type { LiveTurn } from './live-turn.ts';
 
 /** Delay before interrupting again a turn that Codex has accepted and not begun. */
 const againMs = 100;

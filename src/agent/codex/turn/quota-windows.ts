@@ -1,6 +1,6 @@
 import type { QuotaWindow } from '../../../core/account/account.ts';
 import { furthestResetMs } from '../../../core/run/backoff.ts';
-import { type Fields, fieldsOf, firstOf, isFields, numberOf, textOf } from '../wire/fields.ts';
+import { type Fields, fieldsOf, firstOf, isFields, numberOf, textOf } from '../../wire/fields.ts';
 
 /**
  * Codex's name for the limit of the plan (0.166.0); older versions do not name it. Other limits are for single models.

@@ -1,5 +1,5 @@
 import type { TokenUsage } from '../../agent.ts';
-import { type Fields, fieldsOf, firstOf, numberOf, textOf } from '../wire/fields.ts';
+import { type Fields, fieldsOf, firstOf, numberOf, textOf } from '../../wire/fields.ts';
 
 /** More than any session can use: a higher count is an error, and must not use up the limit of a day. */
 const mostTokens = 1e12;

@@ -1,9 +1,8 @@
 import { BatonError } from '../../../core/baton-error.ts';
-import type { AgentEventName, TurnResult } from '../../agent.ts';
-import { oneLine } from '../requests/approval.ts';
-import { type Fields, fieldsOf, firstOf, isFields, listOf, textOf } from '../wire/fields.ts';
+import type { TurnResult } from '../../agent.ts';
+import { oneLine } from '../../questions/approval.ts';
+import { type Fields, fieldsOf, firstOf, isFields, listOf, textOf } from '../../wire/fields.ts';
 import { codexError, type ErrorSurroundings } from './codex-error.ts';
-import type { EventSink } from './event-sink.ts';
 
 /** The longest last message that is passed on; it is compared and shown, not stored. */
 const longestMessage = 65_536;
@@ -105,23 +104,4 @@ function needsInput(fields: Fields): boolean {
   const { requiresInput, needsInput, input_required, inputRequired, type } = fields;
   const says = [requiresInput, needsInput, input_required, inputRequired].includes(true);
   return says || type === 'input_required' || type === 'needs_input';
-}
-
-/** Reports the end of a turn: `turn_failed` when a frame said so, `turn_ended_with_error` when none did. */
-export function emitTurnEnd(events: EventSink, result: TurnResult, payload: unknown): void {
-  const [name, summary] = endEvent(result, payload !== undefined);
-  events.emit(name, summary, payload === undefined ? {} : { payload });
-}
-
-function endEvent(result: TurnResult, isCodexsWord: boolean): [AgentEventName, string] {
-  switch (result.status) {
-    case 'completed':
-      return ['turn_completed', result.message ?? 'turn completed'];
-    case 'cancelled':
-      return ['turn_cancelled', 'turn cancelled'];
-    case 'input_required':
-      return ['turn_input_required', result.question];
-    case 'failed':
-      return [isCodexsWord ? 'turn_failed' : 'turn_ended_with_error', result.error.message];
-  }
 }

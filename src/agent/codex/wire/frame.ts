@@ -1,5 +1,5 @@
 import { parseJson } from '../../../core/text/parse-json.ts';
-import { type Fields, fieldsOf, isFields } from './fields.ts';
+import { type Fields, fieldsOf, isFields } from '../../wire/fields.ts';
 
 /** Ids of requests may be numbers, zero included, or text; each side counts its own. */
 export type RequestId = number | string;

@@ -1,12 +1,12 @@
 import type { Clock } from '../../../clock/clock.ts';
 import type { QuotaWindow } from '../../../core/account/account.ts';
 import type { TokenUsage } from '../../agent.ts';
-import type { EventSink } from '../turn/event-sink.ts';
+import type { EventSink } from '../../wire/event-sink.ts';
+import { type Fields, fieldsOf, textOf } from '../../wire/fields.ts';
+import { DeltaMerger, isDelta } from '../../wire/merge-deltas.ts';
 import { summaryOfFrame } from '../turn/event-summary.ts';
 import { quotaWindowsIn } from '../turn/quota-windows.ts';
 import { TokenMeter } from '../turn/token-usage.ts';
-import { type Fields, fieldsOf, textOf } from './fields.ts';
-import { DeltaMerger, isDelta } from './merge-deltas.ts';
 
 /** Limit for file changes that began and may never end, and for quota windows. */
 const mostKept = 500;

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { codexProfile } from '../../../../src/agent/codex/profile.ts';
 import { codexResumeCommand } from '../../../../src/agent/codex/resume-command.ts';
 import { approvalPolicyFor, sandboxModeOf, sandboxPolicyFor } from '../../../../src/agent/codex/session/policies.ts';
-import { loginShellText } from '../../../../src/agent/codex/shell-text.ts';
+import { loginShellText } from '../../../../src/agent/shell-text.ts';
 import { runs } from '../../../property-runs.ts';
 
 const room = { workspace: '/ws', writableRoots: ['/repo/.git'] };

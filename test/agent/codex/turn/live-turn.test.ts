@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { followItem, LiveTurn } from '../../../../src/agent/codex/turn/live-turn.ts';
+import { followItem } from '../../../../src/agent/codex/turn/past-turns.ts';
+import { LiveTurn } from '../../../../src/agent/live-turn.ts';
 import { SimulatedClock } from '../../../fake/simulated-clock.ts';
 
 const day = 24 * 3_600_000;
 
 function openTurn(onSettled: () => void = () => {}) {
   const clock = new SimulatedClock();
-  const turn = new LiveTurn(clock, 1_000, onSettled);
+  const turn = new LiveTurn('Codex', clock, 1_000, onSettled);
   return { clock, turn };
 }
 

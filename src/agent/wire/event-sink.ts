@@ -1,6 +1,6 @@
-import type { Clock } from '../../../clock/clock.ts';
-import type { AgentEvent, AgentEventName } from '../../agent.ts';
-import { eventLine } from '../../event-line.ts';
+import type { Clock } from '../../clock/clock.ts';
+import type { AgentEvent, AgentEventName, TurnResult } from '../agent.ts';
+import { eventLine } from '../event-line.ts';
 
 type EventExtras = Pick<AgentEvent, 'usage' | 'quota' | 'payload'>;
 
@@ -47,5 +47,24 @@ export class EventSink {
     // A message may have megabytes; only its beginning is shown, so only the beginning is made harmless.
     const shown = eventLine(summary.slice(0, longestRead));
     this.#onEvent({ name, at: this.#clock.now(), pid: this.#pid, summary: shown, ...extras });
+  }
+}
+
+/** Reports the end of a turn: `turn_failed` when a frame said so, `turn_ended_with_error` when none did. */
+export function emitTurnEnd(events: EventSink, result: TurnResult, payload: unknown): void {
+  const [name, summary] = endEvent(result, payload !== undefined);
+  events.emit(name, summary, payload === undefined ? {} : { payload });
+}
+
+function endEvent(result: TurnResult, isAgentsWord: boolean): [AgentEventName, string] {
+  switch (result.status) {
+    case 'completed':
+      return ['turn_completed', result.message ?? 'turn completed'];
+    case 'cancelled':
+      return ['turn_cancelled', 'turn cancelled'];
+    case 'input_required':
+      return ['turn_input_required', result.question];
+    case 'failed':
+      return [isAgentsWord ? 'turn_failed' : 'turn_ended_with_error', result.error.message];
   }
 }

@@ -1,4 +1,4 @@
-import type { Clock, Timer } from '../../../clock/clock.ts';
+import type { Clock, Timer } from '../../clock/clock.ts';
 import { type Fields, textOf } from './fields.ts';
 
 /** How often the streamed text of an agent is reported. */

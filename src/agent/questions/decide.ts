@@ -1,0 +1,57 @@
+import type { AgentQuestion, QuestionAnswer } from '../../core/command/question.ts';
+import type { SessionRequest } from '../agent.ts';
+import type { EventSink } from '../wire/event-sink.ts';
+import type { Approval } from './approval.ts';
+
+/** Who decides about the requests of a session. */
+export interface DecisionParts {
+  readonly events: EventSink;
+  readonly approvals: 'auto' | 'deny' | 'ask';
+  readonly request: Pick<SessionRequest, 'ask'>;
+  /** Tells the agent why its request was declined, in its turn, where the answer to the request has no place for it. */
+  readonly tellAgent: (text: string) => void;
+}
+
+const seenWhole = 'A person has to see the whole of what they allow: ask for something shorter, or go on without it.';
+
+/** The answer to a request for permission: by the policy of the session, or by a person who sees all of it. */
+export async function decideApproval<Answer>(
+  { events, approvals, request, tellAgent }: DecisionParts,
+  approval: Approval<Answer>,
+  payload: unknown,
+  signal: AbortSignal,
+): Promise<Answer> {
+  const { text } = approval.question;
+  if (approvals === 'auto') {
+    events.emit('approval_auto_approved', `${text} (approved by policy)`, { payload });
+    return approval.answer('accept_for_session');
+  }
+  if (approvals === 'deny') {
+    events.emit('notification', `${text} (declined by policy)`, { payload });
+    return approval.answer('decline');
+  }
+  if (approval.unseen !== null) {
+    const declined = `${text} (declined: ${approval.unseen})`;
+    events.emit('notification', declined, { payload });
+    tellAgent(`Baton declined your request: ${approval.unseen}. ${seenWhole}`);
+    return approval.answer('decline');
+  }
+  events.emit('approval_required', text, { payload });
+  const answer = await request.ask(approval.question, signal);
+  return approval.answer(answer?.decision ?? 'decline');
+}
+
+/** A person's answer to a question for information; Baton never answers one itself. Null: no one will answer. */
+export async function askForInput(
+  { events, approvals, request }: Omit<DecisionParts, 'tellAgent'>,
+  question: AgentQuestion,
+  payload: unknown,
+  signal: AbortSignal,
+): Promise<QuestionAnswer | null> {
+  if (approvals === 'deny') {
+    events.emit('notification', `${question.text} (answered that no one is available)`, { payload });
+    return null;
+  }
+  events.emit('approval_required', question.text, { payload });
+  return request.ask(question, signal);
+}
