@@ -33,6 +33,7 @@ const programs = {
   'cli/main': 'src/cli/main.ts',
   'agent/rehearsal/program': 'src/agent/rehearsal/program.ts',
   'fake/app-server': 'test/fake/app-server/program.ts',
+  'fake/claude-code': 'test/fake/claude-code/program.ts',
 } as const;
 
 let made: string | undefined;
@@ -86,7 +87,9 @@ function removeOld(folder: string): void {
 
 /** Of all that goes into a build. */
 function fingerprint(): string {
-  const sources = globSync('{src,demo,test/fake/app-server}/**/*.{ts,json}', { cwd: root }).sort();
+  const sources = globSync('{src,demo,test/fake/app-server,test/fake/claude-code}/**/*.{ts,json}', {
+    cwd: root,
+  }).sort();
   const hash = createHash('sha256');
   for (const file of ['package.json', 'package-lock.json', 'test/built-baton.ts', ...sources])
     hash.update(`${file}\0`).update(readFileSync(path.join(root, file)));

@@ -56,6 +56,8 @@ export interface AgentDoctorParts {
 }
 
 export interface AgentInit extends AdapterInit {
+  /** Sections of its own in the file. */
+  readonly section?: Readonly<Record<string, unknown>>;
   /** A sentence at the end of the prompt: how the agent reaches Baton's tools; absent where Baton connects it. */
   readonly toolsNote?: string;
   /** Its sandbox may write in the folder for temporary files, so workspaces must not be there. */

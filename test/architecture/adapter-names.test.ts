@@ -13,6 +13,8 @@ const folders = new Map([
 const otherMeanings: readonly { readonly file: string; readonly name: string; readonly meaning: string }[] = [
   { file: 'cli/issue/register.ts', name: 'board', meaning: 'the command `baton board`' },
   { file: 'core/run/governing-files.ts', name: 'codex', meaning: 'a folder that the agent reads in a repository' },
+  { file: 'core/run/governing-files.ts', name: 'claude', meaning: 'a folder that the agent reads in a repository' },
+  { file: 'agent/command/known-programs.ts', name: 'claude', meaning: 'a program that a command may name' },
   { file: 'cli/doctor/check-workflow.ts', name: 'memory', meaning: 'a check of the free memory' },
   { file: 'core/settings.ts', name: 'command', meaning: 'a notification that runs a command' },
   { file: 'core/command/question.ts', name: 'command', meaning: 'an agent asks to run a command' },
@@ -21,6 +23,7 @@ const otherMeanings: readonly { readonly file: string; readonly name: string; re
   { file: 'store/tables/words/questions.ts', name: 'command', meaning: 'an agent asks to run a command' },
   { file: 'store/tables/pulls/checks.ts', name: 'command', meaning: 'the command of a check' },
   { file: 'agent/codex/requests/approval.ts', name: 'command', meaning: 'an agent asks to run a command' },
+  { file: 'agent/claude/requests/permission.ts', name: 'command', meaning: 'an agent asks to run a command' },
   { file: 'agent/codex/turn/event-summary.ts', name: 'command', meaning: 'the words for a command without text' },
   ...[
     'core/settings/setting.ts',

@@ -107,6 +107,7 @@ function item(facts: Fields): Read {
     case 'fileChange':
       return { kind: 'change', isBad };
     case 'mcpToolCall':
+    case 'toolCall':
       return {
         kind: 'tool',
         detail: pretty({ arguments: facts.arguments, result: facts.result ?? facts.error }),

@@ -8,7 +8,7 @@ export interface ToolSpan {
   readonly span: Span;
 }
 
-const kinds: ReadonlySet<unknown> = new Set(['commandExecution', 'mcpToolCall', 'fileChange', 'webSearch']);
+const kinds: ReadonlySet<unknown> = new Set(['commandExecution', 'mcpToolCall', 'toolCall', 'fileChange', 'webSearch']);
 const longestName = 200;
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -37,7 +37,12 @@ function isOk({ exitCode, status }: Fields): boolean | null {
 }
 
 function nameOf({ type, command, server, tool, query }: Fields): string {
-  const words = { commandExecution: [command], mcpToolCall: [server, tool], webSearch: ['web search', query] };
+  const words = {
+    commandExecution: [command],
+    mcpToolCall: [server, tool],
+    toolCall: [tool],
+    webSearch: ['web search', query],
+  };
   const parts = words[type as keyof typeof words] ?? [];
   const name = parts.filter((word) => typeof word === 'string' && word !== '').join(' ');
   return (name === '' ? String(type) : name).slice(0, longestName);

@@ -1,0 +1,38 @@
+import type { AgentBackend } from '../backend.ts';
+import { programsIn } from '../programs-in.ts';
+import { createClaudeAgent } from './claude-agent.ts';
+import { checkClaude } from './doctor/check-claude.ts';
+import { claudeLoginCommand, claudeResumeCommand } from './resume-command.ts';
+import { claudeOptions, claudeProfile } from './settings.ts';
+
+/** Claude Code, in its streaming JSON mode. */
+export const claudeBackend: AgentBackend = {
+  ...claudeProfile,
+  create: (settings, parts) => createClaudeAgent(claudeOptions(settings), parts),
+  doctor: (parts) => checkClaude(claudeOptions(parts.settings), parts),
+  init: {
+    about: 'Claude Code',
+    questions: [],
+    settings: () => ({}),
+    section: { claude: { allowed_tools: ['Bash'] } },
+    comments: {
+      allowed_tools: 'Without Bash, Claude asks you before most commands (`baton ask list`).',
+    },
+    firstSteps: [claudeLoginCommand(null)],
+    writesTemporaryFiles: false,
+    notes: [
+      'Claude may change files in its workspace and run any command without asking; the isolation of Baton limits what',
+      '  a command sees. To be asked before commands, remove claude.allowed_tools.',
+    ],
+  },
+  resume: (session, settings) => claudeResumeCommand(session, claudeOptions(settings)),
+  needs: (settings) => ({
+    paths: ['~/.claude', '~/.claude.json'],
+    programs: settings === null ? [] : programsIn(claudeOptions(settings).command),
+    // The first host serves the models, the others serve logins.
+    hosts: ['api.anthropic.com', 'claude.ai', 'platform.claude.com'],
+  }),
+  hasReadOnlyMode: true,
+  commitsWork: true,
+  docs: 'docs/agents/claude.md',
+};

@@ -1,0 +1,67 @@
+import { exactLine } from '../../../core/text/exact-text.ts';
+import { type Approval, approvalFor, block, type Facts, json, line } from '../../questions/approval.ts';
+import { type Fields, fieldsOf, listOf, shown, textOf } from '../../wire/fields.ts';
+import { isEditor, serverOf } from '../turn/items.ts';
+import type { ControlAnswer } from '../wire/connection.ts';
+
+/** Fields that name the request, describe it again, or offer rules that Baton does not show. */
+const notShown = [
+  ...['subtype', 'tool_use_id', 'agent_id', 'display_name', 'title', 'description', 'permission_suggestions'],
+  ...['server_policy_ask_only', 'requires_user_interaction', 'decision_reason_type'],
+];
+
+/**
+ * The approval that `can_use_tool` asks for. Nothing of an answer outlives the session: Claude Code offers to write
+ * rules into a settings file of the workspace, and Baton accepts them for the session at most. `reason` says why a
+ * request is declined, where the agent can do something about it.
+ */
+export function permissionOf(request: Fields, reason: () => string | null): Approval<ControlAnswer> {
+  const name = textOf(request.tool_name) ?? '';
+  const input = fieldsOf(request.input);
+  const about = Object.fromEntries(Object.entries(request).filter(([key]) => !notShown.includes(key)));
+  return approvalFor('can_use_tool', about, factsOf(name, input, request), (decision) => {
+    if (decision === 'decline') {
+      const message =
+        reason() ?? 'This request was declined. Continue without it, or end your turn and say what you need.';
+      return { response: { behavior: 'deny', message } };
+    }
+    const rules = decision === 'accept_for_session' ? sessionRules(request) : [];
+    const lasting = rules.length === 0 ? {} : { updatedPermissions: rules };
+    return { response: { behavior: 'allow', updatedInput: input, ...lasting } };
+  });
+}
+
+/** The offered rules that allow this tool, for the session. */
+function sessionRules({ permission_suggestions: offered }: Fields): readonly Fields[] {
+  return listOf(offered)
+    .map(fieldsOf)
+    .filter(({ type, behavior }) => type === 'addRules' && behavior === 'allow')
+    .map((rule) => ({ ...rule, destination: 'session' }));
+}
+
+function factsOf(name: string, input: Fields, request: Fields): Facts {
+  const shownFields = ['tool_name', 'input', 'blocked_path', 'decision_reason'];
+  const reasons = [...line('Path', request.blocked_path), ...block('Reason', textOf(request.decision_reason) ?? '')];
+  const facts = { shown: shownFields, ...(name === '' ? { missing: 'it names no tool' } : {}) };
+  if (name === 'Bash' && textOf(input.command)) {
+    const { command, description: _told, ...others } = input;
+    const detail = [...block('Command', shown(command)), ...fieldBlocks(others), ...reasons];
+    return { ...facts, kind: 'command', text: `Claude wants to run ${exactLine(shown(command))}`, detail };
+  }
+  const path = textOf(input.file_path) ?? textOf(input.notebook_path);
+  if (isEditor(name) && path !== null) {
+    const { file_path: _file, notebook_path: _notebook, ...others } = input;
+    const detail = [`File: ${exactLine(path)}`, ...fieldBlocks(others), ...reasons];
+    return { ...facts, kind: 'file_change', text: `Claude wants to change ${exactLine(path)}`, detail };
+  }
+  const { server, tool } = serverOf(name);
+  const detail = [...line('Server', server), ...line('Tool', tool), ...block('Input', json(input)), ...reasons];
+  const whose = server === '' ? '' : ` of ${exactLine(server)}`;
+  return { ...facts, kind: 'tool', text: `Claude wants to call a tool${whose}: ${exactLine(tool)}`, detail };
+}
+
+function fieldBlocks(fields: Fields): readonly string[] {
+  return Object.entries(fields).flatMap(([name, value]) =>
+    block(exactLine(name), typeof value === 'string' ? value : json(value)),
+  );
+}
