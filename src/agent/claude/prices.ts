@@ -1,10 +1,7 @@
 import type { TokenPrice } from '../../core/settings/setting.ts';
 
-/** When the prices below were read from the cost reports of the pinned version. A test compares them with it. */
-export const claudePricesDate = '2026-11-17';
-
 /**
- * Public list prices of known models, in US dollars for a million tokens. Claude Code reports the exact cost at the end
+ * Public list prices of known models on 2026-11-17, in US dollars for a million tokens. Claude Code reports the exact cost at the end
  * of a turn; until then Baton estimates it with these. `agent.prices` replaces both.
  */
 export const claudePrices: Readonly<Record<string, TokenPrice>> = {

@@ -60,10 +60,11 @@ function hear(message: Json): void {
 function control(id: string, request: Json): void {
   const answer = (response: Json): void =>
     send({ type: 'control_response', response: { subtype: 'success', request_id: id, response } });
-  if (request.subtype === 'initialize' && scenario.initialize === 'silence') return;
-  if (request.subtype === 'cancel_async_message') waiting = waiting.filter(({ uuid }) => uuid !== request.message_uuid);
+  const { initialize = { claude_code_version: '0.0.0', account: {} } } = scenario;
   const isFirst = request.subtype === 'initialize';
-  answer(isFirst ? (scenario.initialize ?? { claude_code_version: '0.0.0', account: {} }) : {});
+  if (isFirst && initialize === 'silence') return;
+  if (request.subtype === 'cancel_async_message') waiting = waiting.filter(({ uuid }) => uuid !== request.message_uuid);
+  answer(isFirst && initialize !== 'silence' ? initialize : {});
   if (request.subtype === 'interrupt' && !scenario.isStubborn) interrupted.resolve('interrupted');
 }
 
@@ -134,8 +135,7 @@ function speak(step: Step): void {
     assistant([{ type: 'tool_use', id, name: step.call, input: step.input }]);
     const content = [{ type: 'tool_result', tool_use_id: id, content: step.result, is_error: step.isError === true }];
     send({ type: 'user', message: { role: 'user', content }, parent_tool_use_id: null });
-  } else if ('read' in step) read();
-  else if ('thenAlone' in step) alone = step.thenAlone;
+  } else if ('thenAlone' in step) alone = step.thenAlone;
   else if ('raw' in step) put(step.raw);
   else if ('stderr' in step) process.stderr.write(step.stderr);
 }

@@ -39,8 +39,6 @@ export type Step =
   | { readonly thenAlone: readonly Step[] }
   /** Waits until this many messages wait to be read. */
   | { readonly untilSaid: number }
-  /** Reads the messages that wait, as a turn does before its next call of the model. */
-  | { readonly read: true }
   | { readonly waitMs: number }
   /** Text as it is, without a newline of its own. */
   | { readonly raw: string }

@@ -14,7 +14,7 @@ export type ControlRequest =
   | { readonly subtype: 'cancel_async_message'; readonly message_uuid: string };
 
 /** Claude Code answered a control request with an error. */
-export class ClaudeRefusal extends Error {
+class ClaudeRefusal extends Error {
   override readonly name = 'ClaudeRefusal';
 
   constructor(subtype: string, reason: string) {
