@@ -1,5 +1,4 @@
 import path from 'node:path';
-import type { AgentBackend } from '../agent/backend.ts';
 import type { Problem } from '../core/problem.ts';
 import type { Settings } from '../core/settings.ts';
 import { findBackend, workflowContext } from '../daemon/adapters.ts';
@@ -31,16 +30,14 @@ export function validate(workflow: string, flags: { readonly json?: boolean }, s
       warnings,
       settings,
       agent_environment: environment,
-      agent_needs: loaded && needsOf(findBackend(loaded.settings.agent.backend, surroundings), loaded.settings),
+      agent_needs: loaded && needsOf(loaded.settings, surroundings),
+      needs_of_agents: loaded && Object.fromEntries(needsOfAgents(loaded.settings, surroundings)),
     };
     surroundings.stdout.write(`${JSON.stringify(report, null, 2)}\n`);
   } else {
     if (loaded !== null) surroundings.stdout.write(settingsTable(loaded));
     if (environment !== null) surroundings.stdout.write(agentEnvironmentText(environment));
-    if (loaded !== null)
-      surroundings.stdout.write(
-        needsText(needsOf(findBackend(loaded.settings.agent.backend, surroundings), loaded.settings)),
-      );
+    if (loaded !== null) surroundings.stdout.write(allNeedsText(loaded.settings, surroundings));
     surroundings.stderr.write([...warnings, ...errors].map(problemLine).join(''));
     const verdict = valid ? 'is valid' : `is not valid: ${errors.length} ${errors.length === 1 ? 'error' : 'errors'}`;
     (valid ? surroundings.stdout : surroundings.stderr).write(`${file} ${verdict}\n`);
@@ -62,15 +59,26 @@ function settingsTable({ described }: LoadedWorkflow): string {
 }
 
 /** What the backend needs beyond the workspace; null where Baton cannot know, because any program may be the agent. */
-function needsOf({ needs: needsIn, hasReadOnlyMode, docs }: AgentBackend, settings: Settings) {
+function needsOfAgents({ agents }: Settings, surroundings: Surroundings) {
+  return Object.entries(agents).map(([name, { settings }]) => [name, needsOf(settings, surroundings)] as const);
+}
+
+function needsOf(settings: Settings, surroundings: Surroundings) {
+  const { needs: needsIn, hasReadOnlyMode, docs } = findBackend(settings.agent.backend, surroundings);
   const needs = needsIn(settings);
   return { paths: needs?.paths ?? null, hosts: needs?.hosts ?? null, has_read_only_mode: hasReadOnlyMode, docs };
 }
 
-function needsText({ paths, hosts, has_read_only_mode: hasReadOnlyMode, docs }: ReturnType<typeof needsOf>): string {
+function allNeedsText(settings: Settings, surroundings: Surroundings): string {
+  const named = needsOfAgents(settings, surroundings).map(([name, needs]) => needsText(`The agent "${name}"`, needs));
+  return [needsText('The agent', needsOf(settings, surroundings)), ...named].join('');
+}
+
+function needsText(who: string, found: ReturnType<typeof needsOf>): string {
+  const { paths, hosts, has_read_only_mode: hasReadOnlyMode, docs } = found;
   const list = (names: readonly string[] | null): string => (names === null ? 'not known' : names.join(' ') || '-');
   const rows = [`paths ${list(paths)}`, `hosts ${list(hosts)}`, `read-only mode ${hasReadOnlyMode ? 'yes' : 'no'}`];
-  return `The agent (${docs}) needs: ${rows.join('; ')}\n\n`;
+  return `${who} (${docs}) needs: ${rows.join('; ')}\n\n`;
 }
 
 function shown(value: unknown): string {

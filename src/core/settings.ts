@@ -23,6 +23,7 @@ export interface Settings {
   readonly workspace: WorkspaceSettings;
   readonly hooks: HookSettings;
   readonly agent: AgentSettings;
+  readonly agents: Readonly<Record<string, NamedAgent>>;
   readonly limits: LimitSettings;
   readonly review: ReviewSettings;
   readonly notify: NotifySettings;
@@ -102,6 +103,14 @@ export type AgentSettings = Resolved<
     isolationWrite: readonly string[];
   }
 >;
+
+/** An agent of `agents`. */
+export interface NamedAgent {
+  /** As in the file. */
+  readonly written: Readonly<Record<string, unknown>>;
+  /** The settings of its runs: those of the file with its own in `agent` and in the section of its backend. No agents. */
+  readonly settings: Settings;
+}
 
 /** Whose quota is used, and how the agent gets at it. */
 export interface AccountSettings {

@@ -238,7 +238,7 @@ export async function createDaemon(options: DaemonOptions, surroundings: Surroun
     orchestrator,
     containment,
     isolation: isolation.report,
-    billBoundedBy: boundsOfBill(settings, findBackend(settings.agent.backend, surroundings).reports),
+    billBoundedBy: boundsOfBill(settings, (backend) => findBackend(backend, surroundings).reports),
     board,
     issueIdOf,
     endAtOnce: () => endAllAtOnce(orchestrator, clock),

@@ -94,7 +94,8 @@ export function statePlace(
   if (storeUrl.startsWith('sqlite:')) refuseInside(storeUrl.slice('sqlite:'.length), root);
   // An agent that works on Baton must not change the running Baton, nor the repository that its workspaces come from.
   const elsewhere = 'Choose another `workspace.root`, because agents can write below it.';
-  refuseInside(fileURLToPath(surroundings.agentProgram(settings.agent.backend)), root, elsewhere);
+  for (const { agent } of [settings, ...Object.values(settings.agents).map((each) => each.settings)])
+    refuseInside(fileURLToPath(surroundings.agentProgram(agent.backend)), root, elsewhere);
   if (repo?.isLocal === true) refuseInside(repo.location, root, elsewhere);
   return { stateDir, storeUrl, socket: socketPath(stateDir, surroundings.tmpDir) };
 }

@@ -4,6 +4,7 @@ import type { MessageKind } from '../core/command/message.ts';
 import type { BoardStatus } from '../core/issue/board-status.ts';
 import type { NotifyCause } from '../core/notify/notify-cause.ts';
 import type { CheckResult, MergeMethod, SentBackKind } from '../core/pull/pull-request.ts';
+import type { AgentReason } from '../core/run/choose-agent.ts';
 import type { RecoveryStep } from '../core/run/context-recovery.ts';
 import type { RunEnd } from '../core/run/run.ts';
 import type { RetryKind } from '../core/workflow.ts';
@@ -84,6 +85,7 @@ export interface Database {
     due_at: number;
     error: string | null;
     recovery: RecoveryStep | null;
+    agent: string | null;
   };
   held: IssueColumns & { identifier: string; code: string; reason: string; since: number; run_id: string | null };
   run_texts: { project: string; kind: 'issue' | 'comment'; text_id: string; run_id: string; at: number };
@@ -274,6 +276,8 @@ interface RunColumns extends IssueColumns, TokenColumns {
   attempt: number | null;
   retry_kind: RetryKind | null;
   backend: string;
+  agent: string;
+  agent_reason: AgentReason;
   account: string | null;
   recovery: RecoveryStep | null;
   host: string;

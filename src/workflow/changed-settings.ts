@@ -27,7 +27,8 @@ export function comparedSettings(
   return [
     ...inTable.map(({ key, guard, path }) => {
       const value = path.reduce<unknown>((above, name) => (above as Record<string, unknown>)[name], settings);
-      return { key, guard, identity: identityOf(key === 'tracker.provider' ? unknown : value) };
+      const compared = { 'tracker.provider': unknown, agents: writtenAgents(settings) }[key] ?? value;
+      return { key, guard, identity: identityOf(compared) };
     }),
     ...profile.keys.map(({ name, guard }) => ({
       key: `tracker.provider.${name}`,
@@ -35,6 +36,11 @@ export function comparedSettings(
       identity: identityOf(provider[name]),
     })),
   ];
+}
+
+/** The agents as the file has them: what they take over from other keys is compared there. */
+export function writtenAgents({ agents }: Settings): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(Object.entries(agents).map(([name, { written }]) => [name, written]));
 }
 
 /** JSON has secrets as `[secret]`; a comparison needs their values. */

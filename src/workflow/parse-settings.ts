@@ -1,9 +1,12 @@
 import { basename, dirname } from 'node:path';
+import type { Problem } from '../core/problem.ts';
 import type { Settings } from '../core/settings.ts';
+import type { TrackerProfile } from '../core/tracker-profile.ts';
 import { type ComparedSetting, comparedSettings } from './changed-settings.ts';
 import type { FrontMatter } from './parse-front-matter.ts';
 import { checkReview } from './resolve/check-review.ts';
 import { resolveAgent } from './resolve/resolve-agent.ts';
+import { checkAgentNames, resolveAgents } from './resolve/resolve-agents.ts';
 import { resolveNotify } from './resolve/resolve-notify.ts';
 import { resolvePolling } from './resolve/resolve-polling.ts';
 import { resolveStoreUrl } from './resolve/resolve-store.ts';
@@ -11,7 +14,7 @@ import { findTracker, resolveTracker } from './resolve/resolve-tracker.ts';
 import { resolveWorkspace } from './resolve/resolve-workspace.ts';
 import { type DescribedSetting, describeSettings } from './table/describe-settings.ts';
 import { readSettings, sectionOf } from './table/read-settings.ts';
-import { settingRows } from './table/setting-table.ts';
+import { type PlainSettings, type SettingRow, settingRows } from './table/setting-table.ts';
 import { reportUnknownKeys } from './table/unknown-keys.ts';
 import type { WorkflowContext } from './workflow-context.ts';
 import type { Report } from './workflow-problems.ts';
@@ -24,8 +27,8 @@ export interface ParsedSettings {
 
 /**
  * Turns front matter into settings: types and defaults from the table, then the tracker's profile, references and
- * paths, then the checks across keys. Every step reports all its problems. Returns null when not even the tracker is
- * known; otherwise the settings are valid only if no error was reported.
+ * paths, then the checks across keys, then the same for each named agent. Every step reports all its problems. Returns
+ * null when not even the tracker is known; otherwise the settings are valid only if no error was reported.
  */
 export function parseSettings(
   frontMatter: FrontMatter,
@@ -33,6 +36,36 @@ export function parseSettings(
   context: WorkflowContext,
   report: Report,
 ): ParsedSettings | null {
+  const known: Problem[] = [];
+  const found = readFile(frontMatter, path, context, (problem) => {
+    known.push(problem);
+    report(problem);
+  });
+  if (found === null) return null;
+  const { rows, profile, origins } = found;
+  const { backends } = context;
+  const read = (each: FrontMatter, tell: Report): Settings | null =>
+    readFile(each, path, context, tell)?.settings ?? null;
+  const agents = resolveAgents(frontMatter, found.writtenAgents, { backends, known, read }, report);
+  const settings: Settings = { ...found.settings, agents };
+  checkAgentNames(settings, report);
+  return {
+    settings,
+    described: describeSettings(settings, rows, profile, origins),
+    compared: comparedSettings(settings, rows, profile),
+  };
+}
+
+interface ReadFile {
+  /** Without named agents. */
+  readonly settings: Settings;
+  readonly writtenAgents: PlainSettings['agents'];
+  readonly rows: readonly SettingRow[];
+  readonly profile: TrackerProfile;
+  readonly origins: ReadonlyMap<string, string>;
+}
+
+function readFile(frontMatter: FrontMatter, path: string, context: WorkflowContext, report: Report): ReadFile | null {
   const { surroundings, trackers, backends } = context;
   const place = { workflowDir: dirname(path), surroundings };
   const section = sectionOf(frontMatter, 'tracker');
@@ -69,6 +102,7 @@ export function parseSettings(
     polling,
     workspace: workspace.settings,
     agent: agent.settings,
+    agents: {},
     notify: notify.settings,
     server: { ...plain.server, host: plain.server.host.trim() },
     secretEnvironment: [...new Set([...secrets, ...agent.secretVariables])],
@@ -80,9 +114,5 @@ export function parseSettings(
     ...workspace.origins,
     ['store.url', store.origin] as const,
   ]);
-  return {
-    settings,
-    described: describeSettings(settings, rows, profile, origins),
-    compared: comparedSettings(settings, rows, profile),
-  };
+  return { settings, writtenAgents: plain.agents, rows, profile, origins };
 }

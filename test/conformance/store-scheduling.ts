@@ -38,6 +38,7 @@ export function schedulingConformance(engine: StoreEngine): void {
       dueAt: 50,
       error: 'agent_exited',
       recovery: 'compact',
+      agent: 'careful',
     };
     const bare: Retry = {
       ...retry,
@@ -50,6 +51,7 @@ export function schedulingConformance(engine: StoreEngine): void {
       dueAt: 20,
       error: null,
       recovery: null,
+      agent: null,
     };
 
     it('has one retry per issue, by due time', async () => {
@@ -197,6 +199,7 @@ export function schedulingConformance(engine: StoreEngine): void {
       dueAt: 5,
       error: null,
       recovery: null,
+      agent: null,
     };
     const hold = { ...key, identifier: 'BAT-1', code: 'person', reason: 'asked to', since: 5, runId: null };
 

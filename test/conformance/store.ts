@@ -90,6 +90,8 @@ export function runStart(runId: string, over: Partial<RunStart> = {}): RunStart 
     retryKind: null,
     recovery: null,
     backend: 'rehearsal',
+    agent: 'careful',
+    agentReason: 'label',
     account: null,
     host: 'here',
     startedAt: 1_000,

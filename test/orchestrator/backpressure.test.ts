@@ -146,7 +146,7 @@ describe('agent.max_in_review', () => {
   it('does not affect a claimed issue or a retry', async () => {
     const { codes, parts } = await decided(9, 5, ['1']);
     expect(codes).toEqual(['claimed', 'max_in_review']);
-    expect(whyNothingStarts(parts, issue({ id: '1' }))).toBeNull();
+    expect(whyNothingStarts(parts, issue({ id: '1' }), null)).toBeNull();
   });
 
   it('starts nothing before the first answer of the tracker', async () => {

@@ -133,7 +133,7 @@ class World {
       else if (operation === 'give back' && claim !== undefined)
         await claims.release(id, { byPerson: false, only: claim });
       else if (operation === 'retry held')
-        await claims.retryHeld(id, { kind: 'answered', recovery: null, attempt: 1 }, { byPerson: false });
+        await claims.retryHeld(id, { kind: 'answered', recovery: null, attempt: 1, agent: null }, { byPerson: false });
       else if (operation === 'postpone' && claim?.status === 'retrying') claims.postpone(claim, { delayMs: 10 });
       else if (operation === 'inherit') await this.inherit(daemon, id);
       else if (operation === 'renew') (await claims.renew(leaseMs)).forEach((lost) => void claims.lose(lost));
@@ -188,7 +188,7 @@ class World {
 
   retryOf(id: string): Retry {
     const issue = { id, identifier: `T-${id}`, url: null };
-    const facts = { attempt: 1, failures: 0, staleRuns: 0, recovery: null, error: null };
+    const facts = { attempt: 1, failures: 0, staleRuns: 0, recovery: null, agent: null, error: null };
     return { issue, kind: 'continuation', ...facts, dueAt: this.clock.now() + 1_000 };
   }
 

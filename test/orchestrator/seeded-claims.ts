@@ -92,7 +92,19 @@ export function seededClaims(
 /** A run that is to begin. */
 function startingRun(of: Issue, workflow: Workflow, clock: Clock, runId: string): Running {
   return {
-    ...newRunState({ runId, attempt: null, retryKind: null, recovery: null, workflow }, clock),
+    ...newRunState(
+      {
+        runId,
+        attempt: null,
+        retryKind: null,
+        recovery: null,
+        workflow,
+        agent: 'default',
+        agentReason: 'default',
+        chosenAgent: null,
+      },
+      clock,
+    ),
     status: 'running',
     generation: null,
     issue: of,

@@ -16,6 +16,7 @@ const retry: Retry = {
   dueAt: 5,
   error: null,
   recovery: 'compact',
+  agent: null,
 };
 
 for (const engine of engines) {

@@ -98,6 +98,8 @@ describe('settings', () => {
     expect(workspace.root).toBe('/state/workspaces');
     expect(agent).toEqual({
       backend: 'codex',
+      standIn: null,
+      byState: {},
       afterSuccess: 'continue',
       env: [],
       isolation: 'namespaces',

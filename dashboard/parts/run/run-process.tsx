@@ -8,7 +8,7 @@ import { Fact } from '../shared/fact.tsx';
 import { Status } from '../shared/status.tsx';
 import { Text } from '../shared/text.tsx';
 import { ClockTime, Duration } from '../shared/time.tsx';
-import { attemptWords, outcomeOf } from './run-words.ts';
+import { agentReasonWords, attemptWords, outcomeOf } from './run-words.ts';
 
 /** The facts of a run: its process, its workspace, its outcome and its usage. */
 export function RunProcess({ run }: { readonly run: RunDetail }): VNode {
@@ -39,6 +39,11 @@ export function RunProcess({ run }: { readonly run: RunDetail }): VNode {
         </Fact>
         <Fact name="Agent">
           <Text text={[run.backend, run.account ?? ''].join(' ')} />, <Text text={run.role} />
+          {run.agent !== 'default' && (
+            <>
+              , <Text text={run.agent} /> ({agentReasonWords[run.agent_reason]})
+            </>
+          )}
           {run.recovery !== null && (
             <>
               , context recovery: <Text text={plainWords(run.recovery)} />

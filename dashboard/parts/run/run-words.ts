@@ -21,6 +21,14 @@ export function outcomeOf({ outcome }: Pick<Run, 'outcome'>): Outcome {
   return outcomes.get(outcome) ?? { word: outcome, tone: 'waiting' };
 }
 
+export const agentReasonWords: Readonly<Record<Run['agent_reason'], string>> = {
+  person: 'chosen by a person',
+  label: 'by its label',
+  state: 'by the state of the issue',
+  default: 'the default',
+  stand_in: 'as a stand-in',
+};
+
 const startWords: ReadonlyMap<string, string> = new Map([
   ['continuation', 'continued'],
   ['interrupted', 'resumed'],

@@ -67,18 +67,22 @@ export function registerIssueControlCommands(
       },
     );
   };
-  const addWithNote = (name: 'retry' | 'release', description: string): void => {
-    withCommandFlags(addProjectCommand(issue, `${name} <issue>`, description))
-      .option('--note <text>', 'a note to the agent')
-      .action(async (id: string, { note, ...flags }: CommandFlags & { readonly note?: string }) => {
-        const { submitCommand } = await import('./submit-command.ts');
-        const request = { kind: `issue_${name}`, issue: id, ...(note === undefined ? {} : { note }) } as const;
-        finish(await submitCommand(request, flags, surroundings));
-      });
-  };
-  addWithNote('retry', 'start an issue now, also if it is held or waiting');
+  withCommandFlags(addProjectCommand(issue, 'retry <issue>', 'start an issue now, also if it is held or waiting'))
+    .option('--note <text>', 'a note to the agent')
+    .option('--agent <name>', 'the agent of the workflow file that does it')
+    .action(async (id: string, { note, agent, ...flags }: CommandFlags & { note?: string; agent?: string }) => {
+      const { submitCommand } = await import('./submit-command.ts');
+      const wishes = { ...(note === undefined ? {} : { note }), ...(agent === undefined ? {} : { agent }) };
+      finish(await submitCommand({ kind: 'issue_retry', issue: id, ...wishes }, flags, surroundings));
+    });
   add('hold', 'start no new run of an issue; a run in progress continues to its end');
-  addWithNote('release', 'lift a hold; the issue starts when its turn comes');
+  withCommandFlags(addProjectCommand(issue, 'release <issue>', 'lift a hold; the issue starts when its turn comes'))
+    .option('--note <text>', 'a note to the agent')
+    .action(async (id: string, { note, ...flags }: CommandFlags & { readonly note?: string }) => {
+      const { submitCommand } = await import('./submit-command.ts');
+      const request = { kind: 'issue_release', issue: id, ...(note === undefined ? {} : { note }) } as const;
+      finish(await submitCommand(request, flags, surroundings));
+    });
   add('stop', 'stop the run of an issue, and hold the issue');
 }
 

@@ -37,7 +37,21 @@ export async function checkWorkflow(workflow: string, surroundings: Surroundings
     ...(await checkTracker(loaded.settings, surroundings)),
     await checkMemory(agent.minFreeMemoryMb),
     ...(await checkAgent(file, loaded.settings, surroundings)),
+    ...(await checkNamedAgents(file, loaded.settings, surroundings)),
   ];
+}
+
+/** The checks of each agent of `agents`, under its name. */
+async function checkNamedAgents(file: string, { agents }: Settings, surroundings: Surroundings): Promise<Finding[]> {
+  const found: Finding[] = [];
+  for (const [name, { settings }] of Object.entries(agents))
+    for (const finding of await checkAgent(file, settings, surroundings))
+      found.push({
+        ...finding,
+        message: `agents.${name}: ${finding.message}`,
+        details: { ...finding.details, agent: name },
+      });
+  return found;
 }
 
 async function checkWorkspaceRoot({ root, minFreeDiskMb }: Settings['workspace']): Promise<Finding> {

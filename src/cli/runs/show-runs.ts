@@ -72,6 +72,8 @@ function facts(run: Run, now: number): Record<string, string | number | null> {
     issue_identifier: run.issue_identifier,
     role: run.role,
     backend: run.backend,
+    agent: run.agent,
+    agent_reason: run.agent_reason,
     account: run.account,
     attempt: run.attempt,
     retry_kind: run.retry_kind,

@@ -39,7 +39,15 @@ const kinds = [
   /** With `run`, stops only that run, not a newer one. */
   z.strictObject({ kind: z.literal('issue_stop'), issue, run: text.min(1).max(200).optional(), ...envelope }),
   z.strictObject({
-    kind: z.enum(['issue_retry', 'issue_release', 'issue_handback']),
+    kind: z.literal('issue_retry'),
+    issue,
+    note: words.optional(),
+    /** The agent of the workflow file that does the next run, and its retries. */
+    agent: text.min(1).max(100).optional(),
+    ...envelope,
+  }),
+  z.strictObject({
+    kind: z.enum(['issue_release', 'issue_handback']),
     issue,
     note: words.optional(),
     ...envelope,

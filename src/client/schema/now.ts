@@ -46,6 +46,8 @@ export const runningRow = row.extend({
   last_message: textOrNone,
   last_event_at: timeOrNone,
   usage,
+  /** The name of its agent in the workflow file; `default` is the section `agent`. */
+  agent: text,
   account: textOrNone,
   waits_for_person: z.boolean(),
   /** False: the agent takes no messages until the run ends, and `issue_steer` would be refused. */

@@ -18,6 +18,9 @@ export const run = issueName.extend({
   retry_kind: textOrNone,
   recovery: textOrNone,
   backend: text,
+  /** Its name in the workflow file (`default`: the section `agent`), and why it was chosen. */
+  agent: text,
+  agent_reason: z.enum(['person', 'label', 'state', 'default', 'stand_in']),
   account: textOrNone,
   host: text,
   pid: count.nullable(),

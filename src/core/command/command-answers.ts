@@ -78,6 +78,7 @@ const refusals = {
   not_running: 'No agent is working on the issue.',
   run_ending: 'The run is being stopped.',
   run_already_ended: 'The run that the command names has ended; the run in progress was not stopped.',
+  unknown_agent: 'The workflow file has no agent of that name.',
   not_waiting: 'The issue is neither on hold nor waiting for a retry.',
   held_for_another_reason: 'The issue is on hold for a reason other than `hold` or `stop`.',
   not_held: 'The issue is not on hold.',

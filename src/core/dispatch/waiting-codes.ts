@@ -10,6 +10,7 @@ export const skipReasons = {
   no_headroom: 'There is too little free disk or memory.',
   no_requests: 'The requests to the tracker are used up for now.',
   waiting_quota: 'No account of its agent is ready.',
+  unknown_agent: 'Its label or its state names an agent that the workflow file does not have (`agents`).',
   max_in_review: 'Too many issues wait for review (`agent.max_in_review`).',
   max_claimed: 'Too many issues are claimed (`agent.max_claimed`).',
   not_chosen: 'The trial (`--only`, `--max-runs`) excludes it.',

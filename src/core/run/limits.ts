@@ -101,11 +101,16 @@ export function limitsSwitchedOff({ limits, agent }: Settings): readonly string[
 
 /**
  * The settings that bound the bill of a day, as `limits.usd_per_day: $100.00`: money where a price is known, tokens where
- * they are counted, otherwise runs and time. Runs and time come first where the program may report nothing. Empty when
- * nothing bounds it.
+ * they are counted, otherwise runs and time. Runs and time come first where a program may report nothing. Of several
+ * agents the least known counts. Empty when nothing bounds it.
  */
-export function boundsOfBill({ limits, agent }: Settings, reports: UsageReports): readonly string[] {
-  const isPriced = reports !== 'tokens' || Object.keys(agent.prices).length > 0;
+export function boundsOfBill(settings: Settings, reportsOf: (backend: string) => UsageReports): readonly string[] {
+  const { limits } = settings;
+  const agents = [settings, ...Object.values(settings.agents).map((each) => each.settings)].map(({ agent }) => agent);
+  const isUntold = agents.some(({ backend }) => reportsOf(backend) === 'if_told');
+  const isPriced = agents.every(
+    ({ backend, prices }) => reportsOf(backend) !== 'tokens' || Object.keys(prices).length > 0,
+  );
   const spending = [
     ...bound('usd_per_day', isPriced ? limits.usdPerDay : 0, usdText),
     ...bound('tokens_per_day', limits.tokensPerDay, countText),
@@ -114,7 +119,7 @@ export function boundsOfBill({ limits, agent }: Settings, reports: UsageReports)
     ...bound('runs_per_issue', limits.runsPerIssue, countText),
     ...bound('run_wall_time_ms', limits.runWallTimeMs, durationText),
   ];
-  if (reports === 'if_told') return [...work, ...spending.map((each) => `${each}, of what the agent reports`)];
+  if (isUntold) return [...work, ...spending.map((each) => `${each}, of what the agent reports`)];
   return spending.length > 0 ? spending : work;
 }
 

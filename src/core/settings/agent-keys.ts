@@ -1,8 +1,23 @@
 import { choice, setting } from './setting.ts';
 
+/** Agents by name. The section `agent` is the default one, and says what a named agent leaves out. */
+export const agentsKey = setting('agent_table', {}, 'next run', 'guarded', {
+  description:
+    'Further agents by name, for issues with the label `agent:<name>`, for states (`agent.by_state`) and for `baton issue retry --agent`; see [agents](agents/choosing.md).',
+  mayHoldSecret: true,
+});
+
 /** The section `agent`: which agent does the work, whose quota it uses, and when a run ends. A backend adds its own keys. */
 export const agentKeys = {
   backend: setting('text', null, 'next run', 'guarded', { description: 'Which agent does the work.' }),
+  stand_in: setting('non_blank_text', null, 'next run', 'guarded', {
+    description:
+      'The agent of `agents` that works instead while this one has no account with quota and a login, and after it failed twice in a row on an issue.',
+  }),
+  by_state: setting('names_by_state', {}, 'next tick', 'guarded', {
+    description:
+      'Which agent of `agents` works on an issue in this state. Upper and lower case are the same. A label `agent:<name>` wins.',
+  }),
   env: setting('environment_names', [], 'next run', 'guarded', {
     description:
       'Environment variables that the agent gets in addition to the usual ones. Secrets of the tracker and of accounts are refused.',

@@ -27,10 +27,12 @@ export interface SettingTypes {
   readonly text_or_map: string | Readonly<Record<string, unknown>>;
   readonly times_by_state: Readonly<Record<string, number>>;
   readonly limits_by_state: Readonly<Record<string, number>>;
+  readonly names_by_state: Readonly<Record<string, string>>;
   readonly quiet_hours: WrittenQuietHours;
   readonly time_zone: string;
   readonly request_allowance: RequestAllowance;
   readonly account_list: readonly WrittenAccount[];
+  readonly agent_table: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   readonly price_table: Readonly<Record<string, TokenPrice>>;
   readonly check_list: readonly ReviewCheck[];
   readonly target_list: readonly WrittenTarget[];

@@ -10,7 +10,7 @@ export async function putRetry({ retries }: StoreTables, key: IssueKey, { issue,
 }
 
 export function retryFrom({ project: _project, issueId: id, identifier, url, kind, ...facts }: RetryRow): Retry {
-  return { ...facts, issue: { id, identifier, url }, kind: kind ?? 'interrupted' };
+  return { ...facts, agent: facts.agent ?? null, issue: { id, identifier, url }, kind: kind ?? 'interrupted' };
 }
 
 export async function putHold({ held }: StoreTables, key: IssueKey, { issue, ...facts }: Hold): Promise<void> {

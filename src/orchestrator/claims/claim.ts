@@ -37,6 +37,8 @@ export interface Retry {
   readonly staleRuns: number;
   /** What the next run does differently because the last one used up its context. */
   readonly recovery: RecoveryStep | null;
+  /** The agent that a person chose for the next run; null: the rules choose. */
+  readonly agent: string | null;
   readonly error: string | null;
   /** Wall time. */
   readonly dueAt: number;

@@ -192,7 +192,7 @@ export class Claims extends ClaimMap {
    */
   retryHeld(
     issueId: string,
-    as: Pick<Retry, 'kind' | 'recovery' | 'attempt'>,
+    as: Pick<Retry, 'kind' | 'recovery' | 'attempt' | 'agent'>,
     { byPerson }: { readonly byPerson: boolean },
   ): Promise<boolean> {
     return this.alone(issueId, 'retry', async (claim) => {
@@ -208,6 +208,17 @@ export class Claims extends ClaimMap {
         await tables.claims.setSlot(key, holder, null);
       });
       if (!isOurs || retry === null) throw lost(`${issue.identifier} now belongs to another daemon.`);
+      return { answer: true, claim: this.#retryIn(retry, claim.generation, { delayMs: 0 }) };
+    });
+  }
+
+  /** Tries an issue that waits for a retry now, with the agent that a person chose. False when it waits no more. */
+  retryWith(issueId: string, agent: string): Promise<boolean> {
+    return this.alone(issueId, 'retry', async (claim) => {
+      if (claim?.status !== 'retrying') return { answer: false };
+      const retry: Retry = { ...claim, agent, dueAt: this.#parts.clock.now() };
+      const isOurs = await this.#write(claim, (tables, key) => putRetry(tables, key, retry));
+      if (!isOurs) throw lost(`${claim.issue.identifier} now belongs to another daemon.`);
       return { answer: true, claim: this.#retryIn(retry, claim.generation, { delayMs: 0 }) };
     });
   }

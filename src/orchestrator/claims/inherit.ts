@@ -154,6 +154,7 @@ async function retryNow({ claims, clock }: InheritParts, issueId: string, { runs
     failures,
     staleRuns,
     recovery: last?.recovery ?? null,
+    agent: last?.agentReason === 'person' ? last.agent : null,
     error: interrupted,
     dueAt: clock.now(),
   };

@@ -3,8 +3,10 @@ import { askedHold, isAskedHold } from '../../core/command/asked-hold.ts';
 import { type CommandKind, isCommandKind } from '../../core/command/command.ts';
 import { type CommandAnswer, done, refused } from '../../core/command/command-answers.ts';
 import type { Author } from '../../core/issue/author.ts';
+import { defaultAgent, settingsOfAgent } from '../../core/run/choose-agent.ts';
+import type { Settings } from '../../core/settings.ts';
 import type { Command } from '../../store/tables/commands.ts';
-import type { IssueName } from '../claims/claim.ts';
+import type { IssueName, Retrying } from '../claims/claim.ts';
 import type { BaseParts } from '../parts.ts';
 import { type DecidePullParts, decidePull, isPullCommandKind } from '../review/decide-pull.ts';
 import { whyDayLimit } from '../runs/check-limits.ts';
@@ -102,6 +104,7 @@ async function aboutIssue(
     return steerRun(parts, issue, { ...command, text });
   }
   if (kind === 'issue_handback') return handBack(parts, issue, command);
+  if (kind === 'issue_retry') return retryIssue(parts, issue, textIn(command, 'agent'));
   const wanted = kind === 'issue_stop' ? textIn(command, 'run') : null;
   const running = parts.claims.running.get(issue.id);
   if (wanted !== null && running !== undefined && running.runId !== wanted)
@@ -113,7 +116,7 @@ async function aboutIssue(
 }
 
 type IssueKind = Exclude<Extract<CommandKind, `issue_${string}`>, IssueEditKind>;
-type IssueCommandKind = Exclude<IssueKind, 'issue_steer' | 'issue_handback'>;
+type IssueCommandKind = Exclude<IssueKind, 'issue_steer' | 'issue_handback' | 'issue_retry'>;
 type IssueCommand = (
   parts: CommandParts,
   issue: IssueName,
@@ -121,34 +124,51 @@ type IssueCommand = (
   author: Author,
 ) => Promise<CommandAnswer>;
 
+/** Retries an issue now, with the agent that the person chose, if they did. */
+async function retryIssue(parts: CommandParts, issue: IssueName, agent: string | null): Promise<CommandAnswer> {
+  const { claims, skipped, source } = parts;
+  const unknown = agent === null ? null : unknownAgent(source.read().workflow.settings, agent);
+  if (unknown !== null) return unknown;
+  if (claims.running.has(issue.id)) return refused('already_running', `${issue.identifier} is already running.`);
+  const now = done('retry_now', `Retrying ${issue.identifier} now.`);
+  const waiting = claims.retrying.get(issue.id);
+  if (waiting !== undefined) {
+    await retryWaiting(parts, waiting, agent);
+    return now;
+  }
+  // A person who retries the issue has fixed what it was held for.
+  const held = claims.held.get(issue.id);
+  if (held !== undefined) await (held.code === 'agent_auth_failed' ? tryAccounts(parts) : tryLogins(parts));
+  const wasHeld = await releaseByPerson(parts, issue.id, agent);
+  const why = skipped.get(issue.id)?.reason;
+  const waitsForAccount = why?.code === 'waiting_quota';
+  if (!wasHeld && waitsForAccount) await tryAccounts(parts);
+  parts.requestTick();
+  if (wasHeld || (agent === null && (why === undefined || waitsForAccount))) return now;
+  const text = `${issue.identifier} is not waiting for a retry${why === undefined ? '' : `: ${why.text}`}`;
+  return refused('not_waiting', text, { reason_code: why?.code ?? null });
+}
+
+async function retryWaiting(parts: CommandParts, waiting: Retrying, agent: string | null): Promise<void> {
+  const { claims } = parts;
+  const { id } = waiting.issue;
+  const waitsForAccount = waiting.kind === 'quota' || waiting.wait?.code === 'waiting_quota';
+  await (waitsForAccount ? tryAccounts(parts) : tryLogins(parts));
+  if (agent !== null) return void (await claims.retryWith(id, agent));
+  const current = claims.retrying.get(id);
+  if (current !== undefined) claims.postpone(current, { delayMs: 0 });
+}
+
+function unknownAgent(settings: Settings, agent: string): CommandAnswer | null {
+  if (settingsOfAgent(settings, agent) !== null) return null;
+  const agents = [defaultAgent, ...Object.keys(settings.agents)];
+  return refused('unknown_agent', `The workflow file has no agent "${agent}". It has: ${agents.join(', ')}.`, {
+    agents,
+  });
+}
+
 const issueCommands: Record<IssueCommandKind, IssueCommand> = {
   issue_takeover: takeOverByHand,
-
-  async issue_retry(parts, issue) {
-    const { claims, skipped } = parts;
-    if (claims.running.has(issue.id)) return refused('already_running', `${issue.identifier} is already running.`);
-    const waiting = claims.retrying.get(issue.id);
-    if (waiting !== undefined) {
-      const waitsForAccount = waiting.kind === 'quota' || waiting.wait?.code === 'waiting_quota';
-      await (waitsForAccount ? tryAccounts(parts) : tryLogins(parts));
-      const current = claims.retrying.get(issue.id);
-      if (current !== undefined) claims.postpone(current, { delayMs: 0 });
-      return done('retry_now', `Retrying ${issue.identifier} now.`);
-    }
-    // A person who retries the issue has fixed what it was held for.
-    const held = claims.held.get(issue.id);
-    if (held !== undefined) await (held.code === 'agent_auth_failed' ? tryAccounts(parts) : tryLogins(parts));
-    const wasHeld = await releaseByPerson(parts, issue.id);
-    const why = skipped.get(issue.id)?.reason;
-    const waitsForAccount = why?.code === 'waiting_quota';
-    if (!wasHeld && waitsForAccount) await tryAccounts(parts);
-    parts.requestTick();
-    if (!wasHeld && why !== undefined && !waitsForAccount)
-      return refused('not_waiting', `${issue.identifier} is not waiting for a retry: ${why.text}`, {
-        reason_code: why.code,
-      });
-    return done('retry_now', `Retrying ${issue.identifier} now.`);
-  },
 
   async issue_hold(parts, issue, reason, author) {
     const { claims, clock } = parts;

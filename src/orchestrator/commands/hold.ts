@@ -1,7 +1,9 @@
 import { missedStart } from '../../core/run/thread-to-resume.ts';
+import type { RunRecord } from '../../store/tables/runs.ts';
 import { mostEarlier } from '../claims/begin-run.ts';
 import type { Retry } from '../claims/claim.ts';
 import type { Claims } from '../claims/claims.ts';
+import { backendsIn } from '../dispatch/agent-of.ts';
 import type { BaseParts } from '../parts.ts';
 import type { Accounts } from '../runs/accounts.ts';
 
@@ -13,18 +15,25 @@ export interface HoldParts extends Pick<BaseParts, 'project' | 'source' | 'store
 /**
  * A person releases a hold, or one that waits for the end of a run; returns false when there was none. The issue gets a
  * new allowance: runs, tokens and failures are counted from zero. If its last run should have resumed a conversation
- * and never got a session, the next run resumes it.
+ * and never got a session, the next run resumes it. `agent`: the one that the person chose for the next run.
  */
-export async function releaseByPerson(parts: HoldParts, issueId: string): Promise<boolean> {
+export async function releaseByPerson(
+  parts: HoldParts,
+  issueId: string,
+  agent: string | null = null,
+): Promise<boolean> {
   const { claims, store, project } = parts;
   if (claims.held.has(issueId)) {
     const missed = missedStart(await store.runs.list(project, { issueId, limit: mostEarlier }));
     if (missed !== null) {
       const { retryKind, recovery = null, attempt } = missed;
       // A run with a recovery step always follows a failure.
-      const as = { kind: retryKind ?? 'failure', recovery, attempt } as const;
+      const as = { kind: retryKind ?? 'failure', recovery, attempt, agent } as const;
       if (await claims.retryHeld(issueId, as, { byPerson: true })) return true;
     }
+    // A chosen agent is part of the retry, so that it is not forgotten before the run starts.
+    const chosen = { kind: 'continuation', recovery: null, attempt: 1, agent } as const;
+    if (agent !== null && (await claims.retryHeld(issueId, chosen, { byPerson: true }))) return true;
   }
   return claims.release(issueId, { byPerson: true });
 }
@@ -35,20 +44,25 @@ export async function retryHeld(parts: HoldParts, issueId: string, kind: Retry['
   if (!claims.held.has(issueId)) return;
   await tryLogins(parts);
   const last = await store.runs.latestOfIssue({ project, issueId });
-  const as = { kind, recovery: last?.recovery ?? null, attempt: last?.attempt ?? null };
+  const as = { kind, recovery: last?.recovery ?? null, attempt: last?.attempt ?? null, agent: agentByPerson(last) };
   await claims.retryHeld(issueId, as, { byPerson: false });
+}
+
+/** The agent that a person chose for the last run, which its next run keeps. */
+function agentByPerson(last: Pick<RunRecord, 'agent' | 'agentReason'> | null | undefined): string | null {
+  return last?.agentReason === 'person' ? last.agent : null;
 }
 
 type AccountParts = Pick<HoldParts, 'accounts' | 'source'>;
 
 /** A person wants the accounts tried now, whatever they are parked for. */
 export function tryAccounts({ accounts, source }: AccountParts): Promise<void> {
-  return accounts.tryAgain(source.read().workflow.settings.agent.backend, ['quota', 'auth']);
+  return accounts.tryAgain(backendsIn(source.read().workflow.settings), ['quota', 'auth']);
 }
 
 /**
  * A person continues an issue and may have logged in. That says nothing about quota, so only logins are tried again.
  */
 export function tryLogins({ accounts, source }: AccountParts): Promise<void> {
-  return accounts.tryAgain(source.read().workflow.settings.agent.backend, ['auth']);
+  return accounts.tryAgain(backendsIn(source.read().workflow.settings), ['auth']);
 }

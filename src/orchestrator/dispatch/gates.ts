@@ -5,6 +5,7 @@ import type { WorkflowReading } from '../../core/workflow.ts';
 import type { Candidates } from '../poll/candidates.ts';
 import { whyNoRequests } from '../poll/pace.ts';
 import { whyDayLimit } from '../runs/check-limits.ts';
+import { accountsIn, agentsIn, whyNoAgent } from './agent-of.ts';
 import type { PoolMember } from './slot-pool.ts';
 import { type StartParts, startsInFlight, whyNotChosen } from './why-nothing-starts.ts';
 
@@ -54,7 +55,8 @@ export function dispatchGates(
   const { inReview } = candidates;
   const ownClaims = claims.facts();
   const backpressure = backpressureGates({ inReview, claimed }, agent);
-  const accountsOfBackend = agent.accounts.filter(({ backend }) => backend === agent.backend);
+  const { settings } = workflow;
+  const most = accountsIn(settings).length;
   return {
     free_here: {
       refuse: ({ id }) => claims.whyClaimed(id) ?? (parts.isCleaning(id) ? beingCleaned : null),
@@ -71,13 +73,16 @@ export function dispatchGates(
     day_limit: forAll(whyDayLimit(parts), 'no limit of the day is reached'),
     requests_left: forAll(whyNoRequests(parts), 'enough requests are left'),
     account_ready: {
-      refuse: (_issue, startsBefore) => accounts.whyNone(agent, inFlight + startsBefore),
+      refuse: (issue, startsBefore) =>
+        whyNoAgent(accounts, settings, { issue, chosen: null, failures: 0 }, inFlight + startsBefore),
       passed: () => 'an account of the agent is ready',
       // Covers every number of earlier starts up to the number of accounts: with that many, each account that needs a
       // probe has one.
       dependsOn: [
         inFlight,
-        [...accountsOfBackend.keys(), accountsOfBackend.length].map((starts) => accounts.whyNone(agent, starts)?.text),
+        agentsIn(settings).map((each) =>
+          Array.from({ length: most + 1 }, (_, starts) => accounts.whyNone(each.agent, starts)?.text),
+        ),
       ],
     },
     headroom: forAll(headroom.whyNone(), 'enough disk and memory are free'),

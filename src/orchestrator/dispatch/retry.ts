@@ -3,6 +3,7 @@ import { type SkipReason, whyNotCandidate, whyNotRoutable } from '../../core/dis
 import { stateOnceStarted, whyNoSlot } from '../../core/dispatch/slots.ts';
 import type { Issue } from '../../core/issue/issue.ts';
 import { failureDelayMs } from '../../core/run/backoff.ts';
+import type { AgentWish } from '../../core/run/choose-agent.ts';
 import type { Retrying } from '../claims/claim.ts';
 import type { Delay } from '../claims/claims.ts';
 import type { BaseParts } from '../parts.ts';
@@ -10,6 +11,7 @@ import type { Candidates } from '../poll/candidates.ts';
 import { type PaceParts, pollIntervalMs } from '../poll/pace.ts';
 import type { TrackerReads } from '../poll/tracker-reads.ts';
 import type { RunStart } from '../runs/runs.ts';
+import { whyNoAgentAtAll } from './agent-of.ts';
 import type { PoolMember } from './slot-pool.ts';
 import { type StartParts, whyNothingStarts } from './why-nothing-starts.ts';
 
@@ -92,7 +94,7 @@ export class Retries {
   /** An account may be ready early: retries that wait for one are tried now. Returns false when no account is ready. */
   accountReady(): boolean {
     const { claims, accounts, source } = this.#parts;
-    if (accounts.whyNone(source.read().workflow.settings.agent, 0) !== null) return false;
+    if (whyNoAgentAtAll(accounts, source.read().workflow.settings, 0) !== null) return false;
     for (const retrying of [...claims.retrying.values()])
       if (retrying.kind === 'quota' && retrying.wait === null && !this.#trying.has(retrying))
         claims.postpone(retrying, { delayMs: 0 });
@@ -125,7 +127,8 @@ export class Retries {
     await headroom.refresh();
     if (!isCurrent()) return;
     const { problem } = source.read();
-    const stopped = whyNothingStarts(this.#parts, retrying.issue);
+    const lastRead = reads.lastRead(id) ?? null;
+    const stopped = whyNothingStarts(this.#parts, retrying.issue, wishOf(retrying, lastRead));
     // An issue outside the trial may have finished: this retry checks once, later the polls do.
     const isFirstOfTrial = stopped?.code === 'not_chosen' && retrying.wait?.code !== 'not_chosen';
     if (stopped !== null && !isFirstOfTrial) return postpone({ why: stopped, delayMs: stoppedAgainMs });
@@ -134,7 +137,7 @@ export class Retries {
       return postpone({ why, delayMs: stoppedAgainMs });
     }
     // Without a slot the tracker need not be asked: a freed slot wakes the retry, and the timer is only a fallback.
-    const fullBefore = this.#whyFull(reads.lastRead(id) ?? null);
+    const fullBefore = this.#whyFull(lastRead);
     if (fullBefore !== null) return postpone(this.#slotWait(retrying, fullBefore));
     let fresh: Issue | null;
     try {
@@ -149,7 +152,7 @@ export class Retries {
     const refusal = fresh === null ? isGone : whyNotCandidate(fresh, workflow.settings.tracker);
     if (fresh === null || refusal !== null) return this.#release(retrying, fresh, refusal?.text ?? '');
     // The reasons to start nothing may have changed during the read.
-    const stoppedNow = whyNothingStarts(this.#parts, retrying.issue);
+    const stoppedNow = whyNothingStarts(this.#parts, retrying.issue, wishOf(retrying, fresh));
     if (stoppedNow !== null) return postpone({ why: stoppedNow, delayMs: stoppedAgainMs });
     if (isCleaning(id)) {
       const why = { code: 'cleaning', text: 'its previous workspace is being removed' } as const;
@@ -233,6 +236,10 @@ export class Retries {
     candidates.countReview(id, fresh.state);
     onReleased(fresh);
   }
+}
+
+function wishOf({ agent, failures }: Retrying, issue: Issue | null): AgentWish | null {
+  return issue && { issue, chosen: agent, failures };
 }
 
 const isGone = { text: 'the tracker does not have it any more' };

@@ -1,5 +1,6 @@
 import type { SkipReason } from '../../core/dispatch/eligibility.ts';
 import { isMeantBy } from '../../core/issue/issue.ts';
+import type { AgentWish } from '../../core/run/choose-agent.ts';
 import type { IssueName } from '../claims/claim.ts';
 import type { Claims } from '../claims/claims.ts';
 import type { Pause } from '../commands/pause.ts';
@@ -9,6 +10,7 @@ import type { Accounts } from '../runs/accounts.ts';
 import { whyDayLimit } from '../runs/check-limits.ts';
 import type { RunTotals } from '../runs/run-totals.ts';
 import type { Spending } from '../runs/spending.ts';
+import { whyNoAgent, whyNoAgentAtAll } from './agent-of.ts';
 import type { HeadroomWatch } from './headroom.ts';
 
 export interface StartParts extends TrackerNowParts {
@@ -24,16 +26,18 @@ export interface StartParts extends TrackerNowParts {
 /**
  * Why nothing new may start on this issue, whatever its own state: a pause, the day's limit, too little disk or memory,
  * too few requests, no account with quota, the bounds of a trial. Retries use this too, so backpressure does not belong
- * here: it refuses new claims, and claimed issues continue.
+ * here: it refuses new claims, and claimed issues continue. Without a wish, the reasons that hold for every agent.
  */
-export function whyNothingStarts(parts: StartParts, issue: IssueName): SkipReason | null {
+export function whyNothingStarts(parts: StartParts, issue: IssueName, wish: AgentWish | null): SkipReason | null {
   const { pause, headroom, accounts, source, claims } = parts;
+  const { settings } = source.read().workflow;
+  const inFlight = startsInFlight(claims);
   return (
     pause.whyPaused() ??
     whyDayLimit(parts) ??
     headroom.whyNone() ??
     whyNoRequests(parts) ??
-    accounts.whyNone(source.read().workflow.settings.agent, startsInFlight(claims)) ??
+    (wish === null ? whyNoAgentAtAll(accounts, settings, inFlight) : whyNoAgent(accounts, settings, wish, inFlight)) ??
     whyNotChosen(parts, issue, 0)
   );
 }

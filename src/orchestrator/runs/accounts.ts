@@ -73,11 +73,11 @@ export class Accounts {
     return [...this.#states.values()];
   }
 
-  /** For people: the accounts of the current backend, and every other known account. */
-  views(agent: AgentSettings): readonly AccountView[] {
-    const inForce = agent.accounts.filter(({ backend }) => backend === agent.backend).map((each) => this.#of(each));
+  /** For people: these accounts, and every other known account. */
+  views(inUse: readonly AccountSettings[], stopPercent: number): readonly AccountView[] {
+    const inForce = inUse.map((each) => this.#of(each));
     const others = this.list().filter((state) => !inForce.includes(state));
-    const now = { now: this.#parts.clock.now(), stopPercent: agent.quotaStopPercent };
+    const now = { now: this.#parts.clock.now(), stopPercent };
     return [...inForce, ...others].map((state) => ({ ...state, waitsFor: whyNotReady(state, now)?.text ?? null }));
   }
 
@@ -177,11 +177,11 @@ export class Accounts {
   }
 
   /** A person wants the account tried again: they have logged in, or know that its quota is back. */
-  async tryAgain(backend: string, why: readonly AccountError['why'][]): Promise<void> {
+  async tryAgain(backends: ReadonlySet<string>, why: readonly AccountError['why'][]): Promise<void> {
     const now = this.#parts.clock.now();
     const isMeant = ({ parked }: AccountState): boolean => parked !== null && why.includes(parked.why);
     for (const state of this.list())
-      if (state.backend === backend && isMeant(state))
+      if (backends.has(state.backend) && isMeant(state))
         await this.#change(state, (known) => (isMeant(known) ? triedAgain(known, now) : known));
   }
 

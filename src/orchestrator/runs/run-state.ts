@@ -1,6 +1,7 @@
 import type { AgentEvent, AgentProcess } from '../../agent/agent.ts';
 import type { Clock } from '../../clock/clock.ts';
 import type { Issue } from '../../core/issue/issue.ts';
+import type { AgentReason } from '../../core/run/choose-agent.ts';
 import type { RecoveryStep } from '../../core/run/context-recovery.ts';
 import type { LimitFinding } from '../../core/run/limits.ts';
 import type { RunStage, StopReason } from '../../core/run/run.ts';
@@ -18,8 +19,13 @@ export interface RunState {
   retryKind: RetryKind | null;
   /** What it does differently because the last run used up its context. */
   readonly recovery: RecoveryStep | null;
-  /** The workflow it began with; a reload applies to the next run. */
+  /** The workflow it began with, with the settings of its agent; a reload applies to the next run. */
   readonly workflow: Workflow;
+  /** The name of its agent in the workflow file, and why that was chosen. */
+  readonly agent: string;
+  readonly agentReason: AgentReason;
+  /** The agent that a person chose; the retries after this run keep it. */
+  readonly chosenAgent: string | null;
   readonly startedAt: number;
   /** On the monotonic clock, for stalls and limits. */
   readonly startedAtMonotonic: number;
@@ -60,7 +66,10 @@ export interface RunState {
 }
 
 export function newRunState(
-  run: Pick<RunState, 'runId' | 'attempt' | 'retryKind' | 'recovery' | 'workflow'>,
+  run: Pick<
+    RunState,
+    'runId' | 'attempt' | 'retryKind' | 'recovery' | 'workflow' | 'agent' | 'agentReason' | 'chosenAgent'
+  >,
   clock: Clock,
 ): RunState {
   return {

@@ -1,6 +1,7 @@
 import { BatonError, toBatonError } from '../../core/baton-error.ts';
 import { stateOnceStarted } from '../../core/dispatch/slots.ts';
 import { type Issue, normalizeState } from '../../core/issue/issue.ts';
+import { defaultAgent } from '../../core/run/choose-agent.ts';
 import type { EarlierWork } from '../../core/run/earlier-work.ts';
 import type { RunOutcome, StopReason } from '../../core/run/run.ts';
 import { stopOutcome } from '../../core/run/stop-outcome.ts';
@@ -13,6 +14,7 @@ import type { StoredQuestion } from '../../store/tables/words/questions.ts';
 import type { Tracker } from '../../tracker/tracker.ts';
 import type { BegunRun, RefusedRun, StartRequest } from '../claims/begin-run.ts';
 import type { Retrying, Running } from '../claims/claim.ts';
+import { agentOf } from '../dispatch/agent-of.ts';
 import type { SkippedIssues } from '../dispatch/skipped.ts';
 import { type RecordFactsParts, recordFacts } from './record-facts.ts';
 import { newRunState, type RunState, waitingForPerson } from './run-state.ts';
@@ -56,7 +58,12 @@ export class Runs {
    * free.
    */
   start({ issue, workflow, retry }: RunStart): void {
-    const { clock, chance, trackerFor, own } = this.#parts;
+    const { accounts, clock, chance, trackerFor, own } = this.#parts;
+    const wish = { issue, chosen: retry?.agent ?? null, failures: retry?.failures ?? 0 };
+    const agent = agentOf(accounts, workflow.settings, wish);
+    // The caller has just asked why no agent may start.
+    const { name, because, settings } =
+      'unknown' in agent ? { name: defaultAgent, because: 'default' as const, settings: workflow.settings } : agent;
     const movedTo = stateOnceStarted(issue, trackerFor(workflow.settings).startMove);
     const running: Running = {
       ...newRunState(
@@ -65,7 +72,10 @@ export class Runs {
           attempt: retry?.attempt ?? null,
           retryKind: retry?.kind ?? null,
           recovery: retry?.recovery ?? null,
-          workflow,
+          workflow: settings === workflow.settings ? workflow : { ...workflow, settings },
+          agent: name,
+          agentReason: because,
+          chosenAgent: retry?.agent ?? null,
         },
         clock,
       ),
@@ -115,7 +125,7 @@ export class Runs {
 
   #startRequest(running: Running): StartRequest {
     const { accounts, clock } = this.#parts;
-    const { issue, runId, attempt, retryKind, recovery, workflow } = running;
+    const { issue, runId, attempt, retryKind, recovery, workflow, agent, agentReason } = running;
     const { settings } = workflow;
     return {
       record: {
@@ -127,6 +137,8 @@ export class Runs {
         retryKind,
         recovery,
         backend: settings.agent.backend,
+        agent,
+        agentReason,
         startedAt: clock.now(),
       },
       whyNoAccount: (tables) => accounts.whyNoneIn(tables, settings.agent),

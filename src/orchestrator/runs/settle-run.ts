@@ -13,6 +13,7 @@ import type { Running } from '../claims/claim.ts';
 import type { NextStep } from '../claims/claim-writes.ts';
 import type { Claims } from '../claims/claims.ts';
 import { noStreaks, type Streaks } from '../claims/issue-counters.ts';
+import { agentReadyInMs, settingsOfRun } from '../dispatch/agent-of.ts';
 import type { BaseParts, EndedRun } from '../parts.ts';
 import type { Candidates } from '../poll/candidates.ts';
 import type { TrackerReads } from '../poll/tracker-reads.ts';
@@ -212,7 +213,9 @@ function stepByOutcome(
 ): Following {
   const { issue, runId, holdAfterwards } = running;
   const before: Streaks = running.before ?? noStreaks;
-  const { agent } = source.read().workflow.settings;
+  const { settings } = source.read().workflow;
+  const { agent } = settingsOfRun(settings, running.agent);
+  const wish = { issue, chosen: running.chosenAgent, failures: 0 };
   const decision = decideAfterExit({
     identifier: issue.identifier,
     outcome,
@@ -227,7 +230,7 @@ function stepByOutcome(
       branch,
       hasLoose: hasLoose(running.evidence),
     },
-    quotaReadyInMs: accounts.readyInMs(agent),
+    quotaReadyInMs: agentReadyInMs(accounts, settings, wish),
     isHeldForLogin: isForLogin,
     lastRecovery: running.recovery,
     agent,
@@ -255,6 +258,7 @@ function stepByOutcome(
     failures,
     staleRuns,
     recovery,
+    agent: running.chosenAgent,
     error: outcome.end === 'succeeded' ? null : outcome.error.message,
     dueAt: clock.now() + delayMs,
   };

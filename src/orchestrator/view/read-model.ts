@@ -11,6 +11,7 @@ import type { WaitingChanges } from '../../core/workflow.ts';
 import type { Hold, Retry } from '../claims/claim.ts';
 import type { Claims } from '../claims/claims.ts';
 import type { Pause, PauseState } from '../commands/pause.ts';
+import { accountsIn } from '../dispatch/agent-of.ts';
 import type { HeadroomWatch } from '../dispatch/headroom.ts';
 import type { SkippedIssue, SkippedIssues } from '../dispatch/skipped.ts';
 import type { JobView } from '../jobs/job.ts';
@@ -119,6 +120,8 @@ type ShownOfRun =
 
 export interface RunningView extends Readonly<Pick<RunState, ShownOfRun>> {
   readonly issue: Issue;
+  /** The name of its agent in the workflow file. */
+  readonly agent: string;
   readonly account: string | null;
   readonly isAsking: boolean;
   /** False: this agent takes no message until its run ends. Absent: it may. */
@@ -178,6 +181,7 @@ export function readModel(parts: ReadModelParts, facts: TickFacts): ReadModel {
       process: entry.process,
       lastEvent: entry.lastEvent,
       usage: entry.usage,
+      agent: entry.agent,
       account: entry.account?.name ?? null,
       isAsking: questions.isAsking(entry.runId),
       canHear: entry.live?.canHear?.() ?? true,
@@ -186,7 +190,7 @@ export function readModel(parts: ReadModelParts, facts: TickFacts): ReadModel {
     retrying: retries.filter((retry) => !waitsForQuota(retry)),
     waitingQuota: retries.filter(waitsForQuota),
     questions: questions.list(),
-    accounts: accounts.views(settings.agent),
+    accounts: accounts.views(accountsIn(settings), settings.agent.quotaStopPercent),
     held: [...claims.held.values()].map(({ status: _status, generation: _generation, ...hold }) => hold),
     paused: parts.pause.state,
     skipped: [...parts.skipped.values()],

@@ -20,6 +20,8 @@ export interface Retry extends IssueKey {
   readonly error: string | null;
   /** How the next run recovers, after one that died of its context; null for an ordinary one. */
   readonly recovery: RecoveryStep | null;
+  /** The agent that a person chose for the next run; null: the rules choose. */
+  readonly agent?: string | null;
 }
 
 const columns = [
@@ -34,6 +36,7 @@ const columns = [
   'due_at as dueAt',
   'error',
   'recovery',
+  'agent',
 ] as const;
 
 /** Scheduled retries; at most one per issue. */
@@ -51,6 +54,7 @@ export function retriesTable(db: Kysely<Database>) {
         due_at: retry.dueAt,
         error: retry.error,
         recovery: retry.recovery,
+        agent: retry.agent ?? null,
       };
       await db
         .insertInto('retries')

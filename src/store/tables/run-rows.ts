@@ -21,6 +21,8 @@ export function runFrom(row: Database['runs']): RunRecord {
     retryKind: row.retry_kind,
     recovery: row.recovery,
     backend: row.backend,
+    agent: row.agent,
+    agentReason: row.agent_reason,
     account: row.account,
     host: row.host,
     startedAt: row.started_at,

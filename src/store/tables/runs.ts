@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely';
+import { type AgentReason, defaultAgent } from '../../core/run/choose-agent.ts';
 import type { RecoveryStep } from '../../core/run/context-recovery.ts';
 import type { RunEnd } from '../../core/run/run.ts';
 import type { Publication, RunEvidence } from '../../core/run/run-evidence.ts';
@@ -19,6 +20,9 @@ export interface RunStart extends IssueKey {
   /** How it recovers because the run before it died of its context; absent or null for an ordinary one. */
   readonly recovery?: RecoveryStep | null;
   readonly backend: string;
+  /** The name of its agent in the workflow file, and why it was chosen; absent: the default one. */
+  readonly agent?: string;
+  readonly agentReason?: AgentReason;
   /** The account whose quota it uses. */
   readonly account: string | null;
   readonly host: string;
@@ -71,6 +75,8 @@ export interface SavedBefore {
 }
 
 export interface RunRecord extends RunStart {
+  readonly agent: string;
+  readonly agentReason: AgentReason;
   /** Grows with each run that starts in the project. */
   readonly seq: number;
   readonly pid: number | null;
@@ -160,6 +166,8 @@ export function runsTable(db: Kysely<Database>) {
           retry_kind: run.retryKind,
           recovery: run.recovery ?? null,
           backend: run.backend,
+          agent: run.agent ?? defaultAgent,
+          agent_reason: run.agentReason ?? 'default',
           account: run.account,
           host: run.host,
           started_at: run.startedAt,

@@ -7,6 +7,7 @@ import { errorAt, type Report } from '../workflow-problems.ts';
 import { byState } from './by-state.ts';
 import { resolvePath } from './references.ts';
 import { resolveAccounts } from './resolve-accounts.ts';
+import { agentsByState } from './resolve-agents.ts';
 
 interface ResolvedAgent {
   readonly settings: AgentSettings;
@@ -34,7 +35,14 @@ export function resolveAgent({ plain, given }: ReadSettings, place: AgentPlace, 
     isolationRead: agent.isolationRead.map(absolute),
     isolationWrite: agent.isolationWrite.map(absolute),
   };
-  const settings = { ...agent, ...isolation, backend, accounts, maxConcurrentAgentsByState: limits };
+  const settings = {
+    ...agent,
+    ...isolation,
+    backend,
+    accounts,
+    maxConcurrentAgentsByState: limits,
+    byState: agentsByState(agent.byState),
+  };
   return { settings, secretVariables };
 }
 

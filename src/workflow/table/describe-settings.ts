@@ -2,6 +2,7 @@ import { quietHoursText } from '../../core/cadence/quiet-hours.ts';
 import type { AccountSettings, NotifyTarget, QuietHours, Settings } from '../../core/settings.ts';
 import { Secret } from '../../core/text/secret.ts';
 import type { TrackerProfile } from '../../core/tracker-profile.ts';
+import { writtenAgents } from '../changed-settings.ts';
 import type { SettingRow } from './setting-table.ts';
 
 /** One effective setting, as `baton validate` prints it. */
@@ -27,6 +28,7 @@ const shownAs: Readonly<Record<string, (settings: Settings) => unknown>> = {
         { input, cached_input: cachedInput ?? input, output },
       ]),
     ),
+  agents: writtenAgents,
   'notify.quiet_hours': ({ notify }) => describeHours(notify.quietHours),
   'notify.targets': ({ notify }) => notify.targets.map(describeTarget),
   'polling.quiet_hours': ({ polling }) => describeHours(polling.quietHours),

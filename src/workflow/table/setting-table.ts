@@ -1,5 +1,5 @@
 import type { BackendProfile, ImpliedDefault } from '../../core/backend-profile.ts';
-import { agentKeys, limitKeys } from '../../core/settings/agent-keys.ts';
+import { agentKeys, agentsKey, limitKeys } from '../../core/settings/agent-keys.ts';
 import { jobKeys, pollingKeys, type TimedJob } from '../../core/settings/polling-keys.ts';
 import { reviewKeys } from '../../core/settings/review-keys.ts';
 import { notifyKeys, observabilityKeys, serverKeys, unsupportedKeys } from '../../core/settings/server-keys.ts';
@@ -19,6 +19,7 @@ const sections = {
   workspace: workspaceKeys,
   hooks: hookKeys,
   agent: agentKeys,
+  agents: agentsKey,
   limits: limitKeys,
   review: reviewKeys,
   notify: notifyKeys,

@@ -38,6 +38,8 @@ function wholeNumber(least: number, most = largest): z.ZodType<number> {
 const environmentName = /^[A-Za-z_][A-Za-z0-9_]*$/;
 /** The name is a key of the store, a word on the command line and a part of log lines. */
 const accountName = /^[A-Za-z0-9][A-Za-z0-9._@+-]{0,63}$/;
+/** A word on the command line and in a label. `default` is the agent of the section `agent`. */
+const agentName = /^(?!default$)[a-z0-9][a-z0-9._-]{0,39}$/;
 const largest = 999_999_999_999_999;
 const positive = wholeNumber(1);
 const natural = wholeNumber(0);
@@ -172,6 +174,11 @@ const types: { readonly [N in keyof SettingTypes]: Omit<SettingType<SettingTypes
     allowed: 'a map from state names to whole numbers above 0',
     allowedEntry: 'a state name that is not blank with a whole number above 0',
   },
+  names_by_state: {
+    schema: z.record(words, words),
+    allowed: 'a map from state names to names',
+    allowedEntry: 'a state name that is not blank with a name',
+  },
   quiet_hours: {
     schema: quietHours,
     allowed: 'two different times of day, such as `22:00-06:00`',
@@ -190,6 +197,12 @@ const types: { readonly [N in keyof SettingTypes]: Omit<SettingType<SettingTypes
     allowed: 'a list of accounts, such as `[{name: work, home: ~/work-login}]`',
     allowedEntry:
       'as in `{name: work, backend: command, env: {NAME: $VALUE}, home: ~/work}`, with a name of letters, digits and . _ @ + -',
+  },
+  agent_table: {
+    schema: z.record(z.string().regex(agentName), z.record(z.string(), z.unknown())),
+    allowed: 'a map from names to agents, such as `{opus: {backend: claude, model: opus}}`',
+    allowedEntry:
+      'as in `{backend: codex, model: gpt-5}`, under a name of small letters, digits and . _ - other than `default`',
   },
   price_table: {
     schema: z.record(words, price),

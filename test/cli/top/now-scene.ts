@@ -42,6 +42,7 @@ export function running(identifier: string, more: Partial<RunningRow> = {}): Run
     last_message: 'reads the tests',
     last_event_at: ago(1),
     usage: { ...noUsage, total_tokens: 14_200 },
+    agent: 'default',
     account: null,
     waits_for_person: false,
     warnings: [],

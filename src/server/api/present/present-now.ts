@@ -43,6 +43,7 @@ export function runningRow({ issue, usage, warnings, ...run }: RunningView): Run
     last_message: run.lastEvent?.summary ?? null,
     last_event_at: timeText(run.lastEvent?.at ?? null),
     usage: presentUsage(usage),
+    agent: run.agent,
     account: run.account,
     waits_for_person: run.isAsking,
     can_steer: run.canHear !== false,

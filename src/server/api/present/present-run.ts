@@ -18,6 +18,8 @@ export function presentRun(run: RunRecord): Run {
     retry_kind: run.retryKind,
     recovery: run.recovery ?? null,
     backend: run.backend,
+    agent: run.agent,
+    agent_reason: run.agentReason,
     account: run.account,
     host: run.host,
     pid: run.pid,
