@@ -116,6 +116,8 @@ describe.each(['command', 'rehearsal'] as const)('a change with %s as the agent'
     expect(told).toContain(words);
     expect(told).toContain('origin/main');
     expect(git(source, 'rev-list', '--count', 'main..baton/bat-2')).toBe('1');
+    const { diff } = await answer(place, 'pr', 'diff', 'BAT-2', '--since-round', '1');
+    expect(diff).toMatchObject({ includes_base: true, files: [{ path: 'README.md' }] });
 
     expect((await answer(place, 'pr', 'merge', 'BAT-2')).command).toMatchObject({ code: 'change_merged' });
     expect(git(source, 'show', 'main:README.md')).toBe('hello\nBAT-1\nBAT-2');

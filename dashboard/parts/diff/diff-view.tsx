@@ -28,12 +28,13 @@ export function DiffView({ path, changesWith, comments, folder = null }: DiffVie
   const { value, problem } = resource.value;
   if (value === null)
     return problem === null ? <EmptyLine isAsking>Loading the diff.</EmptyLine> : <ProblemLine problem={problem} />;
-  const { files, is_cut, why_none } = value;
+  const { files, is_cut, includes_base, why_none } = value;
   return (
     <div class="diff-view">
       {problem !== null && <ProblemLine problem={problem} />}
       <DiffSum diff={value} onReload={reload} />
       {is_cut && <p class="warning-line">Some changed files are not shown here. Open the workspace to see them.</p>}
+      {includes_base === true && <p class="warning-line">Changes of the base are shown too.</p>}
       {why_none === null && files.length === 0 && <EmptyLine>No changes.</EmptyLine>}
       {files.length > 0 && (
         // Another key where comments begin to be possible: the keys of a part are bound once.

@@ -154,6 +154,7 @@ export function diffText(diff: Diff, isStat: boolean, { stdout }: Pick<Surroundi
   const patch = diff.files
     .map((file) => file.patch ?? `${file.path}: not shown, because it is binary or too large\n`)
     .join('');
-  const note = diff.is_cut ? 'More files have changed; they are not shown.\n' : '';
-  return `${stdout.isTTY === true ? harmlessLines(patch) : patch}${note}`;
+  const cutNote = diff.is_cut ? 'More files have changed; they are not shown.\n' : '';
+  const baseNote = diff.includes_base === true ? 'Changes of the base are shown too.\n' : '';
+  return `${stdout.isTTY === true ? harmlessLines(patch) : patch}${cutNote}${baseNote}`;
 }

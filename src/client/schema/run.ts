@@ -122,6 +122,8 @@ export const diff = z.object({
   ),
   /** Some files are left out, because there are too many. */
   is_cut: z.boolean(),
+  /** Since an earlier round: changes of the base are in it too, because the earlier commit conflicts with the base. */
+  includes_base: z.boolean().optional(),
   /** Why there is no diff; null when there is one. */
   why_none: textOrNone,
 });

@@ -4,6 +4,8 @@ import type { Diff } from '../../client/schema/run.ts';
 import type { RunEvidence } from '../../core/run/run-evidence.ts';
 import type { RepositorySettings } from '../../core/settings.ts';
 import { shellArgument } from '../../core/text/shell-argument.ts';
+import { standIn } from '../../pulls/local/make-merge.ts';
+import { mergeTrees, withWorkbench } from '../../pulls/local/workbench.ts';
 import { lstatOrNull } from '../../workspace/file-system.ts';
 import type { Git, GitCall } from '../../workspace/git/git.ts';
 import { folderName, type GitPlaces } from '../../workspace/git/git-places.ts';
@@ -67,13 +69,41 @@ export function diffAgainst(
   return diffFrom(change, mergeBase, parts);
 }
 
-/** What changed between two commits. */
-export function diffBetween(
+/** An earlier commit of a change under review, and the base of the change. */
+export interface EarlierRound {
+  readonly earlier: string;
+  readonly base: string;
+}
+
+/**
+ * What changed in a change since an earlier round of it. Where it starts from another commit of the base by now, the
+ * earlier commit is brought there first, so that changes of the base are left out. If that gives conflicts,
+ * `includes_base` says that they are in it.
+ */
+export async function diffSince(
   change: Pick<PublishedWork, 'branch' | 'commit'>,
-  from: string,
+  { earlier, base }: EarlierRound,
   parts: PublishedParts,
 ): Promise<Diff | null> {
-  return diffFrom(change, async () => from, parts);
+  const { git, places, repo, signal } = parts;
+  const plainly = (): Promise<Diff | null> => diffFrom(change, async () => earlier, parts);
+  if (!repo.isLocal) return plainly();
+  const common = await findCommonDirectory(git, repo.location);
+  return withWorkbench({ git, scratch: places.scratch, common, signal }, async (bench) => {
+    const startOf = async (commit: string): Promise<string> =>
+      (await bench.ask(['merge-base', base, commit])).stdout.trim();
+    const [began, begins] = [await startOf(earlier), await startOf(change.commit)];
+    if (began === begins || begins === '') return plainly();
+    for (const commit of [earlier, begins]) await bench.refuseBomb(commit);
+    const brought = await mergeTrees(bench, begins, earlier);
+    if (brought === null || 'conflicts' in brought) {
+      const diff = await plainly();
+      return diff === null ? null : { ...diff, includes_base: true };
+    }
+    const from = await standIn(bench, brought.tree, []);
+    const diff = await diffFrom(change, async () => from, parts, [bench.objects]);
+    return diff === null ? null : { ...diff, base: earlier };
+  });
 }
 
 /** The commit that a diff begins at; null when there is none. */
@@ -83,11 +113,13 @@ async function diffFrom(
   published: Pick<PublishedWork, 'branch' | 'commit'>,
   findBase: FindBase,
   parts: PublishedParts,
+  more: readonly string[] = [],
 ): Promise<Diff | null> {
   const { git, places, repo, signal } = parts;
   const source = await objectsOf(repo, git, places);
   if (source === null) return null;
-  const { objectFormat, shallow, objects: borrowed } = source;
+  const { objectFormat, shallow } = source;
+  const borrowed = [...source.objects, ...more];
   await mkdir(places.scratch, { recursive: true });
   const folder = await mkdtemp(path.join(places.scratch, 'diff-'));
   try {

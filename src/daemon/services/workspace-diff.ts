@@ -9,7 +9,7 @@ import type { Checkout } from '../../workspace/git/checkout/checkout.ts';
 import type { Git } from '../../workspace/git/git.ts';
 import type { GitPlaces } from '../../workspace/git/git-places.ts';
 import { limitConcurrency } from '../../workspace/limit-concurrency.ts';
-import { diffAgainst, diffBetween, diffPublished, publishedIn, wherePublished } from './diff-published.ts';
+import { diffAgainst, diffPublished, diffSince, publishedIn, wherePublished } from './diff-published.ts';
 import { diffWorkspace, noDiff } from './diff-workspace.ts';
 
 export interface WorkspaceDiffParts {
@@ -69,13 +69,15 @@ export function createPullDiff(parts: PublishedDiffParts): ApiPulls['diff'] {
   return async ({ branch, headCommit: commit, baseCommit }, since) => {
     const repo = parts.repo();
     if (repo === null) return noDiff(wherePulls);
-    const from = since?.headCommit ?? baseCommit;
-    const diff = since === null ? diffAgainst : diffBetween;
-    return inTurn(
-      `${from} ${commit}`,
-      async (signal) =>
-        (await diff({ branch, commit }, from, { git, places, repo, signal })) ?? noDiff(wherePublished(branch, repo)),
-    );
+    const change = { branch, commit };
+    return inTurn(`${since?.headCommit ?? ''} ${baseCommit} ${commit}`, async (signal) => {
+      const reading = { git, places, repo, signal };
+      const diff =
+        since === null
+          ? await diffAgainst(change, baseCommit, reading)
+          : await diffSince(change, { earlier: since.headCommit, base: baseCommit }, reading);
+      return diff ?? noDiff(wherePublished(branch, repo));
+    });
   };
 }
 

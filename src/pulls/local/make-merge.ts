@@ -75,16 +75,19 @@ async function rebase(bench: Workbench, plan: MergePlan): Promise<Made> {
 async function replay(bench: Workbench, commit: string, onto: string, plan: MergePlan): Promise<Made> {
   const original = readCommit(await bench.run(['cat-file', 'commit', commit]));
   const tree = (await bench.run(['rev-parse', `${onto}^{tree}`])).trim();
-  const standIn = 'Baton <baton@localhost.invalid> 0 +0000';
-  const parents = original.parents;
-  const stand = { tree, parents, author: standIn, committer: standIn, encoding: null, message: '' };
-  const merged = await mergeTrees(bench, await writeCommit(bench, stand), commit);
+  const merged = await mergeTrees(bench, await standIn(bench, tree, original.parents), commit);
   if (merged === null) return { refusal: { code: 'unrelated' } };
   if ('conflicts' in merged) return { refusal: { code: 'conflict', files: merged.conflicts } };
   if (merged.tree === tree) return { commit: onto };
   const { author, encoding, message } = original;
   const text = { tree: merged.tree, parents: [onto], author, committer: signature(plan), encoding, message };
   return { commit: await writeCommit(bench, text) };
+}
+
+/** A commit of no further use, for git commands that take no tree. */
+export function standIn(bench: Workbench, tree: string, parents: readonly string[]): Promise<string> {
+  const by = 'Baton <baton@localhost.invalid> 0 +0000';
+  return writeCommit(bench, { tree, parents, author: by, committer: by, encoding: null, message: '' });
 }
 
 /** A commit; texts have one character per byte. */

@@ -13,6 +13,8 @@ import { refuseTreeBomb } from '../../workspace/git/shadow/refuse-tree-bomb.ts';
  * not isolated may have written them.
  */
 export interface Workbench {
+  /** The directory of its own objects. */
+  readonly objects: string;
   ask(args: readonly string[], options?: WorkbenchCall): Promise<GitAnswer>;
   run(args: readonly string[], options?: WorkbenchCall): Promise<string>;
   /** Rejects when a commit of an agent has more files than any work tree. */
@@ -49,6 +51,7 @@ export async function withWorkbench<T>(parts: WorkbenchParts, use: (bench: Workb
     if (source.shallow.length > 0) await writeFile(path.join(folder, 'shallow'), `${source.shallow.join('\n')}\n`);
     const call = { gitDir: folder, borrowed: objects, timeoutMs: callMs, settings: ['core.fsync=none'], signal };
     return await use({
+      objects: path.join(folder, 'objects'),
       ask: (args, options) => git.ask({ ...call, ...options, args }),
       run: (args, options) => git.run({ ...call, ...options, args }),
       refuseBomb: (commit) => refuseTreeBomb(git, call, commit),
