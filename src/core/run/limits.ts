@@ -73,13 +73,13 @@ export function isDayLimit({ limit }: LimitFinding): boolean {
   return limit === 'tokens_per_day' || limit === 'usd_per_day';
 }
 
-/** Why work stops at a reached limit, ending with the command that grants a new allowance. */
+/** Why work stops at a reached limit: the setting that raises a limit of the day, and the command that grants a new allowance. */
 export function limitHold(
   finding: LimitFinding,
   identifier: string,
 ): { readonly code: 'limit_reached'; readonly reason: string } {
   const reason = isDayLimit(finding)
-    ? `The limit of the day is reached: ${finding.text}. Work continues at 00:00 UTC. To continue now with another allowance: baton resume`
+    ? `The limit of the day is reached: ${finding.text}. Work continues at 00:00 UTC. To allow more for good: raise limits.${finding.limit} in the workflow file. To continue now with another allowance: baton resume`
     : `A limit is reached: ${finding.text}. To continue with a new allowance: ${retryCommand(identifier)}`;
   return { code: 'limit_reached', reason };
 }

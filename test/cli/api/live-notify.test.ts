@@ -49,7 +49,13 @@ describe('notifications of a running daemon', liveTest, () => {
     expect(told(place)).toHaveLength(2);
     expect((await baton(place, 'ask', 'answer', 'BAT-1', 'red')).code).toBe(0);
     await soon(() => expect(told(place)).toHaveLength(3));
-    const limit = { event: 'limit_reached', issue: null, code: 'tokens_per_day', actions: ['baton resume'] };
+    const limit = {
+      event: 'limit_reached',
+      issue: null,
+      code: 'tokens_per_day',
+      reason: expect.stringMatching(/\braise limits\.tokens_per_day\b/),
+      actions: ['baton resume'],
+    };
     expect(told(place).at(-1)).toMatchObject(limit);
     // The run goes on with its answer, and spends it all again.
     expect((await baton(place, 'resume')).code).toBe(0);
