@@ -9,7 +9,7 @@ import { memory, openTools } from '../tools/open-tools.ts';
 import { commit, git, scratchCheckouts, scratchRepository } from '../workspace/git/scratch-repository.ts';
 import { makeRepository, requestFor, salvageScene, savedBy, write } from '../workspace/salvage/salvage-scene.ts';
 import { scratchFolder } from '../workspace/scratch-folder.ts';
-import { treeBomb } from './tree-bomb.ts';
+import { hiddenTreeBomb, treeBomb } from './tree-bomb.ts';
 
 it.each([
   ['many comments', 'x', toolBounds.commentsPerRun],
@@ -37,24 +37,31 @@ it('refused questions of a run are one line in the log', async () => {
   expect(stage.logger.lines.filter(({ event }) => event === 'question_refused')).toHaveLength(1);
 });
 
-it('a branch with a tree bomb is not published', async () => {
+const commitsOf = (count: number): string =>
+  `for i in $(seq ${count}); do echo "commit refs/heads/baton/t-1
+committer A <a@b> $i +0000
+data 1
+x"; done | git fast-import --quiet --force`;
+
+it.each([
+  ['in its last commit', treeBomb, 'too_many_files'],
+  ['in a commit that the next one takes back', hiddenTreeBomb, 'too_many_files'],
+  ['of more commits than any work has', commitsOf(1_001), 'too_many_commits'],
+])('a branch with a bomb %s is not published', async (_name, script, code) => {
   const folder = scratchFolder();
   const source = scratchRepository(path.join(folder, 'source'));
   const { checkouts, workspace } = scratchCheckouts(folder, source, {});
   const place = workspace('T-1');
   await checkouts.make({ workspace: place, branch: 'baton/t-1' });
   commit(place, { 'a.txt': '1\n' });
-  execFileSync('sh', ['-c', treeBomb], {
-    cwd: place,
-    env: {
-      ...process.env,
-      GIT_AUTHOR_NAME: 'A',
-      GIT_AUTHOR_EMAIL: 'a@b',
-      GIT_COMMITTER_NAME: 'A',
-      GIT_COMMITTER_EMAIL: 'a@b',
-    },
-  });
-  expect(await checkouts.publish(place)).toMatchObject({ outcome: 'refused', code: 'too_many_files' });
+  const identity = {
+    GIT_AUTHOR_NAME: 'A',
+    GIT_AUTHOR_EMAIL: 'a@b',
+    GIT_COMMITTER_NAME: 'A',
+    GIT_COMMITTER_EMAIL: 'a@b',
+  };
+  execFileSync('sh', ['-c', script], { cwd: place, env: { ...process.env, ...identity } });
+  expect(await checkouts.publish(place)).toMatchObject({ outcome: 'refused', code });
   expect(git(source, 'branch', '--list', 'baton/*')).toBe('');
 });
 

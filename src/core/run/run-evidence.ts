@@ -67,6 +67,7 @@ export type PublicationRefusal =
   // of the way
   | 'commits_unusable'
   | 'too_many_files'
+  | 'too_many_commits'
   | 'not_moved'
   | 'failed';
 

@@ -152,23 +152,34 @@ async function bring(
     return { before, objection: { code: 'branch_deleted', reason: `${branch} was deleted in the repository` } };
   }
   const objection =
-    (await whyTooLarge(agents, commit, checkout, parts)) ??
+    (await whyTooLarge(agents, commit, checkout, common, parts)) ??
     (await copyObjects(agents, commit, common, parts)) ??
     (await whyNot(checkout, commit, before, common, parts)) ??
     (await moveBranch({ branch, commit, current: before, common }, parts));
   return { before, objection };
 }
 
-/** A tree bomb in the person's repository would hang every program that reads the branch. */
+/** More new commits than this are no work on one issue. */
+const mostNewCommits = 1_000;
+
+/**
+ * A tree bomb in the person's repository would hang every program that reads it, also one that a later commit of the branch
+ * removed again. So every commit that is new to the repository is examined.
+ */
 async function whyTooLarge(
   { objects }: GitDirectory,
   commit: string,
-  { branch, shadow, borrowed }: CheckoutRecord,
+  { branch, borrowed }: CheckoutRecord,
+  common: string,
   { git }: PublishParts,
 ): Promise<Objection | null> {
-  const call = { gitDir: shadow, borrowed: [...new Set([...objects, ...borrowed])], timeoutMs: governingMs };
+  const call = { gitDir: common, borrowed: [...new Set([...objects, ...borrowed])], timeoutMs: governingMs };
   try {
-    await refuseTreeBomb(git, call, commit);
+    const args = ['rev-list', `--max-count=${mostNewCommits + 1}`, '--format=%T', commit, '--not', '--all', '--'];
+    const lines = (await git.run({ ...call, args })).split('\n').filter((line) => /^[0-9a-f]+$/.test(line));
+    if (lines.length > mostNewCommits)
+      return { code: 'too_many_commits', reason: `${branch} has more than ${mostNewCommits} new commits` };
+    for (const tree of new Set(lines)) await refuseTreeBomb(git, call, tree);
     return null;
   } catch (error) {
     return { code: 'too_many_files', reason: `Baton cannot list the files of ${branch}: ${reasonOf(error)}` };
