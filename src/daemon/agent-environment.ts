@@ -1,7 +1,7 @@
 import type { BackendProfile } from '../core/backend-profile.ts';
 import type { Settings } from '../core/settings.ts';
 import { harmlessLine } from '../core/text/harmless-line.ts';
-import { childEnvironment, proxyPassword, usualVariables } from '../process/child-environment.ts';
+import { childEnvironment, usualVariables } from '../process/child-environment.ts';
 
 /** Which environment variables an agent gets: names and patterns such as `LC_*`, never values. */
 export interface AgentEnvironment {
@@ -66,22 +66,4 @@ export function agentEnvironmentText(environment: AgentEnvironment): string {
   const width = Math.max(...rows.map(([what]) => what.length));
   const lines = rows.map(([what, names]) => `  ${what.padEnd(width)}  ${names.map(harmlessLine).join(' ') || '-'}\n`);
   return `\nEnvironment variables that an agent gets (names only)\n${lines.join('')}\n`;
-}
-
-/**
- * The name of a variable that probably contains a secret: `OPENAI_API_KEY`, `CODEX_ACCESS_TOKEN`, `CLIENT_SECRET`,
- * `PGPASSWORD`.
- */
-const nameOfSecret = /(?:^|_)(?:KEY|TOKEN|SECRET)$|PASSWORD/i;
-
-/**
- * The secrets among variables, whatever their source: none may appear in a text. Of a proxy it is the password. Values shorter than
- * eight characters are ignored (`core/text/redact.ts`), because they would match in any text.
- */
-export function secretsAmong(environment: Readonly<Record<string, string | undefined>>): string[] {
-  return Object.entries(environment).flatMap(([name, value = '']) => {
-    const password = proxyPassword(name, value);
-    if (password !== null) return [password];
-    return nameOfSecret.test(name) ? [value] : [];
-  });
 }

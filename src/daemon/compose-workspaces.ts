@@ -1,6 +1,8 @@
 import type { Clock } from '../clock/clock.ts';
 import type { Logger } from '../core/logger.ts';
 import type { Settings } from '../core/settings.ts';
+import { createRedactor, secretsIn } from '../core/text/redact.ts';
+import { secretsAmong } from '../process/child-environment.ts';
 import type { ProcessDeps } from '../process/start-child.ts';
 import { createCheckouts } from '../workspace/git/checkout/checkouts.ts';
 import { readSource } from '../workspace/git/source/read-source.ts';
@@ -61,6 +63,7 @@ export function composeWorkspaces(parts: WorkspaceComposition): ComposedWorkspac
       hooks,
       isolate: parts.isolationFor(settings),
       secretEnvironment,
+      redactor: createRedactor([...secretsIn(settings), ...secretsAmong(parts.daemonEnv)]),
       resources,
       restoreCommand: (name) => restoreCommand(name, { workflowPath, stateDir }),
     });

@@ -2,6 +2,7 @@ import type { Logger } from '../core/logger.ts';
 import type { PullRequest } from '../core/pull/pull-request.ts';
 import type { Settings } from '../core/settings.ts';
 import { createRedactor, secretsIn } from '../core/text/redact.ts';
+import { secretsAmong } from '../process/child-environment.ts';
 import { planChecks, runWaitingChecks, SkippedChecks } from '../pulls/checks/run-checks.ts';
 import { pullHosts } from '../pulls/hosts.ts';
 import type { PullRequests } from '../pulls/pull-requests.ts';
@@ -31,7 +32,7 @@ export function pullsMaker({
   };
 }
 
-export interface ChecksMakerParts extends Omit<ScriptParts, 'secretEnvironment'> {
+export interface ChecksMakerParts extends Omit<ScriptParts, 'secretEnvironment' | 'redactor'> {
   readonly project: string;
   readonly store: Store;
   readonly resources: WorkspaceResources;
@@ -52,8 +53,9 @@ export function checksMaker({ resources, isolationFor, ...parts }: ChecksMakerPa
     }));
     const { git, places } = resources;
     const setup = workspace.setup === null ? null : { script: workspace.setup, timeoutMs: hooks.timeoutMs };
-    const redactor = createRedactor(secretsIn(settings));
-    const checks = { ...parts, git, places, repo: workspace.repo, wanted, setup, secretEnvironment, redactor, signal };
+    const redactor = createRedactor([...secretsIn(settings), ...secretsAmong(parts.daemonEnv)]);
+    const own = { wanted, setup, secretEnvironment, redactor, signal };
+    const checks = { ...parts, git, places, repo: workspace.repo, ...own };
     for (const pull of pulls) await planChecks(checks, pull);
     await skipped.plan(checks, pulls);
     await runWaitingChecks({ ...checks, isolate: isolationFor(settings) });

@@ -42,7 +42,7 @@ export function childEnvironment(rules: ChildEnvironmentRules): ChildEnvironment
 const userOfProxy = /^(?<scheme>(?:[a-z\d+.-]+:\/\/)?)[^/:@]*:?(?<password>[^/]*)@/i;
 
 /** The password of a proxy, as the variable has it; null for any other variable. */
-export function proxyPassword(name: string, value: string): string | null {
+function proxyPassword(name: string, value: string): string | null {
   return (isProxy(name) && userOfProxy.exec(value)?.groups?.password) || null;
 }
 
@@ -61,4 +61,22 @@ function withoutPassword(name: string, value: string | undefined): string | unde
 
 function matchesAny(name: string, patterns: readonly string[]): boolean {
   return patterns.some((pattern) => (pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern));
+}
+
+/**
+ * The name of a variable that probably contains a secret: `OPENAI_API_KEY`, `CODEX_ACCESS_TOKEN`, `CLIENT_SECRET`,
+ * `PGPASSWORD`.
+ */
+const nameOfSecret = /(?:^|_)(?:KEY|TOKEN|SECRET)$|PASSWORD/i;
+
+/**
+ * The secrets among variables, whatever their source: none may appear in a text. Of a proxy it is the password. Values shorter than
+ * eight characters are ignored (`core/text/redact.ts`), because they would match in any text.
+ */
+export function secretsAmong(environment: Readonly<Record<string, string | undefined>>): string[] {
+  return Object.entries(environment).flatMap(([name, value = '']) => {
+    const password = proxyPassword(name, value);
+    if (password !== null) return [password];
+    return nameOfSecret.test(name) ? [value] : [];
+  });
 }

@@ -12,7 +12,7 @@ import type { GitEvidence } from '../core/run/run-evidence.ts';
 import { stopOutcome } from '../core/run/stop-outcome.ts';
 import type { AccountSettings, Settings } from '../core/settings.ts';
 import { countText, usdText } from '../core/text/amount-text.ts';
-import { harmlessLine } from '../core/text/harmless-line.ts';
+import { harmlessLine, variableValue } from '../core/text/harmless-line.ts';
 import { createRedactor, secretsIn } from '../core/text/redact.ts';
 import type { ToolHost, ToolSet } from '../core/tool-set.ts';
 import type { Workspace, WorkspaceFacts, Workspaces, WorkspaceVisit } from '../workspace/workspace.ts';
@@ -311,8 +311,8 @@ function startSession({ request, signal }: RunParts, agent: Agent, start: Sessio
     writableRoots: workspace.gitDir === null ? [] : [workspace.gitDir],
     title: harmlessLine(`${issue.identifier}: ${issue.title}`),
     env: {
-      BATON_ISSUE_ID: issue.id,
-      BATON_ISSUE_IDENTIFIER: issue.identifier,
+      BATON_ISSUE_ID: variableValue(issue.id),
+      BATON_ISSUE_IDENTIFIER: variableValue(issue.identifier),
       BATON_WORKSPACE: workspace.path,
       ...(attempt === null ? {} : { BATON_ATTEMPT: String(attempt) }),
       ...(retryKind === null ? {} : { BATON_RETRY_KIND: retryKind }),

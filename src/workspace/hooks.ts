@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { BatonError } from '../core/baton-error.ts';
-import { harmlessLine } from '../core/text/harmless-line.ts';
+import { variableValue } from '../core/text/harmless-line.ts';
 import { childEnvironment, usualVariables } from '../process/child-environment.ts';
 import type { IsolationPlan } from '../process/isolation/isolation-plan.ts';
 import { type RunRequest, type RunResult, runToEnd } from '../process/run-to-end.ts';
@@ -12,9 +12,6 @@ export type HookName = 'after_create' | 'before_run' | 'after_run' | 'before_rem
 
 /** How much of a failed hook's output an error carries. */
 const longestOutput = 2_048;
-
-/** How many characters of an issue's text a hook gets in one variable: with much longer ones it could not start. */
-const longestValue = 4_096;
 
 interface HookPlace {
   readonly path: string;
@@ -97,13 +94,13 @@ function variablesOf(path: string, visit: RemovalVisit): Record<string, string> 
 /** An issue as a script of the workflow sees it. */
 export function issueVariables({ id, identifier, title }: RemovalVisit['issue']): Record<string, string> {
   return {
-    BATON_ISSUE_ID: asValue(id),
-    BATON_ISSUE_IDENTIFIER: asValue(identifier),
-    BATON_ISSUE_TITLE: asValue(harmlessLine(title)),
+    BATON_ISSUE_ID: variableValue(id),
+    BATON_ISSUE_IDENTIFIER: variableValue(identifier),
+    BATON_ISSUE_TITLE: variableValue(title),
   };
 }
 
-export type ScriptParts = ProcessDeps & Pick<WorkspaceParts, 'daemonEnv' | 'secretEnvironment'>;
+export type ScriptParts = ProcessDeps & Pick<WorkspaceParts, 'daemonEnv' | 'secretEnvironment' | 'redactor'>;
 
 export interface Script extends Pick<RunRequest, 'runId' | 'timeoutMs' | 'signal' | 'maxOutputBytes'> {
   readonly script: string;
@@ -113,10 +110,13 @@ export interface Script extends Pick<RunRequest, 'runId' | 'timeoutMs' | 'signal
   readonly isolation: IsolationPlan | null;
 }
 
-/** Runs a script of the workflow to its end as `sh -lc`, without the secrets of trackers, and ends what it started. */
-export function runScript({ script, path, env, ...rest }: Script, parts: ScriptParts): Promise<RunResult> {
-  const { daemonEnv: from, secretEnvironment: deny } = parts;
-  return runToEnd(
+/**
+ * Runs a script of the workflow to its end as `sh -lc`, without the secrets of trackers, and ends what it started. It may run
+ * what an agent wrote, so its output is kept without the secrets that Baton knows.
+ */
+export async function runScript({ script, path, env, ...rest }: Script, parts: ScriptParts): Promise<RunResult> {
+  const { daemonEnv: from, secretEnvironment: deny, redactor } = parts;
+  const result = await runToEnd(
     {
       ...rest,
       command: 'sh',
@@ -126,11 +126,7 @@ export function runScript({ script, path, env, ...rest }: Script, parts: ScriptP
     },
     parts,
   );
-}
-
-/** Issue text as the value of a variable: without NUL and short, because Linux allows at most 128 KiB with the name. */
-function asValue(text: string): string {
-  return text.replaceAll('\0', '').slice(0, longestValue);
+  return redactor?.redact(result) ?? result;
 }
 
 /** A login shell reads the user's profile, which may export a tracker secret again; this unsets it before the hook. */

@@ -1,5 +1,6 @@
 import type { Logger } from '../core/logger.ts';
 import type { HookSettings, WorkspaceSettings } from '../core/settings.ts';
+import type { Redactor } from '../core/text/redact.ts';
 import type { IsolationPlan } from '../process/isolation/isolation-plan.ts';
 import type { IsolationPlace } from '../process/isolation/plan-isolation.ts';
 import type { ProcessDeps } from '../process/start-child.ts';
@@ -17,6 +18,8 @@ export interface LocalWorkspaceParts extends ProcessDeps {
   readonly daemonEnv: Readonly<Record<string, string | undefined>>;
   /** Names of variables that hold tracker secrets; no hook sees them. */
   readonly secretEnvironment: readonly string[];
+  /** Removes secrets from what hooks print; absent: it knows none. */
+  readonly redactor?: Redactor;
   /** What hooks see of the machine's files; absent: what the user sees. */
   readonly isolate?: (place: IsolationPlace) => IsolationPlan | null;
   readonly resources: WorkspaceResources;

@@ -87,7 +87,7 @@ function surroundingsIn(place: Place, more: Partial<Surroundings> = {}) {
     timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone,
     uid: process.getuid?.() ?? null,
     hostName: hostname(),
-    userName: userInfo().username,
+    userName: userName(),
     // Nothing comes from it, and no person is there.
     stdin: Object.assign(Readable.from([]), { isTTY: false }) as unknown as NodeJS.ReadStream,
     stdout: output('stdout'),
@@ -111,4 +111,13 @@ function surroundingsIn(place: Place, more: Partial<Surroundings> = {}) {
 function agentProgram(backend: string): URL {
   const program = builtProgram('cli/main');
   return new URL(`../agent/${backend}/program${path.extname(program)}`, pathToFileURL(program));
+}
+
+/** The ordinary user of the attacks has no name. */
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return 'somebody';
+  }
 }

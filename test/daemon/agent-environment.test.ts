@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { secretsAmong } from '../../src/daemon/agent-environment.ts';
+import { secretsAmong } from '../../src/process/child-environment.ts';
 
 // @conforms tools.40
 it.each([

@@ -1,7 +1,15 @@
-import { expect, it } from 'vitest';
-import { secretsAmong } from '../../src/daemon/agent-environment.ts';
-import { childEnvironment, usualVariables } from '../../src/process/child-environment.ts';
+// @module-tag full
+import { expect, it, onTestFinished } from 'vitest';
+import { systemClock } from '../../src/clock/system-clock.ts';
+import { createAgent } from '../../src/daemon/adapters.ts';
+import type { Surroundings } from '../../src/daemon/surroundings.ts';
+import { childEnvironment, secretsAmong, usualVariables } from '../../src/process/child-environment.ts';
 import { resolveStoreUrl } from '../../src/workflow/resolve/resolve-store.ts';
+import { batonHere } from '../cli/baton-here.ts';
+import { boardWorkflow } from '../cli/live-daemon.ts';
+import { Place, startBaton } from '../cli/run-baton.ts';
+import { settings } from '../fake/settings.ts';
+import { until } from '../process/real-children.ts';
 
 const proxies = {
   HTTPS_PROXY: 'http://ann:hunter2hunter2@proxy.example:3128/',
@@ -36,4 +44,35 @@ it.each([
   const env = { BATON_DATABASE_URL: url };
   resolveStoreUrl(null, { env } as unknown as Parameters<typeof resolveStoreUrl>[1], ({ code }) => found.push(code));
   expect(found).toEqual(codes);
+});
+
+it('baton doctor and baton start warn about a store on another machine without TLS, and show no password', async () => {
+  using place = new Place({ BATON_DATABASE_URL: 'postgres://baton:hunter2hunter2@database.invalid/baton' });
+  place.write('WORKFLOW.md', boardWorkflow());
+  const doctor = await batonHere(place, 'doctor', 'WORKFLOW.md', '--json');
+  expect(JSON.parse(doctor.stdout).findings).toContainEqual(
+    expect.objectContaining({ check: 'workflow_file', status: 'warning', code: 'insecure_store' }),
+  );
+  const daemon = startBaton(place, 'start');
+  onTestFinished(() => void daemon.child.kill('SIGKILL'));
+  await until(() => daemon.stderr().includes('"insecure_store"'), 'the daemon warns');
+  daemon.child.kill('SIGTERM');
+  await daemon.ended;
+  for (const text of [doctor.stdout, doctor.stderr, daemon.stdout(), daemon.stderr()])
+    expect(text).not.toContain('hunter2');
+});
+
+it('an agent that prints the key of a service that is not the tracker of its file is not quoted', async () => {
+  const given = { LINEAR_API_KEY: 'lin_api_SUPERSECRET', HTTPS_PROXY: proxies.HTTPS_PROXY };
+  const place = { env: given, homeDir: '/nowhere', agentProgram: () => new URL('file:///nowhere') };
+  const deps = { clock: systemClock, containment: 'marker_sweep', daemonId: 'd', daemonEnv: given } as const;
+  const [account] = settings().agent.accounts;
+  const agent = createAgent(
+    settings(),
+    account ?? expect.fail('there is one'),
+    deps,
+    () => null,
+    place as unknown as Surroundings,
+  );
+  expect(agent.secrets).toEqual(expect.arrayContaining(['lin_api_SUPERSECRET', 'hunter2hunter2']));
 });

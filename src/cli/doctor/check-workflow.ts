@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { systemChance } from '../../clock/system-chance.ts';
 import { systemClock } from '../../clock/system-clock.ts';
-import { type Finding, failed, failedBy, passed } from '../../core/finding.ts';
+import { type Finding, failed, failedBy, passed, warned } from '../../core/finding.ts';
 import type { Settings } from '../../core/settings.ts';
 import { agentVariables, findBackend, findTracker, hostOf, workflowContext } from '../../daemon/adapters.ts';
 import { commandPaths, type Isolate, isolationOfAgent, openIsolation } from '../../daemon/compose-isolation.ts';
@@ -29,8 +29,10 @@ export async function checkWorkflow(workflow: string, surroundings: Surroundings
     return [failed('workflow_file', message, nextStep, { code: 'unusable', path: file, problems: errors })];
   }
   const { workspace, agent } = loaded.settings;
+  const warnings = problems.filter(({ severity }) => severity === 'warning');
   return [
     passed('workflow_file', file),
+    ...warnings.map(({ code, message, key }) => warned('workflow_file', message, nextStep, { code, path: file, key })),
     await checkWorkspaceRoot(workspace),
     await checkFolder('state_folder', stateFolder(file, undefined, surroundings), workspace.minFreeDiskMb),
     ...(await checkRepository(loaded, surroundings)),

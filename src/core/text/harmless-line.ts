@@ -22,6 +22,14 @@ export function harmlessLine(text: string): string {
   return harmlessText(text.replace(/\s+/gu, ' ').trim());
 }
 
+/** How many characters a variable gets: Linux allows at most 128 KiB with the name. */
+const longestValue = 4_096;
+
+/** Foreign text as the value of an environment variable. */
+export function variableValue(text: string): string {
+  return harmlessLine(text).slice(0, longestValue);
+}
+
 /** Controls, formats, half pairs, other ends of lines, and what a font may leave out (`Default_Ignorable_Code_Point`). */
 const suspicious = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{DI}]/gu;
 

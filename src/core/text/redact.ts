@@ -17,6 +17,8 @@ export interface Redactor {
 /** A secret of fewer characters is left alone: it would be found in any text. */
 const shortest = 8;
 const shown = '[secret]';
+/** Shorter parts of an address are words, such as `services`. */
+const longPart = 20;
 /** Deeper than anything an agent means to say; deeper values cannot be searched for secrets, so they are not shown. */
 const deepest = 100;
 const tooDeep = '[too deep]';
@@ -49,8 +51,18 @@ function needlesOf(secrets: Iterable<string>): readonly string[] {
   const forms = [...secrets].flatMap((secret) => [
     ...[secret.trim(), JSON.stringify(secret.trim()).slice(1, -1)],
     ...secret.split(/\r?\n/).map((line) => line.trim()),
+    ...partsOfAddress(secret.trim()),
   ]);
   return [...new Set(forms)].filter(({ length }) => length >= shortest).sort((a, b) => b.length - a.length);
+}
+
+/** The parts of a secret address that are secret by themselves: its password, and long parts of its path and its query. */
+function partsOfAddress(secret: string): readonly string[] {
+  const url = /^[a-z][a-z\d+.-]*:\/\//i.test(secret) ? URL.parse(secret) : null;
+  if (url === null) return [];
+  const { password, pathname, searchParams } = url;
+  const parts = [...pathname.split('/'), ...searchParams.values()].filter(({ length }) => length >= longPart);
+  return [password, ...parts];
 }
 
 function withoutSecret(text: string, secret: string): string {

@@ -5,7 +5,6 @@ import type { Clock } from '../../clock/clock.ts';
 import type { Logger } from '../../core/logger.ts';
 import type { Check, CheckResult, PullRequest } from '../../core/pull/pull-request.ts';
 import type { RepositorySettings } from '../../core/settings.ts';
-import type { Redactor } from '../../core/text/redact.ts';
 import type { IsolationPlan } from '../../process/isolation/isolation-plan.ts';
 import type { IsolationPlace } from '../../process/isolation/plan-isolation.ts';
 import type { Store } from '../../store/store.ts';
@@ -36,8 +35,6 @@ export interface CheckParts extends ScriptParts {
   readonly places: GitPlaces;
   /** What a check sees of the machine; absent: what the user sees. */
   readonly isolate?: (place: IsolationPlace) => IsolationPlan | null;
-  /** Removes secrets from outputs before they are stored. */
-  readonly redactor: Redactor;
   readonly logger: Logger;
   readonly signal: AbortSignal;
 }
@@ -119,8 +116,7 @@ export async function runWaitingChecks(parts: CheckParts): Promise<readonly Ende
     if (pull === null) break;
     const note = async (check: WaitingCheck, end: Omit<CheckEnd, 'at'>): Promise<void> => {
       const { commit, name } = check;
-      const output = parts.redactor.redact(end.output);
-      await store.checks.end(pull, commit, name, { ...end, output, at: parts.clock.now() });
+      await store.checks.end(pull, commit, name, { ...end, at: parts.clock.now() });
       ended.push({ pull, check: { commit, name, result: end.result } });
       const code = end.result === 'skipped' ? 'check_not_run' : 'check_ended';
       const { issueId: issue_id, identifier: issue_identifier, number } = pull;
