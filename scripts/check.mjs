@@ -1,7 +1,8 @@
 // Every check of the project.
 //
 //   npm test                      the static checks and the quick tests: what to run before every commit
-//   npm run test:all              the static checks and all tests; with `-- --record` their durations are recorded
+//   npm run test:all              the static checks, all tests, and the attacks in every way (attack-ways.mjs); with
+//                                 `-- --record` the durations of the tests are recorded
 //   npm run test:rest             the tests of the full tier that `npm test` leaves out; CI runs both
 //   npm test -- lint types        only the checks that are named
 //
@@ -11,6 +12,7 @@ import { spawn } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { attackWays } from './attack-ways.mjs';
 
 const root = path.resolve(import.meta.dirname, '..');
 const tool = (file) => [process.execPath, path.join(root, 'node_modules', file)];
@@ -34,11 +36,12 @@ const checks = {
   quick: () => tests('quick', []),
   rest: () => tests('rest', []),
   all: () => tests('all', []),
+  attacks,
 };
 
-const args = process.argv.slice(2);
-const isRecording = args.includes('--record');
-const wanted = args.filter((name) => name !== '--record');
+const given = process.argv.slice(2);
+const isRecording = given.includes('--record');
+const wanted = given.filter((name) => name !== '--record');
 const unknown = wanted.filter((name) => !(name in checks));
 if (unknown.length > 0) {
   console.error(`no check named ${unknown.join(', ')}; there are: ${Object.keys(checks).join(', ')}`);
@@ -71,16 +74,28 @@ async function command([file, ...rest]) {
   return { passed: 0, failed: 1, skipped: 0 };
 }
 
-async function tests(tier, filters) {
+/** The attacks once more in each way that this machine can go; the others count as skipped, with the reason. */
+async function attacks() {
+  const sum = { passed: 0, failed: 0, skipped: 0 };
+  for (const { name, reason, prepare } of attackWays) {
+    if (reason !== null) console.log(`       attacks ${name}: ${reason}`);
+    const result = reason === null ? await tests('all', ['test/security'], prepare) : { skipped: 1 };
+    if (reason === null) console.log(`${result.failed === 0 ? 'ok    ' : 'FAILED'} attacks ${name}`);
+    for (const key of Object.keys(sum)) sum[key] += result[key] ?? 0;
+  }
+  return sum;
+}
+
+async function tests(tier, filters, prepare = here) {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'baton-check-'));
-  const counts = path.join(folder, 'counts.json');
-  const [file, ...front] = tool('vitest/vitest.mjs');
+  const [, vitest] = tool('vitest/vitest.mjs');
   const reporters = ['--reporter=default', `--reporter=${path.join(root, 'test', 'summary-reporter.ts')}`];
   const wantedTags = tagsFilter[tier] === null ? [] : ['--tags-filter', tagsFilter[tier]];
-  const env = { ...process.env, BATON_TEST_TIER: tier, BATON_TEST_COUNTS: counts };
-  if (isRecording) env.BATON_TEST_RECORD = '1';
+  const request = { root, args: [vitest, 'run', ...filters, ...wantedTags, ...reporters] };
+  const { file, args, env, counts } = prepare(folder, request);
+  const own = { BATON_TEST_TIER: tier, BATON_TEST_COUNTS: counts, ...(isRecording ? { BATON_TEST_RECORD: '1' } : {}) };
   const stdio = ['ignore', 'inherit', 'inherit'];
-  const { code } = await runProgram(file, [...front, 'run', ...filters, ...wantedTags, ...reporters], { stdio, env });
+  const { code } = await runProgram(file, args, { stdio, env: { ...env, ...own } });
   try {
     const { passed, failed, skipped } = JSON.parse(fs.readFileSync(counts, 'utf8'));
     // A file that does not load, or an unhandled rejection, fails the run without failing a test.
@@ -89,8 +104,13 @@ async function tests(tier, filters) {
     console.error(`the tests left no counts: ${error.message}`);
     return { passed: 0, failed: 1, skipped: 0 };
   } finally {
-    fs.rmSync(folder, { recursive: true, force: true });
+    for (const each of [folder, counts]) fs.rmSync(each, { recursive: true, force: true });
   }
+}
+
+/** As the user who started it, in the repository. */
+function here(folder, { args }) {
+  return { file: process.execPath, args, env: process.env, counts: path.join(folder, 'counts.json') };
 }
 
 function runProgram(file, rest, options) {

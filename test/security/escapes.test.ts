@@ -3,8 +3,9 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { canary, IsolationScene, whoHere } from './isolation-scene.ts';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { canary, IsolationScene, type Who, whoHere } from './isolation-scene.ts';
+import { describeIsolated } from './machine.ts';
 
 /** Runs a command in namespaces of its own, in which it is root: from there it may mount whatever it sees. */
 const asNamespaceRoot = (script: string): string =>
@@ -78,7 +79,9 @@ const writes: Readonly<Record<string, string>> = {
     'touch /x /usr/x /etc/x /var/x /opt/x /sys/x /boot/x && echo written; echo 1 > /sys/fs/cgroup/cgroup.procs && echo written; echo 1 > /sys/fs/cgroup/pids/cgroup.procs && echo written',
 };
 
-describe.each(whoHere)('an isolated agent of %s', (who) => {
+for (const who of whoHere) describeIsolated(`an isolated agent of ${who}`, {}, () => attacksBy(who));
+
+function attacksBy(who: Who): void {
   let scene: IsolationScene;
   const originals = ['repo/.git/config', 'WORKFLOW.md', 'home/.profile', 'home/.npm/cached', 'state/git/caches/object'];
   beforeAll(() => {
@@ -207,4 +210,4 @@ describe.each(whoHere)('an isolated agent of %s', (who) => {
       stdout: '',
     });
   });
-});
+}

@@ -1,10 +1,11 @@
 // @module-tag full
 import { chmodSync, mkdirSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { batonHere, daemonHere } from '../cli/baton-here.ts';
 import { addIssue, boardWorkflow, liveTest, runsOf, soon } from '../cli/live-daemon.ts';
 import { leaveNoPlaces, Place } from '../cli/run-baton.ts';
+import { describeIsolated } from './machine.ts';
 
 leaveNoPlaces();
 
@@ -62,7 +63,7 @@ function workflow(place: Place, command: string, more = ''): void {
   );
 }
 
-describe('a command that names a file in a hidden folder', liveTest, () => {
+describeIsolated('a command that names a file in a hidden folder', liveTest, () => {
   it.each(Object.entries(commands))('fails instead of showing it: %s', async (_, { command, file, setting }) => {
     using place = hiddenPrograms();
     workflow(place, command);
