@@ -32,6 +32,16 @@ describe('an agent', () => {
     expect(own.orchestrator.read().running.map(({ issue: { id } }) => id)).toEqual(['1', '2']);
   });
 
+  it.each([
+    { kind: 'pr_approve', pull: 1, head: 'a'.repeat(40) },
+    { kind: 'pr_merge', pull: 1, head: 'a'.repeat(40) },
+    { kind: 'pr_send_back', pull: 1, head: 'a'.repeat(40), note: 'again' },
+    { kind: 'pr_close', pull: 1 },
+  ])('decides about no change, not even its own: %j is refused', async (body) => {
+    const { command } = await scene();
+    expect(await command('own', body)).toMatchObject(refusedByRule);
+  });
+
   it('halts no other project, and not all of them at once', async () => {
     const { other, ask, command } = await scene();
     for (const body of [{ kind: 'drain' }, { kind: 'issue_stop', issue: '1' }])
