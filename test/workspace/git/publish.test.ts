@@ -167,6 +167,12 @@ describe('publishing a branch', () => {
     expect(tip(source)).toBe(theirs);
     git(place, 'pull', '-q', '--no-rebase', '--no-edit', 'origin', branch);
     expect(await checkouts.publish(place)).toMatchObject({ outcome: 'published' });
+    // Taken in once, they stay: an agent that begins again on its base drops them.
+    const both = tip(source);
+    git(place, 'reset', '-q', '--hard', 'origin/main');
+    commit(place, { 'other.txt': 'z\n' });
+    expect(await checkouts.publish(place)).toMatchObject({ outcome: 'refused', code: 'drops_commits' });
+    expect(tip(source)).toBe(both);
   });
 
   it('is refused for the second of two workspaces with the same branch', async () => {

@@ -28,7 +28,7 @@ export function checkoutFolders(places: GitPlaces, workspace: string): CheckoutF
 export interface CheckoutRecord extends Checkout {
   /** The commit that was checked out when the checkout was made: the base, or the tip of the continued branch. */
   readonly start: string;
-  /** The commit of the branch as the source had it when it was made, or null. No publishing ever drops it. */
+  /** The last commit of someone else that Baton saw on the branch in the source, or null. No publishing ever drops it. */
   readonly found: string | null;
 }
 

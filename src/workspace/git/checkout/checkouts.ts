@@ -66,13 +66,13 @@ export function createCheckouts(parts: CheckoutsParts): Checkouts {
       return await oneAtATime(`publish ${repository}`, async () => {
         const checkout = await find(workspace);
         if (checkout === null) return null;
-        const { publication, published } = await publishBranch(checkout, {
+        const { publication, published, found } = await publishBranch(checkout, {
           git,
           scratch: places.scratch,
           workflowFile,
         });
         if (published !== checkout.published) {
-          await writeRecord(foldersFor(workspace).record, { ...checkout, published });
+          await writeRecord(foldersFor(workspace).record, { ...checkout, published, found });
         }
         return publication;
       });

@@ -22,7 +22,8 @@ import type { CheckoutRecord } from './checkout-record.ts';
  * - Only objects and this one reference are written; the person's files, index, HEAD and other branches stay unchanged.
  * - An agent's objects are checked (`fsck`) before they enter, and all of them are there before the branch moves.
  * - The branch moves only from the commit that Baton saw there last, or forward over commits of another person. It
- *   never loses commits that were in it when the workspace was made, and never goes back. An agent that rewrote its own
+ *   never loses commits that were in it when the workspace was made, or that others pushed since, and never goes back.
+ *   An agent that rewrote its own
  *   commits replaces those that Baton published before; the earlier commit is in the log and in the branch's reflog.
  * - A branch that is checked out in a worktree of the person is not moved.
  */
@@ -33,11 +34,12 @@ export interface PublishParts {
   readonly workflowFile: string;
 }
 
-/** The result, and the new value for the record: the commit that the source has now. */
+/** The result, and the new values for the record: the commit that the source has now, and the last one of someone else. */
 export interface PublishResult {
   /** Null where Baton does not publish the branch. */
   readonly publication: Publication | null;
   readonly published: string | null;
+  readonly found: string | null;
 }
 
 /** A list of changed files beyond these bounds is no work on one issue. */
@@ -45,9 +47,9 @@ const governingMs = 20_000;
 const governingBytes = 16 * 1024 * 1024;
 
 export async function publishBranch(checkout: CheckoutRecord, parts: PublishParts): Promise<PublishResult> {
-  const { branch, base, published, baseCommit, start } = checkout;
+  const { branch, base, published, found, baseCommit, start } = checkout;
   // Other kinds of source are the agent's to push to.
-  if (!path.isAbsolute(checkout.repository)) return { publication: null, published };
+  if (!path.isAbsolute(checkout.repository)) return { publication: null, published, found };
   const agents = await readOwn(checkout);
   const isReadable = !('reason' in agents);
   const commit = isReadable ? commitOf(agents, branch) : null;
@@ -56,20 +58,22 @@ export async function publishBranch(checkout: CheckoutRecord, parts: PublishPart
   const refused = (why: Objection): PublishResult => ({
     publication: { ...seen, outcome: 'refused', ...why },
     published,
+    found,
   });
   if (!isReadable) return refused(agents);
   if (commit === null)
     return refused({ code: 'branch_gone', reason: `the workspace no longer has the branch ${branch}` });
-  if (commit === baseCommit) return { publication: { ...seen, outcome: 'nothing' }, published };
+  if (commit === baseCommit) return { publication: { ...seen, outcome: 'nothing' }, published, found };
   try {
     if (commit === published || commit === start) {
       const governing = await readGoverning(checkout, commit, parts);
-      return { publication: { ...seen, outcome: 'nothing', ...governing }, published };
+      return { publication: { ...seen, outcome: 'nothing', ...governing }, published, found };
     }
     const { before, objection } = await bring(agents, commit, checkout, parts);
     if (objection !== null) return refused(objection);
     const governing = await readGoverning(checkout, commit, parts);
-    return { publication: { ...seen, outcome: 'published', before, ...governing }, published: commit };
+    const publication = { ...seen, outcome: 'published', before, ...governing } as const;
+    return { publication, published: commit, found: before === null || before === published ? found : before };
   } catch (error) {
     return refused({ code: 'failed', reason: reasonOf(error) });
   }
