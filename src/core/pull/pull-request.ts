@@ -42,7 +42,7 @@ export interface PullRequest {
   readonly openedBy: Author;
   /** Since when the head stands in review. */
   readonly standingSince: number;
-  /** When its issue was moved to review for this head; null: still to do. */
+  /** When its issue was moved for this head: to review, and back once a check sent it back. Null: still to do. */
   readonly movedAt: number | null;
   /** Of the head; null: it was not sent back. */
   readonly sentBack: SentBack | null;
@@ -101,9 +101,11 @@ export function pullStatus({ merged, closed, sentBack, approved, headCommit }: P
 /** The result of all checks of a commit: skipped is not green. `none`: no check is wanted. */
 export type ChecksVerdict = 'none' | 'waiting' | 'green' | 'red' | 'incomplete';
 
-export function checksVerdict(checks: readonly Check[]): ChecksVerdict {
-  if (checks.length === 0) return 'none';
+/** `wanted`: the names of the checks that the settings want; one that is not planned yet is waited for. */
+export function checksVerdict(checks: readonly Check[], wanted: readonly string[] = []): ChecksVerdict {
   if (checks.some(({ result }) => result === 'failed' || result === 'timed_out')) return 'red';
+  if (wanted.some((name) => checks.every((check) => check.name !== name))) return 'waiting';
+  if (checks.length === 0) return 'none';
   if (checks.some(({ result }) => result === null)) return 'waiting';
   return checks.every(({ result }) => result === 'passed') ? 'green' : 'incomplete';
 }

@@ -8,9 +8,10 @@ import { mergeChange } from '../../pulls/changes.ts';
 import type { MergeRefusal, PullRequests } from '../../pulls/pull-requests.ts';
 import type { Command } from '../../store/tables/commands.ts';
 import type { BaseParts } from '../parts.ts';
+import { moveIssue } from '../status/move-issue.ts';
 import { type FinishParts, finishIssue } from './finish-issue.ts';
 
-export interface DecidePullParts extends FinishParts, Pick<BaseParts, 'clock' | 'project'> {
+export interface DecidePullParts extends FinishParts, Pick<BaseParts, 'project'> {
   /** Null for a project without a repository. */
   readonly pullsFor: (settings: Settings) => PullRequests | null;
 }
@@ -77,7 +78,8 @@ const decisions: Record<PullCommandKind, Decision> = {
       await tables.pullRequests.sendBack(pull, pull.headCommit, { at, by: author, kind: 'person' });
     });
     try {
-      await changes.moveIssue(pull.issueId, todo, author);
+      const caller = { job: 'review', cause: 'person' } as const;
+      await moveIssue(parts, changes, { id: pull.issueId, to: todo, by: author, caller });
     } catch (thrown) {
       const error = toBatonError(thrown);
       if (error.retryable) throw error;
@@ -93,7 +95,8 @@ const decisions: Record<PullCommandKind, Decision> = {
     const { settings } = source.read().workflow;
     const host = pullsFor(settings);
     if (host === null) return refused('not_merged', 'This project has no repository.', { problem: 'no_repository' });
-    const verdict = checksVerdict(await store.checks.list(pull, pull.headCommit));
+    const wanted = settings.review.checks.map(({ name }) => name);
+    const verdict = checksVerdict(await store.checks.list(pull, pull.headCommit), wanted);
     if (payload.ignores_checks !== true && verdict !== 'none' && verdict !== 'green')
       return refused('not_merged', `The checks of ${named(pull)} are not green (${verdict}).`, {
         problem: 'checks_not_green',

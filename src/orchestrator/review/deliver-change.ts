@@ -10,11 +10,11 @@ import type { PullRequests } from '../../pulls/pull-requests.ts';
 import type { RunRecord } from '../../store/tables/runs.ts';
 import type { Retrying } from '../claims/claim.ts';
 import type { BaseParts } from '../parts.ts';
-import type { TrackerReads } from '../poll/tracker-reads.ts';
+import { type MoveParts, moveIssue } from '../status/move-issue.ts';
 
 export interface DeliverParts
-  extends Pick<BaseParts, 'clock' | 'logger' | 'project' | 'source' | 'stopping' | 'store' | 'trackerFor'> {
-  readonly reads: TrackerReads;
+  extends MoveParts,
+    Pick<BaseParts, 'logger' | 'project' | 'source' | 'store' | 'trackerFor'> {
   /** The host of pull requests by these settings; null where there is none. */
   readonly pullsFor: (settings: Settings) => PullRequests | null;
 }
@@ -77,24 +77,19 @@ export async function deliverChange(parts: DeliverParts, { issue: { id } }: Retr
 }
 
 /** By the tracker's rules only: a refusal means that someone moved it a moment before, and that stays. */
-async function moveToReview(
-  { trackerFor, stopping, logger, reads }: DeliverParts,
-  settings: Settings,
-  issue: Issue,
-): Promise<Issue> {
+async function moveToReview(parts: DeliverParts, settings: Settings, issue: Issue): Promise<Issue> {
+  const { trackerFor, logger } = parts;
   const { state } = stateFor('review', settings.tracker);
   const { changes } = trackerFor(settings);
   if (state === null || changes === null) return issue;
   try {
-    const ask = { signal: stopping, caller, from: issue.state };
-    return await changes.moveIssue(issue.id, state, { kind: 'orchestrator' }, ask);
+    const by = { kind: 'orchestrator' } as const;
+    return await moveIssue(parts, changes, { id: issue.id, to: state, by, caller, from: issue.state });
   } catch (thrown) {
     const error = toBatonError(thrown, 'tracker_request');
     if (error.code !== 'board_move_refused') throw error;
     logger.warn('review_move_refused', { issue_id: issue.id, issue_identifier: issue.identifier, error });
     return issue;
-  } finally {
-    reads.forget(issue.id);
   }
 }
 

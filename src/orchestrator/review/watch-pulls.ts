@@ -8,11 +8,10 @@ import { harmlessLines } from '../../core/text/harmless-line.ts';
 import { followChanges, someone } from '../../pulls/changes.ts';
 import type { PullRequests } from '../../pulls/pull-requests.ts';
 import type { BaseParts } from '../parts.ts';
+import { moveIssue } from '../status/move-issue.ts';
 import { type FinishParts, finishIssue } from './finish-issue.ts';
 
-export interface WatchPullsParts
-  extends FinishParts,
-    Pick<BaseParts, 'chance' | 'clock' | 'own' | 'project' | 'stopping'> {
+export interface WatchPullsParts extends FinishParts, Pick<BaseParts, 'chance' | 'own' | 'project'> {
   readonly pullsFor: (settings: Settings) => PullRequests | null;
   /** Plans the checks of these heads and runs what has no result, one at a time. May take long. */
   readonly runChecks: (settings: Settings, pulls: readonly PullRequest[], signal: AbortSignal) => Promise<void>;
@@ -20,6 +19,7 @@ export interface WatchPullsParts
 
 /** How much of the end of a red check's output the agent gets. */
 const longestOutput = 8_000;
+const caller = { job: 'review', cause: 'poll' } as const;
 
 /**
  * Follows the open pull requests. What must hold: a change that others merged finishes its issue in their name; a head
@@ -30,8 +30,6 @@ export class PullWatch {
   readonly #parts: WatchPullsParts;
   #checking: Promise<void> | null = null;
   #open: ReadonlyMap<string, OpenPull> = new Map();
-  /** Pull requests that were sent back and whose issue may not have been moved; null: not read since the start. */
-  #unmoved: Set<number> | null = null;
 
   constructor(parts: WatchPullsParts) {
     this.#parts = parts;
@@ -118,34 +116,43 @@ export class PullWatch {
     if (!isSent) return;
     const named = { issue_id: pull.issueId, issue_identifier: pull.identifier, pull_request: pull.number };
     logger.info('change_sent_back', { ...named, checks: red.map(({ name }) => name) });
-    this.#unmoved?.add(pull.number);
-    await this.#moveBack(settings, [pull]);
+    const sent = await store.pullRequests.read(pull);
+    if (sent !== null) await this.#moveBack(settings, [sent]);
   }
 
-  /** Moves the issues of changes that a check sent back, until they have left review; a failure is tried again. */
+  /** Moves the issues of changes that a check sent back out of review; a failure is tried again at the next pass. */
   async #moveBack(settings: Settings, open: readonly PullRequest[]): Promise<void> {
-    const { logger, trackerFor, notify, requestTick } = this.#parts;
-    const unmoved = this.#unmoved ?? new Set(open.map(({ number }) => number));
-    this.#unmoved = unmoved;
-    const tracker = trackerFor(settings);
+    const { clock, logger, notify, reads, requestTick, store, trackerFor } = this.#parts;
+    const { changes } = trackerFor(settings);
     const todo = stateFor('todo', settings.tracker).state ?? settings.tracker.activeStates[0];
-    for (const pull of open) {
-      const isWaiting = unmoved.has(pull.number) && (pull.sentBack === null || pull.sentBack.kind === 'check');
-      unmoved.delete(pull.number);
-      if (!isWaiting || tracker.changes === null || todo === undefined) continue;
+    if (changes === null || todo === undefined) return;
+    for (const pull of open.filter(isToBeMovedBack)) {
+      const { issueId: id, identifier, headCommit } = pull;
       try {
-        const [issue] = await tracker.fetchByIds([pull.issueId]);
-        const current = await this.#parts.store.pullRequests.read(pull);
-        if (issue === undefined || current?.sentBack?.kind !== 'check') continue;
-        if (!isInOneOf(settings.tracker.reviewStates)(issue)) continue;
-        await tracker.changes.moveIssue(pull.issueId, todo, { kind: 'orchestrator' });
+        reads.forget(id);
+        const issue = (await reads.byIds([id], caller)).get(id) ?? null;
+        // Another daemon may have been faster, and the agent too.
+        const current = await store.pullRequests.read(pull);
+        if (current === null || !isToBeMovedBack(current)) continue;
+        if (issue !== null && isInOneOf(settings.tracker.reviewStates)(issue))
+          await moveIssue(this.#parts, changes, {
+            id,
+            to: todo,
+            by: { kind: 'orchestrator' },
+            from: issue.state,
+            caller,
+          });
+        await store.pullRequests.moved(pull, headCommit, clock.now());
         notify();
         requestTick();
       } catch (thrown) {
-        unmoved.add(pull.number);
-        const named = { issue_id: pull.issueId, issue_identifier: pull.identifier };
-        logger.warn('sent_back_issue_not_moved', { ...named, error: toBatonError(thrown) });
+        const error = toBatonError(thrown);
+        logger.warn('sent_back_issue_not_moved', { issue_id: id, issue_identifier: identifier, error });
       }
     }
   }
+}
+
+function isToBeMovedBack({ sentBack, movedAt }: PullRequest): boolean {
+  return sentBack?.kind === 'check' && movedAt === null;
 }

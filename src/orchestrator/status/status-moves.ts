@@ -4,12 +4,13 @@ import { whyNotBatons, whyNotCandidate } from '../../core/dispatch/eligibility.t
 import { type Blocker, type Issue, isInOneOf } from '../../core/issue/issue.ts';
 import { areFinished, whatItWaitedFor } from '../../core/issue/waited-for.ts';
 import type { Settings } from '../../core/settings.ts';
-import type { MoveAsk, Tracker } from '../../tracker/tracker.ts';
+import type { Ask, Tracker } from '../../tracker/tracker.ts';
 import type { GateParts } from '../dispatch/gates.ts';
 import { whyNotStarted } from '../dispatch/slot-filler.ts';
 import type { BaseParts } from '../parts.ts';
 import type { TrackerReads } from '../poll/tracker-reads.ts';
 import { askAsBaton } from './ask-as-baton.ts';
+import { moveIssue } from './move-issue.ts';
 
 export interface StatusMovesParts
   extends GateParts,
@@ -22,6 +23,7 @@ const childrenAgainMs = 5 * 60_000;
 /** Candidates for a promotion are read in pages, because labels may exclude many. */
 const pageSize = 50;
 const mostPages = 20;
+const caller = { job: 'status_moves', cause: 'poll' } as const;
 /** The counter that remembers for which finished issues an issue was unblocked. */
 const unblockedFor = 'unblocked_for';
 
@@ -137,11 +139,11 @@ export class StatusMoves {
   }
 
   async #move(settings: Settings, issue: Issue, to: string, reason: string): Promise<void> {
-    const { trackerFor, reads, requestTick } = this.#parts;
-    const ask: MoveAsk = { ...this.#ask(), from: issue.state, reason };
-    await trackerFor(settings).changes?.moveIssue(issue.id, to, { kind: 'orchestrator' }, ask);
-    reads.forget(issue.id);
-    requestTick();
+    const { changes } = this.#parts.trackerFor(settings);
+    if (changes === null) return;
+    const by = { kind: 'orchestrator' } as const;
+    await moveIssue(this.#parts, changes, { id: issue.id, to, by, from: issue.state, reason, caller });
+    this.#parts.requestTick();
   }
 
   /** No daemon has a claim on it. */
@@ -168,8 +170,8 @@ export class StatusMoves {
     return true;
   }
 
-  #ask(): MoveAsk {
-    return { signal: this.#parts.stopping, caller: { job: 'status_moves', cause: 'poll' } };
+  #ask(): Ask {
+    return { signal: this.#parts.stopping, caller };
   }
 
   #failed(thrown: unknown, issue?: Issue): void {

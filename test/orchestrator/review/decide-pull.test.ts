@@ -8,8 +8,11 @@ import { scene } from '../scene.ts';
 
 const states = { todo: 'Todo', inProgress: null, review: 'In Review', blocked: null, done: 'Done' };
 
+const usual = settings({ intervalMs: 3_600_000, tracker: { states, reviewStates: ['In Review'] } });
+type ReviewChecks = typeof usual.review.checks;
+
 /** An issue in review with an open pull request; the host merges as `merge` says. */
-async function inReview(merge: (request: MergeRequest) => MergeResult = merged) {
+async function inReview(merge: (request: MergeRequest) => MergeResult = merged, checks: ReviewChecks = []) {
   const requests: MergeRequest[] = [];
   const host = {
     host: 'somewhere',
@@ -21,7 +24,7 @@ async function inReview(merge: (request: MergeRequest) => MergeResult = merged) 
     close: async () => {},
   } satisfies Partial<PullRequests>;
   const stage = await scene({
-    settings: settings({ intervalMs: 3_600_000, tracker: { states, reviewStates: ['In Review'] } }),
+    settings: { ...usual, review: { ...usual.review, checks } },
     issues: [issue({ id: '1', state: 'In Review' })],
     pullsFor: () => host as unknown as PullRequests,
   });
@@ -77,6 +80,15 @@ describe('a person who merges a change', () => {
     // Skipped is not green.
     expect(await stage.command('pr_merge', seen)).toMatchObject({ ...refusal, data: { verdict: 'incomplete' } });
     expect(await stage.command('pr_merge', { ...seen, ignores_checks: true })).toMatchObject({ code: 'change_merged' });
+  });
+
+  it('is refused while a check that the file wants is not even planned', async () => {
+    const stage = await inReview(merged, [{ name: 'test', run: 'npm test', timeoutMs: null }]);
+    expect(await stage.command('pr_merge', seen)).toMatchObject({
+      code: 'not_merged',
+      data: { problem: 'checks_not_green', verdict: 'waiting' },
+    });
+    expect(stage.requests).toEqual([]);
   });
 
   it('keeps the pull request open while the tracker cannot be reached, so that the merge is found again', async () => {

@@ -72,6 +72,20 @@ describe('an open pull request', () => {
     expect([(await stage.read())?.merged?.commit, await stage.stateNow()]).toEqual(['merge-1', 'Done']);
   });
 
+  it('is followed again when the tracker did not answer the move of its issue at all', async () => {
+    const stage = await inReview();
+    const move = stage.tracker.changes.moveIssue.bind(stage.tracker.changes);
+    stage.tracker.changes.moveIssue = (_id, _to, _by, ask) =>
+      new Promise((_resolve, reject) => {
+        ask?.signal?.addEventListener('abort', () => reject(ask.signal?.reason));
+      });
+    stage.pulls.answers.facts = { merged };
+    await stage.clock.advance(pass);
+    stage.tracker.changes.moveIssue = move;
+    await stage.clock.advance(3 * 60_000);
+    expect([(await stage.read())?.merged?.commit, await stage.stateNow()]).toEqual(['merge-1', 'Done']);
+  });
+
   it('whose branch a person moved begins another round, with checks of its own', async () => {
     const stage = await inReview();
     await stage.clock.advance(pass);
@@ -129,6 +143,18 @@ describe('a red check', () => {
     stage.tracker.changes.moveIssue = move;
     await stage.clock.advance(2 * pass);
     expect(stage.runs).toHaveLength(1);
+  });
+});
+
+describe('a change that a check sent back and whose issue was not moved', () => {
+  it('is moved by any daemon: the one that sent it back may be lost, or have lost the answer of its store', async () => {
+    const stage = await inReview();
+    await stage.clock.advance(pass);
+    const by = { kind: 'orchestrator' } as const;
+    await stage.store.pullRequests.sendBack(stage.pull, 'head-1', { at: 1, by, kind: 'check' });
+    await stage.clock.advance(pass);
+    expect((await stage.read())?.movedAt).not.toBeNull();
+    expect(await stage.stateNow()).not.toBe('In Review');
   });
 });
 

@@ -226,21 +226,25 @@ export function pullRequestsTable(db: Kysely<Database>) {
       );
     },
 
-    /** Its issue was moved to review for this head. False when another head stands there, or it was moved before. */
+    /** Its issue was moved for this head, as `movedAt` says. False when another head stands there, or it was moved before. */
     moved: (key: PullKey, headCommit: string, at: number): Promise<boolean> =>
       changedOne(
         openOnes(db, key).where('head_commit', '=', headCommit).where('moved_at', 'is', null).set({ moved_at: at }),
       ),
 
-    /** This head goes back to the agent, once. False when another head stands there, or it was sent back before. */
+    /**
+     * This head goes back to the agent, once. By a check, its issue is still to be moved. False when another head stands there,
+     * or it was sent back before.
+     */
     sendBack: (key: PullKey, headCommit: string, { at, by, kind }: SentBack): Promise<boolean> =>
       atomically(db, async (inside) => {
         const facts = { sent_back_at: at, sent_back_by_json: JSON.stringify(by), sent_back_kind: kind };
+        const toBeMoved = kind === 'check' ? { moved_at: null } : {};
         const isDone = await changedOne(
           openOnes(inside, key)
             .where('head_commit', '=', headCommit)
             .where('sent_back_at', 'is', null)
-            .set((eb) => ({ ...facts, times_sent_back: eb('times_sent_back', '+', 1) })),
+            .set((eb) => ({ ...facts, ...toBeMoved, times_sent_back: eb('times_sent_back', '+', 1) })),
         );
         if (!isDone) return false;
         await inside
