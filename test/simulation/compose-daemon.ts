@@ -8,6 +8,8 @@ import { seededChance } from '../fake/seeded-chance.ts';
 import { guardStore } from './guard-store.ts';
 import type { Incarnation } from './incarnation.ts';
 import { wordsOf } from './question-book.ts';
+import { simulatedChecks } from './review/simulated-checks.ts';
+import { simulatedPulls } from './review/simulated-pulls.ts';
 import { simulatedAgent } from './simulated-agent.ts';
 import { simulatedProcesses } from './simulated-processes.ts';
 import { simulatedTracker } from './simulated-tracker.ts';
@@ -18,10 +20,14 @@ import type { World } from './world.ts';
 
 /** The only place where the parts of the real daemon meet the simulated world. */
 export function composeDaemon(world: World, incarnation: Incarnation): Orchestrator {
+  const { review } = world;
   const { isShared } = world.plan;
   const logger = tracingLogger(world.trace, incarnation);
   const tracker = simulatedTracker(world, incarnation);
   const workspaces = simulatedWorkspaces(world, incarnation);
+  const shownEngine = isShared ? 'postgres' : 'sqlite';
+  const store = guardStore(world.memory.store, incarnation, storeGate(world, incarnation), shownEngine);
+  const pulls = review === null ? null : simulatedPulls(world, review, incarnation);
   const parts: OrchestratorParts = {
     clock: incarnation.clock,
     chance: chanceOf(world, incarnation),
@@ -43,7 +49,7 @@ export function composeDaemon(world: World, incarnation: Incarnation): Orchestra
         readIssue: async (_settings, id, signal) => (await tracker.fetchByIds([id], { signal }))[0] ?? null,
       }),
     ),
-    store: guardStore(world.memory.store, incarnation, storeGate(world, incarnation), isShared ? 'postgres' : 'sqlite'),
+    store,
     isShared,
     refreshRequests: async () => {},
     touchedAt: () => null,
@@ -57,13 +63,14 @@ export function composeDaemon(world: World, incarnation: Incarnation): Orchestra
     processes: simulatedProcesses(world, incarnation),
     readHeadroom: async () => ({ disk: [], memoryMb: null }),
     pruneSalvage: () => incarnation.call('salvage.prune', async () => 0),
-    pullsFor: () => null,
-    runChecks: async () => {},
+    pullsFor: () => pulls,
+    runChecks: review === null ? async () => {} : simulatedChecks(world, review, incarnation, () => used.store),
     pool: null,
     trial: null,
     onHealth: () => {},
   };
-  return new Orchestrator(world.sabotage.parts?.(parts, world, incarnation) ?? parts);
+  const used = world.sabotage.parts?.(parts, world, incarnation) ?? parts;
+  return new Orchestrator(used);
 }
 
 /** Every message to a live run goes through here. */

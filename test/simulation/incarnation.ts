@@ -1,7 +1,14 @@
 import type { Clock, Timer } from '../../src/clock/clock.ts';
 
-/** When an incarnation is killed: before its n-th call into any part, or when that call is answered; null: never. */
-export type Fate = { readonly call: number; readonly when: 'before' | 'after' } | null;
+/**
+ * When an incarnation is killed: before its n-th call into any part, or when that call is answered; null: never. With `steps`
+ * only the calls of these names count.
+ */
+export type Fate = {
+  readonly call: number;
+  readonly when: 'before' | 'after';
+  readonly steps?: ReadonlySet<string>;
+} | null;
 
 export interface IncarnationParts {
   readonly name: string;
@@ -121,6 +128,7 @@ export class Incarnation {
 
   /** Counts the call; true if the incarnation ends with its answer. */
   #begin(name: string): boolean {
+    if (this.fate?.steps?.has(name) === false) return false;
     this.calls += 1;
     if (this.fate === null || this.calls < this.fate.call) return false;
     if (this.fate.when === 'before') this.kill(`before ${name}`);

@@ -1,8 +1,18 @@
 import { BatonError } from '../../src/core/baton-error.ts';
+import type { Author } from '../../src/core/issue/author.ts';
 import { type Issue, normalizeState } from '../../src/core/issue/issue.ts';
 
 /** Every state of the simulated tracker. `Review` and `Backlog` are neither active nor terminal. */
 export const trackerStates = ['Backlog', 'Todo', 'In Progress', 'Review', 'Done'] as const;
+
+/** A move of an issue; `hand`: a person moved it in the tracker. */
+export interface IssueMove {
+  readonly id: string;
+  readonly from: string;
+  readonly to: string;
+  readonly by: Author | 'hand';
+  readonly at: number;
+}
 
 /** The true state of the issues: the answer of the tracker if it answered at once. */
 export class IssueBook {
@@ -11,6 +21,10 @@ export class IssueBook {
   readonly stateSince = new Map<string, number>();
   /** When the issue, or one that blocks it, last changed after it was filed. */
   readonly changedAt = new Map<string, number>();
+  /** The last move of each issue. */
+  readonly lastMove = new Map<string, IssueMove>();
+  /** Called with each move. */
+  readonly onMove = new Set<(move: IssueMove) => void>();
   readonly #now: () => number;
 
   constructor(now: () => number) {
@@ -43,12 +57,15 @@ export class IssueBook {
   }
 
   /** Like a tracker: refuses an unknown issue or state. */
-  move(id: string, state: string): Issue {
+  move(id: string, state: string, by: Author | 'hand'): Issue {
     const issue = this.#issues.get(id);
     if (issue === undefined) throw new BatonError('tracker_issue_not_found', `There is no issue with the id "${id}".`);
     const known = trackerStates.find((name) => normalizeState(name) === normalizeState(state));
     if (known === undefined) throw new BatonError('tracker_state_unknown', `There is no state "${state}".`);
     this.put({ ...issue, state: known });
+    const move = { id, from: issue.state, to: known, by, at: this.#now() };
+    this.lastMove.set(id, move);
+    for (const told of this.onMove) told(move);
     return this.#withBlockers({ ...issue, state: known });
   }
 

@@ -1,6 +1,7 @@
 import { BatonError } from '../../src/core/baton-error.ts';
 import { composeDaemon } from './compose-daemon.ts';
 import { type Fate, Incarnation } from './incarnation.ts';
+import { deliverySteps } from './review/delivery-steps.ts';
 import type { RunningDaemon, World } from './world.ts';
 
 /** How far the wall clock of a daemon may be from that of the world. */
@@ -41,6 +42,7 @@ export class Keeper {
       onKilled: (how) => {
         trace.tell('killed', name, how);
         this.#world.count('kill');
+        if (deliverySteps.has(how.split(' ')[1] ?? '')) this.#world.tally(`killed ${how}`);
         if (plan.machines === 2) this.#losePower();
         this.#again();
       },
@@ -128,6 +130,9 @@ export class Keeper {
     const { draw, plan, isCalm } = this.#world;
     if (isCalm || !draw.lives.chance(plan.incarnations.killed)) return null;
     const call = draw.lives.logBetween(1, plan.incarnations.longestCalls);
-    return { call, when: draw.lives.chance(0.5) ? 'before' : 'after' };
+    const when = draw.lives.chance(0.5) ? 'before' : 'after';
+    if (plan.review === null || !draw.review.chance(plan.review.killsAtDelivery)) return { call, when };
+    const steps = new Set([draw.review.pick([...deliverySteps])]);
+    return { call: draw.review.pick([1, 1, 2, 3]), when, steps };
   }
 }

@@ -1,7 +1,9 @@
 import type { CommandKind } from '../../src/core/command/command.ts';
+import { isPullCommandKind } from '../../src/orchestrator/review/decide-pull.ts';
 import { issue } from '../fake/issues.ts';
 import { HelpfulPeople } from './helpful-people.ts';
 import { trackerStates } from './issue-book.ts';
+import { ReviewPeople } from './review/review-people.ts';
 import type { World } from './world.ts';
 
 /** A person who lets an issue continue may have logged in, so Baton tries the account. */
@@ -15,6 +17,7 @@ const letsGoOn: ReadonlySet<CommandKind> = new Set([
 /** The people around the tracker: they file issues, move, label, block and delete them, and send commands. */
 export class People {
   readonly #world: World;
+  readonly #reviewers: ReviewPeople | null;
   #filed = 0;
   #commands = 0;
 
@@ -28,12 +31,15 @@ export class People {
     }
     world.nowAndThen(draw.people, plan.people.changesPerMinute, () => this.#changeSomething());
     world.nowAndThen(draw.people, plan.people.commandsPerMinute, () => this.#command());
-    new HelpfulPeople(world, (kind, payload) => this.submit(kind, payload));
+    const submit = (kind: CommandKind, payload: Record<string, unknown>): Promise<void> => this.submit(kind, payload);
+    new HelpfulPeople(world, submit);
+    this.#reviewers = world.review === null ? null : new ReviewPeople(world, world.review, submit);
   }
 
   /** At the end of the faults: pauses end, and most holds are lifted. */
   async calm(): Promise<void> {
     const { memory, project, draw } = this.#world;
+    this.#reviewers?.calm();
     await this.submit('resume', {});
     for (const { issueId, code } of await memory.store.held.list(project)) {
       // An issue that is held because its agent may be alive takes a slot, so a person releases it.
@@ -50,7 +56,8 @@ export class People {
     this.#commands += 1;
     trace.tell('command', kind, JSON.stringify(payload));
     if (kind === 'resume') this.#world.dayAllowedAt = this.#world.now;
-    this.#world.disturbedAt = this.#world.now;
+    // A decision about a change delays no other work.
+    if (!isPullCommandKind(kind)) this.#world.disturbedAt = this.#world.now;
     await memory.store.commands.submit({
       id: `command-${this.#commands}`,
       project,
@@ -94,7 +101,7 @@ export class People {
     const what = draw.people.weighted({ move: 10, label: 2, block: 1, unblock: 2, remove: 0.5, dispatchable: 1 });
     trace.tell('a person changes', id, what);
     this.#world.count(`person: ${what}`);
-    if (what === 'move') book.move(id, draw.people.pick(trackerStates));
+    if (what === 'move') book.move(id, draw.people.pick(trackerStates), 'hand');
     if (what === 'label') book.put({ ...current, labels: current.labels.length > 0 ? [] : ['baton'] });
     if (what === 'block')
       book.put({ ...current, blockedBy: [{ id: draw.people.pick(ids), identifier: null, state: null }] });

@@ -8,6 +8,7 @@ import type {
 import { settings } from '../fake/settings.ts';
 import type { Tempers } from './agent-script.ts';
 import { type Draw, drawFrom } from './draw.ts';
+import { drawReview, type ReviewPlan, withReview } from './review/review-plan.ts';
 
 /** The plan of one seed, drawn once before the start. Rates are per simulated minute. */
 export interface Plan {
@@ -58,6 +59,8 @@ export interface Plan {
   readonly file: { readonly badPerMinute: number; readonly changedPerMinute: number };
   readonly wall: { readonly jumpsPerMinute: number };
   readonly trackerStormsPerMinute: number;
+  /** Null: `agent.after_success: continue`, without a repository. */
+  readonly review: ReviewPlan | null;
 }
 
 const labels = ['baton'];
@@ -70,7 +73,7 @@ export function drawPlan(seed: number, changes: Partial<Plan> = {}): Plan {
   const daemons = draw.chance(0.35) ? 2 : 1;
   const machines = daemons === 2 && draw.chance(0.5) ? 2 : 1;
   const isShared = daemons === 2 || draw.chance(0.2);
-  return {
+  const plan: Plan = {
     seed,
     stormMs: 12 * 60_000,
     issues: 10,
@@ -114,8 +117,12 @@ export function drawPlan(seed: number, changes: Partial<Plan> = {}): Plan {
     file: { badPerMinute: rate(0.15), changedPerMinute: rate(0.3) },
     wall: { jumpsPerMinute: rate(0.2) },
     trackerStormsPerMinute: rate(0.2),
+    review: drawReview(seed),
     ...changes,
   };
+  const { review } = plan;
+  if (review === null) return plan;
+  return { ...plan, settings: withReview(plan.settings, review, drawFrom(seed, 'review settings')) };
 }
 
 function drawSettings(draw: Draw, { retention, pace }: { readonly retention: Draw; readonly pace: Draw }): Settings {

@@ -81,8 +81,9 @@ export class QuestionBook {
 
   /** An agent reads its prompt: each answer in it counts as delivered. */
   read(run: Omit<PromptedRun, 'isWhole'>, prompt: string, isFirst: boolean): void {
-    const isWhole = prompt.startsWith(wholePrompt);
     const lines = prompt.split('\n');
+    // The rule about fences may stand before it.
+    const isWhole = lines.includes(wholePrompt);
     const found = lines.flatMap((line, at) => {
       const text = this.#byLine.get(line);
       const words = lines[at + 1]?.match(/^ {2}[^:]*: (.*)/)?.[1];

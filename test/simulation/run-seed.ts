@@ -71,7 +71,8 @@ async function becomeCalm(world: World, keepers: readonly Keeper[], people: Peop
 }
 
 function isDone(world: World): boolean {
-  return world.ledger.unfinished.size === 0 && world.processes.size === 0 && leftOver(world).length === 0;
+  const isIdle = world.ledger.unfinished.size === 0 && world.processes.size === 0 && leftOver(world).length === 0;
+  return isIdle && (world.review === null || world.review.isQuiet);
 }
 
 async function stopInGoodOrder(world: World, keepers: readonly Keeper[], step: () => boolean): Promise<void> {

@@ -4,6 +4,7 @@ import { BatonError } from '../../src/core/baton-error.ts';
 import { drawAsks, drawTurn, type Temper, type TurnScript } from './agent-script.ts';
 import { type Incarnation, never } from './incarnation.ts';
 import type { SimulatedProcess } from './process-table.ts';
+import { type BranchWork, drawBranchWork, workOnBranch } from './review/review-agent.ts';
 import { TurnAsks } from './turn-asks.ts';
 import { refusal } from './turn-refusal.ts';
 import type { World } from './world.ts';
@@ -81,8 +82,11 @@ export class SimulatedSession implements AgentSession {
     this.#turns += 1;
     this.#isInTurn = true;
     world.questions.read({ runId: request.runId, issueId: process.issueId }, prompt, this.#turns === 1);
+    world.review?.heard({ runId: request.runId, issueId: process.issueId, isFirst: this.#turns === 1 }, prompt);
     this.tell('turn_started', 'a turn');
-    const script = drawTurn(world.draw.agents, world.isCalm ? 'good' : temper);
+    const drawn = drawTurn(world.draw.agents, world.isCalm ? 'good' : temper);
+    const work = world.review === null ? null : drawBranchWork(world, world.review);
+    const script = work === null ? drawn : { ...drawn, moveTo: drawn.moveTo === null ? null : work.moveTo };
     const { promise, resolve } = Promise.withResolvers<TurnResult>();
     const onAbort = (): void => resolve({ status: 'cancelled' });
     const onExit = (): void => {
@@ -94,7 +98,7 @@ export class SimulatedSession implements AgentSession {
       resolve({ status: 'failed', error: new BatonError('agent_turn_timeout', 'The simulated agent said nothing.') }),
     );
     const asks = new TurnAsks({ ...this.#parts, onAsking: (isAsking) => silence.pause(isAsking) });
-    this.#play(script, { settle: resolve, heard: () => silence.touch(), asks });
+    this.#play(script, work, { settle: resolve, heard: () => silence.touch(), asks });
     const result = await promise;
     this.#isInTurn = false;
     silence.cancel();
@@ -105,7 +109,7 @@ export class SimulatedSession implements AgentSession {
   }
 
   /** Schedules the planned actions of the agent; the end of its process cancels them. */
-  #play(script: TurnScript, { settle, heard, asks }: TurnEars): void {
+  #play(script: TurnScript, work: BranchWork | null, { settle, heard, asks }: TurnEars): void {
     const { world, process, incarnation } = this.#parts;
     const { draw, plan } = world;
     if (!world.isCalm) asks.play(drawAsks(draw.questions, plan.agents.asks, script.durationMs));
@@ -123,8 +127,7 @@ export class SimulatedSession implements AgentSession {
       });
     };
     tellAt(1);
-    if (script.changes)
-      world.later(process, script.durationMs * 0.5, () => world.changeWorkspace(this.#parts.request.workspace));
+    if (script.changes) world.later(process, script.durationMs * 0.5, () => this.#work(work));
     const { moveTo } = script;
     if (moveTo !== null)
       world.later(process, script.durationMs * 0.8, () => {
@@ -132,6 +135,18 @@ export class SimulatedSession implements AgentSession {
         else incarnation.deliver(() => void this.#move(moveTo));
       });
     if (script.end !== 'never') world.later(process, script.durationMs, () => this.#finish(script, settle, asks));
+  }
+
+  #work(work: BranchWork | null): void {
+    const { world, request, incarnation } = this.#parts;
+    world.changeWorkspace(request.workspace);
+    if (work === null || world.review === null) return;
+    workOnBranch(world, world.review, request.workspace, work);
+    const mark = world.review.mark();
+    if (work.proposes && incarnation.isAlive)
+      incarnation.deliver(
+        () => void request.tools.call('create_pr', { title: `A change ${mark}`, body: 'It does it.' }),
+      );
   }
 
   #finish(script: TurnScript, settle: (result: TurnResult) => void, asks: TurnAsks): void {

@@ -1,6 +1,7 @@
 import { sleep } from '../../src/clock/clock.ts';
 import { BatonError } from '../../src/core/baton-error.ts';
 import { normalizeState } from '../../src/core/issue/issue.ts';
+import { refuseMoved } from '../../src/tracker/refuse-moved.ts';
 import type { Tracker } from '../../src/tracker/tracker.ts';
 import type { Incarnation } from './incarnation.ts';
 import type { World } from './world.ts';
@@ -35,8 +36,9 @@ export function simulatedTracker(world: World, incarnation: Incarnation): Tracke
         incarnation.call('tracker.moveIssue', async () => {
           await fault(world, ask?.signal);
           await delay(world, ask?.signal);
-          if (author.kind === 'orchestrator') refuseLateMove(world, id);
-          const moved = book.move(id, state);
+          if (author.kind === 'orchestrator') refuseLateMove(world, id, state);
+          refuseMoved({ name: id, state: book.get(id)?.state ?? '' }, ask?.from, state);
+          const moved = book.move(id, state, author);
           world.trace.tell('moved', incarnation.name, id, state, author.kind);
           if (draw.tracker.chance(plan.tracker.errors / 4)) throw trouble(world);
           return moved;
@@ -50,9 +52,9 @@ export function simulatedTracker(world: World, incarnation: Incarnation): Tracke
 }
 
 /** Like the board: does not move an issue that someone moved meanwhile. */
-function refuseLateMove({ book }: World, id: string): void {
+function refuseLateMove({ book }: World, id: string, to: string): void {
   const state = book.get(id)?.state;
-  if (state === 'Todo' || state === 'In Progress') return;
+  if (state === 'Todo' || state === 'In Progress' || (state === 'Review' && to === 'Todo')) return;
   throw new BatonError('board_move_refused', `The issue "${id}" cannot be moved from "${state}".`);
 }
 
@@ -62,12 +64,8 @@ async function fault(world: World, signal: AbortSignal | undefined): Promise<voi
   if (world.isCalm) return;
   if (draw.tracker.chance(plan.tracker.hangs)) {
     world.count('tracker hang');
-    weather.trackerHangs += 1;
-    try {
-      await sleep(world.clock, Number.MAX_SAFE_INTEGER, signal);
-    } finally {
-      weather.trackerHangs -= 1;
-    }
+    weather.trackerHungAt = world.now;
+    await sleep(world.clock, Number.MAX_SAFE_INTEGER, signal);
     throw trouble(world);
   }
   if (!draw.tracker.chance(weather.trackerStorm ? 0.8 : plan.tracker.errors)) return;

@@ -1,8 +1,9 @@
 import { sleep } from '../../src/clock/clock.ts';
 import { BatonError } from '../../src/core/baton-error.ts';
 import type { Publication } from '../../src/core/run/run-evidence.ts';
-import type { Workspaces } from '../../src/workspace/workspace.ts';
+import type { WorkspaceFacts, Workspaces } from '../../src/workspace/workspace.ts';
 import type { Incarnation } from './incarnation.ts';
+import { commitRest, examineCheckout, makeCheckout, publish } from './review/review-workspaces.ts';
 import type { World } from './world.ts';
 
 /**
@@ -10,29 +11,33 @@ import type { World } from './world.ts';
  * fail. They survive the daemons.
  */
 export function simulatedWorkspaces(world: World, incarnation: Incarnation): Workspaces {
-  const { draw, plan, workspaces } = world;
+  const { draw, plan, workspaces, review } = world;
   const visit = async (signal: AbortSignal | undefined): Promise<void> => {
     if (draw.workspaces.chance(0.5)) await sleep(incarnation.clock, draw.workspaces.logBetween(1, 20_000), signal);
   };
   const fails = (): boolean => !world.isCalm && draw.workspaces.chance(plan.workspaces.fails);
   const pathOf = (identifier: string): string => `/workspaces/${identifier}`;
-  const delivered = (path: string): Publication => ({
-    outcome: 'published',
-    branch: path,
-    commit: String(workspaces.get(path)),
-    before: null,
-    reason: null,
-    elsewhere: null,
-  });
+  const delivered = async (path: string): Promise<Publication | null> =>
+    review === null
+      ? {
+          outcome: 'published',
+          branch: path,
+          commit: String(workspaces.get(path)),
+          before: null,
+          reason: null,
+          elsewhere: null,
+        }
+      : publish(review, incarnation, path);
   return {
     pathOf,
-    prepare: ({ issue, signal }) =>
+    prepare: ({ issue, branch, signal }) =>
       incarnation.call('workspaces.prepare', async () => {
         await visit(signal);
         if (fails()) throw new BatonError('workspace_unavailable', 'The simulated workspace could not be made.');
         const path = pathOf(issue.identifier);
         const created = !workspaces.has(path);
         if (created) workspaces.set(path, 0);
+        if (created && review !== null) makeCheckout(review, path, branch);
         return { path, created, gitDir: null };
       }),
     beforeRun: (_workspace, { signal }) =>
@@ -41,7 +46,8 @@ export function simulatedWorkspaces(world: World, incarnation: Incarnation): Wor
         if (fails()) throw new BatonError('workspace_hook_failed', 'The simulated hook before_run exited with code 1.');
       }),
     verify: async () => {},
-    commitRest: async () => null,
+    commitRest: ({ path }) =>
+      incarnation.call('workspaces.commitRest', async () => (review === null ? null : commitRest(review, path))),
     afterRun: ({ path }) => incarnation.call('workspaces.afterRun', () => visit(undefined).then(() => delivered(path))),
     bringHome: (path) => incarnation.call('workspaces.bringHome', () => visit(undefined).then(() => delivered(path))),
     remove: ({ path }, { issue, signal }) =>
@@ -49,14 +55,12 @@ export function simulatedWorkspaces(world: World, incarnation: Incarnation): Wor
         await visit(signal).catch(() => {});
         if (fails()) return { outcome: 'kept', code: 'failed', reason: 'the simulated disk does not let it go' };
         for (const rule of world.rules) rule.removed?.({ issueId: issue.id, machine: incarnation.machine });
+        review?.checkouts.delete(path);
         return workspaces.delete(path) ? { outcome: 'removed', saved: [] } : { outcome: 'absent' };
       }),
     isThere: (path) => incarnation.call('workspaces.isThere', async () => workspaces.has(path)),
     finishRemovals: () => incarnation.call('workspaces.finishRemovals', () => visit(undefined)),
-    examine: (path) =>
-      incarnation.call('workspaces.examine', async () =>
-        fails() ? null : { fingerprint: String(workspaces.get(path)), git: null },
-      ),
+    examine: (path) => incarnation.call('workspaces.examine', async () => (fails() ? null : factsOf(world, path))),
     list: () =>
       incarnation.call('workspaces.list', async () => {
         if (fails()) throw new BatonError('workspace_unavailable', 'The simulated root could not be read.');
@@ -67,4 +71,11 @@ export function simulatedWorkspaces(world: World, incarnation: Incarnation): Wor
         });
       }),
   };
+}
+
+function factsOf({ review, workspaces }: World, path: string): WorkspaceFacts {
+  const changes = String(workspaces.get(path));
+  const checkout = review?.checkouts.get(path);
+  if (review === null || checkout === undefined) return { fingerprint: changes, git: null };
+  return { fingerprint: `${checkout.head} ${checkout.loose}`, ...examineCheckout(review, checkout) };
 }

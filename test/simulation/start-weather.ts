@@ -91,11 +91,14 @@ function freeze(world: World, incarnation: Incarnation): void {
   });
 }
 
+/** A call of the tracker that is not answered is given up after two minutes; then it is tried again. */
+const longestSilenceMs = 180_000;
+
 /** Whether there is a fault now that a healthy daemon may wait for. */
-export function isBadWeather({ weather, file, running }: World): boolean {
+export function isBadWeather({ weather, file, running, now }: World): boolean {
   return (
     running.some(({ incarnation }) => incarnation.isFrozen) ||
-    weather.trackerHangs > 0 ||
+    now - weather.trackerHungAt < longestSilenceMs ||
     weather.trackerStorm ||
     weather.storeFull ||
     weather.storeLost.size > 0 ||

@@ -10,6 +10,7 @@ import { MemoryStore } from './memory-store.ts';
 import type { Plan } from './plan.ts';
 import { ProcessTable, type SimulatedProcess } from './process-table.ts';
 import { QuestionBook } from './question-book.ts';
+import { ReviewWorld } from './review/review-world.ts';
 import type { Rule } from './rules/rule.ts';
 import { RunLedger } from './run-ledger.ts';
 import type { Sabotage } from './sabotage.ts';
@@ -17,7 +18,17 @@ import { SimulatedFile } from './simulated-file.ts';
 import { Trace } from './trace.ts';
 
 /** The names are part of the seed: a renamed stream draws other numbers. */
-const streams = ['lives', 'tracker', 'store', 'agents', 'workspaces', 'people', 'weather', 'questions'] as const;
+const streams = [
+  'lives',
+  'tracker',
+  'store',
+  'agents',
+  'workspaces',
+  'people',
+  'weather',
+  'questions',
+  'review',
+] as const;
 type Stream = (typeof streams)[number];
 
 /** How long a daemon that was frozen may take to end agents that it no longer owns. */
@@ -33,8 +44,8 @@ export interface RunningDaemon {
 export interface Weather {
   trackerStorm: boolean;
   storeFull: boolean;
-  /** Tracker calls that hang. */
-  trackerHangs: number;
+  /** When the tracker last did not answer a call at all. */
+  trackerHungAt: number;
   /** Daemons that do not reach the store, and whether their calls hang or fail. */
   readonly storeLost: Map<string, 'hangs' | 'fails'>;
 }
@@ -55,6 +66,8 @@ export class World {
   readonly file: SimulatedFile;
   readonly ledger: RunLedger;
   readonly sabotage: Sabotage;
+  /** Null: not in review mode. */
+  readonly review: ReviewWorld | null;
   /** How often each was changed. */
   readonly workspaces = new Map<string, number>();
   readonly questions = new QuestionBook();
@@ -63,7 +76,12 @@ export class World {
   readonly overflowed = new Set<string>();
   /** When a call of an incarnation last failed or was not answered: `a3 questions.deliver`. */
   readonly failedCalls = new Map<string, number>();
-  readonly weather: Weather = { trackerStorm: false, storeFull: false, trackerHangs: 0, storeLost: new Map() };
+  readonly weather: Weather = {
+    trackerStorm: false,
+    storeFull: false,
+    trackerHungAt: Number.NEGATIVE_INFINITY,
+    storeLost: new Map(),
+  };
   /** Every incarnation that has started, by its name. */
   readonly incarnations = new Map<string, RunningDaemon>();
   readonly thawedAt = new Map<string, number>();
@@ -108,6 +126,7 @@ export class World {
     const now = (): number => clock.monotonic();
     this.trace = new Trace(now, options.print ?? null);
     this.draw = Object.fromEntries(streams.map((name) => [name, drawFrom(plan.seed, name)])) as Record<Stream, Draw>;
+    this.review = plan.review === null ? null : new ReviewWorld(plan.review, drawFrom(plan.seed, 'check results'));
     this.book = new IssueBook(now);
     this.processes = new ProcessTable(now);
     this.file = new SimulatedFile(plan.settings, now);
@@ -263,7 +282,7 @@ export class World {
 
   moveAsAgent(process: SimulatedProcess, state: string): void {
     if (this.book.get(process.issueId) === undefined || state === 'Nowhere') return;
-    this.book.move(process.issueId, state);
+    this.book.move(process.issueId, state, { kind: 'run', runId: process.runId });
     this.trace.tell('moved by an orphan', process.issueId, state);
   }
 }

@@ -15,6 +15,15 @@ import { noIssueForgotten } from './no-issue-forgotten.ts';
 import { oneAgent } from './one-agent.ts';
 import { questionHasReason } from './question-has-reason.ts';
 import { quotaWaits } from './quota-waits.ts';
+import { doneNeedsMerge } from './review/done-needs-merge.ts';
+import { foreignCommits } from './review/foreign-commits.ts';
+import { honestChecks } from './review/honest-checks.ts';
+import { mergeFinishes } from './review/merge-finishes.ts';
+import { mergeOnce } from './review/merge-once.ts';
+import { onePull } from './review/one-pull.ts';
+import { reviewSettles } from './review/review-settles.ts';
+import { rounds } from './review/rounds.ts';
+import { wordsArrive } from './review/words-arrive.ts';
 import type { Rule } from './rule.ts';
 import { slots } from './slots.ts';
 import { takenOver } from './taken-over.ts';
@@ -42,5 +51,17 @@ export function allRules(world: World): Rule[] {
     issuesFinish,
     noCrash,
   ];
-  return rules.map((rule) => rule(world));
+  const { review } = world;
+  const ofReview = [
+    onePull,
+    mergeOnce,
+    mergeFinishes,
+    doneNeedsMerge,
+    foreignCommits,
+    wordsArrive,
+    rounds,
+    honestChecks,
+    reviewSettles,
+  ];
+  return [...rules.map((rule) => rule(world)), ...(review === null ? [] : ofReview.map((rule) => rule(world, review)))];
 }

@@ -65,10 +65,15 @@ function next(world: World, run: LedgerRun, before: Wait | undefined): Wait {
   const endedMs = Math.min(now, now - (clock.now() - (run.endedAt ?? clock.now())));
   const guessed = endedMs + (isQuota ? quotaBaseMs : waitMs);
   // The reset time of a quota is wall time, and the clock may have been set since.
-  const isMisdated = isQuota && now - world.wallJumpedAt < toldMs;
+  const isMisdated = isQuota && (now - world.wallJumpedAt < toldMs || hasOlderRun(world));
   const mayGoOn = isMisdated || (isQuota && plan.settings.agent.accounts.length > 1);
   const notBefore = mayGoOn ? now : isQuota && backAt > now ? backAt : guessed;
   return { failures: count, isQuota, at: now, notBefore, incarnation: run.incarnation, generation: run.generation };
+}
+
+/** A run from before the clock was set may seem to be newer than the lack of quota, and then ends the wait. */
+function hasOlderRun({ ledger, wallJumpedAt }: World): boolean {
+  return [...ledger.unfinished.values()].some(({ startedSeenAt }) => startedSeenAt <= wallJumpedAt);
 }
 
 /** Whether the wait still counts: no person lifted it, and no wall clock was set. */

@@ -1,0 +1,296 @@
+// @module-tag full
+import { describe, expect, it } from 'vitest';
+import type { OrchestratorParts } from '../../src/orchestrator/assemble.ts';
+import type { PullRequests } from '../../src/pulls/pull-requests.ts';
+import type { RuleName } from './broken-rule.ts';
+import type { Plan } from './plan.ts';
+import { changed, changedStore, inQuietWorld, quiet } from './quiet-world.ts';
+import type { ReviewPlan } from './review/review-plan.ts';
+import type { SimulatedRepository } from './review/simulated-repository.ts';
+import type { Sabotage } from './sabotage.ts';
+import type { World } from './world.ts';
+
+const calmReview: ReviewPlan = {
+  checks: 1,
+  red: 0,
+  skipped: 0,
+  slowestCheckMs: 1_000,
+  maxRounds: 5,
+  decisionsPerMinute: 6,
+  handsPerMinute: 0,
+  basePerMinute: 0,
+  fails: 0,
+  killsAtDelivery: 0,
+  tidy: 1,
+};
+const byHand = { decisionsPerMinute: 0, handsPerMinute: 3 };
+const allRed = { red: 1, decisionsPerMinute: 0 };
+
+/** As in `rules.test.ts`, in a world in which changes are reviewed. */
+describe('A rule of review mode notices', () => {
+  it('nothing when nothing goes wrong, and much is delivered, merged and sent back', async () => {
+    const { broken, counts } = await inReview(
+      {},
+      { red: 0.3, decisionsPerMinute: 2, handsPerMinute: 2 },
+      { issues: 12 },
+    );
+    expect(broken).toBeNull();
+    for (const what of ['merged by Baton', 'merged by hand', 'words heard', 'check: failed'])
+      expect([what, counts.get(what) ?? 0]).not.toEqual([what, 0]);
+  });
+
+  // @conforms simulation.19
+  it('a second open pull request of a branch', async () => {
+    const openAnother = (world: World): void => {
+      const { memory, project } = world;
+      const [pull] = memory.look<{ branch: string }>('select branch from pull_requests where merged_at is null');
+      if (pull === undefined || memory.look("select 1 from pull_requests where issue_id = 'other'").length > 0) return;
+      const commits = { baseCommit: 'c1', headCommit: 'c1', base: 'main', branch: pull.branch };
+      const texts = {
+        title: '',
+        body: '',
+        identifier: 'O',
+        repository: '',
+        host: 'local',
+        hostNumber: null,
+        url: null,
+      };
+      const by = { kind: 'orchestrator' } as const;
+      void memory.store.pullRequests.open({ project, issueId: 'other', ...commits, ...texts, at: 0, by });
+    };
+    expect(await isBroken('one_pull', { afterStep: openAnother })).toBe(true);
+  });
+
+  // @conforms simulation.20
+  it('a change that is merged twice', async () => {
+    const twice = withPulls((pulls, repository) => ({
+      merge: async (pull, request) => {
+        const result = await pulls.merge(pull, request);
+        if (result.outcome === 'refused') return result;
+        const { base } = repository;
+        const made = repository.merged(base, request.headCommit, 'baton', 'Ida');
+        const move = { branch: 'main', from: base, maker: 'baton', name: 'Ida', head: request.headCommit } as const;
+        if (typeof made === 'string') repository.move({ ...move, to: made });
+        return result;
+      },
+    }));
+    expect(await isBroken('merge_once', { parts: twice })).toBe(true);
+  });
+
+  it('a merge that no person asked for', async () => {
+    const eager = withPulls((pulls, repository) => ({
+      read: async (read, signal) => {
+        for (const { branch, headCommit } of read) {
+          const { base } = repository;
+          const made = repository.merged(base, headCommit, 'baton', 'Ida');
+          if (typeof made === 'string' && repository.ref(branch) === headCommit)
+            repository.move({ branch: 'main', from: base, to: made, maker: 'baton', name: 'Ida', head: headCommit });
+        }
+        return pulls.read(read, signal);
+      },
+    }));
+    expect(await isBroken('merge_once', { parts: eager })).toBe(true);
+  });
+
+  // @conforms simulation.21
+  it('a merge by hand that is lost', async () => {
+    const blind = withPulls((pulls) => ({
+      read: async (...given) => (await pulls.read(...given)).map((facts) => ({ ...facts, merged: null })),
+    }));
+    expect(await isBroken('merge_finishes', { parts: blind }, byHand)).toBe(true);
+  });
+
+  it('a merge that does not finish its issue', async () => {
+    const idle = changed(({ trackerFor }) => ({
+      trackerFor: (settings) => {
+        const tracker = trackerFor(settings);
+        const { changes } = tracker;
+        if (changes === null) return tracker;
+        const moveIssue: typeof changes.moveIssue = async (id, state, author, ask) => {
+          const [issue] = state === 'Done' ? await tracker.fetchByIds([id]) : [];
+          return issue ?? changes.moveIssue(id, state, author, ask);
+        };
+        return { ...tracker, changes: { ...changes, moveIssue } };
+      },
+    }));
+    expect(await isBroken('merge_finishes', { parts: idle })).toBe(true);
+  });
+
+  it('a merge in the name of someone else', async () => {
+    const wrong = withPulls((pulls) => ({
+      read: async (...given) =>
+        (await pulls.read(...given)).map((facts) => ({
+          ...facts,
+          merged: facts.merged === null ? null : { ...facts.merged, by: 'an agent' },
+        })),
+    }));
+    expect(await isBroken('merge_finishes', { parts: wrong }, byHand)).toBe(true);
+  });
+
+  // @conforms simulation.22
+  it('an issue that is finished without a merge', async () => {
+    const dreaming = withPulls((pulls) => ({
+      read: async (...given) =>
+        (await pulls.read(...given)).map((facts) => ({
+          ...facts,
+          merged: { commit: 'c1', by: 'Paula', method: 'merge' as const },
+        })),
+    }));
+    expect(await isBroken('done_needs_merge', { parts: dreaming })).toBe(true);
+  });
+
+  // @conforms simulation.23
+  it('a commit of a person that is overwritten', async () => {
+    // A person pushes while an agent works, and Baton believes that it published that commit itself.
+    const meddle = ({ review }: World): void => {
+      for (const checkout of review?.checkouts.values() ?? []) {
+        const { branch, head } = checkout;
+        const from = review?.repository.ref(branch) ?? null;
+        if (from === null || from === head || review?.repository.get(from).maker === 'person') continue;
+        const to = review?.repository.commit([from], { pushed: branch }, 'person', 'Paula') ?? '';
+        review?.repository.move({ branch, from, to, maker: 'person', name: 'Paula' });
+        checkout.published = to;
+      }
+    };
+    expect(await isBroken('foreign_commits', { afterStep: meddle }, allRed)).toBe(true);
+  });
+
+  // @conforms simulation.24
+  it('words that no run gets', async () => {
+    const forgetful = changedStore((tables) => ({
+      ...tables,
+      messages: { ...tables.messages, waiting: async () => [] },
+    }));
+    expect(await isBroken('words_arrive', { parts: forgetful }, allRed)).toBe(true);
+  });
+
+  it('words that are accepted and dropped', async () => {
+    const deaf = changedStore((tables) => ({ ...tables, messages: { ...tables.messages, leave: async () => {} } }));
+    expect(await isBroken('words_arrive', { parts: deaf })).toBe(true);
+  });
+
+  it('words that are forgotten although their run failed', async () => {
+    const settlesAll = changedStore((tables) => ({
+      ...tables,
+      runs: {
+        ...tables.runs,
+        finish: async (runId, generation, end) => {
+          const run = await tables.runs.read(runId);
+          if (run !== null) await tables.messages.settle(run, runId, 1);
+          return tables.runs.finish(runId, generation, end);
+        },
+      },
+    }));
+    const agents = { ...quiet.agents, hostile: 0.5, tempers: { fails: 1 } };
+    expect(await isBroken('words_arrive', { parts: settlesAll }, { red: 0.5 }, { agents })).toBe(true);
+  });
+
+  it('words that are repeated after a run that ended well', async () => {
+    const stubborn = changedStore((tables) => ({
+      ...tables,
+      messages: { ...tables.messages, settle: async () => 0 },
+    }));
+    expect(await isBroken('words_arrive', { parts: stubborn }, { red: 0.5 })).toBe(true);
+  });
+
+  // @conforms simulation.25
+  it('a round beyond the limit', async () => {
+    const generous = changed(({ source }) => ({
+      source: {
+        read: () => {
+          const { workflow, problem } = source.read();
+          const review = { ...workflow.settings.review, maxRounds: 50 };
+          return { workflow: { ...workflow, settings: { ...workflow.settings, review } }, problem };
+        },
+      },
+    }));
+    expect(await isBroken('rounds', { parts: generous }, { ...allRed, maxRounds: 1 })).toBe(true);
+  });
+
+  // @conforms simulation.26
+  it('a red check that is recorded as green', async () => {
+    const rosy = changedStore((tables) => ({
+      ...tables,
+      checks: {
+        ...tables.checks,
+        end: (key, commit, name, end) => tables.checks.end(key, commit, name, { ...end, result: 'passed' }),
+      },
+    }));
+    expect(await isBroken('honest_checks', { parts: rosy }, allRed)).toBe(true);
+    expect(await isBroken('honest_checks', { parts: rosy }, { skipped: 1, decisionsPerMinute: 0 })).toBe(true);
+  });
+
+  it('a merge whose checks are not green', async () => {
+    const rosy = changedStore((tables) => ({
+      ...tables,
+      checks: {
+        ...tables.checks,
+        list: async (...given) => (await tables.checks.list(...given)).map((check) => ({ ...check, result: 'passed' })),
+      },
+    }));
+    for (const share of [{ red: 1 }, { skipped: 1 }])
+      expect(await isBroken('honest_checks', { parts: rosy }, share)).toBe(true);
+  });
+
+  // @conforms simulation.27
+  it('checks that never run', async () => {
+    const lazy = changed(() => ({ runChecks: async () => {} }));
+    expect(await isBroken('review_settles', { parts: lazy }, { decisionsPerMinute: 0 })).toBe(true);
+  });
+
+  it('a red change that stays', async () => {
+    const blind = changedStore((tables) => ({
+      ...tables,
+      pullRequests: { ...tables.pullRequests, sendBack: async () => false },
+    }));
+    expect(await isBroken('review_settles', { parts: blind }, allRed)).toBe(true);
+  });
+
+  it('a change that was sent back and whose issue stays in review', async () => {
+    const idle = changed(({ trackerFor }) => ({
+      trackerFor: (settings) => {
+        const tracker = trackerFor(settings);
+        const { changes } = tracker;
+        if (changes === null) return tracker;
+        const moveIssue: typeof changes.moveIssue = async (id, state, author, ask) => {
+          const [issue] = state === 'Todo' ? await tracker.fetchByIds([id]) : [];
+          return issue ?? changes.moveIssue(id, state, author, ask);
+        };
+        return { ...tracker, changes: { ...changes, moveIssue } };
+      },
+    }));
+    expect(await isBroken('review_settles', { parts: idle }, allRed)).toBe(true);
+  });
+
+  it('commits in review that have no pull request', async () => {
+    const without = changed(() => ({ pullsFor: () => null }));
+    const plan = { tidy: 0, decisionsPerMinute: 0, checks: 0 };
+    expect(await isBroken('review_settles', { parts: without }, plan)).toBe(true);
+  });
+});
+
+function inReview(sabotage: Sabotage, review: Partial<ReviewPlan>, plan: Partial<Plan> = {}, only?: RuleName) {
+  return inQuietWorld(sabotage, { ...plan, review: { ...calmReview, ...review } }, only);
+}
+
+async function isBroken(
+  rule: RuleName,
+  sabotage: Sabotage,
+  review: Partial<ReviewPlan> = {},
+  plan: Partial<Plan> = {},
+): Promise<boolean> {
+  return (await inReview(sabotage, review, plan, rule)).broken?.rule === rule;
+}
+
+/** Replaces some methods of the host. */
+function withPulls(
+  change: (pulls: PullRequests, repository: SimulatedRepository) => Partial<PullRequests>,
+): NonNullable<Sabotage['parts']> {
+  return (parts: OrchestratorParts, { review }) => {
+    const pullsFor: OrchestratorParts['pullsFor'] = (settings) => {
+      const pulls = parts.pullsFor(settings);
+      return pulls === null || review === null ? pulls : { ...pulls, ...change(pulls, review.repository) };
+    };
+    return { ...parts, pullsFor };
+  };
+}

@@ -1,0 +1,82 @@
+import type { Settings } from '../../../src/core/settings.ts';
+import { type Draw, drawFrom } from '../draw.ts';
+import { baseBranch } from './simulated-repository.ts';
+
+/** A seed with `agent.after_success: review`. Rates are per simulated minute. */
+export interface ReviewPlan {
+  /** How many commands `review.checks` has. */
+  readonly checks: number;
+  /** The share of commits whose check fails or takes too long, and of those on which it cannot run. */
+  readonly red: number;
+  readonly skipped: number;
+  readonly slowestCheckMs: number;
+  readonly maxRounds: number;
+  /** How often a person decides by command, and acts in the repository by hand. */
+  readonly decisionsPerMinute: number;
+  readonly handsPerMinute: number;
+  /** How often others move the base. */
+  readonly basePerMinute: number;
+  /** The share of calls that the repository refuses to answer. */
+  readonly fails: number;
+  /** The share of kills that hit a step of a delivery. */
+  readonly killsAtDelivery: number;
+  /** The share of agents that do as they are told. */
+  readonly tidy: number;
+}
+
+/** The share of seeds in review mode. */
+const share = 0.5;
+
+/** Null: the seed is not in review mode. Its own stream, so that the other draws of a seed stay as they were. */
+export function drawReview(seed: number): ReviewPlan | null {
+  const draw = drawFrom(seed, 'review plan');
+  if (!draw.chance(share)) return null;
+  const rate = (most: number): number => (draw.chance(0.3) ? 0 : (draw.between(1, 100) / 100) * most);
+  return {
+    checks: draw.pick([0, 1, 1, 2]),
+    red: rate(0.5),
+    skipped: rate(0.2),
+    slowestCheckMs: draw.pick([1_000, 20_000, 120_000]),
+    maxRounds: draw.pick([1, 2, 5]),
+    decisionsPerMinute: rate(3),
+    handsPerMinute: rate(1.5),
+    basePerMinute: rate(1),
+    fails: rate(0.1),
+    killsAtDelivery: draw.pick([0, 0.7, 0.95]),
+    tidy: draw.pick([0.6, 0.9]),
+  };
+}
+
+export function withReview(
+  settings: Settings,
+  { checks, maxRounds, slowestCheckMs }: ReviewPlan,
+  draw: Draw,
+): Settings {
+  return {
+    ...settings,
+    agent: { ...settings.agent, afterSuccess: 'review' },
+    tracker: {
+      ...settings.tracker,
+      reviewStates: ['Review'],
+      states: { todo: 'Todo', inProgress: 'In Progress', review: 'Review', blocked: null, done: 'Done' },
+    },
+    workspace: {
+      ...settings.workspace,
+      repo: { location: '/repository', shown: '/repository', isLocal: true },
+      strategy: 'worktree',
+      base: baseBranch,
+    },
+    review: {
+      ...settings.review,
+      mergeMethod: draw.pick(['merge', 'squash', 'rebase']),
+      maxRounds,
+      autoCommit: draw.chance(0.2),
+      checks: Array.from({ length: checks }, (_, nth) => ({
+        name: `check-${nth + 1}`,
+        run: `check ${nth + 1}`,
+        timeoutMs: null,
+      })),
+      checkTimeoutMs: 2 * slowestCheckMs,
+    },
+  };
+}
