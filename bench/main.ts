@@ -10,6 +10,7 @@ import { benchReaction } from './reaction.ts';
 import { asMarkdown, asText, type Figure, machine } from './report.ts';
 import { benchResponsiveness } from './responsiveness.ts';
 import { benchRestart } from './restart.ts';
+import { benchReview } from './review.ts';
 import { benchSessions } from './sessions.ts';
 import { benchStore } from './store.ts';
 import { benchWorkspaces } from './workspaces.ts';
@@ -22,6 +23,7 @@ const parts: Readonly<Record<string, () => Promise<readonly Figure[]>>> = {
   responsiveness: benchResponsiveness,
   reaction: benchReaction,
   workspaces: benchWorkspaces,
+  review: benchReview,
   codex: benchCodex,
   events: benchEvents,
   listeners: benchListeners,
