@@ -9,7 +9,8 @@ const files = globSync('**/*.ts', { cwd: folder }).toSorted();
 const testFiles = files.filter((file) => file.endsWith('.test.ts'));
 
 /** What a file calls that starts a daemon as a process of its own, a browser or a real agent. */
-const slowCalls = /\b(startDaemon|startLive|startDoomed|startCodexDaemon|describeInChromium|describeWithCodex)\(/;
+const slowCalls =
+  /\b(startDaemon|startLive|startDoomed|startCodexDaemon|describeInChromium|describeWithCodex|describeWithClaude)\(/;
 /** Folders whose tests all do, or that walk whole days and hundreds of seeds. */
 const slowFolders = /^(browser|cadence|daemon\/live|fault|real|simulation)\//;
 

@@ -19,6 +19,11 @@ export interface WantedPackage {
   readonly version: string;
 }
 
+/** Large programs are fetched only where they are wanted. */
+export function areRealAgentsWanted(): boolean {
+  return Boolean(process.env.CI || process.env.BATON_REAL_AGENTS);
+}
+
 /** Its folder, in the cache folder that all clones of one user share (`scripts/bootstrap.mjs`). */
 export function packageFolder({ name, version }: WantedPackage): string {
   const plain = name.replaceAll(/[^a-z0-9]+/g, '-').replace(/^-/, '');

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { describe } from 'vitest';
 import { pinnedCodexVersion } from '../../src/agent/codex/pinned-version.ts';
-import { installPackage, packageFolder } from './cached-package.ts';
+import { areRealAgentsWanted, installPackage, packageFolder } from './cached-package.ts';
 
 const run = promisify(execFile);
 
@@ -49,10 +49,6 @@ export async function describeWithCodex(title: string, suite: (codex: CodexBinar
   // The reporter shows how many tests are skipped, not which.
   console.warn(`skipped: ${title}. ${found.missing}`);
   describe.skip(title, () => suite({ path: '', version: '' }));
-}
-
-function areRealAgentsWanted(): boolean {
-  return Boolean(process.env.CI || process.env.BATON_REAL_AGENTS);
 }
 
 /** Each platform has a package of its own with a folder for each of its targets. */

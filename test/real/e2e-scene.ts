@@ -4,14 +4,18 @@ import { expect } from 'vitest';
 import { transcriptFiles } from '../../src/store/transcripts/transcript-files.ts';
 import { stateFolderOf } from '../cli/live-daemon.ts';
 import { Place, type RunningBaton } from '../cli/run-baton.ts';
+import { claudeHome, fakeModelVariables } from '../fake/anthropic/claude-home.ts';
+import { startFakeAnthropic } from '../fake/anthropic/fake-anthropic.ts';
+import type { FakeModel } from '../fake/fake-model.ts';
 import { codexHome } from '../fake/openai/codex-home.ts';
-import { type FakeOpenAi, startFakeOpenAi } from '../fake/openai/fake-openai.ts';
+import { startFakeOpenAi } from '../fake/openai/fake-openai.ts';
 import type { Scenario } from '../fake/openai/scenario.ts';
 import { patiently } from '../fault/patience.ts';
 import { leftIn, type ProcessWatch, watchProcesses } from '../fault/process-watch.ts';
 import { type Row, readStore } from '../fault/store-file.ts';
 import { folderOnDisk } from '../temporary-folder.ts';
 import { commit, git, scratchRepository } from '../workspace/git/scratch-repository.ts';
+import type { ClaudeBinary } from './claude-binary.ts';
 import type { CodexBinary } from './codex-binary.ts';
 
 export interface E2eChoices {
@@ -26,24 +30,31 @@ export interface E2eChoices {
   readonly env?: Record<string, string>;
 }
 
+/** A real agent: its backend, what makes its private home, and the lines of its section in the workflow. */
+interface SceneAgent {
+  readonly backend: string;
+  readonly home: (folder: string, url: string) => unknown;
+  readonly section: readonly string[];
+}
+
 /**
- * A person's repository with a small test suite that fails, a daemon whose agent is a real Codex with a private home, and
+ * A person's repository with a small test suite that fails, a daemon whose agent is a real one with a private home, and
  * a model with the answers of the test. Remaining processes are ended with it.
  */
 export class E2eScene implements AsyncDisposable {
   readonly place: Place;
-  readonly model: FakeOpenAi;
+  readonly model: FakeModel;
   readonly source: string;
   /** Watches every process of a run from the start. */
   readonly watch: ProcessWatch;
 
-  constructor(codex: CodexBinary, model: FakeOpenAi, choices: E2eChoices) {
-    const { tracker, codex: ofCodex = [], agent = [], more = [], env = {} } = choices;
+  constructor({ backend, home, section }: SceneAgent, model: FakeModel, choices: E2eChoices) {
+    const { tracker, agent = [], more = [], env = {} } = choices;
     this.model = model;
     this.place = new Place(env, folderOnDisk());
     this.source = scratchRepository(path.join(this.place.folder, 'project'));
     commit(this.source, { 'greet.sh': 'echo Good day\n', 'test.sh': testSuite }, 'A greeting that is not wanted');
-    codexHome(this.place.folder, model.url);
+    home(this.place.folder, model.url);
     this.place.write('home/.gitconfig', '[user]\n\tname = An Agent\n\temail = agent@example.invalid\n');
     this.place.write(
       'WORKFLOW.md',
@@ -55,14 +66,13 @@ export class E2eScene implements AsyncDisposable {
         'workspace: {root: workspaces, repo: project, base: main}',
         ...more,
         'agent:',
-        '  backend: codex',
-        '  accounts: [{name: private, home: ./codex-home}]',
+        `  backend: ${backend}`,
+        `  accounts: [{name: private, home: ./${backend}-home}]`,
         '  read_timeout_ms: 60000',
         '  max_retry_backoff_ms: 500',
         ...agent.map((line) => `  ${line}`),
-        'codex:',
-        `  command: "'${codex.path}' app-server"`,
-        ...ofCodex.map((line) => `  ${line}`),
+        `${backend}:`,
+        ...section.map((line) => `  ${line}`),
         '---',
         'Work on {{ issue.identifier }}: {{ issue.title }}',
       ].join('\n'),
@@ -139,5 +149,13 @@ if [ "$said" = "Hello" ]; then echo "1 test, all green"; else echo "greet.sh sai
 `;
 
 export async function e2eScene(codex: CodexBinary, scenario: Scenario, choices: E2eChoices): Promise<E2eScene> {
-  return new E2eScene(codex, await startFakeOpenAi(scenario), choices);
+  const section = [`command: "'${codex.path}' app-server"`, ...(choices.codex ?? [])];
+  return new E2eScene({ backend: 'codex', home: codexHome, section }, await startFakeOpenAi(scenario), choices);
+}
+
+export async function claudeE2eScene(claude: ClaudeBinary, scenario: Scenario, choices: E2eChoices): Promise<E2eScene> {
+  const model = await startFakeAnthropic(scenario);
+  const section = [`command: "'${claude.path}'"`, 'model: claude-opus-5-5', 'allowed_tools: [Bash]'];
+  const env = { ...fakeModelVariables(model.url), ...choices.env };
+  return new E2eScene({ backend: 'claude', home: claudeHome, section }, model, { ...choices, env });
 }

@@ -65,6 +65,7 @@ describe('a turn of Claude Code', () => {
 
   it.each([
     [{ is_error: true, terminal_reason: 'prompt_too_long' }, 'agent_context_exhausted', { kind: 'token' }],
+    [{ is_error: true, terminal_reason: 'blocking_limit' }, 'agent_context_exhausted', { kind: 'token' }],
     [
       { is_error: true, terminal_reason: 'api_error', api_error_status: 413 },
       'agent_context_exhausted',

@@ -149,7 +149,7 @@ function usageOf(usage: Partial<FakeUsage> = {}): unknown {
   };
 }
 
-function wordsOf(text: string): readonly string[] {
+export function wordsOf(text: string): readonly string[] {
   return text.match(/\s*\S+\s*/g) ?? [text];
 }
 

@@ -74,6 +74,9 @@ function errorOf(result: Fields, reason: string | null, around: EndSurroundings)
 
 const fixBilling = 'Fix the billing of the account, then run `baton issue retry` to continue at once.';
 
+/** The model's server refuses the prompt, Claude Code refuses it before, or compacting does not help. */
+const fullContext: ReadonlySet<string> = new Set(['prompt_too_long', 'blocking_limit', 'rapid_refill_breaker']);
+
 const byError: Readonly<Record<string, 'quota' | 'billing' | 'auth'>> = {
   rate_limit: 'quota',
   billing_error: 'billing',
@@ -85,7 +88,7 @@ function kindOf(
   status: number | null,
   error: string | null,
 ): 'quota' | 'billing' | 'auth' | 'token' | 'context' | 'other' {
-  if (reason === 'prompt_too_long') return 'token';
+  if (reason !== null && fullContext.has(reason)) return 'token';
   if (status === 413) return 'context';
   // Only a failure of the model's server ends a turn for its reason; an earlier one was overcome.
   if (reason !== 'api_error' && reason !== null) return 'other';
