@@ -10,6 +10,28 @@ export interface DemoIssue {
   readonly script: readonly string[];
 }
 
+/** Words with which a change goes back. */
+export interface SendBack {
+  readonly note: string;
+  readonly comments: readonly { readonly path: string; readonly line: number; readonly text: string }[];
+}
+
+/** What a person does with the change of an issue; all but `merge` are left to a person who watches. */
+export type PersonsPart = 'merge' | 'approve' | SendBack;
+
+const approved = 'WORDS-3';
+const sentBack = 'WORDS-6';
+const sendBack: SendBack = {
+  note: 'Please do not tear emoji apart.',
+  comments: [{ path: 'src/reverse.js', line: 2, text: 'Spread the text instead of splitting it.' }],
+};
+
+/** A person who files an issue also reviews its change. */
+export function personsPart(identifier: string): PersonsPart {
+  if (identifier === sentBack) return sendBack;
+  return identifier === approved || !demoIssues.some((issue) => issue.identifier === identifier) ? 'approve' : 'merge';
+}
+
 /** How long one of the agents works and listens to a person, when a person watches. */
 const listenMs = 120_000;
 
@@ -18,8 +40,9 @@ const noQuotaMs = 6_000;
 
 /**
  * Ten issues: four priorities, one that waits for another, one whose first run fails, one that runs out of quota on
- * both accounts, one that asks a person, and one that works for long and writes down your messages. They take long
- * enough to be watched; `baton demo --once` runs faster (`agent/rehearsal/speed.ts`).
+ * both accounts, one that asks a person, one that works for long and writes down your messages, one whose change a
+ * person approves, and one whose change a person sends back. They take long enough to be watched; `baton demo --once`
+ * runs faster (`agent/rehearsal/speed.ts`).
  */
 export const demoIssues: readonly DemoIssue[] = [
   demoIssue(
@@ -42,14 +65,20 @@ export const demoIssues: readonly DemoIssue[] = [
       "'one-issue-one-agent'",
     ),
   ]),
-  demoIssue('WORDS-3', 2, 'Add truncate', 'Cut a text to a length and end it with an ellipsis.', [
-    ...addFunction(
-      'truncate',
-      "text.length <= 12 ? text : text.slice(0, 11).concat('…')",
-      "'One issue, one agent'",
-      "'One issue, …'",
-    ),
-  ]),
+  demoIssue(
+    'WORDS-3',
+    2,
+    'Add truncate',
+    'Cut a text to a length and end it with an ellipsis. Its change is left to you: read it, then approve and merge it.',
+    [
+      ...addFunction(
+        'truncate',
+        "text.length <= 12 ? text : text.slice(0, 11).concat('…')",
+        "'One issue, one agent'",
+        "'One issue, …'",
+      ),
+    ],
+  ),
   demoIssue('WORDS-4', 2, 'Add countWords', 'Count the words of a text. The test runner fails on the first try.', [
     'first fail The test runner could not be started: connection reset',
     ...addFunction('countWords', 'text.split(/\\s+/).filter(Boolean).length', "' one  issue '", '2'),
@@ -71,9 +100,15 @@ export const demoIssues: readonly DemoIssue[] = [
     ],
     ['WORDS-2'],
   ),
-  demoIssue('WORDS-6', 4, 'Add reverse', 'Reverse a text by its characters.', [
-    ...addFunction('reverse', "[...text].reverse().join('')", "'baton'", "'notab'"),
-  ]),
+  demoIssue(
+    'WORDS-6',
+    3,
+    'Add reverse',
+    'Reverse a text by its characters. Its change is left to you, and it tears emoji apart: send it back with a comment.',
+    addFunction('reverse', "text.split('').reverse().join('')", "'baton'", "'notab'"),
+    [],
+    addFunction('reverse', "[...text].reverse().join('')", "'baton 🎉'", "'🎉 notab'"),
+  ),
   demoIssue('WORDS-7', 4, 'Add initials', 'The first letters of the words, in capitals.', [
     ...addFunction(
       'initials',
@@ -110,7 +145,7 @@ export const demoIssues: readonly DemoIssue[] = [
   ),
 ];
 
-/** The steps that all issues share: read, do the work, test, commit, hand over for review. */
+/** The steps that all issues share: read, do the work, test, commit. What is committed goes to review. */
 function demoIssue(
   identifier: string,
   priority: number,
@@ -118,6 +153,7 @@ function demoIssue(
   description: string,
   work: readonly string[],
   blockedBy: readonly string[] = [],
+  rework: readonly string[] = [],
 ): DemoIssue {
   const script = [
     'say Reading the issue and the code',
@@ -125,14 +161,34 @@ function demoIssue(
     ...work,
     'spend 1200',
     'wait 4000',
-    'run node --test',
+    'run node run-tests.js',
     'wait 2000',
     `commit ${identifier}: ${title}`,
     'spend 2300',
-    'comment The work is committed and its tests pass.',
-    'move review',
+    `propose ${title}`,
+    '| The change is small and has a test. All tests pass.',
+    'say The work is committed, and its tests pass.',
+    ...laterTurns(identifier, rework),
   ];
   return { identifier, title, description, priority, blockedBy, script };
+}
+
+/** What the agent does whenever its change comes back: it writes the words down, and does the work that is in its script. */
+export function laterTurns(identifier: string, rework: readonly string[] = []): readonly string[] {
+  const file = `docs/reviews/${identifier}.md`;
+  const limit = 'I am a script, so that is all I can do; a real agent would do what you ask.';
+  return [
+    'every turn',
+    'say Reading what the review says',
+    'wait 3000',
+    `heed ${file}`,
+    ...rework,
+    'spend 900',
+    'wait 2000',
+    'run node run-tests.js',
+    `commit Heed the review of ${identifier}`,
+    `say Your words are in ${file}. ${rework.length === 0 ? limit : 'I did the work again as you asked.'}`,
+  ];
 }
 
 function addFunction(name: string, body: string, given: string, expected: string): string[] {

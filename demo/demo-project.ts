@@ -4,12 +4,18 @@ export const demoProject: Readonly<Record<string, string>> = {
   "name": "words",
   "version": "1.0.0",
   "type": "module",
-  "scripts": { "test": "node --test" }
+  "scripts": { "test": "node run-tests.js" }
 }
 `,
   'README.md': `# words
 
 Small functions on text. \`npm test\` runs the tests.
+`,
+  // One process for all tests; `node --test` starts one for each file.
+  'run-tests.js': `import { readdirSync } from 'node:fs';
+
+const tests = new URL('test/', import.meta.url);
+for (const file of readdirSync(tests)) await import(new URL(file, tests));
 `,
   'src/title-case.js': `/** Every word with a capital letter. */
 export function titleCase(text) {

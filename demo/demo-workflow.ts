@@ -1,3 +1,5 @@
+import { laterTurns } from './demo-issues.ts';
+
 /**
  * The workflow file of the demo, as a user would write it: a worktree and a branch for each issue, work, hand over. An
  * issue that a person files has no script; it gets a small one, so that it runs through as the others do.
@@ -12,6 +14,7 @@ polling:
 workspace:
   root: workspaces
   repo: project
+  base: main
   strategy: worktree
   setup: |
     git config user.name "Rehearsal"
@@ -20,6 +23,8 @@ workspace:
     git config core.hooksPath /dev/null
 agent:
   backend: rehearsal
+  # What an agent commits becomes a change under review. A person merges it or sends it back.
+  after_success: review
   read_timeout_ms: 60000
   max_concurrent_agents: 3
   max_retry_backoff_ms: 2000
@@ -45,11 +50,12 @@ write notes/{{ issue.identifier | downcase }}.md
 | The scripted agent of the demo cannot do what this issue asks. A real agent would.
 spend 1200
 wait 4000
-run node --test
+run node run-tests.js
 commit {{ issue.identifier }}: {{ issue.title | strip_newlines }}
 spend 2300
-comment The scripted agent only wrote a note, because this issue has no script.
-move review
+propose {{ issue.title | strip_newlines }}
+say I only wrote a note, because I am a script and this issue has no steps for me.
+${laterTurns('{{ issue.identifier }}').join('\n')}
 \`\`\`
 {% endunless %}
 {% if retry_kind %}

@@ -4,6 +4,7 @@ import { exitCodes } from '../src/cli/exit-codes.ts';
 import { jsonLine } from '../src/cli/json-line.ts';
 import { systemClock } from '../src/clock/system-clock.ts';
 import type { Logger } from '../src/core/logger.ts';
+import type { OpenPull } from '../src/core/pull/pull-request.ts';
 import { shellArgument } from '../src/core/text/shell-argument.ts';
 import { workflowContext } from '../src/daemon/adapters.ts';
 import { createDaemon, type Daemon } from '../src/daemon/daemon.ts';
@@ -16,11 +17,12 @@ import type { Orchestrator } from '../src/orchestrator/orchestrator.ts';
 import { createLogger } from '../src/telemetry/create-logger.ts';
 import type { Board } from '../src/tracker/board/board.ts';
 import { loadWorkflow } from '../src/workflow/load-workflow.ts';
+import { changesOf, personName, showChanges } from './changes.ts';
 import { fileIssues } from './demo-issues.ts';
 import { type IssueRow, issueRows } from './issue-rows.ts';
 import { openLines } from './lines.ts';
 import { type DemoFolder, openDemoFolder, placeFlags, putAside } from './make-demo.ts';
-import { type PlayedPerson, personName, playPerson } from './play-person.ts';
+import { type PlayedPerson, playPerson } from './play-person.ts';
 import { type AskingIssue, answerInPlace, askingIssues, showQuestions } from './questions.ts';
 
 interface DemoFlags {
@@ -66,13 +68,20 @@ export async function demo(flags: DemoFlags, given: Surroundings): Promise<numbe
     const asking = (): AskingIssue[] => (flags.once ? askingIssues(orchestrator.read()) : []);
     const answer = (asked: AskingIssue): Promise<void> =>
       answerInPlace(asked, { workplace, say, name: personName }, surroundings);
-    const person = playPerson(
-      { board, folder, logger, clock: systemClock, say, isRunning, asking, answer },
-      surroundings,
-    );
-    const show = flags.once ? () => {} : showQuestions({ workplace, folder, batonPath, say, logger });
+    const open = (): ReadonlyMap<string, OpenPull> => orchestrator.read().pulls;
+    const person = playPerson({
+      ...{ board, logger, clock: systemClock, say, isRunning, open, asking, answer },
+      ...changesOf(folder, surroundings),
+      isWatched: !flags.once,
+    });
+    const showing = { folder, batonPath, say, logger };
+    const show = flags.once ? () => {} : showQuestions({ workplace, ...showing });
+    const showReviews = flags.once
+      ? () => {}
+      : showChanges({ board, open, url: api.address.url, project: workplace.project.name, ...showing });
     const unwatch = orchestrator.onChange(() => {
       show(orchestrator.read());
+      showReviews();
       person.check();
       lines.show();
     });
@@ -161,11 +170,15 @@ function introduction(folder: DemoFolder, isOnce: boolean, url: string, batonPat
   return [
     'Baton demo: ten issues on the board, three agents at a time. The agent is "rehearsal", a scripted stand-in:',
     'it really edits files, runs tests and commits, but it asks no AI model and sends nothing over the network.',
-    `The demo also plays the person who merges reviewed branches${isOnce ? ' and answers questions' : ''}.`,
     ...(isOnce
-      ? []
+      ? [
+          'The demo also plays the person who reviews: it merges changes, sends the one of WORDS-6 back with a comment, and',
+          'answers questions.',
+        ]
       : [
-          'One agent will ask you a question. WORDS-1 works for two minutes, and you can send it messages. Ctrl-C stops the demo.',
+          'Two changes wait for you: approve and merge the one of WORDS-3, and send the one of WORDS-6 back with a comment.',
+          'The demo merges the others in place of a person. One agent will ask you a question. WORDS-1 works for two minutes,',
+          'and you can send it messages. Ctrl-C stops the demo.',
         ]),
     `Everything is in ${folder.root}`,
     `The dashboard is at ${url}`,
@@ -206,7 +219,7 @@ function summary({ rows, daemon, folder, json, outOfQuota, batonPath }: Ending):
     ...left.map(({ identifier, status, detail }) => `  ${identifier} is not done: ${detail || status}`),
     ...(left.length === 0 ? [] : ['The next `baton demo` continues from here.']),
     'To see the commits of the agents, their runs, and the log:',
-    `  git -C ${shellArgument(folder.project)} log --oneline --graph`,
+    `  git -C ${shellArgument(folder.project)} log --oneline --graph main`,
     `  ${shellArgument(batonPath)} runs list ${placeFlags(folder)}`,
     `  less ${shellArgument(path.join(folder.root, 'log', 'baton.log'))}`,
     '',

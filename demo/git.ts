@@ -5,10 +5,11 @@ import type { Surroundings } from '../src/daemon/surroundings.ts';
 import { childEnvironment, usualVariables } from '../src/process/child-environment.ts';
 import { runToEnd } from '../src/process/run-to-end.ts';
 
+export const demoPerson = { 'user.name': 'Baton demo', 'user.email': 'demo@example.invalid' } as const;
+
 /** The demo does not use the user's signing key and hooks: they could ask for a password or refuse its commits. */
 export const demoAuthor = [
-  'user.name=Baton demo',
-  'user.email=demo@example.invalid',
+  ...Object.entries(demoPerson).map((setting) => setting.join('=')),
   'commit.gpgsign=false',
   'core.hooksPath=/dev/null',
 ].flatMap((setting) => ['-c', setting]);

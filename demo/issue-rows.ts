@@ -67,7 +67,7 @@ function statusOf(issue: BoardIssue, model: ReadModel, askHere: AskHere): Status
     return { status: 'running', detail: running.attempt === null ? doing : `retry ${running.attempt}: ${doing}` };
   }
   if (issue.status === 'done' || issue.status === 'cancelled') return { status: 'done', detail: '' };
-  if (issue.status === 'review') return { status: 'review', detail: 'a person has to merge its branch' };
+  if (issue.status === 'review') return { status: 'review', detail: 'its change waits for a person' };
   const held = model.held.find(isThis);
   if (held !== undefined) {
     // A reason names the command for the folder of the workflow file.
@@ -81,6 +81,7 @@ function statusOf(issue: BoardIssue, model: ReadModel, askHere: AskHere): Status
   if (unpaid !== undefined)
     return { status: 'waiting_quota', detail: quotaText(unpaid, model), code: 'waiting_quota', until: unpaid.dueAt };
   const retrying = model.retrying.find(isThis);
+  if (retrying?.kind === 'review') return { status: 'review', detail: 'its change goes to review' };
   if (retrying !== undefined) {
     const why = retrying.error === null ? 'checks again' : `waits to try again: ${retrying.error}`;
     return { status: 'retrying', detail: why, code: retrying.waitCode, until: retrying.dueAt };
@@ -94,17 +95,12 @@ function questionText({ text, fields }: AgentQuestion): string {
   return options.length === 0 ? text : `${text} (${options.join(', or ')})`;
 }
 
-function quotaText({ dueAt, waitReason, error }: RetryingView, model: ReadModel): string {
-  const why = withoutQuota(model) || waitReason || error || 'its account has no quota left';
-  return `waits until ${timeOfDay(dueAt)} for quota: ${why}`;
-}
-
-/** The accounts that nothing starts on now, and until when; empty when all are ready. */
-function withoutQuota({ accounts }: ReadModel): string {
-  return accounts
-    .filter(({ waitsFor }) => waitsFor !== null)
-    .map(({ name, parked }) => `${name} has none${parked === null ? '' : ` until ${timeOfDay(parked.until)}`}`)
-    .join(', ');
+/** It goes on when the first account has quota again, which may be sooner than the last one that it tried. */
+function quotaText({ dueAt, waitReason, error }: RetryingView, { accounts }: ReadModel): string {
+  const empty = accounts.flatMap(({ name, waitsFor }) => (waitsFor === null ? [] : [name]));
+  const until = `until ${timeOfDay(dueAt)}`;
+  if (empty.length === 0) return `${until}: ${waitReason || error || 'its account has no quota left'}`;
+  return `${until}; used up: ${empty.join(', ')}`;
 }
 
 /** The time as the lines of the demo show it. */

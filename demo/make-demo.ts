@@ -9,7 +9,7 @@ import type { Surroundings } from '../src/daemon/surroundings.ts';
 import { demoIssues } from './demo-issues.ts';
 import { demoProject } from './demo-project.ts';
 import { demoWorkflow } from './demo-workflow.ts';
-import { demoAuthor, git } from './git.ts';
+import { demoAuthor, demoPerson, git } from './git.ts';
 
 export interface DemoFolder {
   readonly root: string;
@@ -69,6 +69,9 @@ async function makeDemo({ root, project, workflow }: DemoFolder, surroundings: S
   await git(project, ['init', '--quiet', '--initial-branch=main'], surroundings);
   await git(project, ['add', '--all'], surroundings);
   await git(project, [...demoAuthor, 'commit', '--quiet', '--message=Begin'], surroundings);
+  // Baton merges into a base that is checked out nowhere; the merges are by the person of the demo.
+  await git(project, ['checkout', '--quiet', '--detach'], surroundings);
+  for (const [name, value] of Object.entries(demoPerson)) await git(project, ['config', name, value], surroundings);
   await writeFile(workflow, demoWorkflow);
   await writeFile(path.join(root, markerFile), markerText);
 }

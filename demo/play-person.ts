@@ -1,25 +1,21 @@
 import type { Clock } from '../src/clock/clock.ts';
 import { toBatonError } from '../src/core/baton-error.ts';
 import type { Logger } from '../src/core/logger.ts';
+import type { OpenPull } from '../src/core/pull/pull-request.ts';
 import { durationText } from '../src/core/text/amount-text.ts';
 import { harmlessLine } from '../src/core/text/harmless-line.ts';
-import type { Surroundings } from '../src/daemon/surroundings.ts';
 import type { BoardIssue } from '../src/store/tables/board-issues.ts';
 import type { Board } from '../src/tracker/board/board.ts';
-import { demoAuthor, git } from './git.ts';
+import type { Decision } from './changes.ts';
+import { type PersonsPart, personsPart } from './demo-issues.ts';
 import type { Announcement } from './lines.ts';
-import type { DemoFolder } from './make-demo.ts';
 import type { AskingIssue } from './questions.ts';
 
-/** A branch appears shortly after its issue enters review. The demo stops waiting for it after this time. */
+/** A change appears shortly after its issue enters review. The demo stops waiting for it after this time. */
 const patienceMs = 60_000;
 
-/** The author of what it does. */
-export const personName = 'baton demo, in place of a person';
-const person = { kind: 'person', name: personName } as const;
-
 export interface PlayedPerson {
-  /** Checks for branches to merge and questions to answer; soon after, when it is busy. */
+  /** Checks for changes to decide about and questions to answer; soon after, when it is busy. */
   check(): void;
   /** Resolves when it is not at work any more. */
   idle(): Promise<void>;
@@ -30,14 +26,21 @@ export interface PlayedPerson {
 }
 
 export interface PersonParts {
-  readonly board: Board;
-  readonly folder: DemoFolder;
+  readonly board: Pick<Board, 'list'>;
   readonly logger: Logger;
   readonly clock: Clock;
-  /** Called for each issue that it gives up. */
+  /** Called for what it does that a watcher should know. */
   readonly say: (announcement: Announcement) => void;
   /** Whether an agent still works on this issue. */
   readonly isRunning: (id: string) => boolean;
+  /** The open pull requests, by issue. */
+  readonly open: () => ReadonlyMap<string, OpenPull>;
+  /** Decides about a change, as a person would; rejects when that is refused. */
+  readonly decide: (pull: number, decision: Decision) => Promise<void>;
+  /** Whether the agent has received all words about the first round of a change. */
+  readonly hasReceived: (pull: number) => Promise<boolean>;
+  /** Whether a real person watches, who has changes to decide about and answers questions. */
+  readonly isWatched: boolean;
   /** The issues that wait for an answer from it; none when a real person answers. */
   readonly asking: () => readonly AskingIssue[];
   /** Rejects when it cannot. */
@@ -45,11 +48,12 @@ export interface PersonParts {
 }
 
 /**
- * Plays the person of the demo: merges the branch of each issue in review and moves the issue to done, and answers
- * questions. Only a person may do that, and the demo says that it does.
+ * Plays the person of the demo: merges changes, and answers questions. When a real person watches, it leaves some
+ * changes and all questions to them. Otherwise it also approves one change, and sends one back with words. Only a person
+ * may do that, and the demo says that it does.
  */
-export function playPerson(parts: PersonParts, surroundings: Surroundings): PlayedPerson {
-  const { board, folder, logger, clock } = parts;
+export function playPerson(parts: PersonParts): PlayedPerson {
+  const { board, logger, clock, say, isWatched } = parts;
   let working: Promise<void> | null = null;
   let checkAgain = false;
   const refused = new Set<string>();
@@ -63,24 +67,58 @@ export function playPerson(parts: PersonParts, surroundings: Surroundings): Play
       const found = await board.list({ statuses: ['review'], labels: [], limit: 100 });
       // Like a person, it waits until the agent has finished.
       for (const issue of found.filter(({ id }) => !refused.has(id) && !parts.isRunning(id))) {
-        if (await hasBranch(issue))
-          await merge(issue).catch((thrown) => giveUp(issue, 'merge_failed', toBatonError(thrown).message));
-        else waitForBranch(issue);
+        const part = personsPart(issue.identifier);
+        const pull = parts.open().get(issue.id);
+        if (isWatched && part !== 'merge') continue;
+        if (pull === undefined) waitForChange(issue);
+        else if (isReady(pull))
+          await decideAbout(issue, pull.number, part).catch((thrown) => notDecided(issue, thrown));
       }
     } while (checkAgain);
   };
-  const waitForBranch = (issue: BoardIssue): void => {
+  const decideAbout = async (issue: BoardIssue, pull: number, part: PersonsPart): Promise<void> => {
+    const { identifier } = issue;
+    if (part !== 'merge' && part !== 'approve' && !(await parts.hasReceived(pull))) {
+      await parts.decide(pull, { kind: 'send_back', ...part });
+      const { note, comments } = part;
+      say({
+        lines: [
+          `${identifier} The demo sends the change back in place of a person: ${note}`,
+          ...comments.map(({ path, line, text }) => `  ${path}:${line}: ${text}`),
+        ],
+        json: { identifier, sent_back: note, comments },
+      });
+      return;
+    }
+    if (part !== 'merge') {
+      await parts.decide(pull, { kind: 'approve' });
+      const why = part === 'approve' ? '' : 'The words have arrived: the second round has them. ';
+      say({
+        lines: [`${identifier} ${why}The demo approves and merges the change in place of a person.`],
+        json: { identifier, approved: true, ...(part === 'approve' ? {} : { words_arrived: true }) },
+      });
+    }
+    await parts.decide(pull, { kind: 'merge' });
+  };
+  /** What moved meanwhile, or has checks again, is decided about at a later check. */
+  const notDecided = (issue: BoardIssue, thrown: unknown): void => {
+    const { message, details } = toBatonError(thrown);
+    const { problem, verdict } = (details.data ?? {}) as { problem?: unknown; verdict?: unknown };
+    if (problem === 'base_moved' || verdict === 'waiting' || details.code === 'head_moved') return;
+    giveUp(issue, 'not_decided', message);
+  };
+  const waitForChange = (issue: BoardIssue): void => {
     const since = missingSince.get(issue.id) ?? clock.monotonic();
     missingSince.set(issue.id, since);
     if (clock.monotonic() - since < patienceMs) return;
-    giveUp(issue, 'branch_missing', `its branch ${branchOf(issue)} did not appear within ${durationText(patienceMs)}`);
+    giveUp(issue, 'change_missing', `no change of it appeared within ${durationText(patienceMs)}`);
   };
-  const giveUp = ({ id, identifier }: BoardIssue, code: 'merge_failed' | 'branch_missing', why: string): void => {
+  const giveUp = ({ id, identifier }: BoardIssue, code: 'not_decided' | 'change_missing', why: string): void => {
     refused.add(id);
     const reason = `the demo cannot merge it: ${harmlessLine(why)}`;
     reasons.set(identifier, reason);
     logger.warn('demo_merge_failed', { issue_identifier: identifier, code, why });
-    parts.say({ lines: [`${identifier} stays in review: ${reason}`], json: { identifier, given_up: reason, code } });
+    say({ lines: [`${identifier} stays in review: ${reason}`], json: { identifier, given_up: reason, code } });
   };
   const answerAll = async (): Promise<void> => {
     for (const asking of parts.asking()) {
@@ -93,19 +131,6 @@ export function playPerson(parts: PersonParts, surroundings: Surroundings): Play
         logger.warn('demo_answer_failed', { issue_identifier: issue.identifier, error });
       });
     }
-  };
-  /** After a crash the branch can appear later than the issue. */
-  const hasBranch = (issue: BoardIssue): Promise<boolean> =>
-    git(folder.project, ['show-ref', '--verify', '--quiet', `refs/heads/${branchOf(issue)}`], surroundings).then(
-      () => true,
-      () => false,
-    );
-  const merge = async (issue: BoardIssue): Promise<void> => {
-    const { id, identifier, title } = issue;
-    const branch = branchOf(issue);
-    const message = `--message=Merge ${identifier}: ${title}`;
-    await git(folder.project, [...demoAuthor, 'merge', '--quiet', '--no-ff', message, branch], surroundings);
-    await board.move(id, 'done', { author: person, reason: `merged ${branch}` });
   };
   return {
     check: () => {
@@ -124,6 +149,7 @@ export function playPerson(parts: PersonParts, surroundings: Surroundings): Play
   };
 }
 
-function branchOf({ identifier }: BoardIssue): string {
-  return `baton/${identifier.toLowerCase()}`;
+/** Red checks go back by themselves. */
+function isReady({ status, checks }: OpenPull): boolean {
+  return (status === 'in_review' || status === 'approved') && (checks === 'green' || checks === 'none');
 }

@@ -54,7 +54,9 @@ interface ReviewProps {
 }
 
 function Review({ project, pull, onDecided, changesWith }: ReviewProps): VNode {
-  const { number, head, asked, last_message, rounds } = pull;
+  const { number, head, asked, body, last_message, rounds } = pull;
+  // The text of the pull request is often the last message.
+  const said = [...new Set([body.trim(), last_message?.trim() ?? ''])].filter((text) => text !== '');
   const since = useSignal<number | null>(null);
   const comments = useMemo(() => lineComments(`comments/${project}/${number}/${head}`), [project, number, head]);
   const isOpen = pull.status === 'in_review' || pull.status === 'approved';
@@ -74,11 +76,10 @@ function Review({ project, pull, onDecided, changesWith }: ReviewProps): VNode {
         </section>
         <section aria-label="What the agent says">
           <h2>The agent says</h2>
-          {last_message === null || last_message.trim() === '' ? (
-            <EmptyLine>Nothing.</EmptyLine>
-          ) : (
-            <Markdown source={last_message} />
-          )}
+          {said.length === 0 && <EmptyLine>Nothing.</EmptyLine>}
+          {said.map((text) => (
+            <Markdown key={text} source={text} />
+          ))}
         </section>
         <ReviewChecks rounds={rounds} />
         <ReviewRounds

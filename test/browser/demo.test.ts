@@ -119,9 +119,23 @@ describeInChromium('the dashboard of the demo', (browser) => {
     await reads(page.locator('.run-events'), /turn completed/);
     await picture(page, 'run', scene);
     await openTab(page, 'tools');
-    await reads(page.locator('main'), /update_issue_status/);
+    await reads(page.locator('main'), /create_pr/);
     await openTab(page, 'prompt');
     await reads(page.locator('.prompts'), beginning);
+    window.expectNothingWrong();
+  });
+
+  it('leaves a change to the person, who reviews it', async () => {
+    await window.go('/');
+    await rowOf(page, 'needs_you', 'WORDS-3').locator('a[href^="/review/"]').click();
+    await page.locator('.diff .code-keyword').first().waitFor();
+    await page.locator('.comment-on').nth(1).click();
+    await page.keyboard.type('Why twelve?');
+    await page.keyboard.press('Control+Enter');
+    await page.locator('.comments-to-send').waitFor();
+    await page.evaluate('scrollTo(0, 0)');
+    await picture(page, 'review', scene);
+    expect(await barriersOf(page)).toEqual([]);
     window.expectNothingWrong();
   });
 

@@ -45,6 +45,11 @@ function lastWith(demo: RunningBaton, wanted: Record<string, unknown>): Record<s
   return told.findLast((row) => Object.entries(wanted).every(([name, value]) => row[name] === value));
 }
 
+/** How often the demo has printed the command that reviews the change of this issue. */
+function reviewsOf(demo: RunningBaton, issue: string): number {
+  return demo.stdout().split(` review ${issue} --workflow `).length - 1;
+}
+
 async function stop(demo: RunningBaton): Promise<void> {
   demo.child.kill('SIGINT');
   expect(await demo.ended).toMatchObject({ code: 0, stderr: '' });
@@ -54,7 +59,7 @@ async function stop(demo: RunningBaton): Promise<void> {
 const wholeDemo = { timeout: 180_000 };
 
 describe.concurrent('the question of the demo', wholeDemo, () => {
-  // @conforms runs.49
+  // @conforms runs.49, dashboard.53
   it('waits for a person while other agents continue, and is answered by the printed command', async () => {
     using place = new Place(atSpeed);
     const demo = startBaton(place, 'demo', '--dir', folder);
@@ -63,15 +68,24 @@ describe.concurrent('the question of the demo', wholeDemo, () => {
     expect(demo.stdout()).toMatch(
       /^WORDS-10 .*: Is one exclamation mark enough\?\n {2}1 {2}one is enough\n {2}2 {2}one is plenty\n.* 10 min /m,
     );
-    // An agent that asks takes one of three slots; the others are done without an answer.
-    await soon(async () => expect(await doneIn(place)).toHaveLength(9));
+    // An agent that asks takes one of three slots; the others are done without an answer, or wait for a review.
+    await soon(async () => expect(await doneIn(place)).toHaveLength(7));
     expect(await doneIn(place)).not.toContain('WORDS-10');
+
+    // Two changes are left to the person, and the demo says so, in each round.
+    for (const issue of ['WORDS-3', 'WORDS-6']) await soon(() => expect(reviewsOf(demo, issue)).toBe(1));
+    const there = ['--workflow', `${folder}/WORKFLOW.md`, '--state-dir', `${folder}/state`];
+    await answer(place, 'pr', 'send-back', 'WORDS-6', 'Say it louder.', ...there);
+    await answer(place, 'pr', 'merge', 'WORDS-3', ...there);
+    await soon(() => expect(reviewsOf(demo, 'WORDS-6')).toBe(2));
+    const { pull } = await answer(place, 'pr', 'show', 'WORDS-6', ...there);
+    expect(pull.rounds[0].said).toMatchObject([{ body: 'Say it louder.', status: 'delivered' }]);
 
     await shell('sh', ['-c', lineToType(demo.stdout())], { cwd: '/', env: place.env });
     await soon(async () => expect(await doneIn(place)).toContain('WORDS-10'));
     await stop(demo);
     // Issues that are done, issues, runs, runs that failed, runs without quota.
-    expect(demo.stdout()).toMatch(/^10 \D+ 10 \D+ 13 \D+ 1 \D+ 2 [^\d\n]+$/m);
+    expect(demo.stdout()).toMatch(/^9 \D+ 10 \D+ 14 \D+ 1 \D+ 2 [^\d\n]+$/m);
     expect(place.pids()).toEqual([]);
   });
 

@@ -29,7 +29,7 @@ describe('baton demo on a terminal', () => {
     const written = stdout.replaceAll('\r\n', '\n');
     expect(written).not.toMatch(steering);
     // Issues that are done, issues, runs, runs that failed, runs without quota.
-    const [before = '', after = ''] = written.split(/^10 \D+ 10 \D+ 13 \D+ 1 \D+ 2 [^\d\n]+$/m);
+    const [before = '', after = ''] = written.split(/^10 \D+ 10 \D+ 14 \D+ 1 \D+ 2 [^\d\n]+$/m);
     expect(after).toContain('baton.log');
     expect(before).toContain(path.join(place.state, 'baton', 'demo'));
     expect(before).toMatch(/ http:\/\/127\.0\.0\.1:\d+\n/);
@@ -178,11 +178,12 @@ describe('the issue rows of a demo', () => {
       status: 'waiting_quota',
       code: 'waiting_quota',
       until: '1970-01-01T00:00:05.000Z',
-      detail: expect.stringMatching(/ 00:00:05 .*: main .* 00:01:01$/),
+      // One time: when it goes on. The last account may be without quota for longer.
+      detail: expect.stringMatching(/^\D*00:00:05; [^\d]*\bmain$/),
     });
-    expect(rowFor({ waitingQuota: [quotaRetry()] })?.detail).toMatch(/ 00:00:05 .*: The quota is used up\.$/);
+    expect(rowFor({ waitingQuota: [quotaRetry()] })?.detail).toMatch(/ 00:00:05: The quota is used up\.$/);
     const lines = await printed([issueRows([filed], model('', { waitingQuota: [quotaRetry()] }), askHere)]);
-    expect(lines).toContain(' 00:00:05 ');
+    expect(lines).toContain(' 00:00:05');
   });
 
   it('show what they wait for when there is quota again', () => {

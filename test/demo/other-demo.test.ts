@@ -32,6 +32,9 @@ describe('a folder with a demo of another version of Baton', () => {
     const title = 'Sing `a` "song" $(touch owned)';
     const filed = await baton(place, 'issue', 'add', title, '--priority', '1', ...where);
     expect(filed).toMatchObject({ code: 0 });
+    // Who files an issue also reviews its change.
+    await soon(() => expect(demo.stdout()).toMatch(/ review WORDS-11 --workflow /));
+    await soon(async () => expect(await baton(place, 'pr', 'merge', 'WORDS-11', ...where)).toMatchObject({ code: 0 }));
     await soon(() => expect(demo.stdout()).toContain(' WORDS-11 done'));
     const show = ['-C', path.join(place.folder, 'demo/project'), 'show', 'main:notes/words-11.md'];
     expect(execFileSync('git', show, { encoding: 'utf8' })).toContain(`# ${title}\n`);

@@ -8,8 +8,9 @@ import { beginning, type Memory, openMemory, rehearsalHome } from './memory.ts';
 import { createInbox } from './message-inbox.ts';
 import { performStep, type StepContext } from './perform-step.ts';
 import { decode, encode, type FromBaton, type FromProgram, fromBaton } from './protocol.ts';
-import { findScript, parseScript, type Step } from './script.ts';
+import { findScript, type Step, stepsOf } from './script.ts';
 import { rehearsalSpeed, speedIn } from './speed.ts';
+import { wordsInPrompt } from './words-in-prompt.ts';
 
 // The stand-in agent as a program: reads turns on standard input, acts out the script it finds in the prompt, and
 // reports what it does on standard output. It ends when its input ends.
@@ -67,7 +68,7 @@ async function playTurn(prompt: string, thread: Memory): Promise<void> {
   try {
     const script = found ?? chosen;
     if (script !== null) thread.keep({ ...beginning, script });
-    const steps = parseScript(thread.place.script ?? '')[thread.place.turn];
+    const steps = stepsOf(thread.place.script ?? '', thread.place.turn);
     if (thread.place.script === null || steps === undefined) {
       say({ type: 'input_required', question: scriptQuestion });
       return;
@@ -108,6 +109,13 @@ async function play(step: Step, prompt: string, thread: Memory): Promise<FromPro
       const answer = answerInPrompt(prompt, step.text) ?? (await ask(step));
       lastMessage = `answered: ${answer}`;
       say({ type: 'message', text: lastMessage });
+      return null;
+    }
+    case 'heed': {
+      const content = wordsInPrompt(prompt).map((words) => `${words}\n`);
+      const { text: file, firstRunOnly } = step;
+      if (content.length > 0)
+        await performStep({ verb: 'append', file, content: content.join(''), firstRunOnly }, context);
       return null;
     }
     case 'idle':

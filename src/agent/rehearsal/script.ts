@@ -17,7 +17,8 @@
  * Lines that begin with `|` belong to the step above them: the content of `write` and `append`, the options of `ask`,
  * the description that `propose TITLE` gives the pull request.
  * `first` before a step limits it to an issue's first run; `try` lets the script continue when the step cannot be done;
- * a line `next turn` leaves the rest to the next turn of the same session. `listen MS FILE` waits MS milliseconds for
+ * a line `next turn` leaves the rest to the next turn of the same session, `every turn` to all later turns. `heed FILE`
+ * appends the words of people in the prompt to the file. `listen MS FILE` waits MS milliseconds for
  * messages of people and appends them to the file, if one is named; a person ends it with `go on`. Some steps end the
  * turn:
  *
@@ -39,7 +40,7 @@ export type Step = { readonly firstRunOnly: boolean; readonly isTried?: true } &
   | { readonly verb: 'context'; readonly kind: 'token' | 'context' }
 );
 
-const textVerbs = ['say', 'move', 'comment', 'commit', 'push', 'run', 'fail', 'auth', 'idle'] as const;
+const textVerbs = ['say', 'move', 'comment', 'commit', 'push', 'run', 'fail', 'auth', 'idle', 'heed'] as const;
 const amountVerbs = ['wait', 'spend'] as const;
 const fileVerbs = ['write', 'append'] as const;
 
@@ -67,10 +68,18 @@ export function parseScript(script: string): Step[][] {
       at += 1;
       content.push((lines[at] ?? '').replace(/^\| ?/, ''));
     }
-    if (line === 'next turn') turns.push([]);
+    if (line === 'next turn' || line === everyTurn) turns.push([]);
     else turns.at(-1)?.push(parseStep(line, content));
   }
   return turns;
+}
+
+const everyTurn = 'every turn';
+
+/** The steps of a turn; undefined after the last one. */
+export function stepsOf(script: string, turn: number): Step[] | undefined {
+  const turns = parseScript(script);
+  return turns[turn] ?? (script.split('\n').some((line) => line.trim() === everyTurn) ? turns.at(-1) : undefined);
 }
 
 const stepLine = /^(?<first>first )?(?<tried>try )?(?<verb>\S+)(?: (?<text>.*))?$/;

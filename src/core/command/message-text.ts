@@ -24,7 +24,8 @@ export interface NewComments {
   readonly hasEarlier: boolean;
 }
 
-const heads: Readonly<Record<MessageKind, string>> = {
+/** How each kind of message begins. */
+export const heads: Readonly<Record<MessageKind, string>> = {
   note: 'A person says to you',
   reason: 'A person returned the issue to you, and says why',
   review_comment: 'A comment on your change',

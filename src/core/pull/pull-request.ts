@@ -115,4 +115,5 @@ export interface OpenPull {
   readonly number: number;
   readonly status: PullStatus;
   readonly checks: ChecksVerdict;
+  readonly timesSentBack: number;
 }

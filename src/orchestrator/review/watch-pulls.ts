@@ -63,11 +63,15 @@ export class PullWatch {
   }
 
   async #keep(pulls: readonly PullRequest[]): Promise<void> {
-    const { checks } = this.#parts.store;
+    const { source, store } = this.#parts;
+    // Before they are planned, wanted checks have no row yet.
+    const unplanned = source.read().workflow.settings.review.checks.length > 0 ? 'waiting' : 'none';
     const open = new Map<string, OpenPull>();
     for (const pull of pulls) {
-      const verdict = checksVerdict(await checks.list(pull, pull.headCommit));
-      open.set(pull.issueId, { number: pull.number, status: pullStatus(pull), checks: verdict });
+      const found = await store.checks.list(pull, pull.headCommit);
+      const checks = found.length === 0 ? unplanned : checksVerdict(found);
+      const { number, timesSentBack } = pull;
+      open.set(pull.issueId, { number, timesSentBack, status: pullStatus(pull), checks });
     }
     if (isDeepStrictEqual(open, this.#open)) return;
     this.#open = open;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { findScript, parseScript, type Step, withoutScript } from '../../../src/agent/rehearsal/script.ts';
+import { findScript, parseScript, type Step, stepsOf, withoutScript } from '../../../src/agent/rehearsal/script.ts';
 
 const prompt = (...lines: string[]): string =>
   ['Ticket text.', '```rehearsal', ...lines, '```', 'More text.'].join('\n');
@@ -52,6 +52,15 @@ describe('a rehearsal script', () => {
         { verb: 'propose', title: 'It', body: '', firstRunOnly: false },
       ],
     ]);
+  });
+
+  it('repeats its last part in all later turns where it says so', () => {
+    const once = 'say one\nnext turn\nsay two';
+    const often = 'say one\nevery turn\nheed notes.md';
+    const verbs = (script: string): unknown[] =>
+      [0, 1, 2, 9].map((turn) => stepsOf(script, turn)?.map(({ verb }) => verb));
+    expect(verbs(once)).toEqual([['say'], ['say'], undefined, undefined]);
+    expect(verbs(often)).toEqual([['say'], ['heed'], ['heed'], ['heed']]);
   });
 
   it('may be absent, and may have Windows line ends', () => {

@@ -1,0 +1,107 @@
+import type { Logger } from '../src/core/logger.ts';
+import type { OpenPull } from '../src/core/pull/pull-request.ts';
+import { shellArgument } from '../src/core/text/shell-argument.ts';
+import { connect } from '../src/daemon/connect.ts';
+import type { Surroundings } from '../src/daemon/surroundings.ts';
+import type { BoardIssue } from '../src/store/tables/board-issues.ts';
+import type { Board } from '../src/tracker/board/board.ts';
+import { personsPart, type SendBack } from './demo-issues.ts';
+import type { Announcement } from './lines.ts';
+import { type DemoFolder, placeFlags } from './make-demo.ts';
+
+/** The author of what the demo does in place of a person. */
+export const personName = 'baton demo, in place of a person';
+
+/** What a person decides about a change. */
+export type Decision = { readonly kind: 'approve' | 'merge' } | ({ readonly kind: 'send_back' } & SendBack);
+
+export interface Changes {
+  decide(pull: number, decision: Decision): Promise<void>;
+  hasReceived(pull: number): Promise<boolean>;
+}
+
+/** Decides about changes in place of a person, with the same commands that a person would send. */
+export function changesOf({ workflow, stateDir }: DemoFolder, surroundings: Surroundings): Changes {
+  // The demo counts as a person, also when an agent started it.
+  const open = () => connect({ workflow, stateDir }, surroundings, { author: { kind: 'person', name: personName } });
+  return {
+    decide: async (pull, decision) => {
+      await using connection = await open();
+      const { head } = await connection.project.pull(String(pull));
+      const key = surroundings.chance.id();
+      const request =
+        decision.kind === 'send_back'
+          ? {
+              kind: 'pr_send_back' as const,
+              note: decision.note,
+              comments: decision.comments.map((each) => ({ ...each })),
+            }
+          : { kind: decision.kind === 'approve' ? ('pr_approve' as const) : ('pr_merge' as const) };
+      await connection.project.submit({ ...request, pull, head, key });
+    },
+    hasReceived: async (pull) => {
+      await using connection = await open();
+      const { rounds } = await connection.project.pull(String(pull));
+      const said = rounds[0]?.said ?? [];
+      return said.length > 0 && said.every(({ status }) => status === 'delivered');
+    },
+  };
+}
+
+export interface ShowChangesParts {
+  readonly board: Pick<Board, 'list'>;
+  readonly open: () => ReadonlyMap<string, OpenPull>;
+  readonly folder: DemoFolder;
+  /** The name of the project. */
+  readonly project: string;
+  /** The address of the dashboard. */
+  readonly url: string;
+  /** How the reader starts Baton. */
+  readonly batonPath: string;
+  readonly say: (announcement: Announcement) => void;
+  readonly logger: Logger;
+}
+
+/** Shows each change that waits for the person who watches, once in each round. Returns what to call after each change. */
+export function showChanges({
+  board,
+  open,
+  folder,
+  project,
+  url,
+  batonPath,
+  say,
+  logger,
+}: ShowChangesParts): () => void {
+  const shown = new Set<string>();
+  const show = ({ identifier }: BoardIssue, number: number, round: string): void => {
+    const page = `${url}/review/${encodeURIComponent(project)}/${number}`;
+    const command = `${shellArgument(batonPath)} review ${shellArgument(identifier)} ${placeFlags(folder)}`;
+    const part = personsPart(identifier);
+    const wish =
+      typeof part === 'string'
+        ? 'Read it, then approve and merge it.'
+        : `Send it back with a comment, for example "${part.note}" Its agent gets your words.`;
+    say({
+      lines: [
+        `${identifier} waits for your review. ${round === '1' ? wish : 'This is its next round.'}`,
+        `  on the dashboard: ${page}`,
+        `  in another terminal: ${command}`,
+      ],
+      json: { identifier, review: number, page, command },
+    });
+  };
+  const check = async (): Promise<void> => {
+    const waiting = [...open()].filter(([, { status, checks }]) => status === 'in_review' && checks !== 'waiting');
+    if (waiting.length === 0) return;
+    const inReview = await board.list({ statuses: ['review'], labels: [], limit: 100 });
+    for (const [id, { number, timesSentBack }] of waiting) {
+      const issue = inReview.find((each) => each.id === id);
+      const key = `${number} ${timesSentBack}`;
+      if (issue === undefined || personsPart(issue.identifier) === 'merge' || shown.has(key)) continue;
+      shown.add(key);
+      show(issue, number, String(timesSentBack + 1));
+    }
+  };
+  return () => void check().catch((error) => logger.warn('demo_check_failed', { error }));
+}
