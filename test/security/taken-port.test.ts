@@ -36,6 +36,6 @@ it.runIf(process.platform === 'linux')(
     await using api = await openApi({ server: settings().server, port: undefined, stateDir }, logger, surroundings);
     expect(api.address.port).not.toBe(port);
     const warned = logger.lines.find(({ event }) => event === 'api_port_taken');
-    expect(warned).toMatchObject({ fields: { port, uid, new_port: api.address.port } });
+    expect(warned).toMatchObject({ level: 'warn', fields: { port, uid, new_port: api.address.port } });
   },
 );
