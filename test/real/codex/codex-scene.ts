@@ -11,6 +11,7 @@ import type { AgentQuestion, QuestionAnswer } from '../../../src/core/command/qu
 import type { ToolAnswer, ToolDescription } from '../../../src/core/tool-set.ts';
 import type { Containment } from '../../../src/process/containment/containment.ts';
 import { daemonMarker } from '../../../src/process/containment/process-table.ts';
+import { planIsolation } from '../../../src/process/isolation/plan-isolation.ts';
 import { type CodexHomeChoices, codexHome } from '../../fake/openai/codex-home.ts';
 import { type FakeOpenAi, startFakeOpenAi } from '../../fake/openai/fake-openai.ts';
 import type { Scenario } from '../../fake/openai/scenario.ts';
@@ -47,6 +48,8 @@ export interface SceneChoices {
   readonly home?: CodexHomeChoices;
   readonly options?: Partial<CodexAgentOptions>;
   readonly containment?: Containment;
+  /** Codex sees what an isolated agent sees, in its containment. With BATON_TEST_ISOLATED every scene is so. */
+  readonly isIsolated?: boolean;
   /** Names of variables that hold tracker secrets. */
   readonly denyEnv?: readonly string[];
   /** The model's address instead of that of the fake. */
@@ -85,7 +88,11 @@ export function useCodexScenes(codex: CodexBinary): (choices?: SceneChoices) => 
   });
 
   return async (choices = {}) => {
-    const folder = realpathSync(mkdtempSync(path.join(folderOnDisk(), 'baton-real-codex-')));
+    const { isIsolated = process.env.BATON_TEST_ISOLATED !== undefined } = choices;
+    // Isolated, the folder for temporary files is /tmp, below which Codex keeps no helper programs.
+    const around = isIsolated ? path.join(import.meta.dirname, '../../../node_modules/.cache') : folderOnDisk();
+    mkdirSync(around, { recursive: true });
+    const folder = realpathSync(mkdtempSync(path.join(around, 'baton-real-codex-')));
     clean.push(() => rmSync(folder, { recursive: true, force: true }));
     const workspace = path.join(folder, 'workspace');
     mkdirSync(workspace);
@@ -94,12 +101,13 @@ export function useCodexScenes(codex: CodexBinary): (choices?: SceneChoices) => 
     const { env } = codexHome(folder, choices.baseUrl ?? model.url, choices.home);
     const parts: AgentParts = {
       clock: systemClock,
-      containment: choices.containment ?? 'marker_sweep',
+      containment: isIsolated ? 'user_pid_namespace' : (choices.containment ?? 'marker_sweep'),
       daemonId: systemChance.id(),
       daemonEnv: { PATH: process.env.PATH, LANG: 'C.UTF-8', ...env },
       allowEnv: ['CODEX_*'],
       denyEnv: choices.denyEnv ?? [],
       accountEnv: {},
+      ...(isIsolated ? { isolate: isolation(folder, env.CODEX_HOME) } : {}),
     };
     clean.push(() => expect(pidsOfDaemon(parts.daemonId)).toEqual([]));
 
@@ -143,6 +151,22 @@ export function useCodexScenes(codex: CodexBinary): (choices?: SceneChoices) => 
     };
     return { model, workspace, folder, env: { ...env, [daemonMarker]: parts.daemonId }, open };
   };
+}
+
+/** What a daemon of this user, with its state next to the workspace, shows to Codex. */
+function isolation(folder: string, ownHome: string): NonNullable<AgentParts['isolate']> {
+  const ground = {
+    homes: [path.join(folder, 'user-home')],
+    stateFolders: [path.join(folder, 'state')],
+    workspaceRoot: path.join(folder, 'workspaces'),
+    reads: [],
+    searchPath: process.env.PATH,
+    gitConfiguration: '',
+    readSetting: [],
+    writeSetting: [],
+    hasLayers: true,
+  };
+  return (place) => planIsolation(ground, { ...place, writes: [...place.writes, ownHome] });
 }
 
 export function readWorkspace(scene: CodexScene, file: string): string {
