@@ -15,6 +15,8 @@ import { Scratch } from './scratch.ts';
 const rounds = 25;
 const files = 2_000;
 const fileBytes = 5_000;
+/** The shortest realistic run. */
+const runSeconds = 3;
 
 /**
  * From the exit of an agent that has committed to its change standing in review: the end of its processes, what is left
@@ -50,7 +52,7 @@ async function inTurns(scratch: Scratch, built: BuiltBaton, bare: (name: string)
   mkdirSync(stateDir, { recursive: true, mode: 0o700 });
   const agent = scratch.write(
     'agent.sh',
-    `cat >/dev/null\n${changeAndCommit('$BATON_ISSUE_ID')}\ndate +%s%N > '${folder}/ended'\n`,
+    `cat >/dev/null\nsleep ${runSeconds}\n${changeAndCommit('$BATON_ISSUE_ID')}\ndate +%s%N > '${folder}/ended'\n`,
   );
   const settings = {
     project: { name: 'bench' },

@@ -69,9 +69,8 @@ export async function publishBranch(checkout: CheckoutRecord, parts: PublishPart
       const governing = await readGoverning(checkout, commit, parts);
       return { publication: { ...seen, outcome: 'nothing', ...governing }, published, found };
     }
-    const { before, objection } = await bring(agents, commit, checkout, parts);
+    const { before, objection, governing } = await bring(agents, commit, checkout, parts);
     if (objection !== null) return refused(objection);
-    const governing = await readGoverning(checkout, commit, parts);
     const publication = { ...seen, outcome: 'published', before, ...governing } as const;
     return { publication, published: commit, found: before === null || before === published ? found : before };
   } catch (error) {
@@ -136,6 +135,7 @@ interface Brought {
   readonly before: string | null;
   /** Null when it moved. */
   readonly objection: Objection | null;
+  readonly governing?: Pick<Publication, 'governing'>;
 }
 
 async function bring(
@@ -148,19 +148,23 @@ async function bring(
   const common = await findCommonDirectory(parts.git, checkout.repository);
   const { commit: before, usedIn } = await readBranch(parts.git, common, branch);
   // The branch was published and the daemon ended before it could record that.
-  if (before === commit) return { before: published, objection: null };
+  if (before === commit)
+    return { before: published, objection: null, governing: await readGoverning(checkout, commit, parts) };
   if (usedIn !== null) {
     return { before, objection: { code: 'checked_out', reason: `${branch} is checked out in ${usedIn}` } };
   }
   if (before === null && published !== null) {
     return { before, objection: { code: 'branch_deleted', reason: `${branch} was deleted in the repository` } };
   }
-  const objection =
-    (await whyTooLarge(agents, commit, checkout, common, parts)) ??
-    (await copyObjects(agents, commit, common, parts)) ??
-    (await whyNot(checkout, commit, before, common, parts)) ??
-    (await moveBranch({ branch, commit, current: before, common }, parts));
-  return { before, objection };
+  const unusable =
+    (await whyTooLarge(agents, commit, checkout, common, parts)) ?? (await copyObjects(agents, commit, common, parts));
+  if (unusable !== null) return { before, objection: unusable };
+  const [governing, refusal] = await Promise.all([
+    readGoverning(checkout, commit, parts),
+    whyNot(checkout, commit, before, common, parts),
+  ]);
+  const objection = refusal ?? (await moveBranch({ branch, commit, current: before, common }, parts));
+  return { before, objection, governing };
 }
 
 /** More new commits than this are no work on one issue. */
