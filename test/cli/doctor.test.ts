@@ -213,6 +213,20 @@ describe.concurrent('baton doctor with a repository', () => {
     expect(findings.repository_write).toBeUndefined();
   });
 
+  it('warns when git has no name for the commits of the agent', async () => {
+    using place = new Place();
+    scratchRepository(path.join(place.folder, 'source'));
+    const configuration = path.join(place.home, '.gitconfig');
+    // Without this setting git may make up a name from the names of the user and of the machine.
+    writeFileSync(configuration, '[user]\n\tuseConfigOnly = true\n');
+    const nameless = await examine(place, 'repo: source');
+    expect(nameless.findings.git_identity).toMatchObject({ status: 'warning', code: 'unknown' });
+    expect(nameless.code).toBe(0);
+    expect((await examine(place, 'repo: source, strategy: none')).findings.git_identity).toBeUndefined();
+    writeFileSync(configuration, '[user]\n\tuseConfigOnly = true\n\tname = Ada\n\temail = ada@localhost.invalid\n');
+    expect((await examine(place, 'repo: source')).findings.git_identity).toBeUndefined();
+  });
+
   it('shows the commit that an issue starts at, and changes nothing', async () => {
     using place = new Place();
     const source = scratchRepository(path.join(place.folder, 'source'));

@@ -54,11 +54,15 @@ describe('a run fails', () => {
   });
 
   it('with agent_exited and the last output of a command that exits with an error', async () => {
-    const staged = stageRun('echo trouble >&2; exit 9', { agent: { backend: 'command', command: 'exec sh' } });
+    const staged = stageRun('echo first >&2; echo trouble >&2; exit 9', {
+      agent: { backend: 'command', command: 'exec sh' },
+    });
+    const error = { code: 'agent_exited', details: { exit_code: 9, stderr: 'first\ntrouble' } };
     expect(await staged.end()).toMatchObject({
       end: 'failed',
-      error: { code: 'agent_exited', details: { exit_code: 9, stderr: 'trouble' } },
+      error: { ...error, message: expect.stringContaining('trouble') },
     });
+    expect(staged.events.map(({ summary }) => summary)).toEqual(expect.arrayContaining(['first', 'trouble']));
   });
 
   it('with the message of the agent when it fails its turn', async () => {

@@ -75,6 +75,7 @@ describe('the output of an agent', () => {
     const outcome = await staged.end();
     expect(outcome).toMatchObject({ end: 'failed', error: { code: 'agent_exited' } });
     expect(JSON.stringify(outcome)).toMatch(/"\[secret\]y{2030}"/);
+    expect(staged.events.map(({ name }) => name)).not.toContain('notification');
   });
 
   it('contains no secret in payloads, questions, failures and tool calls', async () => {

@@ -1,4 +1,5 @@
 import type { AgentBackend } from '../backend.ts';
+import { checkGitIdentity } from '../git-identity.ts';
 import { programsIn } from '../programs-in.ts';
 import { createClaudeAgent } from './claude-agent.ts';
 import { checkClaude } from './doctor/check-claude.ts';
@@ -9,7 +10,10 @@ import { claudeOptions, claudeProfile } from './settings.ts';
 export const claudeBackend: AgentBackend = {
   ...claudeProfile,
   create: (settings, parts) => createClaudeAgent(claudeOptions(settings), parts),
-  doctor: (parts) => checkClaude(claudeOptions(parts.settings), parts),
+  doctor: async (parts) => [
+    ...(await checkClaude(claudeOptions(parts.settings), parts)),
+    ...(await checkGitIdentity(parts)),
+  ],
   init: {
     about: 'Claude Code',
     questions: [],

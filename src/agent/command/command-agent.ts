@@ -66,6 +66,9 @@ const linesPerBatch = 500;
 /** The last message is cut to this length. */
 const longestMessage = 4_096;
 
+/** How much of the error output of a failed program is stored. */
+const shownTail = 2_048;
+
 class CommandSession implements AgentSession {
   readonly threadId = null;
   readonly isResumed = false;
@@ -167,9 +170,18 @@ class CommandSession implements AgentSession {
         return this.#end('turn_completed', { status: 'completed', ...message });
       }
       const how = exit.code === null ? `was ended by ${exit.signal}` : `exited with code ${exit.code}`;
-      const tail = process.stderrTail().trim();
-      const error = new BatonError('agent_exited', `The command of the agent ${how}.`, {
-        details: { exit_code: exit.code, signal: exit.signal, stderr: tail.slice(-2_048) },
+      const kept = process.stderrTail().trim();
+      const stderr = kept.slice(-shownTail);
+      // Only whole lines: the first line of a cut text may be the end of a secret, which no one could recognize.
+      const errorLines = stderr
+        .split('\n')
+        .slice(stderr === kept ? 0 : 1)
+        .filter((line) => line.trim() !== '');
+      for (const line of errorLines) this.#emit('notification', line);
+      const lastLine = eventLine(errorLines.at(-1) ?? '');
+      const message = `The command of the agent ${how}${lastLine === '' ? '.' : `: ${lastLine}`}`;
+      const error = new BatonError('agent_exited', message, {
+        details: { exit_code: exit.code, signal: exit.signal, stderr },
       });
       return this.#end('turn_failed', { status: 'failed', error });
     } finally {

@@ -5,6 +5,7 @@ import type { Settings } from '../../core/settings.ts';
 import { childEnvironment, usualVariables } from '../../process/child-environment.ts';
 import { runToEnd } from '../../process/run-to-end.ts';
 import type { AgentBackend, AgentDoctorParts } from '../backend.ts';
+import { checkGitIdentity } from '../git-identity.ts';
 import { createCommandAgent } from './command-agent.ts';
 import { needsOf } from './known-programs.ts';
 
@@ -38,7 +39,7 @@ export const commandBackend: AgentBackend = {
     if (command === null) throw new BatonError('missing_agent_command', 'agent.command is missing.');
     return createCommandAgent({ command, turnTimeoutMs: settings.agent.turnTimeoutMs }, parts);
   },
-  doctor: async (parts) => [await checkProgram(parts)],
+  doctor: async (parts) => [await checkProgram(parts), ...(await checkGitIdentity(parts))],
   init: {
     about: 'any program',
     questions: [

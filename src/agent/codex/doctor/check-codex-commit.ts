@@ -1,6 +1,7 @@
 import { type Finding, failed, passed } from '../../../core/finding.ts';
 import type { Settings } from '../../../core/settings.ts';
 import { harmlessLine } from '../../../core/text/harmless-line.ts';
+import { isNameless, namelessFinding } from '../../git-identity.ts';
 import { CodexRefusal } from '../wire/connection.ts';
 import { type CodexProbe, isUnknownHere, type SandboxedEnd } from './codex-probe.ts';
 import type { CodexScratch } from './codex-scratch.ts';
@@ -23,8 +24,8 @@ export async function checkCodexCommit(
   try {
     if (type === 'readOnly') return [readOnly(await codex.runInSandbox(['git', '--version']))];
     const first = await codex.runInSandbox(commit(''));
-    if (!isNameless(first)) return [await judge(first, type, scratch)];
-    return [await judge(await codex.runInSandbox(commit(identity)), type, scratch), nameless(settings)];
+    if (!isNameless(first.exitCode, first.stderr)) return [await judge(first, type, scratch)];
+    return [await judge(await codex.runInSandbox(commit(identity)), type, scratch), namelessFinding(settings)];
   } catch (error) {
     if (!(error instanceof CodexRefusal)) throw error;
     if (isUnknownHere(error)) {
@@ -80,18 +81,3 @@ function commitFailed({ exitCode, stderr, stdout }: SandboxedEnd): Finding {
 const sandboxFix =
   'allow your user to create namespaces (sysctl kernel.apparmor_restrict_unprivileged_userns=0, user.max_user_namespaces), or, ' +
   'if something else isolates the agent, set codex.thread_sandbox: danger-full-access';
-
-function isNameless({ exitCode, stderr }: SandboxedEnd): boolean {
-  return exitCode !== 0 && /tell me who you are|auto-detect email|empty ident/i.test(stderr);
-}
-
-/** A script of the workflow file may set a name; only a run shows whether it does. */
-function nameless({ hooks, workspace }: Settings): Finding {
-  const check = 'git_identity';
-  const message = 'git has no name and address for your commits';
-  const scripts = [hooks.afterCreate, hooks.beforeRun, workspace.setup].filter((script) => script !== null);
-  if (scripts.some((script) => /user\.(name|email)/.test(script)))
-    return passed(check, `${message}; a script in the workflow file may set them`, { code: 'set_by_script' });
-  const fix = "git config --global user.name 'NAME' && git config --global user.email 'ADDRESS'";
-  return failed(check, message, fix, { code: 'unknown' });
-}
