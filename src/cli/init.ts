@@ -114,7 +114,7 @@ function nextSteps(target: string, { tracker, agent }: Chosen): string[] {
   const file = shellArgument(target);
   const first = [...secretVariables(tracker).map((name) => `export ${name}=…`), ...(agent.init.firstSteps ?? [])];
   return [
-    `Wrote ${harmlessLine(target)}. Read it (docs: ${tracker.docs}, ${agent.docs}), then run:`,
+    `Wrote ${harmlessLine(target)}. Read it (${tracker.docs} and ${agent.docs} in the folder of Baton explain it). Then run:`,
     ...first.map((line) => `  ${line}`),
     `  baton doctor ${file}`,
     ...(tracker.openBoard === undefined ? [] : [`  baton issue add "My first issue" --workflow ${file}`]),

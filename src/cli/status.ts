@@ -2,12 +2,13 @@ import type { Status } from '../client/schema/status.ts';
 import { askCommand, reviewCommand } from '../core/command/retry-command.ts';
 import { waitingSettingText } from '../core/settings/waiting-setting.ts';
 import { harmlessLine } from '../core/text/harmless-line.ts';
-import { shellArgument } from '../core/text/shell-argument.ts';
 import { connect } from '../daemon/connect.ts';
 import type { Surroundings } from '../daemon/surroundings.ts';
 import type { WorkplaceFlags } from '../daemon/workplace.ts';
 import { exitCodes } from './exit-codes.ts';
+import { timeWords } from './issue/history-words.ts';
 import { jsonLine } from './json-line.ts';
+import { placeFlags } from './place-flags.ts';
 
 /** `baton status`: what the daemon is doing, or that no daemon runs and which commands wait for one. */
 export async function status(flags: WorkplaceFlags & { json?: boolean }, surroundings: Surroundings): Promise<number> {
@@ -22,7 +23,7 @@ export async function status(flags: WorkplaceFlags & { json?: boolean }, surroun
   }
   const waits = daemon && waiting_commands === 0 ? [] : [`${commands(waiting_commands)}.`];
   const lines = daemon
-    ? [...describe(found), ...waits]
+    ? [...describe(found, placeFlags(flags)), ...waits]
     : [
         `No daemon is running for ${connection.workflowPath}. To start one: ${startCommand(flags)}`,
         ...waits,
@@ -32,7 +33,8 @@ export async function status(flags: WorkplaceFlags & { json?: boolean }, surroun
   return exitCodes.ok;
 }
 
-function describe(status: Status): string[] {
+/** `place` follows each command that it names. */
+function describe(status: Status, place: string): string[] {
   const { paused, slots, totals } = status;
   // Claimed issues are already listed above.
   const waiting = status.skipped.filter(({ code }) => code !== 'claimed');
@@ -42,7 +44,7 @@ function describe(status: Status): string[] {
       ? 'running'
       : `${paused.kind === 'pause' ? 'paused' : 'draining'}${paused.reason === null ? '' : ` (${harmlessLine(paused.reason)})`}`;
   return [
-    `Baton is ${state}: ${slots.used} of ${slots.limit} agents, ${totals.runs} runs, ${totals.total_tokens.toLocaleString('en')} tokens since it started`,
+    `Baton is ${state}: ${slots.used} of ${slots.limit} agents, ${totals.runs} ${totals.runs === 1 ? 'run' : 'runs'}, ${totals.total_tokens.toLocaleString('en')} tokens since it started`,
     ...polling(status.polling),
     ...waitingAccounts(status),
     ...(status.no_headroom === null ? [] : [`nothing new starts: ${harmlessLine(status.no_headroom)}`]),
@@ -51,15 +53,19 @@ function describe(status: Status): string[] {
     ...troubles(status.errors),
     ...section('running', status.running, (row) => `${row.stage} · ${row.last_message ?? 'no message yet'}`),
     ...limitsNear(status),
-    ...section('retrying', status.retrying, (row) => `at ${row.due_at} · ${row.wait_reason ?? row.error ?? row.kind}`),
+    ...section('retrying', status.retrying, (row) =>
+      row.wait_reason === null
+        ? `at ${timeWords(row.due_at ?? 0)} · ${row.error ?? row.kind}`
+        : `due, but waits: ${row.wait_reason}`,
+    ),
     ...section(
       'waiting for quota',
       status.waiting_quota,
-      (row) => `until ${row.due_at} · ${shortened(`${row.error}`)}`,
+      (row) => `until ${timeWords(row.due_at ?? 0)} · ${shortened(`${row.error}`)}`,
     ),
-    ...section('questions for you', status.questions, (row) => `${row.text} · ${showCommand(row, status)}`),
+    ...section('questions for you', status.questions, (row) => `${row.text} · ${showCommand(row, status, place)}`),
     ...section('for your review', status.reviews, (row) =>
-      row.pull === null ? row.reason : `${reviewCommand(row.issue_identifier)} · ${row.reason}`,
+      row.pull === null ? row.reason : `${reviewCommand(row.issue_identifier)}${place} · ${row.reason}`,
     ),
     ...section('held', status.held, (row) => shortened(row.reason)),
     ...section('waiting', waiting, (row) => shortened(row.reason)),
@@ -85,9 +91,9 @@ const consequences: Readonly<Record<string, string>> = {
 /** How often the tracker is polled, and which limits are short. */
 function polling(facts: Status['polling']): string[] {
   const { step, text, until } = facts.pressure;
-  const mode = facts.mode === 'quiet' ? `quiet hours until ${facts.quiet_until}` : facts.mode;
+  const mode = facts.mode === 'quiet' ? `quiet hours until ${timeWords(facts.quiet_until ?? 0)}` : facts.mode;
   const why = facts.mode === 'fixed' ? '' : ` (${mode})`;
-  const next = facts.next_poll_at === null ? '' : `, next at ${facts.next_poll_at}`;
+  const next = facts.next_poll_at === null ? '' : `, next at ${timeWords(facts.next_poll_at)}`;
   const pace = `every ${facts.interval_ms / 1_000} s${why}`;
   const lines =
     facts.failures === 0
@@ -95,7 +101,7 @@ function polling(facts: Status['polling']): string[] {
       : [`the tracker failed ${facts.failures} times in a row; Baton polls it less often than ${pace}${next}`];
   const what = consequences[step];
   if (what !== undefined)
-    lines.push(`requests: ${harmlessLine(text)}${until === null ? '' : ` (until ${until})`}: ${what}`);
+    lines.push(`requests: ${harmlessLine(text)}${until === null ? '' : ` (until ${timeWords(until)})`}: ${what}`);
   return lines;
 }
 
@@ -139,14 +145,14 @@ function waitingAccounts({ accounts }: Status): string[] {
 function showCommand(
   { id, issue_identifier: name, waits_until: until }: Status['questions'][number],
   all: Status,
+  place: string,
 ): string {
   const isOnly = all.questions.filter((each) => each.issue_identifier === name).length === 1;
-  return `${askCommand(isOnly ? name : id)} (waits until ${until})`;
+  return `${askCommand(isOnly ? name : id)}${place} (waits until ${until === null ? 'you answer' : timeWords(until)})`;
 }
 
-function startCommand({ workflow, stateDir }: WorkplaceFlags): string {
-  const file = workflow === undefined || workflow === 'WORKFLOW.md' ? '' : ` ${shellArgument(workflow)}`;
-  return `baton start${file}${stateDir === undefined ? '' : ` --state-dir ${shellArgument(stateDir)}`}`;
+function startCommand(flags: WorkplaceFlags): string {
+  return `baton start${placeFlags(flags).replace(' --workflow', '')}`;
 }
 
 /** The limits that a run has nearly or completely used up. */

@@ -142,8 +142,11 @@ describe.concurrent('the questions of agents', liveTest, () => {
 
     const second = await shown('BAT-2');
     expect(second).toContain('  colour  The colour\n    1  Red\n    2  Green\n');
-    expect(second).toContain('  baton ask answer bbbbbbbb-2 NUMBER\n  baton ask answer bbbbbbbb-2 --no\n');
+    expect(second).toContain('  baton ask answer bbbbbbbb-2 NUMBER\n  baton ask answer bbbbbbbb-2 --no ');
     expect(await shown('BAT-3')).toContain('  baton ask answer cccccccc-3 --field colour=NUMBER --field why=TEXT\n');
+    const elsewhere = ['--workflow', './WORKFLOW.md'];
+    const { stdout } = await batonHere(place, 'ask', 'show', 'BAT-3', ...elsewhere);
+    expect(stdout).toContain(` --field why=TEXT ${elsewhere.join(' ')}\n`);
     const fourth = await shown('dddddddd');
     expect(fourth).toContain(`  baton takeover 'BAT 4'"'"'s'`);
     expect(fourth).not.toContain('--yes');

@@ -8,6 +8,7 @@ import { cut } from '../cell-text.ts';
 import { columns } from '../columns.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { jsonLine } from '../json-line.ts';
+import { placeFlags } from '../place-flags.ts';
 
 export interface AskFlags extends WorkplaceFlags {
   readonly json?: boolean;
@@ -35,7 +36,7 @@ export async function listQuestions(
   await using connection = await connect(flags, surroundings);
   const questions = await connection.project.questions(flags.all ? { latest: flags.limit ?? 50 } : 'open');
   const now = surroundings.clock.now();
-  surroundings.stdout.write(flags.json ? jsonLine({ questions: questions.map(asJson) }) : table(questions, now));
+  surroundings.stdout.write(flags.json ? jsonLine({ questions: questions.map(asJson) }) : table(questions, now, flags));
   return exitCodes.ok;
 }
 
@@ -46,7 +47,7 @@ export function asJson({ standing, ...question }: Question): Omit<Question, 'sta
   return { ...question, state: standing };
 }
 
-function table(questions: readonly Question[], now: number): string {
+function table(questions: readonly Question[], now: number, flags: AskFlags): string {
   if (questions.length === 0) return 'No questions are open.\n';
   const ids = questions.map(({ id }) => id);
   const rows = questions.map((question) =>
@@ -60,7 +61,7 @@ function table(questions: readonly Question[], now: number): string {
     ].map(harmlessLine),
   );
   const lines = columns(['ID', 'ISSUE', 'KIND', 'AGE>', 'STATE', 'QUESTION'], rows);
-  return `${[...lines, '', 'To read one in full and see how to answer it: baton ask show ID'].join('\n')}\n`;
+  return `${[...lines, '', `To read one in full and see how to answer it: baton ask show ID${placeFlags(flags)}`].join('\n')}\n`;
 }
 
 function stateText({ standing, waits_until }: Question): string {

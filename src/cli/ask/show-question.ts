@@ -7,6 +7,7 @@ import type { Surroundings } from '../../daemon/surroundings.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { authorWords, timeWords } from '../issue/history-words.ts';
 import { jsonLine } from '../json-line.ts';
+import { placeFlags } from '../place-flags.ts';
 import { type AskFlags, asJson } from './list-questions.ts';
 
 /** `baton ask show`: the whole question, its state, and the ways to answer it. */
@@ -14,11 +15,11 @@ export async function showQuestion(id: string, flags: AskFlags, surroundings: Su
   await using connection = await connect(flags, surroundings);
   const question = await connection.project.question(id);
   const now = surroundings.clock.now();
-  surroundings.stdout.write(flags.json ? jsonLine({ question: asJson(question) }) : described(question, now));
+  surroundings.stdout.write(flags.json ? jsonLine({ question: asJson(question) }) : described(question, now, flags));
   return exitCodes.ok;
 }
 
-function described(question: Question, now: number): string {
+function described(question: Question, now: number, flags: AskFlags): string {
   const detail = harmlessLines(question.detail).trimEnd();
   const sections = [
     [
@@ -32,7 +33,7 @@ function described(question: Question, now: number): string {
     detail === '' ? [] : detail.split('\n').map((line) => `  | ${line}`.trimEnd()),
     question.fields.flatMap(fieldLines),
     question.answer === null ? [] : answerLines(question.answer),
-    question.state === 'open' ? ['To answer', ...ways(question).map((way) => `  ${way}`)] : [],
+    question.state === 'open' ? ['To answer', ...ways(question, placeFlags(flags)).map((way) => `  ${way}`)] : [],
   ];
   return `${sections
     .filter((section) => section.length > 0)
@@ -72,7 +73,8 @@ function waitText(until: string, now: number): string {
 }
 
 function fieldLines({ name, label, options, allows_other: allowsOther, is_secret: isSecret }: Field): string[] {
-  const shown = harmlessLine(label) === harmlessLine(name) ? '' : `  ${harmlessLine(label)}`;
+  const shown =
+    harmlessLine(label).toLowerCase() === harmlessLine(name).toLowerCase() ? '' : `  ${harmlessLine(label)}`;
   const what = isSecret ? '  (a secret)' : options.length === 0 ? '  (any text)' : '';
   return [
     `  ${harmlessLine(name)}${shown}${what}`,
@@ -95,21 +97,22 @@ function answerLines({ decision, values, author, at }: NonNullable<Question['ans
   ];
 }
 
-function ways({ id, issue_identifier: identifier, fields, standing }: Question): string[] {
+/** `place` ends each command: the options that find the project. */
+function ways({ id, issue_identifier: identifier, fields, standing }: Question, place: string): string[] {
   const answer = `baton ask answer ${id}`;
-  const no = `${answer} --no`;
+  const no = `${answer} --no${place}${fields.length === 0 ? '' : '    (leaves it unanswered)'}`;
   const secret = fields.find(({ is_secret }) => is_secret);
   if (secret !== undefined) {
     return [
-      `baton takeover ${shellArgument(harmlessLine(identifier))}    (enter a secret by hand, never in an answer)`,
+      `baton takeover ${shellArgument(harmlessLine(identifier))}${place}    (enter a secret by hand, never in an answer)`,
       no,
     ];
   }
   if (fields.length === 0) {
-    const always = `${answer} --always    (also allows the same request again in this session)`;
-    return [`${answer} --yes`, ...(standing === 'agent_waits' ? [always] : []), no];
+    const always = `${answer} --always${place}    (also allows the same request again in this session)`;
+    return [`${answer} --yes${place}`, ...(standing === 'agent_waits' ? [always] : []), no];
   }
-  return [`${answer} ${placeholders(fields)}`, no];
+  return [`${answer} ${placeholders(fields)}${place}`, no];
 }
 
 function placeholders(fields: readonly Field[]): string {

@@ -15,7 +15,7 @@ export function registerControlCommands(program: Command, parts: CommandParts): 
   add('resume', 'start new runs again');
   add('drain', 'start nothing new, and stop the daemon after running agents finish');
   withCommandFlags(
-    addProjectCommand(program, 'reload', 'let edits of guarded settings take effect that wait for you'),
+    addProjectCommand(program, 'reload', 'apply edits of guarded settings, which wait for your consent'),
   ).action(async (flags: CommandFlags) => {
     const { reload } = await import('./reload.ts');
     finish(await reload(flags, surroundings));

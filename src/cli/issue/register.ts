@@ -87,7 +87,7 @@ export function registerIssueCommands(
       .action(run(change, verb));
   }
 
-  command('import', 'create the issues of a file, all or none; issues imported before stay as they are')
+  command('import', 'create issues from a file, all of them or none; an issue that was imported before does not change')
     .argument('<file>', 'JSON lines or Markdown; - reads stdin')
     .addOption(
       new Option('--format <format>', 'the format, if the name of the file does not show it').choices([

@@ -4,13 +4,11 @@ import type { CommandParts } from '../command-parts.ts';
 /** Adds `backup`, `restore` and `store copy`. */
 export function registerStoreCommands(program: Command, { run, addProjectCommand }: CommandParts): void {
   const load = () => import('./move-store.ts');
-  addProjectCommand(program, 'backup <file>', 'write everything that Baton keeps to a new file').action(
-    run(load, 'backup'),
-  );
-  addProjectCommand(program, 'restore <file>', 'put a backup in the place of what Baton keeps')
+  addProjectCommand(program, 'backup <file>', 'write a copy of the store to a new file').action(run(load, 'backup'));
+  addProjectCommand(program, 'restore <file>', 'replace the store with a backup')
     .option('--replace', 'although there is something already; that is kept next to it')
     .action(run(load, 'restore'));
-  const store = program.command('store').description('move what Baton keeps');
+  const store = program.command('store').description('move the store to another database');
   addProjectCommand(store, 'copy', 'copy everything into an empty store, from SQLite to PostgreSQL or back')
     .requiredOption('--to <url>', 'sqlite:/path/file.db or postgres://…')
     .action(run(load, 'copy'));

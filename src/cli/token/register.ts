@@ -5,9 +5,7 @@ import { jsonOption } from '../option-parsers.ts';
 /** Adds `token create|list|revoke`. */
 export function registerTokenCommands(program: Command, { run }: CommandParts): void {
   const load = () => import('./tokens.ts');
-  const token = program
-    .command('token')
-    .description('create and revoke tokens, by which other machines and programs use the API');
+  const token = program.command('token').description('create and revoke API tokens for other machines and programs');
   token
     .command('create')
     .description('create a token; it is shown this once')

@@ -63,7 +63,7 @@ export function countSlots(runningStates: readonly string[], agent: SlotSettings
     describe: () => share(taken, limit, 'slots'),
     describeIn: (state) => {
       const count = countOf(state);
-      if (count.limit === null) return `state "${state}" has no limit of its own`;
+      if (count.limit === null) return `agents in state "${state}" have no limit of their own`;
       return share(count.taken, count.limit, `slots in state "${state}"`);
     },
   };

@@ -90,7 +90,7 @@ export function dispatchGates(
     claim_limit: { ...backpressure.claim_limit, dependsOn: [ownClaims, [...elsewhere.keys()]] },
     chosen: {
       refuse: (issue, startsBefore) => whyNotChosen(parts, issue, startsBefore),
-      passed: () => 'no trial excludes it',
+      passed: () => (trial === null ? 'neither --only nor --max-runs is set' : '--only and --max-runs allow it'),
       dependsOn: trial === null ? null : [totals.runs, ownClaims],
     },
     ...(pool === null
