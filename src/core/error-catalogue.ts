@@ -96,12 +96,12 @@ export const errorCatalogue = {
   tracker_response: {
     retryable: true,
     nextStep:
-      'Wait: the next poll tries again. If the error stays, the tracker sends answers that this version of Baton cannot read.',
+      'Wait: the next poll tries again. If the error stays, use a newer Baton: this version cannot read the answers of the tracker.',
   },
   tracker_pagination: {
     retryable: true,
     nextStep:
-      'Wait: the next poll tries again. If the error stays, the tracker returns inconsistent pages of its issue list.',
+      'Wait: the next poll tries again. If the error stays, report it to the tracker: the pages of its issue list contradict each other.',
   },
   tracker_rate_limited: {
     retryable: true,

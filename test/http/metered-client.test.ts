@@ -177,7 +177,7 @@ describe('a call', () => {
     expect([received, sent]).toEqual([[], []]);
   });
 
-  it('over http goes only to this machine, and further where that is allowed', async () => {
+  it('over http may go to this machine, and to another one only if the client allows insecure addresses', async () => {
     await client.send(ask({ url: 'http://127.0.0.1:1/' }));
     await createHttpClient({ ...options, allowInsecure: true }).send(ask({ url: 'http://service.example/' }));
     expect(received).toHaveLength(2);

@@ -159,7 +159,7 @@ describe('the board as a tracker', () => {
     });
 
     // @conforms tools.12
-    it('is no one when a run last wrote a part of it, and a person once they wrote all of it', async () => {
+    it('is no one after a run wrote its title or description, until a person has rewritten both', async () => {
       const { board, store } = await boardScene();
       const id = await filed(board);
       const seam = createBoardTracker(board, store);

@@ -204,7 +204,7 @@ function afterFailure(exit: RunExit, error: BatonError): ExitDecision {
   if (agent.maxRetries > 0 && failures >= agent.maxRetries) {
     const times = failures === 1 ? 'The last run failed' : `The last ${failures} runs failed, the last one`;
     const why = harmlessLine(error.message).slice(0, longestErrorChars);
-    const reason = `${times} with ${error.code}: ${why} (agent.max_retries). To continue: ${retryCommand(identifier)}`;
+    const reason = `${times} with ${error.code}: ${why.replace(/\.$/, '')} (agent.max_retries). To continue: ${retryCommand(identifier)}`;
     return { action: 'hold', code: 'retries_exhausted', reason };
   }
   const delayMs = failureDelayMs(failures, agent.maxRetryBackoffMs, chance);

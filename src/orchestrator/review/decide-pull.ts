@@ -74,7 +74,7 @@ const decisions: Record<PullCommandKind, Decision> = {
     await store.transaction(async (tables) => {
       for (const [place, words] of wordsOf(command).entries())
         await tables.messages.leave(key, { id: `${id}:${place}`, at, author, ...words, commit: pull.headCommit });
-      // False for a command that comes again; the words stay as they were left.
+      // A repeated command changes nothing here, and its words are already stored.
       await tables.pullRequests.sendBack(pull, pull.headCommit, { at, by: author, kind: 'person' });
     });
     try {

@@ -65,6 +65,6 @@ export function presentMerge(
     const text = mergeability === 'behind' ? `${base} has newer commits; the change merges without conflicts.` : '';
     return { ...merge, is_possible: true, code: mergeability, text, commands: [command] };
   }
-  const text = `${base} is checked out in ${checkedOutIn}. Baton does not write there; merge it yourself.`;
+  const text = `${base} is checked out in ${checkedOutIn}, where the daemon does not write. Merge it in that folder.`;
   return { ...no('checked_out', text), commands: [`cd ${shellArgument(checkedOutIn)}`, command] };
 }
