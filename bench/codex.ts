@@ -1,20 +1,19 @@
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
-import type { Agent, AgentSession, SessionRequest } from '../src/agent/agent.ts';
+import type { Agent } from '../src/agent/agent.ts';
 import { createCodexAgent } from '../src/agent/codex/codex-agent.ts';
-import { systemChance } from '../src/clock/system-chance.ts';
 import { codexHome } from '../test/fake/openai/codex-home.ts';
 import { startFakeOpenAi } from '../test/fake/openai/fake-openai.ts';
 import { type BareCodexOptions, bareTurn, startBareCodex, startBareThread } from '../test/real/bare-codex.ts';
 import { findCodex } from '../test/real/codex-binary.ts';
+import { completeTurn, figure, prompt, requestFor, turnOfOwn } from './agent-turns.ts';
 import { processDeps } from './bench-daemon.ts';
 import { type Measured, measureInTurns } from './measure.ts';
-import { type Figure, ratioOf } from './report.ts';
+import type { Figure } from './report.ts';
 import { Scratch } from './scratch.ts';
 
 const turnRounds = 40;
 const sessionRounds = 20;
-const prompt = 'Say ok.';
 
 /**
  * The overhead of Baton: a trivial turn of the real Codex, whose model on loopback says `ok`, through the agent seam that a
@@ -78,46 +77,4 @@ async function turnsInSessions(agent: Agent, bare: BareCodexOptions): Promise<re
   } finally {
     await session.stop();
   }
-}
-
-async function turnOfOwn(agent: Agent, workspace: string): Promise<void> {
-  const session = await agent.startSession(requestFor(workspace));
-  try {
-    await completeTurn(session);
-  } finally {
-    await session.stop();
-  }
-}
-
-async function completeTurn(session: AgentSession): Promise<void> {
-  const { status } = await session.runTurn(prompt);
-  if (status !== 'completed') throw new Error(`a turn of Codex ${status}`);
-}
-
-function requestFor(workspace: string): SessionRequest {
-  return {
-    runId: systemChance.id(),
-    workspace,
-    threadId: null,
-    writableRoots: [],
-    title: 'BAT-1: Say ok',
-    env: {},
-    isStillOurs: () => true,
-    recovery: null,
-    tools: { tools: [], call: async () => ({ success: false, output: '' }) },
-    toolAddress: null,
-    ask: async () => null,
-    onProcess: () => {},
-    onEvent: () => {},
-  };
-}
-
-function figure(what: string, [through, bare]: readonly (Measured | undefined)[]): Figure {
-  const [seen, base] = [through?.medianMs ?? 0, bare?.medianMs ?? 0];
-  return {
-    what,
-    seen: `${seen.toFixed(0)} ms`,
-    aim: '1.10 times',
-    ratio: ratioOf(seen, base, `the same turn without Baton (${base.toFixed(0)} ms)`),
-  };
 }

@@ -1,5 +1,6 @@
 // Prints how fast Baton is: `npm run bench` all parts in turn, `npm run bench -- drain` only those named, `--markdown` as
 // the table of docs/performance.md. Times are not judged. If something did not happen at all, the exit code is 1.
+import { benchClaude } from './claude.ts';
 import { benchCodex } from './codex.ts';
 import { benchDecision } from './decision.ts';
 import { benchDrain } from './drain.ts';
@@ -25,6 +26,7 @@ const parts: Readonly<Record<string, () => Promise<readonly Figure[]>>> = {
   workspaces: benchWorkspaces,
   review: benchReview,
   codex: benchCodex,
+  claude: benchClaude,
   events: benchEvents,
   listeners: benchListeners,
   isolation: benchIsolation,

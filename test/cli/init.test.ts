@@ -186,6 +186,9 @@ describe.concurrent('baton init with options', () => {
     expect(place.read('WORKFLOW.md').split('\n').length).toBeLessThanOrEqual(30);
     await batonHere(place, 'init', 'codex.md', '--label', 'x', '--agent', 'codex', '--repo', '.');
     expect(place.read('codex.md').split('\n').length).toBeLessThanOrEqual(30);
+    await batonHere(place, 'init', 'claude.md', '--label', 'x', '--agent', 'claude', '--repo', '.');
+    expect(place.read('claude.md').split('\n').length).toBeLessThanOrEqual(30);
+    expect(place.read('claude.md')).toContain('claude:\n  allowed_tools:\n    - Bash\n');
   });
 
   it('prints what it wrote as JSON', async () => {

@@ -1,6 +1,11 @@
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { permissionOf } from '../../src/agent/claude/requests/permission.ts';
+import { userAnswerOf, userQuestionOf } from '../../src/agent/claude/requests/user-question.ts';
+import { Reporter } from '../../src/agent/claude/turn/reporter.ts';
+import { turnEndOf as claudeTurnEndOf } from '../../src/agent/claude/turn/turn-end.ts';
+import { UsageMeter } from '../../src/agent/claude/turn/usage-meter.ts';
 import { approvalOf } from '../../src/agent/codex/requests/approval.ts';
 import {
   elicitedAnswerOf,
@@ -17,6 +22,7 @@ import { readFrame } from '../../src/agent/codex/wire/frame.ts';
 import { ReportFile } from '../../src/agent/command/report-file.ts';
 import { eventLine } from '../../src/agent/event-line.ts';
 import { decode, fromProgram } from '../../src/agent/rehearsal/protocol.ts';
+import { EventSink } from '../../src/agent/wire/event-sink.ts';
 import { fieldsOf } from '../../src/agent/wire/fields.ts';
 import { systemClock } from '../../src/clock/system-clock.ts';
 import type { Issue } from '../../src/core/issue/issue.ts';
@@ -88,6 +94,39 @@ const codex: FuzzTarget = {
       inputQuestionOf(params);
       inputAnswerOf(params, { decision: 'accept', values: { q: 'Yes' } });
     }
+  },
+};
+
+const claudeLines = [
+  '{"type":"assistant","message":{"id":"m","model":"claude-opus-5-5","content":[{"type":"text","text":"a"},{"type":"thinking","thinking":"b"},{"type":"tool_use","id":"c","name":"Bash","input":{"command":"ls"}}],"usage":{"input_tokens":1,"output_tokens":2}},"parent_tool_use_id":"p"}',
+  '{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"c","content":"Exit code 1","is_error":true}]},"tool_use_result":{"stdout":"x"}}',
+  '{"type":"stream_event","event":{"type":"content_block_delta","delta":{"type":"text_delta","text":"a"}},"api_message_id":"m"}',
+  '{"type":"rate_limit_event","rate_limit_info":{"status":"rejected","resetsAt":1794000100,"rateLimitType":"five_hour","unifiedWindows":{"five_hour":{"utilization":1,"resetsAt":1794000100}}}}',
+  '{"type":"result","subtype":"success","is_error":true,"terminal_reason":"api_error","api_error_status":429,"result":"no","permission_denials":[{"tool_name":"Bash"}],"model_usage_since_last_result":{"m":{"inputTokens":1,"costUSD":0.1}}}',
+  '{"type":"control_request","request_id":"r","request":{"subtype":"can_use_tool","tool_name":"Edit","input":{"file_path":"/a","old_string":"x","new_string":"y","questions":[{"question":"Which?","options":[{"label":"Yes"}]}]},"permission_suggestions":[{"type":"addRules","behavior":"allow"}]}}',
+  '{"type":"system","subtype":"api_retry","error":"overloaded","attempt":1}',
+];
+
+const claude: FuzzTarget = {
+  name: 'claude',
+  share: 15,
+  corpus: claudeLines.map((line) => `${line}\n`),
+  run: (input) => {
+    const framer = new LineFramer(16 * 1_024);
+    const meter = new UsageMeter({});
+    const events = new EventSink(systemClock, 1, () => {});
+    const reporter = new Reporter({ clock: systemClock, events, meter, onCall: () => {} });
+    for (const { text } of [...framer.push(input), ...[framer.end() ?? []].flat()]) {
+      const message = fieldsOf(readFrame(text)?.whole);
+      reporter.report(String(message.type), message);
+      meter.endTurn(message);
+      claudeTurnEndOf(message, { error: null, resetsAt: null, now: 0, home: null });
+      const request = fieldsOf(message.request);
+      permissionOf(request, () => null).answer('accept_for_session');
+      userQuestionOf(fieldsOf(request.input));
+      userAnswerOf(fieldsOf(request.input), { decision: 'accept', values: { 'Which?': 'Yes' } });
+    }
+    reporter.endTurn();
   },
 };
 
@@ -278,7 +317,19 @@ export function parserTargets(): readonly FuzzTarget[] {
     ({ groups }) => `---\n${groups?.yaml}\n---\nDo it.\n`,
   );
   return [
-    ...[codex, rehearsal, commandReports(), text, linear(), linearDocument, boardImport, issuesFile, git, httpHeaders],
+    ...[
+      codex,
+      claude,
+      rehearsal,
+      commandReports(),
+      text,
+      linear(),
+      linearDocument,
+      boardImport,
+      issuesFile,
+      git,
+      httpHeaders,
+    ],
     { ...workflow, corpus: [...workflow.corpus, ...examples] },
   ];
 }

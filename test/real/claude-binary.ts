@@ -27,7 +27,7 @@ const checksums: Readonly<Record<string, string>> = {
  * The real Claude Code, for tests: `BATON_CLAUDE` if it is set, otherwise the pinned version from the cache folder. That
  * one is fetched on demand only if `CI` or `BATON_REAL_AGENTS` is set, because it is large.
  */
-async function findClaude(): Promise<ClaudeBinary | { readonly missing: string }> {
+export async function findClaude(): Promise<ClaudeBinary | { readonly missing: string }> {
   const { BATON_CLAUDE } = process.env;
   if (BATON_CLAUDE)
     return (await askVersion(BATON_CLAUDE)) ?? { missing: `BATON_CLAUDE=${BATON_CLAUDE} does not run.` };

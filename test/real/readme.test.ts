@@ -2,13 +2,19 @@
 import { chmodSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
+import { pinnedClaudeVersion } from '../../src/agent/claude/pinned-version.ts';
 import { pinnedCodexVersion } from '../../src/agent/codex/pinned-version.ts';
 import { batonCommand, leaveNoPlaces, Place, type RunningBaton, startProgram } from '../cli/run-baton.ts';
+import { fakeModelVariables } from '../fake/anthropic/claude-home.ts';
+import { startFakeAnthropic } from '../fake/anthropic/fake-anthropic.ts';
+import type { FakeModel } from '../fake/fake-model.ts';
 import { codexHome } from '../fake/openai/codex-home.ts';
 import { startFakeOpenAi } from '../fake/openai/fake-openai.ts';
-import { type Scenario, shell } from '../fake/openai/scenario.ts';
+import { type Scenario, shell, type ToolCall } from '../fake/openai/scenario.ts';
 import { folderOnDisk } from '../temporary-folder.ts';
 import { git, scratchRepository } from '../workspace/git/scratch-repository.ts';
+import { bash } from './claude/claude-scene.ts';
+import { describeWithClaude } from './claude-binary.ts';
 import { describeWithCodex } from './codex-binary.ts';
 
 leaveNoPlaces();
@@ -23,26 +29,26 @@ function blocks(): string[][] {
 }
 
 /** Follows the prompt of `baton init` and the issue: asks, writes the answer, commits, moves the issue. */
-const diligent: Scenario = {
+const diligent = (run: (command: string) => ToolCall, prefix: string): Scenario => ({
   rules: [
     {
       when: /Ask me for the words first/,
       steps: [
-        { calls: [{ name: 'ask_person', arguments: { question: 'Which words?' } }] },
+        { calls: [{ name: `${prefix}ask_person`, arguments: { question: 'Which words?' } }] },
         {
           calls: [
-            shell(
+            run(
               'echo "Hello, reader!" > hello.txt && git add --all && git commit --quiet --message "Greet the reader"',
             ),
           ],
         },
-        { calls: [{ name: 'update_issue_status', arguments: { status: 'review' } }] },
+        { calls: [{ name: `${prefix}update_issue_status`, arguments: { status: 'review' } }] },
         { message: 'The reader is greeted.' },
       ],
     },
   ],
   otherwise: [{ message: 'There is nothing to do.' }],
-};
+});
 
 /** A daemon, an agent and its model, on two busy cores. */
 const patience = { timeout: 60_000, interval: 500 };
@@ -50,49 +56,70 @@ const patience = { timeout: 60_000, interval: 500 };
 await describeWithCodex("README's first real project", (codex) => {
   // @conforms tools.27
   it('works word for word, with a model on loopback', async () => {
-    await using model = await startFakeOpenAi(diligent);
+    await using model = await startFakeOpenAi(diligent(shell, ''));
     using place = new Place({}, folderOnDisk());
-    const source = prepare(place, codex.path, model.url);
-    const [before = [], first = [], second = [], last = []] = blocks();
+    const source = prepare(place, 'codex', codex.path);
+    symlinkSync(codexHome(place.folder, model.url).home, path.join(place.home, '.codex'));
+    const [before = [], ...others] = blocks();
     // One needs a registry and the other a browser; both come before the folder of the project.
     expect(before).toEqual([`npm install --global @openai/codex@${pinnedCodexVersion}`, 'codex login']);
-
-    const [start, ...others] = first.toReversed();
-    for (const command of others.toReversed()) await succeed(place, source, command);
-    const daemon = inShell(place, source, start ?? '');
-    const [list = '', answer = '', ...looks] = second;
-    await expect.poll(() => succeed(place, source, list), patience).toContain('Which words?');
-    await succeed(place, source, answer);
-    await expect.poll(() => succeed(place, source, 'baton issue show BAT-1'), patience).toMatch(/\breview\b/);
-    for (const command of looks) await succeed(place, source, command);
-
-    const [log = '', ...merge] = last;
-    await expect.poll(async () => (await inShell(place, source, log).ended).stdout, patience).toContain('hello.txt');
-    for (const command of merge) await succeed(place, source, command);
-    expect(readFileSync(path.join(source, 'hello.txt'), 'utf8')).toBe('Hello, reader!\n');
-    expect(git(source, 'log', '-1', '--format=%s')).toContain('Greet the reader');
-    expect(await succeed(place, source, 'baton issue show BAT-1')).toContain('done');
-
-    daemon.child.kill('SIGINT');
-    expect(await daemon.ended).toMatchObject({ code: 0 });
-    expect(place.pids()).toEqual([]);
-    // Nothing restores it.
-    expect(git(source, 'branch', '--list', 'baton/*')).toBe('');
-    // The answer that the agent got before it wrote anything.
-    const told = model.requests.find(({ conversation: { round } }) => round === 1)?.conversation.lastOutput;
-    expect(told).toContain('Hello, reader!');
+    await follow(place, source, others, model);
   }, 180_000);
 });
 
-/** A home in which `baton` and `codex` are installed, a login that asks only the fake, and a repository. */
-function prepare(place: Place, codex: string, model: string): string {
+await describeWithClaude("README's first real project", (claude) => {
+  it('works word for word with the other agent, as README says', async () => {
+    const page = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
+    for (const text of [
+      `\`npm install --global @anthropic-ai/claude-code@${pinnedClaudeVersion}\``,
+      '`claude auth login`',
+      '`--agent claude`',
+    ])
+      expect(page).toContain(text);
+    await using model = await startFakeAnthropic(diligent(bash, 'mcp__baton__'));
+    using place = new Place(fakeModelVariables(model.url), folderOnDisk());
+    const source = prepare(place, 'claude', claude.path);
+    const [, ...others] = blocks().map((block) => block.map((line) => line.replace('--agent codex', '--agent claude')));
+    await follow(place, source, others, model);
+  }, 180_000);
+});
+
+/** Types the commands of the blocks, and checks what a person sees and has in the end. */
+async function follow(place: Place, source: string, blocks: readonly string[][], model: FakeModel): Promise<void> {
+  const [first = [], second = [], last = []] = blocks;
+  const [start, ...others] = first.toReversed();
+  for (const command of others.toReversed()) await succeed(place, source, command);
+  const daemon = inShell(place, source, start ?? '');
+  const [list = '', answer = '', ...looks] = second;
+  await expect.poll(() => succeed(place, source, list), patience).toContain('Which words?');
+  await succeed(place, source, answer);
+  await expect.poll(() => succeed(place, source, 'baton issue show BAT-1'), patience).toMatch(/\breview\b/);
+  for (const command of looks) await succeed(place, source, command);
+
+  const [log = '', ...merge] = last;
+  await expect.poll(async () => (await inShell(place, source, log).ended).stdout, patience).toContain('hello.txt');
+  for (const command of merge) await succeed(place, source, command);
+  expect(readFileSync(path.join(source, 'hello.txt'), 'utf8')).toBe('Hello, reader!\n');
+  expect(git(source, 'log', '-1', '--format=%s')).toContain('Greet the reader');
+  expect(await succeed(place, source, 'baton issue show BAT-1')).toContain('done');
+
+  daemon.child.kill('SIGINT');
+  expect(await daemon.ended).toMatchObject({ code: 0 });
+  expect(place.pids()).toEqual([]);
+  // Nothing restores it.
+  expect(git(source, 'branch', '--list', 'baton/*')).toBe('');
+  // The answer that the agent got before it wrote anything.
+  const told = model.requests.find(({ conversation: { round } }) => round === 1)?.conversation.lastOutput;
+  expect(told).toContain('Hello, reader!');
+}
+
+/** A home in which `baton` and the agent are installed, and a repository. */
+function prepare(place: Place, name: string, program: string): string {
   mkdirSync(path.join(place.home, 'bin'));
-  symlinkSync(codex, path.join(place.home, 'bin', 'codex'));
+  symlinkSync(program, path.join(place.home, 'bin', name));
   chmodSync(place.write('home/bin/baton', `#!/bin/sh\nexec ${batonCommand()} "$@"\n`), 0o755);
   place.write('home/.bash_profile', 'PATH=$HOME/bin:$PATH\n');
   place.write('home/.gitconfig', '[user]\n\tname = A\n\temail = a@example.org\n');
-  const { home } = codexHome(place.folder, model);
-  symlinkSync(home, path.join(place.home, '.codex'));
   return scratchRepository(path.join(place.folder, 'source'));
 }
 

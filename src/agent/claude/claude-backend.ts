@@ -19,9 +19,6 @@ export const claudeBackend: AgentBackend = {
     questions: [],
     settings: () => ({}),
     section: { claude: { allowed_tools: ['Bash'] } },
-    comments: {
-      allowed_tools: 'Without Bash, Claude asks you before most commands (`baton ask list`).',
-    },
     firstSteps: [claudeLoginCommand(null)],
     writesTemporaryFiles: false,
     notes: [

@@ -12,7 +12,11 @@ import { bash, useClaudeScenes } from './claude-scene.ts';
 
 /** The names of the programs that a test started and that are alive. */
 function commandsOf(daemonId: string): string[] {
-  return pidsOfDaemon(daemonId).map((pid) => readFileSync(`/proc/${pid}/comm`, 'utf8').trim());
+  return pidsOfDaemon(daemonId).map(nameOf);
+}
+
+function nameOf(pid: number): string {
+  return readFileSync(`/proc/${pid}/comm`, 'utf8').trim();
 }
 
 const tellOutput: Step = { message: ({ lastOutput }) => lastOutput };
@@ -131,6 +135,25 @@ await describeWithClaude('turns of a real Claude Code', (claude) => {
     expect(await turn).toEqual({ status: 'cancelled' });
     await expect.poll(() => commandsOf(scene.daemonId), { timeout: 10_000 }).not.toContain('tail');
     expect(await complete('And now?')).toBe('ok');
+  });
+
+  it('that Claude Code begins by itself are interrupted, and what they use counts', async () => {
+    const wait = { name: 'Bash', arguments: { command: 'tail -f /dev/null | head -c 1', run_in_background: true } };
+    const scene = await makeScene({
+      scenario: {
+        rules: [
+          { when: /background/, steps: [{ calls: [wait] }, { message: 'started' }] },
+          { when: /task-notification/, steps: [{ pieces: ['a ', 'b '], fault: { kind: 'hang' } }] },
+        ],
+      },
+      options: { allowedTools: ['Bash'] },
+    });
+    const { complete, events } = await scene.open();
+    expect(await complete('Run it in the background.')).toBe('started');
+    for (const pid of pidsOfDaemon(scene.daemonId)) if (nameOf(pid) === 'tail') process.kill(pid);
+    await expect.poll(() => events.some(({ summary }) => /by itself/.test(summary)), { timeout: 20_000 }).toBe(true);
+    expect(await complete('And now?')).toBe('ok');
+    expect(events.filter(({ name }) => name === 'turn_completed')).toHaveLength(2);
   });
 
   it('continue in a new process after kill -9 in the middle of one, with what was said before', async () => {
