@@ -96,6 +96,20 @@ describe('publishing a branch', () => {
     expect(git(source, 'rev-parse', `${branch}@{1}`)).toBe(first);
   });
 
+  it('names the governing files that the agent changed, and after a rebase none of those that its base changed', async () => {
+    const { source, place, checkouts } = await scene();
+    commit(place, { 'AGENTS.md': 'mine\n' });
+    expect(await checkouts.publish(place)).toMatchObject({ governing: ['AGENTS.md'] });
+    git(place, 'reset', '-q', '--hard', 'HEAD~1');
+    commit(place, { 'a.txt': '1\n' });
+    commit(source, { 'AGENTS.md': 'of the person\n' });
+    git(place, 'fetch', '-q', 'origin');
+    git(place, 'rebase', '-q', 'origin/main');
+    const publication = await checkouts.publish(place);
+    expect(publication).toMatchObject({ outcome: 'published' });
+    expect(publication).not.toHaveProperty('governing');
+  });
+
   it('does nothing for a remote source or a directory that is not a checkout', async () => {
     const { folder, source, checkouts, workspace } = await scene();
     expect(await checkouts.publish(workspace('T-9'))).toBeNull();

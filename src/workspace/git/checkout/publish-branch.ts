@@ -78,15 +78,25 @@ export async function publishBranch(checkout: CheckoutRecord, parts: PublishPart
   }
 }
 
-/** The governing files that differ from the base, in the person's repository; null when they cannot be read. */
+/** The governing files that the branch changed, wherever its base is by now; null when they cannot be read. */
 async function readGoverning(
-  { repository, baseCommit }: CheckoutRecord,
+  { repository, base }: CheckoutRecord,
   commit: string,
   { git, workflowFile }: PublishParts,
 ): Promise<Pick<Publication, 'governing'>> {
   try {
     const names = await git.run({
-      args: ['diff-tree', '-r', '-z', '--name-only', '--no-renames', baseCommit, commit, '--'],
+      args: [
+        'diff-tree',
+        '-r',
+        '-z',
+        '--name-only',
+        '--no-renames',
+        '--merge-base',
+        `refs/heads/${base}`,
+        commit,
+        '--',
+      ],
       gitDir: await findCommonDirectory(git, repository),
       readsAgents: true,
       timeoutMs: governingMs,
