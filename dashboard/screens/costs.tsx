@@ -73,7 +73,7 @@ function RangeChoice({ range, today }: { readonly range: DayRange; readonly toda
     </label>
   );
   return (
-    <fieldset class="range" aria-label={`Which days, at most ${mostDays}`}>
+    <fieldset class="range" aria-label={`Days to show, at most ${mostDays}`}>
       {quick.map((days) => {
         const { from, to } = lastDays(days, today);
         const isChosen = from === range.from && to === range.to;

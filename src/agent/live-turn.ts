@@ -30,7 +30,7 @@ export class LiveTurn {
   /** The last thing the agent said in it. */
   lastMessage: string | null = null;
 
-  /** `name` is that of the agent, for people. */
+  /** `name`: what messages call the agent. */
   constructor(
     name: string,
     clock: Clock,

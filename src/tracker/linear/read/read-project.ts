@@ -157,7 +157,7 @@ function timesOf(page: readonly unknown[]): readonly number[] {
 }
 
 function toRide(slug: string, ids: readonly string[]): Readonly<Record<string, unknown>> {
-  // A page has at least one place, even where it is not requested.
+  // The page size must be at least 1, even if this part of the query is left out.
   return { riding: withIds(slug, ids), ridingFirst: Math.max(1, ids.length), hasRiding: ids.length > 0 };
 }
 
