@@ -13,7 +13,7 @@ export const skipReasons = {
   unknown_agent: 'Its label or its state names an agent that the workflow file does not have (`agents`).',
   max_in_review: 'Too many issues wait for review (`agent.max_in_review`).',
   max_claimed: 'Too many issues are claimed (`agent.max_claimed`).',
-  not_chosen: 'The trial (`--only`, `--max-runs`) excludes it.',
+  not_chosen: '`--only` or `--max-runs` excludes it.',
   missing_field: 'It lacks an id, an identifier, a title or a state.',
   not_dispatchable: 'The tracker marks it as not for dispatch.',
   missing_label: 'It lacks a label of `tracker.required_labels`.',
