@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { BatonError } from '../../src/core/baton-error.ts';
 import { issue } from '../fake/issues.ts';
@@ -117,5 +119,17 @@ describe('a run', () => {
     expect(env).toContain('BATON_ATTEMPT=3\n');
     expect(env).toContain(`BATON_RUN_ID=${staged.runId}\n`);
     expect(env).toMatch(/^BATON_WORKSPACE=\/.*\/T-1$/m);
+  });
+
+  it('shows the control characters of an identifier instead of passing them on', async () => {
+    const staged = stageRun('env > env.txt', {
+      agent: { backend: 'command', command: 'exec sh' },
+      issue: { identifier: 'T-1\u001b]0;owned\u0007' },
+    });
+    await staged.end();
+    const root = path.dirname(staged.workspace);
+    const folder = readdirSync(root).find((name) => name.startsWith('T-1')) ?? '';
+    const env = readFileSync(path.join(root, folder, 'env.txt'), 'utf8');
+    expect(env).toContain('BATON_ISSUE_IDENTIFIER=T-1␛]0;owned␇\n');
   });
 });

@@ -197,6 +197,13 @@ describe('the environment of a hook', () => {
     expect(env.BATON_ISSUE_TITLE).toBe('␛]0;owned␇red line');
   });
 
+  it('shows those of an identifier and an id too, and bounds them', async () => {
+    const { env } = await environmentOf({}, visit({ identifier: 'T-1\u001b[2J', id: `1\u202e${'x'.repeat(5_000)}` }));
+    expect(env.BATON_ISSUE_IDENTIFIER).toBe('T-1␛[2J');
+    expect(env.BATON_ISSUE_ID).toMatch(/^1⟦U\+202E⟧x+$/);
+    expect(env.BATON_ISSUE_ID).toHaveLength(4_096);
+  });
+
   it('lets the hook run despite a title that no variable can hold', async () => {
     expect((await environmentOf({}, visit({ title: 'a\0b' }))).env.BATON_ISSUE_TITLE).toBe('a␀b');
     const long = await environmentOf({}, visit({ title: 'x'.repeat(500_000) }));
