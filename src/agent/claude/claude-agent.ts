@@ -1,3 +1,5 @@
+import { mkdir } from 'node:fs/promises';
+import path from 'node:path';
 import { BatonError } from '../../core/baton-error.ts';
 import type { Agent, SessionRequest } from '../agent.ts';
 import type { AgentParts } from '../launch-agent.ts';
@@ -41,6 +43,7 @@ async function tryStart(
   start: SessionStart,
 ): Promise<ClaudeSession> {
   request.signal?.throwIfAborted();
+  await makeHome(parts);
   const env = { ...request.env, ...sessionEnvironment(options, request) };
   const args = sessionArguments(options, request, start);
   const process = await launchInShell(options.command, args, { ...request, env }, parts);
@@ -54,6 +57,17 @@ async function tryStart(
     await session.stop();
     throw shown;
   }
+}
+
+/**
+ * Conversations are kept in this folder. The isolation shows only a folder that exists: one that Claude Code makes
+ * itself, as with a key and no login, would be gone with the process.
+ */
+async function makeHome({ accountEnv, daemonEnv }: AgentParts): Promise<void> {
+  const folder =
+    accountEnv.CLAUDE_CONFIG_DIR ?? daemonEnv.CLAUDE_CONFIG_DIR ?? path.join(daemonEnv.HOME ?? '', '.claude');
+  // Claude Code says what is wrong with a folder that cannot be made.
+  if (path.isAbsolute(folder)) await mkdir(folder, { recursive: true, mode: 0o700 }).catch(() => {});
 }
 
 /** Claude Code exits when the conversation to resume does not exist, or has no message yet. */

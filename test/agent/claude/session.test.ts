@@ -1,4 +1,7 @@
-import { describe, expect, it } from 'vitest';
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import type { SessionRequest } from '../../../src/agent/agent.ts';
 import type { AgentQuestion, QuestionAnswer } from '../../../src/core/command/question.ts';
 import type { Step } from '../../fake/claude-code/scenario.ts';
@@ -176,6 +179,13 @@ describe('a session of Claude Code', () => {
     expect(fake.said()).toEqual(['/compact', 'go']);
     expect(names().filter((name) => name.startsWith('turn_'))).toEqual(['turn_started', 'turn_completed']);
     expect(events.some(({ summary }) => summary.startsWith('failed to compact'))).toBe(isTold);
+  });
+
+  it('makes the folder of its conversations, which the isolation would otherwise hide', async () => {
+    const home = path.join(mkdtempSync(path.join(tmpdir(), 'baton-claude-home-')), 'new');
+    onTestFinished(() => rmSync(path.dirname(home), { recursive: true }));
+    await openClaude({}, { parts: { accountEnv: { CLAUDE_CONFIG_DIR: home } } });
+    expect(statSync(home).mode & 0o777).toBe(0o700);
   });
 
   it('fails to start when the program does not answer, and leaves no process', async () => {
