@@ -220,6 +220,17 @@ describe('A rule of review mode notices', () => {
     expect(await isBroken('honest_checks', { parts: rosy }, { skipped: 1, decisionsPerMinute: 0 })).toBe(true);
   });
 
+  it('a red check that is shown as green', async () => {
+    const rosy = changedStore((tables) => ({
+      ...tables,
+      checks: {
+        ...tables.checks,
+        list: async (...given) => (await tables.checks.list(...given)).map((check) => ({ ...check, result: 'passed' })),
+      },
+    }));
+    expect(await isBroken('honest_checks', { parts: rosy }, allRed)).toBe(true);
+  });
+
   it('a merge whose checks are not green', async () => {
     const rosy = changedStore((tables) => ({
       ...tables,
@@ -260,6 +271,18 @@ describe('A rule of review mode notices', () => {
       },
     }));
     expect(await isBroken('review_settles', { parts: idle }, allRed)).toBe(true);
+  });
+
+  it('an issue in review that no daemon shows', async () => {
+    const blind = changed(({ trackerFor }) => ({
+      trackerFor: (settings) => {
+        const tracker = trackerFor(settings);
+        const fetchByStates: typeof tracker.fetchByStates = async (...given) =>
+          (await tracker.fetchByStates(...given)).filter(({ state }) => state !== 'Review');
+        return { ...tracker, fetchByStates };
+      },
+    }));
+    expect(await isBroken('review_settles', { parts: blind }, { decisionsPerMinute: 0 })).toBe(true);
   });
 
   it('commits in review that have no pull request', async () => {

@@ -64,12 +64,10 @@ export class PullWatch {
 
   async #keep(pulls: readonly PullRequest[]): Promise<void> {
     const { source, store } = this.#parts;
-    // Before they are planned, wanted checks have no row yet.
-    const unplanned = source.read().workflow.settings.review.checks.length > 0 ? 'waiting' : 'none';
+    const wanted = source.read().workflow.settings.review.checks.map(({ name }) => name);
     const open = new Map<string, OpenPull>();
     for (const pull of pulls) {
-      const found = await store.checks.list(pull, pull.headCommit);
-      const checks = found.length === 0 ? unplanned : checksVerdict(found);
+      const checks = checksVerdict(await store.checks.list(pull, pull.headCommit), wanted);
       const { number, timesSentBack } = pull;
       open.set(pull.issueId, { number, timesSentBack, status: pullStatus(pull), checks });
     }

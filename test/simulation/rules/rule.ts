@@ -1,7 +1,7 @@
 import type { SimulatedProcess } from '../process-table.ts';
 import type { LedgerRun } from '../run-ledger.ts';
 
-/** Something that must hold in every seed. It reads the world and the store; only `no_issue_forgotten` also asks the daemon. */
+/** Something that must hold in every seed. It reads the world and the store; only `no_issue_forgotten` and two rules of review also ask the daemon. */
 export interface Rule {
   /** A process was just started. */
   spawned?(process: SimulatedProcess): void;

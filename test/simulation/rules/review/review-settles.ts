@@ -22,7 +22,7 @@ const lookEveryMs = 5_000;
 /**
  * No change is stuck: where Baton has the next step, it takes it soon. A wanted check gets a result; a red change goes back
  * while rounds are left; the issue of a change that was sent back leaves review; and the commits of a run that ended well, on
- * an issue in review, have a pull request. Everything else in review waits for a person, and is shown as such.
+ * an issue in review, have a pull request. Everything else in review waits for a person, and a daemon shows it.
  */
 export function reviewSettles(world: World, review: ReviewWorld): Rule {
   const since = new Map<string, number>();
@@ -34,7 +34,7 @@ export function reviewSettles(world: World, review: ReviewWorld): Rule {
     afterStep: () => {
       if (world.now < nextLookAt) return;
       nextLookAt = world.now + lookEveryMs;
-      const found = new Map([...stuckPulls(world), ...stuckIssues(world, review, lastOutcome)]);
+      const found = new Map([...stuckPulls(world), ...stuckIssues(world, review, lastOutcome), ...hiddenIssues(world)]);
       for (const why of since.keys()) if (!found.has(why)) since.delete(why);
       for (const [why, issueId] of found) {
         const at = since.get(why) ?? world.now;
@@ -90,6 +90,19 @@ function stuckIssues(
     const isKnown = memory.look(anyOfIssue, id, head, id, id).length > 0;
     return isKnown ? [] : [[`${head} of ${identifier} is in review without a pull request`, id]];
   });
+}
+
+function hiddenIssues({ book, running }: World): [string, string][] {
+  const shown = new Set(
+    running.flatMap(({ orchestrator }) => {
+      const { reviews, held, retrying, running: live } = orchestrator.read();
+      return [...reviews, ...[...held, ...retrying, ...live].map(({ issue }) => issue)].map(({ id }) => id);
+    }),
+  );
+  return book
+    .all()
+    .filter(({ id, state }) => state === 'Review' && !shown.has(id))
+    .map(({ id, identifier }) => [`${identifier} is in review and no daemon shows it`, id]);
 }
 
 const openPulls = `
