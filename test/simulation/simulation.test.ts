@@ -39,6 +39,11 @@ const withoutReview = [
 /** The same, in review mode. */
 const withReview = [
   { seed: 5_000_149, rule: 'honest_checks', what: 'a merge waits for the checks that are not planned yet' },
+  {
+    seed: 8_003_633,
+    rule: 'merge_once',
+    what: 'a change that was merged before its issue moved is not proposed again',
+  },
   { seed: 5_000_184, rule: 'issues_finish', what: 'a stop does not wait for a tracker that never answers a move' },
   { seed: 5_000_091, rule: 'review_settles', what: 'the issue of a red change leaves review whatever its daemon lost' },
   { seed: 5_000_128, rule: 'no_issue_forgotten', what: 'a tracker that never answers a move blocks no change forever' },

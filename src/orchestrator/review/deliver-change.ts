@@ -64,6 +64,8 @@ export async function deliverChange(parts: DeliverParts, { issue: { id } }: Retr
       by: { kind: 'run', runId: run.runId },
     },
   );
+  // It was merged or closed while this was tried.
+  if (pull.merged !== null || pull.closed !== null) return issue;
   if (run.evidence?.proposal !== undefined && (pull.title !== title || pull.body !== body)) {
     await pulls.update(pull, { title, body });
     await store.pullRequests.describe(pull, { title, body });

@@ -145,6 +145,20 @@ describe('a change that cannot be brought into review', () => {
     expect([await first.stateNow(), next.runs]).toEqual(['In Review', []]);
     expect(await first.allPulls()).toMatchObject([{ number: 1, movedAt: expect.any(Number) }]);
   });
+
+  it('because the tracker does not take the move, and that a person merges meanwhile, is not proposed again', async () => {
+    const stage = await inReviewMode();
+    const { moveIssue } = stage.tracker.changes;
+    stage.tracker.changes.moveIssue = async () => Promise.reject(new BatonError('tracker_status', 'HTTP 502'));
+    commit(stage.runs[0], 'commit-1');
+    await stage.clock.advance(1_000);
+    const merged = { at: 1, by: { kind: 'person', name: 'me' }, commit: 'merge-1', method: 'squash' } as const;
+    expect(await stage.store.pullRequests.merged({ project: stage.project, number: 1 }, merged)).toBe(true);
+    stage.tracker.changes.moveIssue = moveIssue;
+    await stage.clock.advance(60_000);
+    expect(await stage.allPulls()).toMatchObject([{ number: 1, merged }]);
+    expect(await stage.stateNow()).not.toBe('In Review');
+  });
 });
 
 /** A daemon that dies at a step: the step, before or after it was done, never answers. */

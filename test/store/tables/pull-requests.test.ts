@@ -112,6 +112,12 @@ for (const engine of engines) {
       expect(await pullRequests.sendBack(pull, 'head-1', { ...late, kind: 'check' })).toBe(false);
       expect(await pullRequests.describe(pull, { title: 'other' })).toBe(false);
       expect(await pullRequests.read(pull)).toEqual(ended);
+      // The same head is not proposed again; another one is.
+      expect(await pullRequests.open(pullDraft('a'))).toEqual(ended);
+      expect(await pullRequests.open(pullDraft('a', { headCommit: 'head-2' }))).toMatchObject({
+        number: 2,
+        merged: null,
+      });
     });
 
     it('its texts and its number at its host, when they come later', async () => {

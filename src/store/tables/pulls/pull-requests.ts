@@ -68,6 +68,15 @@ export function pullRequestsTable(db: Kysely<Database>) {
       .executeTakeFirst();
     return row === undefined ? null : pullFrom(row);
   };
+  const endedWith = async (inside: Kysely<Database>, draft: PullDraft): Promise<PullRequest | null> => {
+    const last = await inside
+      .selectFrom('pull_requests')
+      .selectAll()
+      .where(ofIssue(draft))
+      .orderBy('number', 'desc')
+      .executeTakeFirst();
+    return last?.head_commit === draft.headCommit ? pullFrom(last) : null;
+  };
   const addRound = async (inside: Kysely<Database>, { project, number }: PullKey, head: StandingHead) => {
     await inside
       .insertInto('pull_rounds')
@@ -86,11 +95,14 @@ export function pullRequestsTable(db: Kysely<Database>) {
       .execute();
   };
   return {
-    /** Opens one with its first round, or gives the one of the issue that is open already, unchanged. */
+    /**
+     * Opens one with its first round, or gives the one of the issue that is open already, unchanged; or its last one, when
+     * that ended with exactly this head: no head is proposed again after its end.
+     */
     open: (draft: PullDraft): Promise<PullRequest> =>
       atomically(db, async (inside) => {
         for (let tries = 0; tries < mostTries; tries += 1) {
-          const open = await openOfIssue(inside, draft);
+          const open = (await openOfIssue(inside, draft)) ?? (await endedWith(inside, draft));
           if (open !== null) return open;
           const last = await inside
             .selectFrom('pull_requests')
