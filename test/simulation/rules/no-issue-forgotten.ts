@@ -75,6 +75,9 @@ function isForgotten(world: World, id: string, since: number, accountsWaited: We
     if (paused !== null || held.some(({ issue }) => issue.id === id)) return false;
     if (running.some(({ issue }) => issue.id === id)) return false;
     const look = [...retrying, ...waitingQuota].find(({ issue }) => issue.id === id);
+    // A change that could not be brought into review waits longer after each try.
+    const againMs = look?.kind === 'review' ? 1.1 * world.plan.settings.agent.maxRetryBackoffMs : 0;
+    if (waitedMs <= knowledgeLagMs(world) + againMs) return false;
     // A retry that is long overdue does not count. Its time is wall time, and the clock may have been set since.
     return (
       look === undefined ||

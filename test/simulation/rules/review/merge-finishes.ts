@@ -12,7 +12,7 @@ interface Merge {
   readonly issueId: string;
   readonly head: string;
   /** Who may stand in the record. */
-  readonly names: readonly string[];
+  readonly names: string[];
   readonly at: number;
 }
 
@@ -37,6 +37,8 @@ export function mergeFinishes(world: World, { repository }: ReviewWorld): Rule {
   repository.onMove.add(({ branch, from, to, maker, name }) => {
     if (branch !== baseBranch || from === null) return;
     for (const { number, issue_id, head_commit, base_commit } of world.memory.look<PullRow>(openPulls)) {
+      // It may be merged again by hand before Baton has recorded the first merge.
+      merges.get(number)?.names.push(name);
       const isNew = repository.observe(head_commit, from, base_commit) === null;
       const found = isNew ? repository.observe(head_commit, to, base_commit) : null;
       if (found === null) continue;
