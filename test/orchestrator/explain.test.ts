@@ -235,7 +235,7 @@ describe('an explanation', () => {
     const one = issue({ id: '1' });
     const { claims, pause, retry, explain } = await given({ issues: [one] });
     retry('1');
-    const due = '2026-01-01T00:01:00.000Z';
+    const due = '2026-01-01 00:01:00Z';
     expect(await explain('1')).toMatchObject({ nextCode: 'retry_scheduled', next: telling(due) });
     pause.set('pause', 'lunch', 'c');
     expect(await explain('1')).toMatchObject({ nextCode: 'retry_obstructed', next: telling(due, 'lunch') });

@@ -1,6 +1,7 @@
 import type { BoardDetail } from '../../client/schema/board.ts';
 import type { Command } from '../../client/schema/command.ts';
 import { harmlessLine } from '../../core/text/harmless-line.ts';
+import { timeToSecond } from '../../core/text/time-text.ts';
 
 /** How much of a value a line of history shows. */
 const longestValue = 60;
@@ -19,7 +20,7 @@ export function authorWords(author: Command['author']): string {
 
 /** In UTC, to the second. */
 export function timeWords(at: string | number): string {
-  return `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')}Z`;
+  return timeToSecond(new Date(at).getTime());
 }
 
 function changeWords(field: string, from: unknown, to: unknown): string {

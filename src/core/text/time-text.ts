@@ -9,3 +9,8 @@ export function timeText(at: number | null): string | null {
 export function certainTime(at: number): string {
   return timeText(at) ?? new Date(0).toISOString();
 }
+
+/** `2026-11-17 13:28:42Z`, for people; an invalid time as above. */
+export function timeToSecond(at: number): string {
+  return `${certainTime(at).slice(0, 19).replace('T', ' ')}Z`;
+}

@@ -1,4 +1,5 @@
 import type { SkipReason } from '../../core/dispatch/eligibility.ts';
+import { timeToSecond } from '../../core/text/time-text.ts';
 import {
   type Claim,
   type ClaimChange,
@@ -83,7 +84,7 @@ export abstract class ClaimMap {
       case 'running':
         return claimed('an agent is working on it');
       case 'retrying':
-        return claimed(claim.wait?.text ?? `it is retried at ${new Date(claim.dueAt).toISOString()}`);
+        return claimed(claim.wait?.text ?? `it is retried at ${timeToSecond(claim.dueAt)}`);
       case 'held':
         return claimed(`it is on hold: ${claim.reason}`);
       case 'inheriting':

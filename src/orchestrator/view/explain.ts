@@ -7,6 +7,7 @@ import type { NextCode } from '../../core/dispatch/waiting-codes.ts';
 import { type Issue, isMeantBy } from '../../core/issue/issue.ts';
 import { type IssueSpent, limitsBeforeStart } from '../../core/run/limits.ts';
 import type { LimitSettings } from '../../core/settings.ts';
+import { timeToSecond } from '../../core/text/time-text.ts';
 import type { Running } from '../claims/claim.ts';
 import type { Streaks } from '../claims/issue-counters.ts';
 import { type FindIssueParts, knownId } from '../commands/find-issue.ts';
@@ -165,7 +166,7 @@ function nextStepOf(
   const retry = retrying.get(id);
   if (retry !== undefined) {
     if (retry.wait !== null) return ['retry_waits', `its retry is due and waits: ${retry.wait.text}`];
-    const at = `it is retried at ${new Date(retry.dueAt).toISOString()}`;
+    const at = `it is retried at ${timeToSecond(retry.dueAt)}`;
     const obstacle = refusals.find(({ code }) => code !== 'claimed');
     return obstacle === undefined
       ? ['retry_scheduled', `${at} and starts then`]
