@@ -27,7 +27,8 @@ export function changesOf({ workflow, stateDir }: DemoFolder, surroundings: Surr
   return {
     decide: async (pull, decision) => {
       await using connection = await open();
-      const { head } = await connection.project.pull(String(pull));
+      // The list has the head without a look at the repository.
+      const head = (await connection.project.pulls({ status: 'open', limit: 100 })).find(isThis(pull))?.head ?? '';
       const key = surroundings.chance.id();
       const request =
         decision.kind === 'send_back'
@@ -47,6 +48,11 @@ export function changesOf({ workflow, stateDir }: DemoFolder, surroundings: Surr
     },
   };
 }
+
+const isThis =
+  (pull: number) =>
+  ({ number }: { readonly number: number }): boolean =>
+    number === pull;
 
 export interface ShowChangesParts {
   readonly board: Pick<Board, 'list'>;

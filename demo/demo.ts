@@ -24,6 +24,7 @@ import { openLines } from './lines.ts';
 import { type DemoFolder, openDemoFolder, placeFlags, putAside } from './make-demo.ts';
 import { type PlayedPerson, playPerson } from './play-person.ts';
 import { type AskingIssue, answerInPlace, askingIssues, showQuestions } from './questions.ts';
+import { quietRemark } from './quiet-remark.ts';
 
 interface DemoFlags {
   readonly json?: boolean;
@@ -63,7 +64,8 @@ export async function demo(flags: DemoFlags, given: Surroundings): Promise<numbe
     if (!json) surroundings.stdout.write(introduction(folder, flags.once === true, api.address.url, batonPath));
     const isRunning = (id: string): boolean => orchestrator.read().running.some(({ issue }) => issue.id === id);
     await using workplace = await openWorkplace(folder, surroundings);
-    const lines = openLines({ rows, json, output: surroundings.stdout, clock: systemClock });
+    const remark = flags.once ? {} : { remark: quietRemark() };
+    const lines = openLines({ rows, json, output: surroundings.stdout, clock: systemClock, ...remark });
     const { say } = lines;
     const asking = (): AskingIssue[] => (flags.once ? askingIssues(orchestrator.read()) : []);
     const answer = (asked: AskingIssue): Promise<void> =>

@@ -9,6 +9,8 @@ export interface LinesOptions {
   readonly json: boolean;
   readonly output: Output;
   readonly clock: Clock;
+  /** What to say about the issues as they are now, once; null for nothing. */
+  readonly remark?: (rows: readonly IssueRow[]) => Announcement | null;
 }
 
 /** Printed once, apart from the lines of the issues. */
@@ -30,7 +32,7 @@ export interface Lines {
  * Prints a line whenever an issue enters another status, the same on a terminal and in a pipe. As JSON also whenever its
  * detail changes.
  */
-export function openLines({ rows, json, output, clock }: LinesOptions): Lines {
+export function openLines({ rows, json, output, clock, remark = () => null }: LinesOptions): Lines {
   const last = new Map<string, string>();
   let printing: Promise<void> | null = null;
   let changed = false;
@@ -53,7 +55,13 @@ export function openLines({ rows, json, output, clock }: LinesOptions): Lines {
       // Ended runs come before those that begin in their place.
       for (const row of seen.toSorted((left, right) => Number(isRunning(left)) - Number(isRunning(right))))
         printRow(row);
+      const remarked = remark(seen);
+      if (remarked !== null) say(remarked);
     } while (changed);
+  };
+  const say = ({ lines, json: facts }: Announcement): void => {
+    if (json) output.write(jsonLine({ time: new Date(clock.now()).toISOString(), ...facts }));
+    else output.write(lines.map((line) => `${line}\n`).join(''));
   };
   const show = (): Promise<void> => {
     changed = true;
@@ -68,9 +76,8 @@ export function openLines({ rows, json, output, clock }: LinesOptions): Lines {
   };
   return {
     show: () => void show(),
-    say: ({ lines, json: facts }) => {
-      if (json) output.write(jsonLine({ time: new Date(clock.now()).toISOString(), ...facts }));
-      else output.write(lines.map((line) => `${line}\n`).join(''));
+    say: (announcement) => {
+      say(announcement);
       void show();
     },
     close: async () => {

@@ -69,6 +69,18 @@ function IssuePage({ project, issue }: { readonly project: string; readonly issu
       <div class="issue-now">
         <IssueWhy project={project} issue={issue} />
         <IssueLive project={project} issueId={issue.id} />
+        <section aria-label="What is asked">
+          <h2>Asked</h2>
+          {issue.description === null || issue.description.trim() === '' ? (
+            <EmptyLine>No description.</EmptyLine>
+          ) : (
+            // Focusable, so that the keyboard can scroll it.
+            // biome-ignore lint/a11y/noNoninteractiveTabindex: see above.
+            <div class="description" tabIndex={0}>
+              <Markdown source={issue.description} />
+            </div>
+          )}
+        </section>
       </div>
       <Tabs
         label="About the issue"
@@ -96,19 +108,6 @@ function IssuePage({ project, issue }: { readonly project: string; readonly issu
             content: () => (
               <DiffView path={projectPath(project, 'issues', issue.id, 'diff')} changesWith={isDiffNews} />
             ),
-          },
-          {
-            name: 'description',
-            label: 'Description',
-            content: () =>
-              issue.description === null || issue.description.trim() === '' ? (
-                <EmptyLine>No description.</EmptyLine>
-              ) : (
-                <div class="description">
-                  <h3 class="unseen">Description</h3>
-                  <Markdown source={issue.description} />
-                </div>
-              ),
           },
           { name: 'questions', label: 'Questions', count: answered, content: () => <PastQuestions issue={issue} /> },
           {

@@ -102,7 +102,6 @@ describeInChromium('the dashboard of the demo', (browser) => {
     await page.locator('.track .bar').first().waitFor();
     await openTab(page, 'transcript');
     await reads(page.locator('section.transcript'), /one is plenty/);
-    await openTab(page, 'description');
     const { description } = await ask(scene, 'projects/demo/issues/WORDS-10');
     const [beginning] = description.split('.');
     await reads(page.locator('.description'), beginning);
@@ -186,7 +185,7 @@ describeInChromium('the dashboard of the demo', (browser) => {
     const { runs } = await ask(scene, 'projects/demo/runs?limit=1');
     const run = `/run/demo/${runs[0].run_id}`;
     const issue = '/issue/demo/WORDS-10';
-    const ofIssue = ['timeline', 'transcript', 'diff', 'description', 'questions', 'messages', 'history', 'cost'];
+    const ofIssue = ['timeline', 'transcript', 'diff', 'questions', 'messages', 'history', 'cost'];
     const ofRun = ['events', 'transcript', 'tools', 'diff', 'prompt'];
     const ofSystem = ['health', 'jobs', 'requests', 'accounts', 'configuration', 'salvage', 'commands'];
     const paths = [

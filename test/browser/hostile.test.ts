@@ -73,18 +73,9 @@ describeInChromium('a hostile issue', (browser) => {
     const runOf = (id: string): string =>
       runs.find((run: { issue_identifier: string }) => run.issue_identifier === id)?.run_id ?? '';
     const tabs = {
-      '/issue/live/BAT-1': [
-        'timeline',
-        'transcript',
-        'diff',
-        'description',
-        'questions',
-        'messages',
-        'history',
-        'cost',
-      ],
+      '/issue/live/BAT-1': ['timeline', 'transcript', 'diff', 'questions', 'messages', 'history', 'cost'],
       '/issue/live/BAT-2': ['timeline', 'transcript'],
-      '/issue/live/BAT-3': ['description'],
+      '/issue/live/BAT-3': ['timeline'],
       [`/run/live/${runOf('BAT-1')}`]: ['events', 'transcript', 'tools', 'diff', 'prompt'],
       [`/run/live/${runOf('BAT-2')}`]: ['events', 'transcript'],
       '/system': ['health', 'jobs', 'requests', 'accounts', 'configuration', 'salvage', 'commands'],

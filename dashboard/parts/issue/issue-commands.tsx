@@ -6,7 +6,7 @@ import { harmlessLine } from '../../../src/core/text/harmless-line.ts';
 import { act } from '../../data/connection/actions.ts';
 import { useKeys } from '../../data/page/keyboard.ts';
 import { openForm } from '../../data/page/open-forms.ts';
-import { queryWord, setQuery } from '../../data/page/router.ts';
+import { queryWord, reviewHref, setQuery } from '../../data/page/router.ts';
 import { actionsNamed } from '../../data/text/command-words.ts';
 import { IssueEditDialog } from '../board/issue-edit-dialog.tsx';
 import { MoveDialog } from '../board/move-dialog.tsx';
@@ -56,6 +56,11 @@ export function IssueCommands({ project, issue }: IssueCommandsProps): VNode {
   return (
     <div class="issue-commands" data-home>
       <div class="actions">
+        {(issue.pull?.status === 'in_review' || issue.pull?.status === 'approved') && (
+          <a class="button main" data-part="review_change" href={reviewHref(project, String(issue.pull.number))}>
+            Review
+          </a>
+        )}
         {buttons}
         {canMove && (
           <button type="button" data-part="issue_move" aria-label={`Move: ${name}`} onClick={() => show('move', true)}>

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import type { IssueDetail } from '../../../src/client/schema/issue.ts';
 import { harmlessLine } from '../../../src/core/text/harmless-line.ts';
-import { issueHref } from '../../data/page/router.ts';
+import { issueHref, reviewHref } from '../../data/page/router.ts';
 import { plainWords } from '../../data/text/words.ts';
 import { Cost, Tokens } from '../costs/amount.tsx';
 import { Fact } from '../shared/fact.tsx';
@@ -20,7 +20,7 @@ const activities: Readonly<
 
 /** The issue's name, state and facts. */
 export function IssueHeading({ project, issue }: { readonly project: string; readonly issue: IssueDetail }): VNode {
-  const { identifier, title, state, activity, url, priority, labels, blockers, branch, usage } = issue;
+  const { identifier, title, state, activity, url, priority, labels, blockers, branch, pull, usage } = issue;
   const name = harmlessLine(identifier);
   const hasLink = url !== null && /^https?:/u.test(url);
   return (
@@ -76,6 +76,11 @@ export function IssueHeading({ project, issue }: { readonly project: string; rea
             <code>
               <Text text={branch} />
             </code>
+          </Fact>
+        )}
+        {pull !== null && (
+          <Fact name="change">
+            <a href={reviewHref(project, String(pull.number))}>#{pull.number}</a> {plainWords(pull.status)}
           </Fact>
         )}
         <Fact name="runs">{Math.max(usage.runs, issue.runs.length)}</Fact>

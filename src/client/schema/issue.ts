@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { author, count, issueName, nextPage, reason, text, textOrNone, time, timeOrNone, usage } from './common.ts';
 import { deliveryStatus, message } from './message.ts';
+import { pullStatus } from './pull.ts';
 import { question } from './question.ts';
 import { run } from './run.ts';
 
@@ -78,6 +79,8 @@ export const issueDetail = issueSummary.extend({
   actions: z.array(text),
   held: reason.extend({ since: time, run_id: textOrNone }).nullable(),
   retry: z.object({ kind: text, attempt: count.nullable(), due_at: time, error: textOrNone }).nullable(),
+  /** Its newest pull request; null when it has none. */
+  pull: z.object({ number: count, status: pullStatus }).nullable(),
   messages: z.array(message),
   questions: z.array(question),
   /** Newest first; `/runs?issue=` has the older ones. */

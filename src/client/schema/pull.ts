@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { author, count, issueName, nextPage, text, textOrNone, time, timeOrNone, usage } from './common.ts';
 import { message } from './message.ts';
 
-const status = z.enum(['in_review', 'approved', 'sent_back', 'merged', 'closed']);
+export const pullStatus = z.enum(['in_review', 'approved', 'sent_back', 'merged', 'closed']);
 const checksVerdict = z.enum(['none', 'waiting', 'green', 'red', 'incomplete']);
 const sentBack = z.object({ at: time, by: author, kind: z.enum(['person', 'check', 'conflict', 'moved']) });
 
@@ -11,7 +11,7 @@ export const pull = issueName.extend({
   /** Counts from 1 in its project. */
   number: count,
   title: text,
-  status,
+  status: pullStatus,
   branch: text,
   base: text,
   /** The commit that stands in review. */

@@ -3,6 +3,7 @@ import type { Project } from '../../../client/schema/system.ts';
 import type { Clock } from '../../../clock/clock.ts';
 import type { CommandKind } from '../../../core/command/command.ts';
 import { normalizeState } from '../../../core/issue/issue.ts';
+import { pullStatus } from '../../../core/pull/pull-request.ts';
 import { certainTime } from '../../../core/text/time-text.ts';
 import type { ReadModel } from '../../../orchestrator/view/read-model.ts';
 import type { ApiProject } from '../api-project.ts';
@@ -41,7 +42,7 @@ export async function issueDetail(project: ApiProject, reference: string, clock:
   const { id } = found.facts;
   const key = { project: projectId, issueId: id };
   const described = project.describe();
-  const [explained, questions, runs, usage, comments, board, commands, messages, statusOf] = await Promise.all([
+  const [explained, questions, runs, usage, comments, board, commands, messages, statusOf, [pull]] = await Promise.all([
     explainIssue(project, id, clock),
     tables.questions.list(projectId, { issueId: id, limit: questionsShown }),
     tables.runs.list(projectId, { issueId: id, limit: runsShown }),
@@ -51,6 +52,7 @@ export async function issueDetail(project: ApiProject, reference: string, clock:
     tables.commands.outlines(projectId, { doneKinds: issueCommands, limit: commandsSearched }),
     presentMessages(tables, key),
     commentStatuses(tables, key),
+    tables.pullRequests.latestOfIssues(projectId, [id]),
   ]);
   const facts =
     found.isSeen || explained.issue === null ? found.facts : { ...found.facts, ...wordsOf(explained.issue) };
@@ -63,6 +65,7 @@ export async function issueDetail(project: ApiProject, reference: string, clock:
     actions: actionsOf(facts, model, { hasBoard: described.has_board, stateKind: stateKindOf(facts, described) }),
     held: heldOf(model, id),
     retry: retryOf(model, id),
+    pull: pull === undefined ? null : { number: pull.number, status: pullStatus(pull) },
     messages,
     questions: await presentQuestions(questions, project, model),
     runs: runs.map(presentRun),

@@ -1,0 +1,27 @@
+import type { IssueRow } from './issue-rows.ts';
+import type { Announcement } from './lines.ts';
+
+/**
+ * Says once when no agent has anything to do any more: what waits for the person who watches, or that all is done. It
+ * says so again when other issues wait.
+ */
+export function quietRemark(): (rows: readonly IssueRow[]) => Announcement | null {
+  let said = '';
+  return (rows) => {
+    if (!rows.every(({ status }) => quiet.has(status))) return null;
+    const waiting = rows.filter(({ status }) => status !== 'done').map(({ identifier }) => identifier);
+    const news = `${rows.length} ${waiting.join(' ')}`;
+    if (news === said) return null;
+    said = news;
+    const what =
+      waiting.length === 0
+        ? `All ${rows.length} issues are done.`
+        : `The agents are waiting: ${waiting.join(', ')} ${waiting.length === 1 ? 'needs' : 'need'} you.`;
+    return {
+      lines: [`${what} You can file issues of your own on the dashboard. Ctrl-C stops the demo.`],
+      json: { waits_for_you: waiting },
+    };
+  };
+}
+
+const quiet: ReadonlySet<IssueRow['status']> = new Set(['asking', 'held', 'review', 'done']);

@@ -1,0 +1,27 @@
+import { describe, expect, it } from 'vitest';
+import type { IssueRow } from '../../demo/issue-rows.ts';
+import { quietRemark } from '../../demo/quiet-remark.ts';
+
+const rows = (...statuses: IssueRow['status'][]): IssueRow[] =>
+  statuses.map((status, index) => ({
+    identifier: `W-${index + 1}`,
+    title: '',
+    state: '',
+    status,
+    detail: '',
+    code: null,
+    until: null,
+  }));
+
+describe('the remark that a demo is quiet', () => {
+  it('comes once when no agent works, with what waits for the person, and again when that is something else', () => {
+    const remark = quietRemark();
+    const waits = (...statuses: IssueRow['status'][]): unknown => remark(rows(...statuses))?.json.waits_for_you;
+    expect(waits('done', 'running')).toBeUndefined();
+    expect(waits('done', 'retrying')).toBeUndefined();
+    expect(waits('review', 'asking', 'done')).toEqual(['W-1', 'W-2']);
+    expect(waits('review', 'asking', 'done')).toBeUndefined();
+    expect(waits('done', 'asking', 'done')).toEqual(['W-2']);
+    expect(waits('done', 'done', 'done')).toEqual([]);
+  });
+});
