@@ -69,7 +69,8 @@ describe.concurrent('the question of the demo', wholeDemo, () => {
       /^WORDS-10 .*: Is one exclamation mark enough\?\n {2}1 {2}one is enough\n {2}2 {2}one is plenty\n.* 10 min /m,
     );
     // An agent that asks takes one of three slots; the others are done without an answer, or wait for a review.
-    await soon(() => expect(demo.stdout().match(/^\d\d:\d\d:\d\d WORDS-\d+ done$/gm)).toHaveLength(7));
+    for (const number of [1, 2, 4, 5, 7, 8, 9])
+      await soon(() => expect(demo.stdout()).toMatch(new RegExp(`^\\S+ WORDS-${number} done$`, 'm')));
     expect(await doneIn(place)).not.toContain('WORDS-10');
 
     // Two changes are left to the person, and the demo says so, in each round.
