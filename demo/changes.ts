@@ -1,8 +1,9 @@
 import type { Logger } from '../src/core/logger.ts';
-import type { OpenPull } from '../src/core/pull/pull-request.ts';
+import { checksVerdict, type OpenPull, pullStatus } from '../src/core/pull/pull-request.ts';
 import { shellArgument } from '../src/core/text/shell-argument.ts';
 import { connect } from '../src/daemon/connect.ts';
 import type { Surroundings } from '../src/daemon/surroundings.ts';
+import type { Workplace } from '../src/daemon/workplace.ts';
 import type { BoardIssue } from '../src/store/tables/board-issues.ts';
 import type { Board } from '../src/tracker/board/board.ts';
 import { personsPart, type SendBack } from './demo-issues.ts';
@@ -54,9 +55,20 @@ const isThis =
   ({ number }: { readonly number: number }): boolean =>
     number === pull;
 
+/** The open pull requests by issue, from the store: the daemon reads their repository before it shows them. */
+export async function openPulls({ store, project }: Workplace): Promise<ReadonlyMap<string, OpenPull>> {
+  const open = new Map<string, OpenPull>();
+  for (const pull of await store.pullRequests.allOpen(project.id)) {
+    const checks = checksVerdict(await store.checks.list(pull, pull.headCommit));
+    const { issueId, number, timesSentBack } = pull;
+    open.set(issueId, { number, timesSentBack, status: pullStatus(pull), checks });
+  }
+  return open;
+}
+
 export interface ShowChangesParts {
   readonly board: Pick<Board, 'list'>;
-  readonly open: () => ReadonlyMap<string, OpenPull>;
+  readonly open: () => Promise<ReadonlyMap<string, OpenPull>>;
   readonly folder: DemoFolder;
   /** The name of the project. */
   readonly project: string;
@@ -98,7 +110,9 @@ export function showChanges({
     });
   };
   const check = async (): Promise<void> => {
-    const waiting = [...open()].filter(([, { status, checks }]) => status === 'in_review' && checks !== 'waiting');
+    const waiting = [...(await open())].filter(
+      ([, { status, checks }]) => status === 'in_review' && checks !== 'waiting',
+    );
     if (waiting.length === 0) return;
     const inReview = await board.list({ statuses: ['review'], labels: [], limit: 100 });
     for (const [id, { number, timesSentBack }] of waiting) {

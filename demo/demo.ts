@@ -17,7 +17,7 @@ import type { Orchestrator } from '../src/orchestrator/orchestrator.ts';
 import { createLogger } from '../src/telemetry/create-logger.ts';
 import type { Board } from '../src/tracker/board/board.ts';
 import { loadWorkflow } from '../src/workflow/load-workflow.ts';
-import { changesOf, personName, showChanges } from './changes.ts';
+import { changesOf, openPulls, personName, showChanges } from './changes.ts';
 import { fileIssues } from './demo-issues.ts';
 import { type IssueRow, issueRows } from './issue-rows.ts';
 import { openLines } from './lines.ts';
@@ -70,7 +70,7 @@ export async function demo(flags: DemoFlags, given: Surroundings): Promise<numbe
     const asking = (): AskingIssue[] => (flags.once ? askingIssues(orchestrator.read()) : []);
     const answer = (asked: AskingIssue): Promise<void> =>
       answerInPlace(asked, { workplace, say, name: personName }, surroundings);
-    const open = (): ReadonlyMap<string, OpenPull> => orchestrator.read().pulls;
+    const open = (): Promise<ReadonlyMap<string, OpenPull>> => openPulls(workplace);
     const person = playPerson({
       ...{ board, logger, clock: systemClock, say, isRunning, open, asking, answer },
       ...changesOf(folder, surroundings),

@@ -34,7 +34,7 @@ export interface PersonParts {
   /** Whether an agent still works on this issue. */
   readonly isRunning: (id: string) => boolean;
   /** The open pull requests, by issue. */
-  readonly open: () => ReadonlyMap<string, OpenPull>;
+  readonly open: () => Promise<ReadonlyMap<string, OpenPull>>;
   /** Decides about a change, as a person would; rejects when that is refused. */
   readonly decide: (pull: number, decision: Decision) => Promise<void>;
   /** Whether the agent has received all words about the first round of a change. */
@@ -68,8 +68,8 @@ export function playPerson(parts: PersonParts): PlayedPerson {
       // Like a person, it waits until the agent has finished.
       for (const issue of found.filter(({ id }) => !refused.has(id) && !parts.isRunning(id))) {
         const part = personsPart(issue.identifier);
-        const pull = parts.open().get(issue.id);
         if (isWatched && part !== 'merge') continue;
+        const pull = (await parts.open()).get(issue.id);
         if (pull === undefined) waitForChange(issue);
         else if (isReady(pull))
           await decideAbout(issue, pull.number, part).catch((thrown) => notDecided(issue, thrown));

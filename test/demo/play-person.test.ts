@@ -38,7 +38,7 @@ async function staged(isWatched: boolean) {
     say: (announcement) => said.push(announcement),
     isRunning: () => false,
     isWatched,
-    open: () => stage.open,
+    open: async () => stage.open,
     decide: async (pull, { kind }) => {
       if (stage.refusal !== null) throw stage.refusal;
       decided.push([pull, kind]);
