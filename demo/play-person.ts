@@ -60,6 +60,13 @@ export function playPerson(parts: PersonParts): PlayedPerson {
   const reasons = new Map<string, string>();
   const missingSince = new Map<string, number>();
   const answered = new Set<string>();
+  const announced = new Set<string>();
+  /** A decision that waits in the queue is made again; it is said once. */
+  const sayOnce = (announcement: Announcement): void => {
+    const news = JSON.stringify(announcement.json);
+    if (!announced.has(news)) say(announcement);
+    announced.add(news);
+  };
   const work = async (): Promise<void> => {
     do {
       checkAgain = false;
@@ -81,7 +88,7 @@ export function playPerson(parts: PersonParts): PlayedPerson {
     if (part !== 'merge' && part !== 'approve' && !(await parts.hasReceived(pull))) {
       await parts.decide(pull, { kind: 'send_back', ...part });
       const { note, comments } = part;
-      say({
+      sayOnce({
         lines: [
           `${identifier} The demo sends the change back in place of a person: ${note}`,
           ...comments.map(({ path, line, text }) => `  ${path}:${line}: ${text}`),
@@ -93,7 +100,7 @@ export function playPerson(parts: PersonParts): PlayedPerson {
     if (part !== 'merge') {
       await parts.decide(pull, { kind: 'approve' });
       const why = part === 'approve' ? '' : 'The words have arrived: the second round has them. ';
-      say({
+      sayOnce({
         lines: [`${identifier} ${why}The demo approves and merges the change in place of a person.`],
         json: { identifier, approved: true, ...(part === 'approve' ? {} : { words_arrived: true }) },
       });

@@ -106,6 +106,9 @@ describe('the person that the demo plays', () => {
     stage.hasReceived = true;
     await look();
     expect(decided.map(([, kind]) => kind)).toEqual(['approve', 'merge', 'send_back', 'approve', 'merge']);
+    // A merge that waits in the queue is asked for again, and said once.
+    await look();
+    expect(decided).toHaveLength(7);
     expect(said.map(({ json }) => Object.keys(json).toSorted())).toEqual([
       ['approved', 'identifier'],
       ['comments', 'identifier', 'sent_back'],
