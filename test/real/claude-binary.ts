@@ -51,6 +51,9 @@ export async function findClaude(): Promise<ClaudeBinary | { readonly missing: s
   return { missing: `Claude Code ${pinnedClaudeVersion} is not at hand. ${how}` };
 }
 
+/** Each start reads a program of 366 MB, which a busy machine does slowly. */
+const suiteTimeoutMs = 90_000;
+
 /** npm compared it with what it fetched. */
 function checksumIn(folder: string, name: string): unknown {
   const lock = JSON.parse(readFileSync(path.join(folder, 'node_modules', '.package-lock.json'), 'utf8'));
@@ -64,7 +67,7 @@ function checksumIn(folder: string, name: string): unknown {
 export async function describeWithClaude(title: string, suite: (claude: ClaudeBinary) => void): Promise<void> {
   const found = await findClaude();
   if (!('missing' in found)) {
-    describe(`${title}, with Claude Code ${found.version}`, () => suite(found));
+    describe(`${title}, with Claude Code ${found.version}`, { timeout: suiteTimeoutMs }, () => suite(found));
     return;
   }
   if (areRealAgentsWanted()) throw new Error(found.missing);
