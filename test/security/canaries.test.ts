@@ -149,7 +149,7 @@ function filesSeen(scene: CanaryScene): readonly (readonly [who: string, seen: r
     .map(([who, seen]) => [who, seen.filter((name) => name !== 'committed')]);
 }
 
-const longTest = { timeout: 300_000 };
+const longTest = { timeout: 600_000 };
 
 describeIsolated('secrets around a day of Baton', longTest, () => {
   it('stay where they are with isolation', async () => {
