@@ -32,6 +32,7 @@ describe('review', () => {
       host: 'local',
       mergeMethod: 'merge',
       maxRounds: 5,
+      autoCommit: false,
       checks: [],
       checkTimeoutMs: 900_000,
     });

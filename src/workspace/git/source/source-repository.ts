@@ -1,4 +1,4 @@
-import { readdir, readFile, realpath } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { BatonError } from '../../../core/baton-error.ts';
 import { harmlessLine } from '../../../core/text/harmless-line.ts';
@@ -9,7 +9,6 @@ import type { Git } from '../git.ts';
 export async function findCommonDirectory(git: Git, location: string): Promise<string> {
   const dotGit = path.join(location, '.git');
   const gitDir = (await lstatOrNull(dotGit)) === null ? location : dotGit;
-  if (await isPlain(gitDir)) return realpath(gitDir);
   const { code, stdout, stderr } = await git.ask({
     args: ['--git-dir', gitDir, 'rev-parse', '--path-format=absolute', '--git-common-dir'],
     gitDir: null,
@@ -22,18 +21,6 @@ export async function findCommonDirectory(git: Git, location: string): Promise<s
     {
       details: { repository: location, problem: 'not_a_repository' },
     },
-  );
-}
-
-/** Whether git would say the same about it: the directory of a whole repository, not of a linked worktree. */
-async function isPlain(gitDir: string): Promise<boolean> {
-  if (!(await lstatOrNull(gitDir))?.isDirectory()) return false;
-  const kinds = await Promise.all(
-    ['HEAD', 'objects', 'refs', 'commondir'].map((name) => lstatOrNull(path.join(gitDir, name))),
-  );
-  const [head, objects, refs, elsewhere] = kinds;
-  return (
-    head?.isFile() === true && objects?.isDirectory() === true && refs?.isDirectory() === true && elsewhere === null
   );
 }
 
