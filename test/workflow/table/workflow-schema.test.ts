@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { agentBackends } from '../../../src/agent/backends.ts';
 import type { TrackerProfile } from '../../../src/core/tracker-profile.ts';
 import { workflowSchema } from '../../../src/workflow/table/workflow-schema.ts';
 import { givenContext, givenMemory, givenText } from '../given.ts';
@@ -15,9 +16,9 @@ interface Schema {
   readonly allOf?: readonly { readonly then: Schema }[];
 }
 
-const { trackers, backends } = givenContext();
+const { trackers } = givenContext();
 // The schema's own type is open JSON; the tests say what they expect of it.
-const schema = workflowSchema({ trackers, backends }) as Schema;
+const schema = workflowSchema({ trackers, backends: agentBackends }) as Schema;
 const section = (name: string): Readonly<Record<string, Schema>> => schema.properties?.[name]?.properties ?? {};
 /** Every key with its schema, those in sections of sections too. */
 const keysIn = ({ properties = {} }: Schema, above = ''): [string, Schema][] =>
