@@ -35,7 +35,7 @@ describe('the JSON Schema of the front matter', () => {
 
   it('lists the available tracker kinds and backends', () => {
     expect(section('tracker').kind?.enum).toEqual(['memory', 'linear', 'board']);
-    expect(section('agent').backend?.enum).toEqual(['codex', 'command', 'rehearsal']);
+    expect(section('agent').backend?.enum).toEqual(agentBackends.map(({ name }) => name));
   });
 
   it('has the provider keys of each kind, in both spellings', () => {
