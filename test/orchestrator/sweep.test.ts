@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { BatonError } from '../../src/core/baton-error.ts';
 import type { Settings } from '../../src/core/settings.ts';
+import { timeToSecond } from '../../src/core/text/time-text.ts';
 import { issue } from '../fake/issues.ts';
 import { settings } from '../fake/settings.ts';
 import { telling } from '../telling.ts';
@@ -459,7 +460,7 @@ describe('the command to prune workspaces', () => {
     expect(stage.workspaces.removed).toEqual([]);
     const fate = async (id: string) => (await stage.store.runs.read(`past-${id}`))?.removal?.keptBecause;
     expect([await fate('1'), await fate('2'), await fate('4')]).toEqual([
-      telling(new Date(stage.clock.now() + dayMs).toISOString()),
+      telling(timeToSecond(stage.clock.now() + dayMs)),
       telling('Backlog'),
       undefined,
     ]);

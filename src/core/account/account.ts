@@ -8,6 +8,7 @@
 import { furthestResetMs } from '../run/backoff.ts';
 import type { AccountSettings } from '../settings.ts';
 import { harmlessLine } from '../text/harmless-line.ts';
+import { timeToSecond } from '../text/time-text.ts';
 import { isAhead, needsProbe, probedBy } from './account-park.ts';
 
 /** One window of a quota, such as that of five hours or of a week, as the agent last reported it. */
@@ -152,7 +153,7 @@ interface Wait {
 
 function parkWaits(state: AccountState, { why, until, reason, probe }: AccountPark, now: number): Wait[] {
   const says = (verb: string, at: number, then: string) => (): string =>
-    `${named(state)} ${verb} ${why === 'quota' ? 'no quota left' : 'a login that was refused'} (${reason}); ${then} ${timeText(at)}`;
+    `${named(state)} ${verb} ${why === 'quota' ? 'no quota left' : 'a login that was refused'} (${reason}); ${then} ${timeToSecond(at)}`;
   const parked = { until, say: says('has', until, 'it is tried again at') };
   if (probe === undefined || !needsProbe(state, now)) return [parked];
   const tried = 'one run tries it now, the others wait for that, at most until';
@@ -163,13 +164,9 @@ function windowWait(state: AccountState, window: QuotaWindow, until: number, sto
   const { name, usedPercent } = window;
   const used = `has used ${Math.floor(usedPercent)} % of its window "${harmlessLine(name)}"`;
   const limit = `agent.quota_stop_percent is ${stopPercent}`;
-  return { until, say: () => `${named(state)} ${used} (${limit}), which resets at ${timeText(until)}` };
+  return { until, say: () => `${named(state)} ${used} (${limit}), which resets at ${timeToSecond(until)}` };
 }
 
 function named({ backend, name }: AccountState): string {
   return `account "${harmlessLine(name)}" of ${harmlessLine(backend)}`;
-}
-
-function timeText(at: number): string {
-  return new Date(at).toISOString();
 }

@@ -1,6 +1,7 @@
 import { stateClass } from '../dispatch/eligibility.ts';
 import { type Issue, normalizeState } from '../issue/issue.ts';
 import type { TrackerSettings, WorkspaceSettings } from '../settings.ts';
+import { timeToSecond } from '../text/time-text.ts';
 
 /** The facts about an existing workspace. */
 export interface WorkspaceSituation {
@@ -43,7 +44,7 @@ export function whyItStays({ claim, isPinned, issue, idleSince }: WorkspaceSitua
   const keptMs = retentionOf(issue.state, rules.workspace);
   // Nothing to wait for, even if the clocks of other machines differ.
   if (keptMs === 0 || rules.ignoresRetention || idleSince + keptMs <= rules.now) return null;
-  return { code: 'retention', text: `it is kept until ${new Date(idleSince + keptMs).toISOString()}` };
+  return { code: 'retention', text: `it is kept until ${timeToSecond(idleSince + keptMs)}` };
 }
 
 /** How long the workspace of an issue stays that finished in this state. */

@@ -2,6 +2,7 @@ import type { Clock } from '../../clock/clock.ts';
 import { afterFailures, type Pace, paceOf } from '../../core/cadence/poll-pace.ts';
 import type { SkipReason } from '../../core/dispatch/eligibility.ts';
 import { noPressure, type RequestPressure } from '../../core/requests/request-pressure.ts';
+import { timeToSecond } from '../../core/text/time-text.ts';
 import type { Tracker } from '../../tracker/tracker.ts';
 import type { Claims } from '../claims/claims.ts';
 import type { BaseParts } from '../parts.ts';
@@ -46,7 +47,7 @@ export function pressureNow(parts: TrackerNowParts): RequestPressure {
 export function whyNoRequests(parts: TrackerNowParts): SkipReason | null {
   const { step, text, until } = pressureNow(parts);
   if (step !== 'essential_only' && step !== 'closed') return null;
-  const when = until === null ? '' : ` (until ${new Date(until).toISOString()})`;
+  const when = until === null ? '' : ` (until ${timeToSecond(until)})`;
   return { code: 'no_requests', text: `requests to the tracker are short: ${text}${when}` };
 }
 

@@ -17,6 +17,7 @@ import {
   triedAgain,
 } from '../../../src/core/account/account-park.ts';
 import type { AccountSettings } from '../../../src/core/settings.ts';
+import { timeToSecond } from '../../../src/core/text/time-text.ts';
 import { telling } from '../../telling.ts';
 
 const now = Date.UTC(2026, 6, 1, 12);
@@ -321,15 +322,15 @@ describe('the reason why an account is not ready', () => {
   it('names the account, the cause and the time', () => {
     const state = parkAfter({ state: known(), now, chance: 0, error: { ...quota, resetsAt: now + hour } });
     expect(whyNotReady(state, asked)).toEqual({
-      text: telling('"main"', 'codex', quota.reason, '2026-07-01T13:00:00.000Z'),
+      text: telling('"main"', 'codex', quota.reason, '2026-07-01 13:00:00Z'),
       until: now + hour,
     });
     expect(whyNotReady(parkAfter({ state: known(), now, chance: 0, error: auth }), asked)).toEqual({
-      text: telling('"main"', 'codex', auth.reason, '2026-07-01T12:05:00.000Z'),
+      text: telling('"main"', 'codex', auth.reason, '2026-07-01 12:05:00Z'),
       until: now + 5 * minute,
     });
     expect(whyNotReady(known({ windows: [window('primary', 97.9, now + hour)] }), asked)?.text).toEqual(
-      telling('"main"', 'codex', 97, '"primary"', 'agent.quota_stop_percent', 95, '2026-07-01T13:00:00.000Z'),
+      telling('"main"', 'codex', 97, '"primary"', 'agent.quota_stop_percent', 95, '2026-07-01 13:00:00Z'),
     );
   });
 
@@ -374,7 +375,7 @@ describe('the reason why an account is not ready', () => {
         const wait = whyNotReady(state, { now, stopPercent: stop });
         if (wait === null) return;
         expect(wait.until).toBeGreaterThan(now);
-        expect(wait.text).toContain(new Date(wait.until).toISOString());
+        expect(wait.text).toContain(timeToSecond(wait.until));
         expect(whyNotReady(state, { now: wait.until - 1, stopPercent: stop })?.until).toBe(wait.until);
         expect(whyNotReady(state, { now: wait.until, stopPercent: stop })).toBeNull();
       }),
@@ -418,7 +419,7 @@ describe('the account of the next run', () => {
     expect(chooseAccount(accounts, states, wanted)).toEqual({
       why: {
         code: 'waiting_quota',
-        text: telling('"b"', 'codex', quota.reason, '2026-07-01T13:00:00.000Z', 2),
+        text: telling('"b"', 'codex', quota.reason, '2026-07-01 13:00:00Z', 2),
         until: now + hour,
       },
     });

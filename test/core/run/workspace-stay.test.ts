@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { shortestRetention, type WorkspaceSituation, whyItStays } from '../../../src/core/run/workspace-stay.ts';
+import { timeToSecond } from '../../../src/core/text/time-text.ts';
 import { settings } from '../../fake/settings.ts';
 import { telling } from '../../telling.ts';
 
@@ -41,7 +42,7 @@ describe('a workspace', () => {
     const idleSince = now - 2 * hourMs;
     expect(why({ issue: { state: ' CANCELLED ' }, idleSince }, times)).toEqual({
       code: 'retention',
-      text: telling(new Date(idleSince + 24 * hourMs).toISOString()),
+      text: telling(timeToSecond(idleSince + 24 * hourMs)),
     });
     expect(why({ issue: { state: 'cancelled' }, idleSince: now - 24 * hourMs }, times)).toBeNull();
     expect(why({ issue: { state: 'Closed' }, idleSince }, times)).toBeNull();
