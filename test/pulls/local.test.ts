@@ -100,6 +100,21 @@ describe('a merge in the local repository', () => {
     expect(git(source, 'fsck', '--full', '--strict')).not.toMatch(/missing|broken|error/);
   });
 
+  it('is not made again where the base had the change before it stood in review', async () => {
+    const scene = pullScene();
+    scene.push(branch, { 'new.txt': 'hello\n' }, 'of the agent');
+    const squashed = scene.push('main', { 'new.txt': 'hello\n' }, 'by hand');
+    const baseCommit = scene.push('main', { 'other.txt': 'x\n' });
+    const pull = await openIn(scene);
+    expect(pull.baseCommit).toBe(baseCommit);
+    const [facts] = await scene.pulls.read([pull]);
+    // A change may repeat what was there: only a person says that it is done.
+    expect(facts?.merged ?? null).toBeNull();
+    const result = await scene.pulls.merge(pull, mergeOf(pull, { method: 'squash' }));
+    expect(result).toMatchObject({ outcome: 'merged', commit: squashed });
+    expect(scene.tip('main')).toBe(baseCommit);
+  });
+
   it('makes the same commits from the same request', async () => {
     for (const method of mergeMethods) {
       const { pulls, pull, source, push, tip } = await proposed();

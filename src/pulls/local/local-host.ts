@@ -105,7 +105,7 @@ class LocalPullRequests implements PullRequests {
     if (baseNow === null) return refused({ code: 'base_moved', baseCommit: null });
     return this.#bench(async (bench) => {
       // First: a merge that a lost daemon made, or another person, is found and not made twice.
-      const seen = { head, base: pull.base, baseCommit: baseNow, earlierBase: pull.baseCommit };
+      const seen = { head, base: pull.base, baseCommit: baseNow, earlierBase: null };
       await bench.refuseBomb(head);
       const done = await observeMerge(bench, seen, { git, common });
       if (done !== null) return { outcome: 'merged', commit: done.commit, method: done.method };

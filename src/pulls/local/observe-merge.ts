@@ -9,8 +9,8 @@ export interface Observation {
   /** The base branch, and its commit now. */
   readonly base: string;
   readonly baseCommit: string;
-  /** The base when the head began to stand. */
-  readonly earlierBase: string;
+  /** The base when the head began to stand; null: a person asks for the merge, so it counts however long it is there. */
+  readonly earlierBase: string | null;
 }
 
 /** How far back a merge is looked for, and how much of patches is compared. */
@@ -35,7 +35,7 @@ export async function observeMerge(
 ): Promise<ObservedMerge | null> {
   const { head, baseCommit, earlierBase } = seen;
   if (await isAncestor(bench, head, baseCommit)) return ancestorMerge(bench, seen, person);
-  // Only a base that moved can have it.
+  // Only a base that moved can have been merged into; a change may repeat what was there before.
   if (earlierBase === baseCommit) return null;
   const fork = (await bench.ask(['merge-base', baseCommit, head])).stdout.trim();
   if (fork === '') return null;

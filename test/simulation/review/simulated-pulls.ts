@@ -47,7 +47,7 @@ export function simulatedPulls(world: World, review: ReviewWorld, incarnation: I
       call('merge', async (): Promise<MergeResult> => {
         const [headNow, baseNow] = [repository.ref(pull.branch), repository.base];
         await slowly();
-        const done = repository.observe(head, baseNow, pull.baseCommit);
+        const done = repository.observe(head, baseNow, null);
         if (done !== null) return { outcome: 'merged', commit: done.commit, method: done.method };
         if (headNow !== head) return refused({ code: 'head_moved', headCommit: headNow });
         if (baseNow !== baseCommit) return refused({ code: 'base_moved', baseCommit: baseNow });

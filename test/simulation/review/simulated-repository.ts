@@ -174,7 +174,7 @@ export class SimulatedRepository {
   }
 
   /** As `observeMerge` of the local host: by ancestry, by patch, by tree. */
-  observe(head: string, baseCommit: string, earlierBase: string): ObservedMerge | null {
+  observe(head: string, baseCommit: string, earlierBase: string | null): ObservedMerge | null {
     if (this.contains(baseCommit, head)) return this.#ancestorMerge(head, baseCommit);
     if (earlierBase === baseCommit) return null;
     const fork = this.#fork(baseCommit, head);

@@ -7,7 +7,7 @@ export function mergeOnce(world: World, { repository, mergeWishes }: ReviewWorld
   repository.onMove.add(({ maker, from, head }) => {
     if (maker !== 'baton' || from === null || head === undefined) return;
     world.tally('merged by Baton');
-    const before = repository.observe(head, from, '');
+    const before = repository.observe(head, from, null);
     if (before !== null) world.broke('merge_once', null, `${head} is merged and was in the base with ${before.commit}`);
     if (!mergeWishes.some((wish) => wish.head === head))
       world.broke('merge_once', null, `${head} is merged and nobody asked for that`);
