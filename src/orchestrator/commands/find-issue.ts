@@ -71,15 +71,16 @@ function claimedIssues({ claims }: FindIssueParts): IssueName[] {
 
 /** On a shared store a command about an issue waits for the daemon that has it; the store knows which one that is. */
 export async function leaveToItsOwner(
-  parts: Pick<FindIssueParts, 'claims' | 'store' | 'project'> & {
+  parts: Pick<FindIssueParts, 'store' | 'project'> & {
     readonly owner: string;
     readonly clock: Clock;
     readonly isShared: boolean;
   },
   issue: IssueName,
 ): Promise<void> {
-  const { claims, store, project, owner, clock, isShared } = parts;
-  if (!isShared || claims.has(issue.id)) return;
+  const { store, project, owner, clock, isShared } = parts;
+  // Our own claim does not count: a daemon that was frozen may have lost it and not know that yet.
+  if (!isShared) return;
   const rows = await store.claims.held(project, clock.now());
   const other = rows.find((claim) => claim.issueId === issue.id && claim.owner !== owner && !claim.isExpired);
   if (other === undefined) return;
