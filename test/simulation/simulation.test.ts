@@ -39,7 +39,11 @@ const withoutReview = [
 /** The same, in review mode. */
 const withReview = [
   { seed: 9_001_965, rule: 'merge_once', what: 'a merge by hand from before a head stood is not made again' },
-  { seed: 9_002_534, rule: 'answers_delivered', what: 'a daemon that lost its claim leaves an answer to the new owner' },
+  {
+    seed: 9_002_534,
+    rule: 'answers_delivered',
+    what: 'a daemon that lost its claim leaves an answer to the new owner',
+  },
   { seed: 5_000_149, rule: 'honest_checks', what: 'a merge waits for the checks that are not planned yet' },
   {
     seed: 8_003_633,
