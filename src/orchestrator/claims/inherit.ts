@@ -1,6 +1,7 @@
 import type { AgentProcess } from '../../agent/agent.ts';
 import { BatonError } from '../../core/baton-error.ts';
 import { survivesReason } from '../../core/command/retry-command.ts';
+import { agentByPerson } from '../../core/run/choose-agent.ts';
 import { noEvidence } from '../../core/run/run-evidence.ts';
 import type { RunFinish, RunRecord } from '../../store/tables/runs.ts';
 import type { BaseParts } from '../parts.ts';
@@ -154,7 +155,7 @@ async function retryNow({ claims, clock }: InheritParts, issueId: string, { runs
     failures,
     staleRuns,
     recovery: last?.recovery ?? null,
-    agent: last?.agentReason === 'person' ? last.agent : null,
+    agent: agentByPerson(last),
     error: interrupted,
     dueAt: clock.now(),
   };

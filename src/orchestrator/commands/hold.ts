@@ -1,5 +1,5 @@
+import { agentByPerson } from '../../core/run/choose-agent.ts';
 import { missedStart } from '../../core/run/thread-to-resume.ts';
-import type { RunRecord } from '../../store/tables/runs.ts';
 import { mostEarlier } from '../claims/begin-run.ts';
 import type { Retry } from '../claims/claim.ts';
 import type { Claims } from '../claims/claims.ts';
@@ -46,11 +46,6 @@ export async function retryHeld(parts: HoldParts, issueId: string, kind: Retry['
   const last = await store.runs.latestOfIssue({ project, issueId });
   const as = { kind, recovery: last?.recovery ?? null, attempt: last?.attempt ?? null, agent: agentByPerson(last) };
   await claims.retryHeld(issueId, as, { byPerson: false });
-}
-
-/** The agent that a person chose for the last run, which its next run keeps. */
-function agentByPerson(last: Pick<RunRecord, 'agent' | 'agentReason'> | null | undefined): string | null {
-  return last?.agentReason === 'person' ? last.agent : null;
 }
 
 type AccountParts = Pick<HoldParts, 'accounts' | 'source'>;
