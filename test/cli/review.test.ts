@@ -115,6 +115,10 @@ describe('a change under review', { timeout: 180_000 }, () => {
       details: { code: 'not_merged', data: { problem: 'checked_out' } },
     });
     expect(git(source, 'rev-parse', 'main')).toBe(before);
+    // The printed commands work where each of them is to be run.
+    const lines = (await batonHere(place, 'pr', 'show', '1', '--workflow', './WORKFLOW.md')).stdout.split('\n');
+    expect(lines).toContain('  baton pr diff 1 --workflow ./WORKFLOW.md');
+    expect(lines).toContain(`  baton pr merge 1 --workflow ${place.folder}/WORKFLOW.md`);
     git(source, 'merge', '--quiet', 'baton/bat-1');
     await untilPull(place, '1', { status: 'merged' });
     expect(await statusOf(place, 'BAT-1')).toBe('done');

@@ -35,9 +35,10 @@ function CheckRow({
 }: {
   readonly check: Check;
 }): VNode {
+  const stage = started_at === null ? 'waiting' : 'running';
   const head = (
     <>
-      <Status tone={result === null ? 'running' : (tones[result] ?? 'waiting')} word={result ?? 'running'} />{' '}
+      <Status tone={result === null ? stage : (tones[result] ?? 'waiting')} word={result ?? stage} />{' '}
       <Text text={name} />{' '}
       {command !== name && (
         <code>

@@ -63,6 +63,8 @@ const merge = z.object({
   /** The commit of the base that this was decided for; null when the base is gone. */
   base_commit: textOrNone,
   method: z.enum(['merge', 'squash', 'rebase']),
+  /** A person's folder that has the base checked out, where the commands merge it; null: any folder. */
+  folder: textOrNone,
   commands: z.array(text),
 });
 

@@ -110,6 +110,16 @@ export function checksVerdict(checks: readonly Check[], wanted: readonly string[
   return checks.every(({ result }) => result === 'passed') ? 'green' : 'incomplete';
 }
 
+/** Of the head of a pull request: only one that stands in review waits for checks that are not planned yet. */
+export function headVerdict(pull: PullRequest, checks: readonly Check[], wanted: readonly string[]): ChecksVerdict {
+  return checksVerdict(checks, standsInReview(pull) ? wanted : []);
+}
+
+export function standsInReview(pull: PullRequest): boolean {
+  const status = pullStatus(pull);
+  return status === 'in_review' || status === 'approved';
+}
+
 /** An open pull request, as people see it in a list. */
 export interface OpenPull {
   readonly number: number;

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { toBatonError } from '../../core/baton-error.ts';
 import { isInOneOf } from '../../core/issue/issue.ts';
 import { stateFor } from '../../core/issue/state-role.ts';
-import { checksVerdict, type OpenPull, type PullRequest, pullStatus } from '../../core/pull/pull-request.ts';
+import { checksVerdict, headVerdict, type OpenPull, type PullRequest, pullStatus } from '../../core/pull/pull-request.ts';
 import type { Settings } from '../../core/settings.ts';
 import { harmlessLines } from '../../core/text/harmless-line.ts';
 import { followChanges, someone } from '../../pulls/changes.ts';
@@ -67,7 +67,7 @@ export class PullWatch {
     const wanted = source.read().workflow.settings.review.checks.map(({ name }) => name);
     const open = new Map<string, OpenPull>();
     for (const pull of pulls) {
-      const checks = checksVerdict(await store.checks.list(pull, pull.headCommit), wanted);
+      const checks = headVerdict(pull, await store.checks.list(pull, pull.headCommit), wanted);
       const { number, timesSentBack } = pull;
       open.set(pull.issueId, { number, timesSentBack, status: pullStatus(pull), checks });
     }
