@@ -24,7 +24,7 @@ const caller = { job: 'review', cause: 'poll' } as const;
 /**
  * Follows the open pull requests. What must hold: a change that others merged finishes its issue in their name; a head
  * that others pushed is a new round; a head whose checks are red goes back to the agent, once, while `review.max_rounds`
- * allows it, and otherwise stays in review for a person. Without an open pull request it reads one row.
+ * allows it, also when a person pushed it, and otherwise stays in review for a person. Without an open pull request it reads one row.
  */
 export class PullWatch {
   readonly #parts: WatchPullsParts;
@@ -98,10 +98,11 @@ export class PullWatch {
 
   async #sendBackRed(settings: Settings, pull: PullRequest): Promise<void> {
     const { store, project, clock, chance, logger } = this.#parts;
-    if (pull.sentBack !== null || pull.movedAt === null) return;
+    if (pull.sentBack !== null) return;
     const checks = await store.checks.list(pull, pull.headCommit);
     if (checksVerdict(checks) !== 'red' || checks.some(({ result }) => result === null)) return;
     if (pull.timesSentBack >= settings.review.maxRounds) return;
+    if (pull.movedAt === null && !(await this.#isPushedInReview(settings, pull))) return;
     const red = checks.filter(({ result }) => result === 'failed' || result === 'timed_out');
     const [at, by] = [clock.now(), { kind: 'orchestrator' } as const];
     const isSent = await store.transaction(async (tables) => {
@@ -120,6 +121,15 @@ export class PullWatch {
     logger.info('change_sent_back', { ...named, checks: red.map(({ name }) => name) });
     const sent = await store.pullRequests.read(pull);
     if (sent !== null) await this.#moveBack(settings, [sent]);
+  }
+
+  /** Whether a person pushed this head while the issue stands in review. Another head is moved there by its delivery. */
+  async #isPushedInReview({ tracker }: Settings, pull: PullRequest): Promise<boolean> {
+    const { reads, store } = this.#parts;
+    const round = (await store.pullRequests.rounds(pull)).at(-1);
+    if (round?.headCommit !== pull.headCommit || round.runId !== null) return false;
+    const issue = (await reads.byIds([pull.issueId], caller)).get(pull.issueId) ?? null;
+    return issue !== null && isInOneOf(tracker.reviewStates)(issue);
   }
 
   /** Moves the issues of changes that a check sent back out of review; a failure is tried again at the next pass. */
@@ -144,7 +154,7 @@ export class PullWatch {
             from: issue.state,
             caller,
           });
-        await store.pullRequests.moved(pull, headCommit, clock.now());
+        await store.pullRequests.moved(pull, headCommit, clock.now(), { isSentBack: true });
         notify();
         requestTick();
       } catch (thrown) {
