@@ -6,7 +6,7 @@ import { count } from '../option-parsers.ts';
 import type { LineComment, MergeFlags, SendBackFlags } from './decide.ts';
 import type { PullFlags } from './show-pulls.ts';
 
-/** Adds `pr list|show|diff|checkout|approve|merge|send-back|close`, and `review`. */
+/** Adds `pr list|show|diff|checkout|approve|merge|send-back|close|check`, and `review`. */
 export function registerPullCommands(program: Command, parts: CommandParts): void {
   const { surroundings, finish, addProjectCommand } = parts;
   const pr = program.command('pr').description('review the changes of agents and merge them');
@@ -72,6 +72,13 @@ export function registerPullCommands(program: Command, parts: CommandParts): voi
       finish(await closePull(pull, flags, surroundings));
     },
   );
+
+  withCommandFlags(addProjectCommand(pr, 'check <pull>', 'run its checks again on the same commit'))
+    .argument('[name]', 'only this check; without it, every check that has not passed')
+    .action(async (pull: string, name: string | undefined, flags: CommandFlags) => {
+      const { checkPull } = await import('./decide.ts');
+      finish(await checkPull(pull, name, flags, surroundings));
+    });
 
   withCommandFlags(
     addProjectCommand(

@@ -51,6 +51,7 @@ const doneAnswers = {
   change_approved: 'The change is approved, as it is now.',
   change_merged: 'The change is in its base, and its issue is done.',
   change_sent_back: 'The change goes back to the agent, with the words of the person.',
+  checks_again: 'The checks run again on the commit that stands in review.',
   change_closed: 'The pull request is closed; its branch and its issue stay as they are.',
 } as const satisfies Record<string, string>;
 
@@ -98,6 +99,8 @@ const refusals = {
   pull_ended: 'The pull request is merged or closed.',
   head_moved: 'Another commit stands in review than the one that the command names.',
   change_sent_back_before: 'The change was sent back and is not in review now.',
+  check_not_found: 'The workflow file has no such check; `data.checks` has the names.',
+  nothing_to_check: 'Every check of the commit has passed, or no check is wanted.',
   not_merged: 'The change was not merged; `data.problem` says why.',
 
   // changes of an issue

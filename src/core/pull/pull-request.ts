@@ -8,7 +8,8 @@ export type MergeMethod = (typeof mergeMethods)[number];
 export type SentBackKind = 'person' | 'check' | 'conflict' | 'moved';
 
 /** The end of a check. Only `passed` is green. */
-export type CheckResult = 'passed' | 'failed' | 'timed_out' | 'skipped';
+export const checkResults = ['passed', 'failed', 'timed_out', 'skipped'] as const;
+export type CheckResult = (typeof checkResults)[number];
 
 export interface SentBack {
   readonly at: number;

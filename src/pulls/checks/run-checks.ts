@@ -77,7 +77,7 @@ export class SkippedChecks {
       const isDue = now >= before.dueAt;
       tries.set(key, isDue ? { times: before.times + 1, dueAt: now + waitMs } : before);
       if (!isDue) continue;
-      for (const { name, run } of skipped) await store.checks.again(pull, pull.headCommit, { name, command: run });
+      for (const { name, run } of skipped) await store.checks.again(pull, pull.headCommit, { name, command: run }, ['skipped']);
     }
     this.#tries = tries;
   }
