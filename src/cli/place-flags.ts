@@ -9,7 +9,11 @@ export function placeFlags({ workflow, stateDir }: WorkplaceFlags): string {
 }
 
 /** The same for a command that is run in another folder than this one. */
-export function placeFlagsIn(folder: string, { workflow = 'WORKFLOW.md', stateDir }: WorkplaceFlags, cwd: string): string {
+export function placeFlagsIn(
+  folder: string,
+  { workflow = 'WORKFLOW.md', stateDir }: WorkplaceFlags,
+  cwd: string,
+): string {
   const file = path.resolve(cwd, workflow);
   return placeFlags({
     workflow: path.dirname(file) === folder ? path.basename(file) : file,

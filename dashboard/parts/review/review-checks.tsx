@@ -11,14 +11,8 @@ type Check = PullDetail['rounds'][number]['checks'][number];
 
 const tones: Readonly<Record<string, Tone>> = { passed: 'good', failed: 'broken', timed_out: 'broken' };
 
-/** The checks of the commit that stands in review, each with the end of its output. */
-export function ReviewChecks({
-  project,
-  pull,
-}: {
-  readonly project: string;
-  readonly pull: PullDetail;
-}): VNode {
+/** The checks of the commit that is in review, each with the end of its output. */
+export function ReviewChecks({ project, pull }: { readonly project: string; readonly pull: PullDetail }): VNode {
   const { number, head, status, rounds, issue_identifier: issue } = pull;
   const checks = rounds.at(-1)?.checks ?? [];
   const isOpen = status === 'in_review' || status === 'approved';

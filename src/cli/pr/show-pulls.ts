@@ -65,7 +65,9 @@ const checksWords: Readonly<Record<Pull['checks'], string>> = {
 export async function showPull(reference: string, flags: PullFlags, surroundings: Surroundings): Promise<number> {
   await using connection = await connect(flags, surroundings);
   const pull = await connection.project.pull(reference);
-  surroundings.stdout.write(flags.json ? jsonLine({ pull }) : `${describePull(pull, flags, surroundings).join('\n')}\n`);
+  surroundings.stdout.write(
+    flags.json ? jsonLine({ pull }) : `${describePull(pull, flags, surroundings).join('\n')}\n`,
+  );
   return exitCodes.ok;
 }
 

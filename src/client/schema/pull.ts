@@ -14,7 +14,7 @@ export const pull = issueName.extend({
   status: pullStatus,
   branch: text,
   base: text,
-  /** The commit that stands in review. */
+  /** The commit that is in review. */
   head: text,
   /** Of its checks of that commit, together. */
   checks: checksVerdict,

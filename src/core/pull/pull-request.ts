@@ -19,7 +19,7 @@ export interface SentBack {
 
 /**
  * A change under review, the same record for every host. Its facts are stored and its status is derived
- * (`pullStatus`). A round is one head commit that stood in review.
+ * (`pullStatus`). A round is one head commit that was in review.
  */
 export interface PullRequest {
   readonly project: string;
@@ -111,7 +111,7 @@ export function checksVerdict(checks: readonly Check[], wanted: readonly string[
   return checks.every(({ result }) => result === 'passed') ? 'green' : 'incomplete';
 }
 
-/** Of the head of a pull request: only one that stands in review waits for checks that are not planned yet. */
+/** Of the head of a pull request: only one that is in review waits for checks that are not planned yet. */
 export function headVerdict(pull: PullRequest, checks: readonly Check[], wanted: readonly string[]): ChecksVerdict {
   return checksVerdict(checks, standsInReview(pull) ? wanted : []);
 }

@@ -2,7 +2,13 @@ import { toBatonError } from '../../core/baton-error.ts';
 import type { CommandKind } from '../../core/command/command.ts';
 import { type CommandAnswer, done, refused } from '../../core/command/command-answers.ts';
 import { stateFor } from '../../core/issue/state-role.ts';
-import { checkResults, checksVerdict, type MergeMethod, type PullRequest, pullStatus } from '../../core/pull/pull-request.ts';
+import {
+  checkResults,
+  checksVerdict,
+  type MergeMethod,
+  type PullRequest,
+  pullStatus,
+} from '../../core/pull/pull-request.ts';
 import type { Settings } from '../../core/settings.ts';
 import { mergeChange } from '../../pulls/changes.ts';
 import type { MergeRefusal, PullRequests } from '../../pulls/pull-requests.ts';
@@ -123,7 +129,9 @@ const decisions: Record<PullCommandKind, Decision> = {
     if (pull.sentBack !== null)
       return refused('change_sent_back_before', `${named(pull)} was sent back; wait for the next round.`);
     const { checks } = source.read().workflow.settings.review;
-    const results = new Map((await store.checks.list(pull, pull.headCommit)).map((check) => [check.name, check.result]));
+    const results = new Map(
+      (await store.checks.list(pull, pull.headCommit)).map((check) => [check.name, check.result]),
+    );
     const wanted = checks.filter((check) =>
       name === undefined ? results.get(check.name) !== 'passed' : check.name === name,
     );

@@ -2,7 +2,13 @@ import { isDeepStrictEqual } from 'node:util';
 import { toBatonError } from '../../core/baton-error.ts';
 import { isInOneOf } from '../../core/issue/issue.ts';
 import { stateFor } from '../../core/issue/state-role.ts';
-import { checksVerdict, headVerdict, type OpenPull, type PullRequest, pullStatus } from '../../core/pull/pull-request.ts';
+import {
+  checksVerdict,
+  headVerdict,
+  type OpenPull,
+  type PullRequest,
+  pullStatus,
+} from '../../core/pull/pull-request.ts';
 import type { Settings } from '../../core/settings.ts';
 import { harmlessLines } from '../../core/text/harmless-line.ts';
 import { followChanges, someone } from '../../pulls/changes.ts';

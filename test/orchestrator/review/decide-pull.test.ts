@@ -146,7 +146,11 @@ describe('a person who runs checks again', () => {
       data: { checks: ['lint', 'test', 'build'] },
     });
     expect(await stage.command('pr_check', { ...seen, head: 'head-0' })).toMatchObject({ code: 'head_moved' });
-    await stage.store.pullRequests.sendBack(stage.pull, 'head-1', { at: 1, by: { kind: 'orchestrator' }, kind: 'check' });
+    await stage.store.pullRequests.sendBack(stage.pull, 'head-1', {
+      at: 1,
+      by: { kind: 'orchestrator' },
+      kind: 'check',
+    });
     expect(await stage.command('pr_check', seen)).toMatchObject({ code: 'change_sent_back_before' });
     const without = await inReview();
     expect(await without.command('pr_check', seen)).toMatchObject({ code: 'nothing_to_check' });

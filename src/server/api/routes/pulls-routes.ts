@@ -39,7 +39,9 @@ export function pullsRoutes(parts: ReadParts): Route[] {
         const shown = found.slice(0, limit);
         const last = found.length > limit ? shown.at(-1) : undefined;
         return {
-          pulls: await Promise.all(shown.map(async (pull) => presentPull(pull, await checksOf(project, pull), project.pulls.review().checks))),
+          pulls: await Promise.all(
+            shown.map(async (pull) => presentPull(pull, await checksOf(project, pull), project.pulls.review().checks)),
+          ),
           next: last === undefined ? null : mark.write({ below: last.number }),
         };
       },
