@@ -51,7 +51,7 @@ export function ReviewDecision({ project, pull, comments, onDecided }: ReviewDec
     { keys: 'a', label: 'approve the change', run: () => press('pr_approve') },
     {
       keys: 'm',
-      label: 'merge the change (press it twice), or go to the command for it',
+      label: 'merge the change (press twice), or show the command for it',
       run: () => {
         if (merge?.is_possible) press('pr_merge');
         else box.current?.querySelector<HTMLElement>('.review-commands button')?.focus();

@@ -50,7 +50,7 @@ export interface PullRequest {
   readonly timesSentBack: number;
   /** Of the head: an approval of an earlier one is not kept. */
   readonly approved: { readonly at: number; readonly by: Author; readonly commit: string } | null;
-  /** Of the two ends at most one comes. */
+  /** A pull request is merged or closed, never both. */
   readonly merged: Merged | null;
   readonly closed: { readonly at: number; readonly by: Author } | null;
 }

@@ -149,7 +149,7 @@ export class PullWatch {
       try {
         reads.forget(id);
         const issue = (await reads.byIds([id], caller)).get(id) ?? null;
-        // Another daemon may have been faster, and the agent too.
+        // Another daemon, or the agent itself, may have moved the issue during the read.
         const current = await store.pullRequests.read(pull);
         if (current === null || !isToBeMovedBack(current)) continue;
         if (issue !== null && isInOneOf(settings.tracker.reviewStates)(issue))

@@ -26,8 +26,8 @@ export interface CheckEnd {
 
 /**
  * The checks of pull requests. A result belongs to one commit, is written once and stays until a person asks for another;
- * `skipped` is none, and is tried again. A check without a result is to be run, also when it was started before: its daemon
- * may have been lost.
+ * `skipped` is not a result, and is tried again. A check without a result has to run, even if it was started before: its
+ * daemon may have been lost.
  */
 export function checksTable(db: Kysely<Database>) {
   const one = ({ project, number }: PullKey, commit: string, name: string) =>
@@ -59,7 +59,7 @@ export function checksTable(db: Kysely<Database>) {
     end: (key: PullKey, commit: string, name: string, { at, result, exitCode, output }: CheckEnd): Promise<boolean> =>
       changedOne(one(key, commit, name).set({ ended_at: at, result, exit_code: exitCode, output })),
 
-    /** A check that ended so is to be run again, perhaps with another command. False when it ended otherwise, or waits. */
+    /** Lets a check run again that ended with one of these results. False when it ended with another one, or waits. */
     again: (
       { project, number }: PullKey,
       commit: string,
