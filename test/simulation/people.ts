@@ -41,13 +41,21 @@ export class People {
     const { memory, project, draw } = this.#world;
     this.#reviewers?.calm();
     await this.submit('resume', {});
-    for (const { issueId, code } of await memory.store.held.list(project)) {
-      // An issue that is held because its agent may be alive takes a slot, so a person releases it.
-      if (!draw.people.chance(0.7) && code !== 'agent_survives') continue;
-      this.#world.askedAt.set(issueId, this.#world.now);
-      this.#world.freedAt.set(issueId, this.#world.now);
-      await this.submit('issue_release', { issue: issueId });
-    }
+    for (const { issueId, code } of await memory.store.held.list(project))
+      if (draw.people.chance(0.7) || code === 'agent_survives') await this.#release(issueId);
+  }
+
+  /** An issue that is held because its agent may be alive takes a slot, so a person releases it. */
+  async releaseSurvivors(): Promise<void> {
+    const { memory, project } = this.#world;
+    for (const { issueId, code } of await memory.store.held.list(project))
+      if (code === 'agent_survives') await this.#release(issueId);
+  }
+
+  async #release(issueId: string): Promise<void> {
+    this.#world.askedAt.set(issueId, this.#world.now);
+    this.#world.freedAt.set(issueId, this.#world.now);
+    await this.submit('issue_release', { issue: issueId });
   }
 
   async submit(kind: CommandKind, payload: Record<string, unknown>): Promise<void> {

@@ -47,6 +47,8 @@ export async function runSeed(seed: number, options: SeedOptions = {}): Promise<
   if (world.broken === null) {
     await becomeCalm(world, keepers, people);
     await world.clock.advanceUntil(step, shortestCalmMs);
+    // A run that was about to end when the calm began may have found its agent alive.
+    await people.releaseSurvivors();
     await world.clock.advanceUntil(() => step() || isDone(world), longestCalmMs);
     await stopInGoodOrder(world, keepers, step);
   }
