@@ -59,5 +59,7 @@ export function kernelFolderOf(target: string): string | null {
 }
 
 export function isAtOrBelow(target: string, folder: string): boolean {
-  return target === folder || target.startsWith(folder === '/' ? '/' : `${folder}/`);
+  return (
+    target.startsWith(folder) && (folder === '/' || target.length === folder.length || target[folder.length] === '/')
+  );
 }

@@ -2,7 +2,7 @@ import path from 'node:path';
 import { BatonError } from '../../core/baton-error.ts';
 import { type IsolationFile, isAtOrBelow, isCover, kernelFolderOf } from './isolation-plan.ts';
 import type { LocatedPlan, LocatedRule } from './locate-rules.ts';
-import type { Mount } from './mount-table.ts';
+import { type Mount, mountAt } from './mount-table.ts';
 
 /**
  * The mounts of an isolated child, as two tables for `mount --all` and what is made between them. Two calls of one
@@ -45,17 +45,23 @@ export function mountScript(plan: LocatedPlan, userId: number): MountScript {
   // A private folder inside of a shown one: it can get its files only where it waits to be shown.
   const inner = covers.filter((rule) => rule.access === 'private' && !outer.includes(rule));
   const shown = rules.filter((rule) => !isCover(rule.access) && isMountNeeded(rule, rules));
-  const staged = new Map([...shown, ...inner].map((rule, at) => [rule, `${stage}/${at}`]));
+  const layers = layersOf(shown, covers, plan.mounts);
+  const single = [...shown, ...inner].filter((rule) => !layers.some((layer) => layer.rules.includes(rule)));
+  const staged = new Map(single.map((rule, at) => [rule, `${stage}/${at}`]));
   const stageLine = (rule: LocatedRule): string => {
     const folder = rule.kind === 'folder' ? rule.source : path.dirname(rule.source);
     return line(folder, staged.get(rule) ?? '', 'none', 'rbind,X-mount.mkdir');
   };
-  const showLine = (rule: LocatedRule, from: string): string => {
+  const showLine = (rule: LocatedRule): string | null => {
+    const layer = layers.find((each) => each.rules.includes(rule));
+    if (layer !== undefined) {
+      const inLayer = path.join(layer.at, path.relative(layer.base, rule.source));
+      return line(inLayer, rule.target, 'none', 'bind,X-mount.mkdir');
+    }
+    const from = staged.get(rule);
+    if (from === undefined) return null;
     if (rule.kind === 'file') return line(`${from}/${path.basename(rule.source)}`, rule.target, 'none', 'bind');
-    if (rule.access !== 'layered') return line(from, rule.target, 'none', 'rbind,X-mount.mkdir');
-    const [upper, work] = layerFolders(from);
-    const options = `lowerdir=${from},upperdir=${upper},workdir=${work},userxattr,nosuid,nodev,X-mount.mkdir`;
-    return line('baton-layer', rule.target, 'overlay', options);
+    return line(from, rule.target, 'none', 'rbind,X-mount.mkdir');
   };
   const isWritable = ({ access }: LocatedRule): boolean => access === 'write';
   /** Where a path in a covered folder is before anything is shown; null where no such folder has it. */
@@ -78,7 +84,6 @@ export function mountScript(plan: LocatedPlan, userId: number): MountScript {
     (each) => ({ access: 'private', kind: 'folder', target: each, source: each }) as const,
   );
   const emptied: readonly LocatedRule[] = [...empty, ...ofFiles];
-  const layers = shown.filter(({ access, kind }) => access === 'layered' && kind === 'folder');
   const present = (names: readonly string[]): readonly string[] => names.filter((each) => plan.present.has(each));
   return {
     covering: table([
@@ -87,18 +92,23 @@ export function mountScript(plan: LocatedPlan, userId: number): MountScript {
       ...shown.filter(isWritable).map(stageLine),
       ...present(devices).map((each) => line(each, each, 'none', 'bind')),
       ...plan.mounts.flatMap((mount) => (isReplaced(mount) ? [] : [readOnly(mount)])),
-      ...shown.filter((rule) => !isWritable(rule)).map(stageLine),
+      ...single.filter((rule) => shown.includes(rule) && !isWritable(rule)).map(stageLine),
+      ...layers.map(({ base, lower }) => line(base, lower, 'none', 'bind,X-mount.mkdir')),
       ...(userId === 0
         ? present(controlFiles).map((each) => line(each, each, 'none', `bind,ro,${strict.join(',')}`))
         : []),
       ...emptied.toSorted((a, b) => (a.target < b.target ? -1 : 1)).map(coverLine),
     ]),
-    folders: layers.flatMap((rule) => layerFolders(staged.get(rule) ?? '')),
+    folders: layers.flatMap(({ upper, work }) => [upper, work]),
     files,
     showing: table([
+      ...layers.map(({ at, lower, upper, work }) => {
+        const options = `lowerdir=${lower},upperdir=${upper},workdir=${work},userxattr,nosuid,nodev,X-mount.mkdir`;
+        return line('baton-layer', at, 'overlay', options);
+      }),
       ...rules.flatMap((rule) => {
-        const from = staged.get(rule);
-        if (from !== undefined) return [showLine(rule, from)];
+        const shows = showLine(rule);
+        if (shows !== null) return [shows];
         return isCover(rule.access) && !outer.includes(rule) ? [coverLine(rule)] : [];
       }),
       line('baton-pts', stage, 'devpts', 'newinstance,ptmxmode=0666,mode=620,nosuid,noexec'),
@@ -107,8 +117,34 @@ export function mountScript(plan: LocatedPlan, userId: number): MountScript {
   };
 }
 
-function layerFolders(from: string): readonly [upper: string, work: string] {
-  return [`${from}-layer/upper`, `${from}-layer/work`];
+/** A file system whose changes end with the child. Several folders of one covered folder share it: each costs a mount. */
+interface Layer {
+  readonly base: string;
+  readonly rules: readonly LocatedRule[];
+  /** Where it is in the stage, with its parts. */
+  readonly at: string;
+  readonly lower: string;
+  readonly upper: string;
+  readonly work: string;
+}
+
+function layersOf(
+  shown: readonly LocatedRule[],
+  covers: readonly LocatedRule[],
+  mounts: readonly Mount[],
+): readonly Layer[] {
+  /** The covered folder around it. A layer ends where another mount begins: what lies there has a layer of its own. */
+  const baseOf = ({ source }: LocatedRule): string => {
+    const around = covers.findLast((cover) => isAtOrBelow(source, cover.source))?.source;
+    const isOnOneMount = around !== undefined && mountAt(source, mounts)?.id === mountAt(around, mounts)?.id;
+    return isOnOneMount ? around : source;
+  };
+  const layered = shown.filter(({ access, kind }) => access === 'layered' && kind === 'folder');
+  return [...Map.groupBy(layered, baseOf)].map(([base, rules], nth) => {
+    const inStage = (name: string): string => `${stage}/layer-${nth}/${name}`;
+    const [at, lower, upper, work] = ['all', 'lower', 'upper', 'work'].map(inStage) as [string, string, string, string];
+    return { base, rules, at, lower, upper, work };
+  });
 }
 
 function rulesAbove(rule: LocatedRule, rules: readonly LocatedRule[]): readonly LocatedRule[] {

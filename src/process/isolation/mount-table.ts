@@ -34,7 +34,7 @@ export function visibleMounts(mounts: readonly Mount[]): readonly Mount[] {
 }
 
 /** The mount that a path lies on. Walks down from the root as the kernel does. */
-function mountAt(target: string, mounts: readonly Mount[]): Mount | null {
+export function mountAt(target: string, mounts: readonly Mount[]): Mount | null {
   let current = mounts.find(({ point, parent }) => point === '/' && !mounts.some(({ id }) => id === parent)) ?? null;
   const steps =
     target === '/'

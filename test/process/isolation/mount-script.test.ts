@@ -88,11 +88,40 @@ describe('the mounts of an isolated child', () => {
     expect(targetsOf(script.showing).slice(0, 3)).toEqual(['/shown', '/shown/home', '/shown/home/.profile']);
   });
 
-  it('write layers to folders of the stage', () => {
-    const { folders, showing } = scriptOf([rule('/a', 'private'), rule('/a/cache', 'layered')]);
+  it('share one layer for the folders of a covered folder, which writes to folders of the stage', () => {
+    const cached = ['/a/cache', '/a/tools/deep'].map((target) => rule(target, 'layered'));
+    const { covering, folders, showing } = scriptOf([rule('/a', 'private'), ...cached]);
+    const layers = lines(showing).filter(([, , type]) => type === 'overlay');
+    expect(layers).toHaveLength(1);
+    const [[, at = '', , options] = []] = layers;
     expect(folders).toHaveLength(2);
-    const options = lines(showing).find(([, target]) => target === '/a/cache')?.[3];
-    for (const folder of folders) expect(options).toContain(folder);
+    for (const folder of folders) expect(options).toContain(`=${folder},`);
+    const lower = lines(covering).find(([source]) => source === '/a')?.[1];
+    expect(options).toContain(`lowerdir=${lower},`);
+    for (const { target } of cached)
+      expect(lines(showing)).toContainEqual([
+        at + target.slice('/a'.length),
+        target,
+        'none',
+        expect.stringContaining('bind'),
+      ]);
+  });
+
+  it('give a folder on another mount, or behind a link, a layer of its own', () => {
+    const mounts = [
+      { id: '1', parent: '0', device: '8:1', root: '/', point: '/', options: ['rw'] },
+      { id: '2', parent: '1', device: '8:2', root: '/', point: '/a/disk', options: ['rw'] },
+    ];
+    const rules = [
+      rule('/a', 'private'),
+      rule('/a/cache', 'layered'),
+      rule('/a/disk/tools', 'layered'),
+      rule('/a/linked', 'layered', { source: '/data/linked' }),
+    ];
+    const { covering, showing } = scriptOf(rules, { mounts });
+    expect(lines(showing).filter(([, , type]) => type === 'overlay')).toHaveLength(3);
+    const lowers = lines(covering).filter(([, target]) => target?.endsWith('/lower'));
+    expect(lowers.map(([source]) => source)).toEqual(['/a', '/a/disk/tools', '/data/linked']);
   });
 
   it('cover the stage with terminals in the end', () => {
