@@ -81,7 +81,7 @@ function Review({ project, pull, onDecided, changesWith }: ReviewProps): VNode {
             <Markdown key={text} source={text} />
           ))}
         </section>
-        <ReviewChecks project={project} pull={pull} />
+        <ReviewChecks rounds={rounds} />
         <ReviewRounds
           project={project}
           rounds={rounds}

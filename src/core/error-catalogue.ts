@@ -137,7 +137,8 @@ export const errorCatalogue = {
   },
   insecure_endpoint: {
     retryable: false,
-    nextStep: 'Use an https address, or set `allow_insecure_endpoint: true` if you trust the network in between.',
+    nextStep:
+      'Use an https address, or set `allow_insecure_endpoint: true` if you trust the network between here and there.',
   },
 
   // notifications
@@ -191,7 +192,7 @@ export const errorCatalogue = {
   },
   store_constraint: {
     retryable: false,
-    nextStep: 'Check the ids: one exists already, or one that another record needs does not exist.',
+    nextStep: 'Check the ids: one already exists, or one that is referenced does not.',
   },
   store_not_empty: {
     retryable: false,

@@ -207,8 +207,6 @@ async function runSession(run: RunParts, setup: SessionSetup): Promise<void> {
     onNotMoved: () => report({ kind: 'not_moved' }),
   });
   const tools = hideFromTools(opened, redactor);
-  const readFingerprint = async (): Promise<string | null> =>
-    (await workspaces.examine(workspace.path))?.fingerprint ?? null;
   // Some backends have a process from the start, others only in a turn: the stage is reported once, before the first
   // turn.
   const onInitializing = once(() => report({ kind: 'stage', stage: 'initializing_session' }));
@@ -226,6 +224,14 @@ async function runSession(run: RunParts, setup: SessionSetup): Promise<void> {
     });
     live = session;
     let isReminded = false;
+    // What the work came to, where no process of the agent has run since.
+    let last: WorkspaceFacts | null = null;
+    const examine = async (): Promise<WorkspaceFacts | null> => {
+      const isQuiet = session.pid === null;
+      const facts = await workspaces.examine(workspace.path);
+      last = isQuiet ? facts : null;
+      return facts;
+    };
     try {
       onInitializing();
       report({ kind: 'session', threadId: session.threadId });
@@ -247,10 +253,11 @@ async function runSession(run: RunParts, setup: SessionSetup): Promise<void> {
         ask,
         signal,
         fingerprint,
-        readFingerprint,
-        readWork: async () => workIn((await workspaces.examine(workspace.path))?.git ?? null, request.reviewed),
+        readFingerprint: async () => (await examine())?.fingerprint ?? null,
+        readWork: async () => workIn((await examine())?.git ?? null, request.reviewed),
         isStillToBeDone,
         onPrompt: (turn, text) => {
+          last = null;
           const { clock } = parts;
           const { pid } = session;
           for (const event of promptEvents({ turn, text, fenceMark, redactor, at: clock.now(), pid }))
@@ -262,9 +269,12 @@ async function runSession(run: RunParts, setup: SessionSetup): Promise<void> {
       try {
         over.abort();
         await session.stop();
-        if (isReminded && workflow.settings.review.autoCommit) await workspaces.commitRest(workspace, request);
+        if (isReminded && workflow.settings.review.autoCommit) {
+          last = null;
+          await workspaces.commitRest(workspace, request);
+        }
       } finally {
-        const after = await workspaces.examine(workspace.path);
+        const after = last ?? (await examine());
         const isSeen = before !== null && after !== null;
         const changed = isSeen ? before.fingerprint !== after.fingerprint : null;
         const heads = [before?.git?.head, after?.git?.head] as const;

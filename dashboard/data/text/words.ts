@@ -44,7 +44,7 @@ export function costWords(usd: number): string {
   return usd < 1_000 ? `$${usd.toFixed(2)}` : `$${Math.round(usd)}`;
 }
 
-/** `in_progress` as `in progress`. */
+/** `streaming_turn` as `streaming turn`. */
 export function plainWords(name: string): string {
   return name.replaceAll('_', ' ');
 }

@@ -43,7 +43,7 @@ export async function readWriters(id: string, parts: ReadParts, given?: Ask): Pr
   return [
     byPerson(creator, botActor),
     ...history.nodes.flatMap(writersOf),
-    // The history has more entries than one page, and nothing says who made those changes.
+    // Who made the changes before those is not known.
     ...(history.pageInfo.hasNextPage ? [unknownWriter] : []),
   ];
 }

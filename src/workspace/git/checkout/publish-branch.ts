@@ -78,11 +78,20 @@ export async function publishBranch(checkout: CheckoutRecord, parts: PublishPart
   }
 }
 
-/** The governing files that the branch changed, wherever its base is by now; null when they cannot be read. */
+/** The object directories that have the agent's commits and everything that they build on. */
+function objectsOf({ objects }: GitDirectory, { borrowed }: CheckoutRecord): readonly string[] {
+  return [...new Set([...objects, ...borrowed])];
+}
+
+/**
+ * The governing files that the branch changed, wherever its base is by now; null when they cannot be read. With `agents`
+ * the commit is still only there.
+ */
 async function readGoverning(
-  { repository, base }: CheckoutRecord,
+  checkout: CheckoutRecord,
   commit: string,
   { git, workflowFile }: PublishParts,
+  agents?: GitDirectory,
 ): Promise<Pick<Publication, 'governing'>> {
   try {
     const names = await git.run({
@@ -93,12 +102,13 @@ async function readGoverning(
         '--name-only',
         '--no-renames',
         '--merge-base',
-        `refs/heads/${base}`,
+        `refs/heads/${checkout.base}`,
         commit,
         '--',
       ],
-      gitDir: await findCommonDirectory(git, repository),
+      gitDir: await findCommonDirectory(git, checkout.repository),
       readsAgents: true,
+      ...(agents === undefined ? {} : { borrowed: objectsOf(agents, checkout) }),
       timeoutMs: governingMs,
       maxOutputBytes: governingBytes,
     });
@@ -156,7 +166,10 @@ async function bring(
 ): Promise<Brought> {
   const { branch, published } = checkout;
   const common = await findCommonDirectory(parts.git, checkout.repository);
-  const { commit: before, usedIn } = await readBranch(parts.git, common, branch);
+  const [{ commit: before, usedIn }, unsafe] = await Promise.all([
+    readBranch(parts.git, common, branch),
+    whyUnsafe(agents, commit, checkout, common, parts),
+  ]);
   // The branch was published and the daemon ended before it could record that.
   if (before === commit)
     return { before: published, objection: null, governing: await readGoverning(checkout, commit, parts) };
@@ -166,14 +179,15 @@ async function bring(
   if (before === null && published !== null) {
     return { before, objection: { code: 'branch_deleted', reason: `${branch} was deleted in the repository` } };
   }
-  const unusable =
-    (await whyTooLarge(agents, commit, checkout, common, parts)) ?? (await copyObjects(agents, commit, common, parts));
-  if (unusable !== null) return { before, objection: unusable };
-  const [governing, refusal] = await Promise.all([
-    readGoverning(checkout, commit, parts),
-    whyNot(checkout, commit, before, common, parts),
+  if (unsafe !== null) return { before, objection: unsafe };
+  const [unusable, governing] = await Promise.all([
+    copyObjects(agents, commit, common, parts),
+    readGoverning(checkout, commit, parts, agents),
   ]);
-  const objection = refusal ?? (await moveBranch({ branch, commit, current: before, common }, parts));
+  const objection =
+    unusable ??
+    (await whyNot(checkout, commit, before, common, parts)) ??
+    (await moveBranch({ branch, commit, current: before, common }, parts));
   return { before, objection, governing };
 }
 
@@ -184,20 +198,25 @@ const mostNewCommits = 1_000;
  * A tree bomb in the person's repository would hang every program that reads it, also one that a later commit of the branch
  * removed again. So every commit that is new to the repository is examined.
  */
-async function whyTooLarge(
-  { objects }: GitDirectory,
+async function whyUnsafe(
+  agents: GitDirectory,
   commit: string,
-  { branch, borrowed }: CheckoutRecord,
+  checkout: CheckoutRecord,
   common: string,
   { git }: PublishParts,
 ): Promise<Objection | null> {
-  const call = { gitDir: common, borrowed: [...new Set([...objects, ...borrowed])], timeoutMs: governingMs };
+  const { branch } = checkout;
+  const call = { gitDir: common, borrowed: objectsOf(agents, checkout), timeoutMs: governingMs };
   try {
     const args = ['rev-list', `--max-count=${mostNewCommits + 1}`, '--format=%T', commit, '--not', '--all', '--'];
-    const lines = (await git.run({ ...call, args })).split('\n').filter((line) => /^[0-9a-f]+$/.test(line));
-    if (lines.length > mostNewCommits)
+    const lines = (await git.run({ ...call, args })).split('\n');
+    // Git follows a tag to its commit. All commits may be there already: then the branch moves to one of them.
+    if (lines[0] !== '' && lines[0] !== `commit ${commit}`)
+      return { code: 'not_a_commit', reason: `${branch} does not point to a commit` };
+    const trees = lines.filter((line) => /^[0-9a-f]+$/.test(line));
+    if (trees.length > mostNewCommits)
       return { code: 'too_many_commits', reason: `${branch} has more than ${mostNewCommits} new commits` };
-    for (const tree of new Set(lines)) await refuseTreeBomb(git, call, tree);
+    for (const tree of new Set(trees)) await refuseTreeBomb(git, call, tree);
     return null;
   } catch (error) {
     return { code: 'too_many_files', reason: `Baton cannot list the files of ${branch}: ${reasonOf(error)}` };
@@ -248,8 +267,6 @@ async function whyNot(
 ): Promise<Objection | null> {
   const contains = async (later: string, earlier: string): Promise<boolean> =>
     (await git.ask({ args: ['merge-base', '--is-ancestor', earlier, later], gitDir: common })).code === 0;
-  const kind = await git.ask({ args: ['cat-file', '-t', commit], gitDir: common });
-  if (kind.stdout.trim() !== 'commit') return { code: 'not_a_commit', reason: `${branch} does not point to a commit` };
   if (current === null) return null;
   if (await contains(commit, current)) return null;
   if (current !== published) {
@@ -313,18 +330,20 @@ async function moveBranch({ branch, commit, current, common }: Move, { git }: Pu
  * branch works on, and none of that is ever published. Null when the branch or its start has every commit of HEAD.
  */
 async function findWorkElsewhere(
-  { head, headReference, objects }: GitDirectory,
+  agents: GitDirectory,
   commit: string | null,
-  { branch, baseCommit, start, shadow, borrowed }: CheckoutRecord,
+  checkout: CheckoutRecord,
   git: Git,
 ): Promise<WorkElsewhere | null> {
+  const { head, headReference } = agents;
+  const { branch, baseCommit, start, shadow } = checkout;
   const known = [baseCommit, start, ...(commit === null ? [] : [commit])];
   if (head === null || headReference === `refs/heads/${branch}` || known.includes(head)) return null;
   const call = {
     // A known commit that the agent's git has dropped since excludes nothing.
     args: ['rev-list', '--ignore-missing', '--max-count=1', head, '--not', ...known],
     gitDir: shadow,
-    borrowed: [...new Set([...objects, ...borrowed])],
+    borrowed: objectsOf(agents, checkout),
   };
   // Commits that cannot be counted count as work, and do not prevent the publication of the branch.
   const own = await git.run(call).catch(() => 'unknown');

@@ -1,4 +1,4 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile, realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { BatonError } from '../../../core/baton-error.ts';
 import { harmlessLine } from '../../../core/text/harmless-line.ts';
@@ -9,6 +9,7 @@ import type { Git } from '../git.ts';
 export async function findCommonDirectory(git: Git, location: string): Promise<string> {
   const dotGit = path.join(location, '.git');
   const gitDir = (await lstatOrNull(dotGit)) === null ? location : dotGit;
+  if (await hasReferences(gitDir)) return await realpath(gitDir);
   const { code, stdout, stderr } = await git.ask({
     args: ['--git-dir', gitDir, 'rev-parse', '--path-format=absolute', '--git-common-dir'],
     gitDir: null,
@@ -22,6 +23,14 @@ export async function findCommonDirectory(git: Git, location: string): Promise<s
       details: { repository: location, problem: 'not_a_repository' },
     },
   );
+}
+
+/** The usual case, seen without a call of git: references and objects of its own. A linked worktree has neither. */
+async function hasReferences(gitDir: string): Promise<boolean> {
+  const parts = ['HEAD', 'objects', 'refs', 'commondir'].map((name) => path.join(gitDir, name));
+  const found = await Promise.all(parts.map((part) => lstatOrNull(part).catch(() => null)));
+  const [head, objects, refs, commondir] = found;
+  return head?.isFile() === true && objects?.isDirectory() === true && refs?.isDirectory() === true && !commondir;
 }
 
 export interface BranchState {
