@@ -181,12 +181,12 @@ export function laterTurns(identifier: string, rework: readonly string[] = []): 
     'every turn',
     'say Reading what the review says',
     'wait 3000',
-    `heed ${file}`,
+    `quote ${file}`,
     ...rework,
     'spend 900',
     'wait 2000',
     'run node run-tests.js',
-    `commit Heed the review of ${identifier}`,
+    `commit Note the review of ${identifier}`,
     `say Your words are in ${file}. ${rework.length === 0 ? limit : 'I did the work again as you asked.'}`,
   ];
 }

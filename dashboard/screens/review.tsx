@@ -81,7 +81,7 @@ function Review({ project, pull, onDecided, changesWith }: ReviewProps): VNode {
             <Markdown key={text} source={text} />
           ))}
         </section>
-        <ReviewChecks rounds={rounds} />
+        <ReviewChecks project={project} pull={pull} />
         <ReviewRounds
           project={project}
           rounds={rounds}

@@ -25,7 +25,7 @@ import { jsonOption } from './option-parsers.ts';
 export function initCommand(surroundings: Surroundings, finish: (exitCode: number) => void): Command {
   const { trackers, backends } = adaptersIn(surroundings);
   const command = new Command('init')
-    .description('write a workflow file; asks for everything that no option answers')
+    .description('write a workflow file; asks what the options do not say')
     .argument('[workflow]', 'the file to write', 'WORKFLOW.md')
     .option('--tracker <kind>', trackers.map(({ kind }) => kind).join(' or '))
     .option('--agent <backend>', backends.map(({ name }) => name).join(' or '));

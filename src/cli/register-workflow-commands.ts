@@ -6,7 +6,7 @@ import { jsonOption } from './option-parsers.ts';
 export function registerWorkflowCommands(program: Command, { surroundings, finish, run }: CommandParts): void {
   program
     .command('init')
-    .description('write a workflow file; asks for everything that no option answers')
+    .description('write a workflow file; asks what the options do not say')
     // Its options come from the adapters, so `initCommand` parses all of them, including `--help`.
     .helpOption(false)
     .allowUnknownOption()

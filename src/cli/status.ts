@@ -1,5 +1,6 @@
 import type { Status } from '../client/schema/status.ts';
 import { askCommand, reviewCommand } from '../core/command/retry-command.ts';
+import { stageWords } from '../core/run/run.ts';
 import { waitingSettingText } from '../core/settings/waiting-setting.ts';
 import { harmlessLine } from '../core/text/harmless-line.ts';
 import { connect } from '../daemon/connect.ts';
@@ -51,7 +52,11 @@ function describe(status: Status, place: string): string[] {
     ...(status.workflow_problem === null ? [] : [`workflow file: ${harmlessLine(status.workflow_problem.message)}`]),
     ...waitingChanges(status),
     ...troubles(status.errors),
-    ...section('running', status.running, (row) => `${row.stage} · ${row.last_message ?? 'no message yet'}`),
+    ...section(
+      'running',
+      status.running,
+      (row) => `${stageWords(row.stage)} · ${row.last_message ?? 'no message yet'}`,
+    ),
     ...limitsNear(status),
     ...section('retrying', status.retrying, (row) =>
       row.wait_reason === null

@@ -137,8 +137,7 @@ export const errorCatalogue = {
   },
   insecure_endpoint: {
     retryable: false,
-    nextStep:
-      'Use an https address, or set `allow_insecure_endpoint: true` if you trust the network between here and there.',
+    nextStep: 'Use an https address, or set `allow_insecure_endpoint: true` if you trust the network in between.',
   },
 
   // notifications
@@ -192,7 +191,7 @@ export const errorCatalogue = {
   },
   store_constraint: {
     retryable: false,
-    nextStep: 'Check the ids: one already exists, or one that is referenced does not.',
+    nextStep: 'Check the ids: one exists already, or one that another record needs does not exist.',
   },
   store_not_empty: {
     retryable: false,

@@ -5,7 +5,7 @@ import { harmlessLine } from './text/harmless-line.ts';
 export interface Finding {
   /** The name of the check, as a stable word for programs, such as `codex_login`. */
   readonly check: string;
-  /** A warning works, and may not be meant. */
+  /** `warning`: it works, but is perhaps not what the user wants. */
   readonly status: 'ok' | 'warning' | 'failed';
   /** The result, as a stable word: `ok`, one of the check's own, or the code of an error. */
   readonly code: string;

@@ -22,13 +22,13 @@ export const logEvents = {
   leftover_files_kept: 'Failed to remove files that a previous daemon left in the state folder.',
   agents_killed_at_stop: 'Some agents did not stop in time and were killed.',
   isolation_limited:
-    'This machine cannot isolate agents as the workflow file asks; `baton doctor` says why. Agents see what you see, or more of it.',
+    'This machine cannot isolate agents as the workflow file asks; `baton doctor` says why. Agents may see all files that you can see.',
   still_paused: 'Baton was paused before the restart and still is.',
 
   // workflow file
   workflow_reloaded: 'The workflow file was read again; `keys` has the settings that changed.',
-  workflow_changes_wait: 'Changes of the workflow file wait for a person: baton reload lets them count.',
-  workflow_changes_taken: 'Changes of the workflow file that waited for a person count now.',
+  workflow_changes_wait: 'Changes of the workflow file wait for a person: `baton reload` lets them take effect.',
+  workflow_changes_taken: 'Changes of the workflow file that waited for a person have taken effect.',
   workflow_recovered: 'The workflow file is usable again.',
   workflow_invalid: 'The workflow file cannot be used; the last good version stays in force.',
   workflow_change_refused:
@@ -122,11 +122,11 @@ export const logEvents = {
 
   // requests to services
   requests_running_low: 'Most requests of a rate limit are used.',
-  requests_stretched: 'Requests are running short: polls are slower and background reads wait.',
+  requests_stretched: 'Few requests are left: polls become rarer and background reads wait.',
   requests_essential_only: 'Requests are nearly used up: Baton sends only essential requests for live runs.',
   requests_closed: 'A service refuses requests for now.',
   requests_resumed: 'A service accepts requests again.',
-  requests_recovered: 'Requests are no longer short.',
+  requests_recovered: 'There are enough requests again.',
   request_not_counted: 'Failed to count a request.',
   rate_limit_unreadable: 'Failed to read the rate limits in an answer.',
   retry_after_capped: 'A service asked Baton to wait for more than a day; Baton tries again after a day.',
@@ -170,14 +170,14 @@ export const logEvents = {
   merged_issue_not_moved:
     'A change is in its base, and the tracker refused to move its issue to done. Move it in the tracker.',
   branch_governs:
-    'A published branch changes files that govern agents or CI: read them before you merge it. `files` is null where they could not be read.',
+    'A published branch changes files that control agents or CI: read them before you merge it. `files` is null if they could not be read.',
   branch_not_published: 'Failed to publish the branch of an issue; its commits stay in the workspace.',
   branch_not_published_but_saved: 'Failed to publish the branch of an issue; its commits are saved with the rest.',
   branch_left: 'An agent switched to another branch; its commits there are not published.',
   publish_write_failed: 'Failed to record whether a branch was published.',
 
   // saved work
-  salvage_pruned: 'Dropped saved work that is past its retention.',
+  salvage_pruned: 'Deleted saved work that is past its retention.',
   salvage_too_large: 'The work is too large for the local repository; it is saved in the state folder.',
   salvage_redirected: 'The local repository cannot take the work; it is saved in the state folder.',
   salvage_unreadable: 'Failed to read the repository that keeps saved work.',

@@ -86,8 +86,7 @@ const reasons: Readonly<Record<RetryKind | 'revision', string>> = {
   handed_back: 'A person worked on it by hand and handed it back: files may have changed, so check them first.',
   continuation: 'Your last run ended, but the issue is still in an active state.',
   failure: 'Your last run failed.',
-  revision:
-    'Your work came back to you: what is said about it stands below. The issue may have changed, so read it again.',
+  revision: 'Your work came back to you, for the reasons below. The issue may have changed, so read it again.',
   review: 'Your change is in review.',
 };
 

@@ -70,7 +70,7 @@ export class Backlog<Item> {
     return batch;
   }
 
-  /** Written, or given up. */
+  /** The batch is written, or given up: it no longer counts as waiting. */
   done(batch: BacklogBatch<Item>): void {
     this.#count(-batch.items.length, -batch.bytes);
   }

@@ -35,7 +35,7 @@ export interface ToolContext {
   readonly isStillOurs: () => boolean;
 }
 
-/** Whose words a text is, where its author alone does not say it. */
+/** Who wrote a text: the author that the tracker names may not be the only one. */
 export interface TextTrust {
   /** Without authors where someone who is not trusted, or a run, wrote in it. */
   ofIssue(issue: Issue, ask: Ask): Promise<Issue>;

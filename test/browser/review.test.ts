@@ -56,6 +56,13 @@ describeInChromium('the review of a change', (browser) => {
     await part(page, 'open_in_editor').locator('a[href^="vscode://file/"]').waitFor();
     expect(await barriersOf(page)).toEqual([]);
 
+    // A check runs again on the same commit.
+    const endOf = async () => (await scene.pull(issue)).rounds[0].checks[0].ended_at;
+    const before = await endOf();
+    await action(page, 'pr_check', issue).click();
+    await expect.poll(endOf, patient).not.toBe(before);
+    await standing(issue, 1);
+
     // The tree leads to the file, which has colours.
     await part(page, 'file_tree')
       .getByRole('button', { name: `${issue}.ts` })

@@ -115,6 +115,10 @@ describe('a change under review', { timeout: 180_000 }, () => {
       details: { code: 'not_merged', data: { problem: 'checked_out' } },
     });
     expect(git(source, 'rev-parse', 'main')).toBe(before);
+    // The printed commands work where each of them is to be run.
+    const lines = (await batonHere(place, 'pr', 'show', '1', '--workflow', './WORKFLOW.md')).stdout.split('\n');
+    expect(lines).toContain('  baton pr diff 1 --workflow ./WORKFLOW.md');
+    expect(lines).toContain(`  baton pr merge 1 --workflow ${place.folder}/WORKFLOW.md`);
     git(source, 'merge', '--quiet', 'baton/bat-1');
     await untilPull(place, '1', { status: 'merged' });
     expect(await statusOf(place, 'BAT-1')).toBe('done');
@@ -147,6 +151,11 @@ describe('a change under review', { timeout: 180_000 }, () => {
     ]);
     expect(await runsOf(place)).toHaveLength(2);
     expect(git(source, 'show', 'baton/bat-1:greeting.txt')).toBe('HELLO');
+    expect(await refusal(place, 'pr', 'check', 'BAT-1')).toMatchObject({ details: { code: 'nothing_to_check' } });
+    const { name, ended_at } = rounds[1].checks[0];
+    expect((await answer(place, 'pr', 'check', 'BAT-1', name)).command).toMatchObject({ code: 'checks_again' });
+    await soon(async () => expect((await pullOf(place, '1')).rounds[1].checks[0].ended_at).not.toBe(ended_at));
+    await untilPull(place, '1', { status: 'in_review', checks: 'green', rounds: { length: 2 } });
     await daemon.stop();
   });
 });

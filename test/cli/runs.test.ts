@@ -76,10 +76,10 @@ describe('the runs of a daemon', liveTest, () => {
       });
     }
     const shown = await batonHere(place, 'runs', 'show', 'BAT-1');
-    expect(shown.stdout).toMatch(new RegExp(`^run_id +${id}$`, 'm'));
-    expect(shown.stdout).toMatch(/^outcome +-$/m);
+    expect(shown.stdout).toMatch(new RegExp(`^run +${id}$`, 'm'));
+    expect(shown.stdout).toMatch(/^result +\S/m);
     // The agent tells no cost, and there is no price: that is not nothing.
-    expect(shown.stdout).toMatch(/^cost_usd +-$/m);
+    expect(shown.stdout).toMatch(/^cost +\D+$/m);
   });
 
   it.each(['nope', '', 'BAT-404', '%'])('are not found by %j', async (name) => {

@@ -62,7 +62,7 @@ describe.concurrent('an issue with a worktree', worktreeTest, () => {
     const publication = { outcome: 'published', branch: 'baton/bat-1', commit: work };
     expect(shown.run.workspace_evidence).toMatchObject({ git: { head: work }, publication });
     const { stdout } = await baton(scene.place, 'runs', 'show', 'BAT-1');
-    expect(stdout).toMatch(new RegExp(`^workspace_branch +baton/bat-1 .* ${work.slice(0, 7)} `, 'm'));
+    expect(stdout).toMatch(new RegExp(`^branch +baton/bat-1 .* ${work.slice(0, 7)} `, 'm'));
   });
 
   it('starts at the current base, and continues its branch when it is reopened', async () => {
@@ -208,7 +208,7 @@ describe.concurrent('the work of a closed issue', worktreeTest, () => {
       branch: 'baton/bat-1',
     });
     const { stdout } = await baton(place, 'runs', 'show', 'BAT-1');
-    expect(stdout).toMatch(/^workspace_branch +baton\/bat-1 .* \S+$/m);
+    expect(stdout).toMatch(/^branch +baton\/bat-1 .* \S+$/m);
     const folder = await restored(command, scene);
     expect({ files: filesIn(folder), ...gitView(folder) }).toEqual(before);
   });

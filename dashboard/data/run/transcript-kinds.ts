@@ -1,5 +1,5 @@
 import type { RunEvent } from '../../../src/client/schema/run.ts';
-import { plainWords } from '../text/words.ts';
+import { stageWords } from '../../../src/core/run/run.ts';
 
 /**
  * What an event of a run means to a reader. Backends report the same things in different payloads; an unknown event is
@@ -72,7 +72,7 @@ function read(event: RunEvent): Read {
     case 'unsupported_tool_call':
       return { kind: 'tool', detail: toolDetail(payload), isBad: true };
     case 'stage_changed':
-      return { kind: 'turn', text: plainWords(event.message) };
+      return { kind: 'turn', text: stageWords(event.message) };
     case 'notification':
       return notification(event.message, payload);
     default:

@@ -44,7 +44,7 @@ export function costWords(usd: number): string {
   return usd < 1_000 ? `$${usd.toFixed(2)}` : `$${Math.round(usd)}`;
 }
 
-/** `streaming_turn` as `streaming turn`. */
+/** `in_progress` as `in progress`. */
 export function plainWords(name: string): string {
   return name.replaceAll('_', ' ');
 }

@@ -87,7 +87,7 @@ function NewCommentRow({ line, draft, onAdd, onClose }: NewCommentRowProps): VNo
           }}
         />
         <div class="actions">
-          <button type="button" title="Add it to the words of Send back (Ctrl+Enter)" onClick={add}>
+          <button type="button" title="Add it to what you send back (Ctrl+Enter)" onClick={add}>
             Add comment
           </button>
           <button type="button" class="quiet" onClick={onClose}>

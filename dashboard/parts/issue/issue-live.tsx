@@ -1,8 +1,8 @@
 import type { VNode } from 'preact';
 import { useId } from 'preact/hooks';
+import { stageWords } from '../../../src/core/run/run.ts';
 import { projects } from '../../data/connection/live.ts';
 import { linkTo, place, runHref } from '../../data/page/router.ts';
-import { plainWords } from '../../data/text/words.ts';
 import { Cost, Tokens } from '../costs/amount.tsx';
 import { Fact } from '../shared/fact.tsx';
 import { Text } from '../shared/text.tsx';
@@ -32,7 +32,7 @@ export function IssueLive({ project, issueId }: IssueLiveProps): VNode | null {
           )}
         </p>
         <dl class="line-of-facts">
-          <Fact name="stage">{plainWords(row.stage)}</Fact>
+          <Fact name="stage">{stageWords(row.stage)}</Fact>
           <Fact name="turn">{row.turn}</Fact>
           <Fact name="running for">
             <Duration from={row.started_at} />

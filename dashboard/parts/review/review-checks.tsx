@@ -1,17 +1,21 @@
 import type { VNode } from 'preact';
 import type { PullDetail } from '../../../src/client/schema/pull.ts';
+import { ActionButton } from '../shared/action-button.tsx';
 import { EmptyLine } from '../shared/empty-line.tsx';
 import { Status, type Tone } from '../shared/status.tsx';
 import { Text } from '../shared/text.tsx';
 import { Duration } from '../shared/time.tsx';
+import { reviewSpot } from './review-decision.tsx';
 
 type Check = PullDetail['rounds'][number]['checks'][number];
 
 const tones: Readonly<Record<string, Tone>> = { passed: 'good', failed: 'broken', timed_out: 'broken' };
 
-/** The checks of the commit that stands in review, each with the end of its output. */
-export function ReviewChecks({ rounds }: { readonly rounds: PullDetail['rounds'] }): VNode {
+/** The checks of the commit that is in review, each with the end of its output. */
+export function ReviewChecks({ project, pull }: { readonly project: string; readonly pull: PullDetail }): VNode {
+  const { number, head, status, rounds, issue_identifier: issue } = pull;
   const checks = rounds.at(-1)?.checks ?? [];
+  const isOpen = status === 'in_review' || status === 'approved';
   return (
     <section aria-label="Checks">
       <h2>Checks</h2>
@@ -22,6 +26,15 @@ export function ReviewChecks({ rounds }: { readonly rounds: PullDetail['rounds']
           {checks.map((check) => (
             <li key={check.name}>
               <CheckRow check={check} />
+              {isOpen && check.result !== null && (
+                <ActionButton
+                  spot={reviewSpot(project, pull)}
+                  request={{ kind: 'pr_check', pull: number, head, name: check.name }}
+                  label="Run again"
+                  name={`Run the check ${check.name} of ${issue} again`}
+                  hint="Run this check again on the same commit"
+                />
+              )}
             </li>
           ))}
         </ul>
@@ -35,9 +48,10 @@ function CheckRow({
 }: {
   readonly check: Check;
 }): VNode {
+  const stage = started_at === null ? 'waiting' : 'running';
   const head = (
     <>
-      <Status tone={result === null ? 'running' : (tones[result] ?? 'waiting')} word={result ?? 'running'} />{' '}
+      <Status tone={result === null ? stage : (tones[result] ?? 'waiting')} word={result ?? stage} />{' '}
       <Text text={name} />{' '}
       {command !== name && (
         <code>

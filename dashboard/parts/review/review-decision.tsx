@@ -13,6 +13,11 @@ import { ActionButton } from '../shared/action-button.tsx';
 import { ActionFeedback } from '../shared/action-feedback.tsx';
 import { Text } from '../shared/text.tsx';
 
+/** Where the answers to decisions about a change are shown. */
+export function reviewSpot(project: string, { number, status, head }: PullDetail): Spot {
+  return { project, name: `pull/${number}`, stamp: `${status} ${head}` };
+}
+
 interface ReviewDecisionProps {
   readonly project: string;
   readonly pull: PullDetail;
@@ -25,10 +30,10 @@ interface ReviewDecisionProps {
  * itself, the commands for it are shown. A refused decision means that something has changed, so the page reads again.
  */
 export function ReviewDecision({ project, pull, comments, onDecided }: ReviewDecisionProps): VNode {
-  const { number, head, status, merge } = pull;
+  const { number, status, merge } = pull;
   const box = useRef<HTMLDivElement>(null);
   const field = useRef<HTMLTextAreaElement>(null);
-  const spot: Spot = { project, name: `pull/${number}`, stamp: `${status} ${head}` };
+  const spot = reviewSpot(project, pull);
   const stable = useMemo(() => spot, [project, number]);
   useSignalEffect(() => {
     const phase = feedbackAt(stable)?.phase ?? 'sending';
@@ -46,7 +51,7 @@ export function ReviewDecision({ project, pull, comments, onDecided }: ReviewDec
     { keys: 'a', label: 'approve the change', run: () => press('pr_approve') },
     {
       keys: 'm',
-      label: 'merge the change (press it twice), or go to the command for it',
+      label: 'merge the change (press twice), or show the command for it',
       run: () => {
         if (merge?.is_possible) press('pr_merge');
         else box.current?.querySelector<HTMLElement>('.review-commands button')?.focus();

@@ -1,5 +1,6 @@
 import type { VNode } from 'preact';
 import type { RunningRow as RunningFacts } from '../../../src/client/schema/now.ts';
+import { stageWords } from '../../../src/core/run/run.ts';
 import { harmlessLine } from '../../../src/core/text/harmless-line.ts';
 import { type KeptRow, offeredNow, runningActions } from '../../data/issue/issue-rows.ts';
 import { runHref } from '../../data/page/router.ts';
@@ -8,15 +9,6 @@ import { issueSpot, useIssueActions } from '../issue/issue-actions.tsx';
 import { Text } from '../shared/text.tsx';
 import { Duration, TimeAgo } from '../shared/time.tsx';
 import { Row } from './row.tsx';
-
-/** Short names of stages, so that they fit their column. */
-const stages: Readonly<Record<string, string>> = {
-  preparing_workspace: 'preparing',
-  building_prompt: 'prompt',
-  launching_agent_process: 'launching',
-  initializing_session: 'starting',
-  streaming_turn: 'working',
-};
 
 export function RunningRow({ placed, place, isGone }: KeptRow<RunningFacts>): VNode {
   const { project, row } = placed;
@@ -30,7 +22,7 @@ export function RunningRow({ placed, place, isGone }: KeptRow<RunningFacts>): VN
       row={row}
       isGone={isGone}
       tone={tone}
-      word={row.waits_for_person ? 'asks you' : (stages[row.stage] ?? row.stage)}
+      word={row.waits_for_person ? 'asks you' : stageWords(row.stage)}
       time={<Duration from={row.started_at} />}
       what={
         <>

@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals';
 import type { VNode } from 'preact';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { Run, RunDetail } from '../../../src/client/schema/run.ts';
+import { stageWords } from '../../../src/core/run/run.ts';
 import { harmlessLine } from '../../../src/core/text/harmless-line.ts';
 import { projectPath } from '../../data/connection/api.ts';
 import { useResource } from '../../data/connection/resource.ts';
@@ -88,7 +89,8 @@ export function WaterfallRun({ project, run, axis, isReadAtOnce }: WaterfallRunP
 
 function titleOf({ kind, name, ms, isOk, isOpen }: Bar): string {
   const how = isOk === false ? ', failed' : isOpen ? ', in progress' : '';
-  const what = kind === 'run' ? 'the run' : `${kind}: ${plainWords(harmlessLine(name))}`;
+  const what =
+    kind === 'run' ? 'the run' : `${kind}: ${(kind === 'stage' ? stageWords : plainWords)(harmlessLine(name))}`;
   return `${what}, ${ms < 60_000 ? `${(ms / 1_000).toFixed(1)} s` : stopwatchWords(ms)}${how}`;
 }
 
@@ -98,7 +100,7 @@ function inWords(bars: readonly Bar[]): string {
   const tools = of('tool');
   const failed = tools.filter(({ isOk }) => isOk === false).length;
   const parts = [
-    ...of('stage').map(({ name, ms }) => `${plainWords(name)} ${durationWords(ms)}`),
+    ...of('stage').map(({ name, ms }) => `${stageWords(name)} ${durationWords(ms)}`),
     ...of('turn')
       .slice(0, 10)
       .map(({ name, ms }) => `${plainWords(name)} ${durationWords(ms)}`),

@@ -27,10 +27,11 @@ const keys = {
   disallowed_tools: setting('text_list', [], 'next run', 'guarded', { description: 'Tools that are not available.' }),
   setting_sources: setting('text_list', ['user'], 'next run', 'guarded', {
     description:
-      'Whose settings files count: `user`, `project`, `local`. The last two let a repository allow itself tools and start programs.',
+      'Which settings files Claude Code reads: `user`, `project`, `local`. With the last two, a repository can allow tools and start programs.',
   }),
   sandbox: setting('map', null, 'next run', 'guarded', {
-    description: "The section `sandbox` of Claude Code's settings. If its sandbox cannot be made, nothing starts.",
+    description:
+      "The section `sandbox` of Claude Code's settings. If Claude Code cannot make its sandbox, no run starts.",
     defaultText: 'as in your settings',
   }),
   tools: setting(choice('mcp', 'none'), 'mcp', 'next run', 'open', {

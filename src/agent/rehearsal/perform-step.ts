@@ -25,7 +25,7 @@ const programTimeoutMs = 120_000;
  * The steps that act on the workspace and the tracker. `program.ts` performs the others, which are about the
  * conversation.
  */
-type WorkStep = Exclude<Step, { verb: 'ask' | 'heed' | 'quota' | 'context' | 'auth' | 'idle' }>;
+type WorkStep = Exclude<Step, { verb: 'ask' | 'quote' | 'quota' | 'context' | 'auth' | 'idle' }>;
 
 type StepOf<Verb extends Step['verb']> = Extract<Step, { verb: Verb }>;
 

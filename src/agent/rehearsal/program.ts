@@ -111,7 +111,7 @@ async function play(step: Step, prompt: string, thread: Memory): Promise<FromPro
       say({ type: 'message', text: lastMessage });
       return null;
     }
-    case 'heed': {
+    case 'quote': {
       const content = wordsInPrompt(prompt).map((words) => `${words}\n`);
       const { text: file, firstRunOnly } = step;
       if (content.length > 0)

@@ -17,7 +17,7 @@
  * Lines that begin with `|` belong to the step above them: the content of `write` and `append`, the options of `ask`,
  * the description that `propose TITLE` gives the pull request.
  * `first` before a step limits it to an issue's first run; `try` lets the script continue when the step cannot be done;
- * a line `next turn` leaves the rest to the next turn of the same session, `every turn` to all later turns. `heed FILE`
+ * a line `next turn` leaves the rest to the next turn of the same session, `every turn` to all later turns. `quote FILE`
  * appends the words of people in the prompt to the file. `listen MS FILE` waits MS milliseconds for
  * messages of people and appends them to the file, if one is named; a person ends it with `go on`. Some steps end the
  * turn:
@@ -40,7 +40,7 @@ export type Step = { readonly firstRunOnly: boolean; readonly isTried?: true } &
   | { readonly verb: 'context'; readonly kind: 'token' | 'context' }
 );
 
-const textVerbs = ['say', 'move', 'comment', 'commit', 'push', 'run', 'fail', 'auth', 'idle', 'heed'] as const;
+const textVerbs = ['say', 'move', 'comment', 'commit', 'push', 'run', 'fail', 'auth', 'idle', 'quote'] as const;
 const amountVerbs = ['wait', 'spend'] as const;
 const fileVerbs = ['write', 'append'] as const;
 

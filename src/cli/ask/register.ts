@@ -17,19 +17,19 @@ export function registerAskCommands(program: Command, { surroundings, finish, ad
       finish(await listQuestions(flags, surroundings));
     });
 
-  const named = 'name it by its id, the start of its id, or its issue';
-  addProjectCommand(ask, 'show <question>', `show a question in full and how to answer it (${named})`).action(
+  ask.addHelpText('afterAll', '\n<question> is the id of a question, the start of its id, or its issue.');
+  addProjectCommand(ask, 'show <question>', 'show a question in full and how to answer it').action(
     async (id: string, flags: AskFlags) => {
       const { showQuestion } = await import('./show-question.ts');
       finish(await showQuestion(id, flags, surroundings));
     },
   );
 
-  withCommandFlags(addProjectCommand(ask, 'answer <question>', `answer a question (${named})`))
+  withCommandFlags(addProjectCommand(ask, 'answer <question>', 'answer a question'))
     .argument('[answer...]', 'yes, always, no, a text, or the number of an option; - reads stdin')
     .addOption(new Option('--yes', 'allow it this once').conflicts(['always', 'no']))
     .addOption(new Option('--always', 'allow it, and allow the same request again in this session').conflicts('no'))
-    .option('--no', 'refuse it, or leave it unanswered')
+    .option('--no', 'refuse it; for a question without yes and no: give no answer')
     .option('--field <name=value>', 'the value of one field; repeat the option for more fields', fieldValue)
     .action(async (id: string, words: string[], flags: AnswerFlags) => {
       const { answerQuestion } = await import('./answer-question.ts');

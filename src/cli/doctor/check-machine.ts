@@ -40,8 +40,8 @@ function checkSearchPath({ env }: Surroundings): Finding[] {
   const relative = relativeElements(env.PATH);
   if (relative.length === 0) return [];
   const names = relative.map((element) => (element === '' ? 'an empty element' : harmlessLine(element)));
-  const message = `PATH has elements that are not absolute (${names.join(', ')}): Baton and the agents do not search them`;
-  const fix = 'write absolute folders into PATH, or remove these elements';
+  const message = `PATH has folders that are not absolute paths (${names.join(', ')}): Baton and the agents do not search them`;
+  const fix = 'write absolute folders into PATH, or remove these';
   return [warned('search_path', message, fix, { code: 'relative_path', elements: relative })];
 }
 

@@ -16,7 +16,7 @@ export function workflowText(chosen: Chosen, timeZone: string, root: string | nu
       ...tracker.init.settings(answers),
       ...(label === null ? {} : { required_labels: [label] }),
     },
-    // The nights of the user who runs `init`: the file keeps them on another machine.
+    // The time zone is written down, so that the hours stay the same when Baton runs on another machine.
     polling: { mode: 'adaptive', quiet_hours: '00:00-07:00', time_zone: timeZone },
     agent: {
       backend: agent.name,

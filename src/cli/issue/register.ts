@@ -46,7 +46,7 @@ export function registerIssueCommands(
     .argument('<title>')
     .option('--status <status>', 'its first status (default: todo)', status)
     .option('--blocked-by <issue>', 'an issue that must finish first; may be given several times', collect)
-    .option('--key <key>', 'a key of your own: a second issue with the same key is not created')
+    .option('--key <key>', 'your own key: no second issue with the same key is created')
     .action(run(change, 'add'));
 
   command('list', 'list issues, one line each')

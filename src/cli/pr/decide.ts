@@ -60,6 +60,19 @@ export function closePull(reference: string, flags: CommandFlags, surroundings: 
   );
 }
 
+/** `baton pr check`: one check, or all that have not passed. */
+export function checkPull(
+  reference: string,
+  name: string | undefined,
+  flags: CommandFlags,
+  surroundings: Surroundings,
+): Promise<number> {
+  return decided(reference, flags, surroundings, (connection, { number: pull, head }) => {
+    const request = { kind: 'pr_check', pull, head, ...(name === undefined ? {} : { name }) } as const;
+    return sendCommand(connection, request, flags, surroundings);
+  });
+}
+
 /** `baton pr send-back`: with a note, comments on lines, or the wish to rebase. */
 export function sendBackPull(
   reference: string,

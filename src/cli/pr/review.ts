@@ -18,7 +18,7 @@ export async function reviewPull(reference: string, flags: CommandFlags, surroun
   const { stdin, stdout } = surroundings;
   await using connection = await connect(flags, surroundings);
   const { project } = connection;
-  stdout.write(`${describePull(await project.pull(reference)).join('\n')}\n`);
+  stdout.write(`${describePull(await project.pull(reference), flags, surroundings).join('\n')}\n`);
   if (stdin.isTTY !== true || stdout.isTTY !== true) return exitCodes.ok;
   const lines = createInterface({ input: stdin });
   const ask = async (text: string): Promise<string> => {

@@ -10,6 +10,7 @@ import { columns } from '../columns.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { authorWords, timeWords } from '../issue/history-words.ts';
 import { jsonLine } from '../json-line.ts';
+import { placeFlags, placeFlagsIn } from '../place-flags.ts';
 
 export interface PullFlags extends WorkplaceFlags {
   readonly json?: boolean;
@@ -54,7 +55,7 @@ const statusWords: Readonly<Record<Pull['status'], string>> = {
 
 const checksWords: Readonly<Record<Pull['checks'], string>> = {
   none: '-',
-  waiting: 'running',
+  waiting: 'waiting',
   green: 'green',
   red: 'red',
   incomplete: 'not all ran',
@@ -64,11 +65,17 @@ const checksWords: Readonly<Record<Pull['checks'], string>> = {
 export async function showPull(reference: string, flags: PullFlags, surroundings: Surroundings): Promise<number> {
   await using connection = await connect(flags, surroundings);
   const pull = await connection.project.pull(reference);
-  surroundings.stdout.write(flags.json ? jsonLine({ pull }) : `${describePull(pull).join('\n')}\n`);
+  surroundings.stdout.write(
+    flags.json ? jsonLine({ pull }) : `${describePull(pull, flags, surroundings).join('\n')}\n`,
+  );
   return exitCodes.ok;
 }
 
-export function describePull(pull: PullDetail): string[] {
+export function describePull(
+  pull: PullDetail,
+  flags: WorkplaceFlags,
+  surroundings: Pick<Surroundings, 'cwd'>,
+): string[] {
   const { asked, last_message, rounds, usage } = pull;
   const cost = usage.cost_usd > 0 ? `, $${usage.cost_usd.toFixed(2)}` : '';
   return [
@@ -81,7 +88,7 @@ export function describePull(pull: PullDetail): string[] {
     ...quoted('Asked', asked.description),
     ...quoted('The agent says', last_message),
     ...roundLines(rounds),
-    ...nextLines(pull),
+    ...nextLines(pull, flags, surroundings),
   ];
 }
 
@@ -111,7 +118,10 @@ function roundLines(rounds: PullDetail['rounds']): string[] {
     'Rounds',
     ...rounds.flatMap(({ round, head, at, sent_back: sentBack, checks, said }) => [
       `  ${round}  ${head.slice(0, shortCommit)}  ${timeWords(at)}${sentBack === null ? '' : `  sent back by ${sentBack.kind === 'person' ? authorWords(sentBack.by) : sentBack.kind}`}`,
-      ...checks.map(({ name, result }) => `     ${(result ?? 'running').padEnd(9)} ${harmlessLine(name)}`),
+      ...checks.map(({ name, result, started_at: startedAt }) => {
+        const word = result ?? (startedAt === null ? 'waiting' : 'running');
+        return `     ${word.padEnd(9)} ${harmlessLine(name)}`;
+      }),
       ...said.map(
         ({ status, path, line, body }) =>
           `     ${status.padEnd(9)} ${path === null ? '' : `${harmlessLine(path)}:${line}: `}${cut(harmlessLine(body), longestWords)}`,
@@ -120,15 +130,22 @@ function roundLines(rounds: PullDetail['rounds']): string[] {
   ];
 }
 
-function nextLines({ number, status, merge }: PullDetail): string[] {
+function nextLines(
+  { number, status, merge }: PullDetail,
+  flags: WorkplaceFlags,
+  { cwd }: Pick<Surroundings, 'cwd'>,
+): string[] {
   if (status === 'merged' || status === 'closed') return [];
-  const merging = merge?.commands ?? [];
+  const here = placeFlags(flags);
+  const there = merge?.folder == null ? here : placeFlagsIn(merge.folder, flags, cwd);
+  const merging = (merge?.commands ?? []).map((command) => (command.startsWith('baton ') ? command + there : command));
   return [
     '',
     'Next',
-    `  baton pr diff ${number}`,
+    `  baton pr diff ${number}${here}`,
+    `  baton pr send-back ${number} "what has to change"${here}`,
+    // Last, because it may have to be run in another folder.
     ...merging.map((command) => `  ${command}`),
-    `  baton pr send-back ${number} "what has to change"`,
   ];
 }
 

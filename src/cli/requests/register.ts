@@ -11,7 +11,7 @@ export function registerRequestCommands(
   { surroundings, finish, addProjectCommand }: CommandParts,
 ): void {
   addProjectCommand(program, 'requests', 'count the requests to remote services, by all daemons on the store')
-    .option('--hours <number>', 'count the last hours', hours, 24)
+    .option('--hours <number>', 'count the requests of this many hours', hours, 24)
     .action(async (flags: RequestsFlags) => {
       const { showRequests } = await import('./show-requests.ts');
       finish(await showRequests(flags, surroundings));

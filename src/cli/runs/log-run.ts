@@ -1,5 +1,6 @@
 import type { RunEvent } from '../../client/schema/run.ts';
 import { sleep } from '../../clock/clock.ts';
+import { stageWords } from '../../core/run/run.ts';
 import { harmlessLine } from '../../core/text/harmless-line.ts';
 import { connect } from '../../daemon/connect.ts';
 import { listenForStop } from '../../daemon/stop-on-signal.ts';
@@ -41,5 +42,5 @@ export async function logRun(
 }
 
 function line({ at, event, message }: RunEvent): string {
-  return `${at.slice(11, 23)}  ${event.padEnd(20)} ${harmlessLine(message)}\n`;
+  return `${at.slice(11, 23)}  ${event.padEnd(20)} ${harmlessLine(event === 'stage_changed' ? stageWords(message) : message)}\n`;
 }

@@ -6,6 +6,10 @@ import type { RunsFlags } from './show-runs.ts';
 /** Adds `runs list|show|log`. */
 export function registerRunCommands(program: Command, { surroundings, finish, addProjectCommand }: CommandParts): void {
   const runs = program.command('runs').description('list and read the runs of agents');
+  runs.addHelpText(
+    'afterAll',
+    '\n<run> is the id of a run, the start of its id, or an issue: then it is its newest run.',
+  );
 
   addProjectCommand(runs, 'list', 'list runs, newest first')
     .option('--issue <id>', 'only runs of this issue')
@@ -15,14 +19,12 @@ export function registerRunCommands(program: Command, { surroundings, finish, ad
       finish(await listRuns(flags, surroundings));
     });
 
-  addProjectCommand(
-    runs,
-    'show <run>',
-    'show everything about a run (name it by its id, the start of its id, or its issue)',
-  ).action(async (id: string, flags: RunsFlags) => {
-    const { showRun } = await import('./show-runs.ts');
-    finish(await showRun(id, flags, surroundings));
-  });
+  addProjectCommand(runs, 'show <run>', 'show how a run ended, its cost and its work').action(
+    async (id: string, flags: RunsFlags) => {
+      const { showRun } = await import('./show-runs.ts');
+      finish(await showRun(id, flags, surroundings));
+    },
+  );
 
   addProjectCommand(runs, 'log <run>', 'print the events of a run')
     .option('-f, --follow', 'also print new events until the run has ended')

@@ -1,12 +1,17 @@
 import type { Run } from '../../client/schema/run.ts';
 import { BatonError } from '../../core/baton-error.ts';
+import { errorCatalogue } from '../../core/error-catalogue.ts';
 import { outcomeWords } from '../../core/run/outcome-words.ts';
+import { countText, durationText, usdText } from '../../core/text/amount-text.ts';
 import { harmlessLine } from '../../core/text/harmless-line.ts';
+import { shellArgument } from '../../core/text/shell-argument.ts';
 import { connect } from '../../daemon/connect.ts';
 import type { Surroundings } from '../../daemon/surroundings.ts';
 import type { WorkplaceFlags } from '../../daemon/workplace.ts';
 import { exitCodes } from '../exit-codes.ts';
+import { timeWords } from '../issue/history-words.ts';
 import { jsonLine } from '../json-line.ts';
+import { placeFlags } from '../place-flags.ts';
 
 export interface RunsFlags extends WorkplaceFlags {
   readonly json?: boolean;
@@ -40,30 +45,103 @@ export async function showRun(id: string, flags: RunsFlags, surroundings: Surrou
     surroundings.stdout.write(jsonLine({ run: report }));
     return exitCodes.ok;
   }
-  // The agent reports no cost and its model has no price: then the cost is unknown.
-  const known = run.usage.cost_usd > 0 ? {} : { cost_usd: null };
-  const text = [...Object.entries({ ...facts(run, now), ...known }), ...workspaceWords(run)].map(
-    ([key, value]) => `${key.padEnd(20)} ${value === null ? '-' : harmlessLine(String(value))}\n`,
+  const text = describe(run, now, placeFlags(flags)).map(
+    ([name, value]) => `${name.padEnd(13)} ${harmlessLine(value)}\n`,
   );
   surroundings.stdout.write(text.join(''));
   return exitCodes.ok;
 }
 
-/** What happened to its workspace, as text. */
-function workspaceWords({ evidence, publication, removal }: Run): [string, string | null][] {
-  const found: [string, string | null][] = [['workspace_work', evidence?.text ?? null]];
-  if (evidence !== null) found.push(['workspace_changed', changedWords[String(evidence.changed)] ?? null]);
-  if (publication !== null) found.push(['workspace_branch', publication]);
+type Named = readonly [name: string, value: string];
+
+/** In the order in which people ask: what, how it ended, when, why, by whom, at what cost, which work, what next. */
+function describe(run: Run, now: number, place: string): readonly Named[] {
+  const { run_id: id, issue_identifier: issue, usage, ended_at: endedAt, turns } = run;
+  const took = (endedAt === null ? now : Date.parse(endedAt)) - Date.parse(run.started_at);
+  return [
+    ['run', id],
+    ['issue', issue],
+    ['result', resultWords(run)],
+    ...nextStep(run.error_code),
+    ['started', timeWords(run.started_at)],
+    [
+      'took',
+      `${durationText(took)}${endedAt === null ? ' until now' : ''}, ${turns} ${turns === 1 ? 'turn' : 'turns'}`,
+    ],
+    [
+      'why',
+      `${startWords[run.retry_kind ?? 'none'] ?? run.retry_kind}${run.attempt === null ? '' : ` (attempt ${run.attempt})`}`,
+    ],
+    ['agent', agentWords(run)],
+    // Nothing when the agent reports no cost and its model has no price: then the cost is unknown.
+    ['cost', usage.cost_usd > 0 ? usdText(usage.cost_usd) : 'unknown'],
+    [
+      'tokens',
+      `${countText(usage.input_tokens)} in (${countText(usage.cached_input_tokens)} cached), ${countText(usage.output_tokens)} out`,
+    ],
+    ...(run.last_message === null ? [] : [['last message', run.last_message] as const]),
+    ...workspaceWords(run),
+    ['events', `baton runs log ${id.slice(0, 8)}${place}`],
+    ['what is next', `baton explain ${shellArgument(issue)}${place}`],
+  ];
+}
+
+function resultWords({ outcome, error_code: errorCode, error_message: errorMessage }: Run): string {
+  return outcome === null ? 'in progress' : outcomeWords({ outcome, errorCode, errorMessage });
+}
+
+function nextStep(code: string | null): readonly Named[] {
+  const known: Readonly<Record<string, { readonly nextStep: string } | undefined>> = errorCatalogue;
+  const step = known[code ?? '']?.nextStep;
+  return step === undefined ? [] : [['what to do', step]];
+}
+
+/** Why this run started, by `retry_kind`. */
+const startWords: Readonly<Record<string, string>> = {
+  none: 'a new start of the issue',
+  continuation: 'continues after a run that ended well',
+  failure: 'repeats a run that failed',
+  interrupted: 'continues a run that was interrupted',
+  quota: 'continues a run whose account had used up its quota',
+  answered: 'continues after a person answered a question',
+  handed_back: 'continues after a person worked on the issue by hand',
+};
+
+const choiceWords: Readonly<Record<Run['agent_reason'], string>> = {
+  person: ', chosen by a person',
+  label: ', chosen by a label',
+  state: ', chosen by the state of the issue',
+  default: '',
+  stand_in: ', in place of another agent',
+};
+
+function agentWords({ agent, agent_reason: reason, backend, account, pid, host, session_id: session }: Run): string {
+  const name = agent === backend || agent === 'default' ? backend : `${agent} (${backend})`;
+  return [
+    `${name}${choiceWords[reason]}`,
+    ...(account === null ? [] : [`account ${account}`]),
+    pid === null ? `on ${host}` : `process ${pid} on ${host}`,
+    ...(session === null ? [] : [`session ${session}`]),
+  ].join(', ');
+}
+
+function workspaceWords({ workspace_path: folder, evidence, publication, removal }: Run): readonly Named[] {
+  const found: Named[] = folder === null ? [] : [['workspace', folder]];
+  if (evidence !== null) {
+    found.push(['work', evidence.text]);
+    found.push(['changed', changedWords[String(evidence.changed)] ?? 'unknown']);
+  }
+  if (publication !== null) found.push(['branch', publication]);
   if (removal === null) return found;
   const { at, kept_because: why } = removal;
-  found.push(['workspace_fate', why === null ? `removed ${at}` : `kept ${at}: ${why}`]);
-  for (const { name, restore } of removal.saved) found.push(['saved_work', `${name}; ${restore}`]);
+  found.push(why === null ? ['removed', timeWords(at)] : ['kept', `${timeWords(at)}: ${why}`]);
+  for (const { name, restore } of removal.saved) found.push(['saved work', `${name}; ${restore}`]);
   return found;
 }
 
 const changedWords: Readonly<Record<string, string>> = { true: 'yes', false: 'no', null: 'unknown' };
 
-/** One line per fact, with the usage among them. */
+/** The run for programs, with its usage among the facts. */
 function facts(run: Run, now: number): Record<string, string | number | null> {
   const end = run.ended_at === null ? now : Date.parse(run.ended_at);
   return {
@@ -94,10 +172,8 @@ function facts(run: Run, now: number): Record<string, string | number | null> {
 }
 
 function line(run: Run, now: number): string {
-  const { outcome, error_code: errorCode, error_message: errorMessage } = run;
-  const how = outcome === null ? 'in progress' : harmlessLine(outcomeWords({ outcome, errorCode, errorMessage }));
   const end = run.ended_at === null ? now : Date.parse(run.ended_at);
   const seconds = Math.round((end - Date.parse(run.started_at)) / 1000);
   const started = run.started_at.slice(0, 19).replace('T', ' ');
-  return `${run.run_id.slice(0, 8)}  ${started}  ${harmlessLine(run.issue_identifier).padEnd(12)} ${`${seconds} s`.padStart(7)}  ${how}\n`;
+  return `${run.run_id.slice(0, 8)}  ${started}  ${harmlessLine(run.issue_identifier).padEnd(12)} ${`${seconds} s`.padStart(7)}  ${harmlessLine(resultWords(run))}\n`;
 }

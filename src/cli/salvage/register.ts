@@ -7,20 +7,23 @@ export function registerSalvageCommands(program: Command, { run, addProjectComma
   const salvage = program
     .command('salvage')
     .description('show and restore work that was saved before its workspace was removed');
-  const one = 'by its name, or the newest of an issue';
+  salvage.addHelpText(
+    'afterAll',
+    '\n<work> is the name of saved work, or an issue: then it is the newest of that issue.',
+  );
   const allProjects = ['--all-projects', 'also the work that other projects saved in the same repository'] as const;
   const show = () => import('./show-salvage.ts');
   addProjectCommand(salvage, 'list', 'list saved work, the newest first')
     .option(...allProjects)
     .action(run(show, 'listSalvage'));
-  addProjectCommand(salvage, 'show <work>', `show everything about one: ${one}`)
+  addProjectCommand(salvage, 'show <work>', 'show where it is and what is in it')
     .option(...allProjects)
     .action(run(show, 'showSalvage'));
-  addProjectCommand(salvage, 'diff <work>', `show its changes, or the files of an archive: ${one}`)
-    .option('--stat', 'only the names of files, and how much changed; of an archive always a list')
+  addProjectCommand(salvage, 'diff <work>', 'show its changes, or the files of an archive')
+    .option('--stat', 'only list the files, and how much changed in each')
     .option(...allProjects)
     .action(run(show, 'diffSalvage'));
-  addProjectCommand(salvage, 'restore <work>', `restore it into a new folder: ${one}`)
+  addProjectCommand(salvage, 'restore <work>', 'restore it into a new folder')
     .option(
       '--to <dir>',
       'the folder (default: the name of the workspace with -salvaged, in the current folder)',

@@ -6,7 +6,7 @@ export function registerStoreCommands(program: Command, { run, addProjectCommand
   const load = () => import('./move-store.ts');
   addProjectCommand(program, 'backup <file>', 'write a copy of the store to a new file').action(run(load, 'backup'));
   addProjectCommand(program, 'restore <file>', 'replace the store with a backup')
-    .option('--replace', 'although there is something already; that is kept next to it')
+    .option('--replace', 'also replace a store with data; it is kept next to the new one')
     .action(run(load, 'restore'));
   const store = program.command('store').description('move the store to another database');
   addProjectCommand(store, 'copy', 'copy everything into an empty store, from SQLite to PostgreSQL or back')

@@ -8,7 +8,7 @@ export function registerTokenCommands(program: Command, { run }: CommandParts): 
   const token = program.command('token').description('create and revoke API tokens for other machines and programs');
   token
     .command('create')
-    .description('create a token; it is shown this once')
+    .description('create a token; it is shown only once')
     .addOption(new Option('--scope <scope>', 'what it allows').choices(['read', 'operate']).makeOptionMandatory())
     .option('--name <name>', 'who or what it is for: the author of its commands (default: your login name)')
     .addOption(jsonOption())

@@ -37,7 +37,7 @@ export async function createToken({ scope, name, json }: NewTokenFlags, surround
   surroundings.stdout.write(
     json
       ? jsonLine({ token, ...presentToken(kept) })
-      : `${token}\n\nIt is shown this once. Send it as "Authorization: Bearer …"; baton token revoke ${kept.id} ends it.\n`,
+      : `${token}\n\nIt is shown only once. Send it as "Authorization: Bearer …"; baton token revoke ${kept.id} ends it.\n`,
   );
   return exitCodes.ok;
 }

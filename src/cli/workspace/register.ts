@@ -21,7 +21,7 @@ export function registerWorkspaceCommands(program: Command, { run, addProjectCom
   addProjectCommand(workspace, 'pin <issue>', 'keep the workspace of an issue until it is unpinned')
     .option(...as)
     .action(run(pin, 'pin'));
-  addProjectCommand(workspace, 'unpin <issue>', 'remove it like any other')
+  addProjectCommand(workspace, 'unpin <issue>', 'let the workspace of an issue be removed again')
     .option(...as)
     .action(run(pin, 'unpin'));
 }

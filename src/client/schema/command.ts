@@ -102,6 +102,14 @@ const kinds = [
     })
     .refine(({ note, comments }) => note !== undefined || (comments ?? []).length > 0, 'say what has to change'),
   z.strictObject({ kind: z.literal('pr_close'), pull, ...envelope }),
+  /** Without `name`, every check that has not passed. */
+  z.strictObject({
+    kind: z.literal('pr_check'),
+    pull,
+    head: commit,
+    name: text.min(1).max(500).optional(),
+    ...envelope,
+  }),
   z.strictObject({ kind: z.enum(['workspace_pin', 'workspace_unpin']), issue, ...envelope }),
   z.strictObject({
     kind: z.literal('workspaces_prune'),

@@ -24,7 +24,7 @@ export const needsYou = row.extend({
   waits_until: timeOrNone,
   /** The names of the useful commands, the best one first; `resume` and `reload` apply to the whole project. */
   actions: z.array(text),
-  /** Files of its published change that govern agents or CI: read them before you merge. Null: unreadable; absent: none. */
+  /** Files of its published change that control agents or CI: read them before you merge. Null: unreadable; absent: none. */
   governing: z.array(text).nullable().optional(),
   /** For `review`: the number of its pull request; absent where it has none. */
   pull: count.optional(),

@@ -14,7 +14,7 @@ export const pull = issueName.extend({
   status: pullStatus,
   branch: text,
   base: text,
-  /** The commit that stands in review. */
+  /** The commit that is in review. */
   head: text,
   /** Of its checks of that commit, together. */
   checks: checksVerdict,
@@ -63,6 +63,8 @@ const merge = z.object({
   /** The commit of the base that this was decided for; null when the base is gone. */
   base_commit: textOrNone,
   method: z.enum(['merge', 'squash', 'rebase']),
+  /** A person's folder that has the base checked out, where the commands merge it; null: any folder. */
+  folder: textOrNone,
   commands: z.array(text),
 });
 

@@ -23,7 +23,7 @@ export const jobCatalogue = {
   pull_requests: {
     kind: 'local',
     intervalMs: 5_000,
-    description: 'follow open pull requests: merges, pushes and checks',
+    description: 'follow merges, pushes and checks of open pull requests',
   },
   workspace_sweep: { kind: 'remote', intervalMs: 600_000, description: 'remove workspaces of finished issues' },
   salvage_pruning: {

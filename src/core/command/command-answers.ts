@@ -7,7 +7,7 @@ const doneAnswers = {
   draining: 'No new work starts, and Baton stops when the last run has ended.',
   resumed: 'New work starts again.',
   resumed_with_allowance: 'New work starts again, with another allowance for today.',
-  reloaded: 'The changes of the workflow file that waited for a person count now.',
+  reloaded: 'The changes of the workflow file that waited for a person have taken effect.',
   workspaces_being_removed: 'The daemon has begun to remove the workspaces.',
   workspace_pinned: 'The workspace of the issue stays until it is unpinned.',
   workspace_unpinned: 'The workspace of the issue is removed like any other.',
@@ -51,6 +51,7 @@ const doneAnswers = {
   change_approved: 'The change is approved, as it is now.',
   change_merged: 'The change is in its base, and its issue is done.',
   change_sent_back: 'The change goes back to the agent, with the words of the person.',
+  checks_again: 'The checks run again on the commit that is in review.',
   change_closed: 'The pull request is closed; its branch and its issue stay as they are.',
 } as const satisfies Record<string, string>;
 
@@ -96,8 +97,10 @@ const refusals = {
 
   // decisions about a change under review
   pull_ended: 'The pull request is merged or closed.',
-  head_moved: 'Another commit stands in review than the one that the command names.',
+  head_moved: 'The commit that the command names is no longer the one in review.',
   change_sent_back_before: 'The change was sent back and is not in review now.',
+  check_not_found: 'The workflow file has no such check; `data.checks` has the names.',
+  nothing_to_check: 'Every check of the commit has passed, or the workflow file has none.',
   not_merged: 'The change was not merged; `data.problem` says why.',
 
   // changes of an issue

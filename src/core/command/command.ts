@@ -14,6 +14,7 @@
  * - `issue_move`, `issue_comment`, `issue_file`, `issue_edit`: changes of the issues themselves, where they are Baton's own.
  * - `reload`: lets changes of the workflow file count that waited for a person.
  * - `pr_approve`, `pr_merge`, `pr_send_back`, `pr_close`: a person's decision about a change under review.
+ * - `pr_check`: runs checks of a change under review again.
  * - `workspaces_prune`: removes the workspaces of these issues, where they may be removed.
  * - `workspace_pin`, `workspace_unpin`: the workspace of an issue stays until it is unpinned.
  */
@@ -37,6 +38,7 @@ export const commandKinds = [
   'pr_merge',
   'pr_send_back',
   'pr_close',
+  'pr_check',
   'reload',
   'workspaces_prune',
   'workspace_pin',

@@ -15,7 +15,7 @@ export const skipReasons = {
   max_claimed: 'Too many issues are claimed (`agent.max_claimed`).',
   not_chosen: '`--only` or `--max-runs` excludes it.',
   missing_field: 'It lacks an id, an identifier, a title or a state.',
-  not_dispatchable: 'The tracker marks it as not for dispatch.',
+  not_dispatchable: 'The tracker says that no agent may start on it.',
   missing_label: 'It lacks a label of `tracker.required_labels`.',
   terminal_state: 'Its state is terminal.',
   inactive_state: 'Its state is not active.',

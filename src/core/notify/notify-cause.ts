@@ -74,7 +74,7 @@ export interface NotifyCause {
   /**
    * - `lasting`: begins once under its key, and is reported only while it lasts.
    * - `recurring`: the same, but it may come again under its key.
-   * - `happening`: it never ends; it is reported or not.
+   * - `happening`: an event that is past, such as a finished issue; it is reported however late.
    */
   readonly nature: 'lasting' | 'recurring' | 'happening';
   readonly issue: NotifyIssue | null;

@@ -8,7 +8,8 @@ export type MergeMethod = (typeof mergeMethods)[number];
 export type SentBackKind = 'person' | 'check' | 'conflict' | 'moved';
 
 /** The end of a check. Only `passed` is green. */
-export type CheckResult = 'passed' | 'failed' | 'timed_out' | 'skipped';
+export const checkResults = ['passed', 'failed', 'timed_out', 'skipped'] as const;
+export type CheckResult = (typeof checkResults)[number];
 
 export interface SentBack {
   readonly at: number;
@@ -18,7 +19,7 @@ export interface SentBack {
 
 /**
  * A change under review, the same record for every host. Its facts are stored and its status is derived
- * (`pullStatus`). A round is one head commit that stood in review.
+ * (`pullStatus`). A round is one head commit that was in review.
  */
 export interface PullRequest {
   readonly project: string;
@@ -49,7 +50,7 @@ export interface PullRequest {
   readonly timesSentBack: number;
   /** Of the head: an approval of an earlier one is not kept. */
   readonly approved: { readonly at: number; readonly by: Author; readonly commit: string } | null;
-  /** Of the two ends at most one comes. */
+  /** A pull request is merged or closed, never both. */
   readonly merged: Merged | null;
   readonly closed: { readonly at: number; readonly by: Author } | null;
 }
@@ -108,6 +109,16 @@ export function checksVerdict(checks: readonly Check[], wanted: readonly string[
   if (checks.length === 0) return 'none';
   if (checks.some(({ result }) => result === null)) return 'waiting';
   return checks.every(({ result }) => result === 'passed') ? 'green' : 'incomplete';
+}
+
+/** Of the head of a pull request: only one that is in review waits for checks that are not planned yet. */
+export function headVerdict(pull: PullRequest, checks: readonly Check[], wanted: readonly string[]): ChecksVerdict {
+  return checksVerdict(checks, standsInReview(pull) ? wanted : []);
+}
+
+export function standsInReview(pull: PullRequest): boolean {
+  const status = pullStatus(pull);
+  return status === 'in_review' || status === 'approved';
 }
 
 /** An open pull request, as people see it in a list. */

@@ -15,7 +15,7 @@ export interface RequestPressure {
    * the rest of essential requests. Otherwise 0.
    */
   readonly spacingMs: number;
-  /** When the pressing window ends, wall time; null while `free`, or where it is unknown. */
+  /** When the window of the limit that is near ends, wall time; null while `free`, or if it is unknown. */
   readonly until: number | null;
   /** For people: which requests are short, and by how much; empty while `free`. */
   readonly text: string;

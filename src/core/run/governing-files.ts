@@ -1,8 +1,8 @@
 import { harmlessLine } from '../text/harmless-line.ts';
 
 /**
- * Files that take effect by being merged or checked out, before anybody runs the project: the workflow file, what
- * coding agents read before they work, and what CI runs. A change that touches one is marked wherever it is shown.
+ * Files that take effect as soon as they are merged or checked out: the workflow file, the instructions and settings of
+ * coding agents, and CI. Baton marks a change that touches one, wherever it shows the change.
  */
 const names: ReadonlySet<string> = new Set([
   ...['workflow.md', 'agents.md', 'agents.override.md', 'claude.md', 'claude.local.md', 'gemini.md', '.mcp.json'],
@@ -15,7 +15,7 @@ const folders: ReadonlySet<string> = new Set([
   ...['.github', '.gitlab', '.circleci', '.buildkite', '.woodpecker', '.forgejo', '.gitea'],
 ]);
 
-/** More would not be read by anybody. */
+/** No one would read more. */
 const mostNamed = 20;
 const mostShown = 5;
 
@@ -33,7 +33,7 @@ export function governingFiles(paths: readonly string[], workflowFile: string): 
 /** For people; null when a change touches no such file. */
 export function governingText(governing: readonly string[] | null | undefined): string | null {
   if (governing === undefined) return null;
-  if (governing === null) return 'whether it changes files that govern agents or CI could not be read';
+  if (governing === null) return 'Baton could not read whether it changes files that control agents or CI';
   const shown = governing.slice(0, mostShown).map(harmlessLine).join(', ');
-  return `it changes files that govern agents or CI: ${shown}${governing.length > mostShown ? ', …' : ''}`;
+  return `it changes files that control agents or CI: ${shown}${governing.length > mostShown ? ', …' : ''}`;
 }

@@ -45,7 +45,7 @@ export interface Publication {
   readonly code?: PublicationRefusal;
   /** For a refusal; completes the sentence "The branch was not published: …". */
   readonly reason: string | null;
-  /** Files of the published branch that govern agents or CI; null: unreadable; missing where there are none. */
+  /** Files of the published branch that control agents or CI; null: unreadable; missing where there are none. */
   readonly governing?: readonly string[] | null;
   /** HEAD, where it is not on the branch and has commits that the branch lacks. Baton does not publish those. */
   readonly elsewhere: WorkElsewhere | null;

@@ -13,6 +13,27 @@ export type RunStage =
   | 'finishing'
   | LastStage;
 
+/** Short, so that they fit a column. */
+const shortStages: Readonly<Record<RunStage, string>> = {
+  preparing_workspace: 'preparing',
+  building_prompt: 'prompt',
+  launching_agent_process: 'launching',
+  initializing_session: 'starting',
+  streaming_turn: 'working',
+  finishing: 'finishing',
+  succeeded: 'succeeded',
+  failed: 'failed',
+  timed_out: 'timed out',
+  stalled: 'stalled',
+  canceled_by_reconciliation: 'stopped',
+};
+
+/** A stage as people read it; programs get its name, which the specification fixes. */
+export function stageWords(stage: string): string {
+  const known: Readonly<Record<string, string | undefined>> = shortStages;
+  return known[stage] ?? stage.replaceAll('_', ' ');
+}
+
 type LastStage = 'succeeded' | 'failed' | 'timed_out' | 'stalled' | 'canceled_by_reconciliation';
 
 /**

@@ -148,11 +148,12 @@ export const workErrors = {
   },
   change_not_published: {
     retryable: false,
-    nextStep: 'Clear what is in the way of the branch in the repository, then run `baton issue retry ISSUE`.',
+    nextStep:
+      'Remove what blocks the branch in the repository, as the message says, then run `baton issue retry ISSUE`.',
   },
   review_rounds_exhausted: {
     retryable: false,
-    nextStep: 'Read the change and what sent it back. Then send it back yourself with a note, or close it.',
+    nextStep: 'Read the change and why it was sent back. Then send it back yourself with a note, or close it.',
   },
 
   // questions

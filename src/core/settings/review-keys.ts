@@ -12,7 +12,7 @@ export const reviewKeys = {
   }),
   max_rounds: setting('positive_integer', 5, 'at once', 'guarded_upwards', {
     description:
-      'After a change was sent back this many times, a red check no longer sends it back: it stays in review for a person, who may always send it back.',
+      'After a change was sent back this many times, a red check no longer sends it back: it stays in review for a person.',
   }),
   checks: setting('check_list', [], 'end of a run', 'guarded', {
     description:
@@ -20,7 +20,7 @@ export const reviewKeys = {
   }),
   auto_commit: setting('boolean', false, 'next run', 'guarded', {
     description:
-      'Whether Baton commits what an agent still left uncommitted after it was asked once to commit it. Else the issue is held.',
+      'Baton asks an agent once to commit what it left uncommitted. If the agent does not do it, `true` lets Baton commit it, and `false` holds the issue.',
   }),
   check_timeout_ms: setting('positive_integer', 900_000, 'end of a run', 'open', {
     description: 'How long a check may take (15 minutes), unless it has its own `timeout_ms`.',

@@ -60,7 +60,7 @@ export const unsupportedKeys = {
   },
   observability: {
     render_interval_ms: setting('positive_integer', null, 'never', 'open', {
-      description: 'The view redraws only changes. Warning.',
+      description: 'Not needed, because the view redraws only what changed. Warning.',
       unsupported: { severity: 'warning', because: 'the view redraws only changes, as often as refresh_ms says' },
     }),
   },

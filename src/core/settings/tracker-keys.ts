@@ -36,8 +36,7 @@ export const trackerKeys = {
     done: roleState('Where Baton moves an issue whose change a person has merged. A terminal state.'),
   },
   comments: setting('boolean', false, 'next message', 'guarded', {
-    description:
-      'Whether Baton comments on an issue that it worked on when the issue is held, and when it unblocks the issue.',
+    description: 'Whether Baton comments on issues that it worked on: when one is held, and when Baton unblocks one.',
   }),
   provider: setting('map', {}, 'next tick', 'guarded', {
     description: 'Settings of this tracker kind; see the tables below.',

@@ -4,7 +4,7 @@ import type { SignalPlan, StopSignals } from '../stop-on-signal.ts';
 export interface SharedSignals {
   /** Aborted at the first signal, or when Baton stops by itself. */
   readonly stopping: AbortSignal;
-  /** Does what a first signal does. */
+  /** Stops Baton as the first signal does. */
   stop(): void;
   /**
    * Returns signals for one project, until they are disposed. A project that joins late receives the earlier signals.

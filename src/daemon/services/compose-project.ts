@@ -103,7 +103,7 @@ export function composeApiProject(parts: ApiProjectParts): ApiProject {
     },
     diff: (issueId) => diffOfIssue({ runs: store.runs, project }, issueId, diffOf, publishedDiff),
     pulls: {
-      method: () => settings().review.mergeMethod,
+      review: () => settings().review,
       facts: async (pull, signal) => {
         const [facts = null] = (await parts.pullsFor(settings())?.read([pull], signal)) ?? [];
         return facts;

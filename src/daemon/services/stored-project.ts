@@ -132,7 +132,7 @@ export async function openStoredApi(
     poll: () => ({ isCoalesced: false }),
     storeChanged: () => {},
     diff: needsDaemon,
-    pulls: { method: () => settings.review.mergeMethod, facts: async () => null, diff: needsDaemon },
+    pulls: { review: () => settings.review, facts: async () => null, diff: needsDaemon },
     health: needsDaemon,
     salvage: needsDaemon,
   };

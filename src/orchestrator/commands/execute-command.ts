@@ -285,10 +285,9 @@ async function resume(parts: CommandParts, commandId: string): Promise<CommandAn
 /** Lets changes of the workflow file count that an agent could have made. */
 function reload({ source, notify, requestTick }: CommandParts, command: Command): CommandAnswer {
   const taken = source.takeWaiting?.(textIn(command, 'revision')) ?? 'none_wait';
-  if (taken === 'none_wait')
-    return refused('nothing_to_reload', 'No change of the workflow file waits: what it says is in force.');
+  if (taken === 'none_wait') return refused('nothing_to_reload', 'No change of the workflow file waits for you.');
   if (taken === 'others_wait')
-    return refused('other_changes_wait', 'The workflow file was changed again: look at its changes once more.');
+    return refused('other_changes_wait', 'The workflow file was changed again: check its changes again.');
   notify();
   requestTick();
   const { keys } = taken;

@@ -36,7 +36,11 @@ async function findIssue({ store, project, source, trackerFor }: PinParts, name:
   const caller = { job: 'workspace_pin', cause: 'person' } as const;
   const [asked] = await trackerFor(source.read().workflow.settings).fetchByIds([name.trim()], { caller });
   if (asked !== undefined) return asked;
-  throw new BatonError('tracker_issue_not_found', `No run of an issue "${name}" is known, and no issue of that id.`, {
-    nextStep: 'Run `baton workspace list` to see what is there.',
-  });
+  throw new BatonError(
+    'tracker_issue_not_found',
+    `Baton knows no run of an issue "${name}", and no issue with that id.`,
+    {
+      nextStep: 'Run `baton workspace list` to see what is there.',
+    },
+  );
 }

@@ -7,11 +7,11 @@ export interface ChangeMarksParts extends Pick<BaseParts, 'logger' | 'project' |
   readonly claims: Claims;
 }
 
-/** Files of a change that govern agents or CI; null: unreadable. */
+/** Files of a change that control agents or CI; null: unreadable. */
 type Mark = NonNullable<Publication['governing']> | null;
 
 /**
- * Which issues have a published change that touches files that govern agents or CI. A run reports it when it ends; after
+ * Which issues have a published change that touches files that control agents or CI. A run reports it when it ends; after
  * a restart the store has it. Only for people: no decision depends on it.
  */
 export class ChangeMarks {

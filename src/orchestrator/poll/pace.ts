@@ -48,7 +48,7 @@ export function whyNoRequests(parts: TrackerNowParts): SkipReason | null {
   const { step, text, until } = pressureNow(parts);
   if (step !== 'essential_only' && step !== 'closed') return null;
   const when = until === null ? '' : ` (until ${timeToSecond(until)})`;
-  return { code: 'no_requests', text: `requests to the tracker are short: ${text}${when}` };
+  return { code: 'no_requests', text: `few requests to the tracker are left: ${text}${when}` };
 }
 
 /** Time between two polls: set by the mode, and longer when few requests are left. */

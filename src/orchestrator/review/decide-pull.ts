@@ -2,7 +2,13 @@ import { toBatonError } from '../../core/baton-error.ts';
 import type { CommandKind } from '../../core/command/command.ts';
 import { type CommandAnswer, done, refused } from '../../core/command/command-answers.ts';
 import { stateFor } from '../../core/issue/state-role.ts';
-import { checksVerdict, type MergeMethod, type PullRequest, pullStatus } from '../../core/pull/pull-request.ts';
+import {
+  checkResults,
+  checksVerdict,
+  type MergeMethod,
+  type PullRequest,
+  pullStatus,
+} from '../../core/pull/pull-request.ts';
 import type { Settings } from '../../core/settings.ts';
 import { mergeChange } from '../../pulls/changes.ts';
 import type { MergeRefusal, PullRequests } from '../../pulls/pull-requests.ts';
@@ -10,13 +16,15 @@ import type { Command } from '../../store/tables/commands.ts';
 import type { BaseParts } from '../parts.ts';
 import { moveIssue } from '../status/move-issue.ts';
 import { type FinishParts, finishIssue } from './finish-issue.ts';
+import type { PullWatch } from './watch-pulls.ts';
 
-export interface DecidePullParts extends FinishParts, Pick<BaseParts, 'project'> {
+export interface DecidePullParts extends FinishParts, Pick<BaseParts, 'own' | 'project'> {
+  readonly pullWatch: Pick<PullWatch, 'run'>;
   /** Null for a project without a repository. */
   readonly pullsFor: (settings: Settings) => PullRequests | null;
 }
 
-const pullCommandKinds = ['pr_approve', 'pr_merge', 'pr_send_back', 'pr_close'] as const;
+const pullCommandKinds = ['pr_approve', 'pr_merge', 'pr_send_back', 'pr_close', 'pr_check'] as const;
 
 export type PullCommandKind = (typeof pullCommandKinds)[number];
 
@@ -115,6 +123,35 @@ const decisions: Record<PullCommandKind, Decision> = {
     notify();
     requestTick();
     return done('change_merged', `${named(pull)} is merged into ${pull.base}.`, { commit: result.commit });
+  },
+
+  async pr_check({ own, pullWatch, source, store, notify }, pull, { id, begun, payload: { name } }) {
+    if (pull.sentBack !== null)
+      return refused('change_sent_back_before', `${named(pull)} was sent back; wait for the next round.`);
+    const { checks } = source.read().workflow.settings.review;
+    const results = new Map(
+      (await store.checks.list(pull, pull.headCommit)).map((check) => [check.name, check.result]),
+    );
+    const wanted = checks.filter((check) =>
+      name === undefined ? results.get(check.name) !== 'passed' : check.name === name,
+    );
+    const names = (some: typeof checks): readonly string[] => some.map((check) => check.name);
+    // A command that comes again after a crash repeats no check that has ended since.
+    if (begun === null) {
+      if (name !== undefined && wanted.length === 0)
+        return refused('check_not_found', `The workflow file has no check "${String(name)}".`, {
+          checks: names(checks),
+        });
+      if (wanted.length === 0) return refused('nothing_to_check', `No check of ${named(pull)} is left to run.`);
+      await store.transaction(async (tables) => {
+        await tables.commands.begin(id, 'the checks are planned');
+        for (const { name: each, run: command } of wanted)
+          await tables.checks.again(pull, pull.headCommit, { name: each, command }, checkResults);
+      });
+    }
+    notify();
+    own('pull requests', pullWatch.run());
+    return done('checks_again', `The checks of ${named(pull)} run again.`, { checks: names(wanted) });
   },
 
   async pr_close({ source, store, pullsFor, notify }, pull, { at, author }) {

@@ -2,7 +2,13 @@ import { isDeepStrictEqual } from 'node:util';
 import { toBatonError } from '../../core/baton-error.ts';
 import { isInOneOf } from '../../core/issue/issue.ts';
 import { stateFor } from '../../core/issue/state-role.ts';
-import { checksVerdict, type OpenPull, type PullRequest, pullStatus } from '../../core/pull/pull-request.ts';
+import {
+  checksVerdict,
+  headVerdict,
+  type OpenPull,
+  type PullRequest,
+  pullStatus,
+} from '../../core/pull/pull-request.ts';
 import type { Settings } from '../../core/settings.ts';
 import { harmlessLines } from '../../core/text/harmless-line.ts';
 import { followChanges, someone } from '../../pulls/changes.ts';
@@ -24,7 +30,7 @@ const caller = { job: 'review', cause: 'poll' } as const;
 /**
  * Follows the open pull requests. What must hold: a change that others merged finishes its issue in their name; a head
  * that others pushed is a new round; a head whose checks are red goes back to the agent, once, while `review.max_rounds`
- * allows it, and otherwise stays in review for a person. Without an open pull request it reads one row.
+ * allows it, also when a person pushed it, and otherwise stays in review for a person. Without an open pull request it reads one row.
  */
 export class PullWatch {
   readonly #parts: WatchPullsParts;
@@ -67,7 +73,7 @@ export class PullWatch {
     const wanted = source.read().workflow.settings.review.checks.map(({ name }) => name);
     const open = new Map<string, OpenPull>();
     for (const pull of pulls) {
-      const checks = checksVerdict(await store.checks.list(pull, pull.headCommit), wanted);
+      const checks = headVerdict(pull, await store.checks.list(pull, pull.headCommit), wanted);
       const { number, timesSentBack } = pull;
       open.set(pull.issueId, { number, timesSentBack, status: pullStatus(pull), checks });
     }
@@ -98,10 +104,11 @@ export class PullWatch {
 
   async #sendBackRed(settings: Settings, pull: PullRequest): Promise<void> {
     const { store, project, clock, chance, logger } = this.#parts;
-    if (pull.sentBack !== null || pull.movedAt === null) return;
+    if (pull.sentBack !== null) return;
     const checks = await store.checks.list(pull, pull.headCommit);
     if (checksVerdict(checks) !== 'red' || checks.some(({ result }) => result === null)) return;
     if (pull.timesSentBack >= settings.review.maxRounds) return;
+    if (pull.movedAt === null && !(await this.#isPushedInReview(settings, pull))) return;
     const red = checks.filter(({ result }) => result === 'failed' || result === 'timed_out');
     const [at, by] = [clock.now(), { kind: 'orchestrator' } as const];
     const isSent = await store.transaction(async (tables) => {
@@ -122,6 +129,15 @@ export class PullWatch {
     if (sent !== null) await this.#moveBack(settings, [sent]);
   }
 
+  /** Whether a person pushed this head while the issue stands in review. Another head is moved there by its delivery. */
+  async #isPushedInReview({ tracker }: Settings, pull: PullRequest): Promise<boolean> {
+    const { reads, store } = this.#parts;
+    const round = (await store.pullRequests.rounds(pull)).at(-1);
+    if (round?.headCommit !== pull.headCommit || round.runId !== null) return false;
+    const issue = (await reads.byIds([pull.issueId], caller)).get(pull.issueId) ?? null;
+    return issue !== null && isInOneOf(tracker.reviewStates)(issue);
+  }
+
   /** Moves the issues of changes that a check sent back out of review; a failure is tried again at the next pass. */
   async #moveBack(settings: Settings, open: readonly PullRequest[]): Promise<void> {
     const { clock, logger, notify, reads, requestTick, store, trackerFor } = this.#parts;
@@ -133,7 +149,7 @@ export class PullWatch {
       try {
         reads.forget(id);
         const issue = (await reads.byIds([id], caller)).get(id) ?? null;
-        // Another daemon may have been faster, and the agent too.
+        // Another daemon, or the agent itself, may have moved the issue during the read.
         const current = await store.pullRequests.read(pull);
         if (current === null || !isToBeMovedBack(current)) continue;
         if (issue !== null && isInOneOf(settings.tracker.reviewStates)(issue))
@@ -144,7 +160,7 @@ export class PullWatch {
             from: issue.state,
             caller,
           });
-        await store.pullRequests.moved(pull, headCommit, clock.now());
+        await store.pullRequests.moved(pull, headCommit, clock.now(), { isSentBack: true });
         notify();
         requestTick();
       } catch (thrown) {

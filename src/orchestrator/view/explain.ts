@@ -137,7 +137,7 @@ async function readIssue(parts: ExplainParts, reference: string): Promise<Issue>
   });
 }
 
-/** The issue as last seen by any part. */
+/** The newest record of the issue: of its run, of the last read, or of the list of candidates. */
 function lastKnown({ claims, candidates, reads }: ExplainParts, id: string): Issue | null {
   const listed = [...(candidates.list ?? []), ...(candidates.polled ?? [])].find((issue) => issue.id === id);
   return claims.running.get(id)?.issue ?? reads.lastRead(id) ?? listed ?? null;

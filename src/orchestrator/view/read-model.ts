@@ -72,7 +72,7 @@ export interface ReadModel {
   readonly isPolled: boolean;
   /** Issues that wait for a person's review, as far as the last poll read them. */
   readonly reviews: readonly Issue[];
-  /** By issue, the files of its published change that govern agents or CI; null: unreadable. */
+  /** By issue, the files of its published change that control agents or CI; null: unreadable. */
   readonly governing: ReadonlyMap<string, readonly string[] | null>;
   /** The open pull requests, by issue. */
   readonly pulls: ReadonlyMap<string, OpenPull>;

@@ -77,7 +77,8 @@ export class SkippedChecks {
       const isDue = now >= before.dueAt;
       tries.set(key, isDue ? { times: before.times + 1, dueAt: now + waitMs } : before);
       if (!isDue) continue;
-      for (const { name, run } of skipped) await store.checks.again(pull, pull.headCommit, { name, command: run });
+      for (const { name, run } of skipped)
+        await store.checks.again(pull, pull.headCommit, { name, command: run }, ['skipped']);
     }
     this.#tries = tries;
   }
@@ -130,7 +131,7 @@ export async function runWaitingChecks(parts: CheckParts): Promise<readonly Ende
       });
     };
     const isOld = pull.headCommit !== first.commit || pull.merged !== null || pull.closed !== null;
-    if (isOld) for (const check of together) await note(check, skipped('Another commit stands in review.'));
+    if (isOld) for (const check of together) await note(check, skipped('Another commit is in review now.'));
     else await runTogether(pull, together, parts, note);
   }
   return ended;

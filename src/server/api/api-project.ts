@@ -6,8 +6,8 @@ import type { Configuration, Health, Project, RequestReport, Salvage } from '../
 import type { WorkspaceReport } from '../../client/schema/workspace.ts';
 import type { Author } from '../../core/issue/author.ts';
 import type { BoardStatus } from '../../core/issue/board-status.ts';
-import type { MergeMethod, PullRequest, PullRound } from '../../core/pull/pull-request.ts';
-import type { PollingSettings } from '../../core/settings.ts';
+import type { PullRequest, PullRound } from '../../core/pull/pull-request.ts';
+import type { PollingSettings, ReviewSettings } from '../../core/settings.ts';
 import type { Explanation } from '../../orchestrator/view/explain.ts';
 import type { ReadModel } from '../../orchestrator/view/read-model.ts';
 import type { PullFacts } from '../../pulls/pull-requests.ts';
@@ -88,8 +88,8 @@ export interface ApiProject {
 
 /** What the host of the pull requests says now; their records are in the store. */
 export interface ApiPulls {
-  /** How `baton pr merge` merges, unless it is asked otherwise. */
-  method(): MergeMethod;
+  /** How changes are checked and merged. */
+  review(): Pick<ReviewSettings, 'checks' | 'mergeMethod'>;
   /** Null when the host cannot be read. */
   facts(pull: PullRequest, signal: AbortSignal): Promise<PullFacts | null>;
   /** Against its base, or since an earlier round. */

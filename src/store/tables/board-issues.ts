@@ -206,7 +206,7 @@ export function boardIssuesTable(db: Kysely<Database>, engine: Engine['name']) {
       return boardIssuesFrom(db, project, rows);
     },
 
-    /** False when it was so already. The caller refuses cycles. */
+    /** False when it was a blocker already. The caller refuses cycles. */
     addBlocker: ({ project, issueId }: IssueKey, blockerId: string): Promise<boolean> =>
       changedOne(
         db

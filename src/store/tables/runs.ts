@@ -264,7 +264,7 @@ export function runsTable(db: Kysely<Database>) {
       return found;
     },
 
-    /** What runs published that touches files that govern agents or CI, or that could not be read. */
+    /** What runs published that touches files that control agents or CI, or that could not be read. */
     governingPublications: async (project: string): Promise<readonly Publication[]> => {
       const rows = await db
         .selectFrom('runs')

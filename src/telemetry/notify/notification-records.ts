@@ -27,8 +27,8 @@ interface RecordsOptions {
 }
 
 /**
- * Records which cause was sent to which target: all present causes, and happenings that were not sent yet. The store has
- * each record before anything is sent. Ended and settled causes are dropped from memory; if one comes back, the store has it.
+ * Records which cause was sent to which target: all causes that last, and events (`happening`) that were not sent yet. The
+ * store has each record before anything is sent. A cause that ended and was sent is dropped from memory; the store keeps it.
  */
 export class NotificationRecords {
   readonly #options: RecordsOptions;
@@ -114,7 +114,7 @@ export class NotificationRecords {
     return entry === undefined || (!entry.isUnderWay && at - entry.seenAt >= seenAgainMs);
   }
 
-  /** Drops settled happenings, and everything for targets that the file no longer has. */
+  /** Drops events that were sent or given up, and everything for targets that the file no longer has. */
   #forget(targets: ReadonlySet<string>): void {
     const settled = [...this.#entries.values()].filter(({ row, isUnderWay }) => {
       if (isUnderWay) return false;

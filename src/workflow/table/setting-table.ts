@@ -98,8 +98,8 @@ function withAdapters(row: SettingRow, { trackers, backends }: Adapters): Settin
   }
   const implied = backends.flatMap(({ settings }) => settings?.implied ?? []).filter(({ key }) => key === row.key);
   if (implied.length === 0) return row;
-  const words = implied.map(({ value, when, is }) => `but \`${value}\` when \`${when}\` is \`${is}\``);
-  return { ...row, implied, defaultText: [`\`${row.default}\``, ...words].join(', ') };
+  const words = implied.map(({ value, when, is }) => `\`${value}\` when \`${when}\` is \`${is}\``);
+  return { ...row, implied, defaultText: [`\`${row.default}\``, ...words].join('; ') };
 }
 
 function isSetting(row: Setting | SettingTable): row is Setting {

@@ -95,7 +95,7 @@ export function readNoteName(name: string): { readonly key: string; readonly cou
   return removal?.step === 'removing' ? removal : null;
 }
 
-/** A sentence in the form of a part of another sentence. */
+/** A sentence without its capital letter and its full stop, to put it into another sentence. */
 function asClause(sentence: string): string {
   return `${sentence.charAt(0).toLowerCase()}${sentence.slice(1).replace(/\.+$/, '')}`;
 }

@@ -20,7 +20,7 @@ export class TooLargeForLocal extends Error {
 export interface CopyObjectsRequest {
   /** The commit that holds everything. */
   readonly commit: string;
-  /** The agent's commits that it stands on. */
+  /** The agent's commits that it is based on. */
   readonly standsOn: readonly string[];
   readonly target: Target;
   readonly store: ObjectStore;
@@ -44,7 +44,7 @@ export async function copyObjects(git: Git, request: CopyObjectsRequest): Promis
   await mkdir(folder, { recursive: true });
   const name = await git.run({
     ...inTarget(target, store, signal),
-    // What git writes meanwhile goes where the pack goes, which may be another disk than the target's.
+    // Git writes temporary files next to the pack, which may be on another disk than the target.
     objects: store.objects,
     // It has to last only where it is moved to.
     settings: ['core.fsync=none', 'pack.writeReverseIndex=false'],

@@ -56,11 +56,11 @@ describe('a rehearsal script', () => {
 
   it('repeats its last part in all later turns where it says so', () => {
     const once = 'say one\nnext turn\nsay two';
-    const often = 'say one\nevery turn\nheed notes.md';
+    const often = 'say one\nevery turn\nquote notes.md';
     const verbs = (script: string): unknown[] =>
       [0, 1, 2, 9].map((turn) => stepsOf(script, turn)?.map(({ verb }) => verb));
     expect(verbs(once)).toEqual([['say'], ['say'], undefined, undefined]);
-    expect(verbs(often)).toEqual([['say'], ['heed'], ['heed'], ['heed']]);
+    expect(verbs(often)).toEqual([['say'], ['quote'], ['quote'], ['quote']]);
   });
 
   it('may be absent, and may have Windows line ends', () => {

@@ -211,7 +211,7 @@ describe('a frame', () => {
     expect(places).toEqual(places.toSorted((a, b) => a - b));
     for (const [row, count] of lists) expect(titleOver(lines, row)).toMatch(new RegExp(`^ [A-Z]\\D+ ${count} `));
     expect(lines).toContainEqual(
-      expect.stringMatching(/^ ● WORDS-1 {3}streaming turn {2}20m 25s \/ 7 {7}14,200 {2}runs npm test and waits …$/),
+      expect.stringMatching(/^ ● WORDS-1 {3}working {9}20m 25s \/ 7 {7}14,200 {2}runs npm test and waits …$/),
     );
     expect(lines).toContainEqual(expect.stringMatching(/^▸\? WORDS-7 {3}question {8}4m 12s .* The agent asks: Which/));
     expect(lines).toContainEqual(

@@ -101,6 +101,62 @@ describe('a person who merges a change', () => {
   });
 });
 
+describe('a person who runs checks again', () => {
+  const wanted = ['lint', 'test', 'build'].map((name) => ({ name, run: `npm run ${name}`, timeoutMs: null }));
+
+  async function checked() {
+    const stage = await inReview(merged, wanted);
+    const { checks } = stage.store;
+    const planned = wanted.map(({ name }) => ({ name, command: `old ${name}` }));
+    await checks.plan(stage.pull, 'head-1', planned);
+    for (const [name, result] of [
+      ['lint', 'passed'],
+      ['test', 'failed'],
+      ['build', 'skipped'],
+    ] as const)
+      await checks.end(stage.pull, 'head-1', name, { at: 1, result, exitCode: null, output: '' });
+    const results = async () =>
+      (await checks.list(stage.pull, 'head-1')).map(({ name, result, command }) => [name, result, command]);
+    return { ...stage, results };
+  }
+
+  it('gets those that have not passed, on the same commit and with the command of the file', async () => {
+    const stage = await checked();
+    expect(await stage.command('pr_check', seen)).toMatchObject({
+      code: 'checks_again',
+      data: { checks: ['test', 'build'] },
+    });
+    expect(await stage.results()).toEqual([
+      ['lint', 'passed', 'old lint'],
+      ['test', null, 'npm run test'],
+      ['build', null, 'npm run build'],
+    ]);
+  });
+
+  it('gets one by its name, also one that has passed, and no other', async () => {
+    const stage = await checked();
+    expect(await stage.command('pr_check', { ...seen, name: 'lint' })).toMatchObject({ data: { checks: ['lint'] } });
+    expect((await stage.results()).map(([, result]) => result)).toEqual([null, 'failed', 'skipped']);
+  });
+
+  it('is refused for a check that is not wanted, another commit, a change that was sent back, and nothing to do', async () => {
+    const stage = await checked();
+    expect(await stage.command('pr_check', { ...seen, name: 'deploy' })).toMatchObject({
+      code: 'check_not_found',
+      data: { checks: ['lint', 'test', 'build'] },
+    });
+    expect(await stage.command('pr_check', { ...seen, head: 'head-0' })).toMatchObject({ code: 'head_moved' });
+    await stage.store.pullRequests.sendBack(stage.pull, 'head-1', {
+      at: 1,
+      by: { kind: 'orchestrator' },
+      kind: 'check',
+    });
+    expect(await stage.command('pr_check', seen)).toMatchObject({ code: 'change_sent_back_before' });
+    const without = await inReview();
+    expect(await without.command('pr_check', seen)).toMatchObject({ code: 'nothing_to_check' });
+  });
+});
+
 describe('a person who sends a change back', () => {
   it('has their words in the store before the issue is active again', async () => {
     const stage = await inReview();

@@ -126,6 +126,28 @@ describe('a red check', () => {
     expect([await stage.stateNow(), stage.runs.length]).toEqual(['In Review', 0]);
   });
 
+  it('of a commit that a person pushed while the change stands in review sends it back too', async () => {
+    const stage = await inReview('failed', { settings: { ...wanted, review: { ...review, checks: [] } } });
+    stage.pulls.answers.facts = { headCommit: 'head-2' };
+    await stage.clock.advance(pass);
+    const pushed = await stage.read();
+    expect(pushed).toMatchObject({ headCommit: 'head-2', movedAt: null });
+    await stage.store.checks.plan(stage.pull, 'head-2', [{ name: 'test', command: 'npm test' }]);
+    const end = { at: 1, result: 'failed', exitCode: 1, output: 'expected 1, got 2' } as const;
+    await stage.store.checks.end(stage.pull, 'head-2', 'test', end);
+    await stage.clock.advance(2 * pass);
+    expect(await stage.read()).toMatchObject({ sentBack: { kind: 'check' }, timesSentBack: 1 });
+    expect(stage.runs[0]?.request).toMatchObject({ retryKind: 'revision', messages: [{ commit: 'head-2' }] });
+  });
+
+  it('of a commit that a person pushed while an agent works leaves the agent alone', async () => {
+    const stage = await inReview('failed', { issues: [issue({ id: '1', state: 'Elsewhere' })] });
+    stage.pulls.answers.facts = { headCommit: 'head-2' };
+    await stage.clock.advance(2 * pass);
+    expect(stage.checked).toContain('head-2');
+    expect(await stage.read()).toMatchObject({ headCommit: 'head-2', sentBack: null });
+  });
+
   it.each(['passed', 'skipped'] as const)('is not one that %s', async (result) => {
     const stage = await inReview(result);
     await stage.clock.advance(2 * pass);

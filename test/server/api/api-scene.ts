@@ -50,7 +50,7 @@ export function projectOf(stage: Scene, name = 'test', more: Partial<ApiProject>
     submit: async (request, author) => submitTo(stage, request, author),
     resumeCommand: async () => null,
     diff: nothing('a diff'),
-    pulls: { method: () => 'merge', facts: async () => null, diff: nothing('a diff') },
+    pulls: { review: () => settings().review, facts: async () => null, diff: nothing('a diff') },
     configuration: () => ({ path: '', revision: '', settings: [], problem: null, warnings: [] }),
     health: () => {
       throw new Error('health is not part of this test');

@@ -27,9 +27,16 @@ const facts = {
   reviews: [],
 } as unknown as PullFacts;
 
-function readsWith(stage: Scene, seen: Partial<PullFacts> | null, diffs: unknown[] = []) {
+const tested = [{ name: 'test', run: 'npm test', timeoutMs: null }];
+
+function readsWith(
+  stage: Scene,
+  seen: Partial<PullFacts> | null,
+  diffs: unknown[] = [],
+  checks: ReturnType<ApiProject['pulls']['review']>['checks'] = [],
+) {
   const pulls: ApiProject['pulls'] = {
-    method: () => 'squash',
+    review: () => ({ checks, mergeMethod: 'squash' }),
     facts: async () => (seen === null ? null : { ...facts, ...seen }),
     diff: async (pull: PullRequest, since) => {
       diffs.push([pull.number, since?.headCommit ?? null]);
@@ -85,6 +92,17 @@ describe('a pull request', () => {
       { round: 1, head: 'head-1', sent_back: { kind: 'check' }, checks: [{ result: 'failed', exit_code: 1 }] },
       { round: 2, head: 'head-2', sent_back: null, checks: [{ result: null }] },
     ]);
+  });
+
+  it('waits for a check that the settings want and that is not planned yet, while its head stands', async () => {
+    const stage = await begun({ issues: [] });
+    const pull = await opened(stage, 'a');
+    const { get } = readsWith(stage, {}, [], tested);
+    expect((await get(at)).pulls).toMatchObject([{ checks: 'waiting' }]);
+    const waiting = { name: 'test', command: 'npm test', started_at: null, result: null };
+    expect(await get(`${at}/1`)).toMatchObject({ checks: 'waiting', rounds: [{ checks: [waiting] }] });
+    await stage.store.pullRequests.sendBack(pull, 'head-1', { at: 13, by: person, kind: 'person' });
+    expect(await get(`${at}/1`)).toMatchObject({ checks: 'none', rounds: [{ checks: [] }] });
   });
 
   it.each([

@@ -158,18 +158,19 @@ for (const engine of engines) {
       expect(await checks.list(pull)).toHaveLength(4);
     });
 
-    it('checks that were skipped as none: only they wait again, with the command of now', async () => {
+    it('checks that ended as the caller names: only they wait again, with the command of now', async () => {
       const { pullRequests, checks } = await open();
       const pull = await pullRequests.open(pullDraft('a'));
       await checks.plan(pull, 'head-1', [{ name: 'test', command: 'npm test' }]);
       const now = { name: 'test', command: 'npm run test' };
-      expect(await checks.again(pull, 'head-1', now)).toBe(false);
+      expect(await checks.again(pull, 'head-1', now, ['skipped'])).toBe(false);
       await checks.end(pull, 'head-1', 'test', { at: 40, result: 'skipped', exitCode: null, output: 'no network' });
-      expect(await checks.again(pull, 'head-1', now)).toBe(true);
+      expect(await checks.again(pull, 'head-1', now, ['skipped'])).toBe(true);
       expect(await checks.waiting(project)).toEqual([{ ...now, number: 1, commit: 'head-1' }]);
       expect(await checks.list(pull)).toMatchObject([{ result: null, endedAt: null, output: null }]);
       await checks.end(pull, 'head-1', 'test', { at: 50, result: 'failed', exitCode: 1, output: '' });
-      expect(await checks.again(pull, 'head-1', now)).toBe(false);
+      expect(await checks.again(pull, 'head-1', now, ['skipped'])).toBe(false);
+      expect(await checks.again(pull, 'head-1', now, ['failed'])).toBe(true);
     });
   });
 }

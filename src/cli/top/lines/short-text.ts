@@ -1,5 +1,6 @@
 import type { NeedsYou } from '../../../client/schema/now.ts';
 import { reviewCommand } from '../../../core/command/retry-command.ts';
+import { stageWords } from '../../../core/run/run.ts';
 import { countText } from '../../../core/text/amount-text.ts';
 import { cellText, reasonText } from '../../cell-text.ts';
 
@@ -36,7 +37,7 @@ export function tokensText(tokens: number): string {
 }
 
 export function stageText(stage: string): string {
-  return cellText(stage).replaceAll('_', ' ');
+  return stageWords(cellText(stage));
 }
 
 /** Why a row needs a person. A change has the command to review it first, because the end of a line may be cut off. */

@@ -98,7 +98,7 @@ const checkTexts: Readonly<Record<OpenPull['checks'], string>> = {
   incomplete: '; not all of its checks ran',
 };
 
-/** A change that governs agents or CI takes effect when it is merged: people hear of it before. */
+/** A change that controls agents or CI takes effect when it is merged: people hear of it before. */
 function marked(
   reason: string,
   files: readonly string[] | null | undefined,

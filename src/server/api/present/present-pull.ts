@@ -1,18 +1,22 @@
 import type { Pull, PullDetail } from '../../../client/schema/pull.ts';
 import {
   type Check,
-  checksVerdict,
+  headVerdict,
   type PullRequest,
   pullStatus,
   type SentBack,
+  standsInReview,
 } from '../../../core/pull/pull-request.ts';
+import type { ReviewSettings } from '../../../core/settings.ts';
 import { shellArgument } from '../../../core/text/shell-argument.ts';
 import { certainTime, timeText } from '../../../core/text/time-text.ts';
 import type { PullFacts } from '../../../pulls/pull-requests.ts';
 import { presentAuthor } from './present-command.ts';
 
-/** A pull request in a list; `checks` are those of its head. */
-export function presentPull(pull: PullRequest, checks: readonly Check[]): Pull {
+type ReviewChecks = ReviewSettings['checks'];
+
+/** A pull request in a list; `checks` are those of its head, `wanted` those of the settings. */
+export function presentPull(pull: PullRequest, checks: readonly Check[], wanted: ReviewChecks): Pull {
   return {
     issue_id: pull.issueId,
     issue_identifier: pull.identifier,
@@ -22,7 +26,11 @@ export function presentPull(pull: PullRequest, checks: readonly Check[]): Pull {
     branch: pull.branch,
     base: pull.base,
     head: pull.headCommit,
-    checks: checksVerdict(checks),
+    checks: headVerdict(
+      pull,
+      checks,
+      wanted.map(({ name }) => name),
+    ),
     times_sent_back: pull.timesSentBack,
     opened_at: certainTime(pull.openedAt),
     standing_since: certainTime(pull.standingSince),
@@ -34,6 +42,17 @@ export function presentSentBack(sentBack: SentBack | null): PullDetail['sent_bac
   if (sentBack === null) return null;
   const { at, by, kind } = sentBack;
   return { at: certainTime(at), by: presentAuthor(by), kind };
+}
+
+/** The checks of a head that stands in review, also those that are not planned yet. */
+export function withWanted(pull: PullRequest, checks: readonly Check[], wanted: ReviewChecks): readonly Check[] {
+  if (!standsInReview(pull)) return checks;
+  const missing = wanted.filter(({ name }) => checks.every((check) => check.name !== name));
+  const unplanned = { startedAt: null, endedAt: null, exitCode: null, result: null, output: null };
+  return [
+    ...checks,
+    ...missing.map(({ name, run }) => ({ commit: pull.headCommit, name, command: run, ...unplanned })),
+  ];
 }
 
 export function presentCheck({ name, command, startedAt, endedAt, exitCode, result, output }: Check) {
@@ -54,7 +73,7 @@ export function presentMerge(
   { mergeability, conflicts, headCommit, baseCommit, checkedOutIn }: PullFacts,
   method: NonNullable<PullDetail['merge']>['method'],
 ): PullDetail['merge'] {
-  const merge = { files: [...conflicts], base_commit: baseCommit, method };
+  const merge = { files: [...conflicts], base_commit: baseCommit, method, folder: checkedOutIn };
   const no = (code: string, text: string) => ({ ...merge, is_possible: false, code, text, commands: [] });
   if (headCommit === null) return no('head_gone', 'The branch is gone.');
   if (baseCommit === null) return no('base_gone', `The base ${base} is gone.`);

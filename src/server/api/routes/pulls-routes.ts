@@ -11,7 +11,7 @@ import { activitiesOf } from '../present/issue-activity.ts';
 import { pageCursor } from '../present/page-cursor.ts';
 import { presentAuthor } from '../present/present-command.ts';
 import { presentMessages } from '../present/present-message.ts';
-import { presentCheck, presentMerge, presentPull, presentSentBack } from '../present/present-pull.ts';
+import { presentCheck, presentMerge, presentPull, presentSentBack, withWanted } from '../present/present-pull.ts';
 import { presentUsage } from '../present/present-usage.ts';
 import type { Route } from '../route.ts';
 import { findIssue, findIssueId } from './find-issue.ts';
@@ -39,7 +39,9 @@ export function pullsRoutes(parts: ReadParts): Route[] {
         const shown = found.slice(0, limit);
         const last = found.length > limit ? shown.at(-1) : undefined;
         return {
-          pulls: await Promise.all(shown.map(async (pull) => presentPull(pull, await checksOf(project, pull)))),
+          pulls: await Promise.all(
+            shown.map(async (pull) => presentPull(pull, await checksOf(project, pull), project.pulls.review().checks)),
+          ),
           next: last === undefined ? null : mark.write({ below: last.number }),
         };
       },
@@ -111,11 +113,11 @@ async function pullDetail(project: ApiProject, pull: PullRequest, signal: AbortS
   const lastRun = rounds.findLast(({ runId }) => runId !== null)?.runId ?? null;
   const run = lastRun === null ? null : await tables.runs.read(lastRun);
   const { approved, merged, closed } = pull;
+  const review = project.pulls.review();
+  const checksAt = (head: string) => checks.filter(({ commit }) => commit === head);
+  const ofHead = checksAt(pull.headCommit);
   return {
-    ...presentPull(
-      pull,
-      checks.filter(({ commit }) => commit === pull.headCommit),
-    ),
+    ...presentPull(pull, ofHead, review.checks),
     body: pull.body,
     repository: pull.repository,
     opened_by: presentAuthor(pull.openedBy),
@@ -134,17 +136,19 @@ async function pullDetail(project: ApiProject, pull: PullRequest, signal: AbortS
     merge:
       facts === null
         ? null
-        : presentMerge({ number: pull.number, head: pull.headCommit, base: pull.base }, facts, project.pulls.method()),
+        : presentMerge({ number: pull.number, head: pull.headCommit, base: pull.base }, facts, review.mergeMethod),
     asked: { title: issue?.facts.title ?? pull.title, description: issue?.facts.description ?? null },
     last_message: run?.lastMessage ?? null,
     usage: { ...presentUsage(usage), runs: usage.runs },
-    rounds: rounds.map(({ round, headCommit, at, runId, sentBack }) => ({
+    rounds: rounds.map(({ round, headCommit, at, runId, sentBack }, nth) => ({
       round,
       head: headCommit,
       at: certainTime(at),
       run_id: runId,
       sent_back: presentSentBack(sentBack),
-      checks: checks.filter(({ commit }) => commit === headCommit).map(presentCheck),
+      checks: (nth === rounds.length - 1 ? withWanted(pull, ofHead, review.checks) : checksAt(headCommit)).map(
+        presentCheck,
+      ),
       said: said.filter(({ commit }) => commit === headCommit),
     })),
     checkout_command: `git -C ${shellArgument(pull.repository)} switch ${shellArgument(pull.branch)}`,

@@ -25,9 +25,9 @@ export interface CheckEnd {
 }
 
 /**
- * The checks of pull requests. A result belongs to one commit, is written once and never changes; `skipped` is none, and
- * may be tried again. A check without a result is to be run, also when it was started before: its daemon may have been
- * lost.
+ * The checks of pull requests. A result belongs to one commit, is written once and stays until a person asks for another;
+ * `skipped` is not a result, and is tried again. A check without a result has to run, even if it was started before: its
+ * daemon may have been lost.
  */
 export function checksTable(db: Kysely<Database>) {
   const one = ({ project, number }: PullKey, commit: string, name: string) =>
@@ -59,8 +59,13 @@ export function checksTable(db: Kysely<Database>) {
     end: (key: PullKey, commit: string, name: string, { at, result, exitCode, output }: CheckEnd): Promise<boolean> =>
       changedOne(one(key, commit, name).set({ ended_at: at, result, exit_code: exitCode, output })),
 
-    /** A check that was skipped is to be run again, perhaps with another command. False when it has a result, or waits. */
-    again: ({ project, number }: PullKey, commit: string, { name, command }: PlannedCheck): Promise<boolean> =>
+    /** Lets a check run again that ended with one of these results. False when it ended with another one, or waits. */
+    again: (
+      { project, number }: PullKey,
+      commit: string,
+      { name, command }: PlannedCheck,
+      ended: readonly CheckResult[],
+    ): Promise<boolean> =>
       changedOne(
         db
           .updateTable('checks')
@@ -68,7 +73,7 @@ export function checksTable(db: Kysely<Database>) {
           .where('number', '=', number)
           .where('commit_id', '=', commit)
           .where('name', '=', name)
-          .where('result', '=', 'skipped')
+          .where('result', 'in', ended)
           .set({ command, started_at: null, ended_at: null, result: null, exit_code: null, output: null }),
       ),
 

@@ -238,10 +238,17 @@ export function pullRequestsTable(db: Kysely<Database>) {
       );
     },
 
-    /** Its issue was moved for this head, as `movedAt` says. False when another head stands there, or it was moved before. */
-    moved: (key: PullKey, headCommit: string, at: number): Promise<boolean> =>
+    /**
+     * Its issue was moved for this head, as `movedAt` says: back if it was sent back, else to review. False when another head
+     * stands there, it was sent back meanwhile, or it was moved before.
+     */
+    moved: (key: PullKey, headCommit: string, at: number, { isSentBack = false } = {}): Promise<boolean> =>
       changedOne(
-        openOnes(db, key).where('head_commit', '=', headCommit).where('moved_at', 'is', null).set({ moved_at: at }),
+        openOnes(db, key)
+          .where('head_commit', '=', headCommit)
+          .where('sent_back_at', isSentBack ? 'is not' : 'is', null)
+          .where('moved_at', 'is', null)
+          .set({ moved_at: at }),
       ),
 
     /**

@@ -75,7 +75,9 @@ export async function verifyNamed(
     throw thrown;
   });
   if (found === null)
-    return refused(...asked.map(({ kind, name }) => `${notHere(kind, name)} (at least one of those named)`));
+    return refused(
+      ...asked.map(({ kind, name }) => `${notHere(kind, name)} (this is true for at least one of the names)`),
+    );
   const here = found.projects.nodes[0];
   const teams = here?.teams.nodes.map(({ id }) => id) ?? [];
   const issueAt = (kind: 'issue' | 'comment', at: number): z.output<typeof ofProject> | null =>
@@ -102,7 +104,7 @@ export async function verifyNamed(
   );
   const reasons = [
     ...outside,
-    ...others.map((name) => `"${name}" is not, and not on, the issue of this run, which is the only one to change.`),
+    ...others.map((name) => `You can change only the issue of this run, and "${name}" does not belong to it.`),
     ...active.map(({ name }) => `Agents work on issues in the state "${name}"; create the issue in another state.`),
   ];
   return { refused: reasons, issueIds };

@@ -43,7 +43,7 @@ export async function readWriters(id: string, parts: ReadParts, given?: Ask): Pr
   return [
     byPerson(creator, botActor),
     ...history.nodes.flatMap(writersOf),
-    // Who made the changes before those is not known.
+    // The history has more entries than one page, and nothing says who made those changes.
     ...(history.pageInfo.hasNextPage ? [unknownWriter] : []),
   ];
 }

@@ -358,7 +358,7 @@ function projectOf({
     submit: nothing,
     resumeCommand: nothing,
     diff: nothing,
-    pulls: { method: nothing, facts: nothing, diff: nothing },
+    pulls: { review: nothing, facts: nothing, diff: nothing },
     configuration: nothing,
     health: nothing,
     requests: nothing,
