@@ -114,7 +114,7 @@ export const logEvents = {
   limit_near: 'A limit is nearly reached.',
   limit_reached: 'A limit is reached.',
   day_limit_reached: 'The limit for today is reached; every run is interrupted.',
-  account_parked: 'An account has no quota or no login; Baton does not use it for now.',
+  account_unavailable: 'An account has no quota or no login; Baton does not use it for now.',
   account_write_failed: 'Failed to record the state of an account.',
   headroom_low: 'Too little free disk or memory; nothing new starts.',
   headroom_back: 'There is enough free disk and memory again; new work starts.',

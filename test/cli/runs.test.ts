@@ -135,7 +135,7 @@ describe('the runs of a daemon', liveTest, () => {
     expect(jsonLines(stdout).at(-1)).toMatchObject({ event: 'notification', message: 'tick', seq: expect.any(Number) });
   });
 
-  it('are not followed for a reader that is gone', async () => {
+  it('are no longer followed when the reader has closed the output', async () => {
     const follow = startBaton(place, 'runs', 'log', '--follow', 'BAT-3');
     await until(() => follow.stdout().includes('tick'), 'the first events are there');
     follow.child.stdout?.destroy();

@@ -29,7 +29,7 @@ export function registerAskCommands(program: Command, { surroundings, finish, ad
     .argument('[answer...]', 'yes, always, no, a text, or the number of an option; - reads stdin')
     .addOption(new Option('--yes', 'allow it this once').conflicts(['always', 'no']))
     .addOption(new Option('--always', 'allow it, and allow the same request again in this session').conflicts('no'))
-    .option('--no', 'refuse it; for a question without yes and no: give no answer')
+    .option('--no', 'refuse the request, or decline to answer')
     .option('--field <name=value>', 'the value of one field; repeat the option for more fields', fieldValue)
     .action(async (id: string, words: string[], flags: AnswerFlags) => {
       const { answerQuestion } = await import('./answer-question.ts');

@@ -10,7 +10,7 @@ const doneAnswers = {
   reloaded: 'The changes of the workflow file that waited for a person have taken effect.',
   workspaces_being_removed: 'The daemon has begun to remove the workspaces.',
   workspace_pinned: 'The workspace of the issue stays until it is unpinned.',
-  workspace_unpinned: 'The workspace of the issue is removed like any other.',
+  workspace_unpinned: 'The workspace of the issue is no longer pinned.',
 
   // retry, hold, release, stop
   retry_now: 'The issue is retried now; it is no longer waiting or on hold.',

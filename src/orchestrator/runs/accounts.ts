@@ -166,7 +166,7 @@ export class Accounts {
       const state = await this.#change(account, (known) => parkAfter({ ...refusal, state: known }));
       const until = state.parked === null ? null : new Date(state.parked.until).toISOString();
       const { name, backend } = account;
-      logger.warn('account_parked', { account: name, backend, why: error.why, until });
+      logger.warn('account_unavailable', { account: name, backend, why: error.why, until });
       return state;
     }
     const hasProved = outcome.end === 'succeeded' && outcome.turns > 0;

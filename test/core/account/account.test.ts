@@ -278,7 +278,7 @@ describe('an account whose wait has ended', () => {
     expect(choose(states, 2)).toHaveProperty('why');
   });
 
-  it('is proved good only by a run that started after it was parked, or that was meant to try it', () => {
+  it('is ready again only after a success of a run that began after the refusal, or that tried it', () => {
     const state = parked(quota);
     expect(isProvedBy(state, run)).toBe(false);
     expect(isProvedBy(state, { ...run, startedAt: now + 1 })).toBe(true);
