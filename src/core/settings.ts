@@ -112,7 +112,7 @@ export interface NamedAgent {
   readonly settings: Settings;
 }
 
-/** Whose quota is used, and how the agent gets at it. */
+/** Whose quota is used, and how the agent logs in. */
 export interface AccountSettings {
   readonly name: string;
   readonly backend: string;

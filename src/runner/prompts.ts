@@ -25,7 +25,7 @@ export interface FirstPrompt {
   readonly fenceMark: string;
   /** Null: they could not be read. */
   readonly comments: NewComments | null;
-  /** The commits that exist, for an agent that hears people about them; null: there are none, or no one speaks. */
+  /** The commits so far, for a prompt with words of people; null without such words, or without commits. */
   readonly change: ExistingChange | null;
 }
 

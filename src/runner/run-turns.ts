@@ -78,7 +78,7 @@ function again({ session, prompt, steering }: TurnLoop, text: string): string {
   return [...(session.remembersTurns ? [] : [prompt]), text, ...saidText(steering.take())].join('\n\n');
 }
 
-/** What the work so far means for a run that leads to review. Without any work it goes on as every run. */
+/** What the work so far means for a run that leads to review. Without any work it continues like every run. */
 async function afterWork(loop: TurnLoop, isReminded: boolean): Promise<'end' | 'remind' | 'go_on'> {
   const { request, session, steering } = loop;
   const goesOn = session.remembersTurns ? 'go_on' : 'end';

@@ -50,7 +50,7 @@ export interface Database {
     answered_at: number | null;
     answer_json: string | null;
     author_json: string | null;
-    /** Of the two ends of a question at most one comes. */
+    /** A question is answered or closed, never both. */
     closed_at: number | null;
     delivered_to: string | null;
   };
@@ -247,7 +247,7 @@ interface PullRequestColumns extends IssueColumns, SentBackColumns {
   head_commit: string;
   opened_at: number;
   opened_by_json: string;
-  /** Since when the head stands in review. */
+  /** Since when the head is in review. */
   standing_since: number;
   /** When its issue was moved to review for this head; null: still to do. */
   moved_at: number | null;

@@ -18,7 +18,7 @@ export interface ToolContext {
   readonly chance?: Chance;
   /** The authors whose text an agent gets unfenced (`tracker.trusted_authors`); by default none. */
   readonly trustedAuthors?: readonly string[];
-  /** Whose words texts are; absent: their authors'. */
+  /** Finds out who wrote a text; absent: the author that the tracker names. */
   readonly trust?: TextTrust;
   readonly onProgress: (text: string) => void;
   /** Counts what the agent says that it used; absent where its backend sees that itself. */

@@ -90,7 +90,7 @@ export function line(label: string, value: unknown): string[] {
   return typeof value !== 'string' || value === '' ? [] : [`${label}: ${exactLine(value)}`];
 }
 
-/** A text of its own lines below its label, which says how many there are. */
+/** A label that says how many lines the text has, and the text below it. */
 export function block(label: string, value: string): string[] {
   if (value === '') return [];
   const count = value.split('\n').length;

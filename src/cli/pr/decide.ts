@@ -33,7 +33,7 @@ const mostNoteBytes = 1024 * 1024;
 
 type Decide = (connection: Connection, pull: PullDetail) => Promise<Command>;
 
-/** Reads the pull request, so that the decision names the commit that stands there now, and decides. */
+/** Reads the pull request first, so that the decision names the commit that is in review now. */
 async function decided(
   reference: string,
   flags: CommandFlags,

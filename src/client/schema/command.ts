@@ -75,16 +75,16 @@ const kinds = [
   z
     .strictObject({ kind: z.literal('issue_edit'), issue, ...z.object(edits).partial().shape, ...envelope })
     .refine((edit) => Object.keys(edits).some((name) => name in edit), 'name at least one field that is to change'),
-  /** `head` is the commit that the person saw: where another stands by now, the command is refused. */
+  /** `head` is the commit that the person saw: if another one is in review by then, the command is refused. */
   z.strictObject({ kind: z.literal('pr_approve'), pull, head: commit, ...envelope }),
   z.strictObject({
     kind: z.literal('pr_merge'),
     pull,
     head: commit,
-    /** The commit of the base that the person saw; absent: whatever stands there. */
+    /** The commit of the base that the person saw; absent: any commit. */
     base: commit.optional(),
     method: z.enum(['merge', 'squash', 'rebase']).optional(),
-    /** Also with checks that are not green. */
+    /** Merges even if a check is red or did not run. */
     ignores_checks: z.boolean().optional(),
     ...envelope,
   }),

@@ -16,11 +16,11 @@ export const pull = issueName.extend({
   base: text,
   /** The commit that is in review. */
   head: text,
-  /** Of its checks of that commit, together. */
+  /** The combined result of all checks of that commit. */
   checks: checksVerdict,
   times_sent_back: count,
   opened_at: time,
-  /** Since when the head stands in review. */
+  /** Since when the head is in review. */
   standing_since: time,
   /** Its page at its host; null for a pull request that only Baton has. */
   url: textOrNone,
@@ -84,7 +84,7 @@ export const pullDetail = pull.extend({
   last_message: textOrNone,
   /** Of all runs of the issue. */
   usage: usage.extend({ runs: count }),
-  /** The first round first; the last one stands in review. */
+  /** The first round first; the last one is in review. */
   rounds: z.array(round),
   /** How a person gets the branch into their own folder. */
   checkout_command: text,

@@ -117,7 +117,7 @@ export function probedBy(state: AccountState, by: string, now: number): AccountS
   return { ...state, parked: { ...state.parked, probe: { by, until: now + probeMs } } };
 }
 
-/** The run that tried it has ended, or did not begin; others are as they were. */
+/** The account without its trial by this run, which has ended or did not begin. */
 export function afterProbe(state: AccountState, by: string): AccountState {
   if (state.parked?.probe?.by !== by) return state;
   const { probe: _probe, ...parked } = state.parked;
@@ -132,7 +132,7 @@ export function isProvedBy(
   return parked === null || run.startedAt > parked.since || parked.probe?.by === run.runId;
 }
 
-/** Ahead, and not so far that only a broken clock, or an agent that talks nonsense, can have named it. */
+/** Whether a reset time is in the future, and near enough to be plausible. */
 export function isAhead(at: number, now: number): boolean {
   return at > now && at - now <= furthestResetMs + accountJitterMs;
 }

@@ -29,7 +29,7 @@ export interface AccountState {
   readonly name: string;
   readonly windows: readonly QuotaWindow[];
   readonly parked: AccountPark | null;
-  /** How often in a row the account was parked, without a run in between that ended otherwise. */
+  /** How often in a row the account was parked, without a good run in between. */
   readonly parks: number;
 }
 
@@ -68,7 +68,7 @@ export function mergeWindows(known: readonly QuotaWindow[], reported: readonly Q
   return inOrder.slice(-mostWindows).sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** Why nothing starts on an account, and when that may be otherwise. */
+/** Why nothing starts on an account, and until when. */
 export interface AccountWait {
   readonly text: string;
   /** Wall time. */

@@ -42,7 +42,7 @@ export function jitterMs(intervalMs: number, chance: number): number {
 export interface ChangedInterval {
   /** Null: it has not run since the start. */
   readonly lastStartAt: number | null;
-  /** By the interval before. */
+  /** When it was due with the previous interval. */
   readonly due: number;
   readonly previousIntervalMs: number;
   readonly intervalMs: number;

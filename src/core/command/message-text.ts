@@ -46,7 +46,7 @@ function nameOf(author: Author, mark: string): string {
   return author.kind === 'run' ? `the agent of run ${author.runId}` : 'Baton';
 }
 
-/** More belongs to the tool that reads the issue. */
+/** An agent reads further comments with the tool `get_issue`. */
 const mostComments = 20;
 const mostCommentChars = 30_000;
 
@@ -97,7 +97,7 @@ export interface ExistingChange {
 
 const longestSubject = 120;
 
-/** The change that exists. Subjects are data: each stands on a quoted line of its own. */
+/** The change that exists. Subjects are data: each has its own quoted line. */
 export function changeText({ branch, ahead, commits, base, movedTo }: ExistingChange): string {
   const on = branch === null ? 'on no branch' : `on the branch ${harmlessLine(branch)}`;
   const more = (ahead ?? 0) - commits.length;

@@ -65,7 +65,7 @@ export interface FailingFact {
   readonly issue: Pick<Issue, 'id' | 'identifier'>;
   /** In a row. */
   readonly failures: number;
-  /** Of the last of them. */
+  /** The error of the last failure. */
   readonly error: string | null;
   /** When the first of them ended. */
   readonly since: number;

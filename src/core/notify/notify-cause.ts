@@ -117,7 +117,7 @@ export function causesIn(
       }),
     ...facts.finished.filter((finished) => at - finished.at <= freshMs).map(finished),
   ];
-  // Of two with one key the first counts: the caller has the most urgent first.
+  // If two causes have the same key, the first one stays: the list begins with the most urgent.
   return [...new Map(causes.toReversed().map((cause) => [cause.key, cause])).values()].toReversed();
 }
 

@@ -41,7 +41,7 @@ export interface PullRequest {
   readonly headCommit: string;
   readonly openedAt: number;
   readonly openedBy: Author;
-  /** Since when the head stands in review. */
+  /** Since when the head is in review. */
   readonly standingSince: number;
   /** When its issue was moved for this head: to review, and back once a check sent it back. Null: still to do. */
   readonly movedAt: number | null;

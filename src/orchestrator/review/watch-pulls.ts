@@ -129,7 +129,7 @@ export class PullWatch {
     if (sent !== null) await this.#moveBack(settings, [sent]);
   }
 
-  /** Whether a person pushed this head while the issue stands in review. Another head is moved there by its delivery. */
+  /** Whether a person pushed this head while the issue is in review. For another head, its delivery moves the issue. */
   async #isPushedInReview({ tracker }: Settings, pull: PullRequest): Promise<boolean> {
     const { reads, store } = this.#parts;
     const round = (await store.pullRequests.rounds(pull)).at(-1);

@@ -95,7 +95,7 @@ function rule(access: IsolationRule['access']): (each: string) => IsolationRule 
 
 const covered = ['/', ...systemPaths.filter(({ access }) => isCover(access)).map((each) => each.path)];
 
-/** A workflow file or a program may lie in a home or in /tmp, and a command name /dev/null. Those stay as they are. */
+/** A workflow file or a program may be in a home or in /tmp, and a command may name /dev/null. These paths keep their rules. */
 function isShowable(each: string, homes: readonly string[]): boolean {
   const resolved = path.resolve(each);
   return ![...covered, ...homes].includes(resolved) && kernelFolderOf(resolved) === null;

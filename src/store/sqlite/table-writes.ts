@@ -1,4 +1,4 @@
-/** How often each table was written to over one connection. SQLite itself tells a connection of the writes of others only. */
+/** How often each table was written to over one connection. SQLite itself reports to a connection only the writes of other connections. */
 export class TableWrites {
   readonly #tables = new Map<string, number>();
   /** Statements that name no table in the first place: of those any may be meant. */

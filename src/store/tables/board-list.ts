@@ -84,7 +84,7 @@ function matching(
     .orderBy('id', 'desc') as unknown as ReturnType<typeof columnOf>;
   if (text !== undefined)
     wanted = wanted.where((eb) => eb.or(searched.map((column) => hasText(`board_issues.${column}`, text))));
-  // Labels are a list of texts in JSON: one of them stands there in its quotes.
+  // Labels are a JSON list of texts, so a label is found as text in quotes.
   if (label !== undefined) wanted = wanted.where(hasText('board_issues.labels_json', JSON.stringify(label)));
   if (priority !== undefined)
     wanted = priority === null ? wanted.where('priority', 'is', null) : wanted.where('priority', '=', priority);

@@ -199,11 +199,11 @@ function newest(db: Kysely<Database>, project: string, limit: number, doneKinds:
 
 /** The texts of a payload that an outline has. */
 const outlined = ['issue', 'question', 'reason', 'text', 'note'] as const;
-/** Of each: a reason may be longer, a name is not. Messages are only begun. */
+/** Longer texts are cut, and messages earlier than the others. */
 const mostChars = 2_000;
 const mostMessageChars = 500;
 
-/** A text of the payload; null where it is none. PostgreSQL reads no text out of JSON that has half a character in it. */
+/** A text of the payload; null if it is not a text. PostgreSQL fails to read JSON text that ends in half a character. */
 function payloadText(engine: Engine['name'], name: (typeof outlined)[number]): RawBuilder<string | null> {
   const most = name === 'text' || name === 'note' ? mostMessageChars : mostChars;
   if (engine === 'sqlite') {

@@ -38,7 +38,7 @@ interface CommandEnd {
   readonly isTooLong: boolean;
 }
 
-/** Comments on an issue of the tracker. Rejects with a BatonError; a repeated comment that is there already is none. */
+/** Comments on an issue of the tracker. Rejects with a BatonError. A comment that is already there is not an error. */
 export type CommentOnIssue = (comment: {
   readonly issueId: string;
   readonly body: string;

@@ -44,7 +44,7 @@ export function presentSentBack(sentBack: SentBack | null): PullDetail['sent_bac
   return { at: certainTime(at), by: presentAuthor(by), kind };
 }
 
-/** The checks of a head that stands in review, also those that are not planned yet. */
+/** The checks of a head that is in review, also those that are not planned yet. */
 export function withWanted(pull: PullRequest, checks: readonly Check[], wanted: ReviewChecks): readonly Check[] {
   if (!standsInReview(pull)) return checks;
   const missing = wanted.filter(({ name }) => checks.every((check) => check.name !== name));

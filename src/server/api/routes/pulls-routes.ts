@@ -21,7 +21,7 @@ const mark = pageCursor(z.object({ below: z.int() }));
 /** A number, or the name of an issue: its newest pull request. */
 const params = { pull: z.string().trim().min(1).max(500) };
 
-/** Pull requests: their records, what stands between them and their base, and their diffs. */
+/** Pull requests: their records, what keeps them from being merged, and their diffs. */
 export function pullsRoutes(parts: ReadParts): Route[] {
   return [
     inProject(parts, {

@@ -30,7 +30,7 @@ export interface PullKey {
   readonly number: number;
 }
 
-/** A head that stands in review from now on. */
+/** A head that is in review from now on. */
 export interface StandingHead {
   readonly headCommit: string;
   readonly baseCommit: string;
@@ -199,9 +199,9 @@ export function pullRequestsTable(db: Kysely<Database>) {
     },
 
     /**
-     * A head stands in review. Another one than before begins a round: the issue is to be moved again, and approval and
-     * sending back were about the earlier head. The same head that was sent back stands again in a new round too. False
-     * when the pull request has ended, or exactly this stands already.
+     * A head is in review now. A new head begins a round: the issue has to be moved again, and an earlier approval or
+     * sending back no longer counts. So does the same head after it was sent back. False when the pull request has ended,
+     * or this head is in review already.
      */
     stand: (key: PullKey, head: StandingHead): Promise<boolean> =>
       atomically(db, async (inside) => {
@@ -223,7 +223,7 @@ export function pullRequestsTable(db: Kysely<Database>) {
         return isNew;
       }),
 
-    /** The base moved while this head stands. False when another head stands there. */
+    /** The base moved while this head is in review. False when another head is. */
     setBase: (key: PullKey, headCommit: string, baseCommit: string): Promise<boolean> =>
       changedOne(openOnes(db, key).where('head_commit', '=', headCommit).set({ base_commit: baseCommit })),
 
@@ -240,7 +240,7 @@ export function pullRequestsTable(db: Kysely<Database>) {
 
     /**
      * Its issue was moved for this head, as `movedAt` says: back if it was sent back, else to review. False when another head
-     * stands there, it was sent back meanwhile, or it was moved before.
+     * is in review, it was sent back meanwhile, or it was moved before.
      */
     moved: (key: PullKey, headCommit: string, at: number, { isSentBack = false } = {}): Promise<boolean> =>
       changedOne(
@@ -282,7 +282,7 @@ export function pullRequestsTable(db: Kysely<Database>) {
         return true;
       }),
 
-    /** False when another head stands there. */
+    /** False when another head is in review. */
     approve: (key: PullKey, headCommit: string, { at, by }: { at: number; by: Author }): Promise<boolean> =>
       changedOne(
         openOnes(db, key)

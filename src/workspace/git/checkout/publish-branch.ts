@@ -191,7 +191,7 @@ async function bring(
   return { before, objection, governing };
 }
 
-/** More new commits than this are no work on one issue. */
+/** No work on one issue has more new commits. */
 const mostNewCommits = 1_000;
 
 /**

@@ -184,7 +184,7 @@ function baseOf({ tips }: GitDirectory, { base, checkout }: GitExamination): str
   return base ?? checkout?.baseCommit ?? remote;
 }
 
-/** None where git does not answer: only a prompt shows them. */
+/** Empty if git does not answer, because only a prompt shows these commits. */
 async function listCommits(
   directory: GitDirectory,
   look: Look,
