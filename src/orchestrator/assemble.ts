@@ -26,6 +26,7 @@ import { ChangeMarks } from './poll/change-marks.ts';
 import { FinishedIssues } from './poll/finished-issues.ts';
 import { backoffMs } from './poll/pace.ts';
 import { TrackerReads } from './poll/tracker-reads.ts';
+import { HandDeliveries } from './review/deliver-by-hand.ts';
 import { deliverChange } from './review/deliver-change.ts';
 import { PullWatch, type WatchPullsParts } from './review/watch-pulls.ts';
 import { Accounts } from './runs/accounts.ts';
@@ -166,13 +167,14 @@ export function assemble(around: AssemblyParts) {
   });
   const startRun: Runs['start'] = (start) => runs.start(start);
   const pullWatch = new PullWatch(known);
+  const handDeliveries = new HandDeliveries(known);
   const deliver: RetriesParts['deliver'] = async (retrying) => {
     const issue = await deliverChange(known, retrying);
     // Its checks begin at once.
     own('pull requests', pullWatch.run());
     return issue;
   };
-  const retries: Retries = new Retries({ ...known, startRun, deliver });
+  const retries: Retries = new Retries({ ...known, handDeliveries, startRun, deliver });
   const filler: SlotFiller = new SlotFiller({ ...known, retries, startRun });
   const queueHealth = new QueueHealth(known);
   const statusMoves = new StatusMoves(known);
@@ -195,6 +197,7 @@ export function assemble(around: AssemblyParts) {
     lease,
     queueHealth,
     pullWatch,
+    handDeliveries,
     statusMoves,
     questions,
     retries,

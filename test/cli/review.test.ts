@@ -1,6 +1,6 @@
 // @module-tag full
 import { describe, expect, it } from 'vitest';
-import { git, scratchRepository } from '../workspace/git/scratch-repository.ts';
+import { commit, git, scratchRepository } from '../workspace/git/scratch-repository.ts';
 import { batonHere, daemonHere } from './baton-here.ts';
 import { answer, refusal, runsOf, soon } from './live-daemon.ts';
 import { jsonLines, leaveNoPlaces, Place } from './run-baton.ts';
@@ -122,6 +122,24 @@ describe('a change under review', { timeout: 180_000 }, () => {
     git(source, 'merge', '--quiet', 'baton/bat-1');
     await untilPull(place, '1', { status: 'merged' });
     expect(await statusOf(place, 'BAT-1')).toBe('done');
+    await daemon.stop();
+  });
+
+  it('that a person finished by hand stands there when they move its issue to review', async () => {
+    const { place, source } = project();
+    place.write('WORKFLOW.md', place.read('WORKFLOW.md').replace(JSON.stringify(agent), '"sleep 600"'));
+    await answer(place, 'issue', 'add', 'Greet');
+    const daemon = await daemonHere(place);
+    await soon(async () => expect(await runsOf(place)).toMatchObject([{ turns: 1 }]));
+    const { command } = await answer(place, 'takeover', 'BAT-1');
+    await soon(async () => expect((await answer(place, 'status')).status.held).toMatchObject([{ code: 'taken_over' }]));
+    const workspace = command.facts.workspace_path;
+    commit(workspace, { 'greeting.txt': 'by hand\n' });
+    await answer(place, 'issue', 'move', 'BAT-1', 'review');
+    await untilPull(place, 'BAT-1', { status: 'in_review', branch: 'baton/bat-1' });
+    expect(git(source, 'show', 'baton/bat-1:greeting.txt')).toBe('by hand');
+    await soon(async () => expect((await answer(place, 'status')).status.held).toEqual([]));
+    expect([await statusOf(place, 'BAT-1'), (await runsOf(place)).length]).toEqual(['review', 1]);
     await daemon.stop();
   });
 

@@ -101,6 +101,7 @@ const longestMessageChars = 1_000;
  * | died of its context window | as a failure, but the next run does something differently |
  * | was interrupted by Baton itself | a retry as soon as possible; nothing is counted |
  * | was stopped because its issue moved on | the claim is released |
+ * | … to review, and left new commits on its branch | a retry of the kind `review`, as after a run that ended well |
  *
  * A failure says nothing about progress and leaves the counts of stale runs and of runs without a work product unchanged; a run that ended well resets the
  * failures. Where nothing is counted, the next run repeats this one, with the same recovery step.
@@ -113,7 +114,8 @@ export function decideAfterExit(exit: RunExit): ExitDecision {
     return { action: 'hold', code, reason: survivesReason(sentence(message), exit.identifier) };
   if (code === 'agent_input_required')
     return { action: 'hold', code, reason: withRetryCommand(message, exit.identifier) };
-  if (outcome.end === 'canceled_by_reconciliation') return { action: 'release' };
+  if (outcome.end === 'canceled_by_reconciliation')
+    return exit.work.branch.commits === 'new' ? deliver : { action: 'release' };
   if (code === 'agent_auth_failed' && !exit.isHeldForLogin) return afterQuota(exit, outcome.error);
   if (needsPersonIfActive.has(code))
     return { action: 'hold', code, reason: withRetryCommand(message, exit.identifier) };
@@ -127,6 +129,16 @@ export function decideAfterExit(exit: RunExit): ExitDecision {
       return afterFailure(exit, outcome.error);
   }
 }
+
+const deliver: ExitDecision = {
+  action: 'retry',
+  kind: 'review',
+  failures: 0,
+  staleRuns: 0,
+  noSignals: 0,
+  delayMs: 0,
+  recovery: null,
+};
 
 function afterSuccess(exit: RunExit): ExitDecision {
   const { identifier, staleBefore, noSignalsBefore, work, agent, chance } = exit;
@@ -154,10 +166,7 @@ function afterSuccess(exit: RunExit): ExitDecision {
 
 /** What follows from the branch; null: it has nothing new, and nothing is in its way. */
 function afterBranch({ identifier, work: { branch, moved, hasLoose } }: RunExit): ExitDecision | null {
-  if (branch.commits === 'new') {
-    const none = { failures: 0, staleRuns: 0, noSignals: 0 };
-    return { action: 'retry', kind: 'review', ...none, delayMs: 0, recovery: null };
-  }
+  if (branch.commits === 'new') return deliver;
   // The agent decided itself what follows.
   if (moved) return null;
   const retry = `To continue: ${retryCommand(identifier)}`;

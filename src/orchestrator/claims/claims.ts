@@ -187,8 +187,9 @@ export class Claims extends ClaimMap {
   }
 
   /**
-   * Ends the hold of an issue and tries the issue now. With `byPerson` it gets a new allowance. Returns false when it
-   * is not held any more; rejects when the change could not be written.
+   * Ends the hold of an issue and tries the issue now; with the kind `review` also one that waits for a retry. With
+   * `byPerson` it gets a new allowance. Returns false when it is not held any more; rejects when the change could not be
+   * written.
    */
   retryHeld(
     issueId: string,
@@ -196,7 +197,8 @@ export class Claims extends ClaimMap {
     { byPerson }: { readonly byPerson: boolean },
   ): Promise<boolean> {
     return this.alone(issueId, 'retry', async (claim) => {
-      if (claim?.status !== 'held') return { answer: false };
+      const isDelivered = as.kind === 'review' && claim?.status === 'retrying';
+      if (claim?.status !== 'held' && !isDelivered) return { answer: false };
       const { issue } = claim;
       let retry: Retry | null = null;
       const isOurs = await this.#write(claim, async (tables, key, holder) => {

@@ -2,10 +2,10 @@ import type { AgentProcess } from '../../agent/agent.ts';
 import { BatonError } from '../../core/baton-error.ts';
 import { survivesReason } from '../../core/command/retry-command.ts';
 import { agentByPerson } from '../../core/run/choose-agent.ts';
-import { noEvidence } from '../../core/run/run-evidence.ts';
 import type { RunFinish, RunRecord } from '../../store/tables/runs.ts';
 import type { BaseParts } from '../parts.ts';
 import type { Accounts } from '../runs/accounts.ts';
+import { publishLast } from '../runs/publish-last.ts';
 import { type Hold, type Retry, slotOfHold } from './claim.ts';
 import type { Inheritance } from './claim-writes.ts';
 import { type Claims, foreign } from './claims.ts';
@@ -89,7 +89,9 @@ async function inherit(parts: InheritParts, issueId: string): Promise<void> {
     if (inherited === null) return;
     const { found, hold } = inherited;
     // Inheriting does not wait for the disk here, and a next run does not harm the publish.
-    own('branch', publishLast(parts, found.runs));
+    // Commits of the last run must not wait for a next run: there may be none.
+    const last = found.runs.at(-1);
+    if (last !== undefined) own('branch', publishLast(parts, last));
     if (hold === null) return;
     const { issue, code, reason } = hold;
     logger.warn('issue_held', { issue_id: issue.id, issue_identifier: issue.identifier, code, reason });
@@ -121,22 +123,6 @@ async function endRuns(
     hold = { issue, code: 'agent_survives', reason, since: clock.now(), runId: run.runId };
   }
   return hold;
-}
-
-/** Commits of the last run must not wait for a next run: there may be none. */
-async function publishLast(parts: InheritParts, runs: readonly RunRecord[]): Promise<void> {
-  const { host, source, store, logger } = parts;
-  const last = runs.at(-1);
-  if (last === undefined || last.workspace === null || last.host !== host) return;
-  const issue = { id: last.issueId, identifier: last.identifier, title: '' };
-  const workspaces = parts.workspacesFor(source.read().workflow.settings);
-  const publication = await workspaces.bringHome(last.workspace, { issue, runId: last.runId, attempt: last.attempt });
-  if (publication === null) return;
-  try {
-    await store.runs.noteEvidence(last.runId, { ...(last.evidence ?? noEvidence), publication });
-  } catch (error) {
-    logger.warn('publish_write_failed', { run_id: last.runId, error });
-  }
 }
 
 /** Pid and start time find the process even if it has removed its marker. */

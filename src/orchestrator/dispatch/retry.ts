@@ -10,6 +10,7 @@ import type { BaseParts } from '../parts.ts';
 import type { Candidates } from '../poll/candidates.ts';
 import { type PaceParts, pollIntervalMs } from '../poll/pace.ts';
 import type { TrackerReads } from '../poll/tracker-reads.ts';
+import type { HandDeliveries } from '../review/deliver-by-hand.ts';
 import type { RunStart } from '../runs/runs.ts';
 import { whyNoAgentAtAll } from './agent-of.ts';
 import type { PoolMember } from './slot-pool.ts';
@@ -19,6 +20,7 @@ export interface RetriesParts extends StartParts, PaceParts, Pick<BaseParts, 'cl
   readonly candidates: Candidates;
   readonly reads: TrackerReads;
   readonly pool: PoolMember | null;
+  readonly handDeliveries: HandDeliveries;
   readonly isCleaning: (issueId: string) => boolean;
   readonly startRun: (start: RunStart) => void;
   /** Brings the change of an issue into review; returns the issue afterwards, null when it is gone. */
@@ -66,7 +68,7 @@ export class Retries {
     // Its change still has to be brought into review, or left alone, by the state of the issue.
     if (current.kind === 'review') return this.try(current);
     const refusal = fresh === null ? isGone : whyNotRoutable(fresh, source.read().workflow.settings.tracker);
-    if (refusal !== null) await this.#alone(current, () => this.#release(current, fresh, refusal.text));
+    if (refusal !== null) await this.#alone(current, () => this.#leave(current, fresh, refusal.text));
   }
 
   /**
@@ -150,7 +152,7 @@ export class Retries {
     // The read may have taken long, so the decision uses the current settings.
     const { workflow } = source.read();
     const refusal = fresh === null ? isGone : whyNotCandidate(fresh, workflow.settings.tracker);
-    if (fresh === null || refusal !== null) return this.#release(retrying, fresh, refusal?.text ?? '');
+    if (fresh === null || refusal !== null) return this.#leave(retrying, fresh, refusal?.text ?? '');
     // The reasons to start nothing may have changed during the read.
     const stoppedNow = whyNothingStarts(this.#parts, retrying.issue, wishOf(retrying, fresh));
     if (stoppedNow !== null) return postpone({ why: stoppedNow, delayMs: stoppedAgainMs });
@@ -216,6 +218,14 @@ export class Retries {
   #slotWait({ slotWaits }: Retrying, why: SkipReason): Delay {
     const delayMs = Math.max(pollIntervalMs(this.#parts), againMs);
     return { why, slotWaits: slotWaits + 1, delayMs };
+  }
+
+  /** The issue is not to be worked on any more. One that a person moved to review has its change there first. */
+  async #leave(retrying: Retrying, fresh: Issue | null, reason: string): Promise<void> {
+    const how = fresh === null ? 'nothing' : await this.#parts.handDeliveries.try(retrying, fresh);
+    if (how === 'nothing') return this.#release(retrying, fresh, reason);
+    const why = { code: 'not_delivered', text: 'its change could not be brought into review' } as const;
+    if (how === 'failed') this.#parts.claims.postpone(retrying, { why, delayMs: stoppedAgainMs });
   }
 
   /** The issue has finished, or is not ours to work on: its claim ends. */

@@ -1,10 +1,11 @@
-import { type Issue, normalizeState } from '../../core/issue/issue.ts';
+import { type Issue, isInOneOf, normalizeState } from '../../core/issue/issue.ts';
 import { decideAboutRun, endsHold } from '../../core/run/reconcile-decision.ts';
 import type { StopReason } from '../../core/run/run.ts';
 import type { Settings } from '../../core/settings.ts';
 import type { Retrying, Running } from '../claims/claim.ts';
 import type { Claims } from '../claims/claims.ts';
 import type { BaseParts } from '../parts.ts';
+import type { HandDeliveries } from '../review/deliver-by-hand.ts';
 import type { Candidates } from './candidates.ts';
 
 export interface ReconcileParts extends Pick<BaseParts, 'clock' | 'logger'> {
@@ -14,6 +15,7 @@ export interface ReconcileParts extends Pick<BaseParts, 'clock' | 'logger'> {
   /** Called when the claim of this issue was released. */
   readonly onReleased: (issue: Issue) => void;
   /** The issue of a retry is gone, or no agent should work on it any more: its claim ends now. */
+  readonly handDeliveries: HandDeliveries;
   readonly endRetry: (retrying: Retrying, fresh: Issue | null) => Promise<void>;
 }
 
@@ -76,7 +78,14 @@ async function applyTo(
     }
     stopRun(running, decision.reason);
   }
-  if (endsHold(claims.held.get(id)?.code, decision.reason)) await liftHold(parts, id, issue);
+  const held = claims.held.get(id);
+  if (held === undefined) return;
+  const isOver = endsHold(held.code, decision.reason);
+  if (issue !== null && isInOneOf(settings.tracker.reviewStates)(issue) && (isOver || held.code === 'taken_over')) {
+    // A person who works on it by hand, and has no commit yet, goes on with that.
+    const orElse = async (): Promise<void> => (isOver ? liftHold(parts, id, issue) : undefined);
+    parts.handDeliveries.begin(held, issue, orElse);
+  } else if (isOver) await liftHold(parts, id, issue);
 }
 
 /** The next poll tries again to lift a hold that cannot be lifted now; the other issues do not wait for it. */

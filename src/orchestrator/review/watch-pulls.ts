@@ -29,7 +29,7 @@ const caller = { job: 'review', cause: 'poll' } as const;
 
 /**
  * Follows the open pull requests. What must hold: a change that others merged finishes its issue in their name; a head
- * that others pushed is a new round; a head whose checks are red goes back to the agent, once, while `review.max_rounds`
+ * that others pushed is a new round; a commit whose checks are red goes back to the agent, once, while `review.max_rounds`
  * allows it, also when a person pushed it, and otherwise stays in review for a person. Without an open pull request it reads one row.
  */
 export class PullWatch {
@@ -108,7 +108,11 @@ export class PullWatch {
     const checks = await store.checks.list(pull, pull.headCommit);
     if (checksVerdict(checks) !== 'red' || checks.some(({ result }) => result === null)) return;
     if (pull.timesSentBack >= settings.review.maxRounds) return;
-    if (pull.movedAt === null && !(await this.#isPushedInReview(settings, pull))) return;
+    const rounds = (await store.pullRequests.rounds(pull)).filter(({ headCommit }) => headCommit === pull.headCommit);
+    // A person who brought the same commit into review again wants it there.
+    if (rounds.some(({ sentBack }) => sentBack?.kind === 'check')) return;
+    const isPushed = rounds.at(-1)?.runId === null;
+    if (pull.movedAt === null && !(isPushed && (await this.#isInReview(settings, pull)))) return;
     const red = checks.filter(({ result }) => result === 'failed' || result === 'timed_out');
     const [at, by] = [clock.now(), { kind: 'orchestrator' } as const];
     const isSent = await store.transaction(async (tables) => {
@@ -129,12 +133,9 @@ export class PullWatch {
     if (sent !== null) await this.#moveBack(settings, [sent]);
   }
 
-  /** Whether a person pushed this head while the issue is in review. For another head, its delivery moves the issue. */
-  async #isPushedInReview({ tracker }: Settings, pull: PullRequest): Promise<boolean> {
-    const { reads, store } = this.#parts;
-    const round = (await store.pullRequests.rounds(pull)).at(-1);
-    if (round?.headCommit !== pull.headCommit || round.runId !== null) return false;
-    const issue = (await reads.byIds([pull.issueId], caller)).get(pull.issueId) ?? null;
+  /** A head that a person pushed needs no move where its issue is in review; any other is moved by its delivery. */
+  async #isInReview({ tracker }: Settings, pull: PullRequest): Promise<boolean> {
+    const issue = (await this.#parts.reads.byIds([pull.issueId], caller)).get(pull.issueId) ?? null;
     return issue !== null && isInOneOf(tracker.reviewStates)(issue);
   }
 

@@ -143,8 +143,11 @@ async function readBranch(
   { end }: RunOutcome,
 ): Promise<BranchState> {
   const { publication, git } = running.evidence;
-  const { afterSuccess } = source.read().workflow.settings.agent;
-  if (afterSuccess !== 'review' || end !== 'succeeded' || publication === undefined) return { commits: 'none' };
+  const { agent, tracker } = source.read().workflow.settings;
+  // Of a run that was stopped because its issue was moved to review, the commits go there too.
+  const isMoved = running.stopRequested === 'inactive_state' && isInOneOf(tracker.reviewStates)(running.issue);
+  if (agent.afterSuccess !== 'review' || (end !== 'succeeded' && !isMoved) || publication === undefined)
+    return { commits: 'none' };
   const { outcome, commit, reason } = publication;
   if (outcome === 'refused') return { commits: 'refused', reason: reason ?? '' };
   const hasCommits = outcome === 'published' || (git?.ahead ?? 0) > 0;

@@ -204,6 +204,82 @@ describe('a daemon that is killed while it brings a change into review', () => {
   });
 });
 
+describe('a person who moves an issue to review', () => {
+  const publication: Publication = {
+    outcome: 'published',
+    branch: 'baton/t-1',
+    base: 'main',
+    commit: 'commit-2',
+    before: 'commit-1',
+    reason: null,
+    elsewhere: null,
+  };
+
+  async function heldForPerson() {
+    const stage = await inReviewMode();
+    stage.runs[0]?.request.report({ kind: 'workspace', path: '/workspaces/T-1' });
+    await stage.command('issue_takeover', { issue: '1' });
+    stage.runs[0]?.end();
+    await stage.clock.advance(0);
+    expect(stage.orchestrator.read().held).toMatchObject([{ code: 'taken_over' }]);
+    stage.workspaces.answers.publication = publication;
+    stage.at.head = 'commit-2';
+    return stage;
+  }
+
+  async function moveToReview(stage: Scene): Promise<void> {
+    stage.tracker.put(issue({ id: '1', state: 'In Review' }));
+    stage.orchestrator.refresh();
+    await stage.clock.advance(1_000);
+  }
+
+  it('that they took over has its own commits there, as after a run, and nothing holds it any more', async () => {
+    const stage = await heldForPerson();
+    await moveToReview(stage);
+    expect(stage.workspaces.broughtHome).toEqual(['/workspaces/T-1']);
+    expect(await stage.allPulls()).toMatchObject([{ headCommit: 'commit-2', movedAt: expect.any(Number) }]);
+    expect([claims(stage), await stage.stateNow(), stage.runs.length]).toEqual([[0, 0, 0], 'In Review', 1]);
+  });
+
+  it.each(['nothing', 'refused'] as const)(
+    'that they took over stays theirs while publishing says %s',
+    async (outcome) => {
+      const stage = await heldForPerson();
+      const { findByBranch } = stage.pulls.as;
+      stage.workspaces.answers.publication = { ...publication, outcome };
+      if (outcome === 'nothing') stage.pulls.as.findByBranch = async () => null;
+      await moveToReview(stage);
+      expect([await stage.allPulls(), claims(stage)]).toEqual([[], [0, 0, 1]]);
+      // Once there is a change, it goes there.
+      stage.pulls.as.findByBranch = findByBranch;
+      stage.workspaces.answers.publication = publication;
+      await moveToReview(stage);
+      expect([(await stage.allPulls()).length, claims(stage)]).toEqual([1, [0, 0, 0]]);
+    },
+  );
+
+  it('that waits for a retry ends the wait, and its commits are there', async () => {
+    const stage = await inReviewMode();
+    stage.runs[0]?.request.report({ kind: 'workspace', path: '/workspaces/T-1' });
+    stage.runs[0]?.fail();
+    await stage.clock.advance(0);
+    stage.workspaces.answers.publication = publication;
+    await moveToReview(stage);
+    await stage.clock.advance(60_000);
+    expect([(await stage.allPulls()).length, claims(stage), stage.runs.length]).toEqual([1, [0, 0, 0], 1]);
+  });
+
+  it('that an agent works on stops the agent, and the commits that it made are there', async () => {
+    const stage = await inReviewMode();
+    await moveToReview(stage);
+    expect(stage.runs[0]?.stops).toEqual(['inactive_state']);
+    stage.runs[0]?.request.report({ kind: 'published', publication });
+    stage.runs[0]?.end();
+    await stage.clock.advance(0);
+    expect([(await stage.allPulls()).length, claims(stage)]).toEqual([1, [0, 0, 0]]);
+  });
+});
+
 describe('a run that leaves no new commit', () => {
   it('does not bring the commit into review that a person put on its branch since', async () => {
     const stage = await inReviewMode();

@@ -126,6 +126,18 @@ describe('a red check', () => {
     expect([await stage.stateNow(), stage.runs.length]).toEqual(['In Review', 0]);
   });
 
+  it('does not send the same commit back again when a person brought it into review once more', async () => {
+    const stage = await inReview('failed');
+    const by = { kind: 'orchestrator' } as const;
+    await stage.store.pullRequests.sendBack(stage.pull, 'head-1', { at: 1, by, kind: 'check' });
+    const again = { headCommit: 'head-1', baseCommit: 'base-1', at: 2, runId: 'run-2' };
+    await stage.store.pullRequests.stand(stage.pull, again);
+    await stage.store.pullRequests.moved(stage.pull, 'head-1', 3);
+    await stage.clock.advance(2 * pass);
+    expect(stage.checked).toEqual(['head-1']);
+    expect(await stage.read()).toMatchObject({ sentBack: null, timesSentBack: 1 });
+  });
+
   it('of a commit that a person pushed while the change stands in review sends it back too', async () => {
     const stage = await inReview('failed', { settings: { ...wanted, review: { ...review, checks: [] } } });
     stage.pulls.answers.facts = { headCommit: 'head-2' };
