@@ -32,6 +32,7 @@ const oldMs = 24 * 60 * 60_000;
 const programs = {
   'cli/main': 'src/cli/main.ts',
   'agent/rehearsal/program': 'src/agent/rehearsal/program.ts',
+  'fake/acp': 'test/fake/acp/program.ts',
   'fake/app-server': 'test/fake/app-server/program.ts',
   'fake/claude-code': 'test/fake/claude-code/program.ts',
 } as const;
@@ -87,7 +88,7 @@ function removeOld(folder: string): void {
 
 /** Of all that goes into a build. */
 function fingerprint(): string {
-  const sources = globSync('{src,demo,test/fake/app-server,test/fake/claude-code}/**/*.{ts,json}', {
+  const sources = globSync('{src,demo,test/fake/acp,test/fake/app-server,test/fake/claude-code}/**/*.{ts,json}', {
     cwd: root,
   }).sort();
   const hash = createHash('sha256');

@@ -3,7 +3,7 @@ import { type ChildEnvironment, childEnvironment, usualVariables } from '../proc
 import type { LiveProcess, StopOptions } from '../process/containment/live-process.ts';
 import type { IsolationPlan } from '../process/isolation/isolation-plan.ts';
 import type { IsolationPlace } from '../process/isolation/plan-isolation.ts';
-import { launch } from '../process/launch.ts';
+import { type LaunchRequest, launch } from '../process/launch.ts';
 import type { ProcessDeps } from '../process/start-child.ts';
 import type { SessionRequest } from './agent.ts';
 
@@ -33,16 +33,39 @@ export async function launchAgent(
   request: SessionRequest,
   parts: AgentParts,
 ): Promise<LiveProcess> {
+  const process = await launchContained(program, request.workspace, request, parts);
+  request.onProcess({ pid: process.pid, startTime: process.startTime });
+  // Attached before any other handler of the exit, so the end is reported before anyone can act on it.
+  void process.exited.then(() => request.onProcess(null));
+  return process;
+}
+
+/** Starts a command that the agent lets Baton run for it: contained as the agent is, with more variables. */
+export async function launchBeside(
+  { maxLineBytes, ...program }: Omit<AgentProgram, 'stdin'> & { readonly maxLineBytes: number },
+  cwd: string,
+  variables: Readonly<Record<string, string>>,
+  request: SessionRequest,
+  parts: AgentParts,
+): Promise<LiveProcess> {
+  const env = { ...variables, ...request.env };
+  return launchContained({ ...program, stdin: 'none' }, cwd, { ...request, env }, parts, maxLineBytes);
+}
+
+async function launchContained(
+  program: Omit<AgentProgram, 'stdin'> & Pick<LaunchRequest, 'stdin'>,
+  cwd: string,
+  request: SessionRequest,
+  parts: AgentParts,
+  maxLineBytes?: number,
+): Promise<LiveProcess> {
   // A daemon that was frozen must not launch an agent next to the one of the daemon that inherited the issue.
   if (!request.isStillOurs()) throw new BatonError('claim_lost', 'The claim on the issue may be lost.');
   const { workspace, writableRoots, runId } = request;
   const isolation = parts.isolate?.({ workspace, writes: writableRoots, reads: [] }) ?? null;
   const env = agentEnvironment(request, parts);
-  const process = await launch({ ...program, cwd: workspace, env, runId, isolation }, parts);
-  request.onProcess({ pid: process.pid, startTime: process.startTime });
-  // Attached before any other handler of the exit, so the end is reported before anyone can act on it.
-  void process.exited.then(() => request.onProcess(null));
-  return process;
+  const limit = maxLineBytes === undefined ? {} : { maxLineBytes };
+  return launch({ ...program, ...limit, cwd, env, runId, isolation }, parts);
 }
 
 function agentEnvironment(request: SessionRequest, parts: AgentParts): ChildEnvironment {

@@ -23,6 +23,9 @@ const otherMeanings: readonly { readonly file: string; readonly name: string; re
   { file: 'store/tables/words/questions.ts', name: 'command', meaning: 'an agent asks to run a command' },
   { file: 'store/tables/pulls/checks.ts', name: 'command', meaning: 'the command of a check' },
   { file: 'agent/codex/requests/approval.ts', name: 'command', meaning: 'an agent asks to run a command' },
+  { file: 'agent/acp/presets.ts', name: 'codex', meaning: 'a program that opens a conversation by hand' },
+  { file: 'agent/acp/presets.ts', name: 'claude', meaning: 'a program that opens a conversation by hand' },
+  { file: 'agent/acp/requests/permission.ts', name: 'command', meaning: 'an agent asks to run a command' },
   { file: 'agent/claude/requests/permission.ts', name: 'command', meaning: 'an agent asks to run a command' },
   { file: 'agent/codex/turn/event-summary.ts', name: 'command', meaning: 'the words for a command without text' },
   ...[

@@ -1,6 +1,10 @@
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { permissionOf as acpPermissionOf } from '../../src/agent/acp/requests/permission.ts';
+import { Reporter as AcpReporter } from '../../src/agent/acp/turn/reporter.ts';
+import { turnEndOf as acpTurnEndOf, refusalOf } from '../../src/agent/acp/turn/turn-end.ts';
+import { UsageMeter as AcpUsageMeter } from '../../src/agent/acp/turn/usage-meter.ts';
 import { permissionOf } from '../../src/agent/claude/requests/permission.ts';
 import { userAnswerOf, userQuestionOf } from '../../src/agent/claude/requests/user-question.ts';
 import { Reporter } from '../../src/agent/claude/turn/reporter.ts';
@@ -106,6 +110,40 @@ const claudeLines = [
   '{"type":"control_request","request_id":"r","request":{"subtype":"can_use_tool","tool_name":"Edit","input":{"file_path":"/a","old_string":"x","new_string":"y","questions":[{"question":"Which?","options":[{"label":"Yes"}]}]},"permission_suggestions":[{"type":"addRules","behavior":"allow"}]}}',
   '{"type":"system","subtype":"api_retry","error":"overloaded","attempt":1}',
 ];
+
+const acpLines = [
+  '{"update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"a"},"messageId":"m"}}',
+  '{"update":{"sessionUpdate":"tool_call","toolCallId":"c","kind":"execute","status":"in_progress","rawInput":{"command":["ls","-l"]},"content":[{"type":"terminal","terminalId":"t"}],"_meta":{"terminal_output_delta":{"data":"x"},"terminal_exit":{"exit_code":1}}}}',
+  '{"update":{"sessionUpdate":"tool_call_update","toolCallId":"c","kind":"edit","status":"completed","content":[{"type":"diff","path":"/a","oldText":"x\\ny","newText":"x\\nz"}],"locations":[{"path":"/a"}]}}',
+  '{"update":{"sessionUpdate":"plan","entries":[{"content":"a","status":"in_progress"}]}}',
+  '{"update":{"sessionUpdate":"usage_update","used":5,"size":9,"cost":{"amount":0.1,"currency":"USD"}}}',
+  '{"stopReason":"end_turn","usage":{"inputTokens":1,"outputTokens":2,"totalTokens":3}}',
+  '{"code":-32603,"message":"rate limit","data":{"errorKind":"rate_limit","resetsAt":1794000100}}',
+  '{"toolCall":{"kind":"execute","rawInput":{"command":"ls"}},"options":[{"optionId":"y","kind":"allow_once"}]}',
+];
+
+const acp: FuzzTarget = {
+  name: 'acp',
+  share: 15,
+  corpus: acpLines.map((line) => `${line}\n`),
+  run: (input) => {
+    const framer = new LineFramer(16 * 1_024);
+    const meter = new AcpUsageMeter({});
+    const events = new EventSink(systemClock, 1, () => {});
+    const reporter = new AcpReporter({ clock: systemClock, events, meter, terminal: () => null });
+    for (const { text: line } of [...framer.push(input), ...[framer.end() ?? []].flat()]) {
+      const message = fieldsOf(readFrame(line)?.whole);
+      reporter.report(fieldsOf(message.update), null);
+      meter.endTurn(fieldsOf(message.usage));
+      const around = { lastMessage: reporter.lastMessage, now: 0, login: '' };
+      acpTurnEndOf(message, around);
+      const { code, message: said, data } = message;
+      refusalOf(Object.assign(new Error(String(said)), { code: Number(code), data }), around);
+      acpPermissionOf(message).answer('accept_for_session');
+    }
+    reporter.endTurn();
+  },
+};
 
 const claude: FuzzTarget = {
   name: 'claude',
@@ -320,6 +358,7 @@ export function parserTargets(): readonly FuzzTarget[] {
     ...[
       codex,
       claude,
+      acp,
       rehearsal,
       commandReports(),
       text,

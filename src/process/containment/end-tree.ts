@@ -6,7 +6,7 @@ import type { ProcessDeps } from '../start-child.ts';
 import type { StopOptions, StopReport } from './live-process.ts';
 import { signalGroup } from './send-signal.ts';
 import { climbStopLadder } from './stop-ladder.ts';
-import { findRunProcesses, type SweepOptions, type SweepReport, sweepRun } from './sweep.ts';
+import { findRunProcesses, type SweepReport, sweepRun } from './sweep.ts';
 
 /** A program and the handles that Baton has on it. */
 export interface ProcessTree {
@@ -31,8 +31,11 @@ export async function endTree(tree: ProcessTree, deps: ProcessDeps, options: Sto
   const { pid, startTime } = tree;
   const leader = startTime === null ? undefined : { pid, startTime };
   // A namespace ends all descendants with the program.
+  const sweeps = deps.containment !== 'group_only' && options.keepsOthers !== true;
   const known =
-    deps.containment === 'marker_sweep' && !hasExited() ? await findRunProcesses(tree.runId, deps, leader) : [];
+    sweeps && deps.containment === 'marker_sweep' && !hasExited()
+      ? await findRunProcesses(tree.runId, deps, leader)
+      : [];
   const how = await climbStopLadder(
     {
       exited: tree.exited,
@@ -43,13 +46,14 @@ export async function endTree(tree: ProcessTree, deps: ProcessDeps, options: Sto
     deps.clock,
     options,
   );
-  const swept = await sweep(tree, deps, { known, leader, graceMs: options.survivorGraceMs });
+  const swept = sweeps
+    ? await sweepRun(tree.runId, deps, { known, leader, graceMs: options.survivorGraceMs })
+    : endGroup(tree);
   await tree.stderr.finish(lastStderrMs);
   return { how, survivorsEnded: swept.ended, survivorsLeft: swept.left };
 }
 
-async function sweep(tree: ProcessTree, deps: ProcessDeps, options: SweepOptions): Promise<SweepReport> {
-  if (deps.containment !== 'group_only') return sweepRun(tree.runId, deps, options);
+function endGroup(tree: ProcessTree): SweepReport {
   signalGroup(tree, 'SIGKILL');
   return { ended: 0, left: 0 };
 }

@@ -41,6 +41,8 @@ export interface StopOptions {
   readonly killMs?: number;
   /** Between TERM and KILL to survivors outside the group. */
   readonly survivorGraceMs?: number;
+  /** Ends the program and its group or namespace alone. Other processes of the run continue, until the run ends. */
+  readonly keepsOthers?: boolean;
 }
 
 export interface StopReport {
