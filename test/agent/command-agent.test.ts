@@ -15,7 +15,7 @@ agentConformance({
     longLine: 'head -c 2000000 /dev/zero | tr "\\0" x; printf "\\033[31m"; echo',
     showEnvironment: 'env > env.txt',
     ask: null,
-    inputRequired: null,
+    inputRequired: `echo '{"type":"question","question":"Which colour?"}' >> "$BATON_REPORT_FILE"`,
     useTool: null,
     useUnknownTool: null,
   },

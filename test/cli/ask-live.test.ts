@@ -28,6 +28,21 @@ function askingPlace(more = ''): Place {
 }
 
 describe.concurrent('an agent that asks a running daemon', liveTest, () => {
+  it('in its report file, as a program does, gets the answer in its next run', async () => {
+    using place = new Place();
+    const program = `p=$(cat); case "$p" in *teal*) touch painted; sleep 600;; *) echo '{"type":"question","question":"Which colour?"}' >> "$BATON_REPORT_FILE";; esac`;
+    const agent = `agent: {backend: command, approvals: auto, command: ${JSON.stringify(program)}}`;
+    place.write('WORKFLOW.md', boardWorkflow().replace(/^agent: .*$/m, agent));
+    await addIssue(place, 'Paint the wall.');
+    const daemon = await daemonHere(place);
+    await untilStatus(place, { held: [{ code: 'agent_input_required' }] });
+    expect((await answer(place, 'ask', 'list')).questions).toMatchObject([{ state: 'run_ended', text: 'Which colour?' }]);
+    await answer(place, 'ask', 'answer', 'BAT-1', 'teal');
+    await soon(async () => expect(await runsOf(place)).toMatchObject([{}, { retry_kind: 'answered', turns: 1 }]));
+    await soon(() => expect(place.read('workspaces/BAT-1/painted')).toBe(''));
+    await daemon.stop();
+  });
+
   // @conforms runs.21
   it('continues with the answer in the same run, can be steered, taken over and handed back', async () => {
     using place = askingPlace();

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { SessionRequest } from '../../src/agent/agent.ts';
+import type { AgentQuestion } from '../../src/core/command/question.ts';
 import { stageRun } from './stage-run.ts';
 
 /** Runs shell text as the program of the run; ends when it has, or when it was stopped at its first report. */
@@ -90,6 +91,54 @@ ${report('{"type":"usage","input_tokens":5}')}`,
     expect(path.isAbsolute(place)).toBe(true);
     expect(existsSync(path.dirname(place))).toBe(false);
     expect(request?.tools.tools.map(({ name }) => name)).toContain('report_usage');
+  });
+});
+
+describe('a command that reports how it ended', () => {
+  const outcome = (status: string, message?: string): string =>
+    report(JSON.stringify({ type: 'outcome', status, message }));
+
+  it.each([
+    [outcome('failed', 'The tests do not pass.'), { end: 'failed', error: { code: 'agent_turn_failed' } }],
+    [outcome('failed'), { end: 'failed', error: { code: 'agent_turn_failed' } }],
+    [`${outcome('failed')}\n${outcome('succeeded')}`, { end: 'succeeded' }],
+    // An exit code says more than a word.
+    [`${outcome('succeeded')}\nexit 3`, { end: 'failed', error: { code: 'agent_exited', details: { exit_code: 3 } } }],
+  ])('has its last word counted: %s', async (program, end) => {
+    const { staged } = await runOf(program);
+    expect(await staged.end()).toMatchObject(end);
+  });
+
+  it('has its message kept instead of its last line', async () => {
+    const { staged } = await runOf(`${outcome('succeeded', 'I fixed the door.')}\necho bye`);
+    expect(staged.messages).toEqual(['I fixed the door.']);
+  });
+});
+
+describe('a command that asks a person', () => {
+  const ask = `if grep -q teal; then echo painted > wall; else ${report('{"type":"question","question":"Which colour?"}')}; exit 1; fi`;
+
+  it('gets the answer with a second prompt, and its exit code does not count', async () => {
+    const asked: AgentQuestion[] = [];
+    const staged = stageRun('Paint the wall.', {
+      agent: { backend: 'command', command: ask },
+      request: {
+        ask: async (question) => {
+          asked.push(question);
+          return { decision: 'accept', values: { answer: 'teal' } };
+        },
+      },
+    });
+    expect(await staged.end()).toMatchObject({ end: 'succeeded', turns: 2 });
+    expect([asked, staged.file('wall')]).toMatchObject([[{ kind: 'input', text: 'Which colour?' }], 'painted\n']);
+  });
+
+  it('ends its run for a person when no answer comes', async () => {
+    const staged = stageRun('Paint the wall.', {
+      agent: { backend: 'command', command: ask },
+      request: { ask: async () => null },
+    });
+    expect(await staged.end()).toMatchObject({ error: { code: 'agent_input_required' } });
   });
 });
 

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { sleep } from '../../clock/clock.ts';
 import { BatonError } from '../../core/baton-error.ts';
 import type { LiveProcess } from '../../process/containment/live-process.ts';
@@ -15,12 +16,13 @@ export interface CommandAgentOptions {
 
 /**
  * Any program as an agent: the prompt goes to its standard input, each line of its output is an event, the last line is
- * its last message, and its exit code is the outcome. One turn is one process; the program remembers nothing of the
+ * its last message, and its exit code is the outcome unless it reports another one. One turn is one process; the program remembers nothing of the
  * turn before, so a run has one turn.
  *
  * It can call Baton's tools over MCP (streamable HTTP): `BATON_TOOLS_URL` is the address, and `BATON_TOOLS_TOKEN` is
  * the bearer token, which is valid while the run lasts. Both are absent where there is no MCP endpoint. It can also
- * report in the file `BATON_REPORT_FILE`, which Baton reads every second and once more when the program has ended.
+ * report in the file `BATON_REPORT_FILE`, which Baton reads every second and once more when the program has ended: what it
+ * uses, how it ended, and a question to a person, whose answer comes with the next prompt.
  */
 export function createCommandAgent(options: CommandAgentOptions, parts: AgentParts): Agent {
   return {
@@ -58,6 +60,17 @@ function withWays(request: SessionRequest, reports: ReportFile): SessionRequest 
 const toolOfReport: ReadonlyMap<unknown, string> = new Map([['usage', 'report_usage']]);
 const reportIntervalMs = 1_000;
 
+/** What a program says in the report file about its turn; the last line of each type counts. */
+const saying = z.discriminatedUnion('type', [
+  z.strictObject({ type: z.literal('question'), question: z.string().trim().min(1) }),
+  z.strictObject({
+    type: z.literal('outcome'),
+    status: z.enum(['succeeded', 'failed']),
+    message: z.string().trim().optional(),
+  }),
+]);
+type Saying = z.output<typeof saying>;
+
 /** The program already has its whole input, so closing the input will not make it end. */
 const inputHasEnded = { closeStdinMs: 0 };
 
@@ -82,6 +95,7 @@ class CommandSession implements AgentSession {
   #turn: Promise<TurnResult> | null = null;
   #stopped = false;
   #silence: SilenceTimer | null = null;
+  #said: { readonly [type in Saying['type']]?: Extract<Saying, { type: type }> } = {};
 
   constructor(request: SessionRequest, options: CommandAgentOptions, parts: AgentParts, reports: ReportFile) {
     this.#reports = reports;
@@ -118,6 +132,7 @@ class CommandSession implements AgentSession {
       return this.#end('turn_failed', { status: 'failed', error });
     }
     this.#process = process;
+    this.#said = {};
     this.#emit('turn_started', 'the command is running');
     const result = await this.#follow(process, signal);
     this.#process = null;
@@ -165,25 +180,7 @@ class CommandSession implements AgentSession {
       await reported;
       if (signal?.aborted || this.#stopped) return this.#end('turn_cancelled', { status: 'cancelled' });
       if (silent) return this.#end('turn_failed', { status: 'failed', error: this.#silenceError() });
-      if (exit.code === 0) {
-        const message = lastMessage === '' ? {} : { message: lastMessage };
-        return this.#end('turn_completed', { status: 'completed', ...message });
-      }
-      const how = exit.code === null ? `was ended by ${exit.signal}` : `exited with code ${exit.code}`;
-      const kept = process.stderrTail().trim();
-      const stderr = kept.slice(-shownTail);
-      // Only whole lines: the first line of a cut text may be the end of a secret, which no one could recognize.
-      const errorLines = stderr
-        .split('\n')
-        .slice(stderr === kept ? 0 : 1)
-        .filter((line) => line.trim() !== '');
-      for (const line of errorLines) this.#emit('notification', line);
-      const lastLine = eventLine(errorLines.at(-1) ?? '');
-      const message = `The command of the agent ${how}${lastLine === '' ? '.' : `: ${lastLine}`}`;
-      const error = new BatonError('agent_exited', message, {
-        details: { exit_code: exit.code, signal: exit.signal, stderr },
-      });
-      return this.#end('turn_failed', { status: 'failed', error });
+      return this.#judge(process, exit, lastMessage);
     } finally {
       ended.abort();
       this.#silence = null;
@@ -192,12 +189,46 @@ class CommandSession implements AgentSession {
     }
   }
 
+  /** The end of a program that ended by itself: by what it reported, and its exit. */
+  #judge(process: LiveProcess, exit: Awaited<LiveProcess['exited']>, lastMessage: string): TurnResult {
+    const { question, outcome } = this.#said;
+    if (question !== undefined)
+      return this.#end('turn_input_required', { status: 'input_required', question: question.question });
+    const message = outcome?.message?.slice(0, longestMessage) || lastMessage;
+    if (exit.code === 0 && outcome?.status === 'failed') {
+      const why = message === '' ? 'The program reports that it failed.' : `The program reports: ${eventLine(message)}`;
+      return this.#end('turn_failed', { status: 'failed', error: new BatonError('agent_turn_failed', why) });
+    }
+    if (exit.code === 0)
+      return this.#end('turn_completed', { status: 'completed', ...(message === '' ? {} : { message }) });
+    const how = exit.code === null ? `was ended by ${exit.signal}` : `exited with code ${exit.code}`;
+    const kept = process.stderrTail().trim();
+    const stderr = kept.slice(-shownTail);
+    // Only whole lines: the first line of a cut text may be the end of a secret, which no one could recognize.
+    const errorLines = stderr
+      .split('\n')
+      .slice(stderr === kept ? 0 : 1)
+      .filter((line) => line.trim() !== '');
+    for (const line of errorLines) this.#emit('notification', line);
+    const lastLine = eventLine(outcome?.message || (errorLines.at(-1) ?? ''));
+    const why = `The command of the agent ${how}${lastLine === '' ? '.' : `: ${lastLine}`}`;
+    const error = new BatonError('agent_exited', why, {
+      details: { exit_code: exit.code, signal: exit.signal, stderr },
+    });
+    return this.#end('turn_failed', { status: 'failed', error });
+  }
+
   /** Passes reports on until the program has ended and its last ones are read. Never rejects. */
   async #followReports(ended: AbortSignal): Promise<void> {
     for (let isLast = false; !isLast; ) {
       await sleep(this.#parts.clock, reportIntervalMs, ended).catch(() => {});
       isLast = ended.aborted;
       for (const report of await this.#reports.read()) {
+        const said = saying.safeParse(report);
+        if (said.success) {
+          this.#said = { ...this.#said, [said.data.type]: said.data };
+          continue;
+        }
         const { type, ...input } = report ?? {};
         const tool = toolOfReport.get(type);
         const answer = tool === undefined ? null : await this.#request.tools.call(tool, input);
