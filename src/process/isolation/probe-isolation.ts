@@ -96,17 +96,20 @@ const causes: readonly { reason: string; nextStep: string; applies: () => boolea
   {
     applies: () => contentOf('/proc/sys/kernel/apparmor_restrict_unprivileged_userns') === '1',
     reason: 'AppArmor restricts user namespaces (the default of Ubuntu since 24.04)',
-    nextStep: 'sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0, and the same line in /etc/sysctl.d/',
+    nextStep:
+      'sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0; to keep it after a reboot, write it to a file in /etc/sysctl.d/',
   },
   {
     applies: () => contentOf('/proc/sys/kernel/unprivileged_userns_clone') === '0',
     reason: 'the kernel allows user namespaces to root only',
-    nextStep: 'sudo sysctl kernel.unprivileged_userns_clone=1, and the same line in /etc/sysctl.d/',
+    nextStep:
+      'sudo sysctl kernel.unprivileged_userns_clone=1; to keep it after a reboot, write it to a file in /etc/sysctl.d/',
   },
   {
     applies: () => contentOf('/proc/sys/user/max_user_namespaces') === '0',
     reason: 'the kernel allows no user namespaces',
-    nextStep: 'sudo sysctl user.max_user_namespaces=15000, and the same line in /etc/sysctl.d/',
+    nextStep:
+      'sudo sysctl user.max_user_namespaces=15000; to keep it after a reboot, write it to a file in /etc/sysctl.d/',
   },
   {
     applies: () => existsSync('/.dockerenv') || /^Seccomp:\s*2$/m.test(contentOf('/proc/self/status')),
