@@ -92,7 +92,7 @@ export function CostsByIssue({ sums: { issues, range } }: { readonly sums: Usage
       more={['project']}
     >
       <Table
-        caption="Usage by issue, the most first"
+        caption="Usage by issue, the largest first"
         rows={issues}
         keyOf={({ project, issue_id }) => `${project}/${issue_id}`}
         columns={[name, barColumn(issues), ...amounts]}

@@ -39,7 +39,7 @@ export function SystemRequests({ project }: { readonly project: string }): VNode
       <section class="band">
         <header class="band-head">
           <h2>What sent requests</h2>
-          <nav class="range" aria-label={`What sent requests in ${harmlessLine(project)}: time range`}>
+          <nav class="range" aria-label={`Time range of the requests of ${harmlessLine(project)}`}>
             {choices.map(([each, label]) => (
               <a
                 key={each}

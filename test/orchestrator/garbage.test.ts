@@ -53,7 +53,7 @@ describe('a tracker with invalid answers', () => {
 });
 
 describe('a runner with invalid reports', () => {
-  it('after its end changes nothing', async () => {
+  it('cannot change a run that has ended', async () => {
     const stage = await begun();
     const report = stage.runs[0]?.request.report ?? expect.fail('no run');
     stage.runs[0]?.fail();

@@ -12,7 +12,7 @@ export const agentKeys = {
   backend: setting('text', null, 'next run', 'guarded', { description: 'Which agent does the work.' }),
   stand_in: setting('non_blank_text', null, 'next run', 'guarded', {
     description:
-      'The agent of `agents` that works instead of this one while this one has no account with quota and a login, and on issues where this one failed twice in a row.',
+      'Another agent of `agents`. It works while this one has no account with quota and a login, and on issues where this one failed twice in a row.',
   }),
   by_state: setting('names_by_state', {}, 'next tick', 'guarded', {
     description:
