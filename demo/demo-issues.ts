@@ -1,6 +1,6 @@
 import type { Board } from '../src/tracker/board/board.ts';
 
-/** One issue of the demo. The stand-in agent acts out the script; a real agent would read the description alone. */
+/** One issue of the demo. The scripted agent acts out the script; a real agent would read the description alone. */
 export interface DemoIssue {
   readonly identifier: string;
   readonly title: string;

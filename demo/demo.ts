@@ -32,7 +32,7 @@ interface DemoFlags {
   readonly dir?: string;
 }
 
-/** `baton demo`: the real daemon with its own board on a scratch repository, with the stand-in agent. */
+/** `baton demo`: the real daemon with its own board on a scratch repository, with the scripted agent. */
 export async function demo(flags: DemoFlags, given: Surroundings): Promise<number> {
   const surroundings = flags.once ? atSpeed(given) : given;
   surroundings.closeInherited();
@@ -170,7 +170,7 @@ function stopWhenIdle({ orchestrator, board, person, asking, logger }: IdleWatch
 function introduction(folder: DemoFolder, isOnce: boolean, url: string, batonPath: string): string {
   const top = `${shellArgument(batonPath)} top ${placeFlags(folder)}`;
   return [
-    'Baton demo: ten issues on the board, three agents at a time. The agent is "rehearsal", a scripted stand-in:',
+    'Baton demo: ten issues on the board, three agents at a time. The agent is "rehearsal", a script and not an AI:',
     'it really edits files, runs tests and commits, but it asks no AI model and sends nothing over the network.',
     ...(isOnce
       ? [

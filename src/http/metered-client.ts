@@ -113,7 +113,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     if (kept === null) return { ...answerOf(answer, null), isUnchanged: asksItself(request) };
     if (isAbout(kept, answer.headers)) return answerOf(answer, kept);
     keptAnswers.forget(request);
-    throw requestFailed(provider.name, request, 'unreadable', new Error('a 304 about something else than was asked'));
+    throw requestFailed(provider.name, request, 'unreadable', new Error('a 304 for another request'));
   }
 
   return {
@@ -132,7 +132,7 @@ function answerOf({ status, headers, body }: TransportAnswer, kept: CachedAnswer
 function refuseInsecure(provider: string, { url, route }: HttpRequest, allowInsecure: boolean): void {
   if (isSecureEnough(url, allowInsecure)) return;
   const host = URL.parse(url)?.host ?? null;
-  throw new BatonError('insecure_endpoint', `${provider}: ${route} is not asked for over an address without https`, {
+  throw new BatonError('insecure_endpoint', `${provider}: Baton does not send ${route} to an address without https`, {
     details: { provider, route, host },
   });
 }

@@ -67,7 +67,7 @@ async function commitIn(
   const { repositories: found } = await findRepositories(workspace);
   const own = { folder: workspace, workspace, checkout, state: path.dirname(places.scratch) };
   const repository = (await readRepositories({ found, places: own, scratch })).find((each) => each.checkout !== null);
-  if (repository === undefined || repository.isLent) throw left('its git directory is another');
+  if (repository === undefined || repository.isLent) throw left('it has another git directory');
   const { directory } = repository;
   const { head, headReference, objectFormat } = directory;
   const reference = `refs/heads/${branch}`;
@@ -78,7 +78,7 @@ async function commitIn(
   const tried = { repository, workTree: workspace, scratch, store, forced: [], signal: undefined };
   const { tree, conflicts, insideNested } = await recordTree(git, tried);
   if (conflicts.length > 0) throw left('files are in conflict');
-  if (insideNested.length > 0) throw left('a repository lies where files of the branch are');
+  if (insideNested.length > 0) throw left('another repository is in the place of files of the branch');
   const shadow = path.join(scratch, 'shadow');
   const call = { gitDir: shadow, ...store };
   const before = await git.run({ ...call, args: ['rev-parse', `${head}^{tree}`] });
@@ -102,7 +102,7 @@ const unfinished = ['MERGE_HEAD', 'CHERRY_PICK_HEAD', 'REVERT_HEAD', 'rebase-mer
 /** Refuses a git directory in which a write could land elsewhere. Returns its object directory. */
 async function plainPlaces({ folder, common }: GitDirectory, reference: string): Promise<string> {
   if (folder !== common || (await lstatOrNull(path.join(common, 'reftable'))) !== null)
-    throw left('its git directory has another form than Baton made');
+    throw left('its git directory is not as Baton made it');
   for (const name of unfinished)
     if ((await lstatOrNull(path.join(folder, name))) !== null) throw left(`${name} is there`);
   const objects = path.join(common, 'objects');

@@ -12,7 +12,7 @@ export interface DecisionParts {
   readonly tellAgent: (text: string) => void;
 }
 
-const seenWhole = 'A person has to see the whole of what they allow: ask for something shorter, or go on without it.';
+const seenWhole = 'A person must see the whole request. Send a shorter one, or continue without it.';
 
 /** The answer to a request for permission: by the policy of the session, or by a person who sees all of it. */
 export async function decideApproval<Answer>(

@@ -19,8 +19,8 @@ const choices: Readonly<Record<string, (identifier: string) => readonly string[]
 
 const names = Object.keys(choices).map((name) => `\`${name}\``);
 
-/** The question of the stand-in when it has no script, or when the script is at its end. */
-export const scriptQuestion = `The stand-in has no script, or its script is at its end. What should it do next? Answer with ${names.slice(0, -1).join(', ')} or ${names.at(-1)}.`;
+/** The question of the scripted agent when it has no script, or when the script has ended. */
+export const scriptQuestion = `The scripted agent has no script, or its script has ended. What should it do next? Answer with ${names.slice(0, -1).join(', ')} or ${names.at(-1)}.`;
 
 /** The script that a person chose; null when there is no answer, or the answer is not one of the choices. */
 export function chosenScript(prompt: string, identifier: string): string | null {

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { z } from 'zod';
 
 /**
- * What the stand-in remembers of a conversation: its script and its position. Like a real agent it keeps this in the
+ * What the scripted agent remembers of a conversation: its script and its position. Like a real agent it keeps this in the
  * folder of its account, which the variable below names. Without such a folder the memory ends with the process, and no
  * thread can be continued.
  *

@@ -1,6 +1,6 @@
 import { type Clock, within } from '../../clock/clock.ts';
 
-/** How often the stand-in reports that it listens: silence would count as a stall. */
+/** How often the scripted agent reports that it listens: silence would count as a stall. */
 const reportEveryMs = 10_000;
 
 /** A person ends the listening with these words. */
@@ -13,7 +13,7 @@ export interface Inbox {
   listen(ms: number): Promise<string[]>;
 }
 
-/** Collects texts that people send to the stand-in while it works. Each text is returned once. */
+/** Collects texts that people send to the scripted agent while it works. Each text is returned once. */
 export function createInbox(clock: Clock, say: (text: string) => void): Inbox {
   let texts: string[] = [];
   let next = Promise.withResolvers<void>();

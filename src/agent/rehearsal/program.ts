@@ -12,7 +12,7 @@ import { findScript, type Step, stepsOf } from './script.ts';
 import { rehearsalSpeed, speedIn } from './speed.ts';
 import { wordsInPrompt } from './words-in-prompt.ts';
 
-// The stand-in agent as a program: reads turns on standard input, acts out the script it finds in the prompt, and
+// The scripted agent as a program: reads turns on standard input, acts out the script it finds in the prompt, and
 // reports what it does on standard output. It ends when its input ends.
 
 type Answer = Extract<FromBaton, { id: number }>;
@@ -34,7 +34,7 @@ const context: StepContext = {
     return answer.type === 'tool_answer' ? answer : { success: false, output: 'Baton sent no answer to the tool call' };
   },
   sleep: (ms) => sleep(systemClock, ms / speed),
-  // A faster stand-in does not listen to people.
+  // With a higher speed it does not listen to people.
   listen: (ms) => inbox.listen(speed === 1 ? ms : 0),
 };
 

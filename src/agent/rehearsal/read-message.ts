@@ -29,14 +29,18 @@ export function turnResult(end: TurnEnd, now: number): TurnResult {
       return failed(new BatonError('agent_turn_failed', end.message));
     case 'out_of_quota': {
       const details = { resets_at: now + end.back_after_ms };
-      return failed(new BatonError('agent_quota_exhausted', 'The quota of the stand-in is used up.', { details }));
+      return failed(
+        new BatonError('agent_quota_exhausted', 'The quota of the scripted agent is used up.', { details }),
+      );
     }
     case 'out_of_context': {
       const details = { kind: end.kind };
-      return failed(new BatonError('agent_context_exhausted', 'The context of the stand-in is full.', { details }));
+      return failed(
+        new BatonError('agent_context_exhausted', 'The context of the scripted agent is full.', { details }),
+      );
     }
     case 'logged_out':
-      return failed(new BatonError('agent_auth_failed', `The stand-in is not logged in. ${end.message}`.trim()));
+      return failed(new BatonError('agent_auth_failed', `The scripted agent is not logged in. ${end.message}`.trim()));
   }
 }
 

@@ -17,7 +17,7 @@ export interface RehearsalAgentOptions {
 }
 
 /**
- * The stand-in for a coding agent: a separate program that acts out a script from the issue. It needs no key and no
+ * The scripted agent: a separate program that acts out a script from the issue. It needs no key and no
  * network, and runs like the real ones: one process a session, several turns, tools, questions, events, usage. A thread
  * can be continued where the account has a folder for it.
  */

@@ -4,7 +4,7 @@ import { rehearsalHome } from './memory.ts';
 import { createRehearsalAgent } from './rehearsal-agent.ts';
 import { rehearsalSpeed } from './speed.ts';
 
-/** A scripted stand-in for an agent, to try Baton out without one. */
+/** A scripted agent, to try Baton without an AI. */
 export const rehearsalBackend: AgentBackend = {
   name: 'rehearsal',
   environment: [rehearsalSpeed],
@@ -14,7 +14,7 @@ export const rehearsalBackend: AgentBackend = {
     createRehearsalAgent({ nodePath, program, readTimeoutMs, turnTimeoutMs }, parts),
   doctor: async () => [passed('agent_program', 'rehearsal: included in Baton')],
   init: {
-    about: 'scripted stand-in',
+    about: 'scripted, without an AI',
     questions: [],
     settings: () => ({}),
     writesTemporaryFiles: false,

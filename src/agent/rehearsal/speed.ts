@@ -1,5 +1,5 @@
 /**
- * The variable that says how many times faster than its script the stand-in waits. Above 1 it does not listen to
+ * The variable that says how many times faster than its script the scripted agent waits. Above 1 it does not listen to
  * people. For tests, and for `baton demo --once`.
  */
 export const rehearsalSpeed = 'BATON_REHEARSAL_SPEED';

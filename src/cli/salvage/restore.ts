@@ -25,7 +25,9 @@ export async function restoreSalvage(
 }
 
 function unstagedText(tree: string | null): string {
-  return tree === null ? '' : `What was staged could not be staged again; it is the tree ${tree} there.\n`;
+  return tree === null
+    ? ''
+    : `Baton could not stage the staged changes again; they are in the tree ${tree} of that repository.\n`;
 }
 
 /** Named after the workspace; a nested repository also has its number, so that both can be restored side by side. */

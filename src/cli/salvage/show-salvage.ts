@@ -35,7 +35,7 @@ export async function showSalvage(wanted: string, flags: ReachFlags, surrounding
 function stagedText({ stagedOtherwise }: SavedWork): string {
   if (stagedOtherwise === null || stagedOtherwise === 0) return '';
   const files = stagedOtherwise === 1 ? '1 file was' : `${stagedOtherwise} files were`;
-  return `\n${files} staged with another content than the one saved here; a restore stages that again.\n`;
+  return `\n${files} staged with other content than the content saved here; a restore stages it again.\n`;
 }
 
 /** `baton salvage diff`: its changes against the commit it was made on; for an archive, its content. */

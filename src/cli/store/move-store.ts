@@ -45,7 +45,7 @@ export async function restore(
     const isInUse = thrown instanceof BatonError && thrown.code === 'store_in_use';
     if (!isInUse) throw thrown;
     if (!replace) {
-      const nextStep = 'Add --replace: the content is exchanged under the running daemon, and the old one is kept.';
+      const nextStep = 'Add --replace: Baton replaces the content while the daemon runs, and keeps the old store.';
       throw new BatonError(thrown, thrown.message, { cause: thrown, details: thrown.details, nextStep });
     }
     kept = await restoreLive({ file: source, url, clock: systemClock });

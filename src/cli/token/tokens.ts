@@ -27,9 +27,13 @@ const longestName = 100;
 /** `baton token create`: creates a token and shows it, this once. */
 export async function createToken({ scope, name, json }: NewTokenFlags, surroundings: Surroundings): Promise<number> {
   if ((await authorOf(name, surroundings)).kind === 'run')
-    throw new BatonError('usage_error', 'An agent cannot create a token: its holder counts as a person.', {
-      details: { problem: 'agent_cannot_create_token' },
-    });
+    throw new BatonError(
+      'usage_error',
+      'An agent cannot create a token, because the holder of a token counts as a person.',
+      {
+        details: { problem: 'agent_cannot_create_token' },
+      },
+    );
   const shown = harmlessLine(name ?? surroundings.userName).slice(0, longestName);
   if (shown === '') throw new BatonError('usage_error', 'The name must not be blank.');
   const kept = { id: systemChance.id().slice(0, 8), name: shown, scope, createdAt: systemClock.now() };

@@ -124,7 +124,7 @@ function answered(before: TopState, nows: readonly Now[], clock: Clock): TopStat
     ...state,
     screen: 'list',
     details: null,
-    message: { text: 'What you looked at is not listed any more.', tone: 'warn' },
+    message: { text: 'This row is no longer listed.', tone: 'warn' },
   };
 }
 

@@ -74,7 +74,7 @@ export function chooseAgent(
     tried.add(standIn);
     agent = next;
   }
-  // Where no stand-in is ready either, the issue waits for the agent that was meant.
+  // If no stand-in is ready either, the issue waits for its first agent.
   return isReady(agent.settings) ? agent : first;
 }
 

@@ -99,7 +99,7 @@ function withAccounts(settings: Settings, name: string, named: unknown, report: 
     );
   const allowed = own.map((each) => each.name);
   for (const missing of names.filter((each) => !allowed.includes(each))) {
-    const message = `${key} has ${JSON.stringify(missing)}, which is no account of the backend ${backend}; there are: ${allowed.join(', ')}`;
+    const message = `${key} has ${JSON.stringify(missing)}, which is not an account of the backend ${backend}; there are: ${allowed.join(', ')}`;
     report(errorAt(key, message, { problem: 'no_account', allowed }));
   }
   const kept = own.filter((account) => names.includes(account.name));

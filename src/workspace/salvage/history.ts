@@ -229,7 +229,7 @@ async function refuseUnreadable(
   for (const folder of objects) {
     for (const id of missing) {
       const file = path.join(folder, id.slice(0, 2), id.slice(2));
-      if ((await lstatOrNull(file)) !== null) broken ||= `${file} is there and is no object`;
+      if ((await lstatOrNull(file)) !== null) broken ||= `${file} is not an object`;
     }
     const packs =
       (await lstatOrNull(path.join(folder, 'pack'))) === null ? [] : await readdir(path.join(folder, 'pack'));

@@ -12,7 +12,7 @@ const answered = (answer: string): string =>
 /** The choices that the question names. */
 const named = [...scriptQuestion.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name);
 
-describe('the question of the stand-in without a script', () => {
+describe('the question of the scripted agent without a script', () => {
   it('names only choices that have a script', () => {
     expect(named).toHaveLength(3);
     expect(named).toContain('fail');

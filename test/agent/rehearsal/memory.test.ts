@@ -13,7 +13,7 @@ function home(): string {
   return path.join(folder, 'not-yet-there');
 }
 
-describe('the memory of the stand-in', () => {
+describe('the memory of the scripted agent', () => {
   it('survives the process if the account has a folder', () => {
     const folder = home();
     openMemory(folder, null, first).keep(place);

@@ -14,7 +14,7 @@ function listening(ms: number, before: readonly string[] = []) {
   return { clock, said, inbox, end, words: () => words };
 }
 
-describe('the message inbox of the stand-in', () => {
+describe('the message inbox of the scripted agent', () => {
   it('returns earlier and new messages when the time is over, and reports meanwhile that it works', async () => {
     const { clock, said, inbox, end, words } = listening(25_000, ['early']);
     await clock.advance(12_000);

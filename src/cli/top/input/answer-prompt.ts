@@ -55,7 +55,7 @@ function filter(state: TopState, prompt: Extract<Prompt, { kind: 'filter' }>, ke
 
 function giveText(closed: TopState, { wish: wishOf, input }: Extract<Prompt, { kind: 'text' }>): Pressed {
   const wish = wishOf(inputText(input).trim());
-  return wish === null ? warn(closed, 'There is nothing to say to the agent.') : submit(closed, wish);
+  return wish === null ? warn(closed, 'Write a message first.') : submit(closed, wish);
 }
 
 const decisions: Readonly<Record<string, Given['decision']>> = { y: 'accept', a: 'accept_for_session', n: 'decline' };
@@ -85,7 +85,7 @@ function fillField(closed: TopState, { answering, input }: Extract<Prompt, { kin
 function askField(state: TopState, answering: Answering): TopState {
   const secret = answering.question.fields.find(({ is_secret }) => is_secret);
   if (secret === undefined) return { ...state, prompt: { kind: 'field', answering, input: emptyInput } };
-  const text = 'It asks for a secret, and an answer is written down: take the work over (o), or decline.';
+  const text = 'It asks for a secret, but answers are recorded: take the issue over (o), or decline.';
   return { ...state, prompt: declining(answering), message: { text, tone: 'warn' } };
 }
 

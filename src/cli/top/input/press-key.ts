@@ -62,7 +62,7 @@ export const bindings: readonly Binding[] = [
   ...issueKeys().map(onIssue),
   {
     keys: ['p'],
-    help: ['p', 'pause: start nothing new; resume'],
+    help: ['p', 'pause (start nothing new), or resume'],
     foot: (state) => {
       const now = projectOf(state);
       return now === null ? null : pauseOrResume(now);
@@ -71,16 +71,16 @@ export const bindings: readonly Binding[] = [
   },
   {
     keys: ['d'],
-    help: ['d', 'drain: start nothing new, and end with the last run'],
+    help: ['d', 'drain: stop Baton after running agents finish'],
     press: (state) =>
       onProject(state, (now) => {
-        const label = `Drain ${now.project}: start nothing new, and end with the last run?`;
+        const label = `Drain ${now.project}: stop Baton after running agents finish?`;
         return ask(state, { kind: 'confirm', label, wish: projectWish(now, 'drain') });
       }),
   },
   {
     keys: ['/'],
-    help: ['/', 'show only what says a word; Esc shows all again'],
+    help: ['/', 'show only rows with a word; Esc shows all again'],
     foot: (state) => (state.filter === '' ? 'filter' : null),
     press: (state) => ask({ ...state, screen: 'list' }, { kind: 'filter', input: { before: state.filter, after: '' } }),
   },
@@ -119,7 +119,7 @@ function issueKeys(): readonly IssueKey[] {
     { key: 'a', help: ['a', 'answer the question of an issue'], word: 'answer', when: asks },
     {
       key: 't',
-      help: ['t', 'say something to the agent in the middle of its run'],
+      help: ['t', 'send a message to the running agent'],
       word: 'steer',
       when: isRunning,
       text: (name) => `Say to the agent of ${name}`,
@@ -149,10 +149,10 @@ function issueKeys(): readonly IssueKey[] {
     },
     {
       key: 'o',
-      help: ['o', 'take an issue over and go on by hand'],
+      help: ['o', 'take an issue over and continue by hand'],
       word: 'take over',
       when: (row) => isRunning(row) || asks(row),
-      confirm: (name) => `End the agent of ${name} and go on by hand?`,
+      confirm: (name) => `Stop the agent of ${name} and continue by hand?`,
       request: (issue) => ({ kind: 'issue_takeover', issue }),
     },
     {
@@ -160,7 +160,7 @@ function issueKeys(): readonly IssueKey[] {
       help: ['h', 'hand it back to an agent'],
       word: 'hand back',
       when: (row) => row.list === 'needs_you' && canRetry(row),
-      text: (name) => `Hand ${name} back, with a note or none`,
+      text: (name) => `Hand ${name} back; a note is optional`,
       request: (issue, text) => ({ kind: 'issue_handback', issue, ...noteOf(text) }),
     },
   ];
@@ -177,7 +177,7 @@ function onIssue({ key, help, word, when, confirm, text, request }: IssueKey): B
     press: (state) => {
       if (state.screen === 'help') return stay(state);
       const row = rowOf(state);
-      if (row === null) return warn(state, 'There is nothing selected.');
+      if (row === null) return warn(state, 'Select a row first.');
       const { issueId: issue, identifier, project } = row;
       if (issue === null) return warn(state, 'This is not about an issue.');
       if (request === undefined) return openDetails(state, true);
@@ -214,7 +214,7 @@ function canRetry(row: TopRow): boolean {
 /** With several projects, the project of the selected row. */
 function onProject(state: TopState, act: (now: Now) => Pressed): Pressed {
   const now = projectOf(state);
-  return now === null ? warn(state, 'Select a row of the project that is meant.') : act(now);
+  return now === null ? warn(state, 'Select a row of the project that you mean.') : act(now);
 }
 
 function projectWish({ project }: Now, kind: 'pause' | 'resume' | 'drain'): Wish {

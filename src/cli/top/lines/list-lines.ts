@@ -15,7 +15,7 @@ export interface ListLine {
 /** The title of each list, its text when it is empty, and the titles of its columns. */
 const lists = {
   needs_you: { title: 'Needs you', empty: 'nothing waits for you', what: 'WHAT', time: 'SINCE / LEFT', text: 'WHY' },
-  running: { title: 'Running', empty: 'no agent is at work', what: 'STAGE', time: 'AGE / TURN', text: 'LAST MESSAGE' },
+  running: { title: 'Running', empty: 'no agent is running', what: 'STAGE', time: 'AGE / TURN', text: 'LAST MESSAGE' },
   waiting: { title: 'Waiting', empty: 'nothing waits', what: 'WHAT', time: 'NEXT TRY', text: 'WHY' },
   finished: { title: 'Finished today', empty: 'nothing yet', what: 'STATE', time: 'AGO', text: 'TITLE' },
 } as const satisfies Readonly<Record<ShownList, unknown>>;

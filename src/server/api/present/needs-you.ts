@@ -148,7 +148,7 @@ function workflowChanges({ workflowWaiting: waiting }: ReadModel): NeedsYou[] {
       key: `workflow:${revision}`,
       kind: 'workflow',
       code: 'workflow_changes_wait',
-      reason: `The workflow file was changed, and an agent could have done it. Until you let the changes count (baton reload), the values from before stay in force. ${changes}`,
+      reason: `The workflow file was changed, and an agent could have done it. Until you confirm the changes (baton reload), the earlier values stay in force. ${changes}`,
       since: timeText(since),
       actions: ['reload'],
       revision,
