@@ -6,7 +6,7 @@ import type { Settings } from './settings.ts';
 export interface Workflow {
   /** Absolute path of the file it was read from. */
   readonly path: string;
-  /** Changes when, and only when, the content of the file changes, or a person lets changes of it count. */
+  /** Changes when, and only when, the content of the file changes, or a person confirms changes of it. */
   readonly revision: string;
   readonly settings: Settings;
   readonly renderPrompt: (input: PromptInput) => string;

@@ -36,7 +36,9 @@ describe.concurrent('an agent that asks a running daemon', liveTest, () => {
     await addIssue(place, 'Paint the wall.');
     const daemon = await daemonHere(place);
     await untilStatus(place, { held: [{ code: 'agent_input_required' }] });
-    expect((await answer(place, 'ask', 'list')).questions).toMatchObject([{ state: 'run_ended', text: 'Which colour?' }]);
+    expect((await answer(place, 'ask', 'list')).questions).toMatchObject([
+      { state: 'run_ended', text: 'Which colour?' },
+    ]);
     await answer(place, 'ask', 'answer', 'BAT-1', 'teal');
     await soon(async () => expect(await runsOf(place)).toMatchObject([{}, { retry_kind: 'answered', turns: 1 }]));
     await soon(() => expect(place.read('workspaces/BAT-1/painted')).toBe(''));

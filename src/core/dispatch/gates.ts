@@ -54,7 +54,7 @@ export interface GateFacts {
   readonly settings: Pick<Settings, 'tracker' | 'agent'>;
   /** The tracker states of the issues that run already. */
   readonly runningStates: readonly string[];
-  /** Where the tracker leaves that to Baton. */
+  /** The move that Baton makes when a run starts; undefined if it makes none. */
   readonly startMove: StartMove | undefined;
   readonly outside: OutsideGates;
 }

@@ -7,9 +7,9 @@ const minuteMs = 60_000;
 
 /** The messages that a target got lately, on the monotonic clock; repeated tries do not count. */
 export interface SentLately {
-  /** Messages of their own. */
+  /** When messages about a single cause were sent. */
   readonly singlesAt: readonly number[];
-  /** The last message about all that waited, be it one. */
+  /** When the last message about all waiting causes was sent. */
   readonly severalAt: number | null;
 }
 

@@ -49,12 +49,12 @@ export interface NeedsYouFact {
   readonly key: string;
   readonly code: string;
   readonly reason: string;
-  /** Wall time. Of a question and a hold it is their beginning; of others it may be anything. */
+  /** Wall time. For a question and a hold this is when they began; for other causes it may be any time. */
   readonly since: number | null;
   readonly issue: NotifyIssue | null;
   readonly runId: string | null;
   readonly questionId: string | null;
-  /** The question that this one asks once more, after the run that asked first was ended under it; null: it is new. */
+  /** The earlier question that this one repeats, because the run that asked it was ended; null: it is new. */
   readonly repeats: string | null;
   /** The kinds of the commands that make sense, the best one first. */
   readonly actions: readonly string[];

@@ -111,7 +111,7 @@ export function checksVerdict(checks: readonly Check[], wanted: readonly string[
   return checks.every(({ result }) => result === 'passed') ? 'green' : 'incomplete';
 }
 
-/** Of the head of a pull request: only one that is in review waits for checks that are not planned yet. */
+/** The result of the checks of the head. Checks that are not planned yet count only while the head is in review. */
 export function headVerdict(pull: PullRequest, checks: readonly Check[], wanted: readonly string[]): ChecksVerdict {
   return checksVerdict(checks, standsInReview(pull) ? wanted : []);
 }

@@ -4,7 +4,7 @@ export const continuationDelayMs = 1_000;
 /** The wait after the first failure; each further one in a row doubles it (seed 2, Backoff Formula). */
 const failureBaseMs = 10_000;
 
-/** Without a time at which the quota comes back, the first wait; and that for a login, for which a person is needed. */
+/** The first wait for a quota without a known reset time, and for a login, which needs a person; and the longest wait. */
 const quotaBaseMs = 60_000;
 const loginBaseMs = 5 * 60_000;
 const accountLongestMs = 3_600_000;
@@ -19,7 +19,7 @@ export const furthestResetMs = 8 * 24 * 3_600_000;
 /** The longest jitter, as a part of the delay. It only ever makes the wait longer. */
 const jitterPart = 0.1;
 
-/** An account that is paid for is not left alone for half an hour because its window is one of five. */
+/** The longest jitter for accounts: a tenth of a window of five hours would leave paid quota unused for half an hour. */
 export const accountJitterMs = 60_000;
 
 /**

@@ -68,7 +68,7 @@ export type ExitDecision =
   | { readonly action: 'hold'; readonly code: AnyErrorCode; readonly reason: string }
   | { readonly action: 'release' };
 
-/** No retry helps with these, but when the issue has moved on no person has to be asked. */
+/** A retry does not help with these errors. A person is needed only if the issue is still active. */
 const needsPersonIfActive: ReadonlySet<AnyErrorCode> = new Set([
   'agent_auth_failed',
   'agent_thread_in_use',

@@ -1,6 +1,6 @@
 import { choice, setting } from './setting.ts';
 
-/** Agents by name. The section `agent` is the default one, and says what a named agent leaves out. */
+/** Agents by name. The section `agent` is the default agent; its values apply where a named agent sets none. */
 export const agentsKey = setting('agent_table', {}, 'next run', 'guarded', {
   description:
     'Further agents by name, for issues with the label `agent:<name>`, for states (`agent.by_state`) and for `baton issue retry --agent`; see [agents](agents/choosing.md).',

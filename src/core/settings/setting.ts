@@ -47,7 +47,7 @@ export function choice<const T extends string>(...choices: readonly T[]): Choice
   return { choices };
 }
 
-/** When an edit of a key counts. `never`: the key has no effect in this version. */
+/** When an edit of a key takes effect. `never`: the key has no effect in this version. */
 export type TakesEffect =
   | 'at once'
   | 'next tick'
@@ -65,14 +65,14 @@ export type TakesEffect =
   | 'never';
 
 /**
- * Whether an edit of a key counts by itself. A `guarded` key decides where secrets go, what runs or whom Baton trusts:
- * where an agent could have made the edit, it waits for a person (`baton reload`). `guarded_upwards`: only a higher
- * value does, where 0 is no limit and so the highest.
+ * Whether an edit of a key takes effect by itself. A `guarded` key decides where secrets go, what runs or whom Baton
+ * trusts: if an agent could have made the edit, it waits for a person (`baton reload`). `guarded_upwards`: only a higher
+ * value waits; 0 means no limit, so it is the highest.
  */
 export type EditGuard = 'open' | 'guarded' | 'guarded_upwards';
 
 /**
- * One key of the front matter: the only place that says its type, default, meaning and when an edit counts. Reading,
+ * One key of the front matter: the only place that says its type, default, meaning and when an edit takes effect. Reading,
  * `baton validate`, `baton schema` and the tables of docs/configuration.md come from it. `V` is the value that is read.
  */
 export interface Setting<V = unknown> {

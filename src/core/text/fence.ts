@@ -76,7 +76,7 @@ export function fenceParts(text: string, mark: string | null): readonly PromptPa
     const word = isInside ? close : open;
     const found = text.indexOf(word, at);
     if (found === -1) break;
-    // The marks are the instructions' own.
+    // The marks belong to the trusted part.
     const end = isInside ? found : found + word.length;
     add(text.slice(at, end), isInside);
     [at, isInside] = [end, !isInside];
@@ -104,7 +104,7 @@ export function fenceState(text: string, mark: string): FenceState {
   return isWhole ? 'whole' : 'broken';
 }
 
-/** A mark that could be guessed, or that a pattern reads as more than itself, would be no fence. */
+/** Long enough that no one can guess it, and without characters that have a meaning in a pattern. */
 const usableMark = /^[A-Za-z0-9][A-Za-z0-9-]{14,}[A-Za-z0-9]$/;
 
 function fenceWords(mark: string): { readonly open: string; readonly close: string } {
@@ -112,7 +112,7 @@ function fenceWords(mark: string): { readonly open: string; readonly close: stri
   return { open: `BEGIN-${mark}`, close: `END-${mark}` };
 }
 
-/** Compared without regard to case, as some filters of a template change it. What stays there instead cannot be joined. */
+/** In any case, because a filter of a template may change it. `…` stays, so that the parts around it cannot form a mark. */
 function withoutMark(text: string, mark: string): string {
   fenceWords(mark);
   return text.replaceAll(new RegExp(mark, 'giu'), '…');

@@ -8,9 +8,9 @@ import { Secret } from './secret.ts';
  * find a secret in smaller pieces or in another form (encoded, reversed).
  */
 export interface Redactor {
-  /** This one too, from now on. */
+  /** Adds a secret to remove from now on. */
   also(secret: string): void;
-  /** Data as JSON has it, with errors in it. */
+  /** Takes JSON data, which may contain errors. */
   redact<T>(value: T): T;
 }
 
