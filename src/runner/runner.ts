@@ -38,7 +38,7 @@ export interface RunRequest {
   readonly messages: readonly Message[];
   /** The agent also gets the comments on the issue since then; null: it needs none. */
   readonly commentsSince: number | null;
-  /** The commits that stood in review before: a run that ends at one of them has brought nothing new. */
+  /** The commits that were in review before: a run that ends at one of them has made nothing new. */
   readonly reviewed: readonly string[];
   /** The previous run of the issue, if there was one: for an agent that does not remember it. */
   readonly earlier: EarlierWork | null;

@@ -35,7 +35,7 @@ export interface BegunRun {
   readonly account: string | null;
   /** As requested, or `revision` for an issue whose change is in review. */
   readonly retryKind: RetryKind | null;
-  /** The commits of its open pull request that stood in review, the first first. */
+  /** The commits of its open pull request that were in review, the first one first. */
   readonly reviewed: readonly string[];
   /** The words that wait for an agent of this issue, the oldest first. */
   readonly messages: readonly Message[];

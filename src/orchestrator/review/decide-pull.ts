@@ -35,7 +35,7 @@ export function isPullCommandKind(kind: CommandKind): kind is PullCommandKind {
 /**
  * A person decides about a change under review. What must hold:
  *
- * - The decision is about the head that the person saw; where another stands by now, nothing is done.
+ * - The decision is about the head that the person saw. If another head is in review by then, nothing is done.
  * - A command that was carried out and not answered comes again after a crash, and then does nothing twice.
  * - Words for the agent are in the store before the change goes back.
  */
