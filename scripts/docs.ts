@@ -9,6 +9,7 @@ import { nextCodes, skipReasons } from '../src/core/dispatch/waiting-codes.ts';
 import { type ErrorEntry, errorCatalogue } from '../src/core/error-catalogue.ts';
 import { logEvents } from '../src/core/log-events.ts';
 import { homePaths, homeSecrets, systemPaths } from '../src/process/isolation/usual-paths.ts';
+import { pullHosts } from '../src/pulls/hosts.ts';
 import { trackerAdapters } from '../src/tracker/adapters.ts';
 import { configurationTables } from './configuration.ts';
 import { conformancePage, conformanceText, readConformance } from './conformance.ts';
@@ -54,7 +55,7 @@ export const codePages: readonly CodePage[] = [
 
 /** The catalogue, and the errors that each adapter declares in its folder. */
 export function allErrors(): Readonly<Record<string, ErrorEntry>> {
-  const declared = [...trackerAdapters, ...agentBackends].map(({ errors }) => errors);
+  const declared = [...trackerAdapters, ...agentBackends, ...pullHosts].map(({ errors }) => errors);
   return Object.assign({}, errorCatalogue, ...declared);
 }
 

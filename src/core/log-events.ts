@@ -164,8 +164,13 @@ export const logEvents = {
   rest_committed: 'Committed the files that an agent left uncommitted.',
   rest_not_committed: 'Did not commit the files that an agent left uncommitted; they stay in the workspace.',
   branch_published: 'Published the branch of an issue to the repository.',
-  change_sent_back: 'The checks of a change are red; it goes back to the agent.',
+  change_sent_back:
+    'A change goes back to the agent: a check is red, a reviewer asks for changes, or it conflicts with its base (`kind`).',
+  pull_requests_not_read: 'Failed to read the pull requests at their host; it is tried again later.',
   sent_back_issue_not_moved: 'Failed to move the issue of a change that was sent back; it is tried again.',
+  pull_not_labelled:
+    'The host of pull requests refused labels or reviewers for a pull request; it stands without them.',
+  pull_not_examined: 'Failed to examine the commits of a pull request; the word of its host counts until the next try.',
   change_merged: 'A change is in its base; its issue is done.',
   merged_issue_not_moved:
     'A change is in its base, and the tracker refused to move its issue to done. Move it in the tracker.',

@@ -127,7 +127,8 @@ export type ContextRecoverySettings = AgentSettings['contextRecovery'];
 
 export type LimitSettings = Section<typeof limitKeys>;
 
-export type ReviewSettings = Section<typeof reviewKeys>;
+/** The token is null where the program of the host knows it. */
+export type ReviewSettings = Resolved<typeof reviewKeys, { token: Secret | null }>;
 
 export type NotifySettings = Resolved<
   typeof notifyKeys,

@@ -143,7 +143,7 @@ export async function createDaemon(options: DaemonOptions, surroundings: Surroun
   const workspaceParts = { ...process, workflowPath, stateDir, logger, isolationFor };
   const { resources, workspacesFor, pruneSalvage } = composeWorkspaces(workspaceParts);
   if (isDaemon) await warnOfRepository(settings, resources, logger);
-  const pullsFor = pullsMaker(resources);
+  const pullsFor = pullsMaker({ ...resources, clock, logger, process, remote });
   const runChecks = checksMaker({ ...process, project, store, resources, isolationFor, logger });
   const toolHost = isDaemon ? await openTools(opened, markerId, logger, surroundings) : null;
   const runEvents = createRunEvents();

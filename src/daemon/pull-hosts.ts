@@ -2,9 +2,11 @@ import type { Logger } from '../core/logger.ts';
 import type { PullRequest } from '../core/pull/pull-request.ts';
 import type { Settings } from '../core/settings.ts';
 import { createRedactor, secretsIn } from '../core/text/redact.ts';
+import { credentialDigest } from '../http/limiter-registry.ts';
 import { secretsAmong } from '../process/child-environment.ts';
 import { planChecks, runWaitingChecks, SkippedChecks } from '../pulls/checks/run-checks.ts';
 import { pullHosts } from '../pulls/hosts.ts';
+import type { PullHostParts } from '../pulls/pull-host.ts';
 import type { PullRequests } from '../pulls/pull-requests.ts';
 import type { Store } from '../store/store.ts';
 import type { ScriptParts } from '../workspace/hooks.ts';
@@ -12,22 +14,29 @@ import type { WorkspaceResources } from '../workspace/workspace-resources.ts';
 import type { Isolate } from './compose-isolation.ts';
 
 /**
- * The host of the pull requests by the settings; null for a project without a repository. One per repository, because a
- * host keeps what it computed. Throws `unsupported_setting` for a repository that the host cannot use.
+ * The host of the pull requests by the settings; null for a project without a repository. One for each repository and
+ * each way to use it, because a host keeps what it computed. Throws `unsupported_setting` for a repository that the host
+ * cannot use.
  */
 export function pullsMaker({
   git,
   places,
-}: Pick<WorkspaceResources, 'git' | 'places'>): (settings: Settings) => PullRequests | null {
+  ...parts
+}: Pick<WorkspaceResources, 'git' | 'places'> & Omit<PullHostParts, 'repo' | 'review' | 'redactor'>): (
+  settings: Settings,
+) => PullRequests | null {
   const made = new Map<string, PullRequests>();
-  return ({ workspace: { repo } }) => {
-    if (repo === null) return null;
-    const known = made.get(repo.location);
+  return (settings) => {
+    const { workspace, review } = settings;
+    const { repo } = workspace;
+    const host = pullHosts.find(({ name }) => name === review.host);
+    if (repo === null || host === undefined) return null;
+    const key = JSON.stringify([repo.location, review, credentialDigest(review.token)]);
+    const known = made.get(key);
     if (known !== undefined) return known;
-    const [host] = pullHosts;
-    if (host === undefined) return null;
-    const pulls = host.create({ repo, git, places });
-    made.set(repo.location, pulls);
+    const redactor = createRedactor([...secretsIn(settings), ...secretsAmong(parts.process.daemonEnv)]);
+    const pulls = host.create({ repo, review, git, places, redactor, ...parts });
+    made.set(key, pulls);
     return pulls;
   };
 }

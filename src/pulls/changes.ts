@@ -2,7 +2,7 @@ import type { Author } from '../core/issue/author.ts';
 import type { Merged, PullRequest } from '../core/pull/pull-request.ts';
 import type { Store } from '../store/store.ts';
 import type { PullDraft } from '../store/tables/pulls/pull-requests.ts';
-import type { MergeRequest, MergeResult, PullFacts, PullRequests } from './pull-requests.ts';
+import type { MergeRequest, MergeResult, ProposedChange, PullFacts, PullRequests } from './pull-requests.ts';
 
 /**
  * The steps of a change between its host and the store. Each acts at the host first and writes second, and each finds
@@ -14,17 +14,23 @@ export interface ChangeParts {
   readonly pulls: PullRequests;
   /** Called with a merged change before it is recorded as merged. Rejecting leaves it open, to be found again. */
   readonly onMerged?: (pull: PullRequest, merged: Merged) => Promise<void>;
+  /** The same for a change that was closed at its host without a merge. */
+  readonly onClosed?: (pull: PullRequest, by: Author) => Promise<void>;
 }
 
 /** The author where no one says who it was. */
 export const someone: Author = { kind: 'person', name: 'unknown' };
 
 /** A change to propose: the host and the store give the rest. */
-export type ChangeDraft = Omit<PullDraft, 'host' | 'hostNumber' | 'url' | 'headCommit' | 'baseCommit'>;
+export type ChangeDraft = Omit<PullDraft, 'host' | 'hostNumber' | 'url' | 'headCommit' | 'baseCommit'> &
+  Pick<ProposedChange, 'receipt'>;
 
 /** Opens the pull request of a change, or lets its new head stand in review. Returns the record. */
 export async function proposeChange({ store, pulls }: ChangeParts, draft: ChangeDraft): Promise<PullRequest> {
-  const change = await pulls.open(draft);
+  const known = await store.pullRequests.openOfIssue(draft);
+  const rounds = known === null ? [] : await store.pullRequests.rounds(known);
+  const earlierHeads = rounds.filter((round) => round.runId !== null).map((round) => round.headCommit);
+  const change = await pulls.open({ ...draft, earlierHeads });
   const { hostNumber, url, headCommit, baseCommit } = change;
   const pull = await store.pullRequests.open({ ...draft, host: pulls.host, ...change });
   const runId = draft.by.kind === 'run' ? draft.by.runId : null;
@@ -63,7 +69,7 @@ export interface FollowedChange {
  * `someone` is the author where no one says who it was. The caller moves the issues.
  */
 export async function followChanges(
-  { store, pulls, onMerged }: ChangeParts,
+  { store, pulls, onMerged, onClosed }: ChangeParts,
   project: string,
   { at, someone, signal }: { readonly at: number; readonly someone: Author; readonly signal?: AbortSignal },
 ): Promise<readonly FollowedChange[]> {
@@ -73,14 +79,21 @@ export async function followChanges(
   for (const [nth, pull] of open.entries()) {
     const found = facts[nth];
     if (found === undefined) continue;
-    const effect = await record({ store, ...(onMerged === undefined ? {} : { onMerged }) }, pull, found, at, someone);
+    const effect = await record({ store, onMerged, onClosed }, pull, found, at, someone);
     followed.push({ pull: (await store.pullRequests.read(pull)) ?? pull, facts: found, effect });
   }
   return followed;
 }
 
 async function record(
-  { store: { pullRequests }, onMerged }: Omit<ChangeParts, 'pulls'>,
+  {
+    store: { pullRequests },
+    onMerged,
+    onClosed,
+  }: Pick<ChangeParts, 'store'> & {
+    readonly onMerged: ChangeParts['onMerged'] | undefined;
+    readonly onClosed: ChangeParts['onClosed'] | undefined;
+  },
   pull: PullRequest,
   facts: PullFacts,
   at: number,
@@ -94,7 +107,11 @@ async function record(
     await onMerged?.(pull, found);
     return (await pullRequests.merged(pull, found)) ? 'merged' : null;
   }
-  if (facts.isClosed) return (await pullRequests.close(pull, { at, by: someone })) ? 'closed' : null;
+  if (facts.isClosed) {
+    const by: Author = facts.closedBy == null ? someone : { kind: 'person', name: facts.closedBy };
+    await onClosed?.(pull, by);
+    return (await pullRequests.close(pull, { at, by })) ? 'closed' : null;
+  }
   if (headCommit === null || baseCommit === null) return null;
   // A branch that was reset to its base proposes nothing; the head that stood in review still does.
   if (headCommit !== pull.headCommit && !isEmpty)

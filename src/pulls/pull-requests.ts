@@ -1,5 +1,6 @@
 import type { Author } from '../core/issue/author.ts';
 import type { CheckResult, MergeMethod, PullRequest } from '../core/pull/pull-request.ts';
+import type { RequestPressure } from '../core/requests/request-pressure.ts';
 
 /**
  * The seam to the host of pull requests: where a change is proposed, reviewed and merged. Baton's own record of each is a
@@ -18,10 +19,18 @@ import type { CheckResult, MergeMethod, PullRequest } from '../core/pull/pull-re
 export interface PullRequests {
   /** The name in `review.host` and in the record. */
   readonly host: string;
+  /**
+   * Only where people review at the host and not in Baton: what they, its checks and its base say there sends a change
+   * back by itself; and reading costs requests, so it happens at the pace of polls.
+   */
+  readonly remote?: RemoteHost;
   /** Proposes a branch, or finds the open proposal of it. Rejects with `change_missing` where branch or base is gone. */
   open(change: ProposedChange): Promise<OpenedChange>;
   /** Its title and text. For a host that has neither it does nothing. */
-  update(pull: PullRequest, texts: Pick<PullRequest, 'title' | 'body'>): Promise<void>;
+  update(
+    pull: PullRequest,
+    texts: Pick<PullRequest, 'title' | 'body'> & Pick<ProposedChange, 'receipt'>,
+  ): Promise<void>;
   /** What the host has for a branch: null when there is no such branch, or no open proposal of it. */
   findByBranch(branch: string, base: string): Promise<OpenedChange | null>;
   /** The facts of many, in the same order; a host asks as few questions as it can. */
@@ -31,11 +40,31 @@ export interface PullRequests {
   close(pull: PullRequest): Promise<void>;
 }
 
+export interface RemoteHost {
+  /** How short requests are. */
+  pressure(): RequestPressure;
+  /** What the last read found; for screens. */
+  lastRead(pull: PullRequest): PullFacts | null;
+  /** Why a check is red: without secrets and control characters, bounded. Null where the host does not say. */
+  explainCheck(check: HostCheck): Promise<CheckExplanation | null>;
+}
+
+export interface CheckExplanation {
+  /** The step that failed. */
+  readonly step: string | null;
+  /** The end of its log. */
+  readonly output: string;
+}
+
 export interface ProposedChange {
   readonly branch: string;
   readonly base: string;
   readonly title: string;
   readonly body: string;
+  /** Heads that Baton's runs proposed before: only these may be replaced at a host that has a branch of its own. */
+  readonly earlierHeads?: readonly string[];
+  /** For people, below the body, at a host where they see nothing else of Baton. In Markdown. */
+  readonly receipt?: string;
 }
 
 export interface OpenedChange {
@@ -58,6 +87,8 @@ export interface PullFacts {
   readonly headCommit: string | null;
   /** The commit of the base; null when the base is gone. */
   readonly baseCommit: string | null;
+  /** The reference of the base in the repository on this machine, where its own branch may be behind the host. */
+  readonly baseReference?: string;
   /** Whether the branch has no commit that the base lacks. That alone is no merge: a person may have reset it. */
   readonly isEmpty: boolean;
   readonly mergeability: Mergeability;
@@ -67,8 +98,10 @@ export interface PullFacts {
   readonly checkedOutIn: string | null;
   /** Not null: the change is in its base. */
   readonly merged: ObservedMerge | null;
-  /** Whether it was closed at its host without a merge. */
+  /** Whether it was closed at its host without a merge. A host may close it when its branch is removed or reset. */
   readonly isClosed: boolean;
+  /** Who closed it, where the host says. */
+  readonly closedBy?: string | null;
   /** The host's own checks of the head; null where the host has none. Those of `review.checks` are in the store. */
   readonly checks: readonly HostCheck[] | null;
   readonly reviews: readonly HostReview[];
@@ -84,6 +117,8 @@ export interface ObservedMerge {
 }
 
 export interface HostCheck {
+  /** By which the host knows it; null where its output cannot be asked for. */
+  readonly id: number | null;
   readonly name: string;
   /** Null while it runs, or was not reported yet. */
   readonly result: CheckResult | null;
@@ -94,6 +129,8 @@ export interface HostCheck {
 /** A word of a reviewer at the host. */
 export interface HostReview {
   readonly id: string;
+  /** A comment on a line belongs to a review; for the review itself its own id. */
+  readonly reviewId: string;
   readonly author: string;
   /** Whether the host lets this person write to the repository: only then the word counts. */
   readonly isTrusted: boolean;

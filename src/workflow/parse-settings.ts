@@ -4,11 +4,11 @@ import type { Settings } from '../core/settings.ts';
 import type { TrackerProfile } from '../core/tracker-profile.ts';
 import { type ComparedSetting, comparedSettings } from './changed-settings.ts';
 import type { FrontMatter } from './parse-front-matter.ts';
-import { checkReview } from './resolve/check-review.ts';
 import { resolveAgent } from './resolve/resolve-agent.ts';
 import { checkAgentNames, resolveAgents } from './resolve/resolve-agents.ts';
 import { resolveNotify } from './resolve/resolve-notify.ts';
 import { resolvePolling } from './resolve/resolve-polling.ts';
+import { checkReview, resolveReview } from './resolve/resolve-review.ts';
 import { resolveStoreUrl } from './resolve/resolve-store.ts';
 import { findTracker, resolveTracker } from './resolve/resolve-tracker.ts';
 import { resolveWorkspace } from './resolve/resolve-workspace.ts';
@@ -77,18 +77,20 @@ function readFile(frontMatter: FrontMatter, path: string, context: WorkflowConte
   const kindIsBad = plain.tracker.kind === null && Object.hasOwn(section, 'kind');
   const profile = kindIsBad ? null : findTracker(plain.tracker.kind, trackers, report);
   const tracker = profile && resolveTracker(profile, section, plain, place, report);
-  const providers = [...trackers.map(({ kind }) => kind), 'notify'];
+  const providers = [...trackers.map(({ kind }) => kind), 'notify', 'github'];
   // A tracker that needs a secret is a remote service.
   const isRemote = profile?.keys.some(({ secret }) => secret === true) ?? false;
   const polling = resolvePolling(frontMatter, read, { timeZone: surroundings.timeZone, providers, isRemote }, report);
   const workspace = resolveWorkspace(plain.workspace, { ...place, path }, report);
   const store = resolveStoreUrl(plain.store.url, surroundings, report);
   const notify = resolveNotify(plain.notify, { surroundings, timeZone: polling.timeZone }, report);
+  const review = resolveReview(plain.review, surroundings, report);
   const secrets = [
     ...(tracker?.settings.secretEnvironment ?? []),
     ...store.variables,
     ...workspace.secretVariables,
     ...notify.secretVariables,
+    ...review.secretVariables,
   ];
   const agent = resolveAgent(read, { ...place, backends, rows, secrets }, report);
   reportUnknownKeys(frontMatter, rows, profile === null ? trackers : [profile], report);
@@ -103,6 +105,7 @@ function readFile(frontMatter: FrontMatter, path: string, context: WorkflowConte
     workspace: workspace.settings,
     agent: agent.settings,
     agents: {},
+    review: review.settings,
     notify: notify.settings,
     server: { ...plain.server, host: plain.server.host.trim() },
     secretEnvironment: [...new Set([...secrets, ...agent.secretVariables])],
@@ -113,6 +116,7 @@ function readFile(frontMatter: FrontMatter, path: string, context: WorkflowConte
     ...tracker.origins,
     ...workspace.origins,
     ['store.url', store.origin] as const,
+    ['review.token', review.tokenOrigin] as const,
   ]);
   return { settings, writtenAgents: plain.agents, rows, profile, origins };
 }

@@ -3,6 +3,7 @@ import { allErrors } from '../../scripts/docs.ts';
 import { agentBackends } from '../../src/agent/backends.ts';
 import { BatonError, toBatonError } from '../../src/core/baton-error.ts';
 import { adapterErrors, errorCatalogue } from '../../src/core/error-catalogue.ts';
+import { pullHosts } from '../../src/pulls/hosts.ts';
 import { trackerAdapters } from '../../src/tracker/adapters.ts';
 
 it.each(Object.entries(allErrors()))('%s has a next step that is a sentence', (_code, { nextStep }) => {
@@ -18,7 +19,9 @@ it('an adapter error has its own code and entry, and keeps them when it is raise
 });
 
 it('no adapter declares a code of the catalogue or of another adapter', () => {
-  const declared = [...trackerAdapters, ...agentBackends].flatMap(({ errors = {} }) => Object.keys(errors));
+  const declared = [...trackerAdapters, ...agentBackends, ...pullHosts].flatMap(({ errors = {} }) =>
+    Object.keys(errors),
+  );
   expect(Object.keys(allErrors())).toHaveLength(Object.keys(errorCatalogue).length + declared.length);
 });
 

@@ -300,7 +300,7 @@ describe('the request budget', () => {
   });
 
   it('for an unknown provider is rejected with the nearest name, because it would limit nothing', () => {
-    const allowed = ['memory', 'linear', 'board', 'notify'];
+    const allowed = ['memory', 'linear', 'board', 'notify', 'github'];
     expect(problemsOf('{budget: {requests_per_day: {linaer: 5, zzzzzzzz: 6, linear: 7}}}')).toMatchObject([
       {
         code: 'unknown_setting',

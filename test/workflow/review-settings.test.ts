@@ -30,6 +30,13 @@ describe('review', () => {
     const { review } = givenMemory('').settings;
     expect(review).toEqual({
       host: 'local',
+      repository: null,
+      apiUrl: 'https://api.github.com',
+      token: null,
+      push: true,
+      draft: false,
+      labels: [],
+      reviewers: [],
       mergeMethod: 'merge',
       maxRounds: 5,
       autoCommit: false,
@@ -45,11 +52,29 @@ describe('review', () => {
   });
 
   it.each([
-    ['review.host', 'review: {host: github}'],
+    ['review.host', 'review: {host: elsewhere}'],
+    ['review.repository', 'review: {host: github}'],
+    ['review.repository', 'review: {host: github, repository: "../etc/passwd"}'],
+    ['review.api_url', 'review: {host: github, repository: a/b, api_url: "http://github.example.org/api/v3"}'],
+    ['review.token', 'review: {host: github, repository: a/b, token: $NOT_SET_ANYWHERE}'],
     ['review.checks', 'review: {checks: [npm test, npm test]}'],
     ['review.max_rounds', 'review: {max_rounds: 0}'],
     ['review.merge_method', 'review: {merge_method: octopus}'],
   ])('refuses a bad %s', (key, frontMatter) => {
     expect(keysIn(refusal(() => givenMemory(frontMatter)))[0]).toContain(key);
+  });
+
+  it('takes the token of the host from its variable, or from those of GitHub, and keeps all of them from agents', () => {
+    const on = (env: Record<string, string>, more = '') =>
+      givenMemory(`review: {host: github, repository: acme/app${more}}`, env).settings;
+    const named = on({ MINE: 'ghp_mine', GITHUB_TOKEN: 'ghp_other' }, ', token: $MINE');
+    expect(named.review.token?.reveal()).toBe('ghp_mine');
+    expect(named.secretEnvironment).toEqual(expect.arrayContaining(['MINE', 'GITHUB_TOKEN', 'GH_TOKEN']));
+    expect(on({ GH_TOKEN: 'ghp_gh', GITHUB_TOKEN: 'ghp_github' }).review.token?.reveal()).toBe('ghp_github');
+    expect(on({ GH_TOKEN: 'ghp_gh' }).review.token?.reveal()).toBe('ghp_gh');
+    expect(on({}).review.token).toBeNull();
+    expect(JSON.stringify(named)).not.toContain('ghp_');
+    const local = givenMemory('', { GITHUB_TOKEN: 'ghp_x' }).settings;
+    expect([local.review.token, local.secretEnvironment.includes('GITHUB_TOKEN')]).toEqual([null, false]);
   });
 });

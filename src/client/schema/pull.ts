@@ -4,7 +4,7 @@ import { message } from './message.ts';
 
 export const pullStatus = z.enum(['in_review', 'approved', 'sent_back', 'merged', 'closed']);
 const checksVerdict = z.enum(['none', 'waiting', 'green', 'red', 'incomplete']);
-const sentBack = z.object({ at: time, by: author, kind: z.enum(['person', 'check', 'conflict', 'moved']) });
+const sentBack = z.object({ at: time, by: author, kind: z.enum(['person', 'check', 'conflict', 'review', 'moved']) });
 
 /** A pull request as a list shows it. */
 export const pull = issueName.extend({

@@ -4,8 +4,16 @@ import type { Author } from '../issue/author.ts';
 export const mergeMethods = ['merge', 'squash', 'rebase'] as const;
 export type MergeMethod = (typeof mergeMethods)[number];
 
-/** Who or what returned a change to the agent; `moved`: a person moved its issue back. */
-export type SentBackKind = 'person' | 'check' | 'conflict' | 'moved';
+/**
+ * Who or what returned a change to the agent. `review`: a reviewer asked for changes at its host; `moved`: a person moved
+ * its issue back.
+ */
+export type SentBackKind = 'person' | 'check' | 'conflict' | 'review' | 'moved';
+
+/** Baton itself moves the issue of a change that these sent back; the others did it before. */
+export function isMovedByBaton(kind: SentBackKind): boolean {
+  return kind === 'check' || kind === 'conflict' || kind === 'review';
+}
 
 /** The end of a check. Only `passed` is green. */
 export const checkResults = ['passed', 'failed', 'timed_out', 'skipped'] as const;

@@ -54,6 +54,11 @@ export const workErrors = {
     retryable: true,
     nextStep: 'Check `workspace.repo` and `workspace.base`, and that Baton has permission to read the repository.',
   },
+  pull_closed: {
+    retryable: false,
+    nextStep:
+      'Retry the issue with a note (`baton retry ISSUE --note "..."`) if an agent should work on it again, or close the issue.',
+  },
   change_missing: {
     retryable: true,
     nextStep: 'Check that the branch of the change and its base are in the repository: `git branch --list`.',

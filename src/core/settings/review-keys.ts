@@ -5,7 +5,34 @@ import { choice, setting } from './setting.ts';
 export const reviewKeys = {
   host: setting(choice('local', 'github'), 'local', 'end of a run', 'guarded', {
     description:
-      'Where pull requests are. `local`: in Baton itself, for a repository on this machine. `github` is refused: this version does not have it.',
+      'Where pull requests are. `local`: in Baton itself, for a repository on this machine. `github`: on GitHub; see [pull requests](pull-requests.md#github).',
+  }),
+  repository: setting('text', null, 'end of a run', 'guarded', {
+    description: 'The repository at the host, as `owner/name`. Required with `github`.',
+    defaultText: 'none',
+  }),
+  api_url: setting('non_blank_text', 'https://api.github.com', 'end of a run', 'guarded', {
+    description:
+      'Address of the API of GitHub. For GitHub Enterprise Server: `https://HOST/api/v3`. https, or http on this machine.',
+  }),
+  token: setting('text', null, 'end of a run', 'guarded', {
+    description:
+      'The token for the host; write `$NAME` to take it from the environment. No agent, hook or check gets it.',
+    defaultText: '`$GITHUB_TOKEN`, then `$GH_TOKEN`, then the login of the program `gh`',
+    mayHoldSecret: true,
+  }),
+  push: setting('boolean', true, 'end of a run', 'guarded', {
+    description:
+      'Whether Baton pushes the branch of a change to the host. `false`: you push it, and Baton waits for it.',
+  }),
+  draft: setting('boolean', false, 'end of a run', 'open', {
+    description: 'Whether pull requests at the host are opened as drafts.',
+  }),
+  labels: setting('text_list', [], 'end of a run', 'open', {
+    description: 'Labels for new pull requests at the host.',
+  }),
+  reviewers: setting('text_list', [], 'end of a run', 'open', {
+    description: 'People whose review is requested for new pull requests at the host; a team is `org/team`.',
   }),
   merge_method: setting(choice(...mergeMethods), 'merge', 'at once', 'open', {
     description: 'How a change enters its base.',

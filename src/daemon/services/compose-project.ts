@@ -105,7 +105,10 @@ export function composeApiProject(parts: ApiProjectParts): ApiProject {
     pulls: {
       review: () => settings().review,
       facts: async (pull, signal) => {
-        const [facts = null] = (await parts.pullsFor(settings())?.read([pull], signal)) ?? [];
+        const host = parts.pullsFor(settings());
+        // A page is opened often; the poll keeps this fresh.
+        const known = host?.remote?.lastRead(pull) ?? null;
+        const [facts = null] = known === null ? ((await host?.read([pull], signal)) ?? []) : [known];
         return facts;
       },
       diff: createPullDiff(published),

@@ -3,6 +3,7 @@ import { stateClass } from '../../core/dispatch/eligibility.ts';
 import { type Issue, isInOneOf } from '../../core/issue/issue.ts';
 import { stateFor } from '../../core/issue/state-role.ts';
 import type { PullRequest } from '../../core/pull/pull-request.ts';
+import { receiptOf } from '../../core/pull/receipt.ts';
 import type { Settings } from '../../core/settings.ts';
 import { harmlessLine, harmlessLines } from '../../core/text/harmless-line.ts';
 import { proposeChange } from '../../pulls/changes.ts';
@@ -21,6 +22,8 @@ export interface DeliverParts
 
 const longestTitleChars = 200;
 const longestBodyChars = 20_000;
+/** More runs than an issue may have. */
+const mostRuns = 200;
 const caller = { job: 'review', cause: 'retry' } as const;
 
 /**
@@ -52,6 +55,8 @@ export async function deliverChange(parts: DeliverParts, { issue: { id } }: Retr
   const { branch, base } = publication;
   const change = { branch, base, ...wordsOf(issue, run) };
   const { title, body } = change;
+  const runs = pulls.remote === undefined ? [] : await store.runs.list(project, { issueId: id, limit: mostRuns });
+  const receipt = pulls.remote === undefined ? {} : { receipt: receiptOf(issue, runs, settings.review.checks) };
   const pull = await proposeChange(
     { store, pulls },
     {
@@ -59,6 +64,7 @@ export async function deliverChange(parts: DeliverParts, { issue: { id } }: Retr
       issueId: id,
       identifier: issue.identifier,
       ...change,
+      ...receipt,
       repository: settings.workspace.repo?.shown ?? '',
       at: parts.clock.now(),
       by: { kind: 'run', runId: run.runId },
@@ -67,7 +73,7 @@ export async function deliverChange(parts: DeliverParts, { issue: { id } }: Retr
   // It was merged or closed while this was tried.
   if (pull.merged !== null || pull.closed !== null) return issue;
   if (run.evidence?.proposal !== undefined && (pull.title !== title || pull.body !== body)) {
-    await pulls.update(pull, { title, body });
+    await pulls.update(pull, { title, body, ...receipt });
     await store.pullRequests.describe(pull, { title, body });
   }
   const { headCommit } = pull;

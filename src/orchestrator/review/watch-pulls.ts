@@ -1,23 +1,34 @@
 import { isDeepStrictEqual } from 'node:util';
 import { toBatonError } from '../../core/baton-error.ts';
+import { afterFailures, paceOf } from '../../core/cadence/poll-pace.ts';
+import type { Author } from '../../core/issue/author.ts';
 import { isInOneOf } from '../../core/issue/issue.ts';
 import { stateFor } from '../../core/issue/state-role.ts';
 import {
   checksVerdict,
   headVerdict,
+  isMovedByBaton,
+  type Merged,
   type OpenPull,
   type PullRequest,
   pullStatus,
+  type SentBackKind,
 } from '../../core/pull/pull-request.ts';
 import type { Settings } from '../../core/settings.ts';
-import { harmlessLines } from '../../core/text/harmless-line.ts';
+import { harmlessLine, harmlessLines } from '../../core/text/harmless-line.ts';
 import { followChanges, someone } from '../../pulls/changes.ts';
-import type { PullRequests } from '../../pulls/pull-requests.ts';
+import type { PullFacts, PullRequests, RemoteHost } from '../../pulls/pull-requests.ts';
+import type { MessageDraft } from '../../store/tables/words/messages.ts';
+import type { Claims } from '../claims/claims.ts';
 import type { BaseParts } from '../parts.ts';
+import type { Activity } from '../poll/activity.ts';
 import { moveIssue } from '../status/move-issue.ts';
 import { type FinishParts, finishIssue } from './finish-issue.ts';
+import { hostReaction, reactionWords } from './host-reaction.ts';
 
 export interface WatchPullsParts extends FinishParts, Pick<BaseParts, 'chance' | 'own' | 'project'> {
+  readonly activity: Activity;
+  readonly claims: Pick<Claims, 'hold'>;
   readonly pullsFor: (settings: Settings) => PullRequests | null;
   /** Plans the checks of these heads and runs what has no result, one at a time. May take long. */
   readonly runChecks: (settings: Settings, pulls: readonly PullRequest[], signal: AbortSignal) => Promise<void>;
@@ -25,16 +36,23 @@ export interface WatchPullsParts extends FinishParts, Pick<BaseParts, 'chance' |
 
 /** How much of the end of a red check's output the agent gets. */
 const longestOutput = 8_000;
+/** More than all words of a change. */
+const mostMessages = 1_000;
 const caller = { job: 'review', cause: 'poll' } as const;
 
 /**
  * Follows the open pull requests. What must hold: a change that others merged finishes its issue in their name; a head
- * that others pushed is a new round; a commit whose checks are red goes back to the agent, once, while `review.max_rounds`
- * allows it, also when a person pushed it, and otherwise stays in review for a person. Without an open pull request it reads one row.
+ * that others pushed is a new round; a head whose checks are red goes back to the agent, once, while `review.max_rounds`
+ * allows it, also when a person pushed it, and otherwise stays in review for a person. At a remote host a reviewer's
+ * request for changes and a conflict with the base do the same, and one that was closed without a merge is held with a
+ * question. Without an open pull request it reads one row.
  */
 export class PullWatch {
   readonly #parts: WatchPullsParts;
   #checking: Promise<void> | null = null;
+  /** When a remote host was last read, on the monotonic clock, and how often in a row that failed. */
+  #readAt = Number.NEGATIVE_INFINITY;
+  #failures = 0;
   #open: ReadonlyMap<string, OpenPull> = new Map();
 
   constructor(parts: WatchPullsParts) {
@@ -47,25 +65,90 @@ export class PullWatch {
   }
 
   async run(): Promise<void> {
-    const { clock, notify, project, requestTick, source, stopping, store } = this.#parts;
+    const { project, source, store } = this.#parts;
     const { settings } = source.read().workflow;
     const pulls = this.#parts.pullsFor(settings);
     await this.#keep(await store.pullRequests.allOpen(project));
     if (pulls === null || this.#open.size === 0) return;
-    const followed = await followChanges(
-      { store, pulls, onMerged: (pull, merged) => finishIssue(this.#parts, pull, merged) },
-      project,
-      { at: clock.now(), someone, signal: stopping },
-    );
-    if (followed.some(({ effect }) => effect !== null)) {
-      notify();
-      requestTick();
-    }
-    const open = followed.map(({ pull }) => pull).filter(({ merged, closed }) => merged === null && closed === null);
+    await this.#follow(pulls, settings);
+    const open = (await store.pullRequests.allOpen(project)).filter(({ host }) => host === pulls.host);
     await this.#keep(open);
     for (const pull of open) await this.#sendBackRed(settings, pull);
     await this.#moveBack(settings, open);
     this.#check(settings, open);
+  }
+
+  /** Reads the host and records what others did there. A remote host that does not answer is no reason to do nothing. */
+  async #follow(pulls: PullRequests, settings: Settings): Promise<void> {
+    const { activity, clock, logger, notify, project, requestTick, stopping, store } = this.#parts;
+    const { remote } = pulls;
+    if (remote !== undefined && !this.#isDue(remote, settings)) return;
+    const parts = {
+      store,
+      pulls,
+      onMerged: (pull: PullRequest, merged: Merged) => finishIssue(this.#parts, pull, merged),
+      onClosed: (pull: PullRequest, by: Author) => this.#holdClosed(pull, by),
+    };
+    try {
+      const followed = await followChanges(parts, project, { at: clock.now(), someone, signal: stopping });
+      this.#failures = 0;
+      if (followed.some(({ effect }) => effect !== null)) {
+        activity.note();
+        notify();
+        requestTick();
+      }
+      if (remote === undefined) return;
+      for (const { pull, facts, effect } of followed) {
+        if (effect === null) await this.#react(remote, settings, pull, facts);
+      }
+    } catch (thrown) {
+      if (remote === undefined || stopping.aborted) throw thrown;
+      this.#failures += 1;
+      logger.warn('pull_requests_not_read', { error: toBatonError(thrown) });
+    }
+  }
+
+  /** A remote host is read at the pace of polls: seldom while nothing happens or requests are short. */
+  #isDue({ pressure }: RemoteHost, { polling }: Settings): boolean {
+    const { activity, clock } = this.#parts;
+    const { step, spacingMs, until } = pressure();
+    if (step === 'closed' && until !== null && until > clock.now()) return false;
+    const pace = paceOf({ polling, now: clock.now(), lastActivityAt: activity.lastAt, isLocal: false });
+    const wantedMs = Math.max(pace.intervalMs, spacingMs);
+    const intervalMs = afterFailures(wantedMs, this.#failures, polling.dormantIntervalMs);
+    // The job itself runs at a grid of its own.
+    if (clock.monotonic() - this.#readAt < intervalMs) return false;
+    this.#readAt = clock.monotonic();
+    return true;
+  }
+
+  /** Before the end is recorded: after a crash in between, it is found closed and held again. */
+  async #holdClosed({ issueId: id, identifier, number, url }: PullRequest, by: Author): Promise<void> {
+    const { claims, clock } = this.#parts;
+    const who = by.kind === 'person' ? harmlessLine(by.name) : 'someone';
+    const reason = `Pull request ${number}${url === null ? '' : ` (${url})`} was closed by ${who} without a merge. Should an agent work on it again, or is the issue over?`;
+    await claims.hold({ issue: { id, identifier }, since: clock.now(), runId: null, code: 'pull_closed', reason });
+  }
+
+  /** What the host says about the standing head, as words for the agent. */
+  async #react(remote: RemoteHost, settings: Settings, pull: PullRequest, facts: PullFacts): Promise<void> {
+    const reaction = hostReaction(pull, facts);
+    if (reaction === null || !(await this.#mayGoBack(settings, pull, reaction.kind))) return;
+    const { project, store } = this.#parts;
+    const words = (await reactionWords(reaction, facts, remote)).map(({ id, ...each }) => ({
+      ...each,
+      id: `${project}:${pull.number}:${id}`,
+    }));
+    if (reaction.kind === 'review') {
+      const said = new Set(
+        (await store.messages.list({ project, issueId: pull.issueId }, mostMessages)).map(({ id }) => id),
+      );
+      // An earlier round had these words.
+      if (words.length > 0 && words.every(({ id }) => said.has(id))) return;
+    }
+    const by: Author =
+      reaction.kind === 'review' ? { kind: 'person', name: reaction.author } : { kind: 'orchestrator' };
+    await this.#sendBack(settings, pull, { kind: reaction.kind, by, words });
   }
 
   async #keep(pulls: readonly PullRequest[]): Promise<void> {
@@ -103,32 +186,48 @@ export class PullWatch {
   }
 
   async #sendBackRed(settings: Settings, pull: PullRequest): Promise<void> {
-    const { store, project, clock, chance, logger } = this.#parts;
+    const { store } = this.#parts;
     if (pull.sentBack !== null) return;
     const checks = await store.checks.list(pull, pull.headCommit);
     if (checksVerdict(checks) !== 'red' || checks.some(({ result }) => result === null)) return;
-    if (pull.timesSentBack >= settings.review.maxRounds) return;
-    const rounds = (await store.pullRequests.rounds(pull)).filter(({ headCommit }) => headCommit === pull.headCommit);
-    // A person who brought the same commit into review again wants it there.
-    if (rounds.some(({ sentBack }) => sentBack?.kind === 'check')) return;
-    const isPushed = rounds.at(-1)?.runId === null;
-    if (pull.movedAt === null && !(isPushed && (await this.#isInReview(settings, pull)))) return;
+    if (!(await this.#mayGoBack(settings, pull, 'check'))) return;
     const red = checks.filter(({ result }) => result === 'failed' || result === 'timed_out');
-    const [at, by] = [clock.now(), { kind: 'orchestrator' } as const];
+    const by = { kind: 'orchestrator' } as const;
+    const words = red.map(({ name, command, result, output }) => {
+      const how = result === 'timed_out' ? 'took too long' : 'failed';
+      const said = harmlessLines((output ?? '').slice(-longestOutput)).trim();
+      const body = `The check "${name}" (${command}) ${how}. The end of its output:\n\n${said}`;
+      return { kind: 'check', author: by, body } as const;
+    });
+    await this.#sendBack(settings, pull, { kind: 'check', by, words });
+  }
+
+  /** Whether this head may go back by itself for such a reason. A reviewer may ask more than once. */
+  async #mayGoBack(settings: Settings, pull: PullRequest, kind: SentBackKind): Promise<boolean> {
+    if (pull.timesSentBack >= settings.review.maxRounds) return false;
+    const all = await this.#parts.store.pullRequests.rounds(pull);
+    const rounds = all.filter(({ headCommit }) => headCommit === pull.headCommit);
+    // A person who brought the same commit into review again wants it there.
+    if (kind !== 'review' && rounds.some(({ sentBack }) => sentBack?.kind === kind)) return false;
+    const isPushed = rounds.at(-1)?.runId === null;
+    return pull.movedAt !== null || (isPushed && (await this.#isInReview(settings, pull)));
+  }
+
+  /** The head goes back once, with its words: both are written together. */
+  async #sendBack(settings: Settings, pull: PullRequest, { kind, by, words }: SendingBack): Promise<void> {
+    const { store, project, clock, chance, logger, activity } = this.#parts;
+    const { issueId, headCommit: commit } = pull;
+    const at = clock.now();
     const isSent = await store.transaction(async (tables) => {
-      if (!(await tables.pullRequests.sendBack(pull, pull.headCommit, { at, by, kind: 'check' }))) return false;
-      for (const { name, command, result, output } of red) {
-        const how = result === 'timed_out' ? 'took too long' : 'failed';
-        const said = harmlessLines((output ?? '').slice(-longestOutput)).trim();
-        const body = `The check "${name}" (${command}) ${how}. The end of its output:\n\n${said}`;
-        const draft = { id: chance.id(), at, kind: 'check', author: by, body, commit: pull.headCommit } as const;
-        await tables.messages.leave({ project, issueId: pull.issueId }, draft);
-      }
+      if (!(await tables.pullRequests.sendBack(pull, commit, { at, by, kind }))) return false;
+      for (const each of words)
+        await tables.messages.leave({ project, issueId }, { id: chance.id(), ...each, at, commit });
       return true;
     });
     if (!isSent) return;
-    const named = { issue_id: pull.issueId, issue_identifier: pull.identifier, pull_request: pull.number };
-    logger.info('change_sent_back', { ...named, checks: red.map(({ name }) => name) });
+    activity.note();
+    const named = { issue_id: issueId, issue_identifier: pull.identifier, pull_request: pull.number };
+    logger.info('change_sent_back', { ...named, kind });
     const sent = await store.pullRequests.read(pull);
     if (sent !== null) await this.#moveBack(settings, [sent]);
   }
@@ -139,7 +238,7 @@ export class PullWatch {
     return issue !== null && isInOneOf(tracker.reviewStates)(issue);
   }
 
-  /** Moves the issues of changes that a check sent back out of review; a failure is tried again at the next pass. */
+  /** Moves the issues of changes that were sent back out of review; a failure is tried again at the next pass. */
   async #moveBack(settings: Settings, open: readonly PullRequest[]): Promise<void> {
     const { clock, logger, notify, reads, requestTick, store, trackerFor } = this.#parts;
     const { changes } = trackerFor(settings);
@@ -172,6 +271,12 @@ export class PullWatch {
   }
 }
 
+interface SendingBack {
+  readonly kind: SentBackKind;
+  readonly by: Author;
+  readonly words: readonly (Pick<MessageDraft, 'kind' | 'author' | 'body'> & Partial<MessageDraft>)[];
+}
+
 function isToBeMovedBack({ sentBack, movedAt }: PullRequest): boolean {
-  return sentBack?.kind === 'check' && movedAt === null;
+  return sentBack !== null && isMovedByBaton(sentBack.kind) && movedAt === null;
 }

@@ -2,7 +2,7 @@ import { BatonError } from '../../core/baton-error.ts';
 import type { PullRequest } from '../../core/pull/pull-request.ts';
 import { harmlessLine } from '../../core/text/harmless-line.ts';
 import { findCommonDirectory, readBranch } from '../../workspace/git/source/source-repository.ts';
-import type { PullHost, PullHostParts } from '../hosts.ts';
+import type { PullHost, PullHostParts } from '../pull-host.ts';
 import type {
   MergeRefusal,
   MergeRequest,
@@ -14,13 +14,13 @@ import type {
 import { makeMerge } from './make-merge.ts';
 import { observeMerge } from './observe-merge.ts';
 import { personIdentity } from './person-identity.ts';
-import { isAncestor, mergeTrees, type Workbench, withWorkbench } from './workbench.ts';
+import { isAncestor, mergeabilityOf, type Workbench, withWorkbench } from './workbench.ts';
 
 /** Pull requests in the local repository that the workspaces come from; people merge there too. */
-export const localHost: PullHost = {
+export const localHost = {
   name: 'local',
   docs: 'pull-requests.md',
-  create: (parts) => {
+  create: (parts: LocalParts): PullRequests => {
     if (parts.repo.isLocal) return new LocalPullRequests(parts);
     throw new BatonError(
       'unsupported_setting',
@@ -28,7 +28,9 @@ export const localHost: PullHost = {
       { details: { key: 'review.host', repository: parts.repo.shown } },
     );
   },
-};
+} satisfies PullHost;
+
+type LocalParts = Pick<PullHostParts, 'repo' | 'git' | 'places'>;
 
 /** How many computed results are kept; each is for one head, base and earlier base, and never changes. */
 const mostKept = 500;
@@ -45,10 +47,10 @@ type Computed = Pick<PullFacts, 'isEmpty' | 'mergeability' | 'conflicts' | 'merg
  */
 class LocalPullRequests implements PullRequests {
   readonly host = localHost.name;
-  readonly #parts: PullHostParts;
+  readonly #parts: LocalParts;
   readonly #kept = new Map<string, Computed>();
 
-  constructor(parts: PullHostParts) {
+  constructor(parts: LocalParts) {
     this.#parts = parts;
   }
 
@@ -206,17 +208,6 @@ class LocalPullRequests implements PullRequests {
 }
 
 const unknown: Computed = { isEmpty: false, mergeability: 'unknown', conflicts: [], merged: null };
-
-async function mergeabilityOf(
-  bench: Workbench,
-  head: string,
-  base: string,
-): Promise<Pick<PullFacts, 'mergeability' | 'conflicts'>> {
-  const merged = await mergeTrees(bench, base, head);
-  if (merged === null) return { mergeability: 'conflict', conflicts: [] };
-  if ('conflicts' in merged) return { mergeability: 'conflict', conflicts: merged.conflicts };
-  return { mergeability: (await isAncestor(bench, base, head)) ? 'clean' : 'behind', conflicts: [] };
-}
 
 function refused(refusal: MergeRefusal): MergeResult {
   return { outcome: 'refused', refusal };

@@ -6,6 +6,7 @@ import { writeBareRepository } from '../../workspace/git/bare-repository.ts';
 import { type Git, type GitAnswer, type GitCall, quietFetch } from '../../workspace/git/git.ts';
 import { readGitDirectory } from '../../workspace/git/read/read-git-directory.ts';
 import { refuseTreeBomb } from '../../workspace/git/shadow/refuse-tree-bomb.ts';
+import type { PullFacts } from '../pull-requests.ts';
 
 /**
  * A bare repository of Baton's own that borrows the objects of the person's. Merges are computed here, so that no
@@ -26,13 +27,15 @@ export interface Workbench {
   keep(commit: string): Promise<void>;
 }
 
-type WorkbenchCall = Pick<GitCall, 'stdin' | 'maxOutputBytes'>;
+type WorkbenchCall = Pick<GitCall, 'stdin' | 'maxOutputBytes' | 'network' | 'secretSettings' | 'timeoutMs'>;
 
 export interface WorkbenchParts {
   readonly git: Git;
   readonly scratch: string;
   /** The common git directory of the person's repository. */
   readonly common: string;
+  /** Commits of that repository that a fetch need not bring again. */
+  readonly known?: readonly string[];
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -40,14 +43,15 @@ export interface WorkbenchParts {
 const callMs = 60_000;
 
 export async function withWorkbench<T>(parts: WorkbenchParts, use: (bench: Workbench) => Promise<T>): Promise<T> {
-  const { git, scratch, common, signal } = parts;
+  const { git, scratch, common, known = [], signal } = parts;
   const source = await readGitDirectory(common);
   if (source === null) throw new BatonError('repository_unavailable', `${common} is no longer a git directory.`);
   await mkdir(scratch, { recursive: true });
   const folder = await mkdtemp(path.join(scratch, 'merge-'));
   try {
     const { objectFormat, objects } = source;
-    await writeBareRepository({ folder, objectFormat, alternates: objects });
+    const references = Object.fromEntries(known.map((commit) => [`refs/known/${commit}`, commit]));
+    await writeBareRepository({ folder, objectFormat, references, alternates: objects });
     if (source.shallow.length > 0) await writeFile(path.join(folder, 'shallow'), `${source.shallow.join('\n')}\n`);
     const call = { gitDir: folder, borrowed: objects, timeoutMs: callMs, settings: ['core.fsync=none'], signal };
     return await use({
@@ -92,6 +96,18 @@ export async function isAncestor(bench: Workbench, earlier: string, later: strin
   const { code, stderr } = await bench.ask(['merge-base', '--is-ancestor', earlier, later]);
   if (code > 1) throw new BatonError('git_failed', `git merge-base failed: ${stderr.trim().slice(-500)}`);
   return code === 0;
+}
+
+/** Whether a head can be merged into a base, and the files in conflict. */
+export async function mergeabilityOf(
+  bench: Workbench,
+  head: string,
+  base: string,
+): Promise<Pick<PullFacts, 'mergeability' | 'conflicts'>> {
+  const merged = await mergeTrees(bench, base, head);
+  if (merged === null) return { mergeability: 'conflict', conflicts: [] };
+  if ('conflicts' in merged) return { mergeability: 'conflict', conflicts: merged.conflicts };
+  return { mergeability: (await isAncestor(bench, base, head)) ? 'clean' : 'behind', conflicts: [] };
 }
 
 /** The lines of a list. */

@@ -46,8 +46,11 @@ export interface GitCall {
   readonly settings?: readonly string[];
   /** The same for values that must not appear in the list of processes. */
   readonly secretSettings?: readonly (readonly [name: string, value: string])[];
-  /** Whether it may use the network; then it gets the person's git configuration and their ssh agent. */
-  readonly network?: boolean;
+  /**
+   * Whether it may use the network; then it gets the person's git configuration and their ssh agent. `own`: over HTTP
+   * only, without that configuration, which could send a credential of Baton's to another host.
+   */
+  readonly network?: boolean | 'own';
   /** As bytes when it contains names that may not be valid UTF-8. */
   readonly stdin?: string | Uint8Array | undefined;
   readonly timeoutMs?: number | undefined;
@@ -132,6 +135,11 @@ const localVariables = {
   GIT_ALLOW_PROTOCOL: 'file',
 };
 
+const ownNetworkVariables = { ...localVariables, GIT_ALLOW_PROTOCOL: 'http:https' };
+
+/** A redirect would take the credential to another host. */
+const ownNetwork = ['http.followRedirects=false', 'credential.helper='];
+
 export function createGit(parts: GitParts): Git {
   const [ofAgents, ofOurs] = [limitConcurrency(mostAtOnce), limitConcurrency(mostAtOnce)];
   const ask = (call: GitCall): Promise<GitAnswer> =>
@@ -156,11 +164,11 @@ function readsAgents({ workTree, borrowed = [], readsAgents: isDeclared = false 
 
 async function callGit(call: GitCall, parts: GitParts): Promise<GitAnswer> {
   const { network = false, args, signal } = call;
-  const timeoutMs = call.timeoutMs ?? (network ? networkTimeoutMs : usualTimeoutMs);
+  const timeoutMs = call.timeoutMs ?? (network === false ? usualTimeoutMs : networkTimeoutMs);
   const cwd = call.workTree ?? call.gitDir ?? '/';
   const own = [
     ...settings,
-    ...(network ? [] : local),
+    ...(network === false ? local : network === 'own' ? ownNetwork : []),
     ...(call.borrowed?.length ? wary : []),
     ...(call.settings ?? []),
   ];
@@ -211,7 +219,7 @@ function environmentOf(call: GitCall, { daemonEnv }: GitParts): Readonly<Record<
   const { gitDir, workTree, indexFile, objects, borrowed = [], network = false } = call;
   return childEnvironment({
     from: daemonEnv,
-    allow: ['PATH', 'TMPDIR', 'TZ', ...(network ? networkVariables : [])],
+    allow: ['PATH', 'TMPDIR', 'TZ', ...(network === false ? [] : networkVariables)],
     deny: [],
     add: {
       LC_ALL: 'C',
@@ -222,7 +230,7 @@ function environmentOf(call: GitCall, { daemonEnv }: GitParts): Readonly<Record<
       GIT_NO_REPLACE_OBJECTS: '1',
       GIT_NO_LAZY_FETCH: '1',
       GIT_ATTR_NOSYSTEM: '1',
-      ...(network ? {} : localVariables),
+      ...(network === true ? {} : network === 'own' ? ownNetworkVariables : localVariables),
       ...secretVariables(call.secretSettings ?? []),
       ...(gitDir === null ? {} : { GIT_DIR: gitDir }),
       ...(workTree === undefined ? {} : { GIT_WORK_TREE: workTree }),

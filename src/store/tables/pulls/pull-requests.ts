@@ -1,7 +1,13 @@
 import type { Kysely } from 'kysely';
 import { BatonError } from '../../../core/baton-error.ts';
 import type { Author } from '../../../core/issue/author.ts';
-import type { Merged, PullRequest, PullRound, SentBack } from '../../../core/pull/pull-request.ts';
+import {
+  isMovedByBaton,
+  type Merged,
+  type PullRequest,
+  type PullRound,
+  type SentBack,
+} from '../../../core/pull/pull-request.ts';
 import type { IssueKey } from '../../issue-key.ts';
 import { authorFrom } from '../../json.ts';
 import type { Database } from '../../schema.ts';
@@ -252,13 +258,13 @@ export function pullRequestsTable(db: Kysely<Database>) {
       ),
 
     /**
-     * This head goes back to the agent, once. By a check, its issue is still to be moved. False when another head stands there,
+     * This head goes back to the agent, once. Where Baton moves its issue, that is still to be done. False when another head stands there,
      * or it was sent back before.
      */
     sendBack: (key: PullKey, headCommit: string, { at, by, kind }: SentBack): Promise<boolean> =>
       atomically(db, async (inside) => {
         const facts = { sent_back_at: at, sent_back_by_json: JSON.stringify(by), sent_back_kind: kind };
-        const toBeMoved = kind === 'check' ? { moved_at: null } : {};
+        const toBeMoved = isMovedByBaton(kind) ? { moved_at: null } : {};
         const isDone = await changedOne(
           openOnes(inside, key)
             .where('head_commit', '=', headCommit)

@@ -1,0 +1,54 @@
+import { BatonError } from '../../core/baton-error.ts';
+import { harmlessLine } from '../../core/text/harmless-line.ts';
+import { Secret } from '../../core/text/secret.ts';
+import type { GithubCredential } from '../../github/github.ts';
+import { githubErrors } from '../../github/github-errors.ts';
+import { childEnvironment } from '../../process/child-environment.ts';
+import { runToEnd } from '../../process/run-to-end.ts';
+import type { ProcessDeps } from '../../process/start-child.ts';
+
+const ghMs = 20_000;
+
+/** What `gh` needs to find the login of the person; never a token of its own choice. */
+const variables = ['PATH', 'HOME', 'USER', 'LOGNAME', 'XDG_*', 'GH_CONFIG_DIR', 'DBUS_SESSION_BUS_ADDRESS'];
+
+/** The token of the settings, or else the one that the program `gh` has for this host. */
+export function githubCredential(
+  given: Secret | null,
+  host: string,
+  deps: ProcessDeps & { readonly daemonEnv: Readonly<Record<string, string | undefined>> },
+): GithubCredential {
+  if (given !== null) return { token: async () => given, refused: () => {} };
+  let known: Promise<Secret> | null = null;
+  return {
+    token: () => {
+      known ??= askGh(host, deps).catch((error: unknown) => {
+        known = null;
+        throw error;
+      });
+      return known;
+    },
+    refused: () => {
+      known = null;
+    },
+  };
+}
+
+async function askGh(host: string, deps: Parameters<typeof githubCredential>[2]): Promise<Secret> {
+  const env = childEnvironment({ from: deps.daemonEnv, allow: variables, deny: [], add: { GH_PROMPT_DISABLED: '1' } });
+  const args = ['auth', 'token', '--hostname', host];
+  const request = { command: 'gh', args, cwd: '/', env, runId: 'gh', timeoutMs: ghMs };
+  const { code, stdout, stderr } = await runToEnd(request, { ...deps, containment: 'group_only' }).catch(() => ({
+    code: null,
+    stdout: '',
+    stderr: 'the program gh cannot be started',
+  }));
+  const token = stdout.trim();
+  if (code === 0 && /^\S{8,}$/.test(token)) return new Secret(token);
+  const said = harmlessLine(stderr.trim()).slice(-300);
+  throw new BatonError(
+    githubErrors.github_login_missing,
+    `There is no token for ${host}: review.token, GITHUB_TOKEN and GH_TOKEN are not set, and \`gh auth token\` failed: ${said}`,
+    { details: { host } },
+  );
+}

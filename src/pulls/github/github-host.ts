@@ -1,0 +1,341 @@
+import { z } from 'zod';
+import { BatonError } from '../../core/baton-error.ts';
+import type { PullRequest } from '../../core/pull/pull-request.ts';
+import { createGithub, type Github, type GithubAsk } from '../../github/github.ts';
+import { type GithubRepository, githubAddress, readRepository } from '../../github/github-address.ts';
+import { githubErrors } from '../../github/github-errors.ts';
+import { githubProvider } from '../../github/github-provider.ts';
+import { findCommonDirectory, readBranch } from '../../workspace/git/source/source-repository.ts';
+import { isAncestor, withWorkbench } from '../local/workbench.ts';
+import type { PullHost, PullHostParts } from '../pull-host.ts';
+import type {
+  MergeRefusal,
+  MergeRequest,
+  MergeResult,
+  OpenedChange,
+  ProposedChange,
+  PullFacts,
+  PullRequests,
+  RemoteHost,
+} from '../pull-requests.ts';
+import { mostAtOnce, readPullsDocument } from './documents.ts';
+import { explainCheck } from './explain-check.ts';
+import { type GithubBranches, githubBranches } from './github-branches.ts';
+import { githubCredential } from './github-credential.ts';
+import { githubHostErrors } from './github-host-errors.ts';
+import { baseReferenceOf, GithubObjects } from './github-objects.ts';
+import { hostSays, ownMark, type PullRecord, pullRecord } from './pull-record.ts';
+
+/** Pull requests on GitHub, for a repository on this machine that is a clone of it. */
+export const githubHost: PullHost = {
+  name: 'github',
+  docs: 'pull-requests.md',
+  errors: { ...githubErrors, ...githubHostErrors },
+  create: (parts) => {
+    const { repo, git, review, remote, clock, process } = parts;
+    const repository = readRepository(review.repository ?? '');
+    const address = githubAddress(review.apiUrl);
+    if (!repo.isLocal) throw unusable('workspace.repo', `${repo.shown} is not a repository on this machine`);
+    if (repository === null) throw unusable('review.repository', 'it must be owner/name');
+    if (address === null) throw unusable('review.api_url', 'it must be an address');
+    const credential = githubCredential(review.token, new URL(address.web).host, process);
+    const clientFor: Parameters<typeof createGithub>[0]['clientFor'] = (token) =>
+      remote.client(githubProvider, token, false);
+    const github = createGithub({ address, credential, clientFor, clock });
+    const branches = githubBranches({ git, address, repository, credential });
+    return new GithubPullRequests({ ...parts, repository, github, branches });
+  },
+};
+
+function unusable(key: string, why: string): BatonError {
+  return new BatonError('unsupported_setting', `review.host: github cannot use ${key}: ${why}.`, { details: { key } });
+}
+
+interface Parts extends PullHostParts {
+  readonly repository: GithubRepository;
+  readonly github: Github;
+  readonly branches: GithubBranches;
+}
+
+const listed = z.object({
+  number: z.number(),
+  html_url: z.string(),
+  state: z.string(),
+  head: z.object({ sha: z.string(), ref: z.string() }),
+});
+const lists = z.array(listed);
+const mergeAnswer = z.object({ sha: z.string(), merged: z.literal(true) });
+const anything = z.unknown();
+
+const byDelivery: GithubAsk = { caller: { job: 'review', cause: 'retry' } };
+const byPerson: GithubAsk = { caller: { job: 'review', cause: 'person' } };
+const byPoll = { job: 'pull_requests', cause: 'poll' } as const;
+
+/**
+ * GitHub has the record of a proposal, found by its branch; the repository on this machine has its objects, and lends
+ * them to every computation. What must hold beyond the seam:
+ *
+ * - Only the branch of the change is pushed, by the rules of `GithubBranches`; never the base.
+ * - A branch has one open pull request. A head that was merged or closed is not proposed again: the ended one is found.
+ * - All open pull requests are read with one request. GitHub's word on merged and closed counts, nothing else.
+ * - GitHub cannot compare the base when it merges. Baton reads it a moment before; a base that moves within that moment
+ *   is merged into, as GitHub's own button does.
+ */
+class GithubPullRequests implements PullRequests {
+  readonly host = githubHost.name;
+  readonly remote: RemoteHost;
+  readonly #parts: Parts;
+  readonly #objects: GithubObjects;
+  readonly #lastRead = new Map<number, PullFacts>();
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    this.#objects = new GithubObjects(parts);
+    this.remote = {
+      pressure: () => parts.github.pressure(),
+      lastRead: ({ hostNumber }) => this.#lastRead.get(hostNumber ?? 0) ?? null,
+      explainCheck: (check) => explainCheck(parts, check),
+    };
+  }
+
+  async open(change: ProposedChange): Promise<OpenedChange> {
+    const { branch, base } = change;
+    if (branch === base) throw missing(branch, 'is the base itself');
+    const tips = await this.#parts.branches.tips([branch, base]);
+    const baseCommit = tips.get(base);
+    if (baseCommit === undefined) throw missing(base);
+    const headCommit = await this.#bringHead(change, tips.get(branch) ?? null);
+    const found = await this.#find(branch, headCommit);
+    const pull = found ?? (await this.#create(change, headCommit));
+    // After a crash between the two requests the first delivery is tried again.
+    if (found === null || (change.earlierHeads ?? []).length === 0) await this.#decorate(pull.number);
+    return { hostNumber: pull.number, url: pull.html_url, headCommit, baseCommit };
+  }
+
+  async update(
+    { hostNumber }: PullRequest,
+    { title, body, receipt }: Pick<PullRequest, 'title' | 'body'> & { readonly receipt?: string },
+  ): Promise<void> {
+    if (hostNumber === null) return;
+    await this.#change(hostNumber, { title, body: bodyOf(body, receipt) }, byDelivery);
+  }
+
+  async findByBranch(branch: string, base: string): Promise<OpenedChange | null> {
+    const tips = await this.#parts.branches.tips([branch, base]);
+    const [headCommit, baseCommit] = [tips.get(branch), tips.get(base)];
+    if (headCommit === undefined || baseCommit === undefined) return null;
+    const found = await this.#find(branch, headCommit);
+    if (found === null || found.state !== 'open') return null;
+    return { hostNumber: found.number, url: found.html_url, headCommit, baseCommit };
+  }
+
+  async read(pulls: readonly PullRequest[], signal?: AbortSignal): Promise<readonly PullFacts[]> {
+    const records = await this.#records(pulls, { caller: byPoll, signal });
+    const facts: PullFacts[] = [];
+    for (const pull of pulls) {
+      signal?.throwIfAborted();
+      const record = records.get(pull.hostNumber ?? 0);
+      facts.push(record === undefined ? unknownFacts : await this.#factsOf(pull, record, signal));
+    }
+    return facts;
+  }
+
+  async merge(pull: PullRequest, { headCommit: head, baseCommit, method }: MergeRequest): Promise<MergeResult> {
+    const number = pull.hostNumber;
+    if (number === null) return refused({ code: 'closed' });
+    const objection = async (): Promise<MergeResult | null> => {
+      const record = (await this.#records([pull], byPerson)).get(number);
+      if (record === undefined) return refused({ code: 'closed' });
+      const facts = await this.#factsOf(pull, record);
+      if (facts.merged !== null) return { outcome: 'merged', commit: facts.merged.commit, method: facts.merged.method };
+      if (facts.headCommit !== head) return refused({ code: 'head_moved', headCommit: facts.headCommit });
+      if (facts.baseCommit !== baseCommit) return refused({ code: 'base_moved', baseCommit: facts.baseCommit });
+      if (facts.isClosed) return refused({ code: 'closed' });
+      if (facts.mergeability === 'conflict') return refused({ code: 'conflict', files: facts.conflicts });
+      const red = (facts.checks ?? []).filter(({ isRequired, result }) => isRequired && result !== 'passed');
+      return red.length === 0 ? null : refused({ code: 'checks_missing', names: red.map(({ name }) => name) });
+    };
+    const before = await objection();
+    if (before !== null) return before;
+    try {
+      const { sha } = await this.#parts.github.rest({
+        method: 'PUT',
+        route: '/repos/{owner}/{repo}/pulls/{pull_number}/merge',
+        path: this.#path(number),
+        body: { sha: head, merge_method: method },
+        data: mergeAnswer,
+        ask: byPerson,
+      });
+      return { outcome: 'merged', commit: sha, method };
+    } catch (error) {
+      if (!(error instanceof BatonError) || error.code !== 'github_refused') throw error;
+      const reason = String(error.details.said);
+      return (await objection()) ?? refused({ code: 'protected', reason });
+    }
+  }
+
+  async close({ hostNumber }: PullRequest): Promise<void> {
+    if (hostNumber !== null) await this.#change(hostNumber, { state: 'closed' }, byPerson);
+  }
+
+  /** Brings the head of the local branch to GitHub, where it is not there yet. Returns the head at GitHub. */
+  async #bringHead({ branch, earlierHeads = [] }: ProposedChange, there: string | null): Promise<string> {
+    const { git, places, review, repo, branches } = this.#parts;
+    const common = await findCommonDirectory(git, repo.location);
+    const { commit } = await readBranch(git, common, branch);
+    if (commit === null || commit === there) {
+      if (there !== null) return there;
+      throw missing(branch);
+    }
+    return withWorkbench({ git, scratch: places.scratch, common, known: [commit] }, async (bench) => {
+      if (there !== null && (await bench.ask(['cat-file', '-e', there])).code !== 0)
+        await branches.fetch(bench, [there]);
+      // Others went on from here.
+      if (there !== null && (await isAncestor(bench, commit, there))) return there;
+      if (!review.push)
+        throw new BatonError(
+          githubHostErrors.change_not_pushed,
+          `${branch} at ${commit} is not on GitHub, and Baton does not push (review.push: false).`,
+          { details: { branch, commit, found: there } },
+        );
+      try {
+        await branches.push(bench, { branch, commit, from: there, earlierHeads });
+      } catch (error) {
+        // Another daemon may have pushed the same commit a moment before.
+        if ((await branches.tips([branch])).get(branch) !== commit) throw error;
+      }
+      return commit;
+    });
+  }
+
+  /** The open pull request of a branch; else the one that ended with this head; the newest first. */
+  async #find(branch: string, headCommit: string): Promise<z.infer<typeof listed> | null> {
+    const { owner } = this.#parts.repository;
+    const found = await this.#parts.github.rest({
+      method: 'GET',
+      route: '/repos/{owner}/{repo}/pulls',
+      path: this.#path(),
+      query: { head: `${owner}:${branch}`, state: 'all', sort: 'created', direction: 'desc', per_page: 30 },
+      data: lists,
+      ask: byDelivery,
+    });
+    // GitHub ignores a filter that it cannot read.
+    const ours = found.filter(({ head }) => head.ref === branch);
+    return ours.find(({ state }) => state === 'open') ?? ours.find(({ head }) => head.sha === headCommit) ?? null;
+  }
+
+  async #create(change: ProposedChange, headCommit: string): Promise<z.infer<typeof listed>> {
+    const { branch, base, title, body, receipt } = change;
+    try {
+      return await this.#parts.github.rest({
+        method: 'POST',
+        route: '/repos/{owner}/{repo}/pulls',
+        path: this.#path(),
+        body: { title, head: branch, base, body: bodyOf(body, receipt), draft: this.#parts.review.draft },
+        data: listed,
+        ask: byDelivery,
+      });
+    } catch (error) {
+      if (!(error instanceof BatonError) || error.code !== 'github_refused') throw error;
+      // Another daemon was faster.
+      const found = await this.#find(branch, headCommit);
+      if (found !== null) return found;
+      if (/no commits between/i.test(String(error.details.said)))
+        throw missing(branch, `has no commit that ${base} lacks`);
+      throw error;
+    }
+  }
+
+  /** Labels and reviewers. One that GitHub does not know is no reason to keep the change from review. */
+  async #decorate(number: number): Promise<void> {
+    const { review, github, logger } = this.#parts;
+    const { labels, reviewers } = review;
+    const [teams, people] = [reviewers.filter(isTeam), reviewers.filter((name) => !isTeam(name))];
+    const wanted = [
+      ...(labels.length === 0
+        ? []
+        : [{ route: '/repos/{owner}/{repo}/issues/{issue_number}/labels', body: { labels: [...labels] } }]),
+      ...(reviewers.length === 0
+        ? []
+        : [
+            {
+              route: '/repos/{owner}/{repo}/pulls/{pull_number}/requested_reviewers',
+              body: { reviewers: people, team_reviewers: teams.map((name) => name.split('/').at(-1)) },
+            },
+          ]),
+    ];
+    for (const { route, body } of wanted) {
+      const call = { method: 'POST', route, path: this.#path(number), body, data: anything, ask: byDelivery } as const;
+      await github.rest(call).catch((error: unknown) => {
+        if (!(error instanceof BatonError) || error.retryable) throw error;
+        logger.warn('pull_not_labelled', { pull_request: number, route, error });
+      });
+    }
+  }
+
+  async #change(number: number, body: Readonly<Record<string, unknown>>, ask: GithubAsk): Promise<void> {
+    const route = '/repos/{owner}/{repo}/pulls/{pull_number}';
+    await this.#parts.github.rest({ method: 'PATCH', route, path: this.#path(number), body, data: anything, ask });
+  }
+
+  #path(number = 0): Readonly<Record<string, string | number>> {
+    const { owner, name } = this.#parts.repository;
+    return { owner, repo: name, pull_number: number, issue_number: number };
+  }
+
+  async #records(pulls: readonly PullRequest[], ask: GithubAsk): Promise<ReadonlyMap<number, PullRecord>> {
+    const { github, repository } = this.#parts;
+    const numbers = [...new Set(pulls.flatMap(({ hostNumber }) => hostNumber ?? []))];
+    const found = new Map<number, PullRecord>();
+    for (let from = 0; from < numbers.length; from += mostAtOnce) {
+      const some = numbers.slice(from, from + mostAtOnce);
+      const { repository: records } = await github.graphql({
+        name: 'BatonPulls',
+        text: readPullsDocument(some.length),
+        variables: { ...repository, ...Object.fromEntries(some.map((number, at) => [`n${at}`, number])) },
+        data: z.object({ repository: z.record(z.string(), pullRecord.nullable()) }),
+        ask,
+      });
+      for (const record of Object.values(records)) if (record !== null) found.set(record.number, record);
+    }
+    return found;
+  }
+
+  async #factsOf(pull: PullRequest, record: PullRecord, signal?: AbortSignal): Promise<PullFacts> {
+    const says = hostSays(record);
+    const computed = await this.#objects.compute(pull, record, says, signal);
+    const baseReference = baseReferenceOf(record.baseRefName);
+    const facts = { ...says, ...computed, checkedOutIn: null, baseReference };
+    this.#lastRead.set(record.number, facts);
+    return facts;
+  }
+}
+
+function bodyOf(body: string, receipt = ''): string {
+  return [body.trim(), receipt.trim(), ownMark].filter((part) => part !== '').join('\n\n');
+}
+
+function isTeam(name: string): boolean {
+  return name.includes('/');
+}
+
+function missing(branch: string, what = 'is not there'): BatonError {
+  return new BatonError('change_missing', `The branch ${branch} ${what}.`, { details: { branch } });
+}
+
+function refused(refusal: MergeRefusal): MergeResult {
+  return { outcome: 'refused', refusal };
+}
+
+const unknownFacts: PullFacts = {
+  headCommit: null,
+  baseCommit: null,
+  isEmpty: false,
+  mergeability: 'unknown',
+  conflicts: [],
+  checkedOutIn: null,
+  merged: null,
+  isClosed: false,
+  checks: null,
+  reviews: [],
+};

@@ -1,0 +1,178 @@
+import { z } from 'zod';
+import type { CheckResult } from '../../core/pull/pull-request.ts';
+import { harmlessLine, harmlessLines } from '../../core/text/harmless-line.ts';
+import type { HostCheck, HostReview, PullFacts } from '../pull-requests.ts';
+
+/** Baton's own words at GitHub contain this, so that they never count as a person's. */
+export const ownMark = '<!-- baton -->';
+
+const commitId = z.string().regex(/^[0-9a-f]{40}(?:[0-9a-f]{24})?$/);
+const login = z.object({ login: z.string() }).nullish();
+const target = z.object({ target: z.object({ oid: commitId }).nullish() }).nullish();
+const listOf = <Node extends z.ZodType>(node: Node) => z.object({ nodes: z.array(node.nullish()).nullish() }).nullish();
+
+const comment = z.object({
+  id: z.string(),
+  body: z.string(),
+  path: z.string(),
+  line: z.number().nullish(),
+  originalLine: z.number().nullish(),
+});
+
+const review = z.object({
+  id: z.string(),
+  state: z.string(),
+  body: z.string(),
+  submittedAt: z.string().nullish(),
+  authorCanPushToRepository: z.boolean(),
+  author: login,
+  commit: z.object({ oid: commitId }).nullish(),
+  comments: listOf(comment),
+});
+
+const checkRun = z.object({
+  __typename: z.literal('CheckRun'),
+  databaseId: z.number().nullish(),
+  name: z.string(),
+  status: z.string(),
+  conclusion: z.string().nullish(),
+  detailsUrl: z.string().nullish(),
+  isRequired: z.boolean(),
+});
+const statusContext = z.object({
+  __typename: z.literal('StatusContext'),
+  context: z.string(),
+  state: z.string(),
+  targetUrl: z.string().nullish(),
+  description: z.string().nullish(),
+  isRequired: z.boolean(),
+});
+const context = z.discriminatedUnion('__typename', [checkRun, statusContext]);
+
+/** A pull request as `readPullsDocument` asks for it. */
+export const pullRecord = z.object({
+  number: z.number(),
+  url: z.string(),
+  state: z.enum(['OPEN', 'CLOSED', 'MERGED']),
+  merged: z.boolean(),
+  mergeable: z.enum(['MERGEABLE', 'CONFLICTING', 'UNKNOWN']),
+  headRefOid: commitId,
+  headRef: target,
+  baseRefName: z.string(),
+  baseRef: target,
+  mergeCommit: z.object({ oid: commitId }).nullish(),
+  mergedBy: login,
+  timelineItems: listOf(z.object({ actor: login })),
+  reviews: listOf(review),
+  commits: listOf(
+    z.object({
+      commit: z.object({
+        oid: commitId,
+        statusCheckRollup: z.object({ contexts: listOf(context) }).nullish(),
+      }),
+    }),
+  ),
+});
+
+export type PullRecord = z.infer<typeof pullRecord>;
+
+/** What GitHub itself says; the rest of the facts comes from the objects. */
+export type HostSays = Pick<PullFacts, 'headCommit' | 'baseCommit' | 'isClosed' | 'closedBy' | 'checks' | 'reviews'>;
+
+export function hostSays(record: PullRecord): HostSays {
+  const headCommit = record.headRef?.target?.oid ?? null;
+  const [commit] = present(record.commits?.nodes);
+  const [closed] = present(record.timelineItems?.nodes);
+  // Just after a push GitHub may still list the commits before it.
+  const isOfHead = headCommit !== null && commit?.commit.oid === headCommit;
+  return {
+    headCommit,
+    baseCommit: record.baseRef?.target?.oid ?? null,
+    isClosed: record.state === 'CLOSED',
+    closedBy: record.state === 'CLOSED' ? nameOf(closed?.actor) : null,
+    checks: isOfHead ? present(commit.commit.statusCheckRollup?.contexts?.nodes).map(checkFrom) : [],
+    reviews: present(record.reviews?.nodes).flatMap(reviewsFrom),
+  };
+}
+
+function present<T>(nodes: readonly (T | null | undefined)[] | null | undefined): readonly T[] {
+  return (nodes ?? []).filter((node) => node !== null && node !== undefined);
+}
+
+export function nameOf(user: z.infer<typeof login>): string | null {
+  return user == null ? null : harmlessLine(user.login).slice(0, 100);
+}
+
+/** `CANCELLED`, `STALE` and the like are not the agent's fault, and not green. */
+const conclusions: Readonly<Record<string, CheckResult>> = {
+  SUCCESS: 'passed',
+  NEUTRAL: 'passed',
+  SKIPPED: 'passed',
+  FAILURE: 'failed',
+  STARTUP_FAILURE: 'failed',
+  TIMED_OUT: 'timed_out',
+};
+const states: Readonly<Record<string, CheckResult | null>> = {
+  SUCCESS: 'passed',
+  FAILURE: 'failed',
+  ERROR: 'failed',
+  PENDING: null,
+  EXPECTED: null,
+};
+
+function checkFrom(found: z.infer<typeof context>): HostCheck {
+  const { isRequired } = found;
+  if (found.__typename === 'StatusContext')
+    return {
+      id: null,
+      name: harmlessLine(found.context).slice(0, 200),
+      result: states[found.state] ?? null,
+      isRequired,
+      url: found.targetUrl ?? null,
+    };
+  const isOver = found.status === 'COMPLETED' && found.conclusion !== 'ACTION_REQUIRED';
+  return {
+    id: found.databaseId ?? null,
+    name: harmlessLine(found.name).slice(0, 200),
+    result: isOver ? (conclusions[found.conclusion ?? ''] ?? 'skipped') : null,
+    isRequired,
+    url: found.detailsUrl ?? null,
+  };
+}
+
+const verdicts: Readonly<Record<string, HostReview['verdict']>> = {
+  APPROVED: 'approved',
+  CHANGES_REQUESTED: 'changes_requested',
+  COMMENTED: 'comment',
+};
+
+/** The review itself, and each of its comments on a line. A review that was dismissed or not sent yet says nothing. */
+function reviewsFrom(found: z.infer<typeof review>): readonly HostReview[] {
+  const verdict = verdicts[found.state];
+  if (verdict === undefined || found.body.includes(ownMark)) return [];
+  const of = {
+    author: nameOf(found.author) ?? 'unknown',
+    isTrusted: found.authorCanPushToRepository,
+    commit: found.commit?.oid ?? null,
+    at: Date.parse(found.submittedAt ?? '') || 0,
+    verdict,
+  };
+  const comments = present(found.comments?.nodes).filter(({ body }) => !body.includes(ownMark));
+  return [
+    { ...of, id: found.id, reviewId: found.id, body: wordsOf(found.body), path: null, line: null },
+    ...comments.map(({ id, body, path, line, originalLine }) => ({
+      ...of,
+      id,
+      reviewId: found.id,
+      body: wordsOf(body),
+      path: harmlessLine(path).slice(0, 1_000),
+      line: line ?? originalLine ?? null,
+    })),
+  ];
+}
+
+const longestWords = 10_000;
+
+function wordsOf(body: string): string {
+  return harmlessLines(body).trim().slice(0, longestWords);
+}

@@ -1,0 +1,304 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { git } from '../../workspace/git/scratch-repository.ts';
+import { branch, mergeOf, pullOf } from '../pull-scene.ts';
+import { type GithubScene, githubScene, stopGithubs } from './github-scene.ts';
+
+let scene: GithubScene;
+
+afterEach(async () => {
+  expect(scene.github.complaints).toEqual([]);
+  await stopGithubs();
+});
+
+const change = { branch, base: 'main', title: 'Say hello', body: 'More words.' };
+
+/** An agent's change, proposed on GitHub. */
+async function proposed(review: Parameters<typeof githubScene>[0] = {}) {
+  scene = await githubScene(review);
+  const head = scene.publish(branch, { 'new.txt': 'hello\n' });
+  const opened = await scene.pulls.open(change);
+  return { ...scene, head, opened, pull: pullOf(opened) };
+}
+
+const created = (): number => scene.github.calls.filter(({ route }) => /^POST .*\/pulls$/.test(route)).length;
+
+describe('a change', () => {
+  it('is pushed over HTTP with the token, and opened with its words, receipt, labels, reviewers and draft', async () => {
+    scene = await githubScene({ labels: ['baton'], reviewers: ['ada', 'acme/core'], draft: true });
+    const head = scene.publish(branch, { 'new.txt': 'hello\n' });
+    const opened = await scene.pulls.open({ ...change, receipt: '| Tokens | 5 |' });
+    expect(opened).toMatchObject({ hostNumber: 1, headCommit: head, baseCommit: scene.github.tip('main') });
+    expect(scene.github.tip(branch)).toBe(head);
+    expect(scene.github.pulls).toMatchObject([
+      { title: 'Say hello', isDraft: true, labels: ['baton'], reviewers: ['ada', 'core'], state: 'OPEN' },
+    ]);
+    expect(scene.github.pulls[0]?.body).toMatch(/^More words\.[\s\S]*\| Tokens \| 5 \|/);
+  });
+
+  it('is found again after an answer was lost, by this daemon and by another, and never opened twice', async () => {
+    for (const when of ['before', 'after'] as const) {
+      scene = await githubScene();
+      scene.publish(branch, { 'new.txt': 'hello\n' });
+      scene.github.faults.push({ kind: 'lost', when, route: 'POST /repos/{owner}/{repo}/pulls' });
+      await expect(scene.pulls.open(change)).rejects.toMatchObject({ code: 'github_unreachable', retryable: true });
+      const opened = await scene.pulls.open(change);
+      expect(await scene.another().open(change)).toEqual(opened);
+      expect(scene.github.pulls).toHaveLength(1);
+    }
+  });
+
+  it('is opened once by two daemons at the same moment', async () => {
+    scene = await githubScene();
+    scene.publish(branch, { 'new.txt': 'hello\n' });
+    const other = scene.another();
+    const found = await Promise.all([scene.pulls.open(change), other.open(change)]);
+    expect(found[0]).toEqual(found[1]);
+    expect(scene.github.pulls).toHaveLength(1);
+    expect(created()).toBeGreaterThan(0);
+  });
+
+  it.each(['merge', 'squash'] as const)('that a person merged by %s meanwhile is not proposed again', async (how) => {
+    const { pulls, github, opened, pull } = await proposed();
+    expect(github.merge(1, how, 'ada')).toBeNull();
+    expect(await pulls.open(change)).toMatchObject({ hostNumber: opened.hostNumber });
+    expect(github.pulls).toHaveLength(1);
+    expect(await pulls.read([pull])).toMatchObject([{ merged: { by: 'ada', commit: github.tip('main') } }]);
+  });
+
+  it('that a person closed is not proposed again with the same head, and is with another', async () => {
+    const { pulls, github, publish, head, pull } = await proposed();
+    github.close(1, 'ada');
+    expect(await pulls.open(change)).toMatchObject({ hostNumber: 1 });
+    expect(await pulls.read([pull])).toMatchObject([{ isClosed: true, closedBy: 'ada', merged: null }]);
+    publish(branch, { 'more.txt': 'x\n' }, head);
+    expect(await pulls.open(change)).toMatchObject({ hostNumber: 2 });
+  });
+
+  it('stays in review without a label that GitHub refuses', async () => {
+    scene = await githubScene({ labels: ['odd'] });
+    scene.publish(branch, { 'new.txt': 'hello\n' });
+    const route = 'POST /repos/{owner}/{repo}/issues/{issue_number}/labels';
+    scene.github.faults.push({ kind: 'status', status: 422, body: { message: 'Validation Failed' }, route });
+    expect(await scene.pulls.open(change)).toMatchObject({ hostNumber: 1 });
+    expect(scene.logger.lines.map(({ event }) => event)).toContain('pull_not_labelled');
+  });
+
+  it('gets new words', async () => {
+    const { pulls, github, pull } = await proposed();
+    await pulls.update(pull, { title: 'Other', body: 'Better words.', receipt: 'r' });
+    expect(github.pulls).toMatchObject([{ title: 'Other', body: expect.stringContaining('Better words.') }]);
+  });
+});
+
+describe('the push', () => {
+  it('replaces a head of its own that the agent rewrote, and adds to the branch', async () => {
+    const { pulls, github, publish, head } = await proposed();
+    const second = publish(branch, { 'new.txt': 'again\n' }, head);
+    expect(await pulls.open({ ...change, earlierHeads: [head] })).toMatchObject({ headCommit: second });
+    const rebased = publish(branch, { 'new.txt': 'rewritten\n' });
+    expect(await pulls.open({ ...change, earlierHeads: [head, second] })).toMatchObject({ headCommit: rebased });
+    expect([github.tip(branch), github.pulls.length]).toEqual([rebased, 1]);
+  });
+
+  it('never replaces commits of others', async () => {
+    const { pulls, github, publish, push, head } = await proposed();
+    const theirs = push(branch, { 'theirs.txt': 'x\n' });
+    publish(branch, { 'new.txt': 'rewritten\n' });
+    await expect(pulls.open({ ...change, earlierHeads: [head] })).rejects.toMatchObject({
+      code: 'github_branch_moved',
+    });
+    expect(github.tip(branch)).toBe(theirs);
+  });
+
+  it('leaves a branch alone that others built on', async () => {
+    const { pulls, github, push, head } = await proposed();
+    const theirs = push(branch, { 'theirs.txt': 'x\n' });
+    expect(await pulls.open({ ...change, earlierHeads: [head] })).toMatchObject({ headCommit: theirs });
+    expect(github.tip(branch)).toBe(theirs);
+  });
+
+  it('never goes to the base, nor to a branch that the repository protects', async () => {
+    scene = await githubScene();
+    const main = scene.github.tip('main');
+    scene.publish('main', { 'new.txt': 'x\n' });
+    await expect(scene.pulls.open({ ...change, branch: 'main' })).rejects.toMatchObject({ code: 'change_missing' });
+    scene.publish(branch, { 'other.txt': 'x\n' });
+    scene.github.protect(branch);
+    await expect(scene.pulls.open(change)).rejects.toMatchObject({
+      code: 'github_push_refused',
+      details: { remarks: expect.stringContaining('Protected branch') },
+    });
+    expect([scene.github.tip('main'), scene.github.tip(branch)]).toEqual([main, null]);
+  });
+
+  it('is left to the user with review.push: false', async () => {
+    scene = await githubScene({ push: false });
+    const head = scene.publish(branch, { 'new.txt': 'hello\n' });
+    await expect(scene.pulls.open(change)).rejects.toMatchObject({ code: 'change_not_pushed', retryable: true });
+    expect(scene.github.tip(branch)).toBeNull();
+    git(scene.source, 'push', '-q', scene.github.repository, `${head}:refs/heads/${branch}`);
+    expect(await scene.pulls.open(change)).toMatchObject({ headCommit: head });
+  });
+
+  it.each([
+    ['a wrong token', 'github_auth', (it: GithubScene) => it.github.accounts.clear()],
+    [
+      'a token that may not write',
+      'github_forbidden',
+      ({ github }: GithubScene) => github.accounts.set(github.token, { login: 'x', canWrite: false, scopes: null }),
+    ],
+  ])('says %s', async (_what, code, spoil) => {
+    scene = await githubScene();
+    scene.publish(branch, { 'new.txt': 'x\n' });
+    spoil(scene);
+    await expect(scene.pulls.open(change)).rejects.toMatchObject({ code });
+  });
+
+  it('puts the token into no file and no configuration, and ignores addresses that an agent rewrote', async () => {
+    scene = await githubScene();
+    git(scene.source, 'config', 'url.http://127.0.0.1:1/.insteadOf', scene.github.gitUrl.replace('/acme/app.git', '/'));
+    git(scene.source, 'config', 'http.proxy', 'http://127.0.0.1:1');
+    scene.publish(branch, { 'new.txt': 'x\n' });
+    await scene.pulls.open(change);
+    const basic = Buffer.from(`x-access-token:${scene.github.token}`).toString('base64');
+    const { status } = findText(scene.folder, [scene.github.token, basic]);
+    expect(status).toBe('absent');
+    expect(readFileSync(path.join(scene.source, '.git/config'), 'utf8')).not.toContain('extraHeader');
+  });
+});
+
+function findText(folder: string, texts: readonly string[]): { readonly status: 'absent' | 'present' } {
+  for (const text of texts) {
+    try {
+      git(folder, 'grep', '--no-index', '-lF', '-e', text, '--', '.');
+      return { status: 'present' };
+    } catch {
+      // Nothing found.
+    }
+  }
+  return { status: 'absent' };
+}
+
+describe('reading', () => {
+  it('costs one request for all, however many, and one more only where something changed', async () => {
+    scene = await githubScene();
+    const records = [];
+    for (const nth of Array.from({ length: 8 }, (_, at) => at)) {
+      const name = `baton/t-${nth}`;
+      scene.publish(name, { [`${nth}.txt`]: 'x\n' });
+      records.push(pullOf(await scene.pulls.open({ ...change, branch: name }), { branch: name }));
+    }
+    const before = scene.sent.length;
+    for (let poll = 0; poll < 3; poll += 1) expect(await scene.pulls.read(records)).toHaveLength(8);
+    expect(scene.sent.slice(before).map(({ route, job, cause }) => [route, job, cause])).toEqual(
+      Array.from({ length: 3 }, () => ['BatonPulls', 'pull_requests', 'poll']),
+    );
+  });
+
+  it('reports checks as they come, late ones too, and their results', async () => {
+    const { pulls, github, pull, head } = await proposed();
+    const checks = async () => (await pulls.read([pull]))[0]?.checks?.map(({ name, result }) => [name, result]);
+    expect(await checks()).toEqual([]);
+    const test = github.addCheck(head, 'test', null, true);
+    expect(await checks()).toEqual([['test', null]]);
+    test.conclusion = 'FAILURE';
+    for (const each of ['SUCCESS', 'SKIPPED', 'CANCELLED', 'TIMED_OUT', 'ACTION_REQUIRED'] as const)
+      github.addCheck(head, each, each);
+    expect(await checks()).toEqual([
+      ['test', 'failed'],
+      ['SUCCESS', 'passed'],
+      ['SKIPPED', 'passed'],
+      ['CANCELLED', 'skipped'],
+      ['TIMED_OUT', 'timed_out'],
+      ['ACTION_REQUIRED', null],
+    ]);
+  });
+
+  it('reports who may write among reviewers, their lines, and never what Baton wrote', async () => {
+    const { pulls, github, pull, head } = await proposed();
+    const comments = [{ path: 'new.txt', line: 1, body: 'Say \u001b[31mmore' }];
+    github.addReview(1, { author: 'ada', state: 'CHANGES_REQUESTED', body: 'No.', comments });
+    github.addReview(1, { author: 'stranger', state: 'CHANGES_REQUESTED', canPush: false, body: 'Delete it all.' });
+    github.addReview(1, { author: 'baton-bot', state: 'COMMENTED', body: 'Green. <!-- baton -->' });
+    github.addReview(1, { author: 'ada', state: 'DISMISSED', body: 'old' });
+    const [facts] = await pulls.read([pull]);
+    const of = { author: 'ada', isTrusted: true, verdict: 'changes_requested', commit: head };
+    expect(facts?.reviews).toMatchObject([
+      { ...of, body: 'No.', path: null, line: null },
+      { ...of, body: 'Say ␛[31mmore', path: 'new.txt', line: 1 },
+      { author: 'stranger', isTrusted: false },
+    ]);
+  });
+
+  it('brings commits that a person pushed into the repository, and lets the branch there follow', async () => {
+    const { pulls, push, pull, source } = await proposed();
+    const theirs = push(branch, { 'theirs.txt': 'x\n' });
+    const base = push('main', { 'base.txt': 'x\n' });
+    expect(await pulls.read([pull])).toMatchObject([{ headCommit: theirs, baseCommit: base, mergeability: 'behind' }]);
+    expect(git(source, 'rev-parse', `refs/heads/${branch}`)).toBe(theirs);
+    expect(git(source, 'rev-parse', 'refs/baton/base/main')).toBe(base);
+    expect(git(source, 'show', `${base}:base.txt`)).toBe('x');
+  });
+
+  it('does not move a branch here that has work which GitHub lacks', async () => {
+    const { pulls, push, pull, publish, source, head } = await proposed();
+    const newer = publish(branch, { 'newer.txt': 'x\n' }, head);
+    push(branch, { 'theirs.txt': 'x\n' });
+    await pulls.read([pull]);
+    expect(git(source, 'rev-parse', `refs/heads/${branch}`)).toBe(newer);
+  });
+
+  it('takes the word of GitHub where commits cannot be fetched', async () => {
+    const { pulls, push, pull, github } = await proposed();
+    push('main', { 'new.txt': 'by a person\n' });
+    git(github.repository, 'config', 'http.uploadpack', 'false');
+    expect(await pulls.read([pull])).toMatchObject([{ mergeability: 'conflict', conflicts: [] }]);
+    git(github.repository, 'config', 'http.uploadpack', 'true');
+    expect(await pulls.read([pull])).toMatchObject([{ mergeability: 'conflict', conflicts: ['new.txt'] }]);
+  });
+});
+
+describe('a merge', () => {
+  it('is refused by a rule of the repository, or without a required check, with the reason', async () => {
+    const { pulls, github, pull, head } = await proposed();
+    github.addCheck(head, 'test', null, true);
+    const refusal = { outcome: 'refused', refusal: { code: 'checks_missing', names: ['test'] } };
+    expect(await pulls.merge(pull, mergeOf(pull))).toEqual(refusal);
+    github.checksOf(head).splice(0);
+    github.rules.merge = 'At least 1 approving review is required by reviewers with write access.';
+    const main = github.tip('main');
+    expect(await pulls.merge(pull, mergeOf(pull))).toEqual({
+      outcome: 'refused',
+      refusal: { code: 'protected', reason: github.rules.merge },
+    });
+    expect(github.tip('main')).toBe(main);
+  });
+
+  it('whose answer was lost is found, and not made twice', async () => {
+    const { pulls, github, pull } = await proposed();
+    const route = 'PUT /repos/{owner}/{repo}/pulls/{pull_number}/merge';
+    github.faults.push({ kind: 'lost', when: 'after', route });
+    await expect(pulls.merge(pull, mergeOf(pull))).rejects.toMatchObject({ code: 'github_unreachable' });
+    const merged = github.tip('main');
+    expect(await pulls.merge(pull, mergeOf(pull))).toMatchObject({ outcome: 'merged', commit: merged });
+    expect(github.tip('main')).toBe(merged);
+  });
+
+  it('refuses a head that a person pushed in the last moment', async () => {
+    const { pulls, github, pull, push } = await proposed();
+    const route = 'PUT /repos/{owner}/{repo}/pulls/{pull_number}/merge';
+    let theirs = '';
+    github.faults.push({ kind: 'race', route, meanwhile: () => (theirs = push(branch, { 'late.txt': 'x\n' })) });
+    const result = await pulls.merge(pull, mergeOf(pull));
+    expect(result).toEqual({ outcome: 'refused', refusal: { code: 'head_moved', headCommit: theirs } });
+    expect(github.pulls[0]?.state).toBe('OPEN');
+  });
+
+  it('of one that was closed is refused', async () => {
+    const { pulls, github, pull } = await proposed();
+    github.close(1, 'ada');
+    expect(await pulls.merge(pull, mergeOf(pull))).toEqual({ outcome: 'refused', refusal: { code: 'closed' } });
+  });
+});

@@ -1,0 +1,122 @@
+import path from 'node:path';
+import type { Clock } from '../../../src/clock/clock.ts';
+import { systemChance } from '../../../src/clock/system-chance.ts';
+import { systemClock } from '../../../src/clock/system-clock.ts';
+import type { ReviewSettings } from '../../../src/core/settings.ts';
+import { createRedactor } from '../../../src/core/text/redact.ts';
+import { Secret } from '../../../src/core/text/secret.ts';
+import type { SentRequest } from '../../../src/http/http.ts';
+import { createLimiterRegistry } from '../../../src/http/limiter-registry.ts';
+import { createHttpClient } from '../../../src/http/metered-client.ts';
+import { createUndiciTransport } from '../../../src/http/undici-transport.ts';
+import { githubHost } from '../../../src/pulls/github/github-host.ts';
+import type { PullHostParts } from '../../../src/pulls/pull-host.ts';
+import type { PullRequests } from '../../../src/pulls/pull-requests.ts';
+import { createGit } from '../../../src/workspace/git/git.ts';
+import { gitPlaces } from '../../../src/workspace/git/git-places.ts';
+import { type FakeGithub, startFakeGithub } from '../../fake/github/fake-github.ts';
+import { type MemoryLogger, memoryLogger } from '../../fake/memory-logger.ts';
+import { settings } from '../../fake/settings.ts';
+import { commit, git, scratchRepository } from '../../workspace/git/scratch-repository.ts';
+import { scratchFolder } from '../../workspace/scratch-folder.ts';
+
+/** A fake GitHub, a clone of it on this machine, and the host of its pull requests. */
+export interface GithubScene {
+  readonly folder: string;
+  readonly github: FakeGithub;
+  /** The repository on this machine. */
+  readonly source: string;
+  /** A clone in which people work; they push to GitHub from there, without its server. */
+  readonly desk: string;
+  readonly pulls: PullRequests;
+  readonly logger: MemoryLogger;
+  readonly sent: readonly SentRequest[];
+  /** Another daemon on the same repository. */
+  another(review?: Partial<ReviewSettings>): PullRequests;
+  /** A person commits on a branch at GitHub, which begins at `main` when it is new. */
+  push(name: string, files: Readonly<Record<string, string>>, message?: string): string;
+  /** An agent's commits arrive in the repository on this machine. */
+  publish(name: string, files: Readonly<Record<string, string>>, from?: string): string;
+  reset(name: string, commit: string): void;
+}
+
+const started: FakeGithub[] = [];
+
+export async function stopGithubs(): Promise<void> {
+  for (const github of started.splice(0)) await github[Symbol.asyncDispose]();
+}
+
+export async function githubScene(
+  review: Partial<ReviewSettings> = {},
+  clock: Clock = systemClock,
+): Promise<GithubScene> {
+  const folder = scratchFolder();
+  const source = scratchRepository(path.join(folder, 'source'));
+  git(source, 'checkout', '-q', '--detach');
+  const github = await startFakeGithub({ folder, from: source, now: () => clock.now() });
+  started.push(github);
+  const desk = path.join(folder, 'desk');
+  git(folder, 'clone', '-q', github.repository, desk);
+  const logger = memoryLogger();
+  const sent: SentRequest[] = [];
+  const daemonEnv = { PATH: process.env.PATH, HOME: path.join(folder, 'home') };
+  const deps = { clock: systemClock, containment: 'marker_sweep' as const, daemonId: systemChance.id(), daemonEnv };
+  const limiters = createLimiterRegistry(clock);
+  const transport = createUndiciTransport({ environment: {}, userAgent: 'baton/test' });
+  const remote: PullHostParts['remote'] = {
+    client: (provider, credential, allowInsecure) =>
+      createHttpClient({
+        ...{ provider, credential, limiters, transport, clock, logger, allowInsecure },
+        budget: () => ({ requestsPerHour: null, requestsPerDay: null }),
+        onSent: (request) => void sent.push(request),
+      }),
+  };
+  const another = (over: Partial<ReviewSettings> = {}): PullRequests =>
+    githubHost.create({
+      repo: { location: source, shown: source, isLocal: true },
+      review: {
+        ...settings({}).review,
+        host: 'github',
+        repository: 'acme/app',
+        apiUrl: github.apiUrl,
+        token: new Secret(github.token),
+        ...review,
+        ...over,
+      },
+      git: createGit(deps),
+      places: gitPlaces(path.join(folder, 'state')),
+      clock,
+      logger,
+      redactor: createRedactor(['a-secret-of-the-settings']),
+      process: deps,
+      remote,
+    });
+  const onBranch = (name: string): void => {
+    git(desk, 'fetch', '-q', '--prune', 'origin');
+    git(desk, 'checkout', '-q', '-B', name, github.tip(name) ?? github.tip('main') ?? '');
+  };
+  return {
+    folder,
+    github,
+    source,
+    desk,
+    pulls: another(),
+    logger,
+    sent,
+    another,
+    push: (name, files, message) => {
+      onBranch(name);
+      const made = commit(desk, files, message);
+      git(desk, 'push', '-q', '--force', 'origin', `HEAD:refs/heads/${name}`);
+      return made;
+    },
+    publish: (name, files, from = 'main') => {
+      git(source, 'checkout', '-q', '--detach', from);
+      const made = commit(source, files);
+      git(source, 'update-ref', `refs/heads/${name}`, made);
+      git(source, 'checkout', '-q', '--detach', 'main');
+      return made;
+    },
+    reset: (name, to) => git(github.repository, 'update-ref', `refs/heads/${name}`, to),
+  };
+}
