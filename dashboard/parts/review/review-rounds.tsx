@@ -54,6 +54,7 @@ const sentBackWords: Readonly<Record<NonNullable<Round['sent_back']>['kind'], st
   person: '',
   check: ' because of a red check',
   conflict: ' because of a conflict',
+  review: ' because of a review at its host',
   moved: ' by moving its issue',
 };
 
