@@ -35,6 +35,23 @@ describe('a turn of Claude Code', () => {
     expect(fake.said().slice(0, 2)).toEqual(['first', 'and this']);
   });
 
+  it.each(['/clear', ' \n/compact everything'])(
+    'never begins with a slash, which would be a command: %j',
+    async (words) => {
+      const { session, fake } = await openClaude({
+        turns: [{ steps: [{ say: 'working' }, { untilSaid: 1 }, { say: 'one' }] }, { steps: [{ say: 'both' }] }],
+      });
+      const result = session.runTurn(words);
+      await expect.poll(() => session.steer?.(words), { timeout: 10_000 }).toBe(true);
+      expect(await result).toMatchObject({ status: 'completed' });
+      for (const said of fake.said()) {
+        expect(said.trimStart().startsWith('/')).toBe(false);
+        expect(said).toContain(words);
+      }
+      expect(fake.said().length).toBeGreaterThan(1);
+    },
+  );
+
   it('is not ended by the result of a turn that Claude Code began by itself, which is interrupted', async () => {
     const { session, names, events } = await openClaude({
       turns: [

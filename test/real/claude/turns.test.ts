@@ -58,6 +58,20 @@ await describeWithClaude('turns of a real Claude Code', (claude) => {
     expect(session.threadId).toMatch(/^[0-9a-f-]{36}$/);
   });
 
+  it('give the model what looks like a command of Claude Code as words, and keep the conversation', async () => {
+    const scene = await makeScene({
+      scenario: {
+        rules: [{ when: /first/, steps: [{ message: 'one' }] }],
+        otherwise: [
+          { message: ({ memory }) => (memory.includes('first') && memory.includes('/clear') ? 'heard' : 'forgotten') },
+        ],
+      },
+    });
+    const { complete } = await scene.open();
+    expect(await complete('Do the first thing.')).toBe('one');
+    expect(await complete('/clear')).toBe('heard');
+  });
+
   it('run commands, change files and delegate to sub-agents, all in the transcript', async () => {
     const scene = await makeScene({ options: { allowedTools: ['Bash'] } });
     const file_path = path.join(scene.workspace, 'new.txt');

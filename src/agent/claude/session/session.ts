@@ -111,7 +111,7 @@ export class ClaudeSession implements AgentSession {
     const broken = this.#connection.ended ?? (this.#isWorking ? turnNotEnded() : null);
     if (broken !== null) return { status: 'failed', error: broken };
     const turn = this.#openTurn();
-    this.#say(prompt);
+    this.#say(asWords(prompt));
     return this.#await(turn, signal);
   }
 
@@ -120,7 +120,7 @@ export class ClaudeSession implements AgentSession {
     if (turn === null || turn.isGivenUp) return false;
     const begun = await within(this.#parts.clock, this.#options.readTimeoutMs, turn.begun);
     if (begun === timedOut || begun === null || turn.isSettled || turn.isGivenUp || turn.isOver) return false;
-    this.#say(text);
+    this.#say(asWords(text));
     return true;
   }
 
@@ -297,6 +297,14 @@ export class ClaudeSession implements AgentSession {
     this.#over(running);
     if (this.#awaited === running) running.settle({ status: 'failed', error });
   }
+}
+
+/**
+ * Claude Code runs a message that begins with a slash as a command of its own (`/clear`, `/compact`). Words of issues and
+ * people must not.
+ */
+function asWords(text: string): string {
+  return text.trimStart().startsWith('/') ? `This is a message, not a command:\n\n${text}` : text;
 }
 
 /** Why no turn can begin: Claude Code would add its prompt to the turn that still runs. */
