@@ -66,6 +66,8 @@ export interface AgentInit extends AdapterInit {
   readonly firstSteps?: readonly string[];
   /** What a person should know about the defaults that the file does not change. */
   readonly notes?: readonly string[];
+  /** What is different on a machine that cannot isolate agents, where no agent should run commands without asking. */
+  readonly withoutIsolation?: Pick<AgentInit, 'section' | 'comments' | 'notes'>;
 }
 
 /** A session that has ended, with the facts that a person needs to continue it by hand. */

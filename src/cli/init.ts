@@ -7,6 +7,7 @@ import type { Settings } from '../core/settings.ts';
 import { harmlessLine } from '../core/text/harmless-line.ts';
 import { shellArgument } from '../core/text/shell-argument.ts';
 import { adaptersIn, workflowContext } from '../daemon/adapters.ts';
+import { canIsolate } from '../daemon/run-containment.ts';
 import { stateFolder } from '../daemon/state-folder.ts';
 import type { Surroundings } from '../daemon/surroundings.ts';
 import type { TrackerAdapter } from '../tracker/adapter.ts';
@@ -50,7 +51,7 @@ function questionsIn(surroundings: Surroundings): readonly InitQuestion[] {
 async function init(file: string, flags: InitFlags, surroundings: Surroundings): Promise<number> {
   const target = path.resolve(surroundings.cwd, file);
   if (existsSync(target)) throw alreadyExists(target);
-  const chosen = await askPerson(flags, target, surroundings);
+  const chosen = await fitToMachine(await askPerson(flags, target, surroundings), surroundings);
   const { tracker, agent, answers, label, repo } = chosen;
   const root = agent.init.writesTemporaryFiles ? workspaceRoot(target, surroundings) : null;
   const text = workflowText(chosen, surroundings.timeZone, root);
@@ -75,6 +76,14 @@ async function init(file: string, flags: InitFlags, surroundings: Surroundings):
   ];
   surroundings.stdout.write(flags.json ? jsonLine(report) : lines.join('\n'));
   return exitCodes.ok;
+}
+
+/** The file for an agent that relies on isolation is another one where the machine has none. */
+async function fitToMachine(chosen: Chosen, surroundings: Surroundings): Promise<Chosen> {
+  const { agent } = chosen;
+  const { withoutIsolation } = agent.init;
+  if (withoutIsolation === undefined || (await canIsolate(surroundings))) return chosen;
+  return { ...chosen, agent: { ...agent, init: { ...agent.init, ...withoutIsolation } } };
 }
 
 /** One root per workflow file, as by default. Written with `~`, so that the file fits other users too. */

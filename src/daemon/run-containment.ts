@@ -7,6 +7,7 @@ import { childEnvironment, usualVariables } from '../process/child-environment.t
 import { isAlive } from '../process/containment/is-alive.ts';
 import { type ContainmentReport, probeContainment } from '../process/containment/probe-containment.ts';
 import { endRunsAtOnce, sweepDaemon, sweepRun } from '../process/containment/sweep.ts';
+import { probeIsolation } from '../process/isolation/probe-isolation.ts';
 import { clearAfterRestart, type WorkspaceResources } from '../workspace/workspace-resources.ts';
 import type { Surroundings } from './surroundings.ts';
 
@@ -18,6 +19,15 @@ export function probeMachine(surroundings: Surroundings, daemonId: string): Prom
   const env = childEnvironment({ from: surroundings.env, allow: usualVariables, deny: [] });
   const { clock, chance } = surroundings;
   return probeContainment({ env, clock, chance, daemonId });
+}
+
+/** Whether agents on this machine can be kept from seeing the files of the user. */
+export async function canIsolate(surroundings: Surroundings): Promise<boolean> {
+  const { clock, chance } = surroundings;
+  const env = childEnvironment({ from: surroundings.env, allow: usualVariables, deny: [] });
+  const daemonId = chance.id();
+  const { containment } = await probeMachine(surroundings, daemonId);
+  return (await probeIsolation({ env, clock, chance, daemonId }, containment)).isAvailable;
 }
 
 /** What this machine can do with the processes that carry this daemon's marker. */

@@ -1,10 +1,11 @@
 import { execFileSync, spawn } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { workspaceLines } from '../../src/cli/init/planned-workspaces.ts';
 import { until } from '../process/real-children.ts';
+import { hasNamespaces } from '../security/machine.ts';
 import { git, scratchRepository } from '../workspace/git/scratch-repository.ts';
 import { batonHere } from './baton-here.ts';
 import { answer, refusal } from './live-daemon.ts';
@@ -188,7 +189,21 @@ describe.concurrent('baton init with options', () => {
     expect(place.read('codex.md').split('\n').length).toBeLessThanOrEqual(30);
     await batonHere(place, 'init', 'claude.md', '--label', 'x', '--agent', 'claude', '--repo', '.');
     expect(place.read('claude.md').split('\n').length).toBeLessThanOrEqual(30);
-    expect(place.read('claude.md')).toContain('claude:\n  allowed_tools:\n    - Bash\n');
+  });
+
+  it.runIf(hasNamespaces)('lets Claude run commands where the machine isolates them', async () => {
+    using place = new Place();
+    await batonHere(place, 'init', '--label', 'x', '--agent', 'claude', '--repo', '.');
+    expect(place.read('WORKFLOW.md')).toContain('claude:\n  allowed_tools:\n    - Bash\n');
+  });
+
+  it('does not let Claude run commands where the machine cannot isolate them, and explains it in a comment', async () => {
+    using place = new Place();
+    chmodSync(place.write('bin/setpriv', '#!/bin/sh\nexit 1\n'), 0o755);
+    using poor = new Place({ PATH: `${place.folder}/bin:${process.env.PATH}` });
+    await batonHere(poor, 'init', '--label', 'x', '--agent', 'claude', '--repo', '.');
+    expect(poor.read('WORKFLOW.md')).toMatch(/^claude:\n {2}# .*allowed_tools.*\n {2}permission_mode: acceptEdits$/m);
+    expect(poor.read('WORKFLOW.md')).not.toMatch(/^ +allowed_tools/m);
   });
 
   it('prints what it wrote as JSON', async () => {

@@ -25,6 +25,17 @@ export const claudeBackend: AgentBackend = {
       'Claude may change files in its workspace and run any command without asking; the isolation of Baton limits what',
       '  a command sees. To be asked before commands, remove claude.allowed_tools.',
     ],
+    withoutIsolation: {
+      section: { claude: { permission_mode: 'acceptEdits' } },
+      comments: {
+        permission_mode:
+          'No `allowed_tools: [Bash]`: this machine cannot isolate commands, so Claude asks before each one.',
+      },
+      notes: [
+        'Claude may change files in its workspace without asking. It asks before it runs a command (`baton ask list`), because',
+        '  this machine cannot isolate commands; `baton doctor` says why.',
+      ],
+    },
   },
   resume: (session, settings) => claudeResumeCommand(session, claudeOptions(settings)),
   needs: (settings) => ({
