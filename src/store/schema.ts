@@ -278,6 +278,7 @@ interface RunColumns extends IssueColumns, TokenColumns {
   backend: string;
   agent: string;
   agent_reason: AgentReason;
+  chosen_agent: string | null;
   account: string | null;
   recovery: RecoveryStep | null;
   host: string;

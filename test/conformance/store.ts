@@ -92,6 +92,7 @@ export function runStart(runId: string, over: Partial<RunStart> = {}): RunStart 
     backend: 'rehearsal',
     agent: 'careful',
     agentReason: 'label',
+    chosenAgent: null,
     account: null,
     host: 'here',
     startedAt: 1_000,

@@ -47,13 +47,6 @@ export function settingsOfAgent(settings: Settings, name: string): Settings | nu
   return Object.hasOwn(settings.agents, name) ? (settings.agents[name]?.settings ?? null) : null;
 }
 
-/** The agent that a person chose for the last run; the next run keeps it. */
-export function agentByPerson(
-  last: { readonly agent: string; readonly agentReason: AgentReason } | null | undefined,
-): string | null {
-  return last?.agentReason === 'person' ? last.agent : null;
-}
-
 /** `isReady`: whether an agent with these settings could start now. */
 export function chooseAgent(
   settings: Settings,

@@ -1,7 +1,6 @@
 import type { AgentProcess } from '../../agent/agent.ts';
 import { BatonError } from '../../core/baton-error.ts';
 import { survivesReason } from '../../core/command/retry-command.ts';
-import { agentByPerson } from '../../core/run/choose-agent.ts';
 import type { RunFinish, RunRecord } from '../../store/tables/runs.ts';
 import type { BaseParts } from '../parts.ts';
 import type { Accounts } from '../runs/accounts.ts';
@@ -141,7 +140,7 @@ async function retryNow({ claims, clock }: InheritParts, issueId: string, { runs
     failures,
     staleRuns,
     recovery: last?.recovery ?? null,
-    agent: agentByPerson(last),
+    agent: last?.chosenAgent ?? null,
     error: interrupted,
     dueAt: clock.now(),
   };

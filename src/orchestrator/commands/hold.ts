@@ -1,4 +1,3 @@
-import { agentByPerson } from '../../core/run/choose-agent.ts';
 import { missedStart } from '../../core/run/thread-to-resume.ts';
 import { mostEarlier } from '../claims/begin-run.ts';
 import type { Retry } from '../claims/claim.ts';
@@ -44,7 +43,12 @@ export async function retryHeld(parts: HoldParts, issueId: string, kind: Retry['
   if (!claims.held.has(issueId)) return;
   await tryLogins(parts);
   const last = await store.runs.latestOfIssue({ project, issueId });
-  const as = { kind, recovery: last?.recovery ?? null, attempt: last?.attempt ?? null, agent: agentByPerson(last) };
+  const as = {
+    kind,
+    recovery: last?.recovery ?? null,
+    attempt: last?.attempt ?? null,
+    agent: last?.chosenAgent ?? null,
+  };
   await claims.retryHeld(issueId, as, { byPerson: false });
 }
 

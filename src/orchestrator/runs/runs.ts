@@ -125,7 +125,7 @@ export class Runs {
 
   #startRequest(running: Running): StartRequest {
     const { accounts, clock } = this.#parts;
-    const { issue, runId, attempt, retryKind, recovery, workflow, agent, agentReason } = running;
+    const { issue, runId, attempt, retryKind, recovery, workflow, agent, agentReason, chosenAgent } = running;
     const { settings } = workflow;
     return {
       record: {
@@ -139,6 +139,7 @@ export class Runs {
         backend: settings.agent.backend,
         agent,
         agentReason,
+        chosenAgent,
         startedAt: clock.now(),
       },
       whyNoAccount: (tables) => accounts.whyNoneIn(tables, settings.agent),

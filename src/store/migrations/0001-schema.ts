@@ -108,7 +108,7 @@ const tables: readonly TableSpec[] = [
   {
     name: 'runs',
     text:
-      `run_id ${ofIssue} identifier name_key role retry_kind? backend agent agent_reason account? recovery? host workspace? ` +
+      `run_id ${ofIssue} identifier name_key role retry_kind? backend agent agent_reason chosen_agent? account? recovery? host workspace? ` +
       'thread_id? last_message? outcome? error_code? error_message? evidence_json? removal_json?',
     // `seq` is the order in which the runs of a project started: a clock can be set back.
     integer: `seq generation attempt? started_at pid? pid_start_time? turns ${tokens} ended_at?`,

@@ -23,6 +23,7 @@ export function runFrom(row: Database['runs']): RunRecord {
     backend: row.backend,
     agent: row.agent,
     agentReason: row.agent_reason,
+    chosenAgent: row.chosen_agent,
     account: row.account,
     host: row.host,
     startedAt: row.started_at,

@@ -23,6 +23,8 @@ export interface RunStart extends IssueKey {
   /** The name of its agent in the workflow file, and why it was chosen; absent: the default one. */
   readonly agent?: string;
   readonly agentReason?: AgentReason;
+  /** The agent that a person chose for the issue, also while a stand-in works; absent or null: none. */
+  readonly chosenAgent?: string | null;
   /** The account whose quota it uses. */
   readonly account: string | null;
   readonly host: string;
@@ -168,6 +170,7 @@ export function runsTable(db: Kysely<Database>) {
           backend: run.backend,
           agent: run.agent ?? defaultAgent,
           agent_reason: run.agentReason ?? 'default',
+          chosen_agent: run.chosenAgent ?? null,
           account: run.account,
           host: run.host,
           started_at: run.startedAt,
