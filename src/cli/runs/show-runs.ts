@@ -62,7 +62,7 @@ function describe(run: Run, now: number, place: string): readonly Named[] {
     ['run', id],
     ['issue', issue],
     ['result', resultWords(run)],
-    ...nextStep(run.error_code),
+    ...nextStep(run),
     ['started', timeWords(run.started_at)],
     [
       'took',
@@ -90,10 +90,11 @@ function resultWords({ outcome, error_code: errorCode, error_message: errorMessa
   return outcome === null ? 'in progress' : outcomeWords({ outcome, errorCode, errorMessage });
 }
 
-function nextStep(code: string | null): readonly Named[] {
+function nextStep({ error_code: code, run_id: id, issue_identifier: issue }: Run): readonly Named[] {
   const known: Readonly<Record<string, { readonly nextStep: string } | undefined>> = errorCatalogue;
   const step = known[code ?? '']?.nextStep;
-  return step === undefined ? [] : [['what to do', step]];
+  if (step === undefined) return [];
+  return [['what to do', step.replace(/\bRUN\b/, id.slice(0, 8)).replace(/\bISSUE\b/, shellArgument(issue))]];
 }
 
 /** Why this run started, by `retry_kind`. */
@@ -119,7 +120,7 @@ function agentWords({ agent, agent_reason: reason, backend, account, pid, host, 
   const name = agent === backend || agent === 'default' ? backend : `${agent} (${backend})`;
   return [
     `${name}${choiceWords[reason]}`,
-    ...(account === null ? [] : [`account ${account}`]),
+    ...(account === null || account === backend ? [] : [`account ${account}`]),
     pid === null ? `on ${host}` : `process ${pid} on ${host}`,
     ...(session === null ? [] : [`session ${session}`]),
   ].join(', ');

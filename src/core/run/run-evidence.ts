@@ -80,7 +80,7 @@ export interface WorkElsewhere {
 /** How much of a commit's name people read. */
 const shortName = 7;
 
-/** `2 commits ahead of the base, 3 files changed, 1 new; head abc1234 on baton/t-1`. */
+/** `2 commits ahead of the base, 3 files changed, 1 new file; head abc1234 on baton/t-1`. */
 export function evidenceText({ changed, fingerprint, git }: RunEvidence): string {
   if (git === null) {
     if (fingerprint === null) return 'unknown, because the workspace could not be read completely';
@@ -91,8 +91,8 @@ export function evidenceText({ changed, fingerprint, git }: RunEvidence): string
   const found = [
     ...(ahead === null || ahead === 0 ? [] : [`${counted(ahead, 'commit')} ahead of the base`]),
     ...(git.changed === 0 ? [] : [`${counted(git.changed, 'file')} changed`]),
-    ...(untracked === 0 ? [] : [`${untracked} new`]),
-    ...(conflicts === 0 ? [] : [`${conflicts} in conflict`]),
+    ...(untracked === 0 ? [] : [counted(untracked, 'new file')]),
+    ...(conflicts === 0 ? [] : [`${counted(conflicts, 'file')} in conflict`]),
   ];
   const where = head === null ? 'no commit yet' : `head ${head.slice(0, shortName)}`;
   const on = branch === null ? '' : ` on ${branch}`;
