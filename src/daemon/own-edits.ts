@@ -1,7 +1,8 @@
-import { realpathSync } from 'node:fs';
-import { basename } from 'node:path';
+import { existsSync, lstatSync, realpathSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { toBatonError } from '../core/baton-error.ts';
 import type { Logger } from '../core/logger.ts';
+import { isNamed } from '../core/run/governing-files.ts';
 import type { Settings } from '../core/settings.ts';
 import { ruleFor } from '../process/isolation/isolation-plan.ts';
 import type { Store } from '../store/store.ts';
@@ -10,7 +11,7 @@ import type { Isolate } from './compose-isolation.ts';
 
 export interface OwnEditsParts {
   readonly source: Pick<WorkflowFile, 'read' | 'takeWaiting' | 'onChange'>;
-  readonly runs: Pick<Store['runs'], 'governingPublications'>;
+  readonly runs: Pick<Store['runs'], 'governedFiles'>;
   readonly project: string;
   readonly logger: Logger;
   readonly isIsolated: (settings: Settings) => boolean;
@@ -27,21 +28,25 @@ export function isIsolatedFromWorkflow(isolate: Isolate, { workspace }: Settings
 
 /**
  * Lets changes of the workflow file count that no agent can have made: agents are isolated from the file, and no change
- * that they published touches it, so that none came by a merge or a checkout. All others wait for a person. Returns the
- * function that ends this.
+ * that they ever published touches it, so that none came by a merge or a checkout. The file itself is no link: a merge
+ * may change where a link leads, or the file there, under any name. All others wait for a person. Returns the function
+ * that ends this.
  */
 export function takeOwnEdits({ source, runs, project, logger, isIsolated }: OwnEditsParts): () => void {
   const decide = async (): Promise<void> => {
     const { workflow, waiting } = source.read();
-    if (waiting === undefined || !isIsolated(workflow.settings)) return;
-    const name = basename(workflow.path).toLowerCase();
-    const published = await runs.governingPublications(project);
-    const isTouched = published.some(
-      ({ governing }) => governing?.some((path) => basename(path).toLowerCase() === name) ?? true,
-    );
-    if (!isTouched) source.takeWaiting(waiting.revision);
+    if (waiting === undefined || !isIsolated(workflow.settings) || isBehindLink(workflow.path)) return;
+    const names = [basename(workflow.path)];
+    const published = await runs.governedFiles(project);
+    if (!published.some((file) => file === null || isNamed(file, names))) source.takeWaiting(waiting.revision);
   };
   return source.onChange(() => {
     decide().catch((error) => logger.error('workflow_listener_failed', { reason: toBatonError(error).message }));
   });
+}
+
+/** Whether the file, or a folder above it in its repository, is a link. */
+function isBehindLink(path: string): boolean {
+  if (existsSync(join(path, '.git')) || dirname(path) === path) return false;
+  return lstatSync(path).isSymbolicLink() || isBehindLink(dirname(path));
 }

@@ -88,7 +88,7 @@ export interface Database {
     agent: string | null;
   };
   held: IssueColumns & { identifier: string; code: string; reason: string; since: number; run_id: string | null };
-  run_texts: { project: string; kind: 'issue' | 'comment'; text_id: string; run_id: string; at: number };
+  run_texts: { project: string; kind: 'issue' | 'comment' | 'file'; text_id: string; run_id: string; at: number };
   pins: IssueColumns & { identifier: string; since: number; author_json: string };
   counters: IssueColumns & { name: string; value: number };
   job_timers: {

@@ -197,9 +197,13 @@ export function runsConformance(engine: StoreEngine): void {
         ['i2', null],
         ['i3', undefined],
       ]);
-      const marked = (await runs.governingPublications(project)).map(({ governing }) => governing);
-      expect(marked.toSorted()).toEqual([['AGENTS.md'], null]);
-      expect(await runs.governingPublications('beta')).toEqual([]);
+      expect((await runs.governedFiles(project)).toSorted()).toEqual(['AGENTS.md', null]);
+      expect(await runs.governedFiles('beta')).toEqual([]);
+      // A branch is merged when a person likes, also long after its run was pruned.
+      for (const runId of ['r0', 'r1', 'r2', 'r3', 'r4']) await runs.finish(runId, 1, end);
+      expect(await runs.prune(end.endedAt + 1, 9)).toHaveLength(5);
+      expect((await runs.governedFiles(project)).toSorted()).toEqual(['AGENTS.md', null]);
+      expect(await runs.governedFiles('beta')).toEqual([]);
     });
 
     it('returns the last run of each workspace', async () => {

@@ -1,27 +1,36 @@
-import { writeFileSync } from 'node:fs';
+import { lstatSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { Clock } from '../../src/clock/clock.ts';
+import type { Logger } from '../../src/core/logger.ts';
 import { governingFiles } from '../../src/core/run/governing-files.ts';
 import { publicationText } from '../../src/core/run/run-evidence.ts';
-import type { WaitingChanges } from '../../src/core/workflow.ts';
 import { isIsolatedFromWorkflow, takeOwnEdits } from '../../src/daemon/own-edits.ts';
 import { type IsolationRule, isolationPlan } from '../../src/process/isolation/isolation-plan.ts';
+import { WorkflowFile } from '../../src/workflow/workflow-file.ts';
 import { publishAndLog } from '../../src/workspace/publish-and-log.ts';
+import { runStart } from '../conformance/store.ts';
 import { memoryLogger } from '../fake/memory-logger.ts';
+import { scratchStore } from '../fake/scratch-store.ts';
 import { settings } from '../fake/settings.ts';
+import { SimulatedClock } from '../fake/simulated-clock.ts';
+import { givenContext } from '../workflow/given.ts';
 import { commit, git, scratchCheckouts, scratchRepository } from '../workspace/git/scratch-repository.ts';
 import { scratchFolder } from '../workspace/scratch-folder.ts';
 
 const issue = { id: 'i', identifier: 'T-1', title: 'docs: tidy' };
 
-async function scene() {
+/** A repository with these files, the checkout of an issue, and its publication. Without a workflow file there is a link. */
+async function scene(files: Readonly<Record<string, string>> = { 'WORKFLOW.md': 'good\n' }) {
   const folder = scratchFolder();
   const source = scratchRepository(path.join(folder, 'source'));
+  if (!('WORKFLOW.md' in files)) symlinkSync('docs/real.md', path.join(source, 'WORKFLOW.md'));
+  commit(source, files);
   const scratch = scratchCheckouts(folder, source);
   const place = scratch.workspace('T-1');
   await scratch.checkouts.make({ workspace: place, branch: 'baton/t-1' });
   const publish = () => publishAndLog(place, { issue, runId: 'r', attempt: null }, 'stays', scratch);
-  return { ...scratch, place, publish };
+  return { ...scratch, folder, source, place, publish };
 }
 
 describe('an agent commits a hook into the file that governs it, for a person to merge', () => {
@@ -30,7 +39,7 @@ describe('an agent commits a hook into the file that governs it, for a person to
     const { place, publish, logger } = await scene();
     commit(place, { 'README.md': 'tidy\n', 'WORKFLOW.md': 'hooks: {before_run: evil}\n', '.codex/config.toml': 'x' });
     const publication = (await publish()) ?? expect.fail();
-    expect(publication).toMatchObject({ outcome: 'published', governing: ['.codex/config.toml', 'WORKFLOW.md'] });
+    expect(publication).toMatchObject({ outcome: 'published', governing: ['WORKFLOW.md', '.codex/config.toml'] });
     expect(publicationText(publication, false)).toContain('WORKFLOW.md');
     expect(logger.lines.filter(({ event }) => event === 'branch_governs')).toMatchObject([
       { level: 'warn', fields: { files: publication.governing } },
@@ -66,7 +75,7 @@ it.each([
   '.gitlab-ci.yml',
   'Jenkinsfile',
 ])('%s governs agents or CI', (name) => {
-  expect(governingFiles(['README.md', name, 'src/workflow.ts'], 'flow.md')).toEqual([name]);
+  expect(governingFiles(['README.md', name, 'src/workflow.ts'], ['flow.md'])).toEqual([name]);
 });
 
 it('a view isolates agents from the workflow file unless a folder above the file may be written', () => {
@@ -82,43 +91,84 @@ it('a view isolates agents from the workflow file unless a folder above the file
 });
 
 describe('a change of the workflow file where agents are isolated from it', () => {
-  const waiting: WaitingChanges = { revision: 'r2', since: 0, settings: [] };
-  const workflow = { path: '/repo/WORKFLOW.md', settings: settings() };
+  const front = 'tracker: {kind: memory}\nagent: {backend: command, command: my-agent}';
+  const text = (more = ''): string => `---\n${front}\n${more}---\nDo it.\n`;
+  const evil = text('hooks: {before_run: evil}\n');
 
-  async function taken(isIsolated: boolean, governing: readonly (readonly string[] | null)[]): Promise<unknown[]> {
-    const takeWaiting = vi.fn();
-    let changed = (): void => {};
-    const governingPublications = vi.fn(async () => governing.map((files) => ({ governing: files })));
-    takeOwnEdits({
-      source: {
-        read: () => ({ workflow, problem: null, waiting }),
-        takeWaiting,
-        onChange: (listener: () => void) => {
-          changed = listener;
-          return () => {};
-        },
-      } as never,
-      runs: { governingPublications } as never,
-      project: 'p',
-      logger: memoryLogger(),
-      isIsolated: () => isIsolated,
-    });
-    changed();
-    await vi.waitFor(() => expect(governingPublications).toHaveBeenCalledTimes(isIsolated ? 1 : 0));
-    await Promise.resolve();
-    return takeWaiting.mock.calls;
+  /** The real file in the real repository, with the real record of runs; only the isolation is assumed. */
+  async function governed(files: Readonly<Record<string, string>>, isIsolated = true) {
+    const { folder, source, place, publish } = await scene(files);
+    const file = path.join(source, 'WORKFLOW.md');
+    const [clock, logger] = [new SimulatedClock(), memoryLogger()];
+    const [store, workflow] = [await scratchStore(clock), await startFile(file, clock, logger)];
+    const project = (await store.projects.ensure('p', 0)).id;
+    // Each decision ends with a look at the record, or before it.
+    const decided: Promise<unknown>[] = [];
+    const governedFiles: typeof store.runs.governedFiles = (id) => {
+      const found = store.runs.governedFiles(id);
+      decided.push(found);
+      return found;
+    };
+    onTestFinished(
+      takeOwnEdits({ source: workflow, runs: { governedFiles }, project, logger, isIsolated: () => isIsolated }),
+    );
+    return {
+      folder,
+      source,
+      place,
+      file,
+      /** A run of the agent: it commits these files to its branch, and a person merges them. */
+      merge: async (changed: Readonly<Record<string, string>>) => {
+        commit(place, changed);
+        const publication = (await publish()) ?? expect.fail();
+        await store.runs.start({ ...runStart('r'), project });
+        await store.runs.noteEvidence('r', { changed: true, fingerprint: null, git: null, publication });
+        git(source, 'merge', '-q', '--no-edit', 'baton/t-1');
+      },
+      /** The hook that is in force after Baton read the file. */
+      hook: async () => {
+        workflow.read();
+        await Promise.all(decided);
+        await Promise.resolve();
+        return workflow.read().workflow.settings.hooks.beforeRun;
+      },
+      waits: () => workflow.read().waiting?.settings.map(({ key }) => key) ?? [],
+    };
   }
 
   it('counts at once: only a person can have made it', async () => {
-    expect(await taken(true, [['AGENTS.md']])).toEqual([['r2']]);
+    const { file, merge, hook } = await governed({ 'WORKFLOW.md': text() });
+    await merge({ 'AGENTS.md': 'be brief\n' });
+    writeFileSync(file, evil);
+    expect(await hook()).toBe('evil');
   });
 
-  it('waits once a published branch touches the file, for it may have come by a merge', async () => {
-    expect(await taken(true, [['workflow.MD']])).toEqual([]);
-    expect(await taken(true, [null])).toEqual([]);
+  it('waits once it may have come by a merge, however many other such files the branch changes', async () => {
+    const { merge, hook, waits } = await governed({ 'WORKFLOW.md': text() });
+    const many = Array.from({ length: 25 }, (_, index) => [`.claude/${index}.md`, 'x\n']);
+    await merge({ ...Object.fromEntries(many), 'WORKFLOW.md': evil });
+    expect(await hook()).toBeNull();
+    expect(waits()).toEqual(['hooks.before_run']);
+  });
+
+  it('waits where the file is a link, as a branch may change the file behind it', async () => {
+    const { source, merge, hook, waits } = await governed({ 'docs/real.md': text() });
+    expect(lstatSync(path.join(source, 'WORKFLOW.md')).isSymbolicLink()).toBe(true);
+    await merge({ 'docs/real.md': evil });
+    expect(await hook()).toBeNull();
+    expect(waits()).toEqual(['hooks.before_run']);
   });
 
   it('waits where they are not isolated', async () => {
-    expect(await taken(false, [])).toEqual([]);
+    const { file, hook, waits } = await governed({ 'WORKFLOW.md': text() }, false);
+    writeFileSync(file, evil);
+    expect(await hook()).toBeNull();
+    expect(waits()).toEqual(['hooks.before_run']);
   });
 });
+
+async function startFile(file: string, clock: Clock, logger: Logger): Promise<WorkflowFile> {
+  const started = await WorkflowFile.start({ path: file, context: givenContext({}), clock, logger });
+  onTestFinished(() => started.stop());
+  return started;
+}

@@ -19,15 +19,24 @@ const folders: ReadonlySet<string> = new Set([
 const mostNamed = 20;
 const mostShown = 5;
 
-/** Those of these paths, at any depth; upper and lower case are the same, as on some file systems. */
-export function governingFiles(paths: readonly string[], workflowFile: string): readonly string[] {
-  const own = workflowFile.toLowerCase();
-  const found = paths.filter((path) => {
+/**
+ * Those of these paths, at any depth; upper and lower case are the same, as on some file systems. The workflow file comes
+ * first, so that no number of others can push it out of the list: whether its changes wait depends on that.
+ */
+export function governingFiles(paths: readonly string[], workflowNames: readonly string[]): readonly string[] {
+  const isOwn = (path: string): boolean => isNamed(path, workflowNames);
+  const others = paths.filter((path) => {
     const parts = path.toLowerCase().split('/');
     const name = parts.pop() ?? '';
-    return name === own || names.has(name) || parts.some((folder) => folders.has(folder));
+    return !isOwn(path) && (names.has(name) || parts.some((folder) => folders.has(folder)));
   });
-  return found.slice(0, mostNamed);
+  return [...paths.filter(isOwn), ...others].slice(0, mostNamed);
+}
+
+/** Whether the last part of the path is one of these names. */
+export function isNamed(path: string, wanted: readonly string[]): boolean {
+  const name = path.slice(path.lastIndexOf('/') + 1).toLowerCase();
+  return wanted.some((each) => each.toLowerCase() === name);
 }
 
 /** For people; null when a change touches no such file. */

@@ -11,7 +11,10 @@ export interface RunText {
   readonly at: number;
 }
 
-/** Issues and comments of other trackers whose text a run wrote. Kept for good: such text is never trusted. */
+/**
+ * Issues and comments of other trackers whose text a run wrote. Kept for good: such text is never trusted. The rows of
+ * kind `file` belong to the table of runs.
+ */
 export function runTextsTable(db: Kysely<Database>) {
   return {
     /** The first run that wrote it stays. */

@@ -267,17 +267,19 @@ export function runsTable(db: Kysely<Database>) {
       return found;
     },
 
-    /** What runs published that touches files that control agents or CI, or that could not be read. */
-    governingPublications: async (project: string): Promise<readonly Publication[]> => {
-      const rows = await db
-        .selectFrom('runs')
-        .select('evidence_json')
+    /**
+     * The files that control agents or CI in all that runs ever published; null for a publication that could not be read.
+     * Outlives the runs: a branch may be merged at any time.
+     */
+    governedFiles: async (project: string): Promise<readonly (string | null)[]> => {
+      const kept = await db
+        .selectFrom('run_texts')
+        .select('text_id')
         .where('project', '=', project)
-        .where((eb) =>
-          eb.or([eb('evidence_json', 'like', '%"governing":["%'), eb('evidence_json', 'like', '%"governing":null%')]),
-        )
+        .where('kind', '=', 'file')
         .execute();
-      return rows.flatMap(({ evidence_json: json }) => (fromJsonText(json) as RunEvidence).publication ?? []);
+      const rows = await marked(db).where('project', '=', project).execute();
+      return [...kept.map(({ text_id: file }) => file || null), ...rows.flatMap(filesOf)];
     },
 
     /** The run of each of these issues that started last; nothing for those without a known run. */
@@ -316,7 +318,10 @@ export function runsTable(db: Kysely<Database>) {
       return row.count;
     },
 
-    /** Removes at most `limit` finished runs that ended before `endedBefore`, with their events. Gives the ids removed. */
+    /**
+     * Removes at most `limit` finished runs that ended before `endedBefore`, with their events; only the files that they
+     * governed stay. Gives the ids removed.
+     */
     prune: (endedBefore: number, limit: number): Promise<readonly string[]> =>
       atomically(db, async (inside) => {
         const old = await inside
@@ -327,9 +332,37 @@ export function runsTable(db: Kysely<Database>) {
           .limit(limit)
           .execute();
         const ids = old.map((row) => row.run_id);
+        if (ids.length === 0) return ids;
+        for (const run of await marked(inside).where('run_id', 'in', ids).execute())
+          for (const file of filesOf(run))
+            await inside
+              .insertInto('run_texts')
+              .values({
+                project: run.project,
+                kind: 'file',
+                text_id: file ?? '',
+                run_id: run.run_id,
+                at: run.started_at,
+              })
+              .onConflict((conflict) => conflict.columns(['project', 'kind', 'text_id']).doNothing())
+              .execute();
         // Their events go with them: the foreign key cascades.
-        if (ids.length > 0) await inside.deleteFrom('runs').where('run_id', 'in', ids).execute();
+        await inside.deleteFrom('runs').where('run_id', 'in', ids).execute();
         return ids;
       }),
   };
+}
+
+/** Runs whose published change touches files that control agents or CI, or could not be read. */
+function marked(db: Kysely<Database>) {
+  return db
+    .selectFrom('runs')
+    .select(['run_id', 'project', 'started_at', 'evidence_json'])
+    .where((eb) =>
+      eb.or([eb('evidence_json', 'like', '%"governing":["%'), eb('evidence_json', 'like', '%"governing":null%')]),
+    );
+}
+
+function filesOf({ evidence_json: json }: { readonly evidence_json: string | null }): readonly (string | null)[] {
+  return (fromJsonText(json) as RunEvidence).publication?.governing ?? [null];
 }

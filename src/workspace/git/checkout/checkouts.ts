@@ -1,3 +1,4 @@
+import { realpathSync } from 'node:fs';
 import { mkdir, rename } from 'node:fs/promises';
 import path from 'node:path';
 import type { Clock } from '../../../clock/clock.ts';
@@ -39,7 +40,7 @@ const oneAtATime = createOneAtATime();
 
 export function createCheckouts(parts: CheckoutsParts): Checkouts {
   const { places, git } = parts;
-  const workflowFile = path.basename(parts.workflowPath ?? '');
+  const workflowNames = namesOf(parts.workflowPath ?? 'WORKFLOW.md');
   const cache = cacheOf(parts);
   const foldersFor = (workspace: string): CheckoutFolders => checkoutFolders(places, workspace);
   const find = async (workspace: string): Promise<CheckoutRecord | null> => {
@@ -69,7 +70,7 @@ export function createCheckouts(parts: CheckoutsParts): Checkouts {
         const { publication, published, found } = await publishBranch(checkout, {
           git,
           scratch: places.scratch,
-          workflowFile,
+          workflowNames,
         });
         if (published !== checkout.published) {
           await writeRecord(foldersFor(workspace).record, { ...checkout, published, found });
@@ -79,6 +80,14 @@ export function createCheckouts(parts: CheckoutsParts): Checkouts {
     },
     forget: async (workspace) => await forget(foldersFor(workspace).folder, places),
   };
+}
+
+function namesOf(file: string): readonly string[] {
+  try {
+    return [path.basename(file), path.basename(realpathSync(file))];
+  } catch {
+    return [path.basename(file)];
+  }
 }
 
 /** A caller that removes or saves the workspace must not treat it as one without a checkout. */

@@ -30,8 +30,8 @@ import type { CheckoutRecord } from './checkout-record.ts';
 export interface PublishParts {
   readonly git: Git;
   readonly scratch: string;
-  /** The name of the file that governs the agents. */
-  readonly workflowFile: string;
+  /** The names of the file that governs the agents: its own, and that of the file it links to. */
+  readonly workflowNames: readonly string[];
 }
 
 /** The result, and the new values for the record: the commit that the source has now, and the last one of someone else. */
@@ -90,7 +90,7 @@ function objectsOf({ objects }: GitDirectory, { borrowed }: CheckoutRecord): rea
 async function readGoverning(
   checkout: CheckoutRecord,
   commit: string,
-  { git, workflowFile }: PublishParts,
+  { git, workflowNames }: PublishParts,
   agents?: GitDirectory,
 ): Promise<Pick<Publication, 'governing'>> {
   try {
@@ -112,7 +112,10 @@ async function readGoverning(
       timeoutMs: governingMs,
       maxOutputBytes: governingBytes,
     });
-    const governing = governingFiles(Buffer.from(names, 'latin1').toString().split('\0').filter(Boolean), workflowFile);
+    const governing = governingFiles(
+      Buffer.from(names, 'latin1').toString().split('\0').filter(Boolean),
+      workflowNames,
+    );
     return governing.length === 0 ? {} : { governing };
   } catch {
     return { governing: null };
