@@ -1,6 +1,6 @@
 import { hostname, userInfo } from 'node:os';
 import path from 'node:path';
-import { Readable } from 'node:stream';
+import { PassThrough, Readable } from 'node:stream';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { expect } from 'vitest';
 import { runCommandLine } from '../../src/cli/command-line.ts';
@@ -23,6 +23,23 @@ const patienceMs = 60_000;
 export async function batonHere(place: Place, ...args: string[]): Promise<Ended> {
   const { surroundings, texts } = surroundingsIn(place);
   return { code: await runCommandLine(args, surroundings), signal: null, ...texts };
+}
+
+/** A command in this process, with a person at its terminal. */
+export interface Terminal {
+  stdout(): string;
+  /** Types a line and its end. */
+  type(line: string): void;
+  readonly ended: Promise<Ended>;
+}
+
+/** As `batonHere`, for a command that asks a person. */
+export function batonAtTerminal(place: Place, ...args: string[]): Terminal {
+  const stdin = Object.assign(new PassThrough(), { isTTY: true });
+  place.ends.add(() => stdin.end());
+  const { surroundings, texts } = surroundingsIn(place, { stdin: stdin as unknown as NodeJS.ReadStream }, true);
+  const ended = runCommandLine(args, surroundings).then((code) => ({ code, signal: null, ...texts }));
+  return { stdout: () => texts.stdout, type: (line) => stdin.write(`${line}\n`), ended };
 }
 
 /** A daemon in this process. */
@@ -66,7 +83,7 @@ export async function daemonHere(place: Place, ...args: string[]): Promise<Daemo
   return { stderr: () => texts.stderr, stop };
 }
 
-function surroundingsIn(place: Place, more: Partial<Surroundings> = {}) {
+function surroundingsIn(place: Place, more: Partial<Surroundings> = {}, isTTY = false) {
   const texts = { stdout: '', stderr: '' };
   const output = (name: keyof typeof texts): Output => {
     const write = (text: string | Uint8Array, done?: () => void): boolean => {
@@ -75,7 +92,7 @@ function surroundingsIn(place: Place, more: Partial<Surroundings> = {}) {
       return true;
     };
     // The part of a stream that commands use.
-    return { write, isTTY: false, writableLength: 0, once: () => {}, on: () => {} } as unknown as Output;
+    return { write, isTTY, writableLength: 0, once: () => {}, on: () => {} } as unknown as Output;
   };
   const surroundings: Surroundings = {
     clock: systemClock,

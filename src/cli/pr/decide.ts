@@ -33,22 +33,21 @@ const mostNoteBytes = 1024 * 1024;
 
 type Decide = (connection: Connection, pull: PullDetail) => Promise<Command>;
 
-/** Reads the pull request first, so that the decision names the commit that is in review now. */
-async function decided(
-  reference: string,
-  flags: CommandFlags,
-  surroundings: Surroundings,
-  decide: Decide,
-): Promise<number> {
+/** A pull request as the person saw it, or the number or issue of one: then the commit that is in review now is meant. */
+type Meant = PullDetail | string;
+
+/** The decision names the commit that it is about, so that no other is approved or merged. */
+async function decided(meant: Meant, flags: CommandFlags, surroundings: Surroundings, decide: Decide): Promise<number> {
   await using connection = await connectAs(flags, surroundings);
-  const command = await decide(connection, await connection.project.pull(reference));
+  const pull = typeof meant === 'string' ? await connection.project.pull(meant) : meant;
+  const command = await decide(connection, pull);
   surroundings.stdout.write(flags.json ? jsonLine({ command }) : `${harmlessLine(command.text)}\n`);
   return exitCodes.ok;
 }
 
 /** `baton pr approve`. */
-export function approvePull(reference: string, flags: CommandFlags, surroundings: Surroundings): Promise<number> {
-  return decided(reference, flags, surroundings, (connection, { number: pull, head }) =>
+export function approvePull(meant: Meant, flags: CommandFlags, surroundings: Surroundings): Promise<number> {
+  return decided(meant, flags, surroundings, (connection, { number: pull, head }) =>
     sendCommand(connection, { kind: 'pr_approve', pull, head }, flags, surroundings),
   );
 }
@@ -75,12 +74,12 @@ export function checkPull(
 
 /** `baton pr send-back`: with a note, comments on lines, or the wish to rebase. */
 export function sendBackPull(
-  reference: string,
+  meant: Meant,
   words: readonly string[],
   flags: SendBackFlags,
   surroundings: Surroundings,
 ): Promise<number> {
-  return decided(reference, flags, surroundings, async (connection, { number: pull, head }) => {
+  return decided(meant, flags, surroundings, async (connection, { number: pull, head }) => {
     const said = words.length === 0 ? '' : await textOrStdin(words.join(' '), surroundings, mostNoteBytes);
     const note = [said.trim(), ...(flags.rebase === true ? [rebaseNote] : [])]
       .filter((part) => part !== '')
@@ -106,8 +105,8 @@ export function sendBackPull(
  * `baton pr merge`: the daemon merges. It does not write a folder where the base is checked out; in that folder the
  * person's own git does it, forward only.
  */
-export function mergePull(reference: string, flags: MergeFlags, surroundings: Surroundings): Promise<number> {
-  return decided(reference, flags, surroundings, async (connection, pull) => {
+export function mergePull(meant: Meant, flags: MergeFlags, surroundings: Surroundings): Promise<number> {
+  return decided(meant, flags, surroundings, async (connection, pull) => {
     const merge = (): Promise<Command> =>
       sendCommand(
         connection,
