@@ -172,7 +172,8 @@ export class Retries {
     const isCurrent = (): boolean => claims.get(id) === retrying && !claims.isChanging(id) && !stopping.aborted;
     try {
       const issue = await deliver(retrying);
-      if (isCurrent()) await this.#release(retrying, issue, 'its change is in review');
+      if (isCurrent())
+        await this.#release(retrying, issue, 'its change is in review, or a person took the issue from Baton');
     } catch (thrown) {
       if (!isCurrent()) return;
       const error = toBatonError(thrown);

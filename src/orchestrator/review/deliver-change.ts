@@ -1,5 +1,5 @@
 import { BatonError, toBatonError } from '../../core/baton-error.ts';
-import { stateClass } from '../../core/dispatch/eligibility.ts';
+import { whyNotRoutable } from '../../core/dispatch/eligibility.ts';
 import { type Issue, isInOneOf } from '../../core/issue/issue.ts';
 import { stateFor } from '../../core/issue/state-role.ts';
 import type { PullRequest } from '../../core/pull/pull-request.ts';
@@ -29,7 +29,8 @@ const caller = { job: 'review', cause: 'retry' } as const;
 /**
  * Brings the published commits of an issue into review: the pull request is opened at its host, or found there; its row
  * stands with the head; the issue is moved to review. Each step finds what an earlier try did, so a crash or an error
- * anywhere repeats it and nothing happens twice. An issue that a person has finished, or moved elsewhere, is left alone.
+ * anywhere repeats it and nothing happens twice. An issue that a person has finished, moved elsewhere, or taken from Baton
+ * (its label, its assignee) is left alone, and so is its branch; one that is in review already has its pull request.
  * Returns the issue as it is afterwards, null when the tracker does not have it; the caller releases its claim. Rejects
  * when the tracker, the host or the store does not answer: the caller tries again later.
  */
@@ -41,7 +42,7 @@ export async function deliverChange(parts: DeliverParts, { issue: { id } }: Retr
   if (issue === null || pulls === null) return issue;
   const { tracker } = settings;
   const isThere = isInOneOf(tracker.reviewStates)(issue);
-  if (!isThere && stateClass(issue.state, tracker) !== 'active') return issue;
+  if (!isThere && whyNotRoutable(issue, tracker) !== null) return issue;
   const [run] = await store.runs.list(project, { issueId: id, limit: 1 });
   const publication = run?.evidence?.publication;
   if (run === undefined || publication?.branch == null || publication.base == null) {

@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { toBatonError } from '../../core/baton-error.ts';
 import { afterFailures, paceOf } from '../../core/cadence/poll-pace.ts';
+import { whyNotBatons } from '../../core/dispatch/eligibility.ts';
 import type { Author } from '../../core/issue/author.ts';
-import { isInOneOf } from '../../core/issue/issue.ts';
+import { type Issue, isInOneOf } from '../../core/issue/issue.ts';
 import { stateFor } from '../../core/issue/state-role.ts';
 import {
   checksVerdict,
@@ -43,9 +44,9 @@ const caller = { job: 'review', cause: 'poll' } as const;
 /**
  * Follows the open pull requests. What must hold: a change that others merged finishes its issue in their name; a head
  * that others pushed is a new round; a head whose checks are red goes back to the agent, once, while `review.max_rounds`
- * allows it, also when a person pushed it, and otherwise stays in review for a person. At a remote host a reviewer's
- * request for changes and a conflict with the base do the same, and one that was closed without a merge is held with a
- * question. Without an open pull request it reads one row.
+ * allows it and Baton may take the issue, also when a person pushed it, and otherwise stays in review for a person. At a
+ * remote host a reviewer's request for changes and a conflict with the base do the same, and one that was closed without
+ * a merge is held with a question. Without an open pull request it reads one row.
  */
 export class PullWatch {
   readonly #parts: WatchPullsParts;
@@ -205,6 +206,9 @@ export class PullWatch {
   /** Whether this head may go back by itself for such a reason. A reviewer may ask more than once. */
   async #mayGoBack(settings: Settings, pull: PullRequest, kind: SentBackKind): Promise<boolean> {
     if (pull.timesSentBack >= settings.review.maxRounds) return false;
+    // No agent would take it. The last poll knows: a read of its own for each pass would cost requests.
+    const known = this.#parts.reads.lastRead(pull.issueId) ?? null;
+    if (known !== null && whyNotBatons(known, settings.tracker) !== null) return false;
     const all = await this.#parts.store.pullRequests.rounds(pull);
     const rounds = all.filter(({ headCommit }) => headCommit === pull.headCommit);
     // A person who brought the same commit into review again wants it there.
@@ -252,7 +256,7 @@ export class PullWatch {
         // Another daemon, or the agent itself, may have moved the issue during the read.
         const current = await store.pullRequests.read(pull);
         if (current === null || !isToBeMovedBack(current)) continue;
-        if (issue !== null && isInOneOf(settings.tracker.reviewStates)(issue))
+        if (issue !== null && isToLeaveReview(issue, settings))
           await moveIssue(this.#parts, changes, {
             id,
             to: todo,
@@ -279,4 +283,9 @@ interface SendingBack {
 
 function isToBeMovedBack({ sentBack, movedAt }: PullRequest): boolean {
   return sentBack !== null && isMovedByBaton(sentBack.kind) && movedAt === null;
+}
+
+/** An issue that a person took from Baton meanwhile stays where it is. */
+function isToLeaveReview(issue: Issue, { tracker }: Settings): boolean {
+  return isInOneOf(tracker.reviewStates)(issue) && whyNotBatons(issue, tracker) === null;
 }

@@ -17,10 +17,10 @@ const reviewed = settings({
   tracker: { reviewStates: ['In Review'], states: { ...usual.states, review: 'In Review' } },
 });
 
-async function inReviewMode(options: SceneOptions = {}) {
+async function inReviewMode(options: SceneOptions = {}, first = issue({ id: '1', title: 'Say hello' })) {
   const clock = new SimulatedClock();
   const states = ['Backlog', 'Todo', 'In Progress', 'In Review', 'Done'];
-  const tracker = new MemoryTracker({ issues: [issue({ id: '1', title: 'Say hello' })], states, clock });
+  const tracker = new MemoryTracker({ issues: [first], states, clock });
   const at = { head: 'commit-1' };
   const pulls = fakePulls(() => at.head);
   const stage = await begun({ clock, tracker, settings: reviewed, pullsFor: () => pulls.as, ...options });
@@ -103,6 +103,20 @@ describe('an agent that commits and forgets to move its issue', () => {
     commit(stage.runs[0], 'commit-1');
     await stage.clock.advance(0);
     expect([await stage.allPulls(), await stage.stateNow(), claims(stage)]).toEqual([[], state, [0, 0, 0]]);
+  });
+
+  // @conforms 4.64
+  it.each([
+    ['lost its label', { labels: [] }],
+    ['was assigned to someone else', { labels: ['baton'], dispatchable: false }],
+  ])('is left alone when its issue %s meanwhile', async (_how, change) => {
+    const tracker = { ...reviewed.tracker, requiredLabels: ['baton'] };
+    const stage = await inReviewMode({ settings: { ...reviewed, tracker } }, issue({ id: '1', labels: ['baton'] }));
+    stage.tracker.put(issue({ id: '1', ...change }));
+    commit(stage.runs[0], 'commit-1');
+    await stage.clock.advance(hour / 2);
+    expect([await stage.allPulls(), await stage.stateNow(), claims(stage)]).toEqual([[], 'Todo', [0, 0, 0]]);
+    expect(stage.runs).toHaveLength(1);
   });
 
   it('is not run again and again where the base of its branch is unknown: its change waits, with the reason', async () => {

@@ -110,6 +110,31 @@ describe('a red check', () => {
     expect(stage.runs).toHaveLength(1);
   });
 
+  it.each([
+    ['lost its label', { labels: [] }],
+    ['was assigned to someone else', { labels: ['baton'], dispatchable: false }],
+  ])('moves nothing when the issue %s, and sends the change back once it is Baton’s again', async (_how, change) => {
+    const labelled = { ...wanted, tracker: { ...wanted.tracker, requiredLabels: ['baton'] } };
+    const ours = issue({ id: '1', state: 'In Review', labels: ['baton'] });
+    const stage = await inReview('failed', { settings: labelled, issues: [{ ...ours, ...change }] });
+    await stage.clock.advance(3 * pass);
+    expect([await stage.read(), await stage.stateNow()]).toMatchObject([{ sentBack: null }, 'In Review']);
+    stage.tracker.put(ours);
+    await stage.clock.advance(3_600_000 + pass);
+    expect(await stage.read()).toMatchObject({ sentBack: { kind: 'check' }, timesSentBack: 1 });
+    expect(stage.runs).toHaveLength(1);
+  });
+
+  it('moves nothing when the issue is taken from Baton between the red check and the move', async () => {
+    const labelled = { ...wanted, tracker: { ...wanted.tracker, requiredLabels: ['baton'] } };
+    const ours = issue({ id: '1', state: 'In Review', labels: ['baton'] });
+    const stage = await inReview('failed', { settings: labelled, issues: [ours] });
+    // No poll has seen it since.
+    stage.tracker.put({ ...ours, labels: [] });
+    await stage.clock.advance(3 * pass);
+    expect([await stage.stateNow(), stage.runs]).toEqual(['In Review', []]);
+  });
+
   it('leaves the change in review for a person once review.max_rounds are used up', async () => {
     const stage = await inReview('failed');
     const { pullRequests } = stage.store;
