@@ -11,6 +11,7 @@ import { causesIn, type NeedsYouFact } from '../../src/core/notify/notify-cause.
 import { allowsAgain } from '../../src/core/run/late-approval.ts';
 import { exactBlock, exactLine } from '../../src/core/text/exact-text.ts';
 import { harmlessLine, harmlessLines } from '../../src/core/text/harmless-line.ts';
+import { turn as claudeTurn, openClaude } from '../agent/claude/claude-scene.ts';
 import { openCodex, turn } from '../agent/codex/codex-scene.ts';
 import type { Step } from '../fake/app-server/scenario.ts';
 import { runs } from '../property-runs.ts';
@@ -125,6 +126,52 @@ describe('what a person approves', () => {
     const long = `echo ${'a'.repeat(30_000)}`;
     const { first } = await askedBy(asks(0, command, { command: long }));
     expect(readBlock(blockBelow(first.detail, /^Command/))).toBe(long);
+  });
+});
+
+describe('what a person approves of Claude', () => {
+  const rule = (ruleContent?: string) => ({
+    ...{ type: 'addRules', behavior: 'allow', destination: 'localSettings' },
+    rules: [{ toolName: 'Bash', ...(ruleContent === undefined ? {} : { ruleContent }) }],
+  });
+  const wants = (input: Record<string, unknown>, offered: readonly unknown[]) => ({
+    ask: { subtype: 'can_use_tool', tool_name: 'Bash', input, tool_use_id: 't', permission_suggestions: offered },
+  });
+
+  async function askedByClaude(input: Record<string, unknown>, ...offered: readonly unknown[]) {
+    const asked: AgentQuestion[] = [];
+    const ask: SessionRequest['ask'] = async (question) => {
+      asked.push(question);
+      return { decision: 'accept_for_session', values: {} };
+    };
+    const { session, fake } = await openClaude(claudeTurn(wants(input, offered), { say: 'done' }), {
+      request: { ask },
+    });
+    await session.runTurn('go');
+    return { fake, first: asked[0] ?? expect.fail('a person was asked') };
+  }
+
+  it('is what runs: a command hidden in an escape sequence, and every further word of the agent', async () => {
+    const { first } = await askedByClaude({ command: spoof, description: `tests \u001b]${hidden}\u0007`, timeout: 9 });
+    expect(readBlock(blockBelow(first.detail, /^Command/))).toBe(spoof);
+    expect(readBlock(blockBelow(first.detail, /description/))).toBe(`tests \u001b]${hidden}\u0007`);
+    expect(readBlock(blockBelow(first.detail, /timeout/))).toBe('9');
+  });
+
+  it('has every rule that a yes for the session grants, such as one for all commands', async () => {
+    const { first, fake } = await askedByClaude({ command: 'npm test' }, rule(), rule('curl \u001b]:*\u0007'));
+    const granted = [rule(), rule('curl \u001b]:*\u0007')].map((each) => ({ ...each, destination: 'session' }));
+    expect(fake.answers()).toMatchObject([{ response: { updatedPermissions: granted } }]);
+    expect(JSON.parse(readBlock(blockBelow(first.detail, /for the session/)))).toEqual(granted);
+  });
+
+  it('is another request when it offers other rules: a late yes does not answer it', async () => {
+    const yes = { decision: 'accept_for_session', values: {} } as const;
+    const of = async (...offered: readonly unknown[]) =>
+      (await askedByClaude({ command: 'npm test' }, ...offered)).first;
+    const question = await of(rule('npm test'));
+    expect(allowsAgain({ question, answer: yes }, await of(rule('npm test')))).toBe(true);
+    expect(allowsAgain({ question, answer: yes }, await of(rule()))).toBe(false);
   });
 });
 

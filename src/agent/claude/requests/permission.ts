@@ -4,7 +4,7 @@ import { type Fields, fieldsOf, listOf, shown, textOf } from '../../wire/fields.
 import { isEditor, serverOf } from '../turn/items.ts';
 import type { ControlAnswer } from '../wire/connection.ts';
 
-/** Fields that name the request, describe it again, or offer rules that Baton does not show. */
+/** Fields that name the request, describe it again in words of Claude Code, or offer rules: `for_session` has those. */
 const notShown = [
   ...['subtype', 'tool_use_id', 'agent_id', 'display_name', 'title', 'description', 'permission_suggestions'],
   ...['server_policy_ask_only', 'requires_user_interaction', 'decision_reason_type'],
@@ -12,21 +12,23 @@ const notShown = [
 
 /**
  * The approval that `can_use_tool` asks for. Nothing of an answer outlives the session: Claude Code offers to write
- * rules into a settings file of the workspace, and Baton accepts them for the session at most. `reason` says why a
- * request is declined, where the agent can do something about it.
+ * rules into a settings file of the workspace, and Baton accepts them for the session at most. These rules are part of
+ * the request: a person who allows it for the session allows them. `reason` says why a request is declined, where the
+ * agent can do something about it.
  */
 export function permissionOf(request: Fields, reason: () => string | null): Approval<ControlAnswer> {
   const name = textOf(request.tool_name) ?? '';
   const input = fieldsOf(request.input);
+  const rules = sessionRules(request);
   const about = Object.fromEntries(Object.entries(request).filter(([key]) => !notShown.includes(key)));
-  return approvalFor('can_use_tool', about, factsOf(name, input, request), (decision) => {
+  const whole = rules.length === 0 ? about : { ...about, for_session: rules };
+  return approvalFor('can_use_tool', whole, factsOf(name, input, request, rules), (decision) => {
     if (decision === 'decline') {
       const message =
         reason() ?? 'This request was declined. Continue without it, or end your turn and say what you need.';
       return { response: { behavior: 'deny', message } };
     }
-    const rules = decision === 'accept_for_session' ? sessionRules(request) : [];
-    const lasting = rules.length === 0 ? {} : { updatedPermissions: rules };
+    const lasting = decision === 'accept_for_session' && rules.length > 0 ? { updatedPermissions: rules } : {};
     return { response: { behavior: 'allow', updatedInput: input, ...lasting } };
   });
 }
@@ -39,12 +41,16 @@ function sessionRules({ permission_suggestions: offered }: Fields): readonly Fie
     .map((rule) => ({ ...rule, destination: 'session' }));
 }
 
-function factsOf(name: string, input: Fields, request: Fields): Facts {
-  const shownFields = ['tool_name', 'input', 'blocked_path', 'decision_reason'];
-  const reasons = [...line('Path', request.blocked_path), ...block('Reason', textOf(request.decision_reason) ?? '')];
+function factsOf(name: string, input: Fields, request: Fields, rules: readonly Fields[]): Facts {
+  const shownFields = ['tool_name', 'input', 'blocked_path', 'decision_reason', 'for_session'];
+  const reasons = [
+    ...line('Path', request.blocked_path),
+    ...block('Reason', textOf(request.decision_reason) ?? ''),
+    ...(rules.length === 0 ? [] : block('Also allowed, if you allow it for the session', json(rules))),
+  ];
   const facts = { shown: shownFields, ...(name === '' ? { missing: 'it names no tool' } : {}) };
   if (name === 'Bash' && textOf(input.command)) {
-    const { command, description: _told, ...others } = input;
+    const { command, ...others } = input;
     const detail = [...block('Command', shown(command)), ...fieldBlocks(others), ...reasons];
     return { ...facts, kind: 'command', text: `Claude wants to run ${exactLine(shown(command))}`, detail };
   }
