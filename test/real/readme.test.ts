@@ -19,10 +19,11 @@ import { describeWithCodex } from './codex-binary.ts';
 
 leaveNoPlaces();
 
+const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
+
 /** The blocks of commands of README's first real project. */
 function blocks(): string[][] {
-  const page = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
-  const [section = ''] = /^## A first real project, with Codex\n.*?(?=^## )/ms.exec(page) ?? [];
+  const [section = ''] = /^## A first real project, with Codex\n.*?(?=^## )/ms.exec(readme) ?? [];
   return [...section.matchAll(/```sh\n(?<commands>.*?)```/gs)].map(({ groups }) =>
     (groups?.commands ?? '').trim().split('\n'),
   );
@@ -60,45 +61,41 @@ await describeWithCodex("README's first real project", (codex) => {
     using place = new Place({}, folderOnDisk());
     const source = prepare(place, 'codex', codex.path);
     symlinkSync(codexHome(place.folder, model.url).home, path.join(place.home, '.codex'));
-    const [before = [], ...others] = blocks();
     // One needs a registry and the other a browser; both come before the folder of the project.
-    expect(before).toEqual([`npm install --global @openai/codex@${pinnedCodexVersion}`, 'codex login']);
-    await follow(place, source, others, model);
+    for (const text of [`\`npm install --global @openai/codex@${pinnedCodexVersion}\``, '`codex login`'])
+      expect(readme).toContain(text);
+    await follow(place, source, blocks(), model);
   }, 180_000);
 });
 
 await describeWithClaude("README's first real project", (claude) => {
   it('works word for word with the other agent, as README says', async () => {
-    const page = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
     for (const text of [
       `\`npm install --global @anthropic-ai/claude-code@${pinnedClaudeVersion}\``,
       '`claude auth login`',
       '`--agent claude`',
     ])
-      expect(page).toContain(text);
+      expect(readme).toContain(text);
     await using model = await startFakeAnthropic(diligent(bash, 'mcp__baton__'));
     using place = new Place(fakeModelVariables(model.url), folderOnDisk());
     const source = prepare(place, 'claude', claude.path);
-    const [, ...others] = blocks().map((block) => block.map((line) => line.replace('--agent codex', '--agent claude')));
-    await follow(place, source, others, model);
+    const claudes = blocks().map((block) => block.map((line) => line.replace('--agent codex', '--agent claude')));
+    await follow(place, source, claudes, model);
   }, 180_000);
 });
 
 /** Types the commands of the blocks, and checks what a person sees and has in the end. */
 async function follow(place: Place, source: string, blocks: readonly string[][], model: FakeModel): Promise<void> {
-  const [first = [], second = [], last = []] = blocks;
+  const [first = [], second = []] = blocks;
   const [start, ...others] = first.toReversed();
   for (const command of others.toReversed()) await succeed(place, source, command);
   const daemon = inShell(place, source, start ?? '');
-  const [list = '', answer = '', ...looks] = second;
+  const [list = '', answer = '', diff = '', merge = ''] = second;
   await expect.poll(() => succeed(place, source, list), patience).toContain('Which words?');
   await succeed(place, source, answer);
   await expect.poll(() => succeed(place, source, 'baton issue show BAT-1'), patience).toMatch(/\breview\b/);
-  for (const command of looks) await succeed(place, source, command);
-
-  const [log = '', ...merge] = last;
-  await expect.poll(async () => (await inShell(place, source, log).ended).stdout, patience).toContain('hello.txt');
-  for (const command of merge) await succeed(place, source, command);
+  await expect.poll(async () => (await inShell(place, source, diff).ended).stdout, patience).toContain('hello.txt');
+  await succeed(place, source, merge);
   expect(readFileSync(path.join(source, 'hello.txt'), 'utf8')).toBe('Hello, reader!\n');
   expect(git(source, 'log', '-1', '--format=%s')).toContain('Greet the reader');
   expect(await succeed(place, source, 'baton issue show BAT-1')).toContain('done');
@@ -106,8 +103,6 @@ async function follow(place: Place, source: string, blocks: readonly string[][],
   daemon.child.kill('SIGINT');
   expect(await daemon.ended).toMatchObject({ code: 0 });
   expect(place.pids()).toEqual([]);
-  // Nothing restores it.
-  expect(git(source, 'branch', '--list', 'baton/*')).toBe('');
   // The answer that the agent got before it wrote anything.
   const told = model.requests.find(({ conversation: { round } }) => round === 1)?.conversation.lastOutput;
   expect(told).toContain('Hello, reader!');
