@@ -45,4 +45,6 @@ export interface TrackerParts extends RemoteParts {
 export interface TrackerInit extends AdapterInit {
   /** Other people use it too: by default Baton works only on issues with a label. */
   readonly isShared: boolean;
+  /** `tracker.states` with the usual names, for a tracker whose states people name: without them no change reaches review. */
+  readonly states?: Readonly<Record<string, string>>;
 }

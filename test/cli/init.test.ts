@@ -18,8 +18,9 @@ interface Written {
     readonly kind: string;
     readonly required_labels?: string[];
     readonly trusted_authors?: string[];
+    readonly states?: Record<string, string>;
   };
-  readonly agent: { readonly backend: string; readonly command?: string };
+  readonly agent: { readonly backend: string; readonly command?: string; readonly after_success?: string };
   readonly polling: { readonly mode: string; readonly quiet_hours: string; readonly time_zone: string };
   readonly workspace?: { readonly repo?: string; readonly root?: string };
 }
@@ -339,6 +340,34 @@ describe.concurrent('the repository that baton init suggests', () => {
     expect(JSON.parse(stdout).workspaces).toMatchObject({ strategy: 'worktree', repository: source, problem: null });
     const { settings } = await answer(place, 'validate', written);
     expect(settings).toContainEqual(expect.objectContaining({ key: 'workspace.repo', value: source }));
+  });
+
+  const statesOfLinear = { todo: 'Todo', in_progress: 'In Progress', review: 'In Review', done: 'Done' };
+  it.each([
+    ['board', [], undefined],
+    ['linear', ['--project-slug', 'x-0123'], statesOfLinear],
+  ])('leads the changes of a %s issue to review in a repository, and not without one', async (kind, more, states) => {
+    using place = new Place();
+    scratchRepository(place.folder);
+    for (const [file, repo, expected] of [
+      ['WORKFLOW.md', [], { after: 'review', states }],
+      ['without.md', ['--repo', '-'], { after: undefined, states: undefined }],
+      ['remote.md', ['--repo', 'https://example.invalid/r.git'], { after: undefined, states: undefined }],
+    ] as const) {
+      expect((await batonHere(place, 'init', file, '--tracker', kind, ...more, ...repo)).code).toBe(0);
+      const { agent, tracker } = writtenIn(place, file);
+      expect({ after: agent.after_success, states: tracker.states }).toEqual(expected);
+      const isTold = place.read(file).includes('`create_pr`');
+      expect(isTold).toBe(expected.after === 'review');
+    }
+  });
+
+  it('leads nothing to review for a tracker without a state for it', async () => {
+    using place = new Place();
+    scratchRepository(place.folder);
+    expect((await batonHere(place, 'init', '--tracker', 'memory')).code).toBe(0);
+    expect(writtenIn(place)).toMatchObject({ workspace: { repo: '.' } });
+    expect(writtenIn(place).agent).not.toHaveProperty('after_success');
   });
 
   it('is named by its full path in a file outside it', async () => {

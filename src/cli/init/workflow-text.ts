@@ -15,6 +15,7 @@ export function workflowText(chosen: Chosen, timeZone: string, root: string | nu
       kind: tracker.kind,
       ...tracker.init.settings(answers),
       ...(label === null ? {} : { required_labels: [label] }),
+      ...(leadsToReview(chosen) && tracker.init.states !== undefined ? { states: tracker.init.states } : {}),
     },
     // The time zone is written down, so that the hours stay the same when Baton runs on another machine.
     polling: { mode: 'adaptive', quiet_hours: '00:00-07:00', time_zone: timeZone },
@@ -61,7 +62,7 @@ ${leadsToReview(chosen) ? howToPropose : howToFinish(stateAfterWork(tracker))}${
 /** Pull requests of Baton's own need a repository on this machine, and a tracker that has a state for review. */
 function leadsToReview({ repo, tracker }: Chosen): boolean {
   const isLocal = repo !== null && !/^[A-Za-z][A-Za-z0-9+.-]*:\/\/|^[^/]+:/.test(repo);
-  return isLocal && (tracker.roleStates?.review ?? null) !== null;
+  return isLocal && (tracker.roleStates?.review ?? tracker.init.states?.review ?? null) !== null;
 }
 
 const howToPropose = `Work only in this directory. When the work is done, commit all of it on the current branch and end your turn: Baton opens a

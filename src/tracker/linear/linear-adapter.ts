@@ -27,8 +27,10 @@ export const linearAdapter: TrackerAdapter = {
     }),
     comments: {
       trusted_authors: 'Ids or e-mail addresses of people whose issue text goes into the prompt without a fence.',
+      states: 'Baton moves issues between these states. `baton doctor` checks that your teams have them.',
     },
     isShared: true,
+    states: { todo: 'Todo', in_progress: 'In Progress', review: 'In Review', done: 'Done' },
   },
   docs: 'docs/trackers/linear.md',
 };
