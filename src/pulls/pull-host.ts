@@ -1,5 +1,6 @@
 import type { Clock } from '../clock/clock.ts';
 import type { AdapterErrors } from '../core/error-catalogue.ts';
+import type { Finding } from '../core/finding.ts';
 import type { Logger } from '../core/logger.ts';
 import type { RepositorySettings, ReviewSettings } from '../core/settings.ts';
 import type { Redactor } from '../core/text/redact.ts';
@@ -19,10 +20,19 @@ export interface PullHost {
   readonly name: string;
   /** Creates it for the repository of a project. Throws `unsupported_setting` for a repository that it cannot use. */
   create(parts: PullHostParts): PullRequests;
+  /** The checks of `baton doctor`, which change nothing; absent where there is nothing to check. */
+  readonly doctor?: (parts: PullHostParts, question: DoctorQuestion) => Promise<readonly Finding[]>;
   /** The errors that it raises beyond those of the catalogue. */
   readonly errors?: AdapterErrors | undefined;
   /** Its page in docs/. */
   readonly docs: string;
+}
+
+export interface DoctorQuestion {
+  /** As in `workspace.base`. */
+  readonly base: string | null;
+  /** A branch as `workspace.branch` would name it. */
+  readonly branch: string;
 }
 
 export interface PullHostParts {

@@ -3,6 +3,7 @@ import { systemChance } from '../../clock/system-chance.ts';
 import { systemClock } from '../../clock/system-clock.ts';
 import { type Finding, failed, failedBy, passed, warned } from '../../core/finding.ts';
 import type { Settings } from '../../core/settings.ts';
+import { createRedactor, secretsIn } from '../../core/text/redact.ts';
 import { agentVariables, findBackend, findTracker, hostOf, workflowContext } from '../../daemon/adapters.ts';
 import { commandPaths, type Isolate, isolationOfAgent, openIsolation } from '../../daemon/compose-isolation.ts';
 import { quietLogger } from '../../daemon/quiet-logger.ts';
@@ -12,9 +13,12 @@ import { stateFolder } from '../../daemon/state-folder.ts';
 import type { Surroundings } from '../../daemon/surroundings.ts';
 import { createLimiterRegistry } from '../../http/limiter-registry.ts';
 import { freeMemoryMb } from '../../process/free-memory.ts';
+import { pullHosts } from '../../pulls/hosts.ts';
 import { inspectWorkflow } from '../../workflow/inspect-workflow.ts';
 import { nearestFolder } from '../../workspace/free-disk.ts';
+import { gitPlaces } from '../../workspace/git/git-places.ts';
 import { refuseUnsafeRoot } from '../../workspace/safe-root.ts';
+import { boundedGit } from './bounded-git.ts';
 import { checkFolder, megabytes } from './check-folder.ts';
 import { checkRepository } from './check-repository.ts';
 
@@ -37,6 +41,7 @@ export async function checkWorkflow(workflow: string, surroundings: Surroundings
     await checkFolder('state_folder', stateFolder(file, undefined, surroundings), workspace.minFreeDiskMb),
     ...(await checkRepository(loaded, surroundings)),
     ...(await checkTracker(loaded.settings, surroundings)),
+    ...(await checkPullHost(file, loaded.settings, surroundings)),
     await checkMemory(agent.minFreeMemoryMb),
     ...(await checkAgent(file, loaded.settings, surroundings)),
     ...(await checkNamedAgents(file, loaded.settings, surroundings)),
@@ -65,11 +70,16 @@ async function checkWorkspaceRoot({ root, minFreeDiskMb }: Settings['workspace']
   return await checkFolder('workspace_root', root, minFreeDiskMb);
 }
 
-/** No store counts these requests, because the doctor creates no store. */
-async function checkTracker({ tracker, polling }: Settings, surroundings: Surroundings): Promise<readonly Finding[]> {
-  const { doctor } = findTracker(tracker.kind, surroundings);
+async function checkTracker(settings: Settings, surroundings: Surroundings): Promise<readonly Finding[]> {
+  const { doctor } = findTracker(settings.tracker.kind, surroundings);
   if (doctor === undefined) return [];
-  await using remote = new Remote({
+  await using remote = uncounted(settings, surroundings);
+  return await doctor(settings.tracker, { remote, clock: systemClock, logger: quietLogger });
+}
+
+/** No store counts these requests, because the doctor creates no store. */
+function uncounted({ polling }: Settings, surroundings: Surroundings): Remote {
+  return new Remote({
     clock: systemClock,
     logger: quietLogger,
     surroundings,
@@ -77,7 +87,33 @@ async function checkTracker({ tracker, polling }: Settings, surroundings: Surrou
     limiters: createLimiterRegistry(systemClock),
     budget: () => polling.budget,
   });
-  return await doctor(tracker, { remote, clock: systemClock, logger: quietLogger });
+}
+
+/** The host of pull requests, where changes become such. */
+async function checkPullHost(
+  file: string,
+  settings: Settings,
+  surroundings: Surroundings,
+): Promise<readonly Finding[]> {
+  const { agent, review, workspace } = settings;
+  const host = pullHosts.find(({ name }) => name === review.host);
+  if (agent.afterSuccess !== 'review' || host?.doctor === undefined || workspace.repo === null) return [];
+  await using remote = uncounted(settings, surroundings);
+  const process = { clock: systemClock, containment: 'group_only', daemonId: systemChance.id() } as const;
+  return await host.doctor(
+    {
+      repo: workspace.repo,
+      review,
+      git: boundedGit(surroundings),
+      places: gitPlaces(stateFolder(file, undefined, surroundings)),
+      clock: systemClock,
+      logger: quietLogger,
+      redactor: createRedactor(secretsIn(settings)),
+      process: { ...process, daemonEnv: surroundings.env },
+      remote,
+    },
+    { base: workspace.base, branch: 'baton/example-1' },
+  );
 }
 
 async function checkMemory(floorMb: number): Promise<Finding> {

@@ -22,11 +22,13 @@ export function decideAboutRun(fresh: Issue | null, tracker: TrackerSettings): R
 /**
  * Whether an issue that is not to be worked on any more leaves its hold. Moving the issue answers a question. An issue
  * that a person holds or has taken over stays held until a person releases it or it finishes. An agent that may be alive
- * holds its issue until a person confirms that it is gone.
+ * holds its issue until a person confirms that it is gone. A change that was closed at its host leaves its issue where it
+ * is, in review, so the question about it stays.
  */
 export function endsHold(code: string | undefined, reason: StopReason): boolean {
   if (code === undefined || code === 'agent_survives') return false;
-  return !(isAskedHold(code) || code === 'taken_over') || reason === 'terminal_state' || reason === 'issue_missing';
+  const stays = isAskedHold(code) || code === 'taken_over' || code === 'pull_closed';
+  return !stays || reason === 'terminal_state' || reason === 'issue_missing';
 }
 
 /** Whether a run has been silent for too long: since its last event, or since its start when it never had one. */

@@ -57,7 +57,7 @@ export const workErrors = {
   pull_closed: {
     retryable: false,
     nextStep:
-      'Retry the issue with a note (`baton retry ISSUE --note "..."`) if an agent should work on it again, or close the issue.',
+      'If an agent should work on it again, move the issue back and retry it with a note; otherwise close the issue.',
   },
   change_missing: {
     retryable: true,

@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { BatonError } from '../../core/baton-error.ts';
+import { failedBy } from '../../core/finding.ts';
 import type { PullRequest } from '../../core/pull/pull-request.ts';
+import type { Secret } from '../../core/text/secret.ts';
 import { createGithub, type Github, type GithubAsk } from '../../github/github.ts';
 import { type GithubRepository, githubAddress, readRepository } from '../../github/github-address.ts';
 import { githubErrors } from '../../github/github-errors.ts';
@@ -18,6 +20,7 @@ import type {
   PullRequests,
   RemoteHost,
 } from '../pull-requests.ts';
+import { checkGithub } from './check-github.ts';
 import { mostAtOnce, readPullsDocument } from './documents.ts';
 import { explainCheck } from './explain-check.ts';
 import { type GithubBranches, githubBranches } from './github-branches.ts';
@@ -31,21 +34,28 @@ export const githubHost: PullHost = {
   name: 'github',
   docs: 'pull-requests.md',
   errors: { ...githubErrors, ...githubHostErrors },
-  create: (parts) => {
-    const { repo, git, review, remote, clock, process } = parts;
-    const repository = readRepository(review.repository ?? '');
-    const address = githubAddress(review.apiUrl);
-    if (!repo.isLocal) throw unusable('workspace.repo', `${repo.shown} is not a repository on this machine`);
-    if (repository === null) throw unusable('review.repository', 'it must be owner/name');
-    if (address === null) throw unusable('review.api_url', 'it must be an address');
-    const credential = githubCredential(review.token, new URL(address.web).host, process);
-    const clientFor: Parameters<typeof createGithub>[0]['clientFor'] = (token) =>
-      remote.client(githubProvider, token, false);
-    const github = createGithub({ address, credential, clientFor, clock });
-    const branches = githubBranches({ git, address, repository, credential });
-    return new GithubPullRequests({ ...parts, repository, github, branches });
+  create: (parts) => new GithubPullRequests(connected(parts)),
+  doctor: async (parts, question) => {
+    try {
+      return await checkGithub({ ...connected(parts), pushes: parts.review.push }, question);
+    } catch (error) {
+      return [failedBy('github', error)];
+    }
   },
 };
+
+function connected(parts: PullHostParts): Parts {
+  const { repo, git, review, remote, clock, process } = parts;
+  const repository = readRepository(review.repository ?? '');
+  const address = githubAddress(review.apiUrl);
+  if (!repo.isLocal) throw unusable('workspace.repo', `${repo.shown} is not a repository on this machine`);
+  if (repository === null) throw unusable('review.repository', 'it must be owner/name');
+  if (address === null) throw unusable('review.api_url', 'it must be an address');
+  const credential = githubCredential(review.token, new URL(address.web).host, process);
+  const clientFor = (token: Secret) => remote.client(githubProvider, token, false);
+  const github = createGithub({ address, credential, clientFor, clock });
+  return { ...parts, repository, github, branches: githubBranches({ git, address, repository, credential }) };
+}
 
 function unusable(key: string, why: string): BatonError {
   return new BatonError('unsupported_setting', `review.host: github cannot use ${key}: ${why}.`, { details: { key } });

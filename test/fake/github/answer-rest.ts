@@ -30,7 +30,29 @@ const pulls = '/repos/{owner}/{repo}/pulls';
 const onePull = `${pulls}/{pull_number}`;
 const job = '/repos/{owner}/{repo}/actions/jobs/{job_id}';
 
+const repository = '/repos/{owner}/{repo}';
+
 const handlers: Readonly<Record<string, Handle>> = {
+  [`GET ${repository}`]: (_forge, { user }) => {
+    const { source: _, parent: __, ...whole } = exampleOf('full-repository-default-response');
+    const permissions = { admin: false, maintain: false, triage: true, pull: true, push: user?.canWrite === true };
+    return {
+      status: 200,
+      body: { ...whole, language: null, default_branch: 'main', archived: false, private: true, permissions },
+    };
+  },
+  [`GET ${repository}/branches/{branch}`]: (forge, _given, { parameters }) => {
+    const name = parameters.branch ?? '';
+    if (forge.tip(name) === null) return notFound;
+    return { status: 200, body: { ...exampleOf('branch-get'), name, protected: forge.rules.branches.length > 0 } };
+  },
+  [`GET ${repository}/rules/branches/{branch}`]: (forge) => ({
+    status: 200,
+    body: forge.rules.branches.map((type) => ({
+      type,
+      ...{ ruleset_source_type: 'Repository', ruleset_source: 'acme/app', ruleset_id: 1 },
+    })),
+  }),
   [`GET ${pulls}`]: (forge, { url }) => {
     const asked = url.searchParams;
     const [owner, branch] = (asked.get('head') ?? '').split(/:(.*)/s);
@@ -95,7 +117,22 @@ const handlers: Readonly<Record<string, Handle>> = {
     if (check === undefined) return notFound;
     const conclusion = check.conclusion?.toLowerCase() ?? null;
     const step = { ...(exampleOf('job').steps as object[])[0], name: check.step, conclusion, number: 2 };
-    return { status: 200, body: { ...exampleOf('job'), id: check.id, name: check.name, conclusion, steps: [step] } };
+    return {
+      status: 200,
+      body: {
+        ...exampleOf('job'),
+        created_at: '2026-01-01T00:00:00Z',
+        id: check.id,
+        name: check.name,
+        conclusion,
+        steps: [step],
+      },
+    };
+  },
+  [`GET ${job}/logs`]: (forge, { url }, { parameters }) => {
+    const check = checkOf(forge, Number(parameters.job_id));
+    if (check === undefined) return notFound;
+    return { status: 302, body: null, headers: { location: `http://${url.host}/logs/${check.id}` } };
   },
 };
 

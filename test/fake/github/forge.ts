@@ -66,8 +66,8 @@ export interface Forge {
   addCheck(commit: string, name: string, conclusion: Conclusion | null, isRequired?: boolean): ForgeCheck;
   addReview(number: number, review: Partial<ForgeReview> & Pick<ForgeReview, 'author' | 'state'>): ForgeReview;
   protect(...branches: readonly string[]): void;
-  /** Why GitHub refuses every merge; null: it does not. */
-  readonly rules: { merge: string | null };
+  /** Why GitHub refuses every merge; null: it does not. And the types of its rules for branches. */
+  readonly rules: { merge: string | null; branches: readonly string[] };
 }
 
 export interface MergeRefusal {
@@ -120,7 +120,7 @@ export function createForge(repository: string, now: () => number): Forge {
     pulls,
     tip,
     settle,
-    rules: { merge: null },
+    rules: { merge: null, branches: [] },
     open: (draft) => {
       const headOid = tip(draft.branch) ?? '';
       const nothing = { mergeCommit: null, mergedBy: null, closedBy: null, labels: [], reviewers: [], reviews: [] };

@@ -19,10 +19,23 @@ function load(): NonNullable<typeof known> {
   if (known !== undefined) return known;
   const file = new URL('generated/api.github.com.json', import.meta.resolve('@octokit/openapi'));
   const description = JSON.parse(readFileSync(file, 'utf8')) as Description;
+  allowNull(description.components);
   const ajv = new Ajv({ strict: false, validateSchema: false, validateFormats: false, logger: false });
   ajv.addSchema({ $id: 'github', ...description });
   known = { description, ajv };
   return known;
+}
+
+/** OpenAPI lets a schema without a type be null; JSON schema says so in another way. */
+function allowNull(node: unknown): void {
+  if (typeof node !== 'object' || node === null) return;
+  const map = node as Record<string, unknown>;
+  if (map.nullable === true && map.type === undefined) {
+    const { nullable: _, ...rest } = map;
+    for (const key of Object.keys(map)) delete map[key];
+    map.anyOf = [rest, { type: 'null' }];
+  }
+  for (const value of Object.values(map)) allowNull(value);
 }
 
 /** The example that GitHub gives for an answer, to be changed. */

@@ -260,6 +260,32 @@ describe('reading', () => {
   });
 });
 
+describe('a red check', () => {
+  it('is explained by its step and the end of its log, without secrets, times and control characters', async () => {
+    const { pulls, github, pull, head } = await proposed();
+    const check = github.addCheck(head, 'test', 'FAILURE');
+    check.step = 'Run npm test';
+    check.log = [
+      ...Array.from({ length: 2_000 }, (_, nth) => `2026-11-17T10:00:00.1234567Z line ${nth}`),
+      '2026-11-17T10:00:01.1234567Z \u001b[31mexpected 1\u001b[0m, got 2\u0007\u0000',
+      '2026-11-17T10:00:01.1234567Z key a-secret-of-the-settings \u202e',
+    ].join('\r\n');
+    const [facts] = await pulls.read([pull]);
+    const found = await pulls.remote?.explainCheck(facts?.checks?.[0] as never);
+    expect(found?.step).toBe('Run npm test');
+    expect(found?.output).toMatch(/line 1999\nexpected 1, got 2\nkey \[secret\] ⟦U\+202E⟧$/);
+    expect(found?.output.length).toBeLessThanOrEqual(8_000);
+    expect(github.gitRequests).toBeGreaterThan(0);
+  });
+
+  it('of another program is only named', async () => {
+    const { pulls } = await proposed();
+    const check = { id: 99, name: 'other', result: 'failed', isRequired: false, url: null } as const;
+    expect(await pulls.remote?.explainCheck(check)).toBeNull();
+    expect(await pulls.remote?.explainCheck({ ...check, id: null })).toBeNull();
+  });
+});
+
 describe('a merge', () => {
   it('is refused by a rule of the repository, or without a required check, with the reason', async () => {
     const { pulls, github, pull, head } = await proposed();

@@ -2,6 +2,7 @@ import path from 'node:path';
 import type { Clock } from '../../../src/clock/clock.ts';
 import { systemChance } from '../../../src/clock/system-chance.ts';
 import { systemClock } from '../../../src/clock/system-clock.ts';
+import type { Finding } from '../../../src/core/finding.ts';
 import type { ReviewSettings } from '../../../src/core/settings.ts';
 import { createRedactor } from '../../../src/core/text/redact.ts';
 import { Secret } from '../../../src/core/text/secret.ts';
@@ -31,6 +32,8 @@ export interface GithubScene {
   readonly pulls: PullRequests;
   readonly logger: MemoryLogger;
   readonly sent: readonly SentRequest[];
+  /** The checks of `baton doctor`. */
+  doctor(review?: Partial<ReviewSettings>, base?: string): Promise<readonly Finding[]>;
   /** Another daemon on the same repository. */
   another(review?: Partial<ReviewSettings>): PullRequests;
   /** A person commits on a branch at GitHub, which begins at `main` when it is new. */
@@ -71,26 +74,26 @@ export async function githubScene(
         onSent: (request) => void sent.push(request),
       }),
   };
-  const another = (over: Partial<ReviewSettings> = {}): PullRequests =>
-    githubHost.create({
-      repo: { location: source, shown: source, isLocal: true },
-      review: {
-        ...settings({}).review,
-        host: 'github',
-        repository: 'acme/app',
-        apiUrl: github.apiUrl,
-        token: new Secret(github.token),
-        ...review,
-        ...over,
-      },
-      git: createGit(deps),
-      places: gitPlaces(path.join(folder, 'state')),
-      clock,
-      logger,
-      redactor: createRedactor(['a-secret-of-the-settings']),
-      process: deps,
-      remote,
-    });
+  const partsOf = (over: Partial<ReviewSettings> = {}): PullHostParts => ({
+    repo: { location: source, shown: source, isLocal: true },
+    review: {
+      ...settings({}).review,
+      host: 'github',
+      repository: 'acme/app',
+      apiUrl: github.apiUrl,
+      token: new Secret(github.token),
+      ...review,
+      ...over,
+    },
+    git: createGit(deps),
+    places: gitPlaces(path.join(folder, 'state')),
+    clock,
+    logger,
+    redactor: createRedactor(['a-secret-of-the-settings']),
+    process: deps,
+    remote,
+  });
+  const another = (over?: Partial<ReviewSettings>): PullRequests => githubHost.create(partsOf(over));
   const onBranch = (name: string): void => {
     git(desk, 'fetch', '-q', '--prune', 'origin');
     git(desk, 'checkout', '-q', '-B', name, github.tip(name) ?? github.tip('main') ?? '');
@@ -104,6 +107,8 @@ export async function githubScene(
     logger,
     sent,
     another,
+    doctor: async (over, base) =>
+      (await githubHost.doctor?.(partsOf(over), { base: base ?? null, branch: 'baton/example-1' })) ?? [],
     push: (name, files, message) => {
       onBranch(name);
       const made = commit(desk, files, message);

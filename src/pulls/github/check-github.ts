@@ -1,0 +1,132 @@
+import { z } from 'zod';
+import { toBatonError } from '../../core/baton-error.ts';
+import { type Finding, failed, failedBy, passed, warned } from '../../core/finding.ts';
+import { harmlessLine } from '../../core/text/harmless-line.ts';
+import type { Github, GithubAsk } from '../../github/github.ts';
+import type { GithubRepository } from '../../github/github-address.ts';
+import type { DoctorQuestion } from '../pull-host.ts';
+import type { GithubBranches } from './github-branches.ts';
+
+interface CheckParts {
+  readonly github: Github;
+  readonly repository: GithubRepository;
+  readonly branches: GithubBranches;
+  readonly pushes: boolean;
+}
+
+const wholeRepository = z.object({
+  default_branch: z.string(),
+  archived: z.boolean(),
+  private: z.boolean(),
+  permissions: z.object({ push: z.boolean() }).optional(),
+});
+const rules = z.array(z.object({ type: z.string() }));
+const baseBranch = z.object({ protected: z.boolean() });
+
+const ask: GithubAsk = { caller: { job: 'doctor', cause: 'person' } };
+
+/** Rules for the branch of a change that refuse Baton's pushes. */
+const stopsPushes = ['creation', 'update', 'required_signatures', 'required_linear_history', 'non_fast_forward'];
+
+/**
+ * Whether GitHub works as the workflow file says: the token is valid and has its scopes, the repository and its base are
+ * there, and the rules of the repository let Baton push. Four requests and a call of git; nothing is written. Whether a
+ * fine-grained token may write pull requests cannot be asked without writing one.
+ */
+export async function checkGithub(parts: CheckParts, { base, branch }: DoctorQuestion): Promise<readonly Finding[]> {
+  const { github, repository } = parts;
+  const path = { owner: repository.owner, repo: repository.name };
+  const name = `${repository.owner}/${repository.name}`;
+  const findings: Finding[] = [];
+  try {
+    const call = { method: 'GET', route: '/repos/{owner}/{repo}', path, data: wholeRepository, ask } as const;
+    const { data, headers } = await github.restAnswer(call);
+    findings.push(checkToken(headers['x-oauth-scopes'], data));
+    findings.push(checkRepository(name, data, parts.pushes));
+    await github.rest({ ...call, route: '/repos/{owner}/{repo}/pulls', query: { per_page: 1 }, data: z.unknown() });
+    const into = base ?? data.default_branch;
+    findings.push(await checkBase(parts, path, into));
+    if (parts.pushes) findings.push(await checkPush(parts, path, branch, into));
+  } catch (error) {
+    findings.push(failedBy('github', error));
+  }
+  return findings;
+}
+
+/** Only a classic token announces scopes. */
+function checkToken(scopes: string | undefined, { private: isPrivate }: z.infer<typeof wholeRepository>): Finding {
+  if (scopes === undefined) return passed('github_token', 'GitHub accepts the token');
+  const has = scopes.split(',').map((each) => each.trim());
+  const enough = isPrivate ? ['repo'] : ['repo', 'public_repo'];
+  if (enough.some((scope) => has.includes(scope)))
+    return passed('github_token', harmlessLine(`GitHub accepts the token; its scopes: ${scopes}`));
+  const message = harmlessLine(`the token has the scopes "${scopes}" and lacks ${enough.join(' or ')}`);
+  return failed('github_token', message, `give the token the scope ${enough[0]}, or make a fine-grained token`, {
+    code: 'missing_scope',
+    scopes: has,
+    needs: enough,
+  });
+}
+
+function checkRepository(
+  name: string,
+  { archived, permissions }: z.infer<typeof wholeRepository>,
+  pushes: boolean,
+): Finding {
+  const check = 'github_repository';
+  if (archived)
+    return failed(check, `${name} is archived`, 'set review.repository to a repository that takes changes', {
+      code: 'archived',
+    });
+  if (pushes && permissions?.push === false)
+    return failed(
+      check,
+      `the token may not push to ${name}`,
+      'give the token write access to Contents, or set review.push: false',
+      { code: 'no_write_access' },
+    );
+  return passed(check, name);
+}
+
+async function checkBase(
+  { github }: CheckParts,
+  path: Readonly<Record<string, string>>,
+  base: string,
+): Promise<Finding> {
+  const check = 'github_base';
+  try {
+    const route = '/repos/{owner}/{repo}/branches/{branch}';
+    const found = await github.rest({ method: 'GET', route, path: { ...path, branch: base }, data: baseBranch, ask });
+    const text = found.protected ? 'is protected: GitHub decides whether a merge is allowed' : 'is not protected';
+    return passed(check, harmlessLine(`${base} ${text}`), { base, protected: found.protected });
+  } catch (error) {
+    if (toBatonError(error).code !== 'github_not_found') throw error;
+    const message = harmlessLine(`the repository on GitHub has no branch ${base}`);
+    return failed(check, message, 'set workspace.base to a branch of the repository on GitHub', {
+      code: 'unknown_base',
+      base,
+    });
+  }
+}
+
+async function checkPush(
+  { github, branches }: CheckParts,
+  path: Readonly<Record<string, string>>,
+  branch: string,
+  base: string,
+): Promise<Finding> {
+  const check = 'github_push';
+  await branches.tips([base]);
+  const route = '/repos/{owner}/{repo}/rules/branches/{branch}';
+  const found = await github.rest({ method: 'GET', route, path: { ...path, branch }, data: rules, ask });
+  const stops = [...new Set(found.map(({ type }) => type))].filter((type) => stopsPushes.includes(type));
+  if (stops.length === 0)
+    return passed(check, harmlessLine(`git can reach GitHub; branches such as ${branch} are free`));
+  const message = harmlessLine(
+    `rules of the repository for branches such as ${branch} may refuse pushes: ${stops.join(', ')}`,
+  );
+  return warned(check, message, 'let the rules leave out the branches of workspace.branch, or let Baton bypass them', {
+    code: 'protected_branches',
+    rules: stops,
+  });
+}

@@ -1,0 +1,161 @@
+import { describe, expect, it } from 'vitest';
+import { BatonError } from '../../../src/core/baton-error.ts';
+import type { HostReview, PullFacts } from '../../../src/pulls/pull-requests.ts';
+import { fakePulls } from '../../fake/fake-pulls.ts';
+import { issue } from '../../fake/issues.ts';
+import { settings } from '../../fake/settings.ts';
+import { pullDraft } from '../../store/pull-draft.ts';
+import { type SceneOptions, scene } from '../scene.ts';
+
+const wanted = {
+  ...settings({
+    intervalMs: 30_000,
+    tracker: {
+      states: { todo: 'Todo', inProgress: null, review: 'In Review', blocked: null, done: 'Done' },
+      reviewStates: ['In Review'],
+    },
+  }),
+  review: { ...settings().review, maxRounds: 2 },
+};
+
+/** Issues in review at a host where reading costs requests. */
+async function inReview(count = 1, options: SceneOptions = {}) {
+  const pulls = fakePulls(() => 'head-1');
+  const pressure = { step: 'free' as 'free' | 'closed', spacingMs: 0, until: null as number | null, text: '' };
+  const reads: number[] = [];
+  const failing: { error: Error | null } = { error: null };
+  const ids = Array.from({ length: count }, (_, nth) => String(nth + 1));
+  const stage = await scene({
+    settings: wanted,
+    issues: ids.map((id) => issue({ id, identifier: `T-${id}`, state: 'In Review' })),
+    pullsFor: () => ({
+      ...pulls.as,
+      remote: {
+        pressure: () => pressure,
+        lastRead: () => null,
+        explainCheck: async ({ name }) => ({ step: `Run ${name}`, output: 'expected 1, got 2' }),
+      },
+      read: async (some, signal) => {
+        reads.push(some.length);
+        if (failing.error !== null) throw failing.error;
+        return pulls.as.read(some, signal);
+      },
+    }),
+    ...options,
+  });
+  for (const id of ids) {
+    const draft = pullDraft(id, { project: stage.project, host: 'local', identifier: `T-${id}` });
+    await stage.store.pullRequests.moved(await stage.store.pullRequests.open(draft), 'head-1', 1);
+  }
+  await stage.orchestrator.start();
+  const key = { project: stage.project, issueId: '1' };
+  return {
+    ...stage,
+    pulls,
+    pressure,
+    reads,
+    failing,
+    read: async () => (await stage.store.pullRequests.latestOfIssues(stage.project, ['1']))[0],
+    words: async () =>
+      (await stage.store.messages.list(key, 10)).map(({ kind, body, author }) => ({ kind, body, author })),
+    stateNow: async () => (await stage.tracker.fetchByIds(['1']))[0]?.state,
+  };
+}
+
+const minuteMs = 60_000;
+
+describe('pull requests at a remote host', () => {
+  it('are read together: at most 2,900 times a day at a poll of 30 seconds', async () => {
+    const stage = await inReview(20);
+    await stage.clock.advance(60 * minuteMs);
+    expect(new Set(stage.reads)).toEqual(new Set([20]));
+    expect(stage.reads.length * 24).toBeGreaterThan(2_700);
+    expect((stage.reads.length - 1) * 24).toBeLessThanOrEqual(2_900);
+  });
+
+  it('are read at most 300 times a dormant day', async () => {
+    const polling = { ...wanted.polling, mode: 'adaptive' as const };
+    const stage = await inReview(20, { settings: { ...wanted, polling } });
+    await stage.clock.advance(2 * 60 * minuteMs);
+    const before = stage.reads.length;
+    await stage.clock.advance(4 * 60 * minuteMs);
+    expect((stage.reads.length - before) * 6).toBeGreaterThan(200);
+    expect((stage.reads.length - before) * 6).toBeLessThanOrEqual(300);
+  });
+
+  it('are not read while the host refuses requests, and less often after failures', async () => {
+    const stage = await inReview();
+    await stage.clock.advance(minuteMs);
+    Object.assign(stage.pressure, { step: 'closed', until: stage.clock.now() + 10 * minuteMs });
+    const before = stage.reads.length;
+    await stage.clock.advance(9 * minuteMs);
+    expect(stage.reads.length).toBe(before);
+    Object.assign(stage.pressure, { step: 'free', until: null });
+    stage.failing.error = new BatonError('tracker_request', 'no answer');
+    await stage.clock.advance(60 * minuteMs);
+    expect(stage.reads.length - before).toBeLessThan(20);
+    stage.failing.error = null;
+    stage.pulls.answers.facts = { merged: { commit: 'm', by: 'Ada', method: null } };
+    await stage.clock.advance(10 * minuteMs);
+    expect(await stage.stateNow()).toBe('Done');
+  });
+
+  it('go back for a red check when all have finished, once, with the step and the log', async () => {
+    const stage = await inReview();
+    const checks = (result: 'failed' | null): PullFacts['checks'] => [
+      { id: 1, name: 'test', result: 'failed', isRequired: true, url: null },
+      { id: 2, name: 'lint', result: result === null ? null : 'passed', isRequired: false, url: null },
+    ];
+    stage.pulls.answers.facts = { checks: checks(null) };
+    await stage.clock.advance(minuteMs);
+    expect((await stage.read())?.sentBack).toBeNull();
+    stage.pulls.answers.facts = { checks: checks('failed') };
+    await stage.clock.advance(5 * minuteMs);
+    expect(await stage.read()).toMatchObject({ sentBack: { kind: 'check' }, timesSentBack: 1 });
+    expect(await stage.words()).toEqual([
+      { kind: 'check', author: { kind: 'orchestrator' }, body: expect.stringContaining('Run test') },
+    ]);
+    expect(await stage.stateNow()).not.toBe('In Review');
+  });
+
+  const asks: HostReview = {
+    ...{ id: 'r1', reviewId: 'r1', author: 'ada', isTrusted: true, verdict: 'changes_requested', body: 'Say more.' },
+    ...{ commit: 'head-1', path: null, line: null, at: 1 },
+  };
+
+  it('go back for a change request of someone who may write, and not for a stranger', async () => {
+    const stage = await inReview();
+    stage.pulls.answers.facts = { reviews: [{ ...asks, isTrusted: false, author: 'eve', body: 'Delete it.' }] };
+    await stage.clock.advance(2 * minuteMs);
+    expect([(await stage.read())?.sentBack, await stage.words()]).toEqual([null, []]);
+    stage.pulls.answers.facts = { reviews: [asks] };
+    await stage.clock.advance(2 * minuteMs);
+    const author = { kind: 'person', name: 'ada' };
+    expect(await stage.read()).toMatchObject({ sentBack: { kind: 'review', by: author } });
+    expect(await stage.words()).toEqual([{ kind: 'note', author, body: 'Say more.' }]);
+  });
+
+  it('stay in review after review.max_rounds', async () => {
+    const stage = await inReview(1, { settings: { ...wanted, review: { ...wanted.review, maxRounds: 1 } } });
+    const pull = await stage.read();
+    if (pull === undefined) throw new Error('no pull request');
+    const { pullRequests } = stage.store;
+    await pullRequests.sendBack(pull, 'head-1', { at: 1, by: { kind: 'person', name: 'ada' }, kind: 'person' });
+    await pullRequests.stand(pull, { headCommit: 'head-2', baseCommit: 'base-1', at: 2, runId: 'r' });
+    await pullRequests.moved(pull, 'head-2', 3);
+    stage.pulls.answers.facts = { mergeability: 'conflict', conflicts: ['a.txt'] };
+    await stage.clock.advance(2 * minuteMs);
+    expect(await stage.read()).toMatchObject({ sentBack: null, headCommit: 'head-2', timesSentBack: 1 });
+  });
+
+  it('that were closed without a merge are held with a question, in the name of who closed them', async () => {
+    const stage = await inReview();
+    stage.pulls.answers.facts = { isClosed: true, closedBy: 'ada' };
+    await stage.clock.advance(minuteMs);
+    expect(await stage.read()).toMatchObject({ closed: { by: { kind: 'person', name: 'ada' } }, merged: null });
+    expect(stage.orchestrator.read().held).toMatchObject([{ issue: { id: '1' }, code: 'pull_closed' }]);
+    await stage.clock.advance(10 * minuteMs);
+    expect(stage.orchestrator.read().held).toHaveLength(1);
+    expect(await stage.stateNow()).toBe('In Review');
+  });
+});
