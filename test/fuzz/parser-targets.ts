@@ -134,7 +134,7 @@ const acp: FuzzTarget = {
     for (const { text: line } of [...framer.push(input), ...[framer.end() ?? []].flat()]) {
       const message = fieldsOf(readFrame(line)?.whole);
       reporter.report(fieldsOf(message.update), null);
-      meter.endTurn(fieldsOf(message.usage));
+      meter.endTurn(message);
       const around = { lastMessage: reporter.lastMessage, now: 0, login: '' };
       acpTurnEndOf(message, around);
       const { code, message: said, data } = message;

@@ -17,6 +17,8 @@ const lockWaitMs = installLimitMs + 60_000;
 export interface WantedPackage {
   readonly name: string;
   readonly version: string;
+  /** Without the packages that it can do without, such as a second copy of a program that the cache already has. */
+  readonly isSmall?: boolean;
 }
 
 /** Large programs are fetched only where they are wanted. */
@@ -56,14 +58,18 @@ export async function installPackage(wanted: WantedPackage, isWhole: (folder: st
   }
 }
 
-async function npmInstall({ name, version }: WantedPackage, folder: string): Promise<void> {
+async function npmInstall({ name, version, isSmall = false }: WantedPackage, folder: string): Promise<void> {
   // The last two undo options that an outer npm passes on.
   const flags = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error', '--no-dry-run', '--no-global'];
-  await run('npm', ['install', '--prefix', folder, ...flags, `${name}@${version}`], {
-    cwd: folder,
-    timeout: installLimitMs,
-    maxBuffer: 16 * 1024 * 1024,
-  });
+  await run(
+    'npm',
+    ['install', '--prefix', folder, ...flags, ...(isSmall ? ['--omit=optional'] : []), `${name}@${version}`],
+    {
+      cwd: folder,
+      timeout: installLimitMs,
+      maxBuffer: 16 * 1024 * 1024,
+    },
+  );
 }
 
 async function takeLock(file: string): Promise<InstanceLock> {

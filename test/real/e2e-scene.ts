@@ -15,6 +15,7 @@ import { leftIn, type ProcessWatch, watchProcesses } from '../fault/process-watc
 import { type Row, readStore } from '../fault/store-file.ts';
 import { folderOnDisk } from '../temporary-folder.ts';
 import { commit, git, scratchRepository } from '../workspace/git/scratch-repository.ts';
+import type { AcpProgram } from './acp-programs.ts';
 import type { ClaudeBinary } from './claude-binary.ts';
 import type { CodexBinary } from './codex-binary.ts';
 
@@ -34,6 +35,8 @@ export interface E2eChoices {
 interface SceneAgent {
   readonly backend: string;
   readonly home: (folder: string, url: string) => unknown;
+  /** It has a folder for an account. */
+  readonly hasHome?: boolean;
   readonly section: readonly string[];
 }
 
@@ -48,7 +51,7 @@ export class E2eScene implements AsyncDisposable {
   /** Watches every process of a run from the start. */
   readonly watch: ProcessWatch;
 
-  constructor({ backend, home, section }: SceneAgent, model: FakeModel, choices: E2eChoices) {
+  constructor({ backend, home, section, hasHome = true }: SceneAgent, model: FakeModel, choices: E2eChoices) {
     const { tracker, agent = [], more = [], env = {} } = choices;
     this.model = model;
     this.place = new Place(env, folderOnDisk());
@@ -67,7 +70,7 @@ export class E2eScene implements AsyncDisposable {
         ...more,
         'agent:',
         `  backend: ${backend}`,
-        `  accounts: [{name: private, home: ./${backend}-home}]`,
+        ...(hasHome ? [`  accounts: [{name: private, home: ./${backend}-home}]`] : []),
         '  read_timeout_ms: 60000',
         '  max_retry_backoff_ms: 500',
         ...agent.map((line) => `  ${line}`),
@@ -158,4 +161,20 @@ export async function claudeE2eScene(claude: ClaudeBinary, scenario: Scenario, c
   const section = [`command: "'${claude.path}'"`, 'model: claude-opus-5-5', 'allowed_tools: [Bash]'];
   const env = { ...fakeModelVariables(model.url), ...choices.env };
   return new E2eScene({ backend: 'claude', home: claudeHome, section }, model, { ...choices, env });
+}
+
+export async function acpE2eScene(program: AcpProgram, scenario: Scenario, choices: E2eChoices): Promise<E2eScene> {
+  const model = await program.startModel(scenario);
+  const section = [`preset: ${program.preset}`, `command: ${JSON.stringify(program.command)}`];
+  const {
+    HOME: _private,
+    TMPDIR: _temporary,
+    CLAUDE_CONFIG_DIR: _default,
+    ...home
+  } = program.home('/nowhere', model.url);
+  const own = { ...program.env, ...home };
+  const names = `env: [${Object.keys(own).join(', ')}]`;
+  const agent = ['approvals: auto', names, `isolation_read: ['${program.folder}']`, ...(choices.agent ?? [])];
+  const env = { ...own, ...choices.env };
+  return new E2eScene({ backend: 'acp', home: () => {}, section, hasHome: false }, model, { ...choices, agent, env });
 }

@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
-import { claudePrices } from '../../../src/agent/claude/prices.ts';
+import { knownPrices } from '../../../src/agent/known-prices.ts';
 import { systemChance } from '../../../src/clock/system-chance.ts';
 import { systemClock } from '../../../src/clock/system-clock.ts';
 import { createAccessTokens } from '../../../src/server/access-tokens.ts';
@@ -134,7 +134,7 @@ await describeWithClaude('requests of a real Claude Code', (claude) => {
       const { complete, events, session } = await scene.open({}, { model });
       await complete('Count.');
       await session.stop();
-      const price = claudePrices[model] ?? expect.fail(`no price for ${model}`);
+      const price = knownPrices[model] ?? expect.fail(`no price for ${model}`);
       const exact = (price.input + (price.cachedInput ?? 0) + price.output) * 1_000;
       const reports = events.flatMap((event) => event.usage ?? []);
       expect(reports.at(-1)?.costMicroUsd).toBeCloseTo(exact, 3);

@@ -5,7 +5,7 @@ import type { AgentSession, SessionRequest, TurnResult } from '../../agent.ts';
 import { type AgentParts, endAgent } from '../../launch-agent.ts';
 import { LiveTurn } from '../../live-turn.ts';
 import { EventSink, emitTurnEnd } from '../../wire/event-sink.ts';
-import { type Fields, fieldsOf, isFields, listOf, textOf } from '../../wire/fields.ts';
+import { type Fields, fieldsOf, listOf, textOf } from '../../wire/fields.ts';
 import { RequestHandler } from '../requests/request-handler.ts';
 import type { AcpOptions } from '../settings.ts';
 import { isWork, Reporter } from '../turn/reporter.ts';
@@ -229,7 +229,7 @@ export class AcpSession implements AgentSession {
 
   #answered(turn: LiveTurn, answer: Fields): void {
     this.#begun();
-    const usage = this.#over(turn, isFields(answer.usage) ? answer.usage : null);
+    const usage = this.#over(turn, answer);
     const { lastMessage } = this.#reporter;
     if (!turn.isGivenUp) turn.settle(turnEndOf(answer, { ...this.#around(), lastMessage }), { ...answer, usage });
   }
@@ -238,7 +238,7 @@ export class AcpSession implements AgentSession {
     // The end of the connection is reported by itself.
     if (!isRefusal(error)) return;
     this.#begun();
-    this.#over(turn, null);
+    this.#over(turn, {});
     const { code, message, data } = error;
     const failed = refusalOf(error, this.#around());
     if (!turn.isGivenUp) turn.settle({ status: 'failed', error: failed }, { error: { code, message, data } });
@@ -250,11 +250,11 @@ export class AcpSession implements AgentSession {
   }
 
   /** The agent no longer works on a prompt. */
-  #over(turn: LiveTurn, used: Fields | null): unknown {
+  #over(turn: LiveTurn, answer: Fields): unknown {
     if (this.#prompt?.turn === turn) this.#prompt = null;
     this.#requests.withdrawAll();
     this.#reporter.endTurn();
-    const usage = this.#meter.endTurn(used);
+    const usage = this.#meter.endTurn(answer);
     if (usage !== null) {
       const summary = `tokens so far: ${usage.inputTokens} in, ${usage.outputTokens} out`;
       const payload = { method: 'thread/tokenUsage/updated', params: usage };
@@ -269,7 +269,7 @@ export class AcpSession implements AgentSession {
     this.#requests.withdrawAll();
     this.#reporter.endTurn();
     if (turn === null) return;
-    this.#over(turn, null);
+    this.#over(turn, {});
     turn.settle({ status: 'failed', error });
   }
 }

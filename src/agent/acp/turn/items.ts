@@ -1,4 +1,5 @@
 import { type Fields, fieldsOf, listOf, numberOf, shown, textOf } from '../../wire/fields.ts';
+import { ownServer } from '../presets.ts';
 
 /** One thing that the agent did, in the words that transcripts have for every backend, and its line for people. */
 export interface Item {
@@ -40,12 +41,12 @@ export function thinkingItem(id: string, text: string): Item {
 export function startedItem({ id, fields }: ToolCall): Item {
   const input = fieldsOf(fields.rawInput);
   const title = textOf(fields.title) ?? '';
-  const command = fields.kind === 'execute' ? (commandOf(input) ?? title) : null;
+  const { server, tool } = callOf(fields);
+  const command = fields.kind === 'execute' && server === '' ? (commandOf(input) ?? title) : null;
   if (command !== null) return { item: { type: 'commandExecution', id, command }, summary: `runs ${command}` };
   const changes = changesOf(fields);
   if (isEdit(fields) && changes.length > 0)
     return { item: { type: 'fileChange', id, changes }, summary: `changes ${pathsOf(changes)}` };
-  const { server, tool } = callOf(fields);
   const args = server === '' ? fields.rawInput : (input.arguments ?? fields.rawInput);
   const item = { type: server === '' ? 'toolCall' : 'mcpToolCall', id, server, tool, arguments: args ?? {} };
   return { item, summary: `calls ${wordsOf(fields)}` };
@@ -89,11 +90,13 @@ export function nameOf(fields: Fields): string | null {
   return textOf(fieldsOf(fieldsOf(fields._meta).claudeCode).toolName) ?? textOf(fields.name);
 }
 
-/** `mcp__server__tool`. */
+/** `mcp__server__tool`; some agents write `server_tool`, which only the name of Baton's own server tells. */
 export function serverOf(name: string): { readonly server: string; readonly tool: string } {
-  const [, server = '', tool = name] = /^mcp__(.+?)__(.+)$/s.exec(name) ?? [];
+  const [, server = '', tool = name] = /^mcp__(.+?)__(.+)$/s.exec(name) ?? ownTool.exec(name) ?? [];
   return { server, tool };
 }
+
+const ownTool = new RegExp(`^(${ownServer})_(.+)$`, 's');
 
 function callOf(fields: Fields): { readonly server: string; readonly tool: string } {
   const { server, tool } = fieldsOf(fields.rawInput);
@@ -125,10 +128,14 @@ export function diffsIn(content: unknown): readonly Diff[] {
     }));
 }
 
-function changesOf(fields: Fields): readonly { readonly path: string }[] {
+function changesOf(fields: Fields): readonly { readonly path: string; readonly kind: object; readonly diff: string }[] {
   const diffs = diffsIn(fields.content);
   if (diffs.length > 0)
     return diffs.map(({ path, isNew, diff }) => ({ path, kind: { type: isNew ? 'add' : 'update' }, diff }));
+  const input = fieldsOf(fields.rawInput);
+  const file = textOf(input.filePath) ?? textOf(input.file_path) ?? textOf(input.path);
+  const written = textOf(input.content);
+  if (file !== null && written !== null) return [{ path: file, kind: { type: 'add' }, diff: written }];
   const paths = listOf(fields.locations).flatMap((each) => textOf(fieldsOf(each).path) ?? []);
   return paths.map((path) => ({ path, kind: { type: fields.kind === 'delete' ? 'delete' : 'update' }, diff: '' }));
 }
@@ -159,7 +166,8 @@ function resultText(fields: Fields): string {
   const texts = listOf(fields.content)
     .map((each) => fieldsOf(fieldsOf(each).content))
     .flatMap(({ type, text }) => textOf(text) ?? (type === undefined ? [] : [`[${shown(type)}]`]));
-  if (texts.length > 0) return texts.join('\n');
+  // Some agents write the output of a command as Markdown.
+  if (texts.length > 0) return texts.join('\n').replace(/^```\w*\n([\s\S]*)\n```$/, '$1');
   const raw = fieldsOf(fields.rawOutput);
   return textOf(raw.output) ?? textOf(raw.error) ?? shown(fields.rawOutput);
 }
@@ -167,7 +175,8 @@ function resultText(fields: Fields): string {
 function exitCodeOf(fields: Fields): number | null {
   const raw = fieldsOf(fields.rawOutput);
   const exit = fieldsOf(fieldsOf(fields._meta).terminal_exit);
-  return numberOf(exit.exit_code) ?? numberOf(raw.exit_code ?? raw.exitCode ?? fieldsOf(raw.metadata).exit);
+  const inWords = /^Exit code (\d+)/.exec(resultText(fields))?.[1];
+  return numberOf(exit.exit_code ?? raw.exit_code ?? raw.exitCode ?? fieldsOf(raw.metadata).exit ?? inWords);
 }
 
 /** The steps of a plan, in the words of transcripts. */

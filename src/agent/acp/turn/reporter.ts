@@ -81,7 +81,7 @@ export class Reporter {
       case 'usage_update': {
         const usage = parent === null ? this.#parts.meter.progress(update) : null;
         if (usage !== null)
-          this.#note(`tokens so far: ${usage.inputTokens} in, ${usage.outputTokens} out`, {
+          this.#note(`tokens so far: ${usage.totalTokens}`, {
             usage,
             payload: { method: 'thread/tokenUsage/updated', params: usage },
           });

@@ -1,6 +1,8 @@
+import { costWith, nothingPaid } from '../../../core/account/token-cost.ts';
 import type { TokenPrice } from '../../../core/settings/setting.ts';
 import type { TokenUsage } from '../../agent.ts';
-import { type Fields, fieldsOf, numberOf, textOf } from '../../wire/fields.ts';
+import { knownPrices } from '../../known-prices.ts';
+import { type Fields, fieldsOf, listOf, numberOf, textOf } from '../../wire/fields.ts';
 
 /** More than any session can use: a higher count is an error, and must not use up the limit of a day. */
 const mostTokens = 1e12;
@@ -8,27 +10,30 @@ const mostTokens = 1e12;
 /**
  * How much a session has used, where the agent reports it: the tokens of a turn with its end, and during the turn the
  * size of the context and the cost of the whole conversation. What must hold: totals cover this session alone and never
- * decrease. In a turn the context counts, which the turn has read at least once.
+ * decrease. In a turn the context counts in the sum, because the turn has read or written all of it.
  */
 export class UsageMeter {
   readonly #ownPrices: Readonly<Record<string, TokenPrice>>;
   #ended: Counts = nothing;
   /** The largest context that the running turn has reported. */
   #context = 0;
-  /** The cost of the conversation before this session; null until it is known. */
-  #paidBefore: number | null;
+  /** The cost of the conversation before this session; null until its first report. */
+  #paidBefore: number | null = 0;
+  /** The first report of a continued conversation has come in this turn. */
+  #isFirst = false;
+  /** In US dollars. */
   #paid = 0;
   #model: string | null = null;
 
-  /**
-   * A continued conversation reports the cost of its earlier sessions too: its first report is where this one starts.
-   * With a price of its own in the workflow file, the cost of a model follows that price.
-   */
+  /** With a price of its own in the workflow file, the cost of a model follows that price. */
   constructor(ownPrices: Readonly<Record<string, TokenPrice>>) {
     this.#ownPrices = ownPrices;
-    this.#paidBefore = 0;
   }
 
+  /**
+   * A continued conversation reports the cost of its earlier sessions too. Its first report is where this session
+   * starts; the turn before that report costs what the shipped prices say.
+   */
   resume(): void {
     this.#paidBefore = null;
   }
@@ -40,49 +45,83 @@ export class UsageMeter {
   /** Null when the update says nothing new. */
   progress(usage: Fields): TokenUsage | null {
     const { amount, currency } = fieldsOf(usage.cost);
-    const paid = (textOf(currency) ?? 'USD') === 'USD' ? (numberOf(amount) ?? 0) : 0;
+    const reported = (textOf(currency) ?? 'USD') === 'USD' ? (numberOf(amount) ?? 0) : 0;
+    const paid = reported > 0 && reported < mostTokens ? reported : 0;
     const context = count(usage.used);
     if (context <= this.#context && paid <= this.#paid + (this.#paidBefore ?? 0)) return null;
     this.#context = Math.max(this.#context, context);
-    if (paid > 0 && paid < mostTokens) {
-      this.#paidBefore ??= paid;
-      this.#paid = Math.max(this.#paid, paid - this.#paidBefore);
+    if (paid > 0 && this.#paidBefore === null) {
+      this.#paidBefore = paid;
+      this.#isFirst = true;
     }
+    this.#paid = Math.max(this.#paid, paid - (this.#paidBefore ?? 0));
     return this.#session();
   }
 
-  /** A turn has ended, with these tokens; null where the agent does not say. */
-  endTurn(usage: Fields | null): TokenUsage | null {
-    const exact = usage === null ? nothing : countsOf(usage);
+  /** A turn has ended with this answer. Null where the agent does not say what it used. */
+  endTurn(answer: Fields): TokenUsage | null {
+    const rows = modelRows(answer);
+    const exact = rows.length > 0 ? rows.map(({ counts }) => counts).reduce(sum) : countsOf(fieldsOf(answer.usage));
     const isKnown = exact.input + exact.output > 0;
     if (!isKnown && this.#context === 0) return null;
-    const turn = isKnown ? exact : { ...nothing, input: this.#context };
-    this.#ended = {
-      input: this.#ended.input + turn.input,
-      cached: this.#ended.cached + turn.cached,
-      output: this.#ended.output + turn.output,
-      reasoning: this.#ended.reasoning + turn.reasoning,
-    };
+    this.#ended = sum(this.#ended, isKnown ? exact : { ...nothing, input: this.#context });
     this.#context = 0;
+    this.setModel(rows.toSorted((a, b) => b.counts.input - a.counts.input)[0]?.model ?? null);
+    if (this.#isFirst) {
+      this.#isFirst = false;
+      const estimate = costOf(rows);
+      this.#paid += estimate;
+      this.#paidBefore = (this.#paidBefore ?? 0) - estimate;
+    }
     return this.#session();
   }
 
   #session(): TokenUsage {
     const { input, cached, output, reasoning } = this.#ended;
-    const inputTokens = input + this.#context;
     const isPriced =
       Object.hasOwn(this.#ownPrices, '*') || (this.#model !== null && Object.hasOwn(this.#ownPrices, this.#model));
     return {
-      inputTokens,
+      inputTokens: input,
       cachedInputTokens: cached,
       outputTokens: output,
       reasoningTokens: reasoning,
-      totalTokens: inputTokens + output,
+      totalTokens: input + output + this.#context,
       // A cost of nothing means that the agent does not know the price of its model.
       ...(isPriced || this.#paid === 0 ? {} : { costMicroUsd: Math.round(this.#paid * 1e6) }),
       ...(this.#model === null ? {} : { model: this.#model }),
     };
   }
+}
+
+/** The tokens of a turn by model, with those of sub-agents, as two of the known programs report them. */
+function modelRows(answer: Fields): readonly { readonly model: string; readonly counts: Counts }[] {
+  return listOf(fieldsOf(fieldsOf(answer._meta).quota).model_usage)
+    .map(fieldsOf)
+    .flatMap(({ model, token_count: counted }) => {
+      const tokens = fieldsOf(counted);
+      const names = { cachedReadTokens: tokens.cachedInputTokens, cachedWriteTokens: tokens.cacheWriteInputTokens };
+      const counts = countsOf({ ...tokens, ...names, thoughtTokens: tokens.reasoningOutputTokens });
+      return textOf(model) === null ? [] : [{ model: textOf(model) ?? '', counts }];
+    });
+}
+
+/** In US dollars, by the shipped prices. */
+function costOf(rows: ReturnType<typeof modelRows>): number {
+  let paid = nothingPaid;
+  for (const { model, counts } of rows) {
+    const tokens = { inputTokens: counts.input, cachedInputTokens: counts.cached, outputTokens: counts.output };
+    paid = costWith(paid, tokens, knownPrices, model.replace(/(-\d{8})?(\[\w+\])?$/, ''));
+  }
+  return paid.microUsd / 1e6;
+}
+
+function sum(a: Counts, b: Counts): Counts {
+  return {
+    input: a.input + b.input,
+    cached: a.cached + b.cached,
+    output: a.output + b.output,
+    reasoning: a.reasoning + b.reasoning,
+  };
 }
 
 interface Counts {

@@ -1,8 +1,8 @@
 import { costWith, nothingPaid } from '../../../core/account/token-cost.ts';
 import type { TokenPrice } from '../../../core/settings/setting.ts';
 import type { TokenUsage } from '../../agent.ts';
+import { knownPrices } from '../../known-prices.ts';
 import { type Fields, fieldsOf, numberOf, textOf } from '../../wire/fields.ts';
-import { claudePrices } from '../prices.ts';
 
 /** More than any session can use: a higher count is an error, and must not use up the limit of a day. */
 const mostTokens = 1e12;
@@ -79,7 +79,7 @@ export class UsageMeter {
       paid = costWith(
         paid,
         { inputTokens: input, cachedInputTokens: cached, outputTokens: output },
-        claudePrices,
+        knownPrices,
         model?.replace(/-\d{8}$/, '') ?? null,
       );
     return paid.microUsd;

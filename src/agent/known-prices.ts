@@ -1,10 +1,10 @@
-import type { TokenPrice } from '../../core/settings/setting.ts';
+import type { TokenPrice } from '../core/settings/setting.ts';
 
 /**
- * Public list prices of known models on 2026-11-17, in US dollars for a million tokens. Claude Code reports the exact cost at the end
- * of a turn; until then Baton estimates it with these. `agent.prices` replaces both.
+ * Public list prices of known models on 2026-11-17, in US dollars for a million tokens, for the cost that an agent has
+ * not reported yet or reports for its whole conversation only. `agent.prices` replaces both.
  */
-export const claudePrices: Readonly<Record<string, TokenPrice>> = {
+export const knownPrices: Readonly<Record<string, TokenPrice>> = {
   'claude-fable-5-2': { input: 8, cachedInput: 0.2, output: 40 },
   'claude-fable-5': { input: 10, cachedInput: 1, output: 50 },
   'claude-opus-5-5': { input: 4, cachedInput: 0.2, output: 20 },
