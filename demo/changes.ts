@@ -1,5 +1,5 @@
 import type { Logger } from '../src/core/logger.ts';
-import { checksVerdict, type OpenPull, pullStatus } from '../src/core/pull/pull-request.ts';
+import { headVerdict, type OpenPull, pullStatus } from '../src/core/pull/pull-request.ts';
 import { shellArgument } from '../src/core/text/shell-argument.ts';
 import { connect } from '../src/daemon/connect.ts';
 import type { Surroundings } from '../src/daemon/surroundings.ts';
@@ -56,10 +56,11 @@ const isThis =
     number === pull;
 
 /** The open pull requests by issue, from the store: the daemon reads their repository before it shows them. */
-export async function openPulls({ store, project }: Workplace): Promise<ReadonlyMap<string, OpenPull>> {
+export async function openPulls({ store, project, workflow }: Workplace): Promise<ReadonlyMap<string, OpenPull>> {
   const open = new Map<string, OpenPull>();
+  const wanted = workflow.settings.review.checks.map(({ name }) => name);
   for (const pull of await store.pullRequests.allOpen(project.id)) {
-    const checks = checksVerdict(await store.checks.list(pull, pull.headCommit));
+    const checks = headVerdict(pull, await store.checks.list(pull, pull.headCommit), wanted);
     const { issueId, number, timesSentBack } = pull;
     open.set(issueId, { number, timesSentBack, status: pullStatus(pull), checks });
   }

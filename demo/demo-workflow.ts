@@ -36,6 +36,11 @@ agent:
       home: threads
     - name: spare
       home: threads
+review:
+  # Runs on exactly the commit that is in review. A red check sends the change back to its agent.
+  checks:
+    - name: tests
+      run: node run-tests.js
 ---
 You are working on {{ issue.identifier }}: {{ issue.title }}
 

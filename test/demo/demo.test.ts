@@ -201,6 +201,10 @@ describe('baton demo --once --json', () => {
       ['review', 'orchestrator'],
       ['done', 'person'],
     ]);
+    const { pulls } = JSON.parse((await baton(place, 'pr', 'list', '--all', ...where)).stdout);
+    expect(pulls.map(({ status, checks }: { status: string; checks: string }) => [status, checks])).toEqual(
+      Array(10).fill(['merged', 'green']),
+    );
     const log = await baton(place, 'runs', 'log', 'WORDS-2', '-f', ...where);
     expect(jsonLines(log.stdout).map(({ event }) => event)).toEqual(
       expect.arrayContaining(['session_started', 'tool_call_completed', 'turn_completed']),
