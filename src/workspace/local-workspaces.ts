@@ -3,7 +3,7 @@ import { commitRest } from './commit-rest.ts';
 import { examineWorkspace } from './examine/examine-workspace.ts';
 import { hasCode } from './file-system.ts';
 import { createCheckouts } from './git/checkout/checkouts.ts';
-import { movedByOthers } from './git/checkout/publish-branch.ts';
+import { isInBase, movedByOthers } from './git/checkout/publish-branch.ts';
 import { runHook, runHookAnyway } from './hooks.ts';
 import { listWorkspaces } from './list-workspaces.ts';
 import { prepareWorkspace } from './prepare-workspace.ts';
@@ -53,7 +53,7 @@ export function createLocalWorkspaces(given: LocalWorkspaceParts): Workspaces {
     finishRemovals: (root) => finishRemovals(root, parts),
     examine: async (path, more) => {
       const checkout = await findCheckout(path).catch(() => null);
-      const facts = await examineWorkspace(path, { git, places, checkout, ...more });
+      const facts = await examineWorkspace(path, { git, places, checkout, isInBase: isInBase(git), ...more });
       if (facts?.git == null || checkout === null || more?.commits === undefined) return facts;
       const movedTo = await movedByOthers(git, checkout, facts.git.head);
       return { ...facts, base: checkout.base, ...(movedTo === null ? {} : { movedTo }) };

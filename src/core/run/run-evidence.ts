@@ -23,6 +23,8 @@ export interface GitEvidence {
   readonly branch: string | null;
   /** Commits beyond the base; null where no base is known. */
   readonly ahead: number | null;
+  /** The commit of the base that they stand on; missing where it is the one that the workspace began with. */
+  readonly base?: string;
   /** Files that HEAD has and that are different now, or gone. */
   readonly changed: number;
   readonly untracked: number;

@@ -24,6 +24,8 @@ export interface PublishedWork {
   readonly commit: string;
   /** Commits beyond the base. */
   readonly ahead: number;
+  /** The commit that they stand on, where it is recorded; else it is searched for. */
+  readonly base?: string | undefined;
 }
 
 export interface PublishedParts {
@@ -43,7 +45,7 @@ export function publishedIn({ git, publication }: RunEvidence): PublishedWork | 
   if (git?.head == null || git.ahead === null) return null;
   // The published commit differs from the one whose commits were counted.
   if (publication?.commit != null && publication.commit !== git.head) return null;
-  return { branch: publication?.branch ?? git.branch, commit: git.head, ahead: git.ahead };
+  return { branch: publication?.branch ?? git.branch, commit: git.head, ahead: git.ahead, base: git.base };
 }
 
 /**
@@ -52,8 +54,8 @@ export function publishedIn({ git, publication }: RunEvidence): PublishedWork | 
  * attributes of the repository. Null when the commits are not there. Rejects when they cannot be read.
  */
 export function diffPublished(published: PublishedWork, parts: PublishedParts): Promise<Diff | null> {
-  const { commit, ahead } = published;
-  return diffFrom(published, (call, git) => baseOf(commit, ahead, call, git), parts);
+  const { branch, commit, ahead, base } = published;
+  return diffFrom({ branch, commit }, async (call, git) => base ?? baseOf(commit, ahead, call, git), parts);
 }
 
 /** The same for a change under review: what it adds to its base, wherever that is by now. */

@@ -2,6 +2,7 @@ import { appendFileSync, existsSync, readdirSync, statSync, utimesSync, writeFil
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { examineWorkspace } from '../../../src/workspace/examine/examine-workspace.ts';
+import { isInBase } from '../../../src/workspace/git/checkout/publish-branch.ts';
 import { lookScene, oneCommit, scratchGit } from './examine-scene.ts';
 
 /** The facts after a script, and whether the fingerprint changed. */
@@ -119,15 +120,36 @@ describe('the facts of a workspace with git', () => {
     }
   });
 
-  it('count the commits ahead of the given base, of the checkout, or of the branch it was cloned from', async () => {
+  it.each(['rebase', 'merge'])('count no commits of a base that the agent fetched, after a %s', async (how) => {
+    const origin = 'git init -q ../o; cd ../o; echo 1 > a; git add a; git commit -q -m 1; cd -';
+    const scene = lookScene(`${origin}; git clone -q file://$PWD/../o .`);
+    const baseCommit = scene.agent('git rev-parse HEAD').trim();
+    const checkout = { ...(await scene.asCheckout()), base: 'main', baseCommit };
+    scene.agent('echo mine > b; git add b; git commit -q -m mine');
+    scene.agent('cd ../o; for n in 2 3; do git commit -q --allow-empty -m $n; done; cd -; git fetch -q');
+    const isBase = isInBase(scratchGit());
+    const ofOrigin = { ...checkout, repository: path.join(scene.folder, 'o') };
+    expect((await scene.look(ofOrigin, { isInBase: isBase }))?.git).toMatchObject({ ahead: 1 });
+    scene.agent(`git ${how} origin/main${how === 'merge' ? ' -m merge' : ''}`);
+    const facts = await scene.look(ofOrigin, { isInBase: isBase, commits: 20 });
+    expect(facts?.git).toMatchObject({
+      ahead: how === 'merge' ? 2 : 1,
+      base: scene.agent('git rev-parse origin/main').trim(),
+    });
+    expect(facts?.commits?.map(({ subject }) => subject)).toEqual(how === 'merge' ? ['merge', 'mine'] : ['mine']);
+    // An agent cannot hide its commits by calling them the base.
+    scene.agent('git update-ref refs/remotes/origin/main HEAD');
+    expect((await scene.look(ofOrigin, { isInBase: isBase }))?.git).toMatchObject({ ahead: how === 'merge' ? 4 : 3 });
+  });
+
+  it('count the commits ahead of the checkout, or of the branch it was cloned from', async () => {
     const scene = lookScene(`${oneCommit}; for n in 1 2 3; do git commit -q --allow-empty -m $n; done`);
     const commit = (name: string) => scene.agent(`git rev-parse ${name}`).trim();
     const checkout = { ...(await scene.asCheckout()), baseCommit: commit('HEAD~2') };
     expect((await scene.look())?.git?.ahead).toBeNull();
     expect((await scene.look(checkout))?.git?.ahead).toBe(2);
-    expect((await scene.look(checkout, commit('HEAD~1')))?.git?.ahead).toBe(1);
-    expect((await scene.look(checkout, commit('HEAD')))?.git?.ahead).toBe(0);
-    expect((await scene.look(checkout, 'f'.repeat(40)))?.git?.ahead).toBeNull();
+    expect((await scene.look({ ...checkout, baseCommit: commit('HEAD') }))?.git?.ahead).toBe(0);
+    expect((await scene.look({ ...checkout, baseCommit: 'f'.repeat(40) }))?.git?.ahead).toBeNull();
     const origin = `git init -q ../o; cd ../o; git commit -q --allow-empty -m 1; git commit -q --allow-empty -m 2; cd -`;
     for (const depth of ['', '--depth 1']) {
       const cloned = lookScene(

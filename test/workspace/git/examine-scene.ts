@@ -6,6 +6,7 @@ import { examineWorkspace } from '../../../src/workspace/examine/examine-workspa
 import type { Checkout } from '../../../src/workspace/git/checkout/checkout.ts';
 import { createGit, type Git, type GitCall } from '../../../src/workspace/git/git.ts';
 import { type GitPlaces, gitPlaces } from '../../../src/workspace/git/git-places.ts';
+import type { GitExamination } from '../../../src/workspace/git/shadow/examine-git.ts';
 import { setShadow } from '../../../src/workspace/git/shadow/shadow-git.ts';
 import type { WorkspaceFacts } from '../../../src/workspace/workspace.ts';
 import { scratchFolder } from '../scratch-folder.ts';
@@ -56,7 +57,7 @@ export interface LookScene {
   readonly calls: GitCall[];
   /** An action of the agent in the workspace. */
   agent(script: string): string;
-  look(checkout?: Checkout | null, base?: string): Promise<WorkspaceFacts | null>;
+  look(checkout?: Checkout | null, more?: Partial<GitExamination>): Promise<WorkspaceFacts | null>;
   /** Treats the workspace as one that Baton has just filled. */
   asCheckout(): Promise<Checkout>;
 }
@@ -80,13 +81,8 @@ export function lookScene(made: string = oneCommit): LookScene {
     places,
     calls,
     agent,
-    look: async (checkout = null, base) => {
-      const facts = await examineWorkspace(workspace, {
-        git,
-        places,
-        checkout,
-        ...(base === undefined ? {} : { base }),
-      });
+    look: async (checkout = null, more = {}) => {
+      const facts = await examineWorkspace(workspace, { git, places, checkout, ...more });
       // An examination must leave nothing behind.
       const left = readdirSync(places.scratch, { withFileTypes: true });
       if (left.length > 0) throw new Error(`a look left ${left.map(({ name }) => name).join()}`);

@@ -220,7 +220,8 @@ describe('a repository with false data', () => {
     if (what.includes('graph that'))
       forgeGraph(path.join(scene.workspace, '.git/objects/info/commit-graph'), head, base);
     expect(scene.agent('git rev-list --count HEAD').trim()).toBe('2');
-    expect((await scene.look(null, base))?.git?.ahead).toBe(3);
+    const checkout = { ...(await scene.asCheckout()), baseCommit: base };
+    expect((await scene.look(checkout))?.git?.ahead).toBe(3);
     const shadow = await setShadow({ folder: path.join(scene.folder, 'shadow'), head, objectFormat: 'sha1' });
     const borrowed = [path.join(scene.workspace, '.git/objects')];
     const call = { ...through(shadow, scene.workspace), borrowed, args: ['rev-list', '--count', 'HEAD'] };

@@ -285,6 +285,20 @@ async function whyNot(
 }
 
 /** The commit of the branch in the local repository, when others moved it and the workspace lacks it. Never rejects. */
+/** Whether the base of the local repository has a commit now; false for any other repository. */
+export function isInBase(git: Git) {
+  return async ({ repository, base }: Checkout, commit: string): Promise<boolean> => {
+    if (!path.isAbsolute(repository)) return false;
+    try {
+      const gitDir = await findCommonDirectory(git, repository);
+      const args = ['merge-base', '--is-ancestor', commit, `refs/heads/${base}`];
+      return (await git.ask({ args, gitDir, timeoutMs: governingMs })).code === 0;
+    } catch {
+      return false;
+    }
+  };
+}
+
 export async function movedByOthers(git: Git, checkout: Checkout, head: string | null): Promise<string | null> {
   const { repository, branch, published, shadow, gitDir, borrowed } = checkout;
   if (!path.isAbsolute(repository) || head === null) return null;

@@ -5,6 +5,7 @@ import { fingerprintTree } from '../../examine/fingerprint-tree.ts';
 import { readPlainFile } from '../../read-small-file.ts';
 import { type BytePath, toBytePath } from '../../walk-folders.ts';
 import type { WorkspaceFacts } from '../../workspace.ts';
+import type { Checkout } from '../checkout/checkout.ts';
 import type { GitDirectory, Tip } from '../read/git-directory.ts';
 import { readGitDirectory } from '../read/read-git-directory.ts';
 import { type IndexEntry, readIndex, submoduleMode } from '../read/read-index.ts';
@@ -12,8 +13,8 @@ import { fileFactsOf } from './file-facts.ts';
 import { type Look, type LookParts, withShadow } from './with-shadow.ts';
 
 export interface GitExamination extends LookParts {
-  /** The commit to count from instead of the start of the checkout: the current base. */
-  readonly base?: string | null;
+  /** Whether the repository that the checkout came from has this commit in its base now. */
+  readonly isInBase?: ((checkout: Checkout, commit: string) => Promise<boolean>) | undefined;
   /** How many commits beyond the base are listed. */
   readonly commits?: number;
 }
@@ -37,9 +38,10 @@ export function examineGit(
   examination: GitExamination,
 ): Promise<WorkspaceFacts> {
   return withShadow(workspace, directory, examination, async (look) => {
+    const base = await baseOf(directory, look, examination);
     const [status, ahead, agentIndex, headIndex] = await Promise.all([
       examination.git.run({ ...look.call, args: statusArguments }),
-      commitsAhead(directory, look, examination),
+      commitsAhead(directory, look, examination, base),
       indexIn(`${toBytePath(directory.folder)}/index`, directory),
       indexIn(toBytePath(look.shadow.indexFile), directory),
     ]);
@@ -49,7 +51,7 @@ export function examineGit(
     const { head, headReference } = directory;
     const most = ahead === null || ahead === 0 ? 0 : (examination.commits ?? 0);
     return {
-      ...(most === 0 ? {} : { commits: await listCommits(directory, look, examination, most) }),
+      ...(most === 0 ? {} : { commits: await listCommits(directory, look, examination, { base, most }) }),
       fingerprint: digestOf([
         ['HEAD', headReference, head],
         ...ownTips(directory).map(({ name, id }) => ['tip', name, id]),
@@ -61,6 +63,7 @@ export function examineGit(
         head,
         branch: headReference?.replace(/^refs\/heads\//, '') ?? null,
         ahead,
+        ...(base?.tip == null ? {} : { base: base.commit }),
         changed: differences.changed.length + nested.changed,
         untracked: differences.untracked.length,
         conflicts: conflicts.length,
@@ -179,9 +182,32 @@ async function hasAnotherHead(folder: string, id: string): Promise<boolean> {
   return head !== null && head !== id;
 }
 
-function baseOf({ tips }: GitDirectory, { base, checkout }: GitExamination): string | null {
-  const remote = tips.find(({ name }) => name === 'refs/remotes/origin/HEAD')?.id ?? null;
-  return base ?? checkout?.baseCommit ?? remote;
+interface Base {
+  readonly commit: string;
+  /** The base as the agent last fetched it, which may be in HEAD too; null: it has not moved. */
+  readonly tip: string | null;
+}
+
+/**
+ * The commit of the base that HEAD stands on: that of the checkout, or a later one that the agent has fetched and rebased
+ * onto or merged. The agent can write this reference, so the repository itself says whether its commit is in the base.
+ */
+async function baseOf(
+  { tips, head }: GitDirectory,
+  look: Look,
+  { checkout, git, isInBase }: GitExamination,
+): Promise<Base | null> {
+  const tipOf = (branch: string): string | null =>
+    tips.find(({ name }) => name === `refs/remotes/origin/${branch}`)?.id ?? null;
+  const commit = checkout?.baseCommit ?? tipOf('HEAD');
+  if (commit === null) return null;
+  const tip = checkout == null ? null : tipOf(checkout.base);
+  const unmoved = { commit, tip: null };
+  if (checkout == null || tip === null || tip === commit || head === null) return unmoved;
+  if ((await isInBase?.(checkout, tip)) !== true) return unmoved;
+  const { code, stdout } = await git.ask({ ...look.call, args: ['merge-base', tip, head] });
+  const common = stdout.trim();
+  return code !== 0 || common === commit ? unmoved : { commit: common, tip };
 }
 
 /** Empty if git does not answer, because only a prompt shows these commits. */
@@ -189,22 +215,29 @@ async function listCommits(
   directory: GitDirectory,
   look: Look,
   examination: GitExamination,
-  most: number,
+  { base, most }: { readonly base: Base | null; readonly most: number },
 ): Promise<readonly CommitLine[]> {
-  const range = `${baseOf(directory, examination)}..${directory.head}`;
-  const args = ['log', '-z', `--max-count=${most}`, '--no-show-signature', '--format=%H %s', range, '--'];
+  const range = rangeOf(base, directory.head);
+  const args = ['log', '-z', `--max-count=${most}`, '--no-show-signature', '--format=%H %s', ...range, '--'];
   const answer = await examination.git.ask({ ...look.call, args }).catch(() => null);
   if (answer?.code !== 0) return [];
   const lines = answer.stdout.split('\0').filter((line) => line !== '');
   return lines.map((line) => ({ id: line.slice(0, line.indexOf(' ')), subject: line.slice(line.indexOf(' ') + 1) }));
 }
 
-async function commitsAhead(directory: GitDirectory, look: Look, examination: GitExamination): Promise<number | null> {
-  const { head } = directory;
-  const base = baseOf(directory, examination);
+function rangeOf(base: Base | null, head: string | null): readonly string[] {
+  return [`${base?.commit}..${head}`, ...(base?.tip == null ? [] : [`^${base.tip}`])];
+}
+
+async function commitsAhead(
+  { head }: GitDirectory,
+  look: Look,
+  { git }: GitExamination,
+  base: Base | null,
+): Promise<number | null> {
   if (head === null || base === null) return null;
-  if (head === base) return 0;
-  const answer = await examination.git.ask({ ...look.call, args: ['rev-list', '--count', `${base}..${head}`] });
+  if (head === base.commit) return 0;
+  const answer = await git.ask({ ...look.call, args: ['rev-list', '--count', ...rangeOf(base, head)] });
   return answer.code === 0 ? Number(answer.stdout) : null;
 }
 
