@@ -1,5 +1,6 @@
 import type { ExplainedIssue } from '../client/schema/issue.ts';
 import { harmlessLine } from '../core/text/harmless-line.ts';
+import { runCounts } from '../core/text/run-counts.ts';
 import { connect } from '../daemon/connect.ts';
 import type { Surroundings } from '../daemon/surroundings.ts';
 import type { WorkplaceFlags } from '../daemon/workplace.ts';
@@ -20,10 +21,12 @@ export async function explain(reference: string, flags: ExplainFlags, surroundin
   return exitCodes.ok;
 }
 
-function text({ issue_identifier, title, state, gates, messages, next }: ExplainedIssue, isDaemon: boolean): string {
+function text(explained: ExplainedIssue, isDaemon: boolean): string {
+  const { issue_identifier, title, state, gates, counts, messages, next } = explained;
   const lines = [
     `${harmlessLine(issue_identifier)}  ${harmlessLine(title)}  (${harmlessLine(state)})`,
     ...gates.map((gate) => `  ${gate.passed ? 'ok' : 'no'}  ${harmlessLine(gate.text)}`),
+    ...runCounts(counts).map((each) => `  count  ${each.text}`),
     ...messages.filter(({ status }) => status === 'waiting').map((each) => `  message  ${messageWords(each)}`),
     ...(isDaemon ? [] : ['No daemon is running. This is what a daemon would decide if it started now.']),
     harmlessLine(next),

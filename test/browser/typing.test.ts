@@ -205,6 +205,7 @@ describeInChromium('updates do not interrupt typing, reading or the keyboard', (
     expect(address).toContain('run=');
     scene.allow('read');
     await part(page.locator('.why-here'), 'retry').waitFor();
+    for (const name of ['runs', 'failures']) await reads(page.locator(`.why-here [data-count="${name}"]`), /^1 /);
     await command({ kind: 'issue_retry', issue: id });
     await part(page, 'newest_run').waitFor();
     expect(await seen()).toEqual(before);

@@ -197,7 +197,7 @@ describe('the output of baton explain', liveTest, () => {
       ],
       reason: refused,
       startsBefore: 0,
-      counts: { runs: 0, failures: 0, staleRuns: 0, noSignals: 0 },
+      counts: { runs: 7, failures: 0, staleRuns: 2, noSignals: 1 },
       nextCode: 'waits',
       next: `it waits: ${refused.text}`,
     }));
@@ -208,6 +208,8 @@ describe('the output of baton explain', liveTest, () => {
       expect.stringMatching(/^BAT-1\S+ {2}A\S+ title {2}\(To do\)$/),
       '  ok  nobody works on it',
       expect.stringMatching(/^ {2}no {2}it waits for \S+X ok forged$/),
+      // Every counter that is not zero.
+      ...[7, 2, 1].map((count) => expect.stringMatching(new RegExp(`^ {2}count {2}${count} `))),
       expect.stringMatching(/^ {2}message .*mind\S+ it ok forged$/),
       expect.stringMatching(/^it waits: it waits for \S+X ok forged$/),
       '',

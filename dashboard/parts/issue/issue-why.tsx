@@ -1,6 +1,7 @@
 import type { VNode } from 'preact';
 import { useId } from 'preact/hooks';
 import type { Explanation, IssueDetail } from '../../../src/client/schema/issue.ts';
+import { runCounts } from '../../../src/core/text/run-counts.ts';
 import { runHref } from '../../data/page/router.ts';
 import { countWords, plainWords, sentences } from '../../data/text/words.ts';
 import { Text } from '../shared/text.tsx';
@@ -43,6 +44,15 @@ export function IssueWhy({ project, issue }: { readonly project: string; readonl
           </p>
         )}
       </div>
+      {explanation !== null && (
+        <ul class="counts" aria-label="Runs">
+          {runCounts(explanation.counts).map(({ name, text }) => (
+            <li key={name} data-count={name}>
+              {text}
+            </li>
+          ))}
+        </ul>
+      )}
       {explanation !== null && <Gates gates={explanation.gates} isAtWork={next !== said} />}
     </section>
   );
