@@ -83,6 +83,24 @@ describe('a limit of an issue', () => {
     ]);
   });
 
+  // @conforms 4.50
+  it('on runs bounds an issue whose runs end well without a work product; their waits grow', async () => {
+    const stage = await begun({
+      settings: settings({ intervalMs: hour, limits: { runsPerIssue: 3 }, agent: { maxStaleRuns: 0 } }),
+      play: (run) => {
+        run.request.report({ kind: 'changed', changed: false, facts: null, committed: false });
+        run.succeed();
+      },
+    });
+    await stage.clock.advance(5_000);
+    expect(stage.runs).toHaveLength(2);
+    await stage.clock.advance(20_000);
+    expect(stage.runs).toHaveLength(3);
+    await stage.clock.advance(2 * hour);
+    expect(stage.runs).toHaveLength(3);
+    expect(stage.orchestrator.read().held).toMatchObject([{ code: 'limit_reached' }]);
+  });
+
   it('on the time of a run is checked between two rare ticks', async () => {
     const stage = await begun({ settings: limited({ runWallTimeMs: 60_000 }, hour) });
     await stage.clock.advance(59_999);

@@ -97,6 +97,7 @@ describe('an issue that left the active states', () => {
 });
 
 describe('the read at the exit', () => {
+  // @conforms 4.52
   it('is left to the retry where there is one, on a remote tracker', async () => {
     const stage = await seldom({ settings: settings({ intervalMs: hour }) });
     stage.runs[0]?.succeed();

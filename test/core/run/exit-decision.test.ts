@@ -66,7 +66,7 @@ describe('a successful run', () => {
     });
   });
 
-  // @conforms 4.33
+  // @conforms 4.33, 4.48
   it('without changes for the third time in a row leads to a hold with the count and the command', () => {
     expect(decided(well, { work: nothing, staleBefore: 2 })).toEqual({
       action: 'hold',
@@ -83,7 +83,7 @@ describe('a successful run', () => {
 });
 
 describe('a run that ended well without a work product', () => {
-  // @conforms 4.35, 4.36, 4.48, 4.50
+  // @conforms 4.35, 4.36, 4.50
   it.each<[string, WorkProduct, number, number, number]>([
     ['the first in a row', nothing, 0, 1, 1_000],
     ['the second', nothing, 1, 2, 20_000],
@@ -185,6 +185,7 @@ describe('a run that ended well, with `agent.after_success: review`', () => {
     expect(next({ ...commits, moved: true })).toMatchObject(delivered);
   });
 
+  // @conforms 4.43
   it('and moved its issue without new commits is respected', () => {
     const work = { ...nothing, moved: true, hasLoose: true };
     expect(next(work, { staleBefore: 2 })).toMatchObject({ kind: 'continuation', staleRuns: 0, delayMs: 1_000 });
@@ -202,6 +203,7 @@ describe('a run that ended well, with `agent.after_success: review`', () => {
     expect(next(work)).toEqual({ action: 'hold', code: 'uncommitted_work', reason });
   });
 
+  // @conforms 4.48
   it('and changed nothing is counted, waits from the first time on, and is held in the end', () => {
     expect(next(nothing)).toMatchObject({ kind: 'continuation', staleRuns: 1, noSignals: 1, delayMs: 10_000 });
     expect(next({ ...nothing, changed: null }, { staleBefore: 1 })).toMatchObject({ staleRuns: 2 });
