@@ -43,19 +43,22 @@ export interface IsolationParts {
   readonly report: IsolationReport;
   readonly workflowPath: string;
   readonly stateDir: string;
-  /** The user's git configuration without logins. */
-  readonly gitConfiguration: string;
+  /** The user's git configuration without logins, as it was last read. */
+  readonly gitConfiguration: () => string;
 }
 
 export interface OpenedIsolation {
   readonly report: IsolationReport;
   readonly isolationFor: (settings: Settings) => Isolate;
+  /** Reads the user's git configuration again, which may have changed since the start. Never rejects. */
+  readonly readGitAgain: () => Promise<void>;
 }
 
 /** For a Baton that starts nothing. */
 export const withoutIsolation: OpenedIsolation = {
   report: { isAvailable: false, hasLayers: false, reason: null },
   isolationFor: () => () => null,
+  readGitAgain: async () => {},
 };
 
 interface OpeningParts extends Omit<IsolationParts, 'report' | 'gitConfiguration'> {
@@ -76,12 +79,17 @@ export async function openIsolation(parts: OpeningParts, surroundings: Surroundi
     { env: probeEnv, clock, chance, daemonId: process.daemonId },
     process.containment,
   );
-  const gitConfiguration = report.isAvailable ? await readGitConfiguration(createGit(process)) : '';
-  const known = { ...parts, report, gitConfiguration };
+  const git = createGit(process);
+  let configuration = '';
+  const readGitAgain = async (): Promise<void> => {
+    if (report.isAvailable) configuration = await readGitConfiguration(git);
+  };
+  await readGitAgain();
+  const known = { ...parts, report, gitConfiguration: () => configuration };
   isolationFor(settings, known, surroundings);
   if (settings.agent.isolation === 'namespaces' && report.reason !== null)
     logger.warn('isolation_limited', { is_available: report.isAvailable, reason: report.reason });
-  return { report, isolationFor: (wanted) => isolationFor(wanted, known, surroundings) };
+  return { report, isolationFor: (wanted) => isolationFor(wanted, known, surroundings), readGitAgain };
 }
 
 /**
@@ -99,7 +107,7 @@ function isolationFor(settings: Settings, parts: IsolationParts, surroundings: S
   const stateFolders = [stateDir, userFolder(surroundings)];
   refuseStateFolder([...agent.isolationRead, ...agent.isolationWrite], stateFolders);
   const { env } = surroundings;
-  const ground = {
+  const known = {
     homes: homesOf(surroundings),
     stateFolders,
     workspaceRoot: workspace.root,
@@ -110,13 +118,13 @@ function isolationFor(settings: Settings, parts: IsolationParts, surroundings: S
       ...ownPrograms(surroundings),
     ],
     searchPath: env.PATH,
-    gitConfiguration,
     readSetting: agent.isolationRead,
     writeSetting: agent.isolationWrite,
     hasLayers: report.hasLayers,
   };
   const { caches } = gitPlaces(stateDir);
   return (place, command) => {
+    const ground = { ...known, gitConfiguration: gitConfiguration() };
     const { reads, writes } = command === undefined ? nothing : placesOf(command, ground);
     return planIsolation(ground, {
       ...place,

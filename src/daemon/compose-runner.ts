@@ -11,7 +11,7 @@ import { openToolSet } from '../tools/registry.ts';
 import type { TextTrust } from '../tools/tool.ts';
 import type { Tracker } from '../tracker/tracker.ts';
 import { createAgent } from './adapters.ts';
-import type { Isolate } from './compose-isolation.ts';
+import type { OpenedIsolation } from './compose-isolation.ts';
 import type { Surroundings } from './surroundings.ts';
 
 const betweenTurns = { job: 'run', cause: 'turn' } as const;
@@ -19,7 +19,7 @@ const beforeRun = { job: 'run', cause: 'revalidation' } as const;
 
 export interface RunnerComposition extends Pick<RunnerParts, 'workspacesFor' | 'toolHost'> {
   readonly process: Parameters<typeof createAgent>[2];
-  readonly isolationFor: (settings: Settings) => Isolate;
+  readonly isolation: Pick<OpenedIsolation, 'isolationFor' | 'readGitAgain'>;
   readonly trackerFor: (settings: Settings) => Tracker;
   readonly trustFor: (settings: Settings) => TextTrust;
   readonly logger: Logger;
@@ -27,7 +27,7 @@ export interface RunnerComposition extends Pick<RunnerParts, 'workspacesFor' | '
 
 /** Creates the runner of single runs, with the agents, workspaces and tools that its settings name. */
 export function composeRunner(
-  { process, isolationFor, trackerFor, trustFor, workspacesFor, toolHost, logger }: RunnerComposition,
+  { process, isolation, trackerFor, trustFor, workspacesFor, toolHost, logger }: RunnerComposition,
   surroundings: Surroundings,
 ): ReturnType<typeof createRunner> {
   const { clock, chance } = surroundings;
@@ -37,7 +37,7 @@ export function composeRunner(
     logger,
     workspacesFor,
     toolHost,
-    agentFor: (wanted, account) => createAgent(wanted, account, process, isolationFor(wanted), surroundings),
+    agentFor: (wanted, account) => createAgent(wanted, account, process, isolation.isolationFor(wanted), surroundings),
     toolSetFor: (wanted, run) =>
       openToolSet({
         ...run,
@@ -46,7 +46,10 @@ export function composeRunner(
         trustedAuthors: wanted.tracker.trustedAuthors,
         trust: trustFor(wanted),
       }),
-    vouched: (wanted, issue, signal) => trustFor(wanted).ofIssue(issue, { signal, caller: beforeRun }),
+    vouched: async (wanted, issue, signal) => {
+      await isolation.readGitAgain();
+      return trustFor(wanted).ofIssue(issue, { signal, caller: beforeRun });
+    },
     readComments: (wanted, about, signal) => {
       const { trustedAuthors } = wanted.tracker;
       return commentsSince(

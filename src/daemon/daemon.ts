@@ -167,7 +167,7 @@ export async function createDaemon(options: DaemonOptions, surroundings: Surroun
       transcripts,
       project,
       runner: composeRunner(
-        { process, isolationFor, trackerFor, trustFor, workspacesFor, toolHost, logger },
+        { process, isolation, trackerFor, trustFor, workspacesFor, toolHost, logger },
         surroundings,
       ),
       isShared: store.engine === 'postgres',
