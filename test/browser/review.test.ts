@@ -2,7 +2,8 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { answer } from '../cli/live-daemon.ts';
-import { leaveNoPlaces } from '../cli/run-baton.ts';
+import { batonCommand, leaveNoPlaces, startProgram } from '../cli/run-baton.ts';
+import { git } from '../workspace/git/scratch-repository.ts';
 import { describeInChromium } from './chromium.ts';
 import { attacks, escapes, expectHarmlessPage, tricks } from './hostile-text.ts';
 import { ReviewScene } from './review-scene.ts';
@@ -95,6 +96,27 @@ describeInChromium('the review of a change', (browser) => {
     await page.locator('.review-decision').waitFor({ state: 'detached' });
     await window.go('/');
     await rowOf(page, 'finished', issue).waitFor();
+    window.expectNothingWrong();
+  });
+
+  it('shows the command for the folder that has the base checked out, which merges it there', async () => {
+    const issue = await scene.file('Greet', []);
+    await standing(issue, 1);
+    git(scene.source, 'checkout', '--quiet', 'main');
+    await using window = await openWindow(browser(), scene.url);
+    const { page } = window;
+    await window.go(`/review/live/${issue}`);
+    const shown = page.locator('.review-commands code');
+    await reads(shown, /^cd \S+ && baton pr merge \d+/);
+    expect(await action(page, 'pr_merge', issue).count()).toBe(0);
+    await page.keyboard.press('m');
+    expect(await page.locator('.review-commands button:focus').count()).toBe(1);
+    // As a person pastes it, in whatever folder they are.
+    const command = (await shown.innerText()).replace('baton ', `${batonCommand()} `);
+    expect(await startProgram(scene.place, 'sh', ['-c', `cd / && ${command}`]).ended).toMatchObject({ code: 0 });
+    await page.locator('.review-decision').waitFor({ state: 'detached' });
+    expect(scene.merged(`src/greet/${issue}.ts`)).toContain('hello');
+    git(scene.source, 'checkout', '--quiet', '--detach');
     window.expectNothingWrong();
   });
 

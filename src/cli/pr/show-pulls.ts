@@ -1,3 +1,4 @@
+import path from 'node:path';
 import type { Pull, PullDetail } from '../../client/schema/pull.ts';
 import type { Diff } from '../../client/schema/run.ts';
 import { durationText } from '../../core/text/amount-text.ts';
@@ -10,7 +11,7 @@ import { columns } from '../columns.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { authorWords, timeWords } from '../issue/history-words.ts';
 import { jsonLine } from '../json-line.ts';
-import { placeFlags, placeFlagsIn } from '../place-flags.ts';
+import { placeFlags } from '../place-flags.ts';
 
 export interface PullFlags extends WorkplaceFlags {
   readonly json?: boolean;
@@ -137,7 +138,10 @@ function nextLines(
 ): string[] {
   if (status === 'merged' || status === 'closed') return [];
   const here = placeFlags(flags);
-  const there = merge?.folder == null ? here : placeFlagsIn(merge.folder, flags, cwd);
+  // A command for another folder names its workflow file already.
+  const { stateDir } = flags;
+  const elsewhere = stateDir === undefined ? '' : placeFlags({ stateDir: path.resolve(cwd, stateDir) });
+  const there = merge?.folder == null ? here : elsewhere;
   const merging = (merge?.commands ?? []).map((command) => (command.startsWith('baton ') ? command + there : command));
   return [
     '',

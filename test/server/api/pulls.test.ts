@@ -118,8 +118,11 @@ describe('a pull request', () => {
     await opened(stage, 'a');
     const { merge } = await readsWith(stage, seen).get(`${at}/1`);
     expect(merge).toMatchObject({ is_possible: isPossible, code, method: 'squash' });
+    if (code !== 'checked_out') return;
     // The folder reaches a shell, so it is quoted.
-    if (code === 'checked_out') expect(merge.commands).toEqual(["cd '/home/me/my repo'", 'baton pr merge 1']);
+    expect(merge.commands).toEqual(["cd '/home/me/my repo'", 'baton pr merge 1 --workflow /w/WORKFLOW.md']);
+    const { merge: here } = await readsWith(stage, { checkedOutIn: '/w' }).get(`${at}/1`);
+    expect(here.commands).toEqual(['cd /w', 'baton pr merge 1']);
   });
 
   it('that has ended, or whose host cannot be read, does not say whether it can be merged', async () => {

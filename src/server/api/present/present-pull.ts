@@ -1,7 +1,9 @@
+import path from 'node:path';
 import type { Pull, PullDetail } from '../../../client/schema/pull.ts';
 import {
   type Check,
   headVerdict,
+  type MergeMethod,
   type PullRequest,
   pullStatus,
   type SentBack,
@@ -67,11 +69,11 @@ export function presentCheck({ name, command, startedAt, endedAt, exitCode, resu
   };
 }
 
-/** Whether a change can be merged now; `method` is the one of the settings. */
+/** Whether a change can be merged now; `method` is the one of the settings, `workflow` the path of their file. */
 export function presentMerge(
   { number, head, base }: { readonly number: number; readonly head: string; readonly base: string },
   { mergeability, conflicts, headCommit, baseCommit, checkedOutIn }: PullFacts,
-  method: NonNullable<PullDetail['merge']>['method'],
+  { method, workflow }: { readonly method: MergeMethod; readonly workflow: string },
 ): PullDetail['merge'] {
   const merge = { files: [...conflicts], base_commit: baseCommit, method, folder: checkedOutIn };
   const no = (code: string, text: string) => ({ ...merge, is_possible: false, code, text, commands: [] });
@@ -85,5 +87,6 @@ export function presentMerge(
     return { ...merge, is_possible: true, code: mergeability, text, commands: [command] };
   }
   const text = `${base} is checked out in ${checkedOutIn}, where the daemon does not write. Merge it in that folder.`;
-  return { ...no('checked_out', text), commands: [`cd ${shellArgument(checkedOutIn)}`, command] };
+  const found = path.join(checkedOutIn, 'WORKFLOW.md') === workflow ? '' : ` --workflow ${shellArgument(workflow)}`;
+  return { ...no('checked_out', text), commands: [`cd ${shellArgument(checkedOutIn)}`, command + found] };
 }

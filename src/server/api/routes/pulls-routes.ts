@@ -136,7 +136,10 @@ async function pullDetail(project: ApiProject, pull: PullRequest, signal: AbortS
     merge:
       facts === null
         ? null
-        : presentMerge({ number: pull.number, head: pull.headCommit, base: pull.base }, facts, review.mergeMethod),
+        : presentMerge({ number: pull.number, head: pull.headCommit, base: pull.base }, facts, {
+            method: review.mergeMethod,
+            workflow: project.describe().workflow_path,
+          }),
     asked: { title: issue?.facts.title ?? pull.title, description: issue?.facts.description ?? null },
     last_message: run?.lastMessage ?? null,
     usage: { ...presentUsage(usage), runs: usage.runs },
