@@ -1,5 +1,5 @@
 import type { Chance } from '../clock/chance.ts';
-import type { AdapterInit } from '../core/adapter-init.ts';
+import type { AdapterInit, InitAnswers } from '../core/adapter-init.ts';
 import type { BackendProfile } from '../core/backend-profile.ts';
 import type { Finding } from '../core/finding.ts';
 import type { AccountSettings, Settings } from '../core/settings.ts';
@@ -57,7 +57,7 @@ export interface AgentDoctorParts {
 
 export interface AgentInit extends AdapterInit {
   /** Sections of its own in the file. */
-  readonly section?: Readonly<Record<string, unknown>>;
+  readonly section?: (answers: InitAnswers) => Readonly<Record<string, unknown>>;
   /** A sentence at the end of the prompt: how the agent reaches Baton's tools; absent where Baton connects it. */
   readonly toolsNote?: string;
   /** Its sandbox may write in the folder for temporary files, so workspaces must not be there. */
@@ -67,7 +67,7 @@ export interface AgentInit extends AdapterInit {
   /** What a person should know about the defaults that the file does not change. */
   readonly notes?: readonly string[];
   /** What is different on a machine that cannot isolate agents, where no agent should run commands without asking. */
-  readonly withoutIsolation?: Pick<AgentInit, 'section' | 'comments' | 'notes'>;
+  readonly withoutIsolation?: Partial<Pick<AgentInit, 'settings' | 'section' | 'comments' | 'notes'>>;
 }
 
 /** A session that has ended, with the facts that a person needs to continue it by hand. */

@@ -207,12 +207,33 @@ describe.concurrent('baton init with options', () => {
     expect(poor.read('WORKFLOW.md')).not.toMatch(/^ +allowed_tools/m);
   });
 
+  it.runIf(hasNamespaces)(
+    'names the program of an ACP agent, and lets it work where the machine isolates it',
+    async () => {
+      using place = new Place();
+      await batonHere(place, 'init', '--label', 'x', '--preset', 'opencode', '--repo', '.');
+      expect(place.read('WORKFLOW.md')).toMatch(/^ {2}backend: acp\n {2}approvals: auto$/m);
+      expect(place.read('WORKFLOW.md')).toContain('acp:\n  preset: opencode\n');
+      await batonHere(place, 'init', 'usual.md', '--label', 'x', '--agent', 'acp', '--repo', '.');
+      expect(place.read('usual.md')).toContain('acp:\n  preset: claude-agent-acp\n');
+    },
+  );
+
+  it('lets an ACP agent ask where the machine cannot isolate it', async () => {
+    using place = new Place();
+    chmodSync(place.write('bin/setpriv', '#!/bin/sh\nexit 1\n'), 0o755);
+    using poor = new Place({ PATH: `${place.folder}/bin:${process.env.PATH}` });
+    await batonHere(poor, 'init', '--label', 'x', '--agent', 'acp', '--repo', '.');
+    expect(poor.read('WORKFLOW.md')).not.toContain('approvals:');
+  });
+
   it('prints what it wrote as JSON', async () => {
     using place = new Place();
     expect(await answer(place, 'init', 'flow.md', '--label', 'x', '--repo', 'https://example.invalid/r.git')).toEqual({
       path: `${place.folder}/flow.md`,
       tracker: 'board',
       agent: 'rehearsal',
+      preset: null,
       command: null,
       label: 'x',
       repo: 'https://example.invalid/r.git',

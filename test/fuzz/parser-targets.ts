@@ -135,7 +135,7 @@ const acp: FuzzTarget = {
       const message = fieldsOf(readFrame(line)?.whole);
       reporter.report(fieldsOf(message.update), null);
       meter.endTurn(message);
-      const around = { lastMessage: reporter.lastMessage, now: 0, login: '' };
+      const around = { lastMessage: reporter.lastMessage, resetsAt: reporter.resetsAt, now: 0, login: '' };
       acpTurnEndOf(message, around);
       const { code, message: said, data } = message;
       refusalOf(Object.assign(new Error(String(said)), { code: Number(code), data }), around);

@@ -18,6 +18,8 @@ export interface AcpProgram {
   readonly version: string;
   /** Shell text. */
   readonly command: string;
+  /** The program that a person uses by hand. */
+  readonly byHand: string;
   /** The folder that an isolated program has to see beyond its command. */
   readonly folder: string;
   /** Variables of the program itself. */
@@ -95,6 +97,7 @@ async function findClaudeAcp(): Promise<Found> {
     preset: 'claude-agent-acp',
     version: packages.claude.version,
     command: `CLAUDE_CODE_EXECUTABLE='${claude.path}' '${process.execPath}' '${file}'`,
+    byHand: claude.path,
     folder: packageFolder(packages.claude),
     env: { ANTHROPIC_MODEL: 'claude-opus-5-5' },
     startModel: startFakeAnthropic,
@@ -115,6 +118,7 @@ async function findCodexAcp(): Promise<Found> {
     preset: 'codex-acp',
     version: packages.codex.version,
     command: `CODEX_PATH='${codex.path}' '${process.execPath}' '${file}'`,
+    byHand: codex.path,
     folder: packageFolder(packages.codex),
     env: {},
     startModel: startFakeOpenAi,
@@ -139,6 +143,7 @@ async function findOpencode(): Promise<Found> {
     preset: 'opencode',
     version: packages.opencode.version,
     command: `'${file}' acp`,
+    byHand: file,
     folder: packageFolder(packages.opencode),
     env: {
       OPENCODE_DISABLE_AUTOUPDATE: '1',

@@ -13,16 +13,28 @@ export const acpBackend: AgentBackend = {
   doctor: async (parts) => [...(await checkAcp(parts)), ...(await checkGitIdentity(parts))],
   init: {
     about: 'an agent of the Agent Client Protocol',
-    questions: [],
+    questions: [
+      {
+        name: 'preset',
+        value: 'program',
+        help: `the program of the agent "acp": ${Object.keys(presets).join(', ')}`,
+        question: `Program of the agent (${Object.keys(presets).join(', ')})?`,
+      },
+    ],
     settings: () => ({ approvals: 'auto' }),
-    section: { acp: { preset: 'claude-agent-acp' } },
-    firstSteps: [presets['claude-agent-acp'].install, 'claude auth login'],
+    section: ({ preset = 'claude-agent-acp' }) => ({ acp: { preset } }),
     writesTemporaryFiles: false,
     notes: [
-      'For another agent, set acp.preset to codex-acp, opencode or gemini, or acp.command to any program of the protocol.',
       'The agent may change files in its workspace and run any command without asking; the isolation of Baton limits what',
       '  a command sees. To be asked, remove agent.approvals.',
     ],
+    withoutIsolation: {
+      settings: () => ({}),
+      notes: [
+        'The agent asks before what its mode does not allow (`baton ask list`), because this machine cannot isolate commands;',
+        '  `baton doctor` says why.',
+      ],
+    },
   },
   resume: (session, settings) => acpOptions(settings, '').preset?.resume?.(session) ?? null,
   needs: (settings) => {

@@ -18,7 +18,7 @@ export const claudeBackend: AgentBackend = {
     about: 'Claude Code',
     questions: [],
     settings: () => ({}),
-    section: { claude: { allowed_tools: ['Bash'] } },
+    section: () => ({ claude: { allowed_tools: ['Bash'] } }),
     firstSteps: [claudeLoginCommand(null)],
     writesTemporaryFiles: false,
     notes: [
@@ -26,7 +26,7 @@ export const claudeBackend: AgentBackend = {
       '  a command sees. To be asked before commands, remove claude.allowed_tools.',
     ],
     withoutIsolation: {
-      section: { claude: { permission_mode: 'acceptEdits' } },
+      section: () => ({ claude: { permission_mode: 'acceptEdits' } }),
       comments: {
         permission_mode:
           'No `allowed_tools: [Bash]`: this machine cannot isolate commands, so Claude asks before each one.',

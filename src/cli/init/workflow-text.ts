@@ -25,7 +25,7 @@ export function workflowText(chosen: Chosen, timeZone: string, root: string | nu
       max_concurrent_agents: 2,
       ...(leadsToReview(chosen) ? { after_success: 'review' } : {}),
     },
-    ...agent.init.section,
+    ...agent.init.section?.(answers),
     ...(repo === null && root === null ? {} : { workspace }),
   });
   const all = { ...comments, ...tracker.init.comments, ...agent.init.comments };

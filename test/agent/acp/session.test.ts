@@ -177,6 +177,18 @@ describe('a turn', () => {
     expect(await session.runTurn('go')).toMatchObject({ error: { details: { resets_at: resetsAt * 1000 } } });
   });
 
+  it('takes the time of the reset from the last update, as Claude reports it for a plan', async () => {
+    const resetsAt = Math.ceil(Date.now() / 1000) + 3_600;
+    const _meta = { '_claude/rateLimit': { status: 'rejected', resetsAt } };
+    const { session } = await openAcp(
+      turn(
+        { update: { sessionUpdate: 'usage_update', used: 1, size: 2, _meta } },
+        { refuse: { code: -32603, message: 'x', data: { errorKind: 'rate_limit' } } },
+      ),
+    );
+    expect(await session.runTurn('go')).toMatchObject({ error: { details: { resets_at: resetsAt * 1000 } } });
+  });
+
   it('adds up the tokens of its turns, and reports the cost of this session alone', async () => {
     const cost = (amount: number): Step => ({
       update: { sessionUpdate: 'usage_update', used: 120, size: 1_000, cost: { amount, currency: 'USD' } },
@@ -235,6 +247,16 @@ describe('a turn', () => {
       error: { code: 'agent_exited', details: { exit_code: 3, stderr: 'no luck' } },
     });
     expect(await session.runTurn('go')).toMatchObject({ status: 'failed', error: { code: 'agent_exited' } });
+  });
+
+  it('that the agent begins by itself is interrupted', async () => {
+    const turns = [
+      { steps: [{ say: 'done' }], alone: [{ waitMs: 200 }, { say: 'by myself' }, { forever: true } as const] },
+    ];
+    const { session, fake } = await openAcp({ turns });
+    await session.runTurn('go');
+    await expect.poll(() => fake.asked('session/cancel').length, { timeout: 20_000 }).toBe(1);
+    expect(await session.runTurn('go')).toMatchObject({ status: 'completed', message: 'done' });
   });
 
   it('is not added to one that the agent does not end', async () => {

@@ -19,6 +19,7 @@ trace({ started: { cwd: process.cwd(), pid: process.pid } });
 
 let session = '';
 let turns = 0;
+let isBusy = false;
 let requests = 0;
 let answerText = '';
 let terminal = '';
@@ -54,6 +55,9 @@ function hear(method: string, id: unknown, params: Json): void {
     case 'session/prompt':
       void work(id, params.prompt as { text: string }[]);
       break;
+    case '_session/steering':
+      answer({ outcome: isBusy ? 'injected' : 'promptRequired' });
+      break;
     case 'session/cancel':
       if (!scenario.isStubborn) cancelled.resolve('cancelled');
       break;
@@ -72,6 +76,7 @@ function initialization(): object {
     },
     agentInfo: { name: 'fake', version: '0.0.0' },
     authMethods: [],
+    _meta: { steering: { supported: true } },
     ...(scenario.initialize === 'silence' ? {} : scenario.initialize),
   };
 }
@@ -97,12 +102,21 @@ async function work(id: unknown, prompt: readonly { readonly text: string }[]): 
     mkdirSync(scenario.home, { recursive: true });
     writeFileSync(fileOf(session), '');
   }
-  for (const step of choose(prompt[0]?.text ?? '').steps) {
+  const { steps, alone = [] } = choose(prompt[0]?.text ?? '');
+  isBusy = true;
+  await playAll(id, steps);
+  isBusy = false;
+  cancelled = Promise.withResolvers();
+  for (const step of alone) await Promise.race([play(step), cancelled.promise]);
+}
+
+async function playAll(id: unknown, steps: readonly Step[]): Promise<void> {
+  for (const step of steps) {
     if ('end' in step) return send({ id, result: { stopReason: 'end_turn', ...step.end } });
     if ('refuse' in step) return send({ id, error: step.refuse });
     const isCancelled = (await Promise.race([play(step), cancelled.promise])) === 'cancelled';
     if (!isCancelled) continue;
-    for (const late of choose(prompt[0]?.text ?? '').steps) if ('askLate' in late) void ask(late.askLate, late.params);
+    for (const late of steps) if ('askLate' in late) void ask(late.askLate, late.params);
     return send({ id, result: { stopReason: 'cancelled' } });
   }
   send({ id, result: { stopReason: 'end_turn' } });

@@ -28,6 +28,8 @@ type Json = Readonly<Record<string, unknown>>;
 export interface ScriptedTurn {
   readonly match?: string;
   readonly steps: readonly Step[];
+  /** What the agent does by itself after the turn. */
+  readonly alone?: readonly Step[];
 }
 
 /** One step. In all text that is said, `$answer` stands for the last answer of the client, as JSON. */

@@ -25,6 +25,8 @@ export interface OpenedSession {
   readonly sessionId: string;
   readonly isResumed: boolean;
   readonly model: string | null;
+  /** The agent takes text in a running turn: an extension of the protocol that several agents share. */
+  readonly canSteer: boolean;
   /** For people and the transcript. */
   readonly facts: Readonly<Record<string, unknown>>;
 }
@@ -45,7 +47,8 @@ export async function openSession(parts: OpenParts): Promise<OpenedSession> {
     events.emit('notification', 'the agent has no limit for its context that Baton can set; skipped');
   const { name, version } = fieldsOf(agent.agentInfo);
   const facts = { threadId: sessionId, isResumed, agent: name, version, auth: authOf(agent) };
-  return { sessionId, isResumed, model: model ?? options.model ?? currentOf(answer, 'model'), facts };
+  const canSteer = fieldsOf(fieldsOf(agent._meta).steering).supported === true;
+  return { sessionId, isResumed, model: model ?? options.model ?? currentOf(answer, 'model'), canSteer, facts };
 }
 
 async function initialize(parts: OpenParts): Promise<Fields> {
@@ -197,7 +200,7 @@ async function ask(parts: OpenParts, method: string, params: object): Promise<Fi
   } catch (error) {
     if (!isRefusal(error)) throw error;
     const login = options.preset?.login ?? 'Log in with the program itself.';
-    const shown = refusalOf(error, { lastMessage: null, now: now(), login });
+    const shown = refusalOf(error, { lastMessage: null, resetsAt: null, now: now(), login });
     if (error.code === authRequired || shown.code !== 'agent_turn_failed') throw shown;
     const message = `The agent refused ${method}: ${shown.message}`;
     throw new BatonError('agent_launch_failed', message, { cause: error, details: shown.details });

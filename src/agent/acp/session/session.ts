@@ -8,8 +8,8 @@ import { EventSink, emitTurnEnd } from '../../wire/event-sink.ts';
 import { type Fields, fieldsOf, listOf, textOf } from '../../wire/fields.ts';
 import { RequestHandler } from '../requests/request-handler.ts';
 import type { AcpOptions } from '../settings.ts';
-import { isWork, Reporter } from '../turn/reporter.ts';
-import { refusalOf, turnEndOf } from '../turn/turn-end.ts';
+import { beginsWork, isWork, Reporter } from '../turn/reporter.ts';
+import { type EndSurroundings, refusalOf, turnEndOf } from '../turn/turn-end.ts';
 import { UsageMeter } from '../turn/usage-meter.ts';
 import { AcpConnection, isRefusal, type Sdk } from '../wire/connection.ts';
 import { openSession } from './open-session.ts';
@@ -29,6 +29,7 @@ export class AcpSession implements AgentSession {
   readonly remembersTurns = true;
   readonly pid: number;
   readonly events: EventSink;
+  steer?: NonNullable<AgentSession['steer']>;
   readonly #process: LiveProcess;
   readonly #request: SessionRequest;
   readonly #options: AcpOptions;
@@ -44,6 +45,8 @@ export class AcpSession implements AgentSession {
   #pauses = 0;
   #awaited: LiveTurn | null = null;
   #compaction: LiveTurn | null = null;
+  /** The agent works without a prompt, and was asked to stop. */
+  #isAlone = false;
   #prompt: { readonly turn: LiveTurn; readonly answered: Promise<void> } | null = null;
   #stopping: Promise<void> | null = null;
 
@@ -101,12 +104,13 @@ export class AcpSession implements AgentSession {
     const { events } = this;
     const now = (): number => this.#parts.clock.now();
     const open = { connection: this.#connection, request: this.#request, options: this.#options, events, now };
-    const { sessionId, isResumed, model, facts } = await openSession(open);
+    const { sessionId, isResumed, model, canSteer, facts } = await openSession(open);
     this.#threadId = sessionId;
     this.#isResumed = isResumed;
     this.#isOpen = true;
     this.#meter.setModel(model);
     if (isResumed) this.#meter.resume();
+    if (canSteer) this.steer = (text) => this.#steer(text);
     const how = `${this.#options.name} ${isResumed ? 'resumes' : 'starts'} session ${sessionId}`;
     events.open('session_started', how, { payload: facts });
     if (isResumed && this.#request.recovery?.compact === true) await this.#compact();
@@ -151,6 +155,17 @@ export class AcpSession implements AgentSession {
     }
   }
 
+  async #steer(text: string): Promise<boolean> {
+    const turn = this.#awaited;
+    if (turn === null || turn.isGivenUp || turn.isSettled) return false;
+    const { readTimeoutMs } = this.#options;
+    // Without this, an agent that has just ended the turn would begin one that Baton does not count.
+    const _meta = { steering: { idleBehavior: 'promptRequired' } };
+    const params = { sessionId: this.#threadId, prompt: [{ type: 'text', text }], _meta };
+    const { outcome } = await this.#connection.request('_session/steering', params, readTimeoutMs);
+    return outcome === 'injected';
+  }
+
   #say(text: string, onSettled: (result: TurnResult, payload: unknown) => void): LiveTurn {
     const turn = new LiveTurn(this.#options.name, this.#parts.clock, this.#options.turnTimeoutMs, onSettled);
     this.#reporter.beginTurn();
@@ -161,6 +176,7 @@ export class AcpSession implements AgentSession {
       (error: unknown) => this.#refused(turn, error),
     );
     this.#prompt = { turn, answered };
+    this.#isAlone = false;
     return turn;
   }
 
@@ -217,7 +233,17 @@ export class AcpSession implements AgentSession {
     if (!this.#isOpen) return;
     if (isWork(update.sessionUpdate)) this.#begun();
     const session = textOf(params.sessionId);
-    this.#reporter.report(update, session === this.#threadId || session === null ? null : session);
+    const parent = session === this.#threadId || session === null ? null : session;
+    if (parent === null && beginsWork(update.sessionUpdate)) this.#endAlone();
+    this.#reporter.report(update, parent);
+  }
+
+  /** A turn that the agent begins by itself costs what any turn costs, and no limit of Baton covers it. */
+  #endAlone(): void {
+    if (this.#prompt !== null || this.#isAlone || this.#stopping !== null) return;
+    this.#isAlone = true;
+    this.events.emit('notification', 'the agent started a turn by itself; Baton interrupts it');
+    this.#connection.notify('session/cancel', { sessionId: this.#threadId });
   }
 
   /** Emitted when the agent works, not when Baton sends the prompt: one that never arrived must not count as sent. */
@@ -230,8 +256,7 @@ export class AcpSession implements AgentSession {
   #answered(turn: LiveTurn, answer: Fields): void {
     this.#begun();
     const usage = this.#over(turn, answer);
-    const { lastMessage } = this.#reporter;
-    if (!turn.isGivenUp) turn.settle(turnEndOf(answer, { ...this.#around(), lastMessage }), { ...answer, usage });
+    if (!turn.isGivenUp) turn.settle(turnEndOf(answer, this.#around()), { ...answer, usage });
   }
 
   #refused(turn: LiveTurn, error: unknown): void {
@@ -244,9 +269,10 @@ export class AcpSession implements AgentSession {
     if (!turn.isGivenUp) turn.settle({ status: 'failed', error: failed }, { error: { code, message, data } });
   }
 
-  #around(): { readonly lastMessage: string | null; readonly now: number; readonly login: string } {
+  #around(): EndSurroundings {
     const login = this.#options.preset?.login ?? 'Log in with the program itself.';
-    return { lastMessage: this.#reporter.lastMessage, now: this.#parts.clock.now(), login };
+    const { lastMessage, resetsAt } = this.#reporter;
+    return { lastMessage, resetsAt, now: this.#parts.clock.now(), login };
   }
 
   /** The agent no longer works on a prompt. */

@@ -1,7 +1,7 @@
 import type { Clock } from '../../../clock/clock.ts';
 import type { AgentEvent } from '../../agent.ts';
 import type { EventSink } from '../../wire/event-sink.ts';
-import { type Fields, fieldsOf, listOf, shown, textOf } from '../../wire/fields.ts';
+import { type Fields, fieldsOf, listOf, numberOf, shown, textOf } from '../../wire/fields.ts';
 import { DeltaMerger } from '../../wire/merge-deltas.ts';
 import {
   completedItem,
@@ -42,6 +42,8 @@ export class Reporter {
   #messages = 0;
   /** What the agent said last in this turn. */
   lastMessage: string | null = null;
+  /** When a used-up quota is available again, where the agent says it: Claude does for a plan. */
+  resetsAt: number | null = null;
 
   constructor(parts: ReporterParts) {
     this.#parts = parts;
@@ -49,7 +51,9 @@ export class Reporter {
   }
 
   beginTurn(): void {
+    this.#endMessage();
     this.lastMessage = null;
+    this.resetsAt = null;
   }
 
   /** A turn has ended: reports its remaining text, and forgets calls that never ended. */
@@ -79,6 +83,8 @@ export class Reporter {
         break;
       }
       case 'usage_update': {
+        const { status, resetsAt } = fieldsOf(fieldsOf(update._meta)['_claude/rateLimit']);
+        if (status === 'rejected') this.resetsAt = numberOf(resetsAt);
         const usage = parent === null ? this.#parts.meter.progress(update) : null;
         if (usage !== null)
           this.#note(`tokens so far: ${usage.totalTokens}`, {
@@ -170,6 +176,11 @@ const quiet: ReadonlySet<string> = new Set([
 /** Updates with which an agent shows that it works on a prompt. */
 export function isWork(kind: unknown): boolean {
   return typeof kind === 'string' && !quiet.has(kind);
+}
+
+/** Updates with which work begins: others may come after the end of a turn. */
+export function beginsWork(kind: unknown): boolean {
+  return kind === 'agent_message_chunk' || kind === 'agent_thought_chunk' || kind === 'tool_call';
 }
 
 function wordsFor(kind: string, update: Fields): string {

@@ -9,6 +9,8 @@ import type { AgentRefusal } from '../wire/connection.ts';
 export interface EndSurroundings {
   /** What the agent said last in the turn. */
   readonly lastMessage: string | null;
+  /** When the quota is available again, in seconds, where an update said so. */
+  readonly resetsAt: number | null;
   readonly now: number;
   /** How a person logs in. */
   readonly login: string;
@@ -81,13 +83,13 @@ function errorOf(
   kind: Kind,
   said: string,
   data: Fields,
-  { now, login }: EndSurroundings,
+  { resetsAt: updated, now, login }: EndSurroundings,
   facts: Readonly<Record<string, unknown>>,
 ): BatonError {
   const words = cut(said);
   switch (kind) {
     case 'quota': {
-      const resetsAt = resetTime(data, said, now);
+      const resetsAt = resetTime({ resetsAt: updated, ...data }, said, now);
       const details = resetsAt === null ? { ...facts, may_be_rate_limit: true } : { ...facts, resets_at: resetsAt };
       return new BatonError('agent_quota_exhausted', `The agent reached a quota or rate limit: ${words}`, { details });
     }
