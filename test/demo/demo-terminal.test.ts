@@ -86,6 +86,7 @@ describe('the issue rows of a demo', () => {
     totals: { runs: 0, runMs: 0, inputTokens: 0, outputTokens: 0, totalTokens: 0, runsByEnd: {} },
     workflowProblem: null,
     workflowWaiting: null,
+    agents: [],
     governing: new Map(),
     pulls: new Map(),
     noHeadroom: null,

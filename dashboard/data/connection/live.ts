@@ -27,6 +27,11 @@ export const shownProjects = computed<readonly ProjectRows[]>(() => {
   return matching.length > 0 ? matching : all;
 });
 
+/** The agents of a project that a person can choose among; empty where there is only one. */
+export function agentsOf(project: string): readonly string[] {
+  return known.value?.get(project)?.vitals.agents ?? [];
+}
+
 export const hasSeveralProjects = computed(() => (known.value?.size ?? 0) > 1);
 
 export const needsYou = listOf('needs_you');

@@ -13,7 +13,7 @@ export function queueActions({ project, candidate: { issue_id } }: QueueRow): re
   const names =
     held?.row.actions ??
     (activityOf(project, issue_id) === 'retrying' ? ['issue_retry', 'issue_hold'] : ['issue_hold']);
-  return actionsNamed(names).filter(({ name }) => offered.has(name));
+  return actionsNamed(names, []).filter(({ name }) => offered.has(name));
 }
 
 /** Sends the command; a row of the queue has no space for an answer. */

@@ -1,6 +1,6 @@
 import type { Found } from '../../../src/client/schema/system.ts';
 import { screens } from '../../screens/index.ts';
-import { finished, hasSeveralProjects, needsYou, projects, running, waiting } from '../connection/live.ts';
+import { agentsOf, finished, hasSeveralProjects, needsYou, projects, running, waiting } from '../connection/live.ts';
 import { sendAndNotify } from '../connection/send-and-notify.ts';
 import { runningActions, waitingActions } from '../issue/issue-rows.ts';
 import { actionsNamed, projectActionsNamed } from '../text/command-words.ts';
@@ -99,7 +99,7 @@ function addActions(actions: Matches, offer: Offer, boards: ReadonlySet<string>)
   const opens = (name: string, verb: string, words: Readonly<Record<string, string>>): void =>
     add(name, verb, () => ({ run: () => go(issueHref(project, identifier, words)) }), '…');
   if (names.includes('question_answer')) opens('question_answer', 'Answer', {});
-  for (const action of actionsNamed(names)) {
+  for (const action of actionsNamed(names, agentsOf(project))) {
     const verb = action.label.replace('…', '');
     if (action.asks !== undefined) opens(action.name, verb, { do: action.name });
     else

@@ -10,8 +10,10 @@ export interface IssueAction {
   readonly confirm?: string;
   /** The text that the user types for it. */
   readonly asks?: { readonly label: string; readonly isOptional: boolean; readonly send: string };
+  /** The user also chooses an agent; only where the workflow file has several. */
+  readonly choosesAgent?: boolean;
   /** `run` is the run that the person sees, if any. */
-  readonly request: (issue: string, text: string, run?: string) => CommandRequest;
+  readonly request: (issue: string, text: string, run?: string, agent?: string) => CommandRequest;
 }
 
 const retry: IssueAction = {
@@ -28,9 +30,23 @@ const retryWithNote: IssueAction = {
   request: (issue, note) => ({ kind: 'issue_retry', issue, note }),
 };
 
-/** The actions for each command; `issue_retry` has two. */
+const retryWithAgent: IssueAction = {
+  name: 'retry_with_agent',
+  label: 'Retry with another agent…',
+  hint: 'Start the issue now with the agent that you choose, and keep it for its retries',
+  asks: { label: 'Note to the agent', isOptional: true, send: 'Retry with this agent' },
+  choosesAgent: true,
+  request: (issue, note, _run, agent) => ({
+    kind: 'issue_retry',
+    issue,
+    ...(note === '' ? {} : { note }),
+    ...(agent === undefined ? {} : { agent }),
+  }),
+};
+
+/** The actions for each command; `issue_retry` has several. */
 const actions: Readonly<Record<string, readonly IssueAction[]>> = {
-  issue_retry: [retry, retryWithNote],
+  issue_retry: [retry, retryWithNote, retryWithAgent],
   issue_release: [
     {
       name: 'issue_release',
@@ -127,7 +143,12 @@ export function actionNamed(name: string): IssueAction | null {
   );
 }
 
-/** The actions behind the daemon's names, in its order; names without a button here are left out. */
-export function actionsNamed(names: readonly string[]): readonly IssueAction[] {
-  return names.flatMap((name) => (Object.hasOwn(actions, name) ? (actions[name] ?? []) : []));
+/**
+ * The actions behind the daemon's names, in its order; names without a button here are left out. `agents` are those of the
+ * project that a person can choose among.
+ */
+export function actionsNamed(names: readonly string[], agents: readonly string[]): readonly IssueAction[] {
+  return names
+    .flatMap((name) => (Object.hasOwn(actions, name) ? (actions[name] ?? []) : []))
+    .filter(({ choosesAgent }) => choosesAgent !== true || agents.length > 0);
 }

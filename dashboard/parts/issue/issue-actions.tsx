@@ -1,6 +1,7 @@
 import { Fragment, type VNode } from 'preact';
 import { useRef } from 'preact/hooks';
 import { act, type Spot } from '../../data/connection/actions.ts';
+import { agentsOf } from '../../data/connection/live.ts';
 import { draftOf, keepDraft } from '../../data/page/drafts.ts';
 import { closeForm, isJustOpened, openForm, openFormAt, turnForm } from '../../data/page/open-forms.ts';
 import { actionNamed, actionsNamed, type IssueAction } from '../../data/text/command-words.ts';
@@ -34,7 +35,8 @@ export function useIssueActions(input: IssueActionsInput): IssueActionsParts {
   const { spot, place, issue, actions, run, hasMain = false, isGone = false } = input;
   const openers = useRef<HTMLDivElement>(null);
   const id = issue.issue_id;
-  const offered = id === null ? [] : actionsNamed(actions);
+  const agents = agentsOf(spot.project);
+  const offered = id === null ? [] : actionsNamed(actions, agents);
   const form = openFormAt(place);
   const asking = form === null ? null : actionNamed(form.action);
   const draftFor = (action: IssueAction): string => `${spot.project}/${spot.name}/${action.name}`;
@@ -92,6 +94,7 @@ export function useIssueActions(input: IssueActionsInput): IssueActionsParts {
             key={form.id}
             action={asking}
             draft={draftFor(asking)}
+            agents={asking.choosesAgent === true ? agents : []}
             isOffered={offered.includes(asking)}
             isGone={isGone}
             others={offered.filter((other) => other.asks !== undefined && other !== asking)}
@@ -99,7 +102,7 @@ export function useIssueActions(input: IssueActionsInput): IssueActionsParts {
             onShown={(field) => {
               if (isJustOpened(form)) field.focus();
             }}
-            onSend={async (text) => (await act(spot, asking.request(id ?? '', text, run))) !== null}
+            onSend={async (text, agent) => (await act(spot, asking.request(id ?? '', text, run, agent))) !== null}
             onClose={close}
           />
         )}

@@ -4,6 +4,7 @@ import { useEffect } from 'preact/hooks';
 import type { IssueDetail } from '../../../src/client/schema/issue.ts';
 import { harmlessLine } from '../../../src/core/text/harmless-line.ts';
 import { act } from '../../data/connection/actions.ts';
+import { agentsOf } from '../../data/connection/live.ts';
 import { useKeys } from '../../data/page/keyboard.ts';
 import { openForm } from '../../data/page/open-forms.ts';
 import { queryWord, reviewHref, setQuery } from '../../data/page/router.ts';
@@ -45,7 +46,9 @@ export function IssueCommands({ project, issue }: IssueCommandsProps): VNode {
     if (wanted === '') return;
     if (wanted === 'issue_move') show('move', canMove);
     else if (wanted === 'issue_edit') show('edit', canEdit);
-    else if (actionsNamed(issue.actions).some(({ name, asks }) => name === wanted && asks !== undefined))
+    else if (
+      actionsNamed(issue.actions, agentsOf(project)).some(({ name, asks }) => name === wanted && asks !== undefined)
+    )
       openForm(issuePlace(project, issue.id), wanted);
     setQuery({ do: null });
   }, [wanted]);

@@ -8,6 +8,8 @@ interface NoteFormProps {
   readonly action: IssueAction;
   /** The name of the draft: unsent text is kept under it. */
   readonly draft: string;
+  /** Those to choose among; empty where the action needs no choice. */
+  readonly agents: readonly string[];
   /** Whether the action is possible now. */
   readonly isOffered: boolean;
   /** The row in which it was opened has gone. */
@@ -18,7 +20,7 @@ interface NoteFormProps {
   /** Called when the field is there, so that the caller can focus it. */
   readonly onShown: (field: HTMLTextAreaElement) => void;
   /** Whether the daemon accepted it; a refused text stays in the field. */
-  readonly onSend: (text: string) => Promise<boolean>;
+  readonly onSend: (text: string, agent?: string) => Promise<boolean>;
   readonly onClose: () => void;
 }
 
@@ -29,6 +31,7 @@ interface NoteFormProps {
 export function NoteForm({
   action,
   draft,
+  agents,
   isOffered,
   isGone,
   others,
@@ -37,6 +40,7 @@ export function NoteForm({
   ...props
 }: NoteFormProps): VNode {
   const field = useRef<HTMLTextAreaElement>(null);
+  const choice = useRef<HTMLSelectElement>(null);
   const isSending = useSignal(false);
   const start = useMemo(() => draftOf(draft) ?? '', []);
   const { label, send, isOptional } = action.asks ?? { label: '', send: '', isOptional: false };
@@ -49,7 +53,7 @@ export function NoteForm({
     const text = field.current?.value.trim() ?? '';
     if (text === '' && !isOptional) return field.current?.focus();
     isSending.value = true;
-    const isTaken = await props.onSend(text);
+    const isTaken = await props.onSend(text, choice.current?.value);
     isSending.value = false;
     if (!isTaken) return;
     keepDraft(draft, null);
@@ -80,6 +84,15 @@ export function NoteForm({
           if (!event.repeat) void submit();
         }}
       />
+      {agents.length > 0 && (
+        <select ref={choice} aria-label="Agent">
+          {agents.map((agent) => (
+            <option key={agent} value={agent}>
+              {agent}
+            </option>
+          ))}
+        </select>
+      )}
       {isOffered && (
         <button type="submit" class="main" aria-disabled={isSending.value}>
           {send}

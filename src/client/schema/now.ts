@@ -101,6 +101,8 @@ export const vitals = z.object({
     failures: count,
   }),
   budget: z.object({ step: text, text, until: timeOrNone }),
+  /** The agents that a person can choose among for a retry; absent where the file has only one. */
+  agents: z.array(text).optional(),
   /** The problems of Baton; empty when there are none. */
   problems: z.array(reason),
 });

@@ -41,6 +41,12 @@ export interface AgentWish {
   readonly failures: number;
 }
 
+/** The agents that a person can choose among; empty where the file has only one. */
+export function agentNames({ agents }: Settings): readonly string[] {
+  const named = Object.keys(agents);
+  return named.length === 0 ? [] : [defaultAgent, ...named];
+}
+
 /** The settings of the runs of an agent; null for a name that the file does not have. */
 export function settingsOfAgent(settings: Settings, name: string): Settings | null {
   if (name === defaultAgent) return settings;

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { BatonError, toBatonError } from '../../core/baton-error.ts';
 import { isCommandKind } from '../../core/command/command.ts';
 import { type CommandAnswer, done, refused } from '../../core/command/command-answers.ts';
+import { agentNames } from '../../core/run/choose-agent.ts';
 import { changeIssue, isIssueEditKind } from '../../orchestrator/commands/change-issue.ts';
 import { type PinParts, pinWorkspace } from '../../orchestrator/commands/pin-workspace.ts';
 import type { ReadModel } from '../../orchestrator/view/read-model.ts';
@@ -107,6 +108,7 @@ export async function openStoredApi(
     candidates: [],
     isPolled: false,
     reviews: [],
+    agents: agentNames(settings),
     governing: new Map(),
     pulls: new Map(),
     workflowProblem: null,

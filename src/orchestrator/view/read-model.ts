@@ -4,6 +4,7 @@ import type { SkipReason } from '../../core/dispatch/eligibility.ts';
 import type { QueueFindings } from '../../core/dispatch/queue-health.ts';
 import { type Issue, isInOneOf } from '../../core/issue/issue.ts';
 import type { OpenPull } from '../../core/pull/pull-request.ts';
+import { agentNames } from '../../core/run/choose-agent.ts';
 import { type DaySpent, type LimitFinding, limitsOfDay } from '../../core/run/limits.ts';
 import type { RunEnd } from '../../core/run/run.ts';
 import type { LimitSettings } from '../../core/settings.ts';
@@ -63,6 +64,8 @@ export interface ReadModel {
   readonly held: readonly Hold[];
   readonly questions: readonly OpenQuestion[];
   readonly accounts: readonly AccountView[];
+  /** The agents that a person can choose among; empty where there is only one. */
+  readonly agents: readonly string[];
   readonly paused: PauseState | null;
   readonly skipped: readonly SkippedIssue[];
   /** Issues that reached a terminal state, the latest last; for people, and bounded. */
@@ -191,6 +194,7 @@ export function readModel(parts: ReadModelParts, facts: TickFacts): ReadModel {
     waitingQuota: retries.filter(waitsForQuota),
     questions: questions.list(),
     accounts: accounts.views(accountsIn(settings), settings.agent.quotaStopPercent),
+    agents: agentNames(settings),
     held: [...claims.held.values()].map(({ status: _status, generation: _generation, ...hold }) => hold),
     paused: parts.pause.state,
     skipped: [...parts.skipped.values()],

@@ -155,6 +155,17 @@ describe('keys', () => {
     expect(wishes(press(stateOf([busy()]), sent).effects)).toEqual([request]);
   });
 
+  it('A asks for a retry with the agent that is typed, where there are several', () => {
+    const [row] = busy().needs_you;
+    const held = (agents?: string[]) =>
+      now(row === undefined ? {} : { needs_you: [row] }, agents === undefined ? {} : { agents });
+    const several = held(['default', 'opus']);
+    const request = { kind: 'issue_retry', issue: row?.issue_id, agent: 'opus' };
+    expect(wishes(press(stateOf([several]), 'Aopus\r').effects)).toEqual([request]);
+    expect(wishes(press(stateOf([several]), 'A\r').effects)).toEqual([]);
+    expect(wishes(press(stateOf([held()]), 'Aopus\r').effects)).toEqual([]);
+  });
+
   it.each([
     'jjsn',
     'jjs\u001b',

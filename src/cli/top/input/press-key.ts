@@ -106,10 +106,10 @@ interface IssueKey {
   readonly help?: Binding['help'];
   /** Its word at the bottom of the screen, and the rows on which it appears. */
   readonly word: string;
-  readonly when: (row: TopRow) => boolean;
+  readonly when: (row: TopRow, agents: readonly string[]) => boolean;
   /** Asks for yes or no, or for a text, before it acts. */
   readonly confirm?: (identifier: string) => string;
-  readonly text?: (identifier: string) => string;
+  readonly text?: (identifier: string, agents: readonly string[]) => string;
   /** The command; null when it needs a text. Without `request`, the key answers the question of the issue. */
   readonly request?: (issue: string, text: string) => CommandRequest | null;
 }
@@ -138,6 +138,14 @@ function issueKeys(): readonly IssueKey[] {
       when: canRetry,
       text: (name) => `Retry ${name} with the note`,
       request: (issue, text) => ({ kind: 'issue_retry', issue, ...noteOf(text) }),
+    },
+    {
+      key: 'A',
+      help: ['A', 'retry now with another agent, where the file has several'],
+      word: 'with agent',
+      when: (row, agents) => canRetry(row) && agents.length > 0,
+      text: (name, agents) => `Retry ${name} with the agent (${agents.join(', ')})`,
+      request: (issue, text) => (text === '' ? null : { kind: 'issue_retry', issue, agent: text }),
     },
     {
       key: 's',
@@ -172,7 +180,7 @@ function onIssue({ key, help, word, when, confirm, text, request }: IssueKey): B
     ...(help === undefined ? {} : { help }),
     foot: (state) => {
       const row = rowOf(state);
-      return row !== null && when(row) ? word : null;
+      return row !== null && when(row, agentsOf(state, row)) ? word : null;
     },
     press: (state) => {
       if (state.screen === 'help') return stay(state);
@@ -181,13 +189,15 @@ function onIssue({ key, help, word, when, confirm, text, request }: IssueKey): B
       const { issueId: issue, identifier, project } = row;
       if (issue === null) return warn(state, 'This is not about an issue.');
       if (request === undefined) return openDetails(state, true);
+      const agents = agentsOf(state, row);
+      if (key === 'A' && agents.length === 0) return warn(state, 'The workflow file has only one agent.');
       const wishOf = (typed: string): Wish | null => {
         const asked = request(issue, typed);
         const name = `${asked?.kind.replace('issue_', '')} ${identifier}`;
         return asked === null ? null : { project, name, request: asked };
       };
       if (text !== undefined)
-        return ask(state, { kind: 'text', label: text(identifier), wish: wishOf, input: emptyInput });
+        return ask(state, { kind: 'text', label: text(identifier, agents), wish: wishOf, input: emptyInput });
       const wish = wishOf('');
       if (wish === null) return stay(state);
       return confirm === undefined
@@ -195,6 +205,10 @@ function onIssue({ key, help, word, when, confirm, text, request }: IssueKey): B
         : ask(state, { kind: 'confirm', label: confirm(identifier), wish });
     },
   };
+}
+
+function agentsOf({ nows }: TopState, { project }: TopRow): readonly string[] {
+  return nows.find((now) => now.project === project)?.vitals.agents ?? [];
 }
 
 function isRunning({ list }: TopRow): boolean {

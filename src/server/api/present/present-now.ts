@@ -152,6 +152,7 @@ function vitalsOf(model: ReadModel): Vitals {
       failures: polling.failures,
     },
     budget: { step: polling.pressure.step, text: polling.pressure.text, until: timeText(polling.pressure.until) },
+    ...(model.agents.length === 0 ? {} : { agents: [...model.agents] }),
     problems: problemsOf(model),
   };
 }
