@@ -21,6 +21,9 @@ import { settings } from '../../fake/settings.ts';
 import { commit, git, scratchRepository } from '../../workspace/git/scratch-repository.ts';
 import { scratchFolder } from '../../workspace/scratch-folder.ts';
 
+/** Called around each call of git and each request, by the name of the command, or by method and route. */
+export type Around = <T>(step: string, act: () => Promise<T>) => Promise<T>;
+
 /** A fake GitHub, a clone of it on this machine, and the host of its pull requests. */
 export interface GithubScene {
   readonly folder: string;
@@ -35,7 +38,7 @@ export interface GithubScene {
   /** The checks of `baton doctor`. */
   doctor(review?: Partial<ReviewSettings>, base?: string): Promise<readonly Finding[]>;
   /** Another daemon on the same repository. */
-  another(review?: Partial<ReviewSettings>): PullRequests;
+  another(review?: Partial<ReviewSettings>, around?: Around): PullRequests;
   /** A person commits on a branch at GitHub, which begins at `main` when it is new. */
   push(name: string, files: Readonly<Record<string, string>>, message?: string): string;
   /** An agent's commits arrive in the repository on this machine. */
@@ -74,7 +77,8 @@ export async function githubScene(
         onSent: (request) => void sent.push(request),
       }),
   };
-  const partsOf = (over: Partial<ReviewSettings> = {}): PullHostParts => ({
+  const realGit = createGit(deps);
+  const partsOf = (over: Partial<ReviewSettings> = {}, around: Around = (_step, act) => act()): PullHostParts => ({
     repo: { location: source, shown: source, isLocal: true },
     review: {
       ...settings({}).review,
@@ -85,15 +89,24 @@ export async function githubScene(
       ...review,
       ...over,
     },
-    git: createGit(deps),
+    git: {
+      run: (call) => around(call.args[0] ?? '', () => realGit.run(call)),
+      ask: (call) => around(call.args[0] ?? '', () => realGit.ask(call)),
+    },
     places: gitPlaces(path.join(folder, 'state')),
     clock,
     logger,
     redactor: createRedactor(['a-secret-of-the-settings']),
     process: deps,
-    remote,
+    remote: {
+      client: (...given) => {
+        const client = remote.client(...given);
+        return { ...client, send: (request) => around(request.route, () => client.send(request)) };
+      },
+    },
   });
-  const another = (over?: Partial<ReviewSettings>): PullRequests => githubHost.create(partsOf(over));
+  const another = (over?: Partial<ReviewSettings>, around?: Around): PullRequests =>
+    githubHost.create(partsOf(over, around));
   const onBranch = (name: string): void => {
     git(desk, 'fetch', '-q', '--prune', 'origin');
     git(desk, 'checkout', '-q', '-B', name, github.tip(name) ?? github.tip('main') ?? '');
