@@ -5,7 +5,7 @@ import { fakePulls } from '../../fake/fake-pulls.ts';
 import { issue } from '../../fake/issues.ts';
 import { settings } from '../../fake/settings.ts';
 import { pullDraft } from '../../store/pull-draft.ts';
-import { type SceneOptions, scene } from '../scene.ts';
+import { gate, type SceneOptions, scene } from '../scene.ts';
 
 const usual = settings();
 const review = { ...usual.review, maxRounds: 2, checks: [{ name: 'test', run: 'npm test', timeoutMs: null }] };
@@ -94,6 +94,36 @@ describe('an open pull request', () => {
     expect((await stage.read())?.headCommit).toBe('head-2');
     expect(await stage.store.pullRequests.rounds(stage.pull)).toHaveLength(2);
     expect(stage.checked).toEqual(['head-1', 'head-2']);
+  });
+});
+
+describe('a check', () => {
+  const oneSlot = { ...wanted, agent: { ...wanted.agent, maxConcurrentAgents: 1 } };
+  const issues = [issue({ id: '1', state: 'In Review' }), issue({ id: '2' })];
+
+  it('runs while agents have every slot', async () => {
+    const stage = await inReview('passed', { settings: oneSlot, issues });
+    await stage.clock.advance(0);
+    expect([stage.started(), stage.orchestrator.read().slots]).toMatchObject([['2'], { used: 1, limit: 1 }]);
+    await stage.clock.advance(pass);
+    expect([stage.checked, stage.orchestrator.read().running.length]).toEqual([['head-1'], 1]);
+  });
+
+  it('takes no slot while it runs', async () => {
+    const { passed, open } = gate();
+    let isRunning = false;
+    const runChecks: SceneOptions['runChecks'] = async () => {
+      isRunning = true;
+      await passed;
+    };
+    const stage = await inReview('passed', { settings: oneSlot, issues: issues.slice(0, 1), runChecks });
+    await stage.clock.advance(pass);
+    expect([isRunning, stage.orchestrator.read().slots.used]).toEqual([true, 0]);
+    stage.tracker.put(issue({ id: '2' }));
+    await stage.clock.advance(3_600_000);
+    expect([stage.started(), stage.orchestrator.read().slots.used]).toEqual([['2'], 1]);
+    open();
+    await stage.clock.advance(pass);
   });
 });
 
