@@ -18,6 +18,8 @@ export interface PullGround {
   content(name: string, file: string): string | null;
   /** The number of commits of a branch. */
   count(name: string): number;
+  /** The title and the text at the host; absent where only Baton's own record has them. */
+  words?(name: string): string;
 }
 
 /** The suite of the seam `PullRequests`. Every host runs it unchanged. */
@@ -143,11 +145,24 @@ export function pullRequestsConformance(name: string, ground: () => Promise<Pull
       expect(await pulls.read([pull])).toMatchObject([{ merged: null, isEmpty: true, headCommit: moved }]);
     });
 
-    it('leaves the branch of a closed pull request', async () => {
+    it('takes other words, also twice, and changes nothing else', async () => {
+      const { pulls, pull, change, tip, head, words } = await opened();
+      const [base, facts] = [tip('main'), await pulls.read([pull])];
+      for (let times = 0; times < 2; times += 1)
+        await pulls.update(pull, { title: 'Other words', body: 'And why.', receipt: 'r' });
+      if (words !== undefined) for (const each of ['Other words', 'And why.']) expect(words(branch)).toContain(each);
+      expect(await pulls.findByBranch(branch, 'main')).toEqual(change);
+      expect(await pulls.read([pull])).toEqual(facts);
+      expect([tip(branch), tip('main')]).toEqual([head, base]);
+    });
+
+    it('closes a pull request without a merge, also twice, and leaves its branch', async () => {
       const { pulls, pull, tip, head } = await opened();
+      const base = tip('main');
       await pulls.close(pull);
       await pulls.close(pull);
-      expect(tip(branch)).toBe(head);
+      expect([tip(branch), tip('main')]).toEqual([head, base]);
+      expect(await pulls.read([pull])).toMatchObject([{ merged: null, headCommit: head }]);
     });
   });
 }

@@ -34,6 +34,10 @@ pullRequestsConformance('the GitHub host', async () => {
         return null;
       }
     },
+    words: (name) => {
+      const { title = '', body = '' } = github.pulls.find((pull) => pull.branch === name) ?? {};
+      return `${title}\n${body}`;
+    },
     count: (name) => Number(git(github.repository, 'rev-list', '--count', name)),
   };
 });

@@ -84,12 +84,6 @@ describe('a change', () => {
     expect(await scene.pulls.open(change)).toMatchObject({ hostNumber: 1 });
     expect(scene.logger.lines.map(({ event }) => event)).toContain('pull_not_labelled');
   });
-
-  it('gets new words', async () => {
-    const { pulls, github, pull } = await proposed();
-    await pulls.update(pull, { title: 'Other', body: 'Better words.', receipt: 'r' });
-    expect(github.pulls).toMatchObject([{ title: 'Other', body: expect.stringContaining('Better words.') }]);
-  });
 });
 
 describe('the push', () => {
