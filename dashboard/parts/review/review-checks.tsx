@@ -39,7 +39,39 @@ export function ReviewChecks({ project, pull }: { readonly project: string; read
           ))}
         </ul>
       )}
+      {pull.at_host !== null && <HostSays host={pull.at_host} />}
     </section>
+  );
+}
+
+/** What checks and people say where the change is reviewed; the words of those who may not write reach no agent. */
+function HostSays({ host }: { readonly host: NonNullable<PullDetail['at_host']> }): VNode {
+  return (
+    <ul class="review-checks" aria-label="At its host">
+      {host.checks.map(({ name, result, is_required }) => (
+        <li key={`check ${name}`}>
+          <Status tone={tones[result ?? ''] ?? 'waiting'} word={result ?? 'waiting'} /> <Text text={name} />
+          {is_required && <small> required</small>}
+        </li>
+      ))}
+      {host.reviews.map(({ author, is_trusted, verdict, body, path, line, at }) => (
+        <li key={`review ${author} ${at} ${path ?? ''} ${line ?? ''}`}>
+          <strong>
+            <Text text={author} />
+          </strong>{' '}
+          <small>
+            {verdict.replace('_', ' ')}
+            {!is_trusted && ', may not write to the repository'}
+          </small>{' '}
+          {path !== null && (
+            <code>
+              <Text text={`${path}${line === null ? '' : `:${line}`}`} />
+            </code>
+          )}{' '}
+          <Text text={body} />
+        </li>
+      ))}
+    </ul>
   );
 }
 

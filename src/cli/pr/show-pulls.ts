@@ -84,11 +84,13 @@ export function describePull(
     `  issue     ${harmlessLine(pull.issue_identifier)}  ${harmlessLine(asked.title)}`,
     `  status    ${statusWords[pull.status]}`,
     `  branch    ${harmlessLine(pull.branch)} at ${pull.head.slice(0, shortCommit)}, into ${harmlessLine(pull.base)}`,
+    ...(pull.url === null ? [] : [`  page      ${harmlessLine(pull.url)}`]),
     ...endLines(pull),
     `  cost      ${usage.runs === 1 ? '1 run' : `${usage.runs} runs`}, ${usage.total_tokens} tokens${cost}`,
     ...quoted('Asked', asked.description),
     ...quoted('The agent says', last_message),
     ...roundLines(rounds),
+    ...hostLines(pull.at_host),
     ...nextLines(pull, flags, surroundings),
   ];
 }
@@ -111,6 +113,21 @@ function mergeWords({ is_possible, code, text, files }: NonNullable<PullDetail['
 function quoted(title: string, text: string | null): string[] {
   const lines = harmlessLines(text ?? '').trim();
   return lines === '' ? [] : ['', title, ...lines.split('\n').map((line) => `  | ${line}`.trimEnd())];
+}
+
+function hostLines(host: PullDetail['at_host']): string[] {
+  if (host === null || host.checks.length + host.reviews.length === 0) return [];
+  const checks = host.checks.map(({ name, result, is_required }) => {
+    const required = is_required ? ' (required)' : '';
+    return `  ${result ?? 'waiting'}  ${harmlessLine(name)}${required}`;
+  });
+  const reviews = host.reviews.map(({ author, is_trusted, verdict, body, path: file, line }) => {
+    const place = file === null ? '' : ` ${harmlessLine(file)}${line === null ? '' : `:${line}`}`;
+    const mayWrite = is_trusted ? '' : ', who may not write to the repository';
+    const words = cut(harmlessLine(body), longestWords);
+    return `  ${harmlessLine(author)}${mayWrite} (${verdict.replace('_', ' ')})${place}${words === '' ? '' : `: ${words}`}`;
+  });
+  return ['', 'At its host', ...checks, ...reviews];
 }
 
 function roundLines(rounds: PullDetail['rounds']): string[] {

@@ -68,6 +68,32 @@ const merge = z.object({
   commands: z.array(text),
 });
 
+/** What a host says where people review outside of Baton. */
+const atHost = z.object({
+  checks: z.array(
+    z.object({
+      name: text,
+      /** Null: it waits or runs. */
+      result: z.enum(['passed', 'failed', 'timed_out', 'skipped']).nullable(),
+      is_required: z.boolean(),
+      url: textOrNone,
+    }),
+  ),
+  reviews: z.array(
+    z.object({
+      author: text,
+      /** Whether this person may write to the repository. The words of others reach no agent. */
+      is_trusted: z.boolean(),
+      verdict: z.enum(['approved', 'changes_requested', 'comment']),
+      body: text,
+      path: textOrNone,
+      line: z.int().nullable(),
+      commit: textOrNone,
+      at: time,
+    }),
+  ),
+});
+
 export const pullDetail = pull.extend({
   body: text,
   repository: text,
@@ -78,6 +104,8 @@ export const pullDetail = pull.extend({
   closed: z.object({ at: time, by: author }).nullable(),
   /** Null when it has ended, or could not be read. */
   merge: merge.nullable(),
+  /** Null where Baton itself is the host, or the host could not be read. */
+  at_host: atHost.nullable(),
   /** The title and the description of the issue. */
   asked: z.object({ title: text, description: textOrNone }),
   /** The last message of the agent that made the head. */

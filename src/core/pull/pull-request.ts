@@ -111,7 +111,10 @@ export function pullStatus({ merged, closed, sentBack, approved, headCommit }: P
 export type ChecksVerdict = 'none' | 'waiting' | 'green' | 'red' | 'incomplete';
 
 /** `wanted`: the names of the checks that the settings want; one that is not planned yet is waited for. */
-export function checksVerdict(checks: readonly Check[], wanted: readonly string[] = []): ChecksVerdict {
+export function checksVerdict(
+  checks: readonly Pick<Check, 'name' | 'result'>[],
+  wanted: readonly string[] = [],
+): ChecksVerdict {
   if (checks.some(({ result }) => result === 'failed' || result === 'timed_out')) return 'red';
   if (wanted.some((name) => checks.every((check) => check.name !== name))) return 'waiting';
   if (checks.length === 0) return 'none';

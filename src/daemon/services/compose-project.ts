@@ -108,7 +108,10 @@ export function composeApiProject(parts: ApiProjectParts): ApiProject {
         const host = parts.pullsFor(settings());
         // A page is opened often; the poll keeps this fresh.
         const known = host?.remote?.lastRead(pull) ?? null;
-        const [facts = null] = known === null ? ((await host?.read([pull], signal)) ?? []) : [known];
+        if (known !== null || host === null) return known;
+        const read = host.read([pull], signal);
+        // The page has much more to show than what a remote host says.
+        const [facts = null] = await (host.remote === undefined ? read : read.catch(() => []));
         return facts;
       },
       diff: createPullDiff(published),

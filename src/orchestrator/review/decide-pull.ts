@@ -104,14 +104,15 @@ const decisions: Record<PullCommandKind, Decision> = {
     const host = pullsFor(settings);
     if (host === null) return refused('not_merged', 'This project has no repository.', { problem: 'no_repository' });
     const wanted = settings.review.checks.map(({ name }) => name);
-    const verdict = checksVerdict(await store.checks.list(pull, pull.headCommit), wanted);
+    const [facts] = await host.read([pull]);
+    const ofHost = facts?.headCommit === pull.headCommit ? (facts.checks ?? []) : [];
+    const verdict = checksVerdict([...(await store.checks.list(pull, pull.headCommit)), ...ofHost], wanted);
     if (payload.ignores_checks !== true && verdict !== 'none' && verdict !== 'green')
       return refused('not_merged', `The checks of ${named(pull)} are not green (${verdict}).`, {
         problem: 'checks_not_green',
         verdict,
       });
     // A base that the person did not name is the current one: the host still refuses where it moves meanwhile.
-    const [facts] = await host.read([pull]);
     const baseCommit = typeof payload.base === 'string' ? payload.base : (facts?.baseCommit ?? pull.baseCommit);
     const method = (payload.method as MergeMethod | undefined) ?? settings.review.mergeMethod;
     const result = await mergeChange(

@@ -90,3 +90,16 @@ export function presentMerge(
   const found = path.join(checkedOutIn, 'WORKFLOW.md') === workflow ? '' : ` --workflow ${shellArgument(workflow)}`;
   return { ...no('checked_out', text), commands: [`cd ${shellArgument(checkedOutIn)}`, command + found] };
 }
+
+/** What people and checks say at the host; null where Baton itself is the host. */
+export function presentHost({ checks, reviews }: PullFacts): PullDetail['at_host'] {
+  if (checks === null) return null;
+  return {
+    checks: checks.map(({ name, result, isRequired, url }) => ({ name, result, is_required: isRequired, url })),
+    reviews: reviews.map(({ author, isTrusted, verdict, body, path, line, commit, at }) => ({
+      ...{ author, verdict, body, path, line, commit },
+      is_trusted: isTrusted,
+      at: certainTime(at),
+    })),
+  };
+}

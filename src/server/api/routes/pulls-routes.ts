@@ -11,7 +11,14 @@ import { activitiesOf } from '../present/issue-activity.ts';
 import { pageCursor } from '../present/page-cursor.ts';
 import { presentAuthor } from '../present/present-command.ts';
 import { presentMessages } from '../present/present-message.ts';
-import { presentCheck, presentMerge, presentPull, presentSentBack, withWanted } from '../present/present-pull.ts';
+import {
+  presentCheck,
+  presentHost,
+  presentMerge,
+  presentPull,
+  presentSentBack,
+  withWanted,
+} from '../present/present-pull.ts';
 import { presentUsage } from '../present/present-usage.ts';
 import type { Route } from '../route.ts';
 import { findIssue, findIssueId } from './find-issue.ts';
@@ -140,6 +147,7 @@ async function pullDetail(project: ApiProject, pull: PullRequest, signal: AbortS
             method: review.mergeMethod,
             workflow: project.describe().workflow_path,
           }),
+    at_host: facts === null ? null : presentHost(facts),
     asked: { title: issue?.facts.title ?? pull.title, description: issue?.facts.description ?? null },
     last_message: run?.lastMessage ?? null,
     usage: { ...presentUsage(usage), runs: usage.runs },
