@@ -2,8 +2,11 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { systemClock } from '../../../src/clock/system-clock.ts';
 import type { AgentQuestion, QuestionAnswer } from '../../../src/core/command/question.ts';
+import { listMarkedProcesses } from '../../../src/process/containment/marked-processes.ts';
 import type { Step } from '../../fake/acp/scenario.ts';
+import { hasNamespaces } from '../../security/machine.ts';
 import { openAcp, scratchFolder, turn } from './acp-scene.ts';
 
 const options = [
@@ -232,6 +235,26 @@ describe('a terminal', () => {
     );
     expect(await session.runTurn('go')).toEqual({ status: 'completed', message: 'alive' });
     expect(fake.answers()[2]).toMatchObject({ result: { output: 'begun\n' } });
+  });
+
+  it.runIf(hasNamespaces)('ends with everything that it started, in a namespace of its own', async () => {
+    const workspace = scratchFolder();
+    const pipe = path.join(workspace, 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    const { session, runId } = await openAcp(
+      turn(create({ command: 'setsid sleep 300 & sleep 300' }), { run: 'cat pipe' }, at('release'), { say: 'alive' }),
+      { request: { workspace }, parts: { containment: 'user_pid_namespace' } },
+    );
+    const commands = async (): Promise<string[]> =>
+      (await listMarkedProcesses({ clock: systemClock }))
+        .filter((each) => each.runId === runId)
+        .map(({ pid }) => readFileSync(`/proc/${pid}/comm`, 'utf8').trim());
+    const over = session.runTurn('go');
+    const sleeps = async (): Promise<number> => (await commands()).filter((each) => each === 'sleep').length;
+    await expect.poll(sleeps, { timeout: 20_000 }).toBe(2);
+    writeFileSync(pipe, 'go on');
+    expect(await over).toEqual({ status: 'completed', message: 'alive' });
+    expect(await sleeps()).toBe(0);
   });
 
   it('keeps the end of its output within the limit, and starts in no folder outside', async () => {

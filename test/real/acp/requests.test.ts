@@ -75,6 +75,60 @@ await describeWithAcp(
   (program) => {
     const makeScene = useAcpScenes(program);
 
+    it('for sub-agents and plans are in the transcript, and the tokens of sub-agents count', async () => {
+      const type = { subagent_type: 'general-purpose', run_in_background: false };
+      const helper = { description: 'look', prompt: 'SUBTASK', ...type };
+      const todos = [{ content: 'Look', status: 'in_progress', activeForm: 'Looking' }];
+      const scene = await makeScene({
+        scenario: {
+          rules: [
+            {
+              when: /SUBTASK/,
+              steps: [{ calls: [program.bash('echo from below')] }, { message: 'the helper is done' }],
+            },
+            {
+              when: /delegate/,
+              steps: [{ reasoning: 'Let me think.', calls: [{ name: 'Task', arguments: helper }] }, { message: 'ok' }],
+            },
+            { when: /plan/, steps: [{ calls: [{ name: 'TodoWrite', arguments: { todos } }] }, { message: 'planned' }] },
+          ],
+        },
+      });
+      const { complete, items, events } = await scene.open();
+      expect(await complete('Now delegate.')).toBe('ok');
+      expect(items()).toMatchObject([
+        { type: 'reasoning', summary: ['Let me think.'] },
+        { type: 'commandExecution', command: 'echo from below', exitCode: 0, parentId: expect.any(String) },
+        { type: 'toolCall', tool: 'Task', result: expect.stringContaining('the helper is done') },
+        { type: 'agentMessage', text: 'ok' },
+      ]);
+      expect(events.flatMap(({ usage }) => usage ?? []).at(-1)?.totalTokens).toBeGreaterThanOrEqual(4 * 120);
+      await complete('Make a plan.');
+      expect(events.map(({ payload }) => payload)).toContainEqual({
+        method: 'turn/plan/updated',
+        params: { plan: [{ step: expect.stringMatching(/^Look/), status: 'inProgress' }] },
+      });
+    });
+
+    it('for more than a plan has say when its quota is back', async () => {
+      const inAnHour = Math.floor(Date.now() / 1000) + 3_600;
+      const headers = {
+        'anthropic-ratelimit-unified-status': 'rejected',
+        'anthropic-ratelimit-unified-reset': String(inAnHour),
+        'anthropic-ratelimit-unified-representative-claim': 'five_hour',
+        'anthropic-ratelimit-unified-5h-utilization': '1',
+        'anthropic-ratelimit-unified-5h-reset': String(inAnHour),
+      };
+      const scene = await makeScene({ env: { ANTHROPIC_API_KEY: '', CLAUDE_CODE_OAUTH_TOKEN: 'not-a-token' } });
+      const { session, complete } = await scene.open();
+      await complete('Begin.');
+      scene.model.play({ otherwise: [{ headers, fault: { kind: 'http', status: 429 } }] });
+      expect(await session.runTurn('Try.')).toMatchObject({
+        status: 'failed',
+        error: { code: 'agent_quota_exhausted', details: { resets_at: inAnHour * 1_000 } },
+      });
+    });
+
     it('for information are answered by a person', async () => {
       const questions = [
         {

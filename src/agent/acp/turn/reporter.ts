@@ -63,8 +63,9 @@ export class Reporter {
     this.#calls.clear();
   }
 
-  /** `parent` is the session of a sub-agent; null for the session itself. */
-  report(update: Fields, parent: string | null): void {
+  /** `session` is that of a sub-agent; null for the session itself. */
+  report(update: Fields, session: string | null): void {
+    const parent = session ?? parentIn(update);
     const kind = textOf(update.sessionUpdate) ?? '';
     switch (kind) {
       case 'agent_message_chunk':
@@ -143,7 +144,7 @@ export class Reporter {
     if (status === 'completed' || status === 'failed') {
       this.#calls.delete(id);
       const took = Math.max(0, Math.round(this.#parts.clock.monotonic() - call.startedAt));
-      this.#item('item/completed', completedItem(call, this.#terminalOf(call), took), parent);
+      this.#item('item/completed', completedItem(call, this.#terminalOf(call), took), parent ?? parentIn(call.fields));
     } else if (!call.isStarted && (status === 'in_progress' || Object.keys(fieldsOf(rawInput)).length > 0)) {
       call.isStarted = true;
       this.#item('item/started', startedItem(call), parent);
@@ -165,6 +166,11 @@ export class Reporter {
   #note(summary: string, extras: Pick<AgentEvent, 'usage' | 'quota' | 'payload'>): void {
     this.#parts.events.emit('notification', summary, extras);
   }
+}
+
+/** The call that started the sub-agent of an update, as claude-agent-acp reports it. */
+function parentIn({ _meta }: Fields): string | null {
+  return textOf(fieldsOf(fieldsOf(_meta).claudeCode).parentToolUseId);
 }
 
 /** Updates that tell a person nothing about the work. */

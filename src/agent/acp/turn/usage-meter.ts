@@ -10,13 +10,16 @@ const mostTokens = 1e12;
 /**
  * How much a session has used, where the agent reports it: the tokens of a turn with its end, and during the turn the
  * size of the context and the cost of the whole conversation. What must hold: totals cover this session alone and never
- * decrease. In a turn the context counts in the sum, because the turn has read or written all of it.
+ * decrease. In a turn a context that grew counts in the sum, because the turn has read or written all of it.
  */
 export class UsageMeter {
   readonly #ownPrices: Readonly<Record<string, TokenPrice>>;
   #ended: Counts = nothing;
-  /** The largest context that the running turn has reported. */
+  /** The largest context that the running turn has reported, if it is larger than the one at its start. */
   #context = 0;
+  /** The last size of the context, and the one at the start of the turn. */
+  #size = 0;
+  #sizeBefore = 0;
   /** The cost of the conversation before this session; null until its first report. */
   #paidBefore: number | null = 0;
   /** The first report of a continued conversation has come in this turn. */
@@ -47,7 +50,9 @@ export class UsageMeter {
     const { amount, currency } = fieldsOf(usage.cost);
     const reported = (textOf(currency) ?? 'USD') === 'USD' ? (numberOf(amount) ?? 0) : 0;
     const paid = reported > 0 && reported < mostTokens ? reported : 0;
-    const context = count(usage.used);
+    this.#size = count(usage.used) || this.#size;
+    // An agent also repeats the size of the last turn, for example with an error.
+    const context = this.#size > this.#sizeBefore ? this.#size : 0;
     if (context <= this.#context && paid <= this.#paid + (this.#paidBefore ?? 0)) return null;
     this.#context = Math.max(this.#context, context);
     if (paid > 0 && this.#paidBefore === null) {
@@ -63,6 +68,7 @@ export class UsageMeter {
     const rows = modelRows(answer);
     const exact = rows.length > 0 ? rows.map(({ counts }) => counts).reduce(sum) : countsOf(fieldsOf(answer.usage));
     const isKnown = exact.input + exact.output > 0;
+    this.#sizeBefore = this.#size;
     if (!isKnown && this.#context === 0) return null;
     this.#ended = sum(this.#ended, isKnown ? exact : { ...nothing, input: this.#context });
     this.#context = 0;
@@ -99,8 +105,12 @@ function modelRows(answer: Fields): readonly { readonly model: string; readonly 
     .map(fieldsOf)
     .flatMap(({ model, token_count: counted }) => {
       const tokens = fieldsOf(counted);
-      const names = { cachedReadTokens: tokens.cachedInputTokens, cachedWriteTokens: tokens.cacheWriteInputTokens };
-      const counts = countsOf({ ...tokens, ...names, thoughtTokens: tokens.reasoningOutputTokens });
+      const counts = countsOf({
+        ...tokens,
+        cachedReadTokens: tokens.cachedInputTokens,
+        cachedWriteTokens: tokens.cacheWriteInputTokens ?? tokens.cachedWriteTokens,
+        thoughtTokens: tokens.reasoningOutputTokens,
+      });
       return textOf(model) === null ? [] : [{ model: textOf(model) ?? '', counts }];
     });
 }
