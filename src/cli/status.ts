@@ -49,6 +49,7 @@ function describe(status: Status, place: string): string[] {
     ...polling(status.polling),
     ...waitingAccounts(status),
     ...(status.no_headroom === null ? [] : [`nothing new starts: ${harmlessLine(status.no_headroom)}`]),
+    ...(status.environment === null ? [] : [`no run can begin: ${harmlessLine(status.environment.text)}`]),
     ...(status.workflow_problem === null ? [] : [`workflow file: ${harmlessLine(status.workflow_problem.message)}`]),
     ...waitingChanges(status),
     ...troubles(status.errors),

@@ -118,6 +118,8 @@ export const logEvents = {
   account_write_failed: 'Failed to record the state of an account.',
   headroom_low: 'Too little free disk or memory; nothing new starts.',
   headroom_back: 'There is enough free disk and memory again; new work starts.',
+  environment_failed: 'No run can begin; new work waits, and one run at a time tries again.',
+  environment_back: 'Runs can begin again; new work starts.',
   headroom_unreadable: 'Failed to read free disk and memory; new work starts without this check.',
 
   // requests to services

@@ -12,6 +12,7 @@ import { findOrphans, inheritAll } from './claims/inherit.ts';
 import { LeaseKeeper } from './claims/lease-keeper.ts';
 import { RetryTimers } from './claims/retry-timers.ts';
 import { Pause } from './commands/pause.ts';
+import { EnvironmentWatch } from './dispatch/environment.ts';
 import { HeadroomWatch } from './dispatch/headroom.ts';
 import { Retries, type RetriesParts } from './dispatch/retry.ts';
 import { skippedIssues } from './dispatch/skipped.ts';
@@ -113,6 +114,7 @@ export function assemble(around: AssemblyParts) {
     if (!stopping.aborted && around.isStarted()) filler.fill();
   };
   const headroom = new HeadroomWatch({ ...base, onHeadroomBack: fillSlots });
+  const environment = new EnvironmentWatch({ ...withClaims, onMayStart: fillSlots });
   const accounts = new Accounts({
     ...base,
     onWorkingAgain: () => {
@@ -145,6 +147,7 @@ export function assemble(around: AssemblyParts) {
     pending,
     reads,
     headroom,
+    environment,
     skipped,
     spending,
     sweep,

@@ -90,6 +90,7 @@ describe('the issue rows of a demo', () => {
     governing: new Map(),
     pulls: new Map(),
     noHeadroom: null,
+    environment: null,
     errors: [],
     ...more,
   });

@@ -122,6 +122,7 @@ describe('agent.max_in_review', () => {
       spending: new Spending({ claims, store, clock, project: 'p' }),
       pause: { whyPaused: () => null },
       headroom: { whyNone: () => null },
+      environment: { whyNone: () => null },
       accounts: { whyNone: () => null },
       isCleaning: () => false,
       cleaning: () => [],

@@ -4,6 +4,7 @@ import type { Headroom } from '../../src/core/dispatch/headroom.ts';
 import type { Issue } from '../../src/core/issue/issue.ts';
 import type { Settings } from '../../src/core/settings.ts';
 import { Pause } from '../../src/orchestrator/commands/pause.ts';
+import { EnvironmentWatch } from '../../src/orchestrator/dispatch/environment.ts';
 import { HeadroomWatch } from '../../src/orchestrator/dispatch/headroom.ts';
 import { skippedIssues } from '../../src/orchestrator/dispatch/skipped.ts';
 import type { Trial } from '../../src/orchestrator/parts.ts';
@@ -74,6 +75,7 @@ async function given({ issues, settings: wanted = settings(), trial, problem, he
     ...base,
     reads,
     headroom,
+    environment: new EnvironmentWatch({ ...base, onMayStart: () => {} }),
     isShared: false,
     pool: null,
     trial: trial ?? null,

@@ -15,7 +15,8 @@ import { seededClaims } from './seeded-claims.ts';
 async function world() {
   const clock = new SimulatedClock();
   const { claims, ...seed } = seededClaims({ store: await scratchStore(clock), clock, project: 'p' });
-  const refusals: Partial<Record<'pause' | 'requests' | 'account' | 'headroom' | 'pool', SkipReason>> = {};
+  const refusals: Partial<Record<'pause' | 'requests' | 'account' | 'headroom' | 'environment' | 'pool', SkipReason>> =
+    {};
   const today = { tokens: 0, microUsd: 0 };
   const cleaning = new Set<string>();
   const totals = noTotals();
@@ -36,6 +37,7 @@ async function world() {
     spending: { today: () => today },
     pause: { whyPaused: () => refusals.pause ?? null },
     headroom: { whyNone: () => refusals.headroom ?? null },
+    environment: { whyNone: () => refusals.environment ?? null },
     accounts: { whyNone: () => refusals.account ?? null },
     trackerFor: () => ({
       pressure: () => ({ step: refusals.requests === undefined ? 'none' : 'closed', text: '', until: null }),
@@ -77,6 +79,9 @@ const obstacles: Record<DecidedGate, (world: World) => void> = {
   },
   headroom: ({ refusals }) => {
     refusals.headroom = { code: 'no_headroom', text: 'the disk is full' };
+  },
+  environment: ({ refusals }) => {
+    refusals.environment = { code: 'environment', text: 'the repository is gone' };
   },
   requests_left: ({ refusals }) => {
     refusals.requests = { code: 'no_requests', text: 'none left' };

@@ -35,6 +35,8 @@ export interface StagedRun {
   fail(code?: ErrorCode, details?: Readonly<Record<string, unknown>>): void;
   /** Fails before there is a session. */
   failToLaunch(): void;
+  /** The same with another code. */
+  failEarly(code: ErrorCode): void;
   /** Ends as a run does that was asked to stop. */
   cancel(): void;
   /** Ends as the real runner does when it was asked to stop, by the reason it was given. */
@@ -323,8 +325,8 @@ function stagedRunner(runs: StagedRun[], { play, steering = 'delivered' }: Scene
           resolve({ end: 'succeeded', turns: 1 });
         },
         fail: (code = 'agent_exited', details = {}) => failWith('failed', code, details),
-        failToLaunch: () =>
-          resolve({ end: 'failed', turns: 0, error: new BatonError('agent_launch_failed', 'it is not there') }),
+        failToLaunch: () => run.failEarly('agent_exited'),
+        failEarly: (code) => resolve({ end: 'failed', turns: 0, error: new BatonError(code, `it ended: ${code}`) }),
         cancel: () =>
           stops[0] === 'stalled'
             ? failWith('stalled', 'run_stalled')

@@ -37,6 +37,7 @@ for (const [name, attack] of Object.entries(attacks)) {
         quotaWaitsBefore: 0,
         quotaReadyInMs: null,
         isHeldForLogin: true,
+        environmentRetryInMs: null,
         lastRecovery: null,
         agent: settings().agent,
         now: 0,

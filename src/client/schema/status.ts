@@ -73,6 +73,8 @@ export const status = z.object({
     .nullable(),
   /** Why nothing new starts on this machine: too little disk or memory. */
   no_headroom: textOrNone,
+  /** Why no run can begin, with the code of the error. */
+  environment: z.object({ code: text, text }).nullable(),
   errors: z.array(z.object({ step: text, error: problem })),
 });
 

@@ -19,6 +19,7 @@ const gateOrder = [
   'not_paused',
   'day_limit',
   'headroom',
+  'environment',
   'requests_left',
   'account_ready',
   'review_limit',

@@ -8,6 +8,7 @@ export const skipReasons = {
   paused: 'Baton is paused or draining.',
   day_limit: 'The limit of the day is reached.',
   no_headroom: 'There is too little free disk or memory.',
+  environment: 'No run can begin: the repository, the program of the agent or the service of its model does not work.',
   no_requests: 'The requests to the tracker are used up for now.',
   waiting_quota: 'No account of its agent is ready.',
   unknown_agent: 'Its label or its state names an agent that the workflow file does not have (`agents`).',

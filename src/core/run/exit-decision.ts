@@ -25,6 +25,8 @@ export interface RunExit {
   readonly quotaReadyInMs: number | null;
   /** Without a login: this issue is held for it; the others wait for the account. */
   readonly isHeldForLogin: boolean;
+  /** The environment is to blame: when the issue tries again. Null: it is not. */
+  readonly environmentRetryInMs: number | null;
   /** What this run did differently because the previous one died of its context; null for an ordinary run. */
   readonly lastRecovery: RecoveryStep | null;
   readonly agent: AgentSettings;
@@ -97,6 +99,7 @@ const longestMessageChars = 1_000;
  * | … and left only work that is not committed | held, after the runner has reminded the agent once |
  * | … and left nothing | counted; held when too many in a row changed nothing; the wait grows from the first one on |
  * | found its account without quota | a retry when an account is ready; nothing is counted |
+ * | could not begin because of its environment (`environment.ts`) | a retry when it is tried again; nothing is counted |
  * | failed, timed out or stalled | a wait that grows with the failures in a row; held when there were too many |
  * | died of its context window | as a failure, but the next run does something differently |
  * | was interrupted by Baton itself | a retry as soon as possible; nothing is counted |
@@ -120,6 +123,8 @@ export function decideAfterExit(exit: RunExit): ExitDecision {
   if (needsPersonIfActive.has(code))
     return { action: 'hold', code, reason: withRetryCommand(message, exit.identifier) };
   if (code === 'agent_quota_exhausted') return afterQuota(exit, outcome.error);
+  if (exit.environmentRetryInMs !== null)
+    return { ...unchangedCounts(exit), kind: 'interrupted', delayMs: exit.environmentRetryInMs };
   switch (outcome.end) {
     case 'interrupted':
       return { ...unchangedCounts(exit), kind: 'interrupted', delayMs: 0 };

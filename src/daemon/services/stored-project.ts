@@ -114,6 +114,7 @@ export async function openStoredApi(
     workflowProblem: null,
     workflowWaiting: null,
     noHeadroom: null,
+    environment: null,
     errors: [],
   };
   const alone: ApiProject = {

@@ -142,9 +142,11 @@ async function retryIssue(parts: CommandParts, issue: IssueName, agent: string |
   const wasHeld = await releaseByPerson(parts, issue.id, agent);
   const why = skipped.get(issue.id)?.reason;
   const waitsForAccount = why?.code === 'waiting_quota';
+  const waitsForEnvironment = why?.code === 'environment';
   if (!wasHeld && waitsForAccount) await tryAccounts(parts);
+  if (!wasHeld && waitsForEnvironment) parts.environment.tryAgain();
   parts.requestTick();
-  if (wasHeld || (agent === null && (why === undefined || waitsForAccount))) return now;
+  if (wasHeld || (agent === null && (why === undefined || waitsForAccount || waitsForEnvironment))) return now;
   const text = `${issue.identifier} is not waiting for a retry${why === undefined ? '' : `: ${why.text}`}`;
   return refused('not_waiting', text, { reason_code: why?.code ?? null });
 }

@@ -3,12 +3,14 @@ import { mostEarlier } from '../claims/begin-run.ts';
 import type { Retry } from '../claims/claim.ts';
 import type { Claims } from '../claims/claims.ts';
 import { backendsIn } from '../dispatch/agent-of.ts';
+import type { EnvironmentWatch } from '../dispatch/environment.ts';
 import type { BaseParts } from '../parts.ts';
 import type { Accounts } from '../runs/accounts.ts';
 
 export interface HoldParts extends Pick<BaseParts, 'project' | 'source' | 'store'> {
   readonly claims: Claims;
   readonly accounts: Accounts;
+  readonly environment: EnvironmentWatch;
 }
 
 /**
@@ -52,16 +54,18 @@ export async function retryHeld(parts: HoldParts, issueId: string, kind: Retry['
   await claims.retryHeld(issueId, as, { byPerson: false });
 }
 
-type AccountParts = Pick<HoldParts, 'accounts' | 'source'>;
+type AccountParts = Pick<HoldParts, 'accounts' | 'environment' | 'source'>;
 
-/** A person wants the accounts tried now, whatever they are parked for. */
-export function tryAccounts({ accounts, source }: AccountParts): Promise<void> {
+/** A person wants the accounts tried now, whatever they are parked for; and the environment too. */
+export function tryAccounts({ accounts, environment, source }: AccountParts): Promise<void> {
+  environment.tryAgain();
   return accounts.tryAgain(backendsIn(source.read().workflow.settings), ['quota', 'auth']);
 }
 
 /**
  * A person continues an issue and may have logged in. That says nothing about quota, so only logins are tried again.
  */
-export function tryLogins({ accounts, source }: AccountParts): Promise<void> {
+export function tryLogins({ accounts, environment, source }: AccountParts): Promise<void> {
+  environment.tryAgain();
   return accounts.tryAgain(backendsIn(source.read().workflow.settings), ['auth']);
 }

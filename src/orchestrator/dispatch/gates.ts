@@ -40,7 +40,7 @@ export function dispatchGates(
   { problem, workflow }: WorkflowReading,
   otherClaims: readonly OtherClaim[] = [],
 ): DispatchGates {
-  const { claims, candidates, accounts, pause, pool, headroom, totals, trial } = parts;
+  const { claims, candidates, accounts, pause, pool, headroom, environment, totals, trial } = parts;
   const { agent } = workflow.settings;
   const elsewhere = new Map<string, SkipReason>([
     ...claims.elsewhere.map(({ issueId, host }) => [issueId, claimedOn(host)] as const),
@@ -86,6 +86,11 @@ export function dispatchGates(
       ],
     },
     headroom: forAll(headroom.whyNone(), 'enough disk and memory are free'),
+    environment: {
+      refuse: (_, startsBefore) => environment.whyNone(startsBefore),
+      passed: () => 'runs can begin',
+      dependsOn: [environment.whyNone(0), environment.whyNone(1)],
+    },
     review_limit: { ...backpressure.review_limit, dependsOn: [inReview, ownClaims] },
     claim_limit: { ...backpressure.claim_limit, dependsOn: [ownClaims, [...elsewhere.keys()]] },
     chosen: {

@@ -261,6 +261,7 @@ function endsForAll({ code }: SkipReason): boolean {
     'paused',
     'day_limit',
     'no_headroom',
+    'environment',
     'no_requests',
     'waiting_quota',
     'workflow_problem',

@@ -11,6 +11,7 @@ import { whyDayLimit } from '../runs/check-limits.ts';
 import type { RunTotals } from '../runs/run-totals.ts';
 import type { Spending } from '../runs/spending.ts';
 import { whyNoAgent, whyNoAgentAtAll } from './agent-of.ts';
+import type { EnvironmentWatch } from './environment.ts';
 import type { HeadroomWatch } from './headroom.ts';
 
 export interface StartParts extends TrackerNowParts {
@@ -18,6 +19,7 @@ export interface StartParts extends TrackerNowParts {
   readonly pause: Pause;
   readonly spending: Spending;
   readonly headroom: HeadroomWatch;
+  readonly environment: EnvironmentWatch;
   readonly accounts: Accounts;
   readonly totals: RunTotals;
   readonly trial: Trial | null;
@@ -25,17 +27,18 @@ export interface StartParts extends TrackerNowParts {
 
 /**
  * Why nothing new may start on this issue, whatever its own state: a pause, the day's limit, too little disk or memory,
- * too few requests, no account with quota, the bounds of a trial. Retries use this too, so backpressure does not belong
+ * an environment in which no run can begin, too few requests, no account with quota, the bounds of a trial. Retries use this too, so backpressure does not belong
  * here: it refuses new claims, and claimed issues continue. Without a wish, the reasons that hold for every agent.
  */
 export function whyNothingStarts(parts: StartParts, issue: IssueName, wish: AgentWish | null): SkipReason | null {
-  const { pause, headroom, accounts, source, claims } = parts;
+  const { pause, headroom, environment, accounts, source, claims } = parts;
   const { settings } = source.read().workflow;
   const inFlight = startsInFlight(claims);
   return (
     pause.whyPaused() ??
     whyDayLimit(parts) ??
     headroom.whyNone() ??
+    environment.whyNone() ??
     whyNoRequests(parts) ??
     (wish === null ? whyNoAgentAtAll(accounts, settings, inFlight) : whyNoAgent(accounts, settings, wish, inFlight)) ??
     whyNotChosen(parts, issue, 0)

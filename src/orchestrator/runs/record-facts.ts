@@ -5,6 +5,7 @@ import type { RunFact } from '../../runner/runner.ts';
 import type { BegunRun } from '../claims/begin-run.ts';
 import type { Running } from '../claims/claim.ts';
 import type { Claims } from '../claims/claims.ts';
+import type { EnvironmentWatch } from '../dispatch/environment.ts';
 import type { BaseParts } from '../parts.ts';
 import type { Candidates } from '../poll/candidates.ts';
 import type { ChangeMarks } from '../poll/change-marks.ts';
@@ -20,6 +21,7 @@ export interface RecordFactsParts extends LimitParts, Pick<BaseParts, 'clock' | 
   readonly claims: Claims;
   readonly journal: Journal;
   readonly accounts: Accounts;
+  readonly environment: EnvironmentWatch;
   readonly candidates: Candidates;
   readonly marks: ChangeMarks;
   readonly reads: TrackerReads;
@@ -47,6 +49,8 @@ export function recordFacts(
     parts.notify();
   };
   const promptDelivered = (hasComments: boolean): void => {
+    update({ hasBegun: true });
+    if (isCurrent()) parts.environment.goodStart(running);
     if (hasComments) update({ commentsUntil: running.startedAt });
     const [given, answered] = [messages, answers].map((each) => each.map(({ id: one }) => one));
     if (answered?.length) own('answers', parts.store.questions.deliver(answered, runId));
@@ -67,7 +71,9 @@ export function recordFacts(
       own('account', parts.accounts.turnCompleted({ runId, account, startedAt }));
     const change = eventChange(parts, running, event);
     journal.note(runId, change.usage ?? {}, event);
+    const hadAnswer = running.usage.totalTokens > 0;
     update(change);
+    if (!hadAnswer && running.usage.totalTokens > 0) parts.environment.goodStart(running);
     if (event.usage !== undefined) checkLimits(parts, running);
   };
   return (fact) => {

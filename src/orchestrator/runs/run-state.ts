@@ -61,6 +61,8 @@ export interface RunState {
   lastSeen: Issue | null | undefined;
   /** Its agent knows the comments on the issue until then; null: it does not. */
   commentsUntil: number | null;
+  /** Its agent began a turn. */
+  hasBegun: boolean;
   /** The reading of the day since which its end is being written: later readings may already count its usage. */
   settlingSince: number | null;
 }
@@ -98,6 +100,7 @@ export function newRunState(
     ownMove: null,
     lastSeen: undefined,
     commentsUntil: null,
+    hasBegun: false,
     settlingSince: null,
   };
 }

@@ -14,6 +14,7 @@ import type { NextStep } from '../claims/claim-writes.ts';
 import type { Claims } from '../claims/claims.ts';
 import { noStreaks, type Streaks } from '../claims/issue-counters.ts';
 import { agentReadyInMs, settingsOfRun } from '../dispatch/agent-of.ts';
+import type { EnvironmentWatch } from '../dispatch/environment.ts';
 import type { BaseParts, EndedRun } from '../parts.ts';
 import type { Candidates } from '../poll/candidates.ts';
 import type { TrackerReads } from '../poll/tracker-reads.ts';
@@ -34,6 +35,7 @@ export interface SettleParts
   readonly claims: Claims;
   readonly journal: Journal;
   readonly accounts: Accounts;
+  readonly environment: EnvironmentWatch;
   readonly questions: OpenQuestions;
   readonly spending: Spending;
   readonly totals: RunTotals;
@@ -56,7 +58,7 @@ const longestReadMs = 10_000;
  * Only a stopping daemon gives up; then the next one finds a run without an end.
  */
 export async function settleRun(parts: SettleParts, running: Running, outcome: RunOutcome): Promise<void> {
-  const { claims, accounts, questions, clock, chance, logger, stopping, reads } = parts;
+  const { claims, accounts, environment, questions, clock, chance, logger, stopping, reads } = parts;
   logEnd(parts, running, outcome);
   // What was read while it ran does not count any more: it may have moved its issue since.
   reads.forget(running.issue.id);
@@ -76,6 +78,7 @@ export async function settleRun(parts: SettleParts, running: Running, outcome: R
     outcome,
     end,
     dice: chance.next(),
+    environment: outcome.end === 'failed' ? environment.failedRun(running, outcome) : null,
     isHeldForLogin: isHeldForLogin(parts, runId, after),
     branch: await readBranch(parts, running, outcome),
   };
@@ -102,6 +105,8 @@ interface Exit {
   readonly end: RunFinish;
   readonly dice: number;
   readonly isHeldForLogin: boolean;
+  /** When it may try again, where the environment is to blame for its end; else null. */
+  readonly environment: { readonly retryInMs: number } | null;
   readonly branch: BranchState;
   /** The issue as read after the exit; null: the tracker does not have it. Absent: not read, the known record counts. */
   readonly seen?: Issue | null | undefined;
@@ -212,7 +217,7 @@ function nextStepOf(parts: SettleParts, running: Running, exit: Exit): Following
 function stepByOutcome(
   { source, clock, accounts }: SettleParts,
   running: Running,
-  { outcome, end, dice, branch, isHeldForLogin: isForLogin }: Exit,
+  { outcome, end, dice, branch, environment, isHeldForLogin: isForLogin }: Exit,
 ): Following {
   const { issue, runId, holdAfterwards } = running;
   const before: Streaks = running.before ?? noStreaks;
@@ -235,6 +240,7 @@ function stepByOutcome(
     },
     quotaReadyInMs: agentReadyInMs(accounts, settings, wish),
     isHeldForLogin: isForLogin,
+    environmentRetryInMs: environment?.retryInMs ?? null,
     lastRecovery: running.recovery,
     agent,
     now: clock.now(),

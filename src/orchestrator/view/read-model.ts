@@ -13,6 +13,7 @@ import type { Hold, Retry } from '../claims/claim.ts';
 import type { Claims } from '../claims/claims.ts';
 import type { Pause, PauseState } from '../commands/pause.ts';
 import { accountsIn } from '../dispatch/agent-of.ts';
+import type { EnvironmentWatch } from '../dispatch/environment.ts';
 import type { HeadroomWatch } from '../dispatch/headroom.ts';
 import type { SkippedIssue, SkippedIssues } from '../dispatch/skipped.ts';
 import type { JobView } from '../jobs/job.ts';
@@ -38,6 +39,7 @@ export interface ReadModelParts extends PollingHealthParts {
   readonly spending: Spending;
   readonly totals: RunTotals;
   readonly headroom: HeadroomWatch;
+  readonly environment: EnvironmentWatch;
   readonly questions: OpenQuestions;
   readonly accounts: Accounts;
   readonly queueHealth: QueueHealth;
@@ -100,6 +102,8 @@ export interface ReadModel {
   readonly workflowWaiting: WaitingChanges | null;
   /** Why nothing new starts on this machine: too little disk or memory; null when there is enough. */
   readonly noHeadroom: string | null;
+  /** Why no run can begin, with the code of the error. */
+  readonly environment: EnvironmentWatch['problem'];
   readonly errors: readonly { readonly step: string; readonly error: BatonError }[];
 }
 
@@ -147,7 +151,7 @@ interface TickFacts {
 }
 
 export function readModel(parts: ReadModelParts, facts: TickFacts): ReadModel {
-  const { claims, candidates, clock, source, headroom, questions, accounts } = parts;
+  const { claims, candidates, clock, source, headroom, environment, questions, accounts } = parts;
   const { workflow, problem, waiting = null } = source.read();
   const { settings } = workflow;
   const { runsByEnd, ...totals } = parts.totals;
@@ -209,6 +213,7 @@ export function readModel(parts: ReadModelParts, facts: TickFacts): ReadModel {
     workflowProblem: problem,
     workflowWaiting: waiting,
     noHeadroom: headroom.whyNone()?.text ?? null,
+    environment: environment.problem,
     errors: facts.errors,
   };
 }

@@ -25,6 +25,7 @@ const decided = (outcome: RunOutcome, known: Partial<RunExit> = {}) =>
     quotaWaitsBefore: 0,
     quotaReadyInMs: null,
     isHeldForLogin: true,
+    environmentRetryInMs: null,
     lastRecovery: null,
     noSignalsBefore: 0,
     work: left,

@@ -20,6 +20,12 @@ const needsPerson = new Set<string | null>([
   'agent_auth_failed',
   'run_stalemate',
 ]);
+/** The environment may be to blame for these; then the failure is not counted, and the first wait is the shortest. */
+const mayBeEnvironment = new Set<string | null>([
+  'agent_launch_failed',
+  'workspace_hook_failed',
+  'workspace_unavailable',
+]);
 const baseMs = 10_000;
 const quotaBaseMs = 60_000;
 /** From an agent's last message to its end in the store: it is ended, a hook runs, and the store may be out of reach. */
@@ -58,9 +64,11 @@ function next(world: World, run: LedgerRun, before: Wait | undefined): Wait {
   if (memory.look('select 1 from commands where result_at is null limit 1').length > 0)
     world.askedAt.set(run.issueId, now);
   const isQuota = run.errorCode === 'agent_quota_exhausted';
-  const count = (before?.failures ?? 0) + (isQuota ? 0 : 1);
+  const isUncounted = isQuota || mayBeEnvironment.has(run.errorCode);
+  const count = (before?.failures ?? 0) + (isUncounted ? 0 : 1);
   const backAt = world.quotaBackAt.get(run.runId) ?? now;
-  const waitMs = Math.min(baseMs * 2 ** (count - 1), plan.settings.agent.maxRetryBackoffMs);
+  const doublings = isUncounted ? 0 : count - 1;
+  const waitMs = Math.min(baseMs * 2 ** doublings, plan.settings.agent.maxRetryBackoffMs);
   // The wait starts with the end, by the clock of the daemon that had the run; it may have been written a while later.
   const endedMs = Math.min(now, now - (clock.now() - (run.endedAt ?? clock.now())));
   const guessed = endedMs + (isQuota ? quotaBaseMs : waitMs);

@@ -67,7 +67,12 @@ function errorOf(result: Fields, reason: string | null, around: EndSurroundings)
       });
     case 'other':
       return new BatonError('agent_turn_failed', words, {
-        details: { ...(reason === null ? {} : { terminal_reason: reason }), ...(status === null ? {} : { status }) },
+        details: {
+          ...(reason === null ? {} : { terminal_reason: reason }),
+          ...(status === null ? {} : { status }),
+          // The model's service gave no answer, or one that has nothing to do with the request.
+          ...(reason === 'api_error' && (status === null || status >= 500) ? { unreachable: true } : {}),
+        },
       });
   }
 }

@@ -37,7 +37,10 @@ export function codexError(error: unknown, surroundings: ErrorSurroundings): Bat
       return contextError(words, 'token');
     case 'other':
       return new BatonError('agent_turn_failed', words, {
-        details: info.name === null ? {} : { codex_error: info.name },
+        details: {
+          ...(info.name === null ? {} : { codex_error: info.name }),
+          ...(isUnreachable(info) ? { unreachable: true } : {}),
+        },
       });
   }
 }
@@ -83,6 +86,13 @@ function contextError(words: string, kind: 'token' | 'context'): BatonError {
 function spoken(words: string): string {
   const line = harmlessLine(words);
   return line.length <= longestWords ? line : `${line.slice(0, longestWords - 1)}…`;
+}
+
+/** The model's service gave no answer, or one that has nothing to do with the request. */
+function isUnreachable({ name, status }: ErrorInfo): boolean {
+  if (name === 'serverOverloaded' || name === 'internalServerError') return true;
+  const isConnection = name === 'httpConnectionFailed' || name === 'responseStreamConnectionFailed';
+  return isConnection && (status === null || status >= 500);
 }
 
 interface ErrorInfo {

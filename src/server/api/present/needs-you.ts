@@ -173,11 +173,12 @@ function dayLimits({ at, today }: ReadModel): NeedsYou[] {
 }
 
 /** The problems of Baton itself; empty when there are none. */
-export function problemsOf({ workflowProblem, noHeadroom, errors, jobs }: ReadModel): Vitals['problems'] {
+export function problemsOf({ workflowProblem, noHeadroom, environment, errors, jobs }: ReadModel): Vitals['problems'] {
   const failing = jobs.filter(({ failures }) => failures > 1);
   return [
     ...(workflowProblem === null ? [] : [{ code: workflowProblem.code, text: workflowProblem.message }]),
     ...(noHeadroom === null ? [] : [{ code: 'no_headroom', text: `nothing new starts: ${noHeadroom}` }]),
+    ...(environment === null ? [] : [{ code: environment.code, text: `no run can begin: ${environment.text}` }]),
     ...new Map(errors.map(({ error }) => [error.code, { code: error.code, text: error.message }])).values(),
     ...failing.map(({ name, failures, error }) => ({
       code: `job_${name}`,

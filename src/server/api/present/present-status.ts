@@ -84,6 +84,7 @@ export function presentStatus(
     workflow_problem: model.workflowProblem === null ? null : problemOf(model.workflowProblem),
     workflow_waiting: presentWaiting(model.workflowWaiting),
     no_headroom: model.noHeadroom,
+    environment: model.environment,
     errors: model.errors.map(({ step, error }) => ({ step, error: problemOf(error) })),
   };
 }
