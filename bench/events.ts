@@ -79,6 +79,7 @@ async function digest(baton: BuiltBaton, scratch: Scratch, runs: number): Promis
     slots: runs,
     backend: 'codex',
     command: fake.command,
+    writes: path.join(folder, 'app-server'),
     issuesFile,
   });
   const watched = await watchFlood(

@@ -2,24 +2,31 @@
 export interface BenchWorkflow {
   readonly intervalMs: number;
   readonly slots: number;
-  /** Shell text of the agent, for the backend `command` or `codex`. */
+  /** Shell text of the agent, for its backend. */
   readonly command: string;
-  readonly backend?: 'command' | 'codex';
+  readonly backend?: 'command' | 'codex' | 'claude';
+  /** Where a scripted agent writes what it was sent. */
+  readonly writes?: string;
   /** The JSON file with the issues; without it there are none. */
   readonly issuesFile?: string;
 }
 
 /** A workflow on the `memory` tracker with a program as its agent, plain folders as workspaces and no hooks. */
 export function workflowText(wanted: BenchWorkflow): string {
-  const { intervalMs, slots, command, backend = 'command', issuesFile } = wanted;
+  const { intervalMs, slots, command, backend = 'command', writes, issuesFile } = wanted;
   const provider = issuesFile === undefined ? {} : { issues_file: issuesFile };
   const settings = {
     project: { name: 'bench' },
     tracker: { kind: 'memory', provider },
     polling: { interval_ms: intervalMs },
     workspace: { root: 'workspaces' },
-    agent: { backend, max_concurrent_agents: slots, ...(backend === 'command' ? { command } : {}) },
-    ...(backend === 'codex' ? { codex: { command } } : {}),
+    agent: {
+      backend,
+      max_concurrent_agents: slots,
+      ...(backend === 'command' ? { command } : {}),
+      ...(writes === undefined ? {} : { isolation_write: [writes] }),
+    },
+    ...(backend === 'command' ? {} : { [backend]: { command } }),
   };
   // JSON is YAML too.
   return `---\n${JSON.stringify(settings)}\n---\nWork on {{ issue.identifier }}: {{ issue.title }}\n`;
