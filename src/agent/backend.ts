@@ -83,8 +83,24 @@ export interface EndedSession {
 export interface BackendNeeds {
   /** Files and folders that it reads and writes, `~` for the home directory; an account with a home has them there. */
   readonly paths: readonly string[];
+  /** What it needs of the first of `paths`, a folder; absent: all of it. */
+  readonly parts?: (workspace: string) => HomeParts;
   /** Words of its command that may be programs: names, and paths with `~` for the home directory. */
   readonly programs?: readonly string[];
   /** Hosts that it talks to with its usual model and login. */
   readonly hosts: readonly string[];
+}
+
+/**
+ * The parts of an agent's own folder that a run needs, by their names in it. Isolation shows nothing else of the folder:
+ * it has conversations of other projects, and settings with programs that run for the user outside of any isolation. So
+ * only what a login and a conversation need keeps what the agent writes.
+ */
+export interface HomeParts {
+  /** Files of its login, which it renews. */
+  readonly logins: readonly string[];
+  /** Folders of its conversations, with the folder that takes the place of each. They are made where they are missing. */
+  readonly conversations: Readonly<Record<string, string>>;
+  /** Files and folders that it reads; what it writes there, and to the further `paths`, ends with it. */
+  readonly settings: readonly string[];
 }

@@ -1,14 +1,14 @@
 import { existsSync, mkdirSync, realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { AgentBackend } from '../agent/backend.ts';
+import type { AgentBackend, HomeParts } from '../agent/backend.ts';
 import { BatonError } from '../core/baton-error.ts';
 import type { Logger } from '../core/logger.ts';
 import type { AccountSettings, Settings } from '../core/settings.ts';
 import { childEnvironment, usualVariables } from '../process/child-environment.ts';
 import { absoluteElements } from '../process/find-program.ts';
 import { findHidden, type HiddenPlace } from '../process/isolation/find-hidden.ts';
-import { type IsolationPlan, isAtOrBelow } from '../process/isolation/isolation-plan.ts';
+import { type IsolationPlan, type IsolationRule, isAtOrBelow } from '../process/isolation/isolation-plan.ts';
 import {
   type IsolationGround,
   type IsolationPlace,
@@ -31,6 +31,8 @@ interface CommandPaths {
   readonly ownHome: string | null;
   /** Where the agent keeps its login and its threads. */
   readonly logins: readonly string[];
+  /** What it needs of the first of these; null: all of it. */
+  readonly parts: ((workspace: string) => HomeParts) | null;
   /** Paths, and names that are searched in the folders. */
   readonly programs: readonly string[];
   readonly folders: readonly string[];
@@ -125,16 +127,17 @@ function isolationFor(settings: Settings, parts: IsolationParts, surroundings: S
   const { caches } = gitPlaces(stateDir);
   return (place, command) => {
     const ground = { ...known, gitConfiguration: gitConfiguration() };
-    const { reads, writes } = command === undefined ? nothing : placesOf(command, ground);
+    const { reads, writes, home } = command === undefined ? nothing : placesOf(command, place.workspace, ground);
     return planIsolation(ground, {
       ...place,
       reads: [caches, ...place.reads, ...reads],
       writes: [...place.writes, ...writes],
+      ...(home === undefined ? {} : { home }),
     });
   };
 }
 
-const nothing = { reads: [], writes: [] };
+const nothing = { reads: [], writes: [], home: undefined };
 
 function homesOf({
   env,
@@ -149,8 +152,11 @@ export function isolationOfAgent(isolate: Isolate, ...agent: Parameters<typeof c
   const command = commandPaths(...agent);
   return (place) => {
     const plan = isolate(place, command);
-    // The program would make the folder of its account itself; isolated, it would make one that is gone at its end.
-    if (plan !== null && command.ownHome !== null) mkdirSync(command.ownHome, { recursive: true, mode: 0o700 });
+    if (plan === null) return plan;
+    // The program would make its folders itself; isolated, it would make some that are gone at its end.
+    const own = plan.rules.flatMap(({ from }) => from ?? []);
+    for (const folder of [...(command.ownHome === null ? [] : [command.ownHome]), ...own])
+      mkdirSync(folder, { recursive: true, mode: 0o700 });
     return plan;
   };
 }
@@ -171,6 +177,7 @@ export function commandPaths(
   return {
     ownHome,
     logins: ownHome === null ? (needs?.paths ?? []).map(inHome) : [ownHome],
+    parts: needs?.parts ?? null,
     programs: (needs?.programs ?? []).map(inHome),
     folders: [...absoluteElements(env.PATH).split(':'), ...['~/bin', '~/.local/bin'].map(inHome)],
     setting,
@@ -184,9 +191,10 @@ export function commandPaths(
  * refused, and so is a name that is found in hidden places only.
  */
 function placesOf(
-  { logins, programs, folders, setting, loginSetting }: CommandPaths,
+  { logins, parts, programs, folders, setting, loginSetting }: CommandPaths,
+  workspace: string,
   ground: IsolationGround,
-): Pick<IsolationPlace, 'reads' | 'writes'> {
+): Pick<IsolationPlace, 'reads' | 'writes' | 'home'> {
   const hiddenAt = findHidden(ground);
   const refuseHidden = (each: string, namedBy: string): void => {
     const hidden = hiddenAt(each);
@@ -204,13 +212,32 @@ function placesOf(
     if (shown.length === 0 && files[0] !== undefined) refuseHidden(files[0], setting);
     return shown.flatMap(withFolders);
   });
-  return { reads, writes: logins };
+  const [folder, ...further] = logins;
+  if (parts === null || folder === undefined) return { reads, writes: logins };
+  const names = [folder, ...(existsSync(folder) ? [realpathSync(folder)] : [])];
+  return { reads, writes: [], home: { folders: names, parts: rulesOf(parts(workspace), folder, further) } };
 
   function withFolders(file: string): readonly string[] {
     const ends = [file, realpathSync(file)];
     const around = ends.map((each) => programFolder(path.dirname(each), ground.homes));
     return [...ends, ...around.filter((each) => (hiddenAt(each)?.kind ?? 'system') === 'system')];
   }
+}
+
+/** The rules for the parts of an agent's own folder, and for the further files that it keeps outside. */
+function rulesOf(
+  { logins, conversations, settings }: HomeParts,
+  folder: string,
+  further: readonly string[],
+): readonly IsolationRule[] {
+  const inFolder = (name: string): string => path.join(path.resolve(folder), name);
+  return [
+    ...[...settings.map(inFolder), ...further].map((each) => ({ path: each, access: 'layered' }) as const),
+    ...logins.map((name) => ({ path: inFolder(name), access: 'write' }) as const),
+    ...Object.entries(conversations).map(
+      ([name, from]) => ({ path: inFolder(name), access: 'write', from: inFolder(from) }) as const,
+    ),
+  ];
 }
 
 function isFile(file: string): boolean {

@@ -13,6 +13,8 @@ export interface IsolationRule {
   /** Absolute and normal. */
   readonly path: string;
   readonly access: Access;
+  /** Absolute: the folder that the child finds at the path; absent: the path itself. */
+  readonly from?: string;
 }
 
 /**

@@ -32,22 +32,23 @@ export interface LocatedPlan {
  */
 export function locateRules({ rules, files }: IsolationPlan, systemFiles: readonly string[]): LocatedPlan {
   const mounts = visibleMounts(parseMounts(readFileSync('/proc/self/mountinfo', 'utf8')));
-  const sources = rules.map((rule) => (kindOf(rule.path) === null ? null : realPathOf(rule.path)));
-  const existing = rules.flatMap(({ path: written, access }, at) => {
+  const sources = rules.map(({ path: written, from = written }) => (kindOf(from) === null ? null : realPathOf(from)));
+  const existing = rules.flatMap(({ path: written, access, from }, at) => {
     const source = sources[at];
-    return source == null ? [] : [{ written, access, source }];
+    const real = from === undefined ? source : (realPathOf(written) ?? written);
+    return source == null || real == null ? [] : [{ written, access, source, real }];
   });
   const covers = existing.filter(({ access }) => isCover(access));
   const belowCover = (written: string): string | null => {
     const cover = covers.findLast((each) => isAtOrBelow(written, each.written));
     return cover === undefined ? null : path.join(cover.source, path.relative(cover.written, written));
   };
-  const wanted = existing.flatMap(({ written, access, source }) => {
+  const wanted = existing.flatMap(({ written, access, source, real }) => {
     if (isCover(access)) {
       const aliases = aliasesOf(source, mounts).map((alias) => ({ access, target: alias, source: alias }));
       return [{ access, target: source, source }, ...aliases];
     }
-    return [{ access, target: belowCover(written) ?? source, source }];
+    return [{ access, target: belowCover(written) ?? real, source }];
   });
   const located = keepExisting(wanted, ({ source }) => source);
   const byTarget = new Map(located.map((rule) => [rule.target, rule]));

@@ -56,7 +56,7 @@ export function mountScript(plan: LocatedPlan, userId: number): MountScript {
     const layer = layers.find((each) => each.rules.includes(rule));
     if (layer !== undefined) {
       const inLayer = path.join(layer.at, path.relative(layer.base, rule.source));
-      return line(inLayer, rule.target, 'none', 'bind,X-mount.mkdir');
+      return line(inLayer, rule.target, 'none', rule.kind === 'file' ? 'bind' : 'bind,X-mount.mkdir');
     }
     const from = staged.get(rule);
     if (from === undefined) return null;
@@ -134,12 +134,13 @@ function layersOf(
   mounts: readonly Mount[],
 ): readonly Layer[] {
   /** The covered folder around it. A layer ends where another mount begins: what lies there has a layer of its own. */
-  const baseOf = ({ source }: LocatedRule): string => {
+  const baseOf = ({ source, kind }: LocatedRule): string => {
     const around = covers.findLast((cover) => isAtOrBelow(source, cover.source))?.source;
     const isOnOneMount = around !== undefined && mountAt(source, mounts)?.id === mountAt(around, mounts)?.id;
-    return isOnOneMount ? around : source;
+    if (isOnOneMount) return around;
+    return kind === 'file' ? path.dirname(source) : source;
   };
-  const layered = shown.filter(({ access, kind }) => access === 'layered' && kind === 'folder');
+  const layered = shown.filter(({ access }) => access === 'layered');
   return [...Map.groupBy(layered, baseOf)].map(([base, rules], nth) => {
     const inStage = (name: string): string => `${stage}/layer-${nth}/${name}`;
     const [at, lower, upper, work] = ['all', 'lower', 'upper', 'work'].map(inStage) as [string, string, string, string];

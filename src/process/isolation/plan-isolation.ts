@@ -38,6 +38,8 @@ export interface IsolationPlace {
   readonly writes: readonly string[];
   /** Such as the objects that its git directory borrows. */
   readonly reads: readonly string[];
+  /** The parts of a folder of its program, by all names of the folder; nothing else of it is shown. */
+  readonly home?: { readonly folders: readonly string[]; readonly parts: readonly IsolationRule[] };
 }
 
 /** The view of one child. */
@@ -51,10 +53,25 @@ export function planIsolation(ground: IsolationGround, place: IsolationPlace): I
       ...shared,
       ...place.reads.filter((each) => isShowable(each, homes) && isHidden(each)).map(rule('read')),
       ...place.writes.map(rule('write')),
+      ...homeRules(place, ground, isHidden),
       rule('write')(place.workspace),
     ],
     homes.map((home) => ({ path: path.join(home, '.gitconfig'), text: ground.gitConfiguration })),
   );
+}
+
+/** Settings win over them. A folder in a private home is hidden already, and may be a link out of it. */
+function homeRules(
+  { home = { folders: [], parts: [] } }: IsolationPlace,
+  { hasLayers, readSetting, writeSetting }: IsolationGround,
+  isHidden: (each: string) => boolean,
+): readonly IsolationRule[] {
+  const set = [...readSetting, ...writeSetting].map((each) => path.resolve(each));
+  const covers = home.folders.filter((each) => !isHidden(each)).map(rule('private'));
+  const parts = home.parts.map((part) =>
+    part.access === 'layered' && !hasLayers ? { ...part, access: 'read' as const } : part,
+  );
+  return [...covers, ...parts].filter((each) => !set.includes(each.path));
 }
 
 /** What holds for every child. Later rules win over earlier ones for the same path. */

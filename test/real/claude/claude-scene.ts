@@ -3,6 +3,7 @@ import path from 'node:path';
 import { afterEach, expect } from 'vitest';
 import type { AgentEvent, AgentSession, SessionRequest, TurnResult } from '../../../src/agent/agent.ts';
 import { createClaudeAgent } from '../../../src/agent/claude/claude-agent.ts';
+import { claudeBackend } from '../../../src/agent/claude/claude-backend.ts';
 import type { ClaudeOptions } from '../../../src/agent/claude/settings.ts';
 import type { AgentParts } from '../../../src/agent/launch-agent.ts';
 import { systemChance } from '../../../src/clock/system-chance.ts';
@@ -14,6 +15,7 @@ import { startFakeAnthropic } from '../../fake/anthropic/fake-anthropic.ts';
 import type { FakeModel } from '../../fake/fake-model.ts';
 import type { Scenario, ToolCall } from '../../fake/openai/scenario.ts';
 import { pidsOfDaemon } from '../../process/real-children.ts';
+import { isolatedAs } from '../../security/isolated-as.ts';
 import { folderOnDisk } from '../../temporary-folder.ts';
 import type { ClaudeBinary } from '../claude-binary.ts';
 
@@ -46,6 +48,8 @@ export interface SceneChoices {
   /** The model's address instead of that of the fake. */
   readonly baseUrl?: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** Claude Code sees what an isolated agent sees, in its containment. With BATON_TEST_ISOLATED every scene is so. */
+  readonly isIsolated?: boolean;
   /** The answer of a person; by default no one answers. */
   readonly person?: (question: AgentQuestion) => QuestionAnswer | null;
 }
@@ -72,18 +76,26 @@ export function useClaudeScenes(claude: ClaudeBinary): (choices?: SceneChoices) 
   });
 
   return async (choices = {}) => {
-    const folder = realpathSync(mkdtempSync(path.join(folderOnDisk(), 'baton-real-claude-')));
+    const { isIsolated = process.env.BATON_TEST_ISOLATED !== undefined } = choices;
+    // Isolated, the usual folder is empty.
+    const around = isIsolated ? path.join(import.meta.dirname, '../../../node_modules/.cache') : folderOnDisk();
+    mkdirSync(around, { recursive: true });
+    const folder = realpathSync(mkdtempSync(path.join(around, 'baton-real-claude-')));
     clean.push(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
     const workspace = path.join(folder, 'workspace');
     mkdirSync(workspace);
     const model = await startFakeAnthropic(choices.scenario);
     clean.push(() => model[Symbol.asyncDispose]());
     const { env } = claudeHome(folder, choices.baseUrl ?? model.url);
-    const parts: AgentParts = {
+    const known = {
       clock: systemClock,
-      containment: 'marker_sweep',
       daemonId: systemChance.id(),
       daemonEnv: { PATH: process.env.PATH, LANG: 'C.UTF-8', ...env, ...choices.env },
+    };
+    const parts: AgentParts = {
+      ...known,
+      containment: isIsolated ? 'user_pid_namespace' : 'marker_sweep',
+      ...(isIsolated ? { isolate: await isolatedAs(claudeBackend, folder, known) } : {}),
       allowEnv: ['CLAUDE_*', 'ANTHROPIC_*'],
       denyEnv: [],
       accountEnv: {},

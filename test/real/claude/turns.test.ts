@@ -7,6 +7,7 @@ import { expect, it } from 'vitest';
 import { claudeResumeCommand } from '../../../src/agent/claude/resume-command.ts';
 import type { Step } from '../../fake/openai/scenario.ts';
 import { pidsOfDaemon } from '../../process/real-children.ts';
+import { hasNamespaces } from '../../security/machine.ts';
 import { describeWithClaude } from '../claude-binary.ts';
 import { bash, useClaudeScenes } from './claude-scene.ts';
 
@@ -18,6 +19,8 @@ function commandsOf(daemonId: string): string[] {
 function nameOf(pid: number): string {
   return readFileSync(`/proc/${pid}/comm`, 'utf8').trim();
 }
+
+const views = ['not isolated', ...(hasNamespaces ? ['isolated'] : [])];
 
 const tellOutput: Step = { message: ({ lastOutput }) => lastOutput };
 
@@ -170,45 +173,54 @@ await describeWithClaude('turns of a real Claude Code', (claude) => {
     expect(events.filter(({ name }) => name === 'turn_completed')).toHaveLength(2);
   });
 
-  it('continue in a new process after kill -9 in the middle of one, with what was said before', async () => {
-    const scene = await makeScene({
-      scenario: {
-        rules: [{ when: /block/, steps: [{ calls: [bash('touch begun; exec tail -f /dev/null')] }] }],
-        otherwise: [{ message: ({ memory }) => `remembers ${/zebra/.exec(memory)?.[0] ?? 'nothing'}` }],
-      },
-      options: { allowedTools: ['Bash'] },
-    });
-    const first = await scene.open();
-    await first.complete('The word is zebra.');
-    const cut = first.session.runTurn('block');
-    await expect.poll(() => existsSync(path.join(scene.workspace, 'begun')), { timeout: 20_000 }).toBe(true);
-    process.kill(first.session.pid ?? Number.NaN, 'SIGKILL');
-    expect(await cut).toMatchObject({ status: 'failed', error: { code: 'agent_exited' } });
-    await first.session.stop();
-    const threadId = first.session.threadId ?? '';
-    const second = await scene.open({ threadId });
-    expect(second.session).toMatchObject({ isResumed: true, threadId });
-    expect(await second.complete('What was it?')).toBe('remembers zebra');
-    // The cost of the conversation so far is not the cost of this session.
-    expect(second.events.flatMap(({ usage }) => usage ?? []).at(-1)).toMatchObject({
-      totalTokens: 120,
-      costMicroUsd: 800,
-    });
-    await second.session.stop();
-    // The command for a person opens the same conversation; `-p` is what a person does not need.
-    const ended = { workspace: scene.workspace, threadId, home: path.join(scene.folder, 'claude-home'), gitDir: null };
-    const command = claudeResumeCommand(ended, { permissionMode: 'acceptEdits', settingSources: ['user'] });
-    const text = `${command.replace('claude --resume', `'${claude.path}' -p 'What was it?' --resume`)}`;
-    const env = {
-      PATH: process.env.PATH,
-      HOME: scene.folder,
-      ANTHROPIC_BASE_URL: scene.model.url,
-      ANTHROPIC_API_KEY: 'x',
-      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
-    };
-    const { stdout } = await promisify(execFile)('sh', ['-c', `${text} < /dev/null`], { env });
-    expect(stdout).toContain('remembers zebra');
-  });
+  it.each(views)(
+    'continue in a new process after kill -9 in the middle of one, with what was said before: %s',
+    async (view) => {
+      const scene = await makeScene({
+        isIsolated: view === 'isolated',
+        scenario: {
+          rules: [{ when: /block/, steps: [{ calls: [bash('touch begun; exec tail -f /dev/null')] }] }],
+          otherwise: [{ message: ({ memory }) => `remembers ${/zebra/.exec(memory)?.[0] ?? 'nothing'}` }],
+        },
+        options: { allowedTools: ['Bash'] },
+      });
+      const first = await scene.open();
+      await first.complete('The word is zebra.');
+      const cut = first.session.runTurn('block');
+      await expect.poll(() => existsSync(path.join(scene.workspace, 'begun')), { timeout: 20_000 }).toBe(true);
+      process.kill(first.session.pid ?? Number.NaN, 'SIGKILL');
+      expect(await cut).toMatchObject({ status: 'failed', error: { code: 'agent_exited' } });
+      await first.session.stop();
+      const threadId = first.session.threadId ?? '';
+      const second = await scene.open({ threadId });
+      expect(second.session).toMatchObject({ isResumed: true, threadId });
+      expect(await second.complete('What was it?')).toBe('remembers zebra');
+      // The cost of the conversation so far is not the cost of this session.
+      expect(second.events.flatMap(({ usage }) => usage ?? []).at(-1)).toMatchObject({
+        totalTokens: 120,
+        costMicroUsd: 800,
+      });
+      await second.session.stop();
+      // The command for a person opens the same conversation; `-p` is what a person does not need.
+      const ended = {
+        workspace: scene.workspace,
+        threadId,
+        home: path.join(scene.folder, 'claude-home'),
+        gitDir: null,
+      };
+      const command = claudeResumeCommand(ended, { permissionMode: 'acceptEdits', settingSources: ['user'] });
+      const text = `${command.replace('claude --resume', `'${claude.path}' -p 'What was it?' --resume`)}`;
+      const env = {
+        PATH: process.env.PATH,
+        HOME: scene.folder,
+        ANTHROPIC_BASE_URL: scene.model.url,
+        ANTHROPIC_API_KEY: 'x',
+        CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+      };
+      const { stdout } = await promisify(execFile)('sh', ['-c', `${text} < /dev/null`], { env });
+      expect(stdout).toContain('remembers zebra');
+    },
+  );
 
   it('start a new conversation when the one to resume is lost', async () => {
     const scene = await makeScene();

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { afterEach, expect } from 'vitest';
 import type { AgentEvent, AgentEventName, AgentSession, SessionRequest, TurnResult } from '../../../src/agent/agent.ts';
 import { createCodexAgent } from '../../../src/agent/codex/codex-agent.ts';
+import { codexBackend } from '../../../src/agent/codex/codex-backend.ts';
 import type { CodexAgentOptions } from '../../../src/agent/codex/codex-options.ts';
 import type { AgentParts } from '../../../src/agent/launch-agent.ts';
 import { systemChance } from '../../../src/clock/system-chance.ts';
@@ -11,11 +12,11 @@ import type { AgentQuestion, QuestionAnswer } from '../../../src/core/command/qu
 import type { ToolAnswer, ToolDescription } from '../../../src/core/tool-set.ts';
 import type { Containment } from '../../../src/process/containment/containment.ts';
 import { daemonMarker } from '../../../src/process/containment/process-table.ts';
-import { planIsolation } from '../../../src/process/isolation/plan-isolation.ts';
 import { type CodexHomeChoices, codexHome } from '../../fake/openai/codex-home.ts';
 import { type FakeOpenAi, startFakeOpenAi } from '../../fake/openai/fake-openai.ts';
 import type { Scenario } from '../../fake/openai/scenario.ts';
 import { pidsOfDaemon } from '../../process/real-children.ts';
+import { isolatedAs } from '../../security/isolated-as.ts';
 import { folderOnDisk } from '../../temporary-folder.ts';
 import type { CodexBinary } from '../codex-binary.ts';
 
@@ -99,15 +100,18 @@ export function useCodexScenes(codex: CodexBinary): (choices?: SceneChoices) => 
     const model = await startFakeOpenAi(choices.scenario);
     clean.push(() => model[Symbol.asyncDispose]());
     const { env } = codexHome(folder, choices.baseUrl ?? model.url, choices.home);
-    const parts: AgentParts = {
+    const known = {
       clock: systemClock,
-      containment: isIsolated ? 'user_pid_namespace' : (choices.containment ?? 'marker_sweep'),
       daemonId: systemChance.id(),
       daemonEnv: { PATH: process.env.PATH, LANG: 'C.UTF-8', ...env },
+    };
+    const parts: AgentParts = {
+      ...known,
+      containment: isIsolated ? 'user_pid_namespace' : (choices.containment ?? 'marker_sweep'),
       allowEnv: ['CODEX_*'],
       denyEnv: choices.denyEnv ?? [],
       accountEnv: {},
-      ...(isIsolated ? { isolate: isolation(folder, env.CODEX_HOME) } : {}),
+      ...(isIsolated ? { isolate: await isolatedAs(codexBackend, folder, known) } : {}),
     };
     clean.push(() => expect(pidsOfDaemon(parts.daemonId)).toEqual([]));
 
@@ -151,22 +155,6 @@ export function useCodexScenes(codex: CodexBinary): (choices?: SceneChoices) => 
     };
     return { model, workspace, folder, env: { ...env, [daemonMarker]: parts.daemonId }, open };
   };
-}
-
-/** What a daemon of this user, with its state next to the workspace, shows to Codex. */
-function isolation(folder: string, ownHome: string): NonNullable<AgentParts['isolate']> {
-  const ground = {
-    homes: [path.join(folder, 'user-home')],
-    stateFolders: [path.join(folder, 'state')],
-    workspaceRoot: path.join(folder, 'workspaces'),
-    reads: [],
-    searchPath: process.env.PATH,
-    gitConfiguration: '',
-    readSetting: [],
-    writeSetting: [],
-    hasLayers: true,
-  };
-  return (place) => planIsolation(ground, { ...place, writes: [...place.writes, ownHome] });
 }
 
 export function readWorkspace(scene: CodexScene, file: string): string {

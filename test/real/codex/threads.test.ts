@@ -4,6 +4,7 @@ import path from 'node:path';
 import { expect, it } from 'vitest';
 import { isAlive } from '../../../src/process/containment/is-alive.ts';
 import { shell } from '../../fake/openai/scenario.ts';
+import { hasNamespaces } from '../../security/machine.ts';
 import { describeWithCodex } from '../codex-binary.ts';
 import { useCodexScenes } from './codex-scene.ts';
 
@@ -11,17 +12,20 @@ await describeWithCodex('threads of a real Codex', (codex) => {
   const makeScene = useCodexScenes(codex);
 
   // @conforms real.14
-  it('resumes a thread in another process, and counts only the tokens of its own session', async () => {
-    const scene = await makeScene();
-    const first = await scene.open();
-    await first.complete('The word is kite.');
-    await first.session.stop();
-    const second = await scene.open({ threadId: first.session.threadId });
-    expect(second.session).toMatchObject({ isResumed: true, threadId: first.session.threadId });
-    await second.complete('Which word?');
-    expect(scene.model.requests[1]?.conversation.memory).toMatch(/The word is kite\.[\s\S]*Which word\?/);
-    expect(second.events.findLast(({ usage }) => usage !== undefined)?.usage?.totalTokens).toBe(120);
-  });
+  it.each(['not isolated', ...(hasNamespaces ? ['isolated'] : [])])(
+    'resumes a thread in another process, and counts only the tokens of its own session: %s',
+    async (view) => {
+      const scene = await makeScene({ isIsolated: view === 'isolated' });
+      const first = await scene.open();
+      await first.complete('The word is kite.');
+      await first.session.stop();
+      const second = await scene.open({ threadId: first.session.threadId });
+      expect(second.session).toMatchObject({ isResumed: true, threadId: first.session.threadId });
+      await second.complete('Which word?');
+      expect(scene.model.requests[1]?.conversation.memory).toMatch(/The word is kite\.[\s\S]*Which word\?/);
+      expect(second.events.findLast(({ usage }) => usage !== undefined)?.usage?.totalTokens).toBe(120);
+    },
+  );
 
   it('continues after the process was killed in the middle of a turn', async () => {
     const rules = [{ when: /slow/, steps: [{ message: 'half of it', fault: { kind: 'hang' } as const }] }];

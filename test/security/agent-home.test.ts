@@ -1,0 +1,135 @@
+// @module-tag full
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import path from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import type { AgentBackend } from '../../src/agent/backend.ts';
+import { claudeBackend } from '../../src/agent/claude/claude-backend.ts';
+import { codexBackend } from '../../src/agent/codex/codex-backend.ts';
+import { systemChance } from '../../src/clock/system-chance.ts';
+import { systemClock } from '../../src/clock/system-clock.ts';
+import { runToEnd } from '../../src/process/run-to-end.ts';
+import { isolatedAs } from './isolated-as.ts';
+import { describeIsolated } from './machine.ts';
+
+const canary = 'canary';
+
+/** The folder of an agent's login, as a person has it who works on other projects too. */
+interface Home {
+  readonly backend: AgentBackend;
+  readonly folder: string;
+  readonly variable: string;
+  readonly login: string;
+  /** What the person's own agent follows and runs. */
+  readonly settings: readonly string[];
+  /** What people and agents said in other projects. */
+  readonly conversations: readonly string[];
+  /** Where the agent writes its conversation. */
+  readonly own: (workspace: string) => string;
+}
+
+const homes: readonly Home[] = [
+  {
+    backend: codexBackend,
+    folder: '.codex',
+    variable: 'CODEX_HOME',
+    login: 'auth.json',
+    settings: ['config.toml', 'AGENTS.md', 'hooks.json', 'skills/mine/SKILL.md', 'prompts/a.md', 'rules/default.rules'],
+    conversations: [
+      ...['sessions/2026/01/02/rollout-other.jsonl', 'sessions/baton/other/2026/01/02/rollout.jsonl', 'history.jsonl'],
+      ...['archived_sessions/rollout-old.jsonl', 'logs_2.sqlite', 'memories/summary.md'],
+    ],
+    own: () => 'sessions/2026/02/03/rollout-own.jsonl',
+  },
+  {
+    backend: claudeBackend,
+    folder: '.claude',
+    variable: 'CLAUDE_CONFIG_DIR',
+    login: '.credentials.json',
+    settings: ['settings.json', 'CLAUDE.md', 'agents/a.md', 'commands/a.md', 'hooks/a.sh', 'plugins/config.json'],
+    conversations: [
+      ...['projects/-other/a.jsonl', 'projects/-other/memory/MEMORY.md', 'history.jsonl', 'todos/a.json'],
+      ...['file-history/a/b', 'shell-snapshots/a.sh', 'paste-cache/a.txt'],
+    ],
+    own: (workspace) => `projects/${workspace.replaceAll(/[^a-zA-Z0-9]/g, '-')}/own.jsonl`,
+  },
+];
+
+/** Where the folder is: in the home, there by a link, or named by a variable. */
+const places = ['in the home', 'behind a link in the home', 'elsewhere'] as const;
+
+for (const home of homes)
+  describeIsolated(`an isolated agent of ${home.backend.name}`, { timeout: 120_000 }, () => {
+    it.each(places)('finds no other conversation, and plants nothing for the person: folder %s', async (where) => {
+      const { backend, login, settings, conversations } = home;
+      const scene = await sceneOf(home, where);
+      const { folder, read, run, workspace } = scene;
+      const own = home.own(workspace);
+      const works = await run(`cat "$1/${login}" "$1/${settings[0]}" && echo renewed > "$1/${login}" &&
+        mkdir -p "$(dirname "$1/${own}")" && echo said > "$1/${own}" && echo mine > "$1/${settings[0]}"`);
+      expect(works).toMatchObject({ code: 0, stdout: 'original\noriginal\n', stderr: '' });
+      const reads = await run(`grep -rs ${canary} "$1" ~ "$2"; find "$1" -type f | xargs cat; exit 7`);
+      expect(reads.code).toBe(7);
+      expect(reads.stdout).not.toContain(canary);
+      const planted = [...settings, ...conversations].flatMap((each) => [
+        `mkdir -p "$(dirname "$1/${each}")"; echo evil > "$1/${each}"; rm -f "$1/${each}"`,
+        `echo evil > new; mv -f new "$1/${each}"; ln -sf /tmp/evil "$1/${each}"; chmod 777 "$1/${each}"`,
+      ]);
+      const more = 'echo evil > ~/.claude.json; echo evil > "$1/new-settings.json"; mv "$1" "$1-away"; exit 7';
+      expect((await run([...planted, more].join('\n'))).code).toBe(7);
+      expect(read(login)).toBe('renewed\n');
+      for (const each of settings) expect([each, read(each)]).toEqual([each, 'original\n']);
+      for (const each of conversations) expect([each, read(each)]).toEqual([each, `${canary}\n`]);
+      expect(readdirSync(folder)).not.toContain('new-settings.json');
+      if (where !== 'elsewhere') expect(readFileSync(path.join(scene.home, '.claude.json'), 'utf8')).toBe('original\n');
+      // The next run of the same workspace has its conversation, and a run of another has not.
+      expect(await run(`cat "$1/${own}"`)).toMatchObject({ code: 0, stdout: 'said\n' });
+      const elsewhere = backend === codexBackend ? await run(`cat "$1/${own}"`, `${workspace}-2`) : { stdout: '' };
+      expect(elsewhere.stdout).toBe('');
+    });
+  });
+
+async function sceneOf(
+  { backend, folder: name, variable, login, settings, conversations }: Home,
+  where: (typeof places)[number],
+) {
+  const around = path.join(import.meta.dirname, '../../node_modules/.cache');
+  mkdirSync(around, { recursive: true });
+  const base = realpathSync(mkdtempSync(path.join(around, 'baton-home-')));
+  onTestFinished(() => rmSync(base, { recursive: true, force: true }));
+  const home = path.join(base, 'user-home');
+  const folder = path.join(where === 'in the home' ? home : path.join(base, 'elsewhere'), name);
+  const named = where === 'elsewhere' ? folder : path.join(home, name);
+  const write = (file: string, text: string): void => {
+    mkdirSync(path.dirname(file), { recursive: true });
+    writeFileSync(file, `${text}\n`);
+  };
+  for (const each of [login, ...settings]) write(path.join(folder, each), 'original');
+  for (const each of conversations) write(path.join(folder, each), canary);
+  write(path.join(home, '.claude.json'), 'original');
+  if (where === 'behind a link in the home') symlinkSync(folder, named);
+  const workspace = path.join(base, 'workspaces', 'own');
+  for (const each of [workspace, `${workspace}-2`]) mkdirSync(each, { recursive: true });
+  const daemonEnv = { PATH: process.env.PATH, HOME: home, ...(where === 'elsewhere' ? { [variable]: folder } : {}) };
+  const parts = { clock: systemClock, daemonId: systemChance.id(), daemonEnv };
+  const isolate = await isolatedAs(backend, base, parts);
+  const run = (script: string, cwd = workspace) =>
+    runToEnd(
+      {
+        ...{ command: '/bin/sh', args: ['-c', script, 'sh', named, base], cwd, timeoutMs: 60_000 },
+        env: { PATH: process.env.PATH ?? '', HOME: home },
+        runId: systemChance.id(),
+        isolation: isolate({ workspace: cwd, writes: [], reads: [] }),
+      },
+      { ...parts, containment: 'user_pid_namespace' },
+    );
+  return { folder, home, workspace, run, read: (each: string) => readFileSync(path.join(folder, each), 'utf8') };
+}
