@@ -35,6 +35,8 @@ export interface GithubScene {
   readonly pulls: PullRequests;
   readonly logger: MemoryLogger;
   readonly sent: readonly SentRequest[];
+  /** What a host of this scene is created with. */
+  parts(review?: Partial<ReviewSettings>): PullHostParts;
   /** The checks of `baton doctor`. */
   doctor(review?: Partial<ReviewSettings>, base?: string): Promise<readonly Finding[]>;
   /** Another daemon on the same repository. */
@@ -120,6 +122,7 @@ export async function githubScene(
     logger,
     sent,
     another,
+    parts: (over) => partsOf(over),
     doctor: async (over, base) =>
       (await githubHost.doctor?.(partsOf(over), { base: base ?? null, branch: 'baton/example-1' })) ?? [],
     push: (name, files, message) => {
