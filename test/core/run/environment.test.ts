@@ -31,7 +31,7 @@ function blames(...runs: readonly FailedRun[]): readonly boolean[] {
 const good = (environment: Environment, issueId: string, hasAnswer = false): Environment =>
   afterGoodStart(environment, { issueId, hasAnswer, now: -2 });
 
-const after = (environment: Environment, run: FailedRun): Environment => afterFailedRun(environment, run).environment;
+const failing = (environment: Environment, run: FailedRun): Environment => afterFailedRun(environment, run).environment;
 
 describe('a run that failed', () => {
   it.each(['repository_unavailable', 'agent_launch_failed', 'git_missing'] as const)(
@@ -48,7 +48,7 @@ describe('a run that failed', () => {
       expect(blames(failed(code, '1'), failed(code, '1'))).toEqual([false, false]);
       expect(blames(failed(code, '1'), failed(code, '2'), failed(code, '1'))).toEqual([false, true, true]);
       expect(blames(failed(code, '1', { turns: 1 }), failed(code, '2', { turns: 1 }))).toEqual([false, false]);
-      const between = good(after(goodEnvironment, failed(code, '1')), '3');
+      const between = good(failing(goodEnvironment, failed(code, '1')), '3');
       expect(afterFailedRun(between, failed(code, '2')).isToBlame).toBe(false);
     },
   );
@@ -64,7 +64,7 @@ describe('a run that failed', () => {
   });
 
   it('is to blame if another issue got through since it failed the same way', () => {
-    const first = after(goodEnvironment, failed('repository_unavailable', '1'));
+    const first = failing(goodEnvironment, failed('repository_unavailable', '1'));
     const works = good(first, '2');
     expect(works.trouble).toBeNull();
     const again = afterFailedRun(works, failed('repository_unavailable', '1'));
@@ -80,7 +80,7 @@ it('is to blame if another issue got through while it tried', () => {
   const works = afterGoodStart(goodEnvironment, { issueId: '2', hasAnswer: false, now: 5 });
   const run = (startedAt: number) => afterFailedRun(works, failed('git_missing', '1', { startedAt, now: 9 })).isToBlame;
   expect([run(4), run(6)]).toEqual([false, true]);
-  const blamed = after(works, failed('git_missing', '1', { startedAt: 4, now: 9 }));
+  const blamed = failing(works, failed('git_missing', '1', { startedAt: 4, now: 9 }));
   expect(afterFailedRun(blamed, failed('git_missing', '1', { startedAt: 20, now: 25 })).isToBlame).toBe(false);
 });
 
@@ -89,8 +89,8 @@ describe('the next try', () => {
     let environment = goodEnvironment;
     const waits: number[] = [];
     for (let now = 0, nth = 0; nth < 8; nth += 1) {
-      environment = after(environment, failed('repository_unavailable', '1', { now }));
-      const together = after(environment, failed('repository_unavailable', '2', { now: now + 1 }));
+      environment = failing(environment, failed('repository_unavailable', '1', { now }));
+      const together = failing(environment, failed('repository_unavailable', '2', { now: now + 1 }));
       expect(together.trouble).toEqual(environment.trouble);
       waits.push((environment.trouble?.until ?? 0) - now);
       now = environment.trouble?.until ?? 0;
@@ -100,7 +100,7 @@ describe('the next try', () => {
 
   it('of a model is good only once the model answers', () => {
     const error = new BatonError('agent_turn_failed', 'no', { details: { unreachable: true } });
-    const trouble = after(goodEnvironment, failed('agent_turn_failed', '1', { error, turns: 1 }));
+    const trouble = failing(goodEnvironment, failed('agent_turn_failed', '1', { error, turns: 1 }));
     expect(good(trouble, '2')).toBe(trouble);
     expect(good(trouble, '2', true).trouble).toBeNull();
   });
