@@ -126,6 +126,24 @@ describe.each(['command', 'rehearsal'] as const)('a change with %s as the agent'
     expect(await runsOf(place)).toHaveLength(3);
   });
 
+  it('with a red check goes back by itself, is fixed by its agent in the second round, and is merged', async () => {
+    const { place, source } = await project(backend, commitsMore);
+    const review = `review: {checks: ['echo "more is missing" >&2; test -e more.txt']}`;
+    place.write('WORKFLOW.md', place.read('WORKFLOW.md').replace('agent:\n', `${review}\nagent:\n`));
+    const daemon = await daemonHere(place);
+    const { rounds } = await untilPull(place, 'BAT-1', { status: 'in_review', checks: 'green', times_sent_back: 1 });
+    expect(rounds).toMatchObject([
+      { sent_back: { kind: 'check' }, checks: [{ result: 'failed' }], said: [{ kind: 'check', status: 'delivered' }] },
+      { sent_back: null, checks: [{ result: 'passed' }] },
+    ]);
+    const runs = await runsOf(place);
+    expect(runs.map(({ retry_kind }) => retry_kind)).toEqual([null, 'revision']);
+    expect(await promptsOf(place, runs[1]?.run_id)).toContain('more is missing');
+    expect((await answer(place, 'pr', 'merge', 'BAT-1')).command).toMatchObject({ code: 'change_merged' });
+    expect(git(source, 'show', 'main:more.txt')).toBe('more');
+    await daemon.stop();
+  });
+
   it('whose branch a person replaced is left alone: their commits stay, and the issue waits for a person', async () => {
     const { place, source } = await project(backend, commitsMore);
     const daemon = await daemonHere(place);

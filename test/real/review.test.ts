@@ -110,4 +110,35 @@ await describeWithCodex('a change under review', (codex: CodexBinary) => {
     await stopDaemon(daemon);
     expect(stage.runs()).toHaveLength(3);
   });
+
+  it(
+    'whose branch a person replaced is left alone: their commit stays, and the agent was told of it',
+    reviewTest,
+    async () => {
+      const scenario: Scenario = {
+        rules: [
+          { when: /Go on from here/, steps: does(writes('more', 'more.txt')) },
+          { when: /Work on BAT-1/, steps: does(writes('one', 'notes.txt')) },
+        ],
+      };
+      await using stage = await scene(codex, scenario);
+      const { place, source, model } = stage;
+      await answer(place, 'issue', 'add', 'One');
+      const daemon = await startDaemon(place);
+      const { branch } = await untilPull(stage, daemon, 'BAT-1', { status: 'in_review' });
+      const theirs = git(source, 'commit-tree', '-p', 'main', '-m', 'By hand', 'main^{tree}');
+      git(source, 'update-ref', `refs/heads/${branch}`, theirs);
+      await untilPull(stage, daemon, 'BAT-1', { head: theirs, rounds: [{}, { run_id: null, sent_back: null }] });
+      await answer(place, 'pr', 'send-back', 'BAT-1', 'Go on from here.');
+      await patiently(async () => {
+        const { held } = (await answer(place, 'status')).status;
+        expect(held, daemon.stderr()).toMatchObject([{ issue_identifier: 'BAT-1', code: 'change_not_published' }]);
+      });
+      expect(git(source, 'rev-parse', branch)).toBe(theirs);
+      expect((await answer(place, 'pr', 'show', 'BAT-1')).pull).toMatchObject({ head: theirs, status: 'sent_back' });
+      await stopDaemon(daemon);
+      expect(stage.runs()).toHaveLength(2);
+      expect(model.requests.at(-1)?.conversation.memory).toContain(theirs.slice(0, 12));
+    },
+  );
 });
