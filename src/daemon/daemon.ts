@@ -144,7 +144,8 @@ export async function createDaemon(options: DaemonOptions, surroundings: Surroun
   const { resources, workspacesFor, pruneSalvage } = composeWorkspaces(workspaceParts);
   if (isDaemon) await warnOfRepository(settings, resources, logger);
   const pullsFor = pullsMaker({ ...resources, clock, logger, process, remote });
-  const runChecks = checksMaker({ ...process, project, store, resources, isolationFor, logger });
+  const owner = store.engine === 'postgres' ? ownerId : null;
+  const runChecks = checksMaker({ ...process, project, store, owner, resources, isolationFor, logger });
   const toolHost = isDaemon ? await openTools(opened, markerId, logger, surroundings) : null;
   const runEvents = createRunEvents();
   const transcripts = transcriptFiles(path.join(stateDir, 'transcripts'));

@@ -44,13 +44,15 @@ export function pullsMaker({
 export interface ChecksMakerParts extends Omit<ScriptParts, 'secretEnvironment' | 'redactor'> {
   readonly project: string;
   readonly store: Store;
+  /** Of this daemon, where others share the store; null where none does. */
+  readonly owner: string | null;
   readonly resources: WorkspaceResources;
   readonly isolationFor: (settings: Settings) => Isolate;
   readonly logger: Logger;
 }
 
 /** Plans and runs the checks of the heads that stand in review, by the settings. */
-export function checksMaker({ resources, isolationFor, ...parts }: ChecksMakerParts) {
+export function checksMaker({ resources, isolationFor, owner, ...parts }: ChecksMakerParts) {
   const skipped = new SkippedChecks(parts.clock);
   return async (settings: Settings, pulls: readonly PullRequest[], signal: AbortSignal): Promise<void> => {
     const { workspace, hooks, review, secretEnvironment } = settings;
@@ -63,7 +65,8 @@ export function checksMaker({ resources, isolationFor, ...parts }: ChecksMakerPa
     const { git, places } = resources;
     const setup = workspace.setup === null ? null : { script: workspace.setup, timeoutMs: hooks.timeoutMs };
     const redactor = createRedactor([...secretsIn(settings), ...secretsAmong(parts.daemonEnv)]);
-    const own = { wanted, setup, secretEnvironment, redactor, signal };
+    const lease = owner === null ? null : { owner, leaseMs: settings.store.leaseMs };
+    const own = { wanted, setup, secretEnvironment, redactor, signal, lease };
     const checks = { ...parts, git, places, repo: workspace.repo, ...own };
     for (const pull of pulls) await planChecks(checks, pull);
     await skipped.plan(checks, pulls);

@@ -15,7 +15,7 @@ import type { RetryKind } from '../core/workflow.ts';
  */
 export interface Database {
   baton_migrations: { number: number; name: string; applied_at: number };
-  projects: { id: string; name: string; created_at: number };
+  projects: { id: string; name: string; created_at: number; checks_owner: string | null; checks_until: number | null };
   board_counters: { project: string; last_number: number };
   board_issues: BoardIssueColumns;
   board_blockers: { project: string; issue_id: string; blocker_id: string };

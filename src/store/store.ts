@@ -78,7 +78,7 @@ export function storeOver(engine: Engine): Store {
 /** Every table over one connection to the database: the store's own, or that of a transaction. */
 function storeTables(db: Kysely<Database>, engine: Engine) {
   return {
-    projects: projectsTable(db, engine.name),
+    projects: projectsTable(db, engine),
     boardIssues: boardIssuesTable(db, engine.name),
     boardComments: boardCommentsTable(db),
     boardHistory: boardHistoryTable(db),

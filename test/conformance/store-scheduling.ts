@@ -24,6 +24,32 @@ export function schedulingConformance(engine: StoreEngine): void {
       expect(await projects.list()).toHaveLength(5);
       expect((await projects.ensure('plain-word', 1)).id).toBe('plain-word');
     });
+
+    it('lets one owner at a time run the checks of a project, until it releases them', async () => {
+      const { projects } = await open();
+      for (const name of ['one', 'two']) await projects.ensure(name, 1);
+      const take = (id: string, owner: string, leaseMs = 60_000) => projects.leaseChecks(id, owner, { at: 5, leaseMs });
+      // Many at once: one of them gets it.
+      const taken = await Promise.all(
+        ['a', 'b', 'c', 'd'].map(async (owner) => ((await take('one', owner)) ? owner : '')),
+      );
+      const [owner = '', ...others] = taken.filter(Boolean);
+      expect([owner === '', others]).toEqual([false, []]);
+      expect([await take('one', 'other'), await take('one', owner), await take('two', 'other')]).toEqual([
+        false,
+        true,
+        true,
+      ]);
+      expect([await projects.releaseChecks('one', 'other'), await projects.releaseChecks('one', owner)]).toEqual([
+        false,
+        true,
+      ]);
+      expect([await take('one', 'other', 0), await take('one', owner), await take('none', owner)]).toEqual([
+        true,
+        true,
+        false,
+      ]);
+    });
   });
 
   onEngine(engine, 'keeps retries, held issues, counters and timers', ({ open }) => {

@@ -52,7 +52,17 @@ async function scene(wanted: readonly WantedCheck[], over: Partial<CheckParts> =
     ...{ clock: systemClock, containment: 'marker_sweep', daemonId: systemChance.id() },
     daemonEnv: { PATH: process.env.PATH, HOME: folder, TRACKER_KEY: 'secret', OTHER: 'unknown' },
     secretEnvironment: ['TRACKER_KEY'],
-    ...{ project, store, wanted, setup: null, git: real, places, logger: memoryLogger(), signal: stop.signal },
+    ...{
+      project,
+      store,
+      lease: null,
+      wanted,
+      setup: null,
+      git: real,
+      places,
+      logger: memoryLogger(),
+      signal: stop.signal,
+    },
     repo: { location: source, shown: source, isLocal: true },
     redactor: createRedactor(['planted-secret-of-the-settings']),
     ...over,
@@ -122,6 +132,36 @@ describe('the checks of a change', () => {
     await runWaitingChecks({ ...parts, signal: new AbortController().signal });
     expect(await results()).toMatchObject([{ result: 'passed' }]);
     expect(readFileSync(path.join(folder, marker), 'utf8')).toBe('x\nx\n');
+  });
+
+  it('are run by one daemon at a time where daemons share the store, and by another when its lease is over', async () => {
+    const { parts, store, pull, folder } = await scene([check('slow', 'echo ran >> "$HOME/ran"; sleep 600', 1e9)]);
+    const { id } = await store.projects.ensure(project, 1);
+    expect(id).toBe(project);
+    const as = (owner: string, over: Partial<CheckParts> = {}) =>
+      runWaitingChecks({ ...parts, lease: { owner, leaseMs: 600_000 }, ...over });
+    const ran = path.join(folder, 'ran');
+    const clock = new SimulatedClock();
+    const first = as('first', { clock });
+    await until(() => existsSync(ran), 'the check runs');
+    expect(await as('second', { clock })).toEqual([]);
+    // The lease ends before the first daemon can renew it, and the second takes it.
+    const at = clock.now() + 600_001;
+    expect(await store.projects.leaseChecks(project, 'second', { at, leaseMs: 600_000 })).toBe(true);
+    let isOver = false;
+    void first.finally(() => {
+      isOver = true;
+    });
+    await clock.advance(200_000);
+    // The end of a process takes time of both clocks.
+    await until(() => {
+      void clock.advance(1_000);
+      return isOver;
+    }, 'the check is ended');
+    expect(await first).toEqual([]);
+    expect(readFileSync(ran, 'utf8')).toBe('ran\n');
+    expect(await store.checks.list(pull)).toMatchObject([{ result: null }]);
+    expect(await store.projects.leaseChecks(project, 'first', { at, leaseMs: 1 })).toBe(false);
   });
 
   it('keep the first result when two daemons ran the same', async () => {

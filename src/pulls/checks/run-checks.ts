@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { mkdir, mkdtemp } from 'node:fs/promises';
 import path from 'node:path';
-import type { Clock } from '../../clock/clock.ts';
+import { type Clock, sleep, within } from '../../clock/clock.ts';
 import type { Logger } from '../../core/logger.ts';
 import type { Check, CheckResult, PullRequest } from '../../core/pull/pull-request.ts';
 import type { RepositorySettings } from '../../core/settings.ts';
@@ -26,7 +26,9 @@ export interface WantedCheck {
 
 export interface CheckParts extends ScriptParts {
   readonly project: string;
-  readonly store: Pick<Store, 'checks' | 'pullRequests'>;
+  readonly store: Pick<Store, 'checks' | 'projects' | 'pullRequests'>;
+  /** Who runs checks, where several daemons share the store; null where none does. */
+  readonly lease: { readonly owner: string; readonly leaseMs: number } | null;
   readonly wanted: readonly WantedCheck[];
   /** `workspace.setup`, which prepares a new checkout; null: none. */
   readonly setup: { readonly script: string; readonly timeoutMs: number } | null;
@@ -93,9 +95,14 @@ export function planChecks({ store, wanted }: Pick<CheckParts, 'store' | 'wanted
   return store.checks.plan(pull, pull.headCommit, planned);
 }
 
+/** Renewals per lease. */
+const renewalsALease = 3;
+
 /**
  * Runs the checks of a project that have no result, one after another. What must hold:
  *
+ * - One daemon of a shared store does so at a time. One that cannot renew its lease ends its check before the lease is
+ *   over, without a result.
  * - A check runs on exactly its commit, in a clean checkout that no agent worked in; the checks of one commit share it,
  *   after `workspace.setup`. It is contained and isolated as hooks are, and ended with everything it started.
  * - Its result is bound to the commit and written once. A check whose daemon is lost, or is stopped, has no result and runs
@@ -105,6 +112,30 @@ export function planChecks({ store, wanted }: Pick<CheckParts, 'store' | 'wanted
  * - No output is stored with a secret of the settings in it.
  */
 export async function runWaitingChecks(parts: CheckParts): Promise<readonly EndedCheck[]> {
+  const { clock, lease, project, store } = parts;
+  if (lease === null) return runAllWaiting(parts);
+  const { owner, leaseMs } = lease;
+  const stepMs = leaseMs / renewalsALease;
+  const take = (): Promise<boolean> => store.projects.leaseChecks(project, owner, { at: clock.now(), leaseMs });
+  if (!(await take())) return [];
+  const [done, lost] = [new AbortController(), new AbortController()];
+  const keeping = (async () => {
+    for (;;) {
+      await sleep(clock, stepMs, done.signal);
+      if ((await within(clock, stepMs, take())) !== true) return lost.abort();
+    }
+  })().catch(() => (done.signal.aborted ? undefined : lost.abort()));
+  try {
+    return await runAllWaiting({ ...parts, signal: AbortSignal.any([parts.signal, lost.signal]) });
+  } finally {
+    done.abort();
+    await keeping;
+    // A lease that stays ends by itself.
+    await store.projects.releaseChecks(project, owner).catch(() => false);
+  }
+}
+
+async function runAllWaiting(parts: CheckParts): Promise<readonly EndedCheck[]> {
   const { store, project, signal } = parts;
   const ended: EndedCheck[] = [];
   while (!signal.aborted) {

@@ -15,8 +15,8 @@ export const firstSchema: Migration = {
 const tables: readonly TableSpec[] = [
   {
     name: 'projects',
-    text: 'id name',
-    integer: 'created_at',
+    text: 'id name checks_owner?',
+    integer: 'created_at checks_until?',
     key: 'id',
     constraints: { projects_name: 'unique (name)' },
   },

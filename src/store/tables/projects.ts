@@ -3,7 +3,7 @@ import type { Kysely } from 'kysely';
 import { BatonError } from '../../core/baton-error.ts';
 import type { Engine } from '../engine.ts';
 import type { Database } from '../schema.ts';
-import { lockedRow } from './statements.ts';
+import { changedOne, lockedRow } from './statements.ts';
 
 export interface Project {
   /** Short and stable; the `project` of every other table. */
@@ -13,7 +13,7 @@ export interface Project {
 }
 
 /** The projects whose facts are in this store. */
-export function projectsTable(db: Kysely<Database>, engine: Engine['name']) {
+export function projectsTable(db: Kysely<Database>, engine: Engine) {
   const projects = () => db.selectFrom('projects').select(['id', 'name', 'created_at as createdAt']);
   return {
     /** The project of this name, made if it is new. */
@@ -36,9 +36,29 @@ export function projectsTable(db: Kysely<Database>, engine: Engine['name']) {
      * ends. Later reads see what the others wrote. Rejects for an unknown project.
      */
     lock: async (id: string): Promise<void> => {
-      const row = await lockedRow(db, engine, db.selectFrom('projects').select('id').where('id', '=', id));
+      const row = await lockedRow(db, engine.name, db.selectFrom('projects').select('id').where('id', '=', id));
       if (row === undefined) throw new BatonError('store_constraint', `The store has no project ${id}.`);
     },
+
+    /** The lease of the daemon that runs the checks of a project. True when `owner` has it from now on. */
+    leaseChecks: (id: string, owner: string, lease: { readonly at: number; readonly leaseMs: number }) => {
+      const now = engine.leaseClock(lease.at);
+      return changedOne(
+        db
+          .updateTable('projects')
+          .set((eb) => ({ checks_owner: owner, checks_until: eb(now, '+', lease.leaseMs) }))
+          .where('id', '=', id)
+          .where((eb) =>
+            eb.or([eb('checks_owner', 'is', null), eb('checks_owner', '=', owner), eb('checks_until', '<=', now)]),
+          ),
+      );
+    },
+
+    /** False when another daemon has it. */
+    releaseChecks: (id: string, owner: string): Promise<boolean> =>
+      changedOne(
+        db.updateTable('projects').set({ checks_owner: null }).where('id', '=', id).where('checks_owner', '=', owner),
+      ),
   };
 }
 
