@@ -47,8 +47,11 @@ export interface GraphqlCall<Data> {
   readonly variables: Readonly<Record<string, unknown>>;
   readonly data: z.ZodType<Data>;
   readonly ask: GithubAsk;
-  /** Types of errors that do not reject: what they are about is null in the data. */
-  readonly tolerates?: readonly string[];
+  /**
+   * Called with the errors of an answer that has data all the same: what they are about is null there. Without it any
+   * error rejects.
+   */
+  readonly onPartial?: (errors: readonly GraphqlError[]) => void;
 }
 
 export interface GithubAsk {
@@ -116,14 +119,18 @@ export function createGithub({ address, credential, clientFor, clock }: GithubPa
   return {
     restAnswer,
     rest: async (call) => (await restAnswer(call)).data,
-    graphql: async ({ name, text, variables, data, ask, tolerates = [] }) => {
+    graphql: async ({ name, text, variables, data, ask, onPartial }) => {
       const body = JSON.stringify({ operationName: name, query: text, variables });
       const answer = await send(name, { method: 'POST', url: address.graphql, route: name, body }, ask);
       const said = parsed(name, answer.body);
-      const errors = errorsIn(said).filter(({ type }) => !tolerates.includes(type));
+      const errors = errorsIn(said);
       const [first] = errors;
-      if (first !== undefined) throw graphqlRefusal(name, first);
-      return readData(name, isMap(said) ? said.data : null, data);
+      const given = isMap(said) ? said.data : null;
+      if (first === undefined) return readData(name, given, data);
+      const read = onPartial === undefined ? null : data.safeParse(given);
+      if (read?.success !== true) throw graphqlRefusal(name, first);
+      onPartial?.(errors);
+      return read.data;
     },
     pressure: () => client?.pressure() ?? noPressure,
   };
@@ -196,7 +203,7 @@ function wordsOf(body: string, token: string): string {
   return harmlessLine((words === '' ? body : words).replaceAll(token, '[secret]')).slice(0, longestShown);
 }
 
-interface GraphqlError {
+export interface GraphqlError {
   readonly type: string;
   readonly message: string;
 }

@@ -3,7 +3,7 @@ import { BatonError } from '../../core/baton-error.ts';
 import { failedBy } from '../../core/finding.ts';
 import type { PullRequest } from '../../core/pull/pull-request.ts';
 import type { Secret } from '../../core/text/secret.ts';
-import { createGithub, type Github, type GithubAsk } from '../../github/github.ts';
+import { createGithub, type Github, type GithubAsk, type GraphqlError } from '../../github/github.ts';
 import { type GithubRepository, githubAddress, readRepository } from '../../github/github-address.ts';
 import { githubErrors } from '../../github/github-errors.ts';
 import { githubProvider } from '../../github/github-provider.ts';
@@ -79,6 +79,8 @@ const anything = z.unknown();
 
 const byDelivery: GithubAsk = { caller: { job: 'review', cause: 'retry' } };
 const byPerson: GithubAsk = { caller: { job: 'review', cause: 'person' } };
+/** More kinds of errors than GitHub has. */
+const mostTold = 100;
 const byPoll = { job: 'pull_requests', cause: 'poll' } as const;
 
 /**
@@ -97,6 +99,7 @@ class GithubPullRequests implements PullRequests {
   readonly #parts: Parts;
   readonly #objects: GithubObjects;
   readonly #lastRead = new Map<number, PullFacts>();
+  readonly #told = new Set<string>();
 
   constructor(parts: Parts) {
     this.#parts = parts;
@@ -305,10 +308,20 @@ class GithubPullRequests implements PullRequests {
         variables: { ...repository, ...Object.fromEntries(some.map((number, at) => [`n${at}`, number])) },
         data: z.object({ repository: z.record(z.string(), pullRecord.nullable()) }),
         ask,
+        onPartial: (errors) => this.#tellPartial(errors),
       });
       for (const record of Object.values(records)) if (record !== null) found.set(record.number, record);
     }
     return found;
+  }
+
+  /** A pull request that is gone, or a part that the token may not read, says nothing about the others. Each is told once. */
+  #tellPartial(errors: readonly GraphqlError[]): void {
+    for (const { type, message } of errors) {
+      if (this.#told.has(message)) continue;
+      if (this.#told.size < mostTold) this.#told.add(message);
+      this.#parts.logger.warn('pull_partly_read', { type, said: message });
+    }
   }
 
   async #factsOf(pull: PullRequest, record: PullRecord, signal?: AbortSignal): Promise<PullFacts> {

@@ -58,7 +58,7 @@ const handlers: Readonly<Record<string, Handle>> = {
     const [owner, branch] = (asked.get('head') ?? '').split(/:(.*)/s);
     const state = asked.get('state') ?? 'open';
     const found = forge.pulls
-      .filter((pull) => (asked.has('head') ? owner === 'acme' && pull.branch === branch : true))
+      .filter((pull) => (asked.has('head') ? owner === pull.owner && pull.branch === branch : true))
       .filter((pull) => state === 'all' || (pull.state === 'OPEN') === (state === 'open'))
       .toReversed();
     return { status: 200, body: found.map((pull) => restPull('pull-request-simple', forge, pull)) };
@@ -76,7 +76,11 @@ const handlers: Readonly<Record<string, Handle>> = {
     });
     if (head === null) return invalid('head is invalid');
     if (into === null) return invalid('base is invalid');
-    if (forge.pulls.some((pull) => pull.state === 'OPEN' && pull.branch === branch && pull.base === base))
+    if (
+      forge.pulls.some(
+        (pull) => pull.state === 'OPEN' && pull.owner === 'acme' && pull.branch === branch && pull.base === base,
+      )
+    )
       return invalid(`A pull request already exists for acme:${branch}.`);
     if (head === into) return invalid(`No commits between ${base} and ${branch}`);
     const { title, body, draft } = data;
@@ -144,7 +148,7 @@ function restPull(example: 'pull-request' | 'pull-request-simple', forge: Forge,
   const whole = exampleOf(example);
   const side = (name: 'head' | 'base', ref: string, sha: string) => ({
     ...(whole[name] as Record<string, unknown>),
-    label: `acme:${ref}`,
+    label: `${pull.owner}:${ref}`,
     ref,
     sha,
   });

@@ -37,6 +37,8 @@ export interface ForgePull {
   body: string;
   state: 'OPEN' | 'CLOSED' | 'MERGED';
   isDraft: boolean;
+  /** Whose repository the branch is in. */
+  readonly owner: string;
   readonly branch: string;
   base: string;
   headOid: string;
@@ -96,7 +98,7 @@ export function createForge(repository: string, now: () => number): Forge {
     }
   };
   const settle = (): void => {
-    for (const pull of pulls.filter(({ state }) => state === 'OPEN')) {
+    for (const pull of pulls.filter(({ state, owner }) => state === 'OPEN' && owner === 'acme')) {
       const [head, base] = [tip(pull.branch), tip(pull.base)];
       if (head === null || base === null) {
         Object.assign(pull, { state: 'CLOSED', closedBy: 'someone' });
@@ -124,7 +126,7 @@ export function createForge(repository: string, now: () => number): Forge {
     open: (draft) => {
       const headOid = tip(draft.branch) ?? '';
       const nothing = { mergeCommit: null, mergedBy: null, closedBy: null, labels: [], reviewers: [], reviews: [] };
-      const pull: ForgePull = { ...draft, number: pulls.length + 1, state: 'OPEN', headOid, ...nothing };
+      const pull: ForgePull = { ...draft, owner: 'acme', number: pulls.length + 1, state: 'OPEN', headOid, ...nothing };
       pulls.push(pull);
       return pull;
     },

@@ -244,6 +244,25 @@ describe('reading', () => {
     expect(git(source, 'rev-parse', `refs/heads/${branch}`)).toBe(newer);
   });
 
+  it('goes on without a pull request that is gone, and without parts that the token may not read', async () => {
+    const { pulls, pull, github, logger } = await proposed();
+    const gone = { ...pull, hostNumber: 77, branch: 'gone' };
+    for (let poll = 0; poll < 2; poll += 1)
+      expect(await pulls.read([gone, pull])).toMatchObject([
+        { headCommit: null, merged: null, isClosed: false },
+        { headCommit: pull.headCommit, mergeability: 'clean' },
+      ]);
+    expect(logger.lines.filter(({ event }) => event === 'pull_partly_read')).toHaveLength(1);
+    github.accounts.clear();
+    await expect(pulls.read([pull])).rejects.toMatchObject({ code: 'github_auth' });
+    expect(
+      await scene
+        .another({ repository: 'acme/other' })
+        .read([pull])
+        .catch((error) => error.code),
+    ).toBe('github_auth');
+  });
+
   it('takes the word of GitHub where commits cannot be fetched', async () => {
     const { pulls, push, pull, github } = await proposed();
     push('main', { 'new.txt': 'by a person\n' });
