@@ -14,8 +14,11 @@ export const toolBounds = {
   commentBytesPerRun: 1_024 * 1_024,
 } as const;
 
-/** The same tool set within its bounds. A call beyond them gets a refusal as its answer. */
-export function limitCalls(toolSet: ToolSet): ToolSet {
+/**
+ * The same tool set within its bounds. A call beyond them gets a refusal as its answer. `writesIn` says how many comments a
+ * call may write, whichever tool it uses.
+ */
+export function limitCalls(toolSet: ToolSet, writesIn: (name: string, input: unknown) => number): ToolSet {
   const { callsAtOnce, callsPerRun, commentsPerRun, commentBytesPerRun } = toolBounds;
   let [inProgress, calls, comments, commentBytes] = [0, 0, 0, 0];
   return {
@@ -25,9 +28,10 @@ export function limitCalls(toolSet: ToolSet): ToolSet {
         return tooMany(`${callsAtOnce} calls in progress`, 'Wait for their answers, then call the tool again.');
       if (calls >= callsPerRun) return tooMany(`made ${callsPerRun} calls`, 'Finish without the tools of Baton.');
       calls += 1;
-      if (name === 'comment') {
-        comments += 1;
-        commentBytes += bodyBytes(input);
+      const writes = writesIn(name, input);
+      if (writes > 0) {
+        comments += writes;
+        commentBytes += bytesOf(input);
         if (comments > commentsPerRun || commentBytes > commentBytesPerRun)
           return tooMany(
             `written ${commentsPerRun} comments or ${commentBytesPerRun} bytes of comments`,
@@ -44,10 +48,13 @@ export function limitCalls(toolSet: ToolSet): ToolSet {
   };
 }
 
-/** Any other input is refused by the tool itself. */
-function bodyBytes(input: unknown): number {
-  if (typeof input !== 'object' || input === null || !('body' in input) || typeof input.body !== 'string') return 0;
-  return Buffer.byteLength(input.body);
+/** An input that cannot be written as JSON, such as one nested too deep, is refused by the tool itself. */
+function bytesOf(input: unknown): number {
+  try {
+    return Buffer.byteLength(JSON.stringify(input) ?? '');
+  } catch {
+    return 0;
+  }
 }
 
 function tooMany(what: string, nextStep: string): ReturnType<typeof failureAnswer> {

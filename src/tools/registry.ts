@@ -30,14 +30,15 @@ const fixedTools: readonly Tool[] = [
 export function openToolSet(context: ToolContext): ToolSet {
   const offered = offeredTools(context);
   const names = [...offered.keys()];
-  return limitCalls({
+  const set: ToolSet = {
     tools: [...offered.values()].map(({ name, description, inputSchema }) => ({ name, description, inputSchema })),
     call: async (name, input, signal) => {
       const tool = offered.get(name);
       const answer = tool === undefined ? unknownTool(name, names) : await answerOf(tool, input, context, signal);
       return { ...answer, output: capOutput(answer.output) };
     },
-  });
+  };
+  return limitCalls(set, (name, input) => (name === comment.name ? 1 : (offered.get(name)?.writesIn?.(input) ?? 0)));
 }
 
 function offeredTools({ tracker, onUsage, onPropose }: ToolContext): ReadonlyMap<string, Tool> {
@@ -94,6 +95,7 @@ function fromNative(native: NativeTool): Tool {
     timeLimitMs: usualLimitMs,
     // Its input is in the tracker's own language, so any call may be a change.
     changesTracker: true,
+    ...(native.writesIn === undefined ? {} : { writesIn: native.writesIn }),
     call: async (input, { onMove, onNotMoved }, ask) => {
       if (native.mayChange?.(input) !== true) return native.call(input, ask);
       onMove(null);

@@ -50,6 +50,8 @@ export interface Tool extends ToolDescription {
   readonly timeLimitMs: number | null;
   /** Whether the tracker may have changed when a call was cut off. */
   readonly changesTracker: boolean;
+  /** How many comments and the like a call with this input may write; absent: none. */
+  readonly writesIn?: (input: unknown) => number;
   /** Checks the input, then acts. Rejects with a BatonError that says what is allowed. */
   call(input: unknown, context: ToolContext, ask: ToolAsk): Promise<ToolAnswer>;
 }

@@ -131,6 +131,8 @@ export interface IssueComment {
 export interface NativeTool extends ToolDescription {
   /** Whether a call with this input may change something; absent: it changes nothing. */
   readonly mayChange?: (input: unknown) => boolean;
+  /** How many comments, issues and the like a call with this input may write; absent: none. They count as comments. */
+  readonly writesIn?: (input: unknown) => number;
   /** Never rejects: a failure is an answer. Sends its request at most once. */
   call(input: unknown, ask: Ask): Promise<ToolAnswer>;
 }

@@ -6,6 +6,7 @@ import { expect, it } from 'vitest';
 import { toolBounds } from '../../src/tools/limit-calls.ts';
 import { begun } from '../orchestrator/scene.ts';
 import { memory, openTools } from '../tools/open-tools.ts';
+import { toolScene } from '../tracker/linear/graphql-tool-scene.ts';
 import { commit, git, scratchCheckouts, scratchRepository } from '../workspace/git/scratch-repository.ts';
 import { makeRepository, requestFor, salvageScene, savedBy, write } from '../workspace/salvage/salvage-scene.ts';
 import { scratchFolder } from '../workspace/scratch-folder.ts';
@@ -23,6 +24,26 @@ it.each([
   expect((await tracker.fetchComments?.('1'))?.comments.length).toBeLessThanOrEqual(most);
 });
 
+it.each([
+  ['one by one', 'mutation { commentCreate(input: {issueId: "1", body: "x"}) { success } }', toolBounds.commentsPerRun],
+  ['many at once', `mutation { ${'a: commentCreate, #x\n(input: {}) { success } '.repeat(30)}}`, 3],
+  ['large ones', `mutation { commentCreate(input: {body: "${'x'.repeat(60_000)}"}) { success } }`, 17],
+])(
+  'an agent that writes comments with the language of the tracker is refused after a bound: %s',
+  async (_, query, most) => {
+    let sent = 0;
+    const { tool } = toolScene();
+    const call = async () => {
+      sent += 1;
+      return { success: true, output: '' };
+    };
+    const { toolSet } = openTools(Object.assign(memory(), { nativeTools: [{ ...tool, call }] }));
+    for (let time = 0; time < 200; time++) await toolSet.call(tool.name, { query });
+    expect(sent).toBe(most);
+    expect((await toolSet.call(tool.name, { query: '{ viewer { id } }' })).success).toBe(true);
+  },
+);
+
 it('an agent that calls tools without end is refused after a bound', async () => {
   const { toolSet, progress } = openTools();
   for (let time = 0; time < toolBounds.callsPerRun + 500; time++) await toolSet.call('report_progress', { text: 'x' });
@@ -37,6 +58,8 @@ it('refused questions of a run are one line in the log', async () => {
   expect(stage.logger.lines.filter(({ event }) => event === 'question_refused')).toHaveLength(1);
 });
 
+const junk = 'head -c 110000000 /dev/urandom > junk && git add junk && git -c core.compression=0 commit -qm junk';
+
 const commitsOf = (count: number): string =>
   `for i in $(seq ${count}); do echo "commit refs/heads/baton/t-1
 committer A <a@b> $i +0000
@@ -47,6 +70,8 @@ it.each([
   ['in its last commit', treeBomb, 'too_many_files'],
   ['in a commit that the next one takes back', hiddenTreeBomb, 'too_many_files'],
   ['of more commits than any work has', commitsOf(1_001), 'too_many_commits'],
+  ['of junk', junk, 'too_many_bytes'],
+  ['of junk that the next commit takes back', `${junk}; git rm -q junk && git commit -qm back`, 'too_many_bytes'],
 ])('a branch with a bomb %s is not published', async (_name, script, code) => {
   const folder = scratchFolder();
   const source = scratchRepository(path.join(folder, 'source'));

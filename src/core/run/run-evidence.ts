@@ -70,6 +70,7 @@ export type PublicationRefusal =
   | 'commits_unusable'
   | 'too_many_files'
   | 'too_many_commits'
+  | 'too_many_bytes'
   | 'not_moved'
   | 'failed';
 

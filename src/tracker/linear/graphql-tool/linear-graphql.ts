@@ -18,6 +18,8 @@ const name = 'linear_graphql';
  * GraphQL. A comment, a name or a string in a query may also match, which does no harm.
  */
 const asksForChange = /\bmutation\b/;
+/** What writes something that people see. A document may have many, under other names; a text that looks like one counts too. */
+const writes = /\b(?:issue|comment|attachment|issueRelation)(?:Create|Update|Link\w+)/g;
 const usualCaller: RequestCaller = { job: 'agent_tools', cause: 'agent' };
 
 interface ToolParts {
@@ -96,6 +98,10 @@ export function createLinearGraphql({ settings, call, http, clock, chance }: Too
     mayChange: (given) => {
       const input = readToolInput(given);
       return typeof input !== 'string' && asksForChange.test(input.query);
+    },
+    writesIn: (given) => {
+      const input = readToolInput(given);
+      return typeof input === 'string' ? 0 : (input.query.match(writes)?.length ?? 0);
     },
     call: async (given, ask) => {
       try {

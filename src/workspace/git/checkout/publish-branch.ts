@@ -196,6 +196,8 @@ async function bring(
 
 /** No work on one issue has more new commits. */
 const mostNewCommits = 1_000;
+/** The person's repository keeps what it gets for ever. Work of this size waits for a person, in the workspace. */
+const mostNewBytes = 100 * 1024 * 1024;
 
 /**
  * A tree bomb in the person's repository would hang every program that reads it, also one that a later commit of the branch
@@ -220,6 +222,12 @@ async function whyUnsafe(
     if (trees.length > mostNewCommits)
       return { code: 'too_many_commits', reason: `${branch} has more than ${mostNewCommits} new commits` };
     for (const tree of new Set(trees)) await refuseTreeBomb(git, call, tree);
+    const sized = ['rev-list', '--objects', '--disk-usage', commit, '--not', '--all', '--'];
+    if (Number(await git.run({ ...call, args: sized })) > mostNewBytes)
+      return {
+        code: 'too_many_bytes',
+        reason: `${branch} has more than ${mostNewBytes / 1024 ** 2} MiB of new objects`,
+      };
     return null;
   } catch (error) {
     return { code: 'too_many_files', reason: `Baton cannot list the files of ${branch}: ${reasonOf(error)}` };
