@@ -50,27 +50,19 @@ it('tells apart an agent that works, wants a login, has no such mode, does not s
   expect(await examine(place, { command: 'no-such-agent-anywhere' }, isolation)).toMatchObject({ code: 'not_found' });
 }, 90_000);
 
-await describeWithAcp(
-  'baton doctor',
-  (program) => {
-    it('reports a working agent, isolated as in a run, and asks no model', async () => {
-      await using model = await program.startModel();
-      const {
-        HOME: _own,
-        TMPDIR: _temporary,
-        CLAUDE_CONFIG_DIR: _usual,
-        ...home
-      } = program.home('/nowhere', model.url);
-      const env = { ...home, ...program.env };
-      using place = new Place(env, folderOnDisk());
-      const agent = { env: Object.keys(env), isolation_read: [program.folder] };
-      expect(await examine(place, { preset: program.preset, command: program.command }, agent)).toMatchObject({
-        status: 'ok',
-        code: 'ok',
-        details: { version: program.version },
-      });
-      expect(model.requests).toEqual([]);
+await describeWithAcp('baton doctor', (program) => {
+  it('reports a working agent, isolated as in a run, and asks no model', async () => {
+    await using model = await program.startModel();
+    using other = new Place();
+    const env = program.login(other.home, model.url);
+    using place = new Place(env, folderOnDisk());
+    program.login(place.home, model.url);
+    const agent = { env: Object.keys(env), isolation_read: [program.folder] };
+    expect(await examine(place, { preset: program.preset, command: program.command }, agent)).toMatchObject({
+      status: 'ok',
+      code: 'ok',
+      details: { version: program.version },
     });
-  },
-  ['claude-agent-acp'],
-);
+    expect(model.requests).toEqual([]);
+  });
+});

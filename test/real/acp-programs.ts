@@ -1,8 +1,8 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync } from 'node:fs';
 import path from 'node:path';
 import { describe } from 'vitest';
 import { presets } from '../../src/agent/acp/presets.ts';
-import { claudeHome } from '../fake/anthropic/claude-home.ts';
+import { fakeModelVariables } from '../fake/anthropic/claude-home.ts';
 import { startFakeAnthropic } from '../fake/anthropic/fake-anthropic.ts';
 import type { FakeModel } from '../fake/fake-model.ts';
 import { codexHome } from '../fake/openai/codex-home.ts';
@@ -22,11 +22,9 @@ export interface AcpProgram {
   readonly byHand: string;
   /** The folder that an isolated program has to see beyond its command. */
   readonly folder: string;
-  /** Variables of the program itself. */
-  readonly env: Readonly<Record<string, string>>;
   startModel(scenario?: Scenario): Promise<FakeModel>;
-  /** Makes a private home in a folder; returns the variables with which the program finds it, and nothing else. */
-  home(folder: string, modelUrl: string): Readonly<Record<string, string>>;
+  /** Logs it in to the model, in the home of a user; returns the variables that it needs beyond HOME. */
+  login(home: string, modelUrl: string): Readonly<Record<string, string>>;
   /** A call of its tool that runs a command. */
   bash(command: string): ToolCall;
   /** The same for a command that needs a permission. */
@@ -99,9 +97,8 @@ async function findClaudeAcp(): Promise<Found> {
     command: `CLAUDE_CODE_EXECUTABLE='${claude.path}' '${process.execPath}' '${file}'`,
     byHand: claude.path,
     folder: packageFolder(packages.claude),
-    env: { ANTHROPIC_MODEL: 'claude-opus-5-5' },
     startModel: startFakeAnthropic,
-    home: (folder, url) => claudeHome(folder, url).env,
+    login: (_home, url) => ({ ...fakeModelVariables(url), ANTHROPIC_MODEL: 'claude-opus-5-5' }),
     bash: (command) => ({ name: 'Bash', arguments: { command } }),
     asking: (command) => ({ name: 'Bash', arguments: { command } }),
     write: (file_path, content) => ({ name: 'Write', arguments: { file_path, content } }),
@@ -120,9 +117,11 @@ async function findCodexAcp(): Promise<Found> {
     command: `CODEX_PATH='${codex.path}' '${process.execPath}' '${file}'`,
     byHand: codex.path,
     folder: packageFolder(packages.codex),
-    env: {},
     startModel: startFakeOpenAi,
-    home: (folder, url) => codexHome(folder, url, { model: 'gpt-5.5', sandboxMode: 'read-only' }).env,
+    login: (home, url) => {
+      renameSync(codexHome(home, url, { model: 'gpt-5.5', sandboxMode: 'read-only' }).home, path.join(home, '.codex'));
+      return {};
+    },
     bash: (command) => shell(command),
     // Other commands run in the sandbox, without a question.
     asking: (command) => shell(command, { sandbox_permissions: 'require_escalated', justification: 'It is needed.' }),
@@ -142,25 +141,15 @@ async function findOpencode(): Promise<Found> {
   return {
     preset: 'opencode',
     version: packages.opencode.version,
-    command: `'${file}' acp`,
+    // The tests keep Baton's own state elsewhere, and the preset knows the usual folders.
+    command: `env -u XDG_STATE_HOME '${file}' acp`,
     byHand: file,
     folder: packageFolder(packages.opencode),
-    env: {
-      OPENCODE_DISABLE_AUTOUPDATE: '1',
+    startModel: startFakeAnthropic,
+    login: (_home, url) => ({
       OPENCODE_DISABLE_MODELS_FETCH: '1',
       OPENCODE_DISABLE_LSP_DOWNLOAD: '1',
       OPENCODE_DISABLE_DEFAULT_PLUGINS: '1',
-    },
-    startModel: startFakeAnthropic,
-    home: (folder, url) => ({
-      HOME: path.join(folder, 'user-home'),
-      ...Object.fromEntries(
-        ['CONFIG', 'DATA', 'CACHE', 'STATE'].map((each) => [
-          `XDG_${each}_HOME`,
-          path.join(folder, 'user-home', each.toLowerCase()),
-        ]),
-      ),
-      TMPDIR: folder,
       OPENCODE_CONFIG_CONTENT: JSON.stringify(opencodeConfig(url)),
     }),
     bash: (command) => ({ name: 'bash', arguments: { command, description: 'a command' } }),

@@ -166,15 +166,16 @@ export async function claudeE2eScene(claude: ClaudeBinary, scenario: Scenario, c
 export async function acpE2eScene(program: AcpProgram, scenario: Scenario, choices: E2eChoices): Promise<E2eScene> {
   const model = await program.startModel(scenario);
   const section = [`preset: ${program.preset}`, `command: ${JSON.stringify(program.command)}`];
-  const {
-    HOME: _private,
-    TMPDIR: _temporary,
-    CLAUDE_CONFIG_DIR: _default,
-    ...home
-  } = program.home('/nowhere', model.url);
-  const own = { ...program.env, ...home };
-  const names = `env: [${Object.keys(own).join(', ')}]`;
-  const agent = ['approvals: auto', names, `isolation_read: ['${program.folder}']`, ...(choices.agent ?? [])];
-  const env = { ...own, ...choices.env };
-  return new E2eScene({ backend: 'acp', home: () => {}, section, hasHome: false }, model, { ...choices, agent, env });
+  // The variables are the same in every home.
+  using other = new Place();
+  const own = program.login(other.home, model.url);
+  const agent = [
+    'approvals: auto',
+    `env: [${Object.keys(own).join(', ')}]`,
+    `isolation_read: ['${program.folder}']`,
+    ...(choices.agent ?? []),
+  ];
+  const home = (folder: string, url: string): unknown => program.login(path.join(folder, 'home'), url);
+  const scene = { backend: 'acp', home, section, hasHome: false };
+  return new E2eScene(scene, model, { ...choices, agent, env: { ...own, ...choices.env } });
 }

@@ -76,7 +76,11 @@ export function useAcpScenes(program: AcpProgram): (choices?: SceneChoices) => P
     mkdirSync(workspace);
     const model = await program.startModel(choices.scenario);
     clean.push(() => model[Symbol.asyncDispose]());
-    const env = { ...program.home(folder, choices.baseUrl ?? model.url), ...program.env, ...choices.env };
+    const home = path.join(folder, 'home');
+    const temporary = path.join(folder, 'temporary');
+    for (const each of [home, temporary]) mkdirSync(each);
+    const login = program.login(home, choices.baseUrl ?? model.url);
+    const env = { HOME: home, TMPDIR: temporary, ...login, ...choices.env };
     const parts: AgentParts = {
       clock: systemClock,
       containment: 'marker_sweep',

@@ -80,5 +80,5 @@ await describeWithAcp(
       expect(leftIn(place.folder)).toEqual([]);
     });
   },
-  ['claude-agent-acp'],
+  ['claude-agent-acp', 'codex-acp'],
 );
