@@ -112,7 +112,7 @@ await describeWithCodex('a change under review', (codex: CodexBinary) => {
   });
 
   it(
-    'whose branch a person replaced is left alone: their commit stays, and the agent was told of it',
+    'whose branch a person replaced is left alone: their commit stays, and the prompt names it',
     reviewTest,
     async () => {
       const scenario: Scenario = {
