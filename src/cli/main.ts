@@ -22,7 +22,10 @@ process.exitCode = await runCommandLine(process.argv.slice(2), {
   homeDir: homedir(),
   accountHome: accountHome(),
   tmpDir: tmpdir(),
-  timeZone: timeZone(),
+  // Only `baton init` asks for it, and reading it takes longer than all else here.
+  get timeZone() {
+    return timeZone();
+  },
   uid: process.getuid?.() ?? null,
   hostName: hostname(),
   userName: userName(),

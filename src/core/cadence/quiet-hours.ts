@@ -1,7 +1,8 @@
 import type { QuietHours } from '../settings.ts';
 
 const minuteMs = 60_000;
-const dayMs = 24 * 60 * minuteMs;
+const hourMs = 60 * minuteMs;
+const dayMs = 24 * hourMs;
 
 /**
  * Whether a wall clock in that time zone shows a time within the quiet hours: the start is included, the end is not.
@@ -58,8 +59,23 @@ function firstOtherOffset(from: number, to: number, timeZone: string): number | 
   return Math.floor(other);
 }
 
-/** How far the wall in that time zone is ahead of UTC. */
+/**
+ * How far the wall in that time zone is ahead of UTC. The hour that was asked for last is kept if no clock changes in it:
+ * each tick asks several times, and a formatter is slow.
+ */
 function offsetAt(instant: number, timeZone: string): number {
+  const hour = Math.floor(instant / hourMs);
+  const known = lastHours.get(timeZone);
+  if (known?.hour === hour) return known.offset ?? readOffset(instant, timeZone);
+  const offset = readOffset(hour * hourMs, timeZone);
+  const isSteady = readOffset((hour + 1) * hourMs - 1, timeZone) === offset;
+  lastHours.set(timeZone, { hour, offset: isSteady ? offset : null });
+  return isSteady ? offset : readOffset(instant, timeZone);
+}
+
+const lastHours = new Map<string, { readonly hour: number; readonly offset: number | null }>();
+
+function readOffset(instant: number, timeZone: string): number {
   const parts = formatterOf(timeZone).formatToParts(instant);
   const value = (type: Intl.DateTimeFormatPartTypes): number =>
     Number(parts.find((part) => part.type === type)?.value ?? 0);
