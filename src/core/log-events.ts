@@ -170,6 +170,7 @@ export const logEvents = {
     'A change goes back to the agent: a check is red, a reviewer asks for changes, or it conflicts with its base (`kind`).',
   pull_requests_not_read: 'Failed to read the pull requests at their host; it is tried again later.',
   sent_back_issue_not_moved: 'Failed to move the issue of a change that was sent back; it is tried again.',
+  change_not_linked: 'Failed to comment on an issue with the address of its pull request.',
   pull_not_labelled:
     'The host of pull requests refused labels or reviewers for a pull request; it stands without them.',
   pull_partly_read:

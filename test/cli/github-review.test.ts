@@ -50,6 +50,7 @@ it('an issue of Linear becomes a pull request on GitHub, comes back for a red ch
       '  kind: linear',
       '  project_slug: baton',
       '  states: {in_progress: In Progress, review: In Review, done: Done}',
+      '  comments: true',
       `  provider: {endpoint: "${linear.url}", api_key: $LINEAR_API_KEY}`,
       'polling: {interval_ms: 200, jobs: {pull_requests: {interval_ms: 1000}}}',
       'workspace: {root: workspaces, repo: project, base: main}',
@@ -117,6 +118,7 @@ it('an issue of Linear becomes a pull request on GitHub, comes back for a red ch
   expect(github.merge(1, 'squash', 'ada')).toBeNull();
   await soon(() => expect(linear.stateOf(issue)).toBe('Done'));
   expect((await answer(place, 'pr', 'list', '--all')).pulls).toMatchObject([{ number: 1, status: 'merged' }]);
+  expect(linear.commentsOf(issue).map(({ body }) => body.includes('/acme/app/pull/1'))).toEqual([true]);
   const { pull } = await answer(place, 'pr', 'show', '1');
   expect(pull).toMatchObject({ merged: { by: { kind: 'person', name: 'ada' } } });
   expect(pull.rounds.map((each: { sent_back: { kind: string } | null }) => each.sent_back?.kind ?? null)).toEqual([

@@ -36,7 +36,8 @@ export const trackerKeys = {
     done: roleState('Where Baton moves an issue whose change a person has merged. A terminal state.'),
   },
   comments: setting('boolean', false, 'next message', 'guarded', {
-    description: 'Whether Baton comments on issues that it worked on: when one is held, and when Baton unblocks one.',
+    description:
+      'Whether Baton comments on issues that it worked on: when one is held, when Baton unblocks one, and with the address of its pull request on GitHub.',
   }),
   provider: setting('map', {}, 'next tick', 'guarded', {
     description: 'Settings of this tracker kind; see the tables below.',

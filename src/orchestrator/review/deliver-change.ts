@@ -11,6 +11,7 @@ import type { PullRequests } from '../../pulls/pull-requests.ts';
 import type { RunRecord } from '../../store/tables/runs.ts';
 import type { Retrying } from '../claims/claim.ts';
 import type { BaseParts } from '../parts.ts';
+import { askAsBaton } from '../status/ask-as-baton.ts';
 import { type MoveParts, moveIssue } from '../status/move-issue.ts';
 
 export interface DeliverParts
@@ -77,12 +78,34 @@ export async function deliverChange(parts: DeliverParts, { issue: { id } }: Retr
     await pulls.update(pull, { title, body, ...receipt });
     await store.pullRequests.describe(pull, { title, body });
   }
+  if (pulls.remote !== undefined) await linkToChange(parts, settings, issue, pull);
   const { headCommit } = pull;
   const moved = isThere ? issue : await moveToReview(parts, settings, issue);
   await store.pullRequests.moved(pull, headCommit, parts.clock.now());
   const named = { issue_id: id, issue_identifier: issue.identifier, number: pull.number, commit: headCommit };
   logger.info('change_in_review', named);
   return moved;
+}
+
+/** The counter of an issue that says which number at the host its last comment names. */
+const linkedTo = 'linked_to_pull';
+
+/**
+ * The issue gets the address of its change at the host, once, where comments are wanted. It is noted before: after a crash
+ * a missing comment is better than two. A comment that fails does not keep the change from review.
+ */
+async function linkToChange(parts: DeliverParts, settings: Settings, { id }: Issue, pull: PullRequest): Promise<void> {
+  const { store, project, trackerFor, logger } = parts;
+  const { changes } = trackerFor(settings);
+  const { url, hostNumber } = pull;
+  if (!settings.tracker.comments || changes === null || url === null || hostNumber === null) return;
+  const key = { project, issueId: id };
+  if ((await store.counters.read(key))[linkedTo] === hostNumber) return;
+  await store.counters.set(key, linkedTo, hostNumber);
+  const ask = askAsBaton(parts, id, { caller });
+  await changes.addComment(id, `Baton opened a pull request: ${url}`, { kind: 'orchestrator' }, ask).catch((error) => {
+    logger.warn('change_not_linked', { issue_id: id, issue_identifier: pull.identifier, error });
+  });
 }
 
 /** By the tracker's rules only: a refusal means that someone moved it a moment before, and that stays. */

@@ -80,7 +80,7 @@ const anything = z.unknown();
 const byDelivery: GithubAsk = { caller: { job: 'review', cause: 'retry' } };
 const byPerson: GithubAsk = { caller: { job: 'review', cause: 'person' } };
 /** More kinds of errors than GitHub has. */
-const mostTold = 100;
+const mostLogged = 100;
 const byPoll = { job: 'pull_requests', cause: 'poll' } as const;
 
 /**
@@ -99,7 +99,7 @@ class GithubPullRequests implements PullRequests {
   readonly #parts: Parts;
   readonly #objects: GithubObjects;
   readonly #lastRead = new Map<number, PullFacts>();
-  readonly #told = new Set<string>();
+  readonly #logged = new Set<string>();
 
   constructor(parts: Parts) {
     this.#parts = parts;
@@ -308,18 +308,18 @@ class GithubPullRequests implements PullRequests {
         variables: { ...repository, ...Object.fromEntries(some.map((number, at) => [`n${at}`, number])) },
         data: z.object({ repository: z.record(z.string(), pullRecord.nullable()) }),
         ask,
-        onPartial: (errors) => this.#tellPartial(errors),
+        onPartial: (errors) => this.#logPartial(errors),
       });
       for (const record of Object.values(records)) if (record !== null) found.set(record.number, record);
     }
     return found;
   }
 
-  /** A pull request that is gone, or a part that the token may not read, says nothing about the others. Each is told once. */
-  #tellPartial(errors: readonly GraphqlError[]): void {
+  /** A pull request that is gone, or a part that the token may not read, says nothing about the others. Each is logged once. */
+  #logPartial(errors: readonly GraphqlError[]): void {
     for (const { type, message } of errors) {
-      if (this.#told.has(message)) continue;
-      if (this.#told.size < mostTold) this.#told.add(message);
+      if (this.#logged.has(message)) continue;
+      if (this.#logged.size < mostLogged) this.#logged.add(message);
       this.#parts.logger.warn('pull_partly_read', { type, said: message });
     }
   }
