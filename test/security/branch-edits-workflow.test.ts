@@ -3,13 +3,16 @@ import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Clock } from '../../src/clock/clock.ts';
 import type { Logger } from '../../src/core/logger.ts';
+import { causesIn, type NeedsYouFact } from '../../src/core/notify/notify-cause.ts';
 import { governingFiles } from '../../src/core/run/governing-files.ts';
 import { publicationText } from '../../src/core/run/run-evidence.ts';
 import { isIsolatedFromWorkflow, takeOwnEdits } from '../../src/daemon/own-edits.ts';
 import { type IsolationRule, isolationPlan } from '../../src/process/isolation/isolation-plan.ts';
+import { reviews } from '../../src/server/api/present/needs-you.ts';
 import { WorkflowFile } from '../../src/workflow/workflow-file.ts';
 import { publishAndLog } from '../../src/workspace/publish-and-log.ts';
 import { runStart } from '../conformance/store.ts';
+import { issue as storedIssue } from '../fake/issues.ts';
 import { memoryLogger } from '../fake/memory-logger.ts';
 import { scratchStore } from '../fake/scratch-store.ts';
 import { settings } from '../fake/settings.ts';
@@ -76,6 +79,27 @@ it.each([
   'Jenkinsfile',
 ])('%s governs agents or CI', (name) => {
   expect(governingFiles(['README.md', name, 'src/workflow.ts'], ['flow.md'])).toEqual([name]);
+});
+
+it.each([
+  ['what it changes', ['WORKFLOW.md', '.github/\u001bci.yml'], 'WORKFLOW.md, .github/␛ci.yml'],
+  ['that it could not be read', null, 'could not read'],
+])('a review that waits says %s, in the list and in the notification', (_what, files, words) => {
+  const waiting = storedIssue({ id: 'i' });
+  const governing = new Map([[waiting.id, files]]);
+  const none = { held: [], running: [], retrying: [], pulls: new Map() };
+  const [row = expect.fail()] = reviews({ ...none, reviews: [waiting], governing } as never);
+  expect(row).toMatchObject({ kind: 'review', governing: files });
+  expect(row.reason).toContain(words);
+  const { key, code, reason, kind, actions } = row;
+  const fact: NeedsYouFact = {
+    ...{ key, code, reason, kind, actions, since: 1, issue: null, runId: null, questionId: null, repeats: null },
+  };
+  const [cause] = causesIn(
+    { at: 1, needsYou: [fact], finished: [], isComplete: true },
+    { at: 1, problems: new Map(), daemon: 'd' },
+  );
+  expect(cause?.reason).toContain(words);
 });
 
 it('a view isolates agents from the workflow file unless a folder above the file may be written', () => {

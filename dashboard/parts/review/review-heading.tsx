@@ -1,5 +1,6 @@
 import type { VNode } from 'preact';
 import type { PullDetail } from '../../../src/client/schema/pull.ts';
+import { governingText } from '../../../src/core/run/governing-files.ts';
 import { issueHref } from '../../data/page/router.ts';
 import { plainWords } from '../../data/text/words.ts';
 import { Cost, Tokens } from '../costs/amount.tsx';
@@ -21,6 +22,7 @@ const tones: Readonly<Record<PullDetail['status'], Tone>> = {
 /** The name of the change, its state and its facts. */
 export function ReviewHeading({ project, pull }: { readonly project: string; readonly pull: PullDetail }): VNode {
   const { number, title, status, branch, base, head, usage, standing_since, merge, issue_identifier } = pull;
+  const mark = governingText(pull.governing);
   return (
     <header class="issue-heading">
       <h1 tabIndex={-1}>
@@ -54,6 +56,11 @@ export function ReviewHeading({ project, pull }: { readonly project: string; rea
                 <Text text={merge.files.join(', ')} />
               </>
             )}
+          </Fact>
+        )}
+        {mark !== null && (
+          <Fact name="read before you merge">
+            <Status tone="needs" word={mark} />
           </Fact>
         )}
         {(['approved', 'sent_back', 'merged', 'closed'] as const).map((name) => {

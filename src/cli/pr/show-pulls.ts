@@ -1,6 +1,7 @@
 import path from 'node:path';
 import type { Pull, PullDetail } from '../../client/schema/pull.ts';
 import type { Diff } from '../../client/schema/run.ts';
+import { governingText } from '../../core/run/governing-files.ts';
 import { durationText } from '../../core/text/amount-text.ts';
 import { harmlessLine, harmlessLines } from '../../core/text/harmless-line.ts';
 import { connect } from '../../daemon/connect.ts';
@@ -86,6 +87,7 @@ export function describePull(
     `  branch    ${harmlessLine(pull.branch)} at ${pull.head.slice(0, shortCommit)}, into ${harmlessLine(pull.base)}`,
     ...(pull.url === null ? [] : [`  page      ${harmlessLine(pull.url)}`]),
     ...endLines(pull),
+    ...[governingText(pull.governing)].flatMap((mark) => (mark === null ? [] : [`  read      ${mark}`])),
     `  cost      ${usage.runs === 1 ? '1 run' : `${usage.runs} runs`}, ${usage.total_tokens} tokens${cost}`,
     ...quoted('Asked', asked.description),
     ...quoted('The agent says', last_message),

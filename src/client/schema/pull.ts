@@ -104,6 +104,8 @@ export const pullDetail = pull.extend({
   closed: z.object({ at: time, by: author }).nullable(),
   /** Null when it has ended, or could not be read. */
   merge: merge.nullable(),
+  /** Files of the change that control agents or CI: read them before you merge. Null: unreadable; absent: none. */
+  governing: z.array(text).nullable().optional(),
   /** Null where Baton itself is the host, or the host could not be read. */
   at_host: atHost.nullable(),
   /** The title and the description of the issue. */

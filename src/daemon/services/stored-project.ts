@@ -71,6 +71,8 @@ export async function openStoredApi(
     surroundings,
   });
   const held = await store.held.list(project.id);
+  const ofHeld = held.map(({ issueId }) => issueId);
+  const published = await store.runs.latestPublications(project.id, ofHeld);
   const model: ReadModel = {
     at: clock.now(),
     startedAt: 0,
@@ -109,7 +111,9 @@ export async function openStoredApi(
     isPolled: false,
     reviews: [],
     agents: agentNames(settings),
-    governing: new Map(),
+    governing: new Map(
+      [...published].flatMap(([id, { governing }]) => (governing === undefined ? [] : [[id, governing]])),
+    ),
     pulls: new Map(),
     workflowProblem: null,
     workflowWaiting: null,

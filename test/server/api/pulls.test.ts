@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { describePull } from '../../../src/cli/pr/show-pulls.ts';
+import type { PullDetail } from '../../../src/client/schema/pull.ts';
 import type { PullRequest } from '../../../src/core/pull/pull-request.ts';
 import type { PullFacts } from '../../../src/pulls/pull-requests.ts';
 import type { ApiProject } from '../../../src/server/api/api-project.ts';
@@ -74,6 +76,31 @@ describe('a pull request', () => {
     expect((await get(`${at}/T-a`)).number).toBe(1);
     expect(await refused(`${at}/2`)).toEqual([404, 'pull_not_found']);
     expect(await refused(`${at}/T-b`)).toEqual([404, 'pull_not_found']);
+  });
+
+  it('is marked where it changes files that control agents or CI, for the person who merges it', async () => {
+    const stage = await begun({ issues: [] });
+    await opened(stage, 'a');
+    const { store, project } = stage;
+    const { get } = readsWith(stage, {});
+    const publish = async (runId: string, governing?: readonly string[] | null) => {
+      await store.runs.start(runStart(runId, { project, issueId: 'a', identifier: 'T-a' }));
+      const publication = { branch: 'b', commit: 'c', before: null, reason: null, elsewhere: null };
+      const marked = governing === undefined ? {} : { governing };
+      await store.runs.noteEvidence(runId, {
+        ...{ changed: true, fingerprint: null, git: null },
+        publication: { ...publication, outcome: 'published', ...marked },
+      });
+      return await get(`${at}/1`);
+    };
+    const place = { cwd: '/' };
+    const detail = await publish('r1', ['WORKFLOW.md', '.github/workflows/\u001bci.yml']);
+    expect(detail.governing).toEqual(['WORKFLOW.md', '.github/workflows/\u001bci.yml']);
+    const shown = (pull: PullDetail) => describePull(pull, {}, place).filter((line) => /^ {2}read /.test(line));
+    expect(shown(detail)).toEqual([expect.stringMatching(/WORKFLOW\.md.*␛ci\.yml/)]);
+    expect(await publish('r2', null)).toMatchObject({ governing: null });
+    const fixed = await publish('r3');
+    expect([fixed.governing, shown(fixed)]).toEqual([undefined, []]);
   });
 
   it('has its rounds with the checks of each commit, and the verdict of the head alone', async () => {

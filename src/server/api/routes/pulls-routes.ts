@@ -109,17 +109,19 @@ async function pullDetail(project: ApiProject, pull: PullRequest, signal: AbortS
   const key = { project: project.id, issueId: pull.issueId };
   const hasEnded = pull.merged !== null || pull.closed !== null;
   const model = project.read();
-  const [rounds, checks, usage, issue, said, facts] = await Promise.all([
+  const [rounds, checks, usage, issue, said, published, facts] = await Promise.all([
     tables.pullRequests.rounds(pull),
     tables.checks.list(pull),
     tables.usage.sumOfIssue(key),
     findIssue(project, pull.issueId, model, activitiesOf(model)),
     presentMessages(tables, key),
+    tables.runs.latestPublications(project.id, [pull.issueId]),
     hasEnded ? null : project.pulls.facts(pull, signal),
   ]);
   const lastRun = rounds.findLast(({ runId }) => runId !== null)?.runId ?? null;
   const run = lastRun === null ? null : await tables.runs.read(lastRun);
   const { approved, merged, closed } = pull;
+  const governing = published.get(pull.issueId)?.governing;
   const review = project.pulls.review();
   const checksAt = (head: string) => checks.filter(({ commit }) => commit === head);
   const ofHead = checksAt(pull.headCommit);
@@ -147,6 +149,7 @@ async function pullDetail(project: ApiProject, pull: PullRequest, signal: AbortS
             method: review.mergeMethod,
             workflow: project.describe().workflow_path,
           }),
+    ...(governing === undefined ? {} : { governing: governing === null ? null : [...governing] }),
     at_host: facts === null ? null : presentHost(facts),
     asked: { title: issue?.facts.title ?? pull.title, description: issue?.facts.description ?? null },
     last_message: run?.lastMessage ?? null,
