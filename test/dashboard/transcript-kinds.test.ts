@@ -36,7 +36,7 @@ describe('the view of a run event', () => {
   });
 
   it('shows a stage in plain words', () => {
-    expect(told('stage_changed', 'preparing_workspace')).toMatchObject({ kind: 'turn', text: 'preparing workspace' });
+    expect(told('stage_changed', 'preparing_workspace')).toMatchObject({ kind: 'turn', text: 'preparing' });
   });
 
   it('is bad if a command or a tool failed', () => {

@@ -37,6 +37,7 @@ describe('an agent', () => {
     { kind: 'pr_merge', pull: 1, head: 'a'.repeat(40) },
     { kind: 'pr_send_back', pull: 1, head: 'a'.repeat(40), note: 'again' },
     { kind: 'pr_close', pull: 1 },
+    { kind: 'pr_check', pull: 1, head: 'x' },
   ])('decides about no change, not even its own: %j is refused', async (body) => {
     const { command } = await scene();
     expect(await command('own', body)).toMatchObject(refusedByRule);
