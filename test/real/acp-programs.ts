@@ -176,7 +176,7 @@ function opencodeConfig(url: string): object {
 const finders = { 'claude-agent-acp': findClaudeAcp, 'codex-acp': findCodexAcp, opencode: findOpencode };
 
 /** Each start reads a large program, which a busy machine does slowly. */
-const suiteTimeoutMs = 120_000;
+const suiteTimeoutMs = 240_000;
 
 /**
  * A suite on each real program. Without a program its suite is skipped with the reason; if real agents are required, it
