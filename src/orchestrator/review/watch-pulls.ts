@@ -29,7 +29,7 @@ import { hostReaction, reactionWords } from './host-reaction.ts';
 
 export interface WatchPullsParts extends FinishParts, Pick<BaseParts, 'chance' | 'own' | 'project'> {
   readonly activity: Activity;
-  readonly claims: Pick<Claims, 'hold'>;
+  readonly claims: Pick<Claims, 'held' | 'hold'>;
   readonly pullsFor: (settings: Settings) => PullRequests | null;
   /** Plans the checks of these heads and runs what has no result, one at a time. May take long. */
   readonly runChecks: (settings: Settings, pulls: readonly PullRequest[], signal: AbortSignal) => Promise<void>;
@@ -126,6 +126,8 @@ export class PullWatch {
   /** Before the end is recorded: after a crash in between, it is found closed and held again. */
   async #holdClosed({ issueId: id, identifier, number, url }: PullRequest, by: Author): Promise<void> {
     const { claims, clock } = this.#parts;
+    // Another reason to hold it, such as an agent that may be alive, is not replaced.
+    if (claims.held.has(id)) return;
     const who = by.kind === 'person' ? harmlessLine(by.name) : 'someone';
     const reason = `Pull request ${number}${url === null ? '' : ` (${url})`} was closed by ${who} without a merge. Should an agent work on it again, or is the issue over?`;
     await claims.hold({ issue: { id, identifier }, since: clock.now(), runId: null, code: 'pull_closed', reason });

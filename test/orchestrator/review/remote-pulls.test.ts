@@ -75,7 +75,7 @@ describe('pull requests at a remote host', () => {
 
   it('are read at most 300 times a dormant day', async () => {
     const polling = { ...wanted.polling, mode: 'adaptive' as const };
-    const stage = await inReview(20, { settings: { ...wanted, polling } });
+    const stage = await inReview(3, { settings: { ...wanted, polling } });
     await stage.clock.advance(2 * 60 * minuteMs);
     const before = stage.reads.length;
     await stage.clock.advance(4 * 60 * minuteMs);
@@ -157,5 +157,15 @@ describe('pull requests at a remote host', () => {
     await stage.clock.advance(10 * minuteMs);
     expect(stage.orchestrator.read().held).toHaveLength(1);
     expect(await stage.stateNow()).toBe('In Review');
+  });
+
+  it('that were closed keep another hold of their issue', async () => {
+    const stage = await inReview();
+    await stage.command('issue_hold', { issue: '1' });
+    await stage.clock.advance(minuteMs);
+    stage.pulls.answers.facts = { isClosed: true, closedBy: 'ada' };
+    await stage.clock.advance(minuteMs);
+    expect((await stage.read())?.closed).not.toBeNull();
+    expect(stage.orchestrator.read().held).toMatchObject([{ code: 'person' }]);
   });
 });
