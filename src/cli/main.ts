@@ -11,13 +11,19 @@ import { runCommandLine } from './command-line.ts';
 const packageFile = new URL('../../package.json', import.meta.url);
 const extension = import.meta.filename.endsWith('.ts') ? 'ts' : 'js';
 
+// What Node and the driver of PostgreSQL read at any time. A daemon has no other variable in its own environment once it
+// has read them: a report of Node, a library, or a program that is started by mistake without an environment of its own
+// finds no secret.
+const readLater = /^(?:PATH|HOME|TMPDIR|TZ|TERM|LANG|LC_\w+|NO_COLOR|FORCE_COLOR|(?:NODE|SSL|UV)_\w+|PG\w+)$/;
+
 // A closed reader (`baton validate | head`) is not an error, and must not end Baton before its agents.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
 
 process.exitCode = await runCommandLine(process.argv.slice(2), {
   clock: systemClock,
   chance: systemChance,
-  env: process.env,
+  // A copy: a daemon removes the variables of its own process.
+  env: { ...process.env },
   cwd: process.cwd(),
   homeDir: homedir(),
   accountHome: accountHome(),
@@ -39,7 +45,10 @@ process.exitCode = await runCommandLine(process.argv.slice(2), {
   version: JSON.parse(readFileSync(packageFile, 'utf8')).version,
   agentProgram: (backend) => new URL(`../agent/${backend}/program.${extension}`, import.meta.url),
   dashboardFolder: new URL(extension === 'ts' ? '../../dist/dashboard/' : '../dashboard/', import.meta.url),
-  closeInherited,
+  closeInherited: () => {
+    closeInherited();
+    for (const name of Object.keys(process.env)) if (!readLater.test(name)) delete process.env[name];
+  },
   interrupt: () => void process.kill(process.pid, 'SIGINT'),
   onSignal: (signal, listener) => {
     process.on(signal, listener);

@@ -35,7 +35,7 @@ export interface Surroundings {
   readonly agentProgram: (backend: string) => URL;
   /** The folder of the built dashboard, if it was built. */
   readonly dashboardFolder: URL;
-  /** Closes the descriptors of the program that started this one, before a daemon starts agents. */
+  /** Drops what the program that started this one left: its descriptors and its variables, before a daemon starts agents. */
   readonly closeInherited: () => void;
   /** Does what Ctrl-C does, for a terminal that sends it as a key. */
   readonly interrupt: () => void;
