@@ -23,6 +23,8 @@ export const logEvents = {
   agents_killed_at_stop: 'Some agents did not stop in time and were killed.',
   isolation_limited:
     'This machine cannot isolate agents as the workflow file asks; `baton doctor` says why. Agents may see all files that you can see.',
+  runs_as_root:
+    'Baton runs as root and does not isolate agents, so they can do everything on this machine. Use another user, or a container.',
   still_paused: 'Baton was paused before the restart and still is.',
 
   // workflow file

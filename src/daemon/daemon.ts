@@ -139,6 +139,8 @@ export async function createDaemon(options: DaemonOptions, surroundings: Surroun
     ? await openIsolation({ process, settings, workflowPath, stateDir, logger }, surroundings)
     : withoutIsolation;
   const { isolationFor } = isolation;
+  const isBare = isolationFor(settings)({ workspace: settings.workspace.root, writes: [], reads: [] }) === null;
+  if (isDaemon && surroundings.uid === 0 && isBare) logger.warn('runs_as_root');
   const isIsolated = (wanted: Settings): boolean => isIsolatedFromWorkflow(isolationFor(wanted), wanted, workflowPath);
   const workspaceParts = { ...process, workflowPath, stateDir, logger, isolationFor };
   const { resources, workspacesFor, pruneSalvage } = composeWorkspaces(workspaceParts);

@@ -34,8 +34,12 @@ describe.concurrent('baton doctor', () => {
     place.write('WORKFLOW.md', workflowText('exec sh'));
     const { code, stdout, stderr } = await baton(place, 'doctor', 'WORKFLOW.md', '--json');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    const { healthy, findings } = JSON.parse(stdout);
+    const { healthy, findings: all } = JSON.parse(stdout);
     expect(healthy).toBe(true);
+    // It warns of root, and only of root.
+    const ofUser = all.filter(({ check }: Line) => check === 'user').map(({ code }: Line) => code);
+    expect(ofUser).toEqual(process.getuid?.() === 0 ? ['root'] : []);
+    const findings = all.filter(({ check }: Line) => check !== 'user');
     expect(findings.map(({ check }: Line) => check)).toEqual([
       ...['node', 'git', 'containment', 'isolation', 'temporary_files'],
       ...['workflow_file', 'workspace_root', 'state_folder', 'repository', 'memory', 'agent_program'],

@@ -170,8 +170,8 @@ function attacksBy(who: Who): void {
     }
   });
 
-  it('starts nothing in a terminal server of its user', () => {
-    if (scene.outside(['tmux', '-V']).status !== 0) return;
+  it('starts nothing in a terminal server of its user', ({ skip }) => {
+    skip(scene.outside(['tmux', '-V']).status !== 0, 'there is no tmux here');
     const name = `baton-${process.pid}`;
     try {
       expect(scene.outside(['tmux', '-L', name, 'new-session', '-d', 'sleep 300']).stderr).toBe('');

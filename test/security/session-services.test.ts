@@ -1,5 +1,12 @@
+// @module-tag full
+import { spawnSync } from 'node:child_process';
+import { tmpdir } from 'node:os';
 import { expect, it } from 'vitest';
+import { systemChance } from '../../src/clock/system-chance.ts';
+import { systemClock } from '../../src/clock/system-clock.ts';
 import { childEnvironment, usualVariables } from '../../src/process/child-environment.ts';
+import { runToEnd } from '../../src/process/run-to-end.ts';
+import { hasNamespaces } from './machine.ts';
 
 /** A service of the login session starts programs outside of every containment, and they outlive the run. */
 const session = {
@@ -38,4 +45,28 @@ it('the folders of the user still reach a child', () => {
     XDG_DATA_DIRS: '/e',
   };
   expect(childEnvironment({ from, allow: usualVariables, deny: [] })).toEqual(from);
+});
+
+it('without isolation, a pid namespace does not end what a terminal server outside of it starts, as SECURITY.md says', async ({
+  skip,
+}) => {
+  skip(!hasNamespaces || spawnSync('tmux', ['-V']).status !== 0, 'there is no tmux or no namespace here');
+  const socket = `baton-session-${process.pid}`;
+  const tmux = (...args: string[]) => spawnSync('tmux', ['-L', socket, ...args], { encoding: 'utf8' });
+  try {
+    expect(tmux('new-session', '-d', 'sleep 300').stderr).toBe('');
+    const { code, survivorsEnded } = await runToEnd(
+      {
+        ...{ command: '/bin/sh', args: ['-c', `tmux -L ${socket} new-session -d 'sleep 300'`], cwd: tmpdir() },
+        env: childEnvironment({ from: process.env, allow: usualVariables, deny: [] }),
+        runId: systemChance.id(),
+        timeoutMs: 60_000,
+      },
+      { clock: systemClock, containment: 'user_pid_namespace', daemonId: systemChance.id() },
+    );
+    expect({ code, survivorsEnded }).toEqual({ code: 0, survivorsEnded: 0 });
+    expect(tmux('list-sessions').stdout.trim().split('\n')).toHaveLength(2);
+  } finally {
+    tmux('kill-server');
+  }
 });

@@ -24,6 +24,7 @@ export async function checkMachine(surroundings: Surroundings): Promise<Finding[
     checkNode(surroundings),
     await checkGit(surroundings),
     ...checkSearchPath(surroundings),
+    ...checkUser(surroundings),
     ...(await checkContainment(surroundings)),
     await checkFolder('temporary_files', surroundings.tmpDir),
   ];
@@ -33,6 +34,13 @@ function checkNode({ nodeVersion }: Surroundings): Finding {
   const major = Number(nodeVersion.split('.')[0]);
   if (major >= 24) return passed('node', nodeVersion);
   return failed('node', `${nodeVersion} is too old`, 'install Node 24 or newer', { code: 'too_old', least: '24' });
+}
+
+/** Silent for every other user. */
+function checkUser({ uid }: Surroundings): Finding[] {
+  if (uid !== 0) return [];
+  const message = 'Baton runs as root: agents that are not isolated can do everything on this machine';
+  return [warned('user', message, 'use another user, unless this is a container of its own', { code: 'root' })];
 }
 
 /** Silent when every element is absolute. */
@@ -73,7 +81,7 @@ async function checkGit(surroundings: Surroundings): Promise<Finding> {
 }
 
 const containmentMeaning: Record<Containment, string> = {
-  user_pid_namespace: 'each agent has its own user and pid namespace, so no process that it starts can outlive it',
+  user_pid_namespace: 'each agent has its own user and pid namespace, which no process of it can leave or outlive',
   marker_sweep: 'process groups; processes that leave their group are found by their run marker',
   group_only: 'process groups only: Baton cannot find processes that leave their group',
 };
