@@ -1,5 +1,5 @@
 import type { Publication } from '../../src/core/run/run-evidence.ts';
-import type { Removal, WorkspaceEntry, Workspaces } from '../../src/workspace/workspace.ts';
+import type { Removal, WorkspaceEntry, WorkspaceFacts, Workspaces } from '../../src/workspace/workspace.ts';
 
 /** Workspaces that only record calls. Removed ones are no longer listed. */
 export function fakeWorkspaces() {
@@ -12,6 +12,7 @@ export function fakeWorkspaces() {
     /** For single paths. */
     removals: new Map<string, Removal | Error>(),
     publication: null as Publication | null,
+    facts: null as WorkspaceFacts | null,
     wait: Promise.resolve() as Promise<unknown>,
   };
   const never = (): never => {
@@ -39,7 +40,7 @@ export function fakeWorkspaces() {
     },
     isThere: async () => true,
     finishRemovals: async () => {},
-    examine: async () => null,
+    examine: async () => answers.facts,
     list: async () => [...entries],
   };
   return { as, removed, broughtHome, entries, answers };

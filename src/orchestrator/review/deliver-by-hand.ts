@@ -1,5 +1,6 @@
 import { toBatonError } from '../../core/baton-error.ts';
 import { type Issue, isInOneOf } from '../../core/issue/issue.ts';
+import { noEvidence } from '../../core/run/run-evidence.ts';
 import type { Settings } from '../../core/settings.ts';
 import type { PullRequests } from '../../pulls/pull-requests.ts';
 import type { Held, Retrying } from '../claims/claim.ts';
@@ -39,12 +40,12 @@ export class HandDeliveries {
   /** `nothing`: the issue is not in review, or has no change to propose. `failed`: to be tried again. Never rejects. */
   async try(claim: Held | Retrying, issue: Issue): Promise<'delivers' | 'nothing' | 'failed'> {
     const { claims, logger, pullsFor, source } = this.#parts;
-    const { agent, tracker } = source.read().workflow.settings;
-    const pulls = agent.afterSuccess === 'review' ? pullsFor(source.read().workflow.settings) : null;
-    if (pulls === null || !isInOneOf(tracker.reviewStates)(issue)) return 'nothing';
+    const { settings } = source.read().workflow;
+    const isReviewed = settings.agent.afterSuccess === 'review' && pullsFor(settings) !== null;
+    if (!isReviewed || !isInOneOf(settings.tracker.reviewStates)(issue)) return 'nothing';
     const { id, identifier } = claim.issue;
     try {
-      if (!(await this.#publish(id, pulls))) return 'nothing';
+      if (!(await this.#publish(id))) return 'nothing';
       const as = { kind: 'review', recovery: null, attempt: 1, agent: null } as const;
       // A person may have decided otherwise meanwhile.
       if (claims.get(id) === claim) await claims.retryHeld(id, as, { byPerson: false });
@@ -57,13 +58,16 @@ export class HandDeliveries {
   }
 
   /** Whether the branch of the issue has a change to propose. */
-  async #publish(issueId: string, pulls: PullRequests): Promise<boolean> {
-    const { project, store } = this.#parts;
+  async #publish(issueId: string): Promise<boolean> {
+    const { host, project, source, store, workspacesFor } = this.#parts;
     const last = await store.runs.latestOfIssue({ project, issueId });
     if (last === null) return false;
-    const publication = (await publishLast(this.#parts, last)) ?? last.evidence?.publication;
+    const isHere = last.workspace !== null && last.host === host;
+    // The person may have committed since the run was examined.
+    const facts = isHere ? await workspacesFor(source.read().workflow.settings).examine(last.workspace) : null;
+    const evidence = { ...(last.evidence ?? noEvidence), ...(facts === null ? {} : { git: facts.git }) };
+    const publication = (await publishLast(this.#parts, { ...last, evidence })) ?? evidence.publication;
     if (publication === undefined || publication.outcome === 'refused') return false;
-    const { branch, base } = publication;
-    return branch !== null && base !== undefined && (await pulls.findByBranch(branch, base)) !== null;
+    return publication.outcome === 'published' || (evidence.git?.ahead ?? 0) > 0;
   }
 }

@@ -259,18 +259,26 @@ describe('a person who moves an issue to review', () => {
     'that they took over stays theirs while publishing says %s',
     async (outcome) => {
       const stage = await heldForPerson();
-      const { findByBranch } = stage.pulls.as;
       stage.workspaces.answers.publication = { ...publication, outcome };
-      if (outcome === 'nothing') stage.pulls.as.findByBranch = async () => null;
       await moveToReview(stage);
       expect([await stage.allPulls(), claims(stage)]).toEqual([[], [0, 0, 1]]);
       // Once there is a change, it goes there.
-      stage.pulls.as.findByBranch = findByBranch;
       stage.workspaces.answers.publication = publication;
       await moveToReview(stage);
       expect([(await stage.allPulls()).length, claims(stage)]).toEqual([1, [0, 0, 0]]);
     },
   );
+
+  it('that they took over has commits there that an earlier daemon published already', async () => {
+    const stage = await heldForPerson();
+    stage.workspaces.answers.publication = { ...publication, outcome: 'nothing' };
+    const git = { head: 'commit-2', branch: 'baton/t-1', ahead: 1, changed: 0, untracked: 0, conflicts: 0 };
+    stage.workspaces.answers.facts = { fingerprint: 'x', git };
+    await moveToReview(stage);
+    expect([(await stage.allPulls()).length, claims(stage)]).toEqual([1, [0, 0, 0]]);
+    const [run] = await stage.store.runs.list(stage.project, { limit: 1 });
+    expect(run?.evidence).toMatchObject({ git, publication: { commit: 'commit-2' } });
+  });
 
   it('that waits for a retry ends the wait, and its commits are there', async () => {
     const stage = await inReviewMode();
