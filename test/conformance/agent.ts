@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Agent, AgentEvent, AgentProcess, AgentSession, SessionRequest } from '../../src/agent/agent.ts';
+import { eventLine } from '../../src/agent/event-line.ts';
 import type { AgentParts } from '../../src/agent/launch-agent.ts';
 import { sleep } from '../../src/clock/clock.ts';
 import { systemChance } from '../../src/clock/system-chance.ts';
@@ -247,12 +248,12 @@ export function agentConformance(harness: AgentHarness): void {
 
     it('reports input_required when it needs a person', async ({ skip }) => {
       if (prompts.inputRequired === null) return skip('this backend has no way to say so');
-      const { session, names } = await open();
-      expect(await session.runTurn(prompts.inputRequired)).toMatchObject({
-        status: 'input_required',
-        question: expect.stringMatching(/\S/),
-      });
-      expect(names().at(-1)).toBe('turn_input_required');
+      const { session, events } = await open();
+      const result = await session.runTurn(prompts.inputRequired);
+      expect(result).toMatchObject({ status: 'input_required', question: expect.stringMatching(/\S/) });
+      const question = result.status === 'input_required' ? result.question : '';
+      // Screens show the last line of a run: the question, not a code.
+      expect(events.at(-1)).toMatchObject({ name: 'turn_input_required', summary: eventLine(question) });
     });
 
     /** A person who answers when the test allows it, and the questions. */

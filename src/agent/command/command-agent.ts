@@ -6,6 +6,7 @@ import type { Agent, AgentEventName, AgentSession, SessionRequest, TurnResult } 
 import { eventLine } from '../event-line.ts';
 import { type AgentParts, endAgent, launchAgent } from '../launch-agent.ts';
 import { SilenceTimer } from '../silence-timer.ts';
+import { endEvent } from '../wire/event-sink.ts';
 import { ReportFile } from './report-file.ts';
 
 export interface CommandAgentOptions {
@@ -129,7 +130,7 @@ class CommandSession implements AgentSession {
       const isKnown = cause instanceof BatonError && cause.code !== 'process_spawn_failed';
       const failed = new BatonError('agent_launch_failed', 'Failed to start agent.command.', { cause });
       const error = isKnown ? cause : failed;
-      return this.#end('turn_failed', { status: 'failed', error });
+      return this.#end({ status: 'failed', error });
     }
     this.#process = process;
     this.#said = {};
@@ -178,8 +179,8 @@ class CommandSession implements AgentSession {
       await endAgent(process, inputHasEnded);
       ended.abort();
       await reported;
-      if (signal?.aborted || this.#stopped) return this.#end('turn_cancelled', { status: 'cancelled' });
-      if (silent) return this.#end('turn_failed', { status: 'failed', error: this.#silenceError() });
+      if (signal?.aborted || this.#stopped) return this.#end({ status: 'cancelled' });
+      if (silent) return this.#end({ status: 'failed', error: this.#silenceError() });
       return this.#judge(process, exit, lastMessage);
     } finally {
       ended.abort();
@@ -193,14 +194,14 @@ class CommandSession implements AgentSession {
   #judge(process: LiveProcess, exit: Awaited<LiveProcess['exited']>, lastMessage: string): TurnResult {
     const { question, outcome } = this.#said;
     if (question !== undefined)
-      return this.#end('turn_input_required', { status: 'input_required', question: question.question });
+      return this.#end({ status: 'input_required', question: question.question });
     const message = outcome?.message?.slice(0, longestMessage) || lastMessage;
     if (exit.code === 0 && outcome?.status === 'failed') {
       const why = message === '' ? 'The program reports that it failed.' : `The program reports: ${eventLine(message)}`;
-      return this.#end('turn_failed', { status: 'failed', error: new BatonError('agent_turn_failed', why) });
+      return this.#end({ status: 'failed', error: new BatonError('agent_turn_failed', why) });
     }
     if (exit.code === 0)
-      return this.#end('turn_completed', { status: 'completed', ...(message === '' ? {} : { message }) });
+      return this.#end({ status: 'completed', ...(message === '' ? {} : { message }) });
     const how = exit.code === null ? `was ended by ${exit.signal}` : `exited with code ${exit.code}`;
     const kept = process.stderrTail().trim();
     const stderr = kept.slice(-shownTail);
@@ -215,7 +216,7 @@ class CommandSession implements AgentSession {
     const error = new BatonError('agent_exited', why, {
       details: { exit_code: exit.code, signal: exit.signal, stderr },
     });
-    return this.#end('turn_failed', { status: 'failed', error });
+    return this.#end({ status: 'failed', error });
   }
 
   /** Passes reports on until the program has ended and its last ones are read. Never rejects. */
@@ -243,8 +244,8 @@ class CommandSession implements AgentSession {
     return new BatonError('agent_turn_timeout', `The command of the agent printed nothing for ${turnTimeoutMs} ms.`);
   }
 
-  #end(name: AgentEventName, result: TurnResult): TurnResult {
-    this.#emit(name, result.status === 'failed' ? result.error.message : result.status);
+  #end(result: TurnResult): TurnResult {
+    this.#emit(...endEvent(result, true));
     return result;
   }
 

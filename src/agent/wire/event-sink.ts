@@ -56,7 +56,8 @@ export function emitTurnEnd(events: EventSink, result: TurnResult, payload: unkn
   events.emit(name, summary, payload === undefined ? {} : { payload });
 }
 
-function endEvent(result: TurnResult, isAgentsWord: boolean): [AgentEventName, string] {
+/** The event that ends a turn, and its line for people. */
+export function endEvent(result: TurnResult, isAgentsWord: boolean): [AgentEventName, string] {
   switch (result.status) {
     case 'completed':
       return ['turn_completed', result.message ?? 'turn completed'];
