@@ -100,7 +100,7 @@ function answerLines({ decision, values, author, at }: NonNullable<Question['ans
 /** `place` ends each command: the options that find the project. */
 function ways({ id, issue_identifier: identifier, fields, standing }: Question, place: string): string[] {
   const answer = `baton ask answer ${id}`;
-  const no = `${answer} --no${place}${fields.length === 0 ? '' : '    (leaves it unanswered)'}`;
+  const no = `${answer} --no${place}${fields.length === 0 ? '' : '    (tells the agent that you give no answer)'}`;
   const secret = fields.find(({ is_secret }) => is_secret);
   if (secret !== undefined) {
     return [

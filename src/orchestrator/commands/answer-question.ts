@@ -36,21 +36,22 @@ export async function answerQuestion(parts: AnswerParts, command: Command): Prom
   // A command that was carried out but not answered comes again with the same answer. A different answer is too late.
   const alreadyAnswered = refused('question_answered', 'The question is already answered.');
   if (given !== null && !isDeepStrictEqual(given.answer, answer)) return alreadyAnswered;
-  const delivered = done('answer_delivered', `Delivered the answer to the agent of ${identifier}.`);
+  const what = answer.decision === 'decline' ? 'your "no"' : 'the answer';
+  const delivered = done('answer_delivered', `Delivered ${what} to the agent of ${identifier}.`);
   if (question.deliveredTo !== null) return delivered;
   if (
     given === null &&
     !(await store.questions.answer(question.id, { at: clock.now(), author: command.author, answer }))
   )
     return alreadyAnswered;
-  if (!questions.answer(question.id, answer)) return goOn(parts, question);
+  if (!questions.answer(question.id, answer)) return goOn(parts, question, what);
   await store.questions.deliver([question.id], question.runId);
   questions.forgetDelivered(question.id);
   return delivered;
 }
 
 /** No agent waits for the answer any more: the issue continues with it, or its next run gets it. */
-async function goOn(parts: AnswerParts, question: StoredQuestion): Promise<CommandAnswer> {
+async function goOn(parts: AnswerParts, question: StoredQuestion, what: string): Promise<CommandAnswer> {
   const { store, claims, project } = parts;
   const { issueId, identifier } = question;
   const running = claims.running.get(issueId);
@@ -64,15 +65,15 @@ async function goOn(parts: AnswerParts, question: StoredQuestion): Promise<Comma
     (isEnding || claims.get(issueId)?.status === 'inheriting' || holds.some(({ code }) => code === needsAnswer))
   )
     throw new BatonError('claim_lost', `The run of ${identifier} that asked is still being ended.`);
-  if (!isHeld) return done('answer_kept', `The next run of ${identifier} gets the answer.`);
+  if (!isHeld) return done('answer_kept', `The next run of ${identifier} gets ${what}.`);
   const others = (await store.questions.open(project)).filter((each) => each.issueId === issueId);
   if (others.length > 0)
     return done(
       'answer_kept_others_open',
-      `Stored the answer; ${identifier} still waits for the answer to another question.`,
+      `Stored ${what}; ${identifier} still waits for the answer to another question.`,
     );
   await retryHeld(parts, issueId, 'answered');
-  return done('continues_with_answer', `${identifier} continues with the answer.`);
+  return done('continues_with_answer', `${identifier} continues with ${what}.`);
 }
 
 /** The hold code of an issue whose question is open. */
