@@ -16,27 +16,38 @@ export interface ExplainFlags extends WorkplaceFlags {
 export async function explain(reference: string, flags: ExplainFlags, surroundings: Surroundings): Promise<number> {
   await using connection = await connect(flags, surroundings);
   const explained = await connection.project.explain(reference);
-  const isDaemon = connection.isDaemon();
-  surroundings.stdout.write(flags.json ? jsonLine(presented(explained, isDaemon)) : text(explained, isDaemon));
+  // A daemon carries out commands at once, so that none of them can change what it explains.
+  const alone = connection.isDaemon() ? null : { waiting: (await connection.project.status()).waiting_commands };
+  surroundings.stdout.write(flags.json ? jsonLine(presented(explained, alone)) : text(explained, alone));
   return exitCodes.ok;
 }
 
-function text(explained: ExplainedIssue, isDaemon: boolean): string {
+/** Without a daemon: how many commands it carries out before it decides. */
+type Alone = { readonly waiting: number } | null;
+
+function text(explained: ExplainedIssue, alone: Alone): string {
   const { issue_identifier, title, state, gates, counts, messages, next } = explained;
   const lines = [
     `${harmlessLine(issue_identifier)}  ${harmlessLine(title)}  (${harmlessLine(state)})`,
     ...gates.map((gate) => `  ${gate.passed ? 'ok' : 'no'}  ${harmlessLine(gate.text)}`),
     ...runCounts(counts).map((each) => `  count  ${each.text}`),
     ...messages.filter(({ status }) => status === 'waiting').map((each) => `  message  ${messageWords(each)}`),
-    ...(isDaemon ? [] : ['No daemon is running. This is what a daemon would decide if it started now.']),
+    ...(alone === null ? [] : [`No daemon is running. ${withoutDaemon(alone.waiting)}`]),
     harmlessLine(next),
   ];
   return `${lines.join('\n')}\n`;
 }
 
-function presented({ reason, gates, ...explained }: ExplainedIssue, daemon: boolean): Record<string, unknown> {
+function withoutDaemon(waiting: number): string {
+  if (waiting === 0) return 'This is what a daemon would decide if it started now.';
+  const commands = waiting === 1 ? '1 command waits' : `${waiting} commands wait`;
+  return `${commands} for one and may change this: a daemon carries out commands before it decides.`;
+}
+
+function presented({ reason, gates, ...explained }: ExplainedIssue, alone: Alone): Record<string, unknown> {
   return {
-    daemon,
+    daemon: alone === null,
+    ...(alone === null ? {} : { waiting_commands: alone.waiting }),
     ...explained,
     starts: reason === null,
     code: reason?.code ?? null,

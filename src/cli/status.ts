@@ -11,15 +11,20 @@ import { timeWords } from './issue/history-words.ts';
 import { jsonLine } from './json-line.ts';
 import { placeFlags } from './place-flags.ts';
 
-/** `baton status`: what the daemon is doing, or that no daemon runs and which commands wait for one. */
+/** `baton status`: what the daemon is doing, or that no daemon runs, and what waits for one or for a person. */
 export async function status(flags: WorkplaceFlags & { json?: boolean }, surroundings: Surroundings): Promise<number> {
   const { stdout } = surroundings;
   await using connection = await connect(flags, surroundings);
   const found = await connection.project.status();
   const daemon = connection.isDaemon();
   const { waiting_commands, counts } = found;
+  // The store has them without a daemon; one that the agent revises waits for no person.
+  const pulls = daemon ? [] : await connection.project.pulls({ status: 'open', limit: mostPulls });
+  const reviews = pulls.filter(({ status }) => status !== 'sent_back');
   if (flags.json) {
-    stdout.write(jsonLine({ daemon, waiting_commands, held_issues: counts.held, status: daemon ? found : null }));
+    const alone = daemon ? {} : { reviews };
+    const status = daemon ? found : null;
+    stdout.write(jsonLine({ daemon, waiting_commands, held_issues: counts.held, ...alone, status }));
     return exitCodes.ok;
   }
   const waits = daemon && waiting_commands === 0 ? [] : [`${commands(waiting_commands)}.`];
@@ -29,10 +34,14 @@ export async function status(flags: WorkplaceFlags & { json?: boolean }, surroun
         `No daemon is running for ${connection.workflowPath}. To start one: ${startCommand(flags)}`,
         ...waits,
         `${issues(counts.held)} held.`,
+        ...section('for your review', reviews, (row) => `${reviewCommand(row.issue_identifier)}${placeFlags(flags)}`),
       ];
   stdout.write(`${lines.join('\n')}\n`);
   return exitCodes.ok;
 }
+
+/** The most changes that a status without a daemon lists. */
+const mostPulls = 100;
 
 /** `place` follows each command that it names. */
 function describe(status: Status, place: string): string[] {

@@ -229,6 +229,7 @@ describe.concurrent('a command without a daemon', liveTest, () => {
       daemon: false,
       waiting_commands: 2,
       held_issues: 0,
+      reviews: [],
       status: null,
     });
     const shown = await baton(place, 'status');

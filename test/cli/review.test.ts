@@ -103,6 +103,21 @@ describe('a change under review', { timeout: 180_000 }, () => {
     expect(await runsOf(place)).toHaveLength(2);
   });
 
+  it('is listed without a daemon, and a decision that waits is part of the explanation', async () => {
+    const { place } = project();
+    await answer(place, 'issue', 'add', 'Greet');
+    const daemon = await daemonHere(place);
+    await untilPull(place, 'BAT-1', { status: 'in_review' });
+    await soon(async () => expect(await statusOf(place, 'BAT-1')).toBe('review'));
+    await daemon.stop();
+    const reviews = [{ number: 1, issue_identifier: 'BAT-1', status: 'in_review' }];
+    expect(await answer(place, 'status')).toMatchObject({ daemon: false, waiting_commands: 0, reviews });
+    expect((await batonHere(place, 'status')).stdout).toMatch(/^ {2}BAT-1 .*baton review BAT-1$/m);
+    expect(await answer(place, 'explain', 'BAT-1')).toMatchObject({ waiting_commands: 0, code: 'inactive_state' });
+    await answer(place, 'pr', 'send-back', '1', 'Say it louder, please.');
+    expect(await answer(place, 'explain', 'BAT-1')).toMatchObject({ waiting_commands: 1, code: 'inactive_state' });
+  });
+
   // @conforms 4.68
   it('that a person merges with git itself closes its issue, and Baton writes no folder that is checked out', async () => {
     const { place, source } = project();
