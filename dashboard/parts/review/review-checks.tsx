@@ -31,7 +31,7 @@ export function ReviewChecks({ project, pull }: { readonly project: string; read
                   spot={reviewSpot(project, pull)}
                   request={{ kind: 'pr_check', pull: number, head, name: check.name }}
                   label="Run again"
-                  name={`Run the check ${check.name} of ${issue} again`}
+                  name={`Run again: the check ${check.name} of ${issue}`}
                   hint="Run this check again on the same commit"
                 />
               )}
