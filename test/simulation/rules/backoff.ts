@@ -20,7 +20,7 @@ const needsPerson = new Set<string | null>([
   'agent_auth_failed',
   'run_stalemate',
 ]);
-/** The environment may be to blame for these; then the failure is not counted, and the first wait is the shortest. */
+/** The environment may be to blame for these; then the failure is not counted, and the issue waits for the next try of any run. */
 const mayBeEnvironment = new Set<string | null>([
   'agent_launch_failed',
   'workspace_hook_failed',
@@ -64,17 +64,16 @@ function next(world: World, run: LedgerRun, before: Wait | undefined): Wait {
   if (memory.look('select 1 from commands where result_at is null limit 1').length > 0)
     world.askedAt.set(run.issueId, now);
   const isQuota = run.errorCode === 'agent_quota_exhausted';
-  const isUncounted = isQuota || mayBeEnvironment.has(run.errorCode);
-  const count = (before?.failures ?? 0) + (isUncounted ? 0 : 1);
+  const isOfAll = mayBeEnvironment.has(run.errorCode);
+  const count = (before?.failures ?? 0) + (isQuota || isOfAll ? 0 : 1);
   const backAt = world.quotaBackAt.get(run.runId) ?? now;
-  const doublings = isUncounted ? 0 : count - 1;
-  const waitMs = Math.min(baseMs * 2 ** doublings, plan.settings.agent.maxRetryBackoffMs);
+  const waitMs = Math.min(baseMs * 2 ** (count - 1), plan.settings.agent.maxRetryBackoffMs);
   // The wait starts with the end, by the clock of the daemon that had the run; it may have been written a while later.
   const endedMs = Math.min(now, now - (clock.now() - (run.endedAt ?? clock.now())));
   const guessed = endedMs + (isQuota ? quotaBaseMs : waitMs);
   // The reset time of a quota is wall time, and the clock may have been set since.
   const isMisdated = isQuota && (now - world.wallJumpedAt < toldMs || hasOlderRun(world));
-  const mayGoOn = isMisdated || (isQuota && plan.settings.agent.accounts.length > 1);
+  const mayGoOn = isMisdated || isOfAll || (isQuota && plan.settings.agent.accounts.length > 1);
   const notBefore = mayGoOn ? now : isQuota && backAt > now ? backAt : guessed;
   return { failures: count, isQuota, at: now, notBefore, incarnation: run.incarnation, generation: run.generation };
 }
