@@ -135,6 +135,9 @@ function unsetting(names: readonly string[], script: string): string {
   return safe.length === 0 ? script : `unset ${safe.join(' ')}\n${script}`;
 }
 
+/** The first part, and the hints at its end: they name the paths that the isolation hides, and the setting. */
 function cut(output: string): string {
-  return output.length <= longestOutput ? output : `${output.slice(0, longestOutput)}... (truncated)`;
+  if (output.length <= longestOutput) return output;
+  const hints = output.slice(-longestOutput).match(/^baton: the isolation .*$/gm) ?? [];
+  return [`${output.slice(0, longestOutput)}... (truncated)`, ...hints].join('\n');
 }

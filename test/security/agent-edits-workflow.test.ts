@@ -72,6 +72,8 @@ describe('an agent edits the file that governs it', () => {
     ['whom it trusts', edited('kind: linear', 'kind: linear, trusted_authors: [mallory]'), 'tracker.trusted_authors'],
     ['the address of the API', [...good, 'server: {host: 0.0.0.0}'], 'server.host'],
     ['a limit, upwards', edited('tokens_per_day: 1000', 'tokens_per_day: 2000'), 'limits.tokens_per_day'],
+    ['how often it may fail', edited('{backend', '{max_retries: 9, backend'), 'agent.max_retries'],
+    ['how often it may change nothing', edited('{backend', '{max_stale_runs: 0, backend'), 'agent.max_stale_runs'],
     ['a limit, off', edited('usd_per_day: 5', 'usd_per_day: 0'), 'limits.usd_per_day'],
   ])('%s waits for a person', (_what, lines, key) => {
     const before = settings();

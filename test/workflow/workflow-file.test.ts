@@ -126,7 +126,7 @@ describe('reading before each use', () => {
     replace(content(1, 'limits: {tokens_per_day: -1, usd_per_day: none}'));
     expect(inForce()).toEqual([5, 0.5, 1, 3000]);
     replace(content(1));
-    expect(inForce()).toEqual([5, 0.5, 3, 30_000]);
+    expect(inForce()).toEqual([5, 0.5, 1, 30_000]);
     file.takeWaiting(null);
     expect(inForce()).toEqual([100_000_000, 100, 3, 30_000]);
   });

@@ -111,6 +111,15 @@ describe('the hooks around a run', () => {
     expect(details.output).toBe(`${'x'.repeat(2_048)}... (truncated)`);
   });
 
+  it('an error keeps the hint at the end of a long output, which names a hidden path and its setting', async () => {
+    const hint = 'baton: the isolation of this program hides /home/me/x; agent.isolation_read allows it';
+    const script = `head -c 3000 /dev/zero | tr "\\0" x; printf '\\n${hint}\\n'; exit 17`;
+    const { workspaces } = scratchWorkspaces({ hooks: { beforeRun: script } });
+    const workspace = await workspaces.prepare(visit());
+    const { details } = await rejection(workspaces.beforeRun(workspace, visit()));
+    expect(String(details.output).split('\n').at(-1)).toBe(hint);
+  });
+
   it('a flood of output neither hangs nor fills the memory', async () => {
     const script = 'head -c 50000000 /dev/zero; head -c 50000000 /dev/zero >&2; exit 1';
     const { workspaces } = scratchWorkspaces({ hooks: { beforeRun: script } });

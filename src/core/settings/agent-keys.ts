@@ -96,11 +96,11 @@ export const agentKeys = {
   max_retry_backoff_ms: setting('positive_integer', 300_000, 'next retry', 'open', {
     description: 'The longest wait before Baton repeats a failed run.',
   }),
-  max_retries: setting('natural_number', 3, 'end of a run', 'open', {
+  max_retries: setting('natural_number', 3, 'end of a run', 'guarded_upwards', {
     description:
       'After this many failures in a row, the issue is held for a person. A run that succeeds resets the count. 0: no limit.',
   }),
-  max_stale_runs: setting('natural_number', 3, 'end of a run', 'open', {
+  max_stale_runs: setting('natural_number', 3, 'end of a run', 'guarded_upwards', {
     description:
       'After this many successful runs in a row that changed nothing, the issue is held for a person. 0: never.',
   }),
