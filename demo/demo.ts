@@ -18,7 +18,7 @@ import { createLogger } from '../src/telemetry/create-logger.ts';
 import type { Board } from '../src/tracker/board/board.ts';
 import { loadWorkflow } from '../src/workflow/load-workflow.ts';
 import { changesOf, openPulls, personName, showChanges } from './changes.ts';
-import { fileIssues } from './demo-issues.ts';
+import { fileIssues, personsPart } from './demo-issues.ts';
 import { type IssueRow, issueRows } from './issue-rows.ts';
 import { openLines } from './lines.ts';
 import { type DemoFolder, openDemoFolder, placeFlags, putAside } from './make-demo.ts';
@@ -64,7 +64,9 @@ export async function demo(flags: DemoFlags, given: Surroundings): Promise<numbe
     if (!json) surroundings.stdout.write(introduction(folder, flags.once === true, api.address.url, batonPath));
     const isRunning = (id: string): boolean => orchestrator.read().running.some(({ issue }) => issue.id === id);
     await using workplace = await openWorkplace(folder, surroundings);
-    const remark = flags.once ? {} : { remark: quietRemark() };
+    const demoDecides = (identifier: string): boolean =>
+      personsPart(identifier) === 'merge' && person.whyRefused(identifier) === null;
+    const remark = flags.once ? {} : { remark: quietRemark(demoDecides) };
     const lines = openLines({ rows, json, output: surroundings.stdout, clock: systemClock, ...remark });
     const { say } = lines;
     const asking = (): AskingIssue[] => (flags.once ? askingIssues(orchestrator.read()) : []);

@@ -2,13 +2,17 @@ import type { IssueRow } from './issue-rows.ts';
 import type { Announcement } from './lines.ts';
 
 /**
- * Says once when no agent has anything to do any more: what waits for the person who watches, or that all is done. It
- * says so again when other issues wait.
+ * Says once when neither an agent nor the demo has anything to do any more: what waits for the person who watches, or
+ * that all is done. It says so again when other issues wait.
  */
-export function quietRemark(): (rows: readonly IssueRow[]) => Announcement | null {
+export function quietRemark(
+  demoDecides: (identifier: string) => boolean,
+): (rows: readonly IssueRow[]) => Announcement | null {
   let said = '';
   return (rows) => {
-    if (!rows.every(({ status }) => quiet.has(status))) return null;
+    const isQuiet = ({ status, identifier }: IssueRow): boolean =>
+      quiet.has(status) && !(status === 'review' && demoDecides(identifier));
+    if (!rows.every(isQuiet)) return null;
     const waiting = rows.filter(({ status }) => status !== 'done').map(({ identifier }) => identifier);
     const news = `${rows.length} ${waiting.join(' ')}`;
     if (news === said) return null;

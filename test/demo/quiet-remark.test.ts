@@ -15,7 +15,7 @@ const rows = (...statuses: IssueRow['status'][]): IssueRow[] =>
 
 describe('the remark that a demo is quiet', () => {
   it('comes once when no agent works, with what waits for the person, and again when that is something else', () => {
-    const remark = quietRemark();
+    const remark = quietRemark(() => false);
     const waits = (...statuses: IssueRow['status'][]): unknown => remark(rows(...statuses))?.json.waits_for_you;
     expect(waits('done', 'running')).toBeUndefined();
     expect(waits('done', 'retrying')).toBeUndefined();
@@ -23,5 +23,12 @@ describe('the remark that a demo is quiet', () => {
     expect(waits('review', 'asking', 'done')).toBeUndefined();
     expect(waits('done', 'asking', 'done')).toEqual(['W-2']);
     expect(waits('done', 'done', 'done')).toEqual([]);
+  });
+
+  it('does not come while the demo itself decides about a change', () => {
+    const remark = quietRemark((identifier) => identifier === 'W-1');
+    expect(remark(rows('review', 'review'))).toBeNull();
+    expect(remark(rows('done', 'review'))?.json).toEqual({ waits_for_you: ['W-2'] });
+    expect(remark(rows('asking', 'done'))?.json).toEqual({ waits_for_you: ['W-1'] });
   });
 });
