@@ -220,6 +220,13 @@ describe('a frame', () => {
     expect(lines).toContainEqual(expect.stringMatching(/^ ✓ WORDS-2 {3}done {12}10m 0s {8}What WORDS-2 was about *$/));
   });
 
+  it('shows the next try of an issue that waits for a time, not the next poll of one that waits for something', () => {
+    const queued = { kind: 'queue', attempt: null, reason: 'waits', next_check_at: ago(-42) } as const;
+    const rows = [waiting('W-1', { ...queued, code: 'blocked' }), waiting('W-2', { ...queued, code: 'day_limit' })];
+    const lines = seen([now({ waiting: rows })]);
+    expect(lines.filter((line) => / W-\d /.test(line)).map((line) => line.includes(' 42s '))).toEqual([false, true]);
+  });
+
   // @conforms S13
   it.each([40, 80, 115, 120, 140, 200])(
     'fills %d columns with each row, and its columns stand below their titles (S13)',

@@ -72,7 +72,7 @@ function amountsOf({ nows, tokensPerSecond }: TopState): readonly Cell[] {
     typeof most === 'number' ? ` of ${text(most)}` : '';
   return [
     cell(`slots ${used}/${limit}`),
-    cell(runs === 1 ? '1 run' : `${runs} runs`),
+    cell(`${runs} running`),
     cell(`${tokensText(sum(({ vitals }) => vitals.today.tokens))} tokens today${of(today?.token_limit, tokensText)}`),
     cell(`${cents(sum(({ vitals }) => vitals.today.cost_usd))}${of(today?.cost_limit_usd, usdText)}`),
     cell(`${countText(Math.floor(tokensPerSecond))} tokens/s`, tokensPerSecond >= 1 ? 'plain' : 'dim'),

@@ -217,8 +217,9 @@ function runningCells(run: RunningRow, at: number): OwnCells & Pick<RowCells, 't
   };
 }
 
-function waitingCells({ kind, attempt, reason, next_check_at: next }: WaitingRow, at: number): OwnCells {
-  const left = next === null ? null : Date.parse(next) - at;
+function waitingCells({ kind, code, attempt, reason, next_check_at: next }: WaitingRow, at: number): OwnCells {
+  // An issue in the queue waits for something, not for a time; the next poll only checks it again.
+  const left = next === null || (kind === 'queue' && code !== 'day_limit') ? null : Date.parse(next) - at;
   const what = kind === 'retry' && attempt !== null ? `retry ${attempt}` : kind;
   return {
     mark: kind === 'queue' ? cell('·', 'dim') : cell('↻', 'warn'),
