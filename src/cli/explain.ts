@@ -29,7 +29,10 @@ function text(explained: ExplainedIssue, alone: Alone): string {
   const { issue_identifier, title, state, gates, counts, messages, next } = explained;
   const lines = [
     `${harmlessLine(issue_identifier)}  ${harmlessLine(title)}  (${harmlessLine(state)})`,
-    ...gates.map((gate) => `  ${gate.passed ? 'ok' : 'no'}  ${harmlessLine(gate.text)}`),
+    // What is in the way comes last, next to what follows from it.
+    ...gates
+      .toSorted((left, right) => Number(right.passed) - Number(left.passed))
+      .map((gate) => `  ${gate.passed ? 'ok' : 'no'}  ${harmlessLine(gate.text)}`),
     ...runCounts(counts).map((each) => `  count  ${each.text}`),
     ...messages.filter(({ status }) => status === 'waiting').map((each) => `  message  ${messageWords(each)}`),
     ...(alone === null ? [] : [`No daemon is running. ${withoutDaemon(alone.waiting)}`]),

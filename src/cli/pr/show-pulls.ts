@@ -167,6 +167,7 @@ function nextLines(
     'Next',
     `  baton pr diff ${number}${here}`,
     `  baton pr send-back ${number} "what has to change"${here}`,
+    ...(status === 'in_review' ? [`  baton pr approve ${number}${here}`] : []),
     // Last, because it may have to be run in another folder.
     ...merging.map((command) => `  ${command}`),
   ];

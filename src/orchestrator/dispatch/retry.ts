@@ -1,7 +1,7 @@
 import { type BatonError, toBatonError } from '../../core/baton-error.ts';
 import { type SkipReason, whyNotCandidate, whyNotRoutable } from '../../core/dispatch/eligibility.ts';
 import { stateOnceStarted, whyNoSlot } from '../../core/dispatch/slots.ts';
-import type { Issue } from '../../core/issue/issue.ts';
+import { type Issue, isInOneOf } from '../../core/issue/issue.ts';
 import { failureDelayMs } from '../../core/run/backoff.ts';
 import type { AgentWish } from '../../core/run/choose-agent.ts';
 import type { Retrying } from '../claims/claim.ts';
@@ -172,8 +172,10 @@ export class Retries {
     const isCurrent = (): boolean => claims.get(id) === retrying && !claims.isChanging(id) && !stopping.aborted;
     try {
       const issue = await deliver(retrying);
-      if (isCurrent())
-        await this.#release(retrying, issue, 'its change is in review, or a person took the issue from Baton');
+      const { reviewStates } = source.read().workflow.settings.tracker;
+      const isInReview = issue !== null && isInOneOf(reviewStates)(issue);
+      const reason = isInReview ? 'its change is in review' : 'a person moved the issue, or decided about its change';
+      if (isCurrent()) await this.#release(retrying, issue, reason);
     } catch (thrown) {
       if (!isCurrent()) return;
       const error = toBatonError(thrown);

@@ -63,5 +63,8 @@ export function whyNotChosen(
   if (trial.maxRuns === null) return null;
   const beginning = [...claims.running.values()].filter(({ before }) => before === null).length;
   if (totals.runs + beginning + startsBefore < trial.maxRuns) return null;
-  return { code: 'not_chosen', text: `--max-runs ${trial.maxRuns} is used up` };
+  return {
+    code: 'not_chosen',
+    text: `--max-runs ${trial.maxRuns} is used up; to start more, stop Baton and start it without`,
+  };
 }
