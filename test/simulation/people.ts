@@ -47,9 +47,14 @@ export class People {
 
   /** An issue that is held because its agent may be alive takes a slot, so a person releases it. */
   async releaseSurvivors(): Promise<void> {
-    const { memory, project } = this.#world;
-    for (const { issueId, code } of await memory.store.held.list(project))
-      if (code === 'agent_survives') await this.#release(issueId);
+    const { memory, project, processes } = this.#world;
+    for (const { issueId, code } of await memory.store.held.list(project)) {
+      if (code !== 'agent_survives') continue;
+      // The person ends what is left before the release, as the hold asks.
+      for (const process of processes.all())
+        if (process.issueId === issueId && process.survives) processes.exit(process);
+      await this.#release(issueId);
+    }
   }
 
   async #release(issueId: string): Promise<void> {
