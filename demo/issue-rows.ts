@@ -96,9 +96,9 @@ function questionText({ text, fields }: AgentQuestion): string {
 }
 
 /** It goes on when the first account has quota again, which may be sooner than the last one that it tried. */
-function quotaText({ dueAt, waitReason, error }: RetryingView, { accounts }: ReadModel): string {
+function quotaText({ dueAt, waitReason, error }: RetryingView, { accounts, at }: ReadModel): string {
   const empty = accounts.flatMap(({ name, waitsFor }) => (waitsFor === null ? [] : [name]));
-  const until = `until ${timeOfDay(dueAt)}`;
+  const until = dueAt > at ? `until ${timeOfDay(dueAt)}` : 'tries again now';
   if (empty.length === 0) return `${until}: ${waitReason || error || 'its account has no quota left'}`;
   return `${until}; used up: ${empty.join(', ')}`;
 }

@@ -151,9 +151,13 @@ function withoutReasons({ accounts }: Status): (text: string) => string {
   return (text) => reasons.reduce((short, reason) => short.replaceAll(reason, () => 'see the account above'), text);
 }
 
-/** Why nothing starts on an account. */
+/** Why nothing starts on an account, and the one that runs use meanwhile. */
 function waitingAccounts({ accounts }: Status): string[] {
-  return accounts.flatMap(({ waits_for: why }) => (why === null ? [] : [harmlessLine(why)]));
+  return accounts.flatMap(({ backend, waits_for: why }) => {
+    if (why === null) return [];
+    const ready = accounts.find((other) => other.backend === backend && other.waits_for === null);
+    return [harmlessLine(ready === undefined ? why : `${why}; account "${ready.name}" is ready`)];
+  });
 }
 
 /** By the name of the issue, if it has no other question. */

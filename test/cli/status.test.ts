@@ -89,4 +89,18 @@ describe.concurrent('baton status', liveTest, () => {
     expect(stdout).toMatch(/^ {2}BAT-1 .*\d{4}-\d\d-\d\d .*before_run/m);
     await daemon.stop();
   });
+
+  it('names the account that is ready next to one without quota', async () => {
+    using place = new Place();
+    const agent = 'agent: {backend: rehearsal, accounts: [{name: main}, {name: spare}]}';
+    place.write('WORKFLOW.md', boardWorkflow().replace(/^agent: .*$/m, agent));
+    await addIssue(place, '```rehearsal\nfirst quota 3600000 1\nlisten 3600000\n```');
+    const daemon = await daemonHere(place);
+    await untilStatus(place, { running: [{ issue_identifier: 'BAT-1', account: 'spare' }] });
+    const { accounts } = await statusOf(place);
+    expect(accounts).toMatchObject([{ name: 'main', waits_for: expect.any(String) }, { waits_for: null }]);
+    const { stdout } = await batonHere(place, 'status');
+    expect(stdout).toMatch(/^account "main".*"spare"/m);
+    await daemon.stop();
+  });
 });

@@ -186,6 +186,8 @@ describe('the issue rows of a demo', () => {
     expect(rowFor({ waitingQuota: [quotaRetry()] })?.detail).toMatch(/ 00:00:05: The quota is used up\.$/);
     const lines = await printed([issueRows([filed], model('', { waitingQuota: [quotaRetry()] }), askHere)]);
     expect(lines).toContain(' 00:00:05');
+    // No line shows a time that has come.
+    expect(rowFor({ waitingQuota: [quotaRetry()], at: 5_000 })?.detail).not.toContain('00:00:05');
   });
 
   it('show what they wait for when there is quota again', () => {

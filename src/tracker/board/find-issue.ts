@@ -18,7 +18,7 @@ export async function findIssue(parts: BoardParts, name: string): Promise<BoardI
   if (byId !== undefined) return byId;
 
   const nearest = await nearestIdentifiers(parts, text);
-  const proposal = nearest.length === 0 ? 'The board is empty.' : `Did you mean ${nearest.join(', ')}?`;
+  const proposal = nearest.length === 0 ? 'The board is empty.' : `The nearest are: ${nearest.join(', ')}.`;
   throw new BatonError('tracker_issue_not_found', `There is no issue "${name}" on the board. ${proposal}`, {
     details: { name, nearest },
     nextStep: 'Run `baton issue list` to see the issues on the board.',
