@@ -7,6 +7,7 @@ import { type CommandParts, executeCommand } from './execute-command.ts';
 
 export interface CommandQueueParts extends CommandParts, Pick<BaseParts, 'logger' | 'stopping'> {
   readonly activity: Activity;
+  readonly findOrphansSoon: () => void;
 }
 
 /** How many waiting commands are read at a time. */
@@ -111,6 +112,8 @@ export class CommandQueue {
     } catch (thrown) {
       const error = toBatonError(thrown);
       if (error.retryable) {
+        // A daemon that is gone may have left the issue; once it is inherited, the command can be carried out.
+        if (error.code === 'claim_lost') this.#parts.findOrphansSoon();
         logger.warn('command_postponed', { command_id: command.id, error });
         return false;
       }

@@ -27,10 +27,11 @@ export async function findCommonDirectory(git: Git, location: string): Promise<s
 
 /** The usual case, seen without a call of git: references and objects of its own. A linked worktree has neither. */
 async function hasReferences(gitDir: string): Promise<boolean> {
-  const parts = ['HEAD', 'objects', 'refs', 'commondir'].map((name) => path.join(gitDir, name));
-  const found = await Promise.all(parts.map((part) => lstatOrNull(part).catch(() => null)));
-  const [head, objects, refs, commondir] = found;
-  return head?.isFile() === true && objects?.isDirectory() === true && refs?.isDirectory() === true && !commondir;
+  const head = await readFile(path.join(gitDir, 'HEAD'), 'utf8').catch(() => '');
+  if (!/^(?:ref:\s*refs\/|[0-9a-f]{40})/.test(head)) return false;
+  const parts = ['objects', 'refs', 'commondir'].map((name) => path.join(gitDir, name));
+  const [objects, refs, commondir] = await Promise.all(parts.map((part) => lstatOrNull(part).catch(() => null)));
+  return objects?.isDirectory() === true && refs?.isDirectory() === true && !commondir;
 }
 
 export interface BranchState {
