@@ -259,6 +259,15 @@ describe('an explanation', () => {
     expect(await explain('3')).toMatchObject({ reason: null, startsBefore: 0 });
   });
 
+  it('names the issues that have the slots', async () => {
+    const { run, source, explain } = await given({
+      issues: [issue({ id: '1' }), issue({ id: '2' })],
+      settings: settings({ agent: { maxConcurrentAgents: 1 } }),
+    });
+    await run('2', source.read().workflow);
+    expect(await explain('1')).toMatchObject({ reason: { code: 'no_slot' }, next: telling('T-2') });
+  });
+
   it('uses the candidates of the last poll, and the current record of the issue', async () => {
     const { candidates, wanted, tracker, explain } = await given({ issues: [issue({ id: '1' }), issue({ id: '2' })] });
     candidates.takeIn(wanted, [issue({ id: '1' })]);

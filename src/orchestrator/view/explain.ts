@@ -143,6 +143,9 @@ function lastKnown({ claims, candidates, reads }: ExplainParts, id: string): Iss
   return claims.running.get(id)?.issue ?? reads.lastRead(id) ?? listed ?? null;
 }
 
+/** How many of the issues that have the slots are named. */
+const mostNamed = 5;
+
 function nextStepOf(
   parts: ExplainParts,
   { id, identifier }: Issue,
@@ -174,8 +177,10 @@ function nextStepOf(
   }
   const others = startsBefore === 1 ? '1 other starts' : `${startsBefore} others start`;
   const before = startsBefore > 0 && isAboutSlots(first) ? `; ${others} before it` : '';
+  const names = [...running.values()].slice(0, mostNamed).map((each) => each.issue.identifier);
+  const taken = names.length > 0 && isAboutSlots(first) ? `; agents work on ${names.join(', ')}` : '';
   const remedy = parts.pause.state?.kind === 'pause' && first.code === 'paused' ? '; baton resume lets it start' : '';
-  const why = `${first.text}${before}${remedy}`;
+  const why = `${first.text}${taken}${before}${remedy}`;
   return isLasting(first) ? ['needs_change', `it does not start: ${why}`] : ['waits', `it does not start yet: ${why}`];
 }
 
