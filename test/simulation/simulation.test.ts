@@ -19,6 +19,7 @@ const withoutReview = [
   // @conforms simulation.4
   { seed: 16, rule: 'backoff', what: 'a wait for quota survives a restart' },
   { seed: 21, rule: 'question_has_reason', what: 'the questions of an issue are closed when it is released' },
+  { seed: 910296, rule: 'no_issue_forgotten', what: 'an issue that a command met first is inherited' },
   {
     seed: 40,
     rule: 'answers_delivered',

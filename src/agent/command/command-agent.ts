@@ -193,15 +193,13 @@ class CommandSession implements AgentSession {
   /** The end of a program that ended by itself: by what it reported, and its exit. */
   #judge(process: LiveProcess, exit: Awaited<LiveProcess['exited']>, lastMessage: string): TurnResult {
     const { question, outcome } = this.#said;
-    if (question !== undefined)
-      return this.#end({ status: 'input_required', question: question.question });
+    if (question !== undefined) return this.#end({ status: 'input_required', question: question.question });
     const message = outcome?.message?.slice(0, longestMessage) || lastMessage;
     if (exit.code === 0 && outcome?.status === 'failed') {
       const why = message === '' ? 'The program reports that it failed.' : `The program reports: ${eventLine(message)}`;
       return this.#end({ status: 'failed', error: new BatonError('agent_turn_failed', why) });
     }
-    if (exit.code === 0)
-      return this.#end({ status: 'completed', ...(message === '' ? {} : { message }) });
+    if (exit.code === 0) return this.#end({ status: 'completed', ...(message === '' ? {} : { message }) });
     const how = exit.code === null ? `was ended by ${exit.signal}` : `exited with code ${exit.code}`;
     const kept = process.stderrTail().trim();
     const stderr = kept.slice(-shownTail);

@@ -204,7 +204,7 @@ describe('a terminal', () => {
         at('output'),
         {
           call: { kind: 'execute', title: 'pwd' },
-          then: { content: [{ type: 'terminal', terminalId: '$terminal' }], status: 'failed' },
+          ends: { content: [{ type: 'terminal', terminalId: '$terminal' }], status: 'failed' },
         },
         at('release'),
         at('output'),

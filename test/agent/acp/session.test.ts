@@ -109,15 +109,15 @@ describe('a turn', () => {
         chunk('there'),
         {
           call: { kind: 'execute', title: 'ls', rawInput: { command: 'ls -l' } },
-          then: {
+          ends: {
             content: [{ type: 'content', content: { type: 'text', text: 'a.txt' } }],
             rawOutput: { exitCode: 0 },
           },
         },
-        { call: { kind: 'edit', title: 'Edit a.txt' }, then: { content: [diff] } },
+        { call: { kind: 'edit', title: 'Edit a.txt' }, ends: { content: [diff] } },
         {
           call: { title: 'comment', name: 'mcp__baton__comment', rawInput: { body: 'hi' } },
-          then: { rawOutput: 'noted' },
+          ends: { rawOutput: 'noted' },
         },
         { update: { sessionUpdate: 'plan', entries: [{ content: 'Look', status: 'in_progress' }] } },
         chunk('Done.'),

@@ -38,7 +38,10 @@ createInterface({ input: process.stdin })
 function hear(method: string, id: unknown, params: Json): void {
   const answer = (result: object): void => send({ id, result });
   const refusal = scenario.refuses?.[method];
-  if (refusal !== undefined) return send({ id, error: refusal });
+  if (refusal !== undefined) {
+    send({ id, error: refusal });
+    return;
+  }
   switch (method) {
     case 'initialize':
       if (scenario.initialize !== 'silence') answer(initialization());
@@ -82,8 +85,10 @@ function initialization(): object {
 }
 
 function resume(id: unknown, wanted: string): void {
-  if (scenario.home !== undefined && !existsSync(fileOf(wanted)))
-    return send({ id, error: { code: -32002, message: `No session found: ${wanted}` } });
+  if (scenario.home !== undefined && !existsSync(fileOf(wanted))) {
+    send({ id, error: { code: -32002, message: `No session found: ${wanted}` } });
+    return;
+  }
   session = wanted;
   for (const update of scenario.history ?? []) tell(update);
   send({ id, result: { ...scenario.session } });
@@ -151,7 +156,7 @@ function speak(step: Step): void {
     requests += 1;
     const toolCallId = `call-${requests}`;
     tell({ sessionUpdate: 'tool_call', toolCallId, status: 'pending', ...step.call });
-    tell({ sessionUpdate: 'tool_call_update', toolCallId, status: 'completed', ...withTerminal(step.then) });
+    tell({ sessionUpdate: 'tool_call_update', toolCallId, status: 'completed', ...withTerminal(step.ends) });
   }
 }
 

@@ -39,7 +39,7 @@ export type Step =
   /** A message of the model, in one piece. */
   | { readonly say: string }
   /** A call of a tool, with its end. */
-  | { readonly call: Json; readonly then: Json }
+  | { readonly call: Json; readonly ends: Json }
   /** A request to the client; its answer is waited for. `$terminal` stands for the last terminal. */
   | { readonly ask: string; readonly params: Json }
   /** A request to the client whose answer is not waited for; it is sent even after a cancel. */
