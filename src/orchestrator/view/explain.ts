@@ -8,7 +8,7 @@ import { type Issue, isMeantBy } from '../../core/issue/issue.ts';
 import { type IssueSpent, limitsBeforeStart } from '../../core/run/limits.ts';
 import type { LimitSettings } from '../../core/settings.ts';
 import { timeToSecond } from '../../core/text/time-text.ts';
-import type { Running } from '../claims/claim.ts';
+import type { Retrying, Running } from '../claims/claim.ts';
 import type { Streaks } from '../claims/issue-counters.ts';
 import { type FindIssueParts, knownId } from '../commands/find-issue.ts';
 import { dispatchGates, type GateParts } from '../dispatch/gates.ts';
@@ -167,14 +167,7 @@ function nextStepOf(
   const hold = held.get(id);
   if (hold !== undefined) return ['held', `it is on hold: ${withCommand(hold.reason, retryCommand(identifier))}`];
   const retry = retrying.get(id);
-  if (retry !== undefined) {
-    if (retry.wait !== null) return ['retry_waits', `its retry is due and waits: ${retry.wait.text}`];
-    const at = `it is retried at ${timeToSecond(retry.dueAt)}`;
-    const obstacle = refusals.find(({ code }) => code !== 'claimed');
-    return obstacle === undefined
-      ? ['retry_scheduled', `${at} and starts then`]
-      : ['retry_obstructed', `${at}, but would not start under the current conditions: ${obstacle.text}`];
-  }
+  if (retry !== undefined) return untilRetry(retry, refusals);
   const others = startsBefore === 1 ? '1 other starts' : `${startsBefore} others start`;
   const before = startsBefore > 0 && isAboutSlots(first) ? `; ${others} before it` : '';
   const names = [...running.values()].slice(0, mostNamed).map((each) => each.issue.identifier);
@@ -182,6 +175,15 @@ function nextStepOf(
   const remedy = parts.pause.state?.kind === 'pause' && first.code === 'paused' ? '; baton resume lets it start' : '';
   const why = `${first.text}${taken}${before}${remedy}`;
   return isLasting(first) ? ['needs_change', `it does not start: ${why}`] : ['waits', `it does not start yet: ${why}`];
+}
+
+function untilRetry({ wait, dueAt }: Retrying, refusals: readonly SkipReason[]): readonly [NextCode, string] {
+  if (wait !== null) return ['retry_waits', `its retry is due and waits: ${wait.text}`];
+  const at = `it is retried at ${timeToSecond(dueAt)}`;
+  const obstacle = refusals.find(({ code }) => code !== 'claimed');
+  return obstacle === undefined
+    ? ['retry_scheduled', `${at} and starts then`]
+    : ['retry_obstructed', `${at}, but would not start under the current conditions: ${obstacle.text}`];
 }
 
 function afterRun({ questions }: ExplainParts, { runId, holdAfterwards }: Running): readonly [NextCode, string] {
