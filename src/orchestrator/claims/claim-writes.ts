@@ -159,8 +159,11 @@ export async function writeInherited(
   { runs, retry: promised }: Inheritance,
   { hold, retry, end }: Inherited,
 ): Promise<void> {
-  for (const run of runs) {
-    if (!(await tables.runs.finish(run.runId, run.generation, end))) continue;
+  for (const { runId, generation } of runs) {
+    if (!(await tables.runs.finish(runId, generation, end))) continue;
+    // Read once it has ended: its daemon may have noted more since it was found.
+    const run = await tables.runs.read(runId);
+    if (run === null) continue;
     await tables.usage.add(usageOf(run, end.endedAt));
     await addSpent(tables, key, { tokens: run.totalTokens, wallMs: 0, microUsd: run.costMicroUsd });
   }

@@ -33,21 +33,28 @@ const toldMs = 120_000;
 
 /**
  * After the n-th failure in a row an issue does not start before `min(10,000 · 2^(n−1), max)` milliseconds, and without
- * quota not before it is back, or for a minute if that time is unknown, unless there is another account, or a person had
- * the account tried; this also holds after a restart, unless a person asked for it or changed the issue.
+ * quota not before it is back, or for a minute if that time is unknown, unless there is another account, a run got through,
+ * or a person had the account tried; this also holds after a restart, unless a person asked for it or changed the issue.
  */
 export function backoff(world: World): Rule {
   const waits = new Map<string, Wait>();
+  /** When a run last got through: another daemon's account may have recovered before its announced time. */
+  let goodAt = Number.NEGATIVE_INFINITY;
+  const stillCounts = (issueId: string): Wait | undefined => {
+    const last = waits.get(issueId);
+    return last?.isQuota === true && goodAt >= last.at ? undefined : countedWait(world, issueId, last);
+  };
   return {
     runEnded: (run) => {
+      if (run.outcome === 'succeeded') goodAt = world.now;
       if (run.outcome === 'interrupted') return;
-      const before = stillCounts(world, run.issueId, waits.get(run.issueId));
+      const before = stillCounts(run.issueId);
       if (failures.has(run.outcome) && !needsPerson.has(run.errorCode))
         waits.set(run.issueId, next(world, run, before));
       else waits.delete(run.issueId);
     },
     runStarted: (run) => {
-      const last = stillCounts(world, run.issueId, waits.get(run.issueId));
+      const last = stillCounts(run.issueId);
       if (last === undefined) return;
       const earlyMs = last.notBefore - world.now - toleranceMs(world, last, run);
       if (earlyMs <= 0) return;
@@ -84,7 +91,7 @@ function hasOlderRun({ ledger, wallJumpedAt }: World): boolean {
 }
 
 /** Whether the wait still counts: no person lifted it, and no wall clock was set. */
-function stillCounts(world: World, issueId: string, last: Wait | undefined): Wait | undefined {
+function countedWait(world: World, issueId: string, last: Wait | undefined): Wait | undefined {
   if (last === undefined) return undefined;
   if ((world.askedAt.get(issueId) ?? -1) >= last.at || (world.book.changedAt.get(issueId) ?? -1) >= last.at)
     return undefined;
