@@ -1,3 +1,4 @@
+// @module-tag full
 import path from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/clock/system-clock.ts';
