@@ -40,7 +40,12 @@ export const acpBackend: AgentBackend = {
   needs: (settings) => {
     if (settings === null) return null;
     const { preset, command } = acpOptions(settings, '');
-    return { paths: preset?.paths ?? [], programs: programsIn(command), hosts: preset?.hosts ?? [] };
+    return {
+      paths: preset?.paths ?? [],
+      ...(preset?.parts === undefined ? {} : { parts: preset.parts }),
+      programs: programsIn(command),
+      hosts: preset?.hosts ?? [],
+    };
   },
   hasReadOnlyMode: false,
   commitsWork: true,

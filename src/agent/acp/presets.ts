@@ -1,4 +1,5 @@
-import type { EndedSession } from '../backend.ts';
+import type { EndedSession, HomeParts } from '../backend.ts';
+import { claudeHomeParts, codexHomeParts } from '../home-parts.ts';
 import { shellWord } from '../shell-text.ts';
 
 /** Everything that Baton knows about one program of the Agent Client Protocol. */
@@ -14,6 +15,8 @@ export interface Preset {
   readonly mode: string | null;
   /** Files and folders of its login and its conversations. */
   readonly paths: readonly string[];
+  /** What it needs of the first of `paths`; absent: all of it. */
+  readonly parts?: (workspace: string) => HomeParts;
   readonly hosts: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   /** What `session/new` passes on to the program itself, beyond the protocol. */
@@ -41,6 +44,7 @@ export const presets = {
     login: 'Log in with `claude auth login`, or name ANTHROPIC_API_KEY in agent.env.',
     mode: 'acceptEdits',
     paths: ['~/.claude', '~/.claude.json'],
+    parts: claudeHomeParts,
     hosts: ['api.anthropic.com', 'claude.ai', 'platform.claude.com'],
     env: { DISABLE_AUTOUPDATER: '1', CLAUDE_CODE_ADDITIONAL_DIRECTORIES_CLAUDE_MD: '1' },
     // Without these, settings files of the repository would widen what the agent may do, and turns begin by themselves.
@@ -66,6 +70,7 @@ export const presets = {
     login: 'Log in with `codex login`.',
     mode: 'workspace-write',
     paths: ['~/.codex'],
+    parts: codexHomeParts,
     hosts: ['api.openai.com', 'chatgpt.com', 'auth.openai.com'],
     env: {},
     resume: ({ workspace, threadId }) => inWorkspace(workspace, 'codex', 'resume', threadId),

@@ -1,5 +1,6 @@
-import type { AgentBackend, HomeParts } from '../backend.ts';
+import type { AgentBackend } from '../backend.ts';
 import { checkGitIdentity } from '../git-identity.ts';
+import { claudeHomeParts } from '../home-parts.ts';
 import { programsIn } from '../programs-in.ts';
 import { createClaudeAgent } from './claude-agent.ts';
 import { checkClaude } from './doctor/check-claude.ts';
@@ -40,7 +41,7 @@ export const claudeBackend: AgentBackend = {
   resume: (session, settings) => claudeResumeCommand(session, claudeOptions(settings)),
   needs: (settings) => ({
     paths: ['~/.claude', '~/.claude.json'],
-    parts: homeParts,
+    parts: claudeHomeParts,
     programs: settings === null ? [] : programsIn(claudeOptions(settings).command),
     // The first host serves the models, the others serve logins.
     hosts: ['api.anthropic.com', 'claude.ai', 'platform.claude.com'],
@@ -49,20 +50,3 @@ export const claudeBackend: AgentBackend = {
   commitsWork: true,
   docs: 'docs/agents/claude.md',
 };
-
-/** From this length on, Claude Code adds a digest to the name of a folder of conversations. */
-const longestName = 200;
-
-function homeParts(workspace: string): HomeParts {
-  const name = workspace.replaceAll(/[^a-zA-Z0-9]/g, '-');
-  const own = `projects/${name}`;
-  return {
-    logins: ['.credentials.json'],
-    conversations:
-      name.length <= longestName ? { [own]: own } : { projects: `projects/baton${name.slice(-longestName)}` },
-    settings: [
-      ...['.claude.json', '.config.json', 'settings.json', 'settings.local.json', 'CLAUDE.md', 'rules', 'agents'],
-      ...['commands', 'skills', 'plugins', 'hooks', 'output-styles', 'remote-settings.json', 'policy-limits.json'],
-    ],
-  };
-}

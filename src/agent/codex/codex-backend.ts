@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import type { Settings } from '../../core/settings.ts';
-import type { AgentBackend, HomeParts } from '../backend.ts';
+import type { AgentBackend } from '../backend.ts';
+import { codexHomeParts } from '../home-parts.ts';
 import { programsIn } from '../programs-in.ts';
 import { createCodexAgent } from './codex-agent.ts';
 import { codexOptions } from './codex-options.ts';
@@ -36,7 +36,7 @@ export const codexBackend: AgentBackend = {
   },
   needs: (settings) => ({
     paths: [homeIn(settings) ?? '~/.codex'],
-    parts: homeParts,
+    parts: codexHomeParts,
     programs: settings === null ? [] : programsIn(codexSettings(settings).command),
     // The first host serves API keys, the others serve ChatGPT logins.
     hosts: ['api.openai.com', 'chatgpt.com', 'auth.openai.com'],
@@ -51,37 +51,4 @@ function homeIn(settings: Settings | null): string | undefined {
   const set =
     settings === null ? null : /\bCODEX_HOME=(?:'([^']+)'|"([^"]+)"|([^\s'"]+))/.exec(codexSettings(settings).command);
   return set?.[1] ?? set?.[2] ?? set?.[3];
-}
-
-/** Codex finds a conversation by its id anywhere below `sessions`, so also a person who continues one by hand. */
-function homeParts(workspace: string): HomeParts {
-  return {
-    logins: ['auth.json', '.credentials.json'],
-    conversations: {
-      sessions: `sessions/baton/${createHash('sha256').update(workspace).digest('hex').slice(0, 16)}`,
-      // Says that a conversation is in use, also to a person.
-      'thread-writer-locks': 'thread-writer-locks',
-    },
-    settings: [
-      ...[
-        'config.toml',
-        'requirements.toml',
-        'managed_config.toml',
-        '.env',
-        'AGENTS.md',
-        'AGENTS.override.md',
-        'rules',
-      ],
-      ...[
-        'prompts',
-        'skills',
-        'plugins',
-        'agents',
-        'hooks.json',
-        'installation_id',
-        'models_cache.json',
-        'version.json',
-      ],
-    ],
-  };
 }
