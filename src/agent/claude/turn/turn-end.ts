@@ -2,6 +2,7 @@ import { BatonError } from '../../../core/baton-error.ts';
 import { harmlessLine } from '../../../core/text/harmless-line.ts';
 import type { TurnResult } from '../../agent.ts';
 import { type Fields, fieldsOf, listOf, numberOf, shown, textOf } from '../../wire/fields.ts';
+import { noAnswerStatuses } from '../../wire/no-answer.ts';
 import { claudeLoginCommand } from '../resume-command.ts';
 
 /** Facts around the end of a turn that help to judge it. */
@@ -70,8 +71,8 @@ function errorOf(result: Fields, reason: string | null, around: EndSurroundings)
         details: {
           ...(reason === null ? {} : { terminal_reason: reason }),
           ...(status === null ? {} : { status }),
-          // The model's service gave no answer, or one that has nothing to do with the request.
-          ...(reason === 'api_error' && (status === null || status >= 500) ? { unreachable: true } : {}),
+          // The model's service gave no answer, or said that it cannot answer anyone.
+          ...(reason === 'api_error' && (status === null || noAnswerStatuses.has(status)) ? { unreachable: true } : {}),
         },
       });
   }

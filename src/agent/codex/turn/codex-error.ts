@@ -2,6 +2,7 @@ import type { QuotaWindow } from '../../../core/account/account.ts';
 import { BatonError } from '../../../core/baton-error.ts';
 import { harmlessLine } from '../../../core/text/harmless-line.ts';
 import { type Fields, fieldsOf, firstOf, isFields, numberOf, textOf } from '../../wire/fields.ts';
+import { noAnswerStatuses } from '../../wire/no-answer.ts';
 import { codexKeyLoginCommand, codexLoginCommand } from '../resume-command.ts';
 import { quotaResetTime } from './quota-reset.ts';
 
@@ -88,11 +89,11 @@ function spoken(words: string): string {
   return line.length <= longestWords ? line : `${line.slice(0, longestWords - 1)}…`;
 }
 
-/** The model's service gave no answer, or one that has nothing to do with the request. */
+/** The model's service gave no answer, or said that it cannot answer anyone. A plain 500 may come from the request. */
 function isUnreachable({ name, status }: ErrorInfo): boolean {
-  if (name === 'serverOverloaded' || name === 'internalServerError') return true;
+  if (name === 'serverOverloaded') return true;
   const isConnection = name === 'httpConnectionFailed' || name === 'responseStreamConnectionFailed';
-  return isConnection && (status === null || status >= 500);
+  return isConnection && (status === null || noAnswerStatuses.has(status));
 }
 
 interface ErrorInfo {
