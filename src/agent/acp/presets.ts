@@ -1,5 +1,6 @@
 import type { EndedSession, HomeParts } from '../backend.ts';
-import { claudeHomeParts, codexHomeParts } from '../home-parts.ts';
+import { claudeHomeParts } from '../claude/home-parts.ts';
+import { codexHomeParts } from '../codex/home-parts.ts';
 import { shellWord } from '../shell-text.ts';
 
 /** Everything that Baton knows about one program of the Agent Client Protocol. */

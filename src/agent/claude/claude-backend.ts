@@ -1,9 +1,9 @@
 import type { AgentBackend } from '../backend.ts';
 import { checkGitIdentity } from '../git-identity.ts';
-import { claudeHomeParts } from '../home-parts.ts';
 import { programsIn } from '../programs-in.ts';
 import { createClaudeAgent } from './claude-agent.ts';
 import { checkClaude } from './doctor/check-claude.ts';
+import { claudeHomeParts } from './home-parts.ts';
 import { claudeLoginCommand, claudeResumeCommand } from './resume-command.ts';
 import { claudeOptions, claudeProfile } from './settings.ts';
 

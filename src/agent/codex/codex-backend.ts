@@ -1,10 +1,10 @@
 import type { Settings } from '../../core/settings.ts';
 import type { AgentBackend } from '../backend.ts';
-import { codexHomeParts } from '../home-parts.ts';
 import { programsIn } from '../programs-in.ts';
 import { createCodexAgent } from './codex-agent.ts';
 import { codexOptions } from './codex-options.ts';
 import { checkCodex } from './doctor/check-codex.ts';
+import { codexHomeParts } from './home-parts.ts';
 import { codexProfile } from './profile.ts';
 import { codexKeyLoginCommand, codexLoginCommand, codexResumeCommand } from './resume-command.ts';
 import { sandboxModeOf } from './session/policies.ts';
