@@ -37,7 +37,7 @@ export interface BackendSettings {
 /** While `when` is `is`, the default of `key` is `value`. Keys are dotted. */
 export interface ImpliedDefault {
   readonly key: string;
-  readonly value: string;
+  readonly value: string | number;
   readonly when: string;
   readonly is: string;
 }

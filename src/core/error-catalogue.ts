@@ -219,8 +219,18 @@ export const errorCatalogue = {
   },
   listener_failed: {
     retryable: false,
-    nextStep: 'Check that this machine has the loopback address 127.0.0.1 and free ports.',
+    nextStep: 'Check that `server.host` is an address of this machine and that you may listen on the port.',
   },
+  port_in_use: {
+    retryable: false,
+    nextStep: 'Choose another port with `--port` or `server.port`, or name none: Baton then takes a free one.',
+  },
+  artifact_not_found: { retryable: false, nextStep: 'See what the issue has with `baton pipeline artifact ISSUE`.' },
+  task_not_found: {
+    retryable: false,
+    nextStep: 'Find the task with `baton intake list`, `baton scan list` or `baton setup list`.',
+  },
+  prompt_not_found: { retryable: false, nextStep: 'See which prompts have runs with `baton prompts list`.' },
   pull_not_found: { retryable: false, nextStep: 'Find the pull request with `baton pr list --all`.' },
   run_not_found: { retryable: false, nextStep: 'Find the run with `baton runs list`.' },
   init_refused: { retryable: false, nextStep: 'Choose other answers or another file.' },

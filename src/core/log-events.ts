@@ -23,6 +23,8 @@ export const logEvents = {
   agents_killed_at_stop: 'Some agents did not stop in time and were killed.',
   isolation_limited:
     'This machine cannot isolate agents as the workflow file asks; `baton doctor` says why. Agents may see all files that you can see.',
+  bill_bounded: 'The limits in `by` bound what this project can cost: the first that is reached stops new runs.',
+  bill_not_bounded: 'No limit bounds what this project can cost. Set `limits.usd_per_day` or `limits.tokens_per_day`.',
   runs_as_root:
     'Baton runs as root and does not isolate agents, so they can do everything on this machine. Use another user, or a container.',
   still_paused: 'Baton was paused before the restart and still is.',
@@ -68,6 +70,10 @@ export const logEvents = {
   lease_lost: 'The store was unreachable for too long; Baton ends its agents before the leases expire.',
   issue_held: 'An issue is on hold and waits for a person.',
   issue_unblocked: 'Baton moved a blocked issue to todo, because everything that it waited for is finished.',
+  scanner_on:
+    'The scanner is on. A day without work costs at most these runs or dollars; 0 means that this one does not limit it.',
+  scan_begun: 'Nothing is to be done, and an agent will look for improvements (`scanner.enabled`).',
+  scan_not_due: 'No scan for improvements begins now; `why` says what is missing.',
   issue_promoted: 'Baton moved an issue from the backlog to todo (`board.auto_promote`).',
   status_move_failed: 'Failed to move an issue, or to find out whether to move it; a later poll tries again.',
   hold_release_failed: 'Failed to lift a hold; it is tried again.',
@@ -75,6 +81,13 @@ export const logEvents = {
   change_in_review: 'The change of an issue is in review.',
   change_not_delivered: 'Failed to bring a change into review; it is tried again.',
   review_move_refused: 'The tracker refused to move an issue to review; its pull request is open.',
+  phase_labels_not_written: 'The tracker did not take the labels of a phase; the pipeline goes on without them.',
+  phase_labels_repaired: 'The phase labels of an issue were missing, doubled or unknown, and are written again.',
+  artifact_decided: 'A person approved or rejected the artifact of a phase.',
+  phase_moved: 'A person moved an issue to another phase.',
+  phase_revision_by_label: 'A person added or removed the label needs-revision.',
+  phase_revision_expired: 'A revision was open for too long; its mark is removed.',
+  phase_transition_failed: 'Failed to move an issue to its next phase; Baton tries again.',
   pull_request_read_failed: 'Failed to read the pull request of an issue.',
   finish_write_failed: 'Failed to record that an issue finished; it is tried again.',
 
@@ -92,7 +105,7 @@ export const logEvents = {
   run_events_write_failed: 'Failed to record events of a run; they are kept and tried again.',
   run_events_lost: 'Failed to record events of a run; they are lost.',
   run_watcher_failed: 'A listener of a run failed.',
-  transcript_write_failed: 'Failed to write a transcript; it is kept and tried again.',
+  transcript_write_failed: 'Failed to write a transcript. Baton keeps its lines and tries again.',
   transcript_recovered: 'Transcripts can be written again.',
   transcript_lost: 'Failed to write the end of a transcript; it is lost.',
   writers_unreadable: 'Failed to read who wrote the text of an issue; it is treated as not trusted.',
@@ -115,6 +128,11 @@ export const logEvents = {
   limit_off: 'A limit is switched off, so nothing bounds this cost.',
   limit_near: 'A limit is nearly reached.',
   limit_reached: 'A limit is reached.',
+  plan_made: 'A planner split an issue, and its parts are in the tracker.',
+  plan_not_written: 'The parts of an issue could not be written to the tracker; Baton tries again.',
+  parent_in_review: 'An issue whose parts did all of its work is in review.',
+  parts_not_listed: 'The comment that lists the parts of an issue could not be written.',
+  role_budget_reached: 'The runs of a role have used up its `usd_per_day`; they are interrupted.',
   day_limit_reached: 'The limit for today is reached; every run is interrupted.',
   account_unavailable: 'An account has no quota or no login; Baton does not use it for now.',
   account_write_failed: 'Failed to record the state of an account.',
@@ -150,7 +168,7 @@ export const logEvents = {
   workspaces_swept: 'Swept the workspaces of finished issues.',
   workspace_sweep_stuck: 'Workspaces of finished issues are due for removal, and none could be removed.',
   foreign_workspace_used:
-    'Baton did not fill this workspace. It uses the workspace unchanged and does not publish its branch.',
+    'Baton found a workspace that it did not fill itself. It uses it as it is, and does not publish its branch.',
   check_ended: 'A check of a change ended.',
   check_not_run: 'A check of a change could not run, and counts as skipped.',
   checkout_moved_aside: 'The record of the previous checkout is unusable; it was moved aside.',
@@ -168,6 +186,7 @@ export const logEvents = {
   rest_committed: 'Committed the files that an agent left uncommitted.',
   rest_not_committed: 'Did not commit the files that an agent left uncommitted; they stay in the workspace.',
   branch_published: 'Published the branch of an issue to the repository.',
+  change_reopened: 'A person opened a closed change again at its host: the question about it is answered.',
   change_sent_back:
     'A change goes back to the agent: a check is red, a reviewer asks for changes, or it conflicts with its base (`kind`).',
   pull_requests_not_read: 'Failed to read the pull requests at their host; it is tried again later.',
@@ -178,6 +197,9 @@ export const logEvents = {
   pull_partly_read:
     'The host of pull requests did not give all of an answer: a pull request is gone, or the token may not read a part of it.',
   pull_not_examined: 'Failed to examine the commits of a pull request; the word of its host counts until the next try.',
+  verdict_not_said: 'The verdict of a judge could not be brought to the host of the change.',
+  change_not_merged: 'Baton does not merge a change for which `review.auto_merge` asks; `objection` says why.',
+  automatic_merge_failed: 'A merge that `review.auto_merge` asks for failed; it is tried again later.',
   change_merged: 'A change is in its base; its issue is done.',
   merged_issue_not_moved:
     'A change is in its base, and the tracker refused to move its issue to done. Move it in the tracker.',
@@ -189,7 +211,7 @@ export const logEvents = {
   publish_write_failed: 'Failed to record whether a branch was published.',
 
   // saved work
-  salvage_pruned: 'Deleted saved work that is past its retention.',
+  pruned: 'Removed files or branches that are past their retention.',
   salvage_too_large: 'The work is too large for the local repository; it is saved in the state folder.',
   salvage_redirected: 'The local repository cannot take the work; it is saved in the state folder.',
   salvage_unreadable: 'Failed to read the repository that keeps saved work.',

@@ -1,10 +1,17 @@
 import type { JobName } from './cadence/job-catalogue.ts';
 import type { NotifyEvent } from './notify/notify-cause.ts';
 import type { agentKeys, limitKeys } from './settings/agent-keys.ts';
+import type { intakeKeys } from './settings/intake-keys.ts';
+import type { judgeKeys } from './settings/judge-keys.ts';
+import type { pipelineKeys } from './settings/pipeline-keys.ts';
+import type { plannerKeys } from './settings/planner-keys.ts';
 import type { pollingKeys } from './settings/polling-keys.ts';
+import type { secondPromptKeys } from './settings/prompt-keys.ts';
 import type { reviewKeys } from './settings/review-keys.ts';
+import type { scannerKeys } from './settings/scanner-keys.ts';
 import type { notifyKeys, observabilityKeys, serverKeys } from './settings/server-keys.ts';
 import type { Resolved, Section, WrittenQuietHours } from './settings/setting.ts';
+import type { setupKeys } from './settings/setup-keys.ts';
 import type { boardKeys, projectKeys, storeKeys, trackerKeys } from './settings/tracker-keys.ts';
 import type { hookKeys, workspaceKeys } from './settings/workspace-keys.ts';
 import type { Secret } from './text/secret.ts';
@@ -26,6 +33,13 @@ export interface Settings {
   readonly agents: Readonly<Record<string, NamedAgent>>;
   readonly limits: LimitSettings;
   readonly review: ReviewSettings;
+  readonly judge: JudgeSettings;
+  readonly pipeline: Section<typeof pipelineKeys>;
+  readonly planner: PlannerSettings;
+  readonly intake: Section<typeof intakeKeys>;
+  readonly scanner: Section<typeof scannerKeys>;
+  readonly setup: Section<typeof setupKeys>;
+  readonly secondPrompt: Section<typeof secondPromptKeys>;
   readonly notify: NotifySettings;
   readonly server: Section<typeof serverKeys>;
   readonly observability: Section<typeof observabilityKeys>;
@@ -129,6 +143,10 @@ export type LimitSettings = Section<typeof limitKeys>;
 
 /** The token is null where the program of the host knows it. */
 export type ReviewSettings = Resolved<typeof reviewKeys, { token: Secret | null }>;
+
+export type JudgeSettings = Section<typeof judgeKeys>;
+
+export type PlannerSettings = Section<typeof plannerKeys>;
 
 export type NotifySettings = Resolved<
   typeof notifyKeys,

@@ -18,6 +18,8 @@ export interface TrackerProfile {
   readonly roleStates?: TrackerSettings['states'];
   /** Baton's own board, with a backlog: `board` settings count. */
   readonly hasBacklog?: true;
+  /** Baton can create the parts of an issue in it (`TrackerChanges.createChildren`). */
+  readonly makesChildren?: true;
   /** All states, where the adapter knows them: any other state in the file is a mistake. */
   readonly knownStates?: readonly string[];
   /** The state to which Baton itself moves an issue when it starts work; it has to be an active one. */

@@ -1,5 +1,7 @@
 import type { BatonError } from './baton-error.ts';
 import type { Issue } from './issue/issue.ts';
+import type { PromptName } from './prompt/choose-prompt.ts';
+import type { Role } from './run/role.ts';
 import type { Settings } from './settings.ts';
 
 /** One good reading of a workflow file. It never changes; a reload makes a new one. */
@@ -10,16 +12,32 @@ export interface Workflow {
   readonly revision: string;
   readonly settings: Settings;
   readonly renderPrompt: (input: PromptInput) => string;
+  /** The prompt that `renderPrompt` takes for this issue and role. */
+  readonly promptOf: (wanted: PromptWish) => PromptName;
   /** The branch of an issue, always a name that git takes. Throws `template_render_error`. */
   readonly renderBranch: (issue: Issue) => string;
+}
+
+/** What decides about the prompt of a run. */
+export interface PromptWish {
+  readonly issueId: string;
+  readonly role: Role;
+  /** The phase of a phase agent. */
+  readonly phase: string | null;
 }
 
 /** What a prompt template may use. */
 export interface PromptInput {
   readonly issue: Issue;
+  /** Whose prompt it is; absent: the worker's. */
+  readonly role?: Role;
+  /** The phase of a phase agent. */
+  readonly phase?: string | null;
   /** Null on the first run, at least 1 on every later one (specification 12.3). */
   readonly attempt: number | null;
   readonly retryKind: RetryKind | null;
+  /** Takes the first or the second prompt of workers whatever the issue is; absent: the issue decides. */
+  readonly which?: 'first' | 'second';
   /** Encloses text of strangers in the prompt; an unguessable word, new for each prompt. Null: nothing is enclosed. */
   readonly fenceMark: string | null;
 }

@@ -26,10 +26,10 @@ export const jobCatalogue = {
     description: 'follow merges, pushes and checks of open pull requests',
   },
   workspace_sweep: { kind: 'remote', intervalMs: 600_000, description: 'remove workspaces of finished issues' },
-  salvage_pruning: {
-    kind: 'local',
+  pruning: {
+    kind: 'remote',
     intervalMs: 86_400_000,
-    description: 'delete saved work that is past its retention',
+    description: 'delete saved work, branches, caches and transcripts that are past their retention',
   },
   store_maintenance: { kind: 'local', intervalMs: 600_000, description: 'delete old records and maintain the store' },
   usage_rollup: { kind: 'local', intervalMs: 60_000, description: 'add up the usage of live runs and of all daemons' },
@@ -37,6 +37,11 @@ export const jobCatalogue = {
     kind: 'local',
     intervalMs: 1_800_000,
     description: 'find issues that wait too long or fail repeatedly',
+  },
+  scanner: {
+    kind: 'local',
+    intervalMs: 600_000,
+    description: 'begin a scan for improvements if one is due (`scanner.enabled`)',
   },
 } as const satisfies Record<string, JobDescription>;
 

@@ -9,6 +9,7 @@ const doneAnswers = {
   resumed_with_allowance: 'New work starts again, with another allowance for today.',
   reloaded: 'The changes of the workflow file that waited for a person have taken effect.',
   workspaces_being_removed: 'The daemon has begun to remove the workspaces.',
+  pruned: 'Everything that was past its retention is removed, except what the answer names.',
   workspace_pinned: 'The workspace of the issue stays until it is unpinned.',
   workspace_unpinned: 'The workspace of the issue is no longer pinned.',
 
@@ -53,6 +54,18 @@ const doneAnswers = {
   change_sent_back: 'The change goes back to the agent, with the words of the person.',
   checks_again: 'The checks run again on the commit that is in review.',
   change_closed: 'The pull request is closed; its branch and its issue stay as they are.',
+
+  // the pipeline
+  phase_moved: 'The issue is in the phase that the command names.',
+  artifact_approved: 'The artifact is approved, and the issue is in its next phase.',
+  artifact_rejected: 'The artifact goes back to its agent, with the words of the person.',
+  artifact_stored: 'The version of the person is the newest version of the artifact.',
+
+  // tasks
+  task_waits: 'The task waits for an agent; `data.task` is its id.',
+  proposals_accepted: 'The accepted proposals are filed; `data.filed` has the identifiers.',
+  task_refused: 'The proposals are refused; nothing is filed for them.',
+  setup_accepted: 'The commands of the setup are in the workflow file, whose content is `data.revision`.',
 } as const satisfies Record<string, string>;
 
 /** Answers to a command that was not carried out. One that failed with an error has the code of that error. */
@@ -102,6 +115,24 @@ const refusals = {
   check_not_found: 'The workflow file has no such check; `data.checks` has the names.',
   nothing_to_check: 'Every check of the commit has passed, or the workflow file has none.',
   not_merged: 'The change was not merged; `data.problem` says why.',
+
+  // the pipeline
+  no_pipeline: 'The workflow file lists no phases.',
+  unknown_phase: 'The pipeline has no such phase; `data.phases` has the names.',
+  not_in_pipeline: 'The issue has not entered the pipeline.',
+  nothing_to_approve: 'The phase of the issue has no artifact that a person could approve.',
+  nothing_to_reject: 'The phase of the issue has no artifact that waits for a decision.',
+  artifact_too_large: 'The artifact is larger than its phase allows.',
+
+  // tasks
+  task_not_open: 'The task has nothing to decide about: `data.status` says where it is.',
+  unknown_proposal: 'The task has no open proposal with this number.',
+  scanner_off: 'The scanner is switched off (`scanner.enabled`), or has no limit in its budget.',
+  scan_budget: 'The budget of the scanner is used up for today.',
+  scan_undecided: 'The proposals of the last scan wait for a decision; `data.task` is its id.',
+  no_repository: 'The project has no repository that a setup could look at.',
+  written_by_person: 'A setup is accepted with `baton setup accept`, which writes the workflow file for the person.',
+  not_failed: 'Only a task that has failed is tried again.',
 
   // changes of an issue
   tracker_elsewhere: 'The issues are in another tracker; change them there.',

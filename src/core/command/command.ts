@@ -12,10 +12,19 @@
  * - `issue_handback`: the run after a person's work by hand: continues from the workspace as it is.
  * - `question_answer`: answers an open question of an agent.
  * - `issue_move`, `issue_comment`, `issue_file`, `issue_edit`: changes of the issues themselves, where they are Baton's own.
+ * - `phase_move`: sends an issue to a phase of the pipeline, forward or back.
+ * - `phase_approve`, `phase_reject`: a person decides about the artifact of a phase in the place of its judge.
+ * - `artifact_put`: a person's version of the artifact of a phase.
+ * - `intake_begin`: an agent reads a text and proposes issues.
+ * - `scan_begin`: an agent looks for improvements and proposes issues.
+ * - `setup_begin`: an agent finds out how the repository is built and tested, and proposes commands.
+ * - `task_accept`, `task_refuse`: a person decides about what the agent of a task proposed.
+ * - `task_retry`: a task that failed is tried again.
  * - `reload`: lets changes of the workflow file count that waited for a person.
  * - `pr_approve`, `pr_merge`, `pr_send_back`, `pr_close`: a person's decision about a change under review.
  * - `pr_check`: runs checks of a change under review again.
  * - `workspaces_prune`: removes the workspaces of these issues, where they may be removed.
+ * - `prune`: removes everything that is past its retention; it is answered when that is done.
  * - `workspace_pin`, `workspace_unpin`: the workspace of an issue stays until it is unpinned.
  */
 export const commandKinds = [
@@ -39,8 +48,19 @@ export const commandKinds = [
   'pr_send_back',
   'pr_close',
   'pr_check',
+  'phase_move',
+  'phase_approve',
+  'phase_reject',
+  'artifact_put',
+  'intake_begin',
+  'scan_begin',
+  'setup_begin',
+  'task_accept',
+  'task_refuse',
+  'task_retry',
   'reload',
   'workspaces_prune',
+  'prune',
   'workspace_pin',
   'workspace_unpin',
 ] as const;

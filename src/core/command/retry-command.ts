@@ -36,6 +36,16 @@ export function reviewCommand(identifier: string): string {
   return `baton review ${copyable(identifier)}`;
 }
 
+/** The command that accepts the artifact of an issue as it is. */
+export function approveCommand(identifier: string): string {
+  return `baton pipeline approve ${copyable(identifier)}`;
+}
+
+/** The command that shows the events of the last run of an issue. */
+export function runLogCommand(identifier: string): string {
+  return `baton runs log ${copyable(identifier)}`;
+}
+
 /** An identifier is foreign text: unless it is a plain word, it is quoted so that a shell does not interpret it. */
 export function copyable(identifier: string): string {
   return shellArgument(harmlessLine(identifier));

@@ -1,3 +1,5 @@
+import type { Issue } from '../issue/issue.ts';
+import { isJudge, type Role } from '../run/role.ts';
 import type { AgentSettings } from '../settings.ts';
 import type { SkipReason } from './eligibility.ts';
 import type { OutsideGate } from './gates.ts';
@@ -15,7 +17,8 @@ type BackpressureSettings = Pick<AgentSettings, 'maxInReview' | 'maxClaimed'>;
 /**
  * Nothing new begins while people, or Baton itself, have enough unfinished work. What must hold:
  *
- * - The gates refuse new claims only. A claimed issue continues, however much work is unfinished.
+ * - The gates refuse new claims only. A claimed issue continues, however much work is unfinished, and so does a judge: it
+ *   finishes what is in review.
  * - One decision never makes more claims than the limit allows: earlier starts of the same decision count.
  * - A limit of 0 means no limit.
  * - An unknown count is treated as full: Baton must not spend money before it has checked the limit.
@@ -23,19 +26,21 @@ type BackpressureSettings = Pick<AgentSettings, 'maxInReview' | 'maxClaimed'>;
 export function backpressureGates(
   { inReview, claimed }: UnfinishedWork,
   { maxInReview, maxClaimed }: BackpressureSettings,
+  roleOf: (issue: Issue) => Role = () => 'worker',
 ): { readonly review_limit: OutsideGate; readonly claim_limit: OutsideGate } {
   const tooMuchReview = whyTooManyInReview(inReview, maxInReview);
+  const isBegun = (issue: Issue): boolean => claimed.has(issue.id) || isJudge(roleOf(issue));
   return {
     review_limit: {
-      refuse: ({ id }) => (claimed.has(id) ? null : tooMuchReview),
-      passed: ({ id }) =>
-        passedText(claimed.has(id), maxInReview, 'agent.max_in_review', () => inReviewText(inReview ?? 0)),
+      refuse: (issue) => (isBegun(issue) ? null : tooMuchReview),
+      passed: (issue) =>
+        passedText(isBegun(issue), maxInReview, 'agent.max_in_review', () => inReviewText(inReview ?? 0)),
     },
     claim_limit: {
-      refuse: ({ id }, startsBefore) =>
-        claimed.has(id) ? null : whyTooManyClaimed(claimed.size, startsBefore, maxClaimed),
-      passed: ({ id }, startsBefore) =>
-        passedText(claimed.has(id), maxClaimed, 'agent.max_claimed', () => claimedText(claimed.size, startsBefore)),
+      refuse: (issue, startsBefore) =>
+        isBegun(issue) ? null : whyTooManyClaimed(claimed.size, startsBefore, maxClaimed),
+      passed: (issue, startsBefore) =>
+        passedText(isBegun(issue), maxClaimed, 'agent.max_claimed', () => claimedText(claimed.size, startsBefore)),
     },
   };
 }
@@ -52,9 +57,9 @@ export function whyTooManyClaimed(claimed: number, startsBefore: number, limit: 
   return { code: 'max_claimed', text: `${claimedText(claimed, startsBefore)}; agent.max_claimed is ${limit}` };
 }
 
-function passedText(isClaimed: boolean, limit: number, setting: string, amount: () => string): string {
+function passedText(isBegun: boolean, limit: number, setting: string, amount: () => string): string {
   if (limit <= 0) return `${setting} sets no limit`;
-  return isClaimed ? 'it is already claimed and continues' : `${amount()}; ${setting} is ${limit}`;
+  return isBegun ? 'work on it has begun and continues' : `${amount()}; ${setting} is ${limit}`;
 }
 
 function inReviewText(count: number): string {

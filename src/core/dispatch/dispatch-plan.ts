@@ -21,8 +21,8 @@ export interface DispatchExplanation {
 
 /** Decides about every issue in dispatch order; one that starts takes its slot from those after it. */
 export function planDispatch(facts: DispatchFacts): DispatchDecision[] {
-  const gates = openGates(facts);
-  return inDispatchOrder(facts.issues).map((issue) => {
+  const gates = openGates(facts, facts.issues);
+  return inDispatchOrder(facts.issues, facts.roleOf).map((issue) => {
     const reason = gates.whyNot(issue);
     if (reason === null) gates.letThrough(issue);
     return { issue, reason };
@@ -31,10 +31,10 @@ export function planDispatch(facts: DispatchFacts): DispatchDecision[] {
 
 /** Explains the decision of a plan for `issues` and this one about this one, whether it is among them or not. */
 export function explainDispatch(issue: Issue, facts: DispatchFacts): DispatchExplanation {
-  const gates = openGates(facts);
+  const gates = openGates(facts, facts.issues);
   const isAmong = facts.issues.some(({ id }) => id === issue.id);
   const issues = facts.issues.map((each) => (each.id === issue.id ? issue : each));
-  for (const other of inDispatchOrder(isAmong ? issues : [...issues, issue])) {
+  for (const other of inDispatchOrder(isAmong ? issues : [...issues, issue], facts.roleOf)) {
     if (other === issue) break;
     if (gates.whyNot(other) === null) gates.letThrough(other);
   }

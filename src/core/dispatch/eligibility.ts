@@ -1,4 +1,5 @@
 import { type Issue, normalizeState } from '../issue/issue.ts';
+import type { Role } from '../run/role.ts';
 import type { TrackerSettings } from '../settings.ts';
 import type { SkipCode } from './waiting-codes.ts';
 
@@ -10,7 +11,7 @@ export interface SkipReason {
 
 /** Whether an issue waits for nothing but a slot. */
 export function isAboutSlots({ code }: SkipReason): boolean {
-  return code === 'no_slot' || code === 'no_slot_in_state' || code === 'no_slot_in_baton';
+  return code === 'project_full' || code === 'state_full' || code === 'global_full';
 }
 
 export type StateClass = 'active' | 'terminal' | 'other';
@@ -18,7 +19,7 @@ export type StateClass = 'active' | 'terminal' | 'other';
 /** The `tracker` settings made ready for many issues: each distinct name of a state is read once. */
 export interface TrackerRules {
   readonly requiredLabels: readonly string[];
-  stateOf(name: string): { readonly key: string; readonly class: StateClass };
+  stateOf(name: string): { readonly key: string; readonly class: StateClass; readonly isReview: boolean };
 }
 
 export type IssueGateName = 'fields' | 'dispatchable' | 'labels' | 'not_terminal' | 'active' | 'unblocked';
@@ -26,26 +27,26 @@ export type IssueGateName = 'fields' | 'dispatchable' | 'labels' | 'not_terminal
 /** One rule about the tracker's state of an issue: why it refuses, or what to say when it does not. */
 export interface IssueGate {
   readonly name: IssueGateName;
-  refuse(issue: Issue, rules: TrackerRules): SkipReason | null;
-  passed(issue: Issue, rules: TrackerRules): string;
+  refuse(issue: Issue, rules: TrackerRules, role: Role): SkipReason | null;
+  passed(issue: Issue, rules: TrackerRules, role: Role): string;
 }
 
 /**
  * Whether the tracker's state of an issue allows work on it, claims and slots aside (seed 2, Candidate Selection Rules;
  * specification 8.2). Null means yes.
  */
-export function whyNotRoutable(issue: Issue, tracker: TrackerSettings): SkipReason | null {
-  return firstRefusal(routableGates, issue, trackerRules(tracker));
+export function whyNotRoutable(issue: Issue, tracker: TrackerSettings, role: Role = 'worker'): SkipReason | null {
+  return firstRefusal(routableGates, issue, trackerRules(tracker), role);
 }
 
 /** As `whyNotRoutable`, and also that no blocker is open: the rule for starting a run, not for continuing one. */
-export function whyNotCandidate(issue: Issue, tracker: TrackerSettings): SkipReason | null {
-  return firstRefusal(issueGates, issue, trackerRules(tracker));
+export function whyNotCandidate(issue: Issue, tracker: TrackerSettings, role: Role = 'worker'): SkipReason | null {
+  return firstRefusal(issueGates, issue, trackerRules(tracker), role);
 }
 
 /** Why Baton must leave an issue alone in every state: it lacks a label, or belongs to someone else. */
 export function whyNotBatons(issue: Issue, tracker: TrackerSettings): SkipReason | null {
-  return firstRefusal([fields, labels, dispatchable], issue, trackerRules(tracker));
+  return firstRefusal([fields, labels, dispatchable], issue, trackerRules(tracker), 'worker');
 }
 
 /** What an issue's state means to the scheduler. A state in both lists is terminal. */
@@ -53,17 +54,24 @@ export function stateClass(state: string, tracker: TrackerSettings): StateClass 
   return trackerRules(tracker).stateOf(state).class;
 }
 
-export function trackerRules({ activeStates, terminalStates, requiredLabels }: TrackerSettings): TrackerRules {
+export function trackerRules({
+  activeStates,
+  reviewStates,
+  terminalStates,
+  requiredLabels,
+}: TrackerSettings): TrackerRules {
   const active = new Set(activeStates.map(normalizeState));
   const terminal = new Set(terminalStates.map(normalizeState));
-  const known = new Map<string, { key: string; class: StateClass }>();
+  const review = new Set(reviewStates.map(normalizeState));
+  const known = new Map<string, { key: string; class: StateClass; isReview: boolean }>();
   return {
     requiredLabels,
     stateOf: (name) => {
       let found = known.get(name);
       if (found === undefined) {
         const key = normalizeState(name);
-        found = { key, class: terminal.has(key) ? 'terminal' : active.has(key) ? 'active' : 'other' };
+        const state = terminal.has(key) ? 'terminal' : active.has(key) ? 'active' : 'other';
+        found = { key, class: state, isReview: state !== 'terminal' && review.has(key) };
         known.set(name, found);
       }
       return found;
@@ -71,9 +79,9 @@ export function trackerRules({ activeStates, terminalStates, requiredLabels }: T
   };
 }
 
-function firstRefusal(gates: readonly IssueGate[], issue: Issue, rules: TrackerRules): SkipReason | null {
+function firstRefusal(gates: readonly IssueGate[], issue: Issue, rules: TrackerRules, role: Role): SkipReason | null {
   for (const gate of gates) {
-    const reason = gate.refuse(issue, rules);
+    const reason = gate.refuse(issue, rules, role);
     if (reason !== null) return reason;
   }
   return null;
@@ -119,13 +127,18 @@ const notTerminal: IssueGate = {
   passed: ({ state }) => `its state "${state}" is not terminal`,
 };
 
+/** In which states a role may run: a judge while its change is in review, all others while the issue is active. */
 const active: IssueGate = {
   name: 'active',
-  refuse: ({ state }, rules) =>
-    rules.stateOf(state).class === 'active'
-      ? null
-      : { code: 'inactive_state', text: `its state "${state}" is not active` },
-  passed: ({ state }) => `its state "${state}" is active`,
+  refuse: ({ state }, rules, role) => {
+    const { class: found, isReview } = rules.stateOf(state);
+    if (role === 'judge' ? isReview : found === 'active') return null;
+    return {
+      code: 'inactive_state',
+      text: `its state "${state}" is not ${role === 'judge' ? 'for review' : 'active'}`,
+    };
+  },
+  passed: ({ state }, _rules, role) => `its state "${state}" is ${role === 'judge' ? 'for review' : 'active'}`,
 };
 
 /** Only an issue in `Todo`, where no work has begun, waits for its blockers (seed 1, Blocker rule). */

@@ -1,7 +1,8 @@
 import type { Issue } from '../issue/issue.ts';
+import type { Role } from '../run/role.ts';
 import type { Settings } from '../settings.ts';
 import { type IssueGateName, issueGates, type SkipReason, trackerRules } from './eligibility.ts';
-import { countSlots, type StartMove, stateOnceStarted } from './slots.ts';
+import { countSlots, type Slot, type StartMove, stateOnceStarted } from './slots.ts';
 
 /**
  * The gates between an issue and its run, in the order of their checks. Dispatch keeps the first refusal; an
@@ -18,6 +19,7 @@ const gateOrder = [
   'workflow',
   'not_paused',
   'day_limit',
+  'role_budget',
   'headroom',
   'environment',
   'requests_left',
@@ -30,6 +32,8 @@ const gateOrder = [
   'active',
   'unblocked',
   'dispatchable',
+  'plan',
+  'pipeline',
   'chosen',
   'own_limits',
   'slot',
@@ -52,9 +56,13 @@ export interface OutsideGate {
 export type OutsideGates = Readonly<Partial<Record<OutsideGateName, OutsideGate>>>;
 
 export interface GateFacts {
-  readonly settings: Pick<Settings, 'tracker' | 'agent'>;
-  /** The tracker states of the issues that run already. */
-  readonly runningStates: readonly string[];
+  readonly settings: Pick<Settings, 'tracker' | 'agent' | 'judge'>;
+  /** The slots that are taken already. */
+  readonly taken: readonly Slot[];
+  /** The role of the next run of an issue; absent: every run is a worker's. */
+  readonly roleOf?: (issue: Issue) => Role;
+  /** A worker that the decision is not about waits for a slot. */
+  readonly areWorkersWaiting?: boolean;
   /** The move that Baton makes when a run starts; undefined if it makes none. */
   readonly startMove: StartMove | undefined;
   readonly outside: OutsideGates;
@@ -77,9 +85,19 @@ export interface Gates {
   startsBefore(): number;
 }
 
-export function openGates({ settings, runningStates, startMove, outside }: GateFacts): Gates {
+const slotGates: readonly GateName[] = ['slot', 'slot_in_state', 'slot_in_baton'];
+
+/** `issues`: those that the decision is about. */
+export function openGates(facts: GateFacts, issues: readonly Issue[] = []): Gates {
+  const { settings, taken, startMove, outside } = facts;
+  const roleOf = rememberLast(facts.roleOf ?? (() => 'worker'));
   const rules = trackerRules(settings.tracker);
-  const slots = countSlots(runningStates, settings.agent);
+  const slots = countSlots(taken, settings);
+  let isWorkerWaiting: boolean | null = facts.areWorkersWaiting === true ? true : null;
+  const areWorkersWaiting = (): boolean => {
+    isWorkerWaiting ??= issues.some((issue) => roleOf(issue) === 'worker' && waitsForSlot(issue));
+    return isWorkerWaiting;
+  };
   const startedStates = new Map<string, string>();
   const stateOf = (issue: Issue): string => {
     let state = startedStates.get(issue.state);
@@ -97,7 +115,7 @@ export function openGates({ settings, runningStates, startMove, outside }: GateF
         started.has(issue.id) ? namedTwice : (outside.free_here?.refuse(issue, startsBefore) ?? null),
       passed: (issue, startsBefore) => outside.free_here?.passed(issue, startsBefore) ?? 'no agent works on it',
     },
-    slot: { refuse: slots.whyNone, passed: slots.describe },
+    slot: { refuse: (issue) => slots.whyNone(roleOf(issue), areWorkersWaiting), passed: slots.describe },
     slot_in_state: {
       refuse: (issue) => slots.whyNoneIn(stateOf(issue)),
       passed: (issue) => slots.describeIn(stateOf(issue)),
@@ -105,14 +123,17 @@ export function openGates({ settings, runningStates, startMove, outside }: GateF
   };
   for (const gate of issueGates) {
     gates[gate.name] = {
-      refuse: (issue) => gate.refuse(issue, rules),
-      passed: (issue) => gate.passed(issue, rules),
+      refuse: (issue) => gate.refuse(issue, rules, roleOf(issue)),
+      passed: (issue) => gate.passed(issue, rules, roleOf(issue)),
     };
   }
   const table = gateOrder.flatMap((name) => {
     const gate = gates[name];
     return gate === undefined ? [] : [{ name, refuse: gate.refuse, passed: gate.passed }];
   });
+  /** Nothing but a slot is missing. */
+  const waitsForSlot = (issue: Issue): boolean =>
+    table.every(({ name, refuse }) => slotGates.includes(name) || refuse(issue, 0) === null);
   return {
     whyNot: (issue) => {
       for (const { refuse } of table) {
@@ -123,7 +144,7 @@ export function openGates({ settings, runningStates, startMove, outside }: GateF
     },
     letThrough: (issue) => {
       started.add(issue.id);
-      slots.take(stateOf(issue));
+      slots.take({ state: stateOf(issue), role: roleOf(issue) });
     },
     askAll: (issue) =>
       table.map(({ name, refuse, passed }) => {
@@ -131,6 +152,15 @@ export function openGates({ settings, runningStates, startMove, outside }: GateF
         return { gate: name, refusal, text: refusal?.text ?? passed(issue, started.size) };
       }),
     startsBefore: () => started.size,
+  };
+}
+
+/** Many gates ask for the role of the same issue in turn. */
+function rememberLast(roleOf: (issue: Issue) => Role): (issue: Issue) => Role {
+  let last: { readonly issue: Issue; readonly role: Role } | null = null;
+  return (issue) => {
+    if (last?.issue !== issue) last = { issue, role: roleOf(issue) };
+    return last.role;
   };
 }
 

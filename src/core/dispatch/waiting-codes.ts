@@ -7,6 +7,7 @@ export const skipReasons = {
   workflow_problem: 'The workflow file cannot be used.',
   paused: 'Baton is paused or draining.',
   day_limit: 'The limit of the day is reached.',
+  role_budget: 'The budget of its role for the day is used up (`<role>.runs_per_day`, `<role>.usd_per_day`).',
   no_headroom: 'There is too little free disk or memory.',
   environment: 'No run can begin: the repository, the program of the agent or the service of its model does not work.',
   no_requests: 'The requests to the tracker are used up for now.',
@@ -25,10 +26,17 @@ export const skipReasons = {
   tracker_backoff: 'The tracker failed; Baton waits before it asks again.',
   not_recorded: 'Baton failed to record its start.',
   not_delivered: 'Baton failed to bring its change into review; it tries again.',
+  not_judged: 'What its judge should review needs no judge any more.',
+  phase_pending: 'An agent completed its phase, and Baton decides what follows.',
+  task_over: 'The task does not wait for an agent any more.',
+  phase_changed: 'It is in another phase now.',
+  phase_unknown: 'Its phase is not in `pipeline.phases` any more; move it to another phase.',
+  plan_changed: 'It was planned meanwhile; the next decision sees it.',
+  plan_pending: 'The plan that it is part of is being written to the tracker.',
   limit_reached: 'One of its own limits is reached.',
-  no_slot: 'All slots of the project are taken.',
-  no_slot_in_state: 'All slots for its state are taken.',
-  no_slot_in_baton: 'All slots that the projects of this Baton share are taken.',
+  project_full: 'All slots of the project are taken.',
+  state_full: 'All slots for its state are taken.',
+  global_full: 'All slots that the projects of this Baton share are taken.',
 } as const;
 
 export type SkipCode = keyof typeof skipReasons;

@@ -48,7 +48,13 @@ export function normalizeState(state: string): string {
 /** Whether an issue is in one of these states. */
 export function isInOneOf(states: readonly string[]): (issue: Pick<Issue, 'state'>) => boolean {
   const names = new Set(states.map(normalizeState));
-  return ({ state }) => names.has(normalizeState(state));
+  // Thousands of issues are in a handful of states.
+  const known = new Map<string, boolean>();
+  return ({ state }) => {
+    const isIn = known.get(state) ?? names.has(normalizeState(state));
+    known.set(state, isIn);
+    return isIn;
+  };
 }
 
 /** Labels as they are compared: trimmed, lower-case, in order, without repeats and blanks. */

@@ -44,7 +44,7 @@ export interface NotifyIssue {
 }
 
 export interface NeedsYouFact {
-  readonly kind: 'question' | 'held' | 'limit' | 'review' | 'account' | 'workflow' | 'daemon';
+  readonly kind: 'question' | 'held' | 'limit' | 'review' | 'account' | 'workflow' | 'daemon' | 'proposal';
   /** A name that stays the same while the fact lasts, such as `account:<backend>/<name>`. */
   readonly key: string;
   readonly code: string;

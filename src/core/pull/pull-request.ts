@@ -8,11 +8,11 @@ export type MergeMethod = (typeof mergeMethods)[number];
  * Who or what returned a change to the agent. `review`: a reviewer asked for changes at its host; `moved`: a person moved
  * its issue back.
  */
-export type SentBackKind = 'person' | 'check' | 'conflict' | 'review' | 'moved';
+export type SentBackKind = 'person' | 'check' | 'conflict' | 'review' | 'judge' | 'moved';
 
 /** Baton itself moves the issue of a change that these sent back; the others did it before. */
 export function isMovedByBaton(kind: SentBackKind): boolean {
-  return kind === 'check' || kind === 'conflict' || kind === 'review';
+  return kind !== 'person' && kind !== 'moved';
 }
 
 /** The end of a check. Only `passed` is green. */
@@ -123,19 +123,15 @@ export function checksVerdict(
 }
 
 /** The result of the checks of the head. Checks that are not planned yet count only while the head is in review. */
-export function headVerdict(pull: PullRequest, checks: readonly Check[], wanted: readonly string[]): ChecksVerdict {
+export function headVerdict(
+  pull: PullRequest,
+  checks: readonly Pick<Check, 'name' | 'result'>[],
+  wanted: readonly string[],
+): ChecksVerdict {
   return checksVerdict(checks, standsInReview(pull) ? wanted : []);
 }
 
 export function standsInReview(pull: PullRequest): boolean {
   const status = pullStatus(pull);
   return status === 'in_review' || status === 'approved';
-}
-
-/** An open pull request, as people see it in a list. */
-export interface OpenPull {
-  readonly number: number;
-  readonly status: PullStatus;
-  readonly checks: ChecksVerdict;
-  readonly timesSentBack: number;
 }

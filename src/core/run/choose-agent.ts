@@ -4,7 +4,7 @@ import type { Settings } from '../settings.ts';
 /**
  * Which agent works on an issue. What must hold:
  *
- * - A person who chose one for this issue is obeyed; then a label `agent:<name>` counts, then `agent.by_state`, then the
+ * - A person who chose one for this issue is obeyed; then the agent that its role has counts, then a label `agent:<name>` counts, then `agent.by_state`, then the
  *   section `agent`, whose name is `default`.
  * - Without `agents` in the file nothing is chosen: labels mean what they always did.
  * - A name that the file does not have starts nothing: another agent may cost more, or may do more than was meant.
@@ -13,7 +13,7 @@ import type { Settings } from '../settings.ts';
  */
 
 /** Why an agent was chosen, as runs keep it. */
-export const agentReasons = ['person', 'label', 'state', 'default', 'stand_in'] as const;
+export const agentReasons = ['person', 'role', 'label', 'state', 'default', 'stand_in'] as const;
 export type AgentReason = (typeof agentReasons)[number];
 
 export interface ChosenAgent {
@@ -37,6 +37,8 @@ export interface AgentWish {
   readonly issue: Pick<Issue, 'labels' | 'state'>;
   /** The name that a person chose for this issue; null where no one did. */
   readonly chosen: string | null;
+  /** The agent that the settings give to the role of the run; null or absent: none. */
+  readonly ofRole?: string | null;
   /** Failures in a row on this issue. */
   readonly failures: number;
 }
@@ -79,10 +81,11 @@ export function chooseAgent(
 
 function wantedAgent(
   { agent, agents }: Settings,
-  { issue, chosen }: AgentWish,
+  { issue, chosen, ofRole = null }: AgentWish,
 ): { readonly name: string; readonly because: AgentReason } {
   if (Object.keys(agents).length === 0) return { name: defaultAgent, because: 'default' };
   if (chosen !== null) return { name: chosen, because: 'person' };
+  if (ofRole !== null) return { name: ofRole, because: 'role' };
   const named = issue.labels
     .map((label) => label.trim().toLowerCase())
     .filter((label) => label.startsWith(labelBeginning));

@@ -1,6 +1,8 @@
 import type { BatonError } from '../baton-error.ts';
-import { retryCommand, survivesReason } from '../command/retry-command.ts';
+import { approveCommand, retryCommand, runLogCommand, survivesReason } from '../command/retry-command.ts';
 import type { AnyErrorCode } from '../error-catalogue.ts';
+import type { Transition } from '../pipeline/completion.ts';
+import { readyPhase } from '../pipeline/phase.ts';
 import type { AgentSettings } from '../settings.ts';
 import { harmlessLine } from '../text/harmless-line.ts';
 import type { RetryKind } from '../workflow.ts';
@@ -19,6 +21,16 @@ export interface RunExit {
   /** Runs in a row before this one that ended well without a work product. */
   readonly noSignalsBefore: number;
   readonly work: WorkProduct;
+  /** For a judge: whether it gave a verdict that counts, and what follows where none comes; null for a worker. */
+  readonly judge?: { readonly hasVerdict: boolean; readonly withoutVerdict: 'hold' | 'todo' } | null;
+  /** For a phase agent: what follows from its completion claim, null where it made none; null for all others. */
+  readonly phase?: { readonly name: string; readonly transition: Transition | null } | null;
+  /** For a planner: what became of its plan, null where it made none; null for all others. */
+  readonly plan?: { readonly made: 'all' | 'not_yet' | null } | null;
+  /** For a worker: the issue was split, and all its parts are over. */
+  readonly isOfParent?: boolean;
+  /** Its run is not about an issue: a person decides what follows, also when it failed. */
+  readonly isTask?: boolean;
   /** Waits for a quota in a row before this one. */
   readonly quotaWaitsBefore: number;
   /** When an account of the backend is ready; 0: one is now. Null: unknown. Read only after a run without quota. */
@@ -106,19 +118,52 @@ const longestMessageChars = 1_000;
  * | was stopped because its issue moved on | the claim is released |
  * | … to review, and left new commits on its branch | a retry of the kind `review`, as after a run that ended well |
  *
+ * | was a judge, and gave a verdict | the claim is released: the verdict decides |
+ * | was a judge, and gave none | again, after a wait that grows; after the third time held, or back to its agent |
+ * | was a phase agent, and completed its phase, however it ended | released: the issue is in its next phase, or waits for a judge |
+ * | … with an artifact that falls short | a retry of the kind `revision`; held when it was sent back too often |
+ * | was a phase agent, and completed nothing | again, after a wait that grows; after the third time held |
+ *
+ * | was a planner, and made a plan, however it ended | released: the issue waits for its parts, or goes to a worker |
+ * | … that is not in the tracker yet | a retry, which finishes it |
+ * | was a planner, and made none | again, after a wait that grows; after the third time held |
+ * | was the worker of an issue whose parts are over, and left nothing | a retry of the kind `review`: nothing was left to do |
+ * | was about a task | released: it has an answer, or has failed, and a person decides; only without quota, login or environment it is tried again |
+ *
  * A failure says nothing about progress and leaves the counts of stale runs and of runs without a work product unchanged; a run that ended well resets the
  * failures. Where nothing is counted, the next run repeats this one, with the same recovery step.
  */
 export function decideAfterExit(exit: RunExit): ExitDecision {
+  return (exit.isTask ? afterTask(exit) : null) ?? afterIssue(exit);
+}
+
+/** Null: as after a run about an issue, because its agent may be alive, or the account or the environment is to blame. */
+function afterTask({ outcome, environmentRetryInMs }: RunExit): ExitDecision | null {
+  if (outcome.end === 'succeeded') return { action: 'release' };
+  const isAsEver = asForIssues.has(outcome.error.code) || environmentRetryInMs !== null;
+  return isAsEver ? null : { action: 'release' };
+}
+
+const asForIssues: ReadonlySet<AnyErrorCode> = new Set([
+  'agent_survives',
+  'agent_auth_failed',
+  'agent_quota_exhausted',
+]);
+
+function afterIssue(exit: RunExit): ExitDecision {
   const { outcome } = exit;
-  if (outcome.end === 'succeeded') return afterSuccess(exit);
+  if (outcome.end === 'succeeded') return afterGoodEnd(exit);
   const { code, message } = outcome.error;
   if (code === 'agent_survives')
     return { action: 'hold', code, reason: survivesReason(sentence(message), exit.identifier) };
+  // Its plan was stored when it said so.
+  if (exit.plan?.made) return afterPlan(exit, exit.plan);
   if (code === 'agent_input_required')
     return { action: 'hold', code, reason: withRetryCommand(message, exit.identifier) };
   if (outcome.end === 'canceled_by_reconciliation')
     return exit.work.branch.commits === 'new' ? deliver : { action: 'release' };
+  // Its artifact was taken when it said so, and is evidence whatever happened to the agent afterwards.
+  if (exit.phase?.transition) return afterPhase(exit, exit.phase);
   if (code === 'agent_auth_failed' && !exit.isHeldForLogin) return afterQuota(exit, outcome.error);
   if (needsPersonIfActive.has(code))
     return { action: 'hold', code, reason: withRetryCommand(message, exit.identifier) };
@@ -133,6 +178,78 @@ export function decideAfterExit(exit: RunExit): ExitDecision {
     case 'stalled':
       return afterFailure(exit, outcome.error);
   }
+}
+
+function afterGoodEnd(exit: RunExit): ExitDecision {
+  if (exit.plan) return afterPlan(exit, exit.plan);
+  if (exit.phase?.transition) return afterPhase(exit, exit.phase);
+  if (exit.judge) return afterJudge(exit, exit.judge);
+  return exit.phase ? afterPhase(exit, exit.phase) : afterSuccess(exit);
+}
+
+/** A judge that says nothing three times will not say anything the fourth time. */
+const mostWithoutVerdict = 3;
+
+function afterJudge(exit: RunExit, judge: NonNullable<RunExit['judge']>): ExitDecision {
+  if (judge.hasVerdict) return { action: 'release' };
+  const { identifier, staleBefore, agent, chance } = exit;
+  const staleRuns = staleBefore + 1;
+  if (staleRuns < mostWithoutVerdict) {
+    const delayMs = failureDelayMs(staleRuns, agent.maxRetryBackoffMs, chance);
+    return { action: 'retry', kind: 'continuation', failures: 0, staleRuns, noSignals: 0, delayMs, recovery: null };
+  }
+  if (judge.withoutVerdict === 'todo') return { action: 'release' };
+  const isOfArtifact = exit.phase != null && exit.phase.name !== readyPhase;
+  const decide = isOfArtifact
+    ? ` To accept the artifact as it is: ${approveCommand(identifier)}; to try again:`
+    : ' To try again:';
+  const reason = `The judge gave no verdict in ${staleRuns} runs.${decide} ${retryCommand(identifier)}`;
+  return { action: 'hold', code: 'judge_without_verdict', reason };
+}
+
+/** A phase agent that completes nothing three times will not complete anything the fourth time. */
+const mostIncomplete = 3;
+
+function afterPhase(exit: RunExit, { name, transition }: NonNullable<RunExit['phase']>): ExitDecision {
+  const { identifier, staleBefore, agent, chance } = exit;
+  const retry = { action: 'retry', failures: 0, noSignals: 0, recovery: null } as const;
+  switch (transition?.to) {
+    case undefined: {
+      const staleRuns = staleBefore + 1;
+      if (staleRuns >= mostIncomplete) {
+        const reason = `${staleRuns} runs ended without completing the phase "${name}". To see what the last one did: ${runLogCommand(identifier)}; to try again: ${retryCommand(identifier)}`;
+        return { action: 'hold', code: 'phase_not_completed', reason };
+      }
+      const delayMs = failureDelayMs(staleRuns, agent.maxRetryBackoffMs, chance);
+      return { ...retry, kind: 'continuation', staleRuns, delayMs };
+    }
+    case 'revise':
+      return { ...retry, kind: 'revision', staleRuns: 0, delayMs: continuationDelayMs };
+    case 'person': {
+      const why = harmlessLine(transition.reasons.join(' ')).slice(0, longestErrorChars);
+      const reason = `The artifact of the phase "${name}" was sent back too often (pipeline.max_revisions). The last reasons: ${why} To accept it as it is: ${approveCommand(identifier)}; to try again: ${retryCommand(identifier)}`;
+      return { action: 'hold', code: 'revisions_exhausted', reason };
+    }
+    case 'advance':
+    case 'judge':
+    case 'nothing':
+      return { action: 'release' };
+  }
+}
+
+/** A planner that says nothing three times will not say anything the fourth time. */
+const mostWithoutPlan = 3;
+
+function afterPlan(exit: RunExit, { made }: NonNullable<RunExit['plan']>): ExitDecision {
+  const { identifier, staleBefore, agent, chance } = exit;
+  if (made === 'all') return { action: 'release' };
+  const retry = { action: 'retry', kind: 'continuation', failures: 0, noSignals: 0, recovery: null } as const;
+  if (made === 'not_yet') return { ...retry, staleRuns: 0, delayMs: continuationDelayMs };
+  const staleRuns = staleBefore + 1;
+  if (staleRuns < mostWithoutPlan)
+    return { ...retry, staleRuns, delayMs: failureDelayMs(staleRuns, agent.maxRetryBackoffMs, chance) };
+  const reason = `${staleRuns} runs of the planner ended without a plan. To see what the last one did: ${runLogCommand(identifier)}; to try again: ${retryCommand(identifier)}. Without the planner's label a worker takes it.`;
+  return { action: 'hold', code: 'plan_missing', reason };
 }
 
 const deliver: ExitDecision = {
@@ -150,6 +267,8 @@ function afterSuccess(exit: RunExit): ExitDecision {
   const isReview = agent.afterSuccess === 'review';
   const byBranch = isReview ? afterBranch(exit) : null;
   if (byBranch !== null) return byBranch;
+  const isNothingLeft = exit.isOfParent === true && !work.moved && !work.hasLoose && !work.committed && !work.changed;
+  if (isNothingLeft) return deliver;
   // A run that moved its issue made a change, whatever is in its workspace.
   const hasChanged = work.moved || work.changed === true;
   const staleRuns = hasChanged ? 0 : staleBefore + 1;

@@ -1,7 +1,8 @@
 import { isAskedHold } from '../command/asked-hold.ts';
-import { stateClass, whyNotRoutable } from '../dispatch/eligibility.ts';
+import { trackerRules, whyNotRoutable } from '../dispatch/eligibility.ts';
 import type { Issue } from '../issue/issue.ts';
 import type { TrackerSettings } from '../settings.ts';
+import type { Role } from './role.ts';
 import type { StopReason } from './run.ts';
 
 /** What a fresh read of the tracker means for a run in progress (seed 1, State Refresh; specification 8.5). */
@@ -10,12 +11,16 @@ export type ReconcileDecision =
   | { readonly action: 'stop'; readonly reason: StopReason };
 
 /** `fresh` is the issue as just read, or null when the tracker does not have it any more. */
-export function decideAboutRun(fresh: Issue | null, tracker: TrackerSettings): ReconcileDecision {
+export function decideAboutRun(
+  fresh: Issue | null,
+  tracker: TrackerSettings,
+  role: Role = 'worker',
+): ReconcileDecision {
   if (fresh === null) return { action: 'stop', reason: 'issue_missing' };
-  const found = stateClass(fresh.state, tracker);
+  const { class: found, isReview } = trackerRules(tracker).stateOf(fresh.state);
   if (found === 'terminal') return { action: 'stop', reason: 'terminal_state' };
-  if (found === 'other') return { action: 'stop', reason: 'inactive_state' };
-  if (whyNotRoutable(fresh, tracker) !== null) return { action: 'stop', reason: 'not_routable' };
+  if (role === 'judge' ? !isReview : found === 'other') return { action: 'stop', reason: 'inactive_state' };
+  if (whyNotRoutable(fresh, tracker, role) !== null) return { action: 'stop', reason: 'not_routable' };
   return { action: 'keep', issue: fresh };
 }
 

@@ -64,12 +64,17 @@ export type StopReason =
   | 'limit_reached'
   /** All runs of the day have spent the day's allowance; they continue with the next one. */
   | 'day_limit_reached'
+  | 'role_budget_reached'
   /** This daemon has lost the claim; another may have the issue already. */
   | 'claim_lost'
   /** No person answered its question in time; the issue is held with it. */
   | 'unanswered'
+  /** A person moved its issue to another phase. */
+  | 'phase_moved'
   /** A person continues by hand; the issue is held until they hand it back. */
   | 'taken_over'
+  /** A task took longer than it may. */
+  | 'deadline'
   /** The agent's process vanished without a report of its exit. */
   | 'process_gone'
   | 'shutdown';

@@ -36,7 +36,7 @@ export const workErrors = {
   workspace_symlink_escape: { retryable: false, nextStep: 'Remove the symbolic link below `workspace.root`.' },
   path_canonicalize_failed: {
     retryable: false,
-    nextStep: 'Check that `workspace.root` can be read and that the name is not too long.',
+    nextStep: 'Check that you may read every folder of the path, and that no name in it is too long.',
   },
   workspace_hook_failed: { retryable: true, nextStep: 'Read the output of the hook in the log, then fix the hook.' },
   workspace_hook_timeout: { retryable: true, nextStep: 'Make the hook faster, or raise `hooks.timeout_ms`.' },
@@ -57,7 +57,11 @@ export const workErrors = {
   pull_closed: {
     retryable: false,
     nextStep:
-      'If an agent should work on it again, move the issue back and retry it with a note; otherwise close the issue.',
+      'To go on with it, open the pull request again. To let an agent work on it, move the issue back and retry it with a note. Otherwise close the issue.',
+  },
+  change_ended: {
+    retryable: true,
+    nextStep: 'Wait: Baton reads the host again, and then finishes or holds the issue.',
   },
   change_missing: {
     retryable: true,
@@ -118,6 +122,14 @@ export const workErrors = {
     retryable: true,
     nextStep: 'Nothing if it is rare. Otherwise raise `agent.stall_timeout_ms`.',
   },
+  run_deadline: {
+    retryable: false,
+    nextStep: 'Try the task again with a smaller text, or raise `timeout_ms` of its section.',
+  },
+  task_unanswered: {
+    retryable: false,
+    nextStep: 'Read what the agent did with `baton runs show`, then try the task again.',
+  },
   run_cancelled: {
     retryable: false,
     nextStep: 'Nothing: the issue left the active states, or a person stopped the run.',
@@ -151,6 +163,26 @@ export const workErrors = {
     nextStep:
       'Commit the work in the workspace and run `baton issue retry ISSUE`, or retry with a note that says what to commit.',
   },
+  judge_without_verdict: {
+    retryable: false,
+    nextStep: 'Review the change yourself, or run `baton issue retry ISSUE` to let the judge try again.',
+  },
+  plan_missing: {
+    retryable: false,
+    nextStep:
+      "Read what the planner did with `baton logs ISSUE`. Then run `baton issue retry ISSUE`, or remove the planner's label from the issue.",
+  },
+  plan_invalid: { retryable: false, nextStep: 'Fix the named subtasks and call create_subtasks again.' },
+  phase_not_completed: {
+    retryable: false,
+    nextStep:
+      'Read the messages of the agent. Make the issue clearer and run `baton issue retry ISSUE`, or move it on with `baton pipeline move ISSUE PHASE`.',
+  },
+  revisions_exhausted: {
+    retryable: false,
+    nextStep:
+      'Read the artifact with `baton pipeline artifact ISSUE`. Then approve it, move the issue to another phase, or run `baton issue retry ISSUE`.',
+  },
   change_not_published: {
     retryable: false,
     nextStep:
@@ -169,5 +201,9 @@ export const workErrors = {
   invalid_tool_arguments: {
     retryable: false,
     nextStep: 'Call the tool again with arguments that match its schema.',
+  },
+  setup_not_proven: {
+    retryable: false,
+    nextStep: 'Read the output in `commands`. Correct what did not pass or leave it out, then call the tool again.',
   },
 } as const;

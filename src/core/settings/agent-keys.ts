@@ -12,7 +12,7 @@ export const agentKeys = {
   backend: setting('text', null, 'next run', 'guarded', { description: 'Which agent does the work.' }),
   stand_in: setting('non_blank_text', null, 'next run', 'guarded', {
     description:
-      'Another agent of `agents`. It works while this one has no account with quota and a login, and on issues where this one failed twice in a row.',
+      'The name of another agent in `agents`. It replaces this one while no account of this one is ready (logged in, with quota left), and on issues where this one failed twice in a row.',
   }),
   by_state: setting('names_by_state', {}, 'next tick', 'guarded', {
     description:
@@ -24,10 +24,11 @@ export const agentKeys = {
   }),
   isolation: setting(choice('namespaces', 'none'), 'namespaces', 'next run', 'guarded', {
     description:
-      'What agents and hooks see of the machine. `namespaces`: their workspace, the repository (read-only) and tool chains, not your other files; see [isolation](isolation.md). `none`: everything that you see. Where this machine cannot isolate, `namespaces` is `none` with a warning that `baton doctor` explains.',
+      'What agents and hooks see of the machine. `namespaces`: their workspace, the repository (read-only) and tool chains, not your other files; see [isolation](isolation.md). `none`: everything that you see. If this machine cannot isolate agents, Baton warns and works as with `none`; `baton doctor` says why.',
   }),
   isolation_required: setting('boolean', false, 'next run', 'guarded', {
-    description: 'Start nothing without the isolation of `agent.isolation`, even where this machine cannot isolate.',
+    description:
+      'Start no agent if this machine cannot isolate it as `agent.isolation` says. With `false`, Baton warns and starts it without isolation.',
   }),
   isolation_read: setting('path_list', [], 'next run', 'guarded', {
     description: 'Further files and folders that agents and hooks may read.',
@@ -41,9 +42,9 @@ export const agentKeys = {
     defaultText: 'one account for each backend, with the name of the backend',
     mayHoldSecret: true,
   }),
-  quota_stop_percent: setting('percentage', 95, 'next tick', 'open', {
+  quota_stop_percent: setting('percentage', 95, 'next tick', 'guarded_upwards', {
     description:
-      'When an account has used this percentage of a known quota window, no new run starts on it until the next window begins; live runs continue. 100: only when the window is used up.',
+      'When an account has used this percentage of a quota window that the agent reported, no new run starts on it until the next window begins; live runs continue. 100: only when the window is used up.',
   }),
   approvals: setting(choice('auto', 'deny', 'ask'), 'ask', 'next run', 'guarded', {
     description:
@@ -53,9 +54,9 @@ export const agentKeys = {
     description:
       'How long a live agent waits for an answer (15 minutes). Then the run ends and the issue is held with the question; an answer continues it. 0: the run ends at once.',
   }),
-  max_idle_turns: setting('natural_number', 3, 'next run', 'open', {
+  max_idle_turns: setting('natural_number', 3, 'next run', 'guarded_upwards', {
     description:
-      'After this many turns in a row that changed nothing and ended with the same message, Baton ends the run as a stalemate. A turn in which a person spoke to the agent does not count. 0: never.',
+      'After this many turns in a row that changed nothing and ended with the same message, Baton ends the run and holds the issue. A turn in which a person spoke to the agent does not count. 0: never.',
   }),
   context_recovery: {
     reduced_budget_tokens: setting('positive_integer', null, 'next run', 'open', {
@@ -75,24 +76,26 @@ export const agentKeys = {
   prices: setting('price_table', {}, 'next run', 'guarded', {
     description: 'The price of tokens, for agents that do not report their cost; see [prices](#prices).',
   }),
-  max_concurrent_agents: setting('positive_integer', 10, 'next tick', 'open', {
+  max_concurrent_agents: setting('positive_integer', 10, 'next tick', 'guarded_upwards', {
     description: 'How many agents may work at the same time.',
   }),
-  max_concurrent_agents_by_state: setting('limits_by_state', {}, 'next tick', 'open', {
+  max_concurrent_agents_by_state: setting('limits_by_state', {}, 'next tick', 'guarded_upwards', {
     description: 'The same limit for single states of the issue. Upper and lower case are the same.',
   }),
-  max_in_review: setting('natural_number', 0, 'next poll', 'open', {
+  max_in_review: setting('natural_number', 0, 'next poll', 'guarded_upwards', {
     description:
       'While this many issues are in a review state (`tracker.review_states`), no new issue starts; claimed issues continue. 0: no limit.',
   }),
-  max_claimed: setting('natural_number', 0, 'next tick', 'open', {
+  max_claimed: setting('natural_number', 0, 'next tick', 'guarded_upwards', {
     description: 'While this many issues are claimed (running, retrying or held), no new issue starts. 0: no limit.',
   }),
   after_success: setting(choice('continue', 'review'), 'continue', 'end of a run', 'open', {
     description:
       'What follows a run that ended well. `continue`: the next run, while the issue is active. `review`: its commits become a pull request, and the issue moves to review; it needs `workspace.repo`. See [review](scheduling.md#review).',
   }),
-  max_turns: setting('positive_integer', 20, 'next run', 'open', { description: 'How many turns a run may have.' }),
+  max_turns: setting('positive_integer', 20, 'next run', 'guarded_upwards', {
+    description: 'How many turns a run may have.',
+  }),
   max_retry_backoff_ms: setting('positive_integer', 300_000, 'next retry', 'open', {
     description: 'The longest wait before Baton repeats a failed run.',
   }),
@@ -108,16 +111,19 @@ export const agentKeys = {
     description:
       'With less free memory than this, no new run starts; live runs continue. In a container its memory limit counts. Memory that the system uses to cache files counts as free. 0: no check.',
   }),
-  turn_timeout_ms: setting('positive_integer', 3_600_000, 'next run', 'open', {
+  turn_timeout_ms: setting('positive_integer', 3_600_000, 'next run', 'guarded_upwards', {
     description: 'How long an agent may be silent within a turn. This does not limit the length of a turn.',
   }),
-  turn_wall_time_ms: setting('natural_number', 0, 'next run', 'open', {
+  turn_wall_time_ms: setting('natural_number', 0, 'next run', 'guarded_upwards', {
     description: 'How long a turn may take. 0: no limit.',
+  }),
+  shutdown_timeout_ms: setting('positive_integer', 30_000, 'at once', 'open', {
+    description: 'How long a stop of Baton waits for running agents. Then it ends those that are left.',
   }),
   read_timeout_ms: setting('positive_integer', 5000, 'next run', 'open', {
     description: 'How long Baton waits for each answer of the agent while a session starts.',
   }),
-  stall_timeout_ms: setting('integer', 300_000, 'next tick', 'open', {
+  stall_timeout_ms: setting('integer', 300_000, 'next tick', 'guarded_upwards', {
     description: 'A run that is silent for this long counts as stalled. Zero or less switches the check off.',
   }),
 };

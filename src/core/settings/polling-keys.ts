@@ -35,7 +35,7 @@ export const pollingKeys = {
   }),
   freshness_ms: setting('natural_number', 1000, 'next tick', 'open', {
     description:
-      'Baton does not read an issue again before its start if it read the issue within this time. 0: every start reads it.',
+      'Before Baton starts a run, it reads the issue again, unless it last read the issue within this time. 0: it reads the issue before every start.',
   }),
   budget: {
     requests_per_hour: setting('request_allowance', null, 'next request', 'open', {

@@ -37,9 +37,13 @@ export const reviewKeys = {
   merge_method: setting(choice(...mergeMethods), 'merge', 'at once', 'open', {
     description: 'How a change enters its base.',
   }),
+  auto_merge: setting('text_list', [], 'at once', 'guarded', {
+    description:
+      'Labels of issues whose changes Baton merges itself: approved, with green checks, onto a base that has not moved; see [merging without a person](pull-requests.md#merging-without-a-person). Empty: people merge.',
+  }),
   max_rounds: setting('positive_integer', 5, 'at once', 'guarded_upwards', {
     description:
-      'After a change was sent back this many times, a red check no longer sends it back: it stays in review for a person.',
+      'After checks, conflicts and reviewers sent a change back this many times, it stays in review for a person. A person who sends it back resets the count.',
   }),
   checks: setting('check_list', [], 'end of a run', 'guarded', {
     description:

@@ -2,6 +2,10 @@ import { setting } from './setting.ts';
 
 /** The section `server`: the API and the dashboard. */
 export const serverKeys = {
+  enabled: setting('boolean', true, 'restart', 'guarded', {
+    description:
+      'Whether Baton listens on a port. `false`: no dashboard and no API over HTTP, unless `--port` is given; the command line and the tools of the agents work as always.',
+  }),
   port: setting('port_number', null, 'restart', 'guarded', {
     description:
       'Port of the API and the dashboard; 0: any free port. `--port` takes precedence. With several workflow files, the first one counts.',

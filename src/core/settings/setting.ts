@@ -1,5 +1,6 @@
 import type { ErrorCode } from '../error-catalogue.ts';
 import type { NotifyEvent } from '../notify/notify-cause.ts';
+import type { Phase } from '../pipeline/phase.ts';
 
 /**
  * The types of values a key may have, by name, with the TypeScript type of the value once it is read.
@@ -35,6 +36,7 @@ export interface SettingTypes {
   readonly agent_table: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   readonly price_table: Readonly<Record<string, TokenPrice>>;
   readonly check_list: readonly ReviewCheck[];
+  readonly phase_list: readonly Phase[];
   readonly target_list: readonly WrittenTarget[];
 }
 
@@ -66,8 +68,8 @@ export type TakesEffect =
 
 /**
  * Whether an edit of a key takes effect by itself. A `guarded` key decides where secrets go, what runs or whom Baton
- * trusts: if an agent could have made the edit, it waits for a person (`baton reload`). `guarded_upwards`: only a higher
- * value waits; 0 means no limit, so it is the highest.
+ * trusts: if an agent could have made the edit, it waits for a person (`baton reload`). `guarded_upwards` is
+ * for limits: only a higher value waits; 0 or less means no limit, so it is the highest.
  */
 export type EditGuard = 'open' | 'guarded' | 'guarded_upwards';
 

@@ -27,17 +27,17 @@ export const trackerKeys = {
       'Authors whose text goes into the prompt unchanged: ids, e-mails or logins of the tracker. Upper and lower case are the same. Text of all other authors is [fenced](#text-of-strangers).',
   }),
   states: {
-    todo: roleState('Where Baton moves an issue whose blockers are finished. An active state.'),
-    in_progress: roleState('Where Baton moves an issue from `todo` when it starts a run. An active state.'),
+    todo: roleState('Where Baton moves an issue whose blockers are finished. Must be an active state.'),
+    in_progress: roleState('Where Baton moves an issue from `todo` when it starts a run. Must be an active state.'),
     review: roleState('Where Baton moves an issue whose change is ready. Counts as a review state.'),
     blocked: roleState(
       'Where an issue waits for its blockers and children. Baton moves it to `todo` when all of them are finished.',
     ),
-    done: roleState('Where Baton moves an issue whose change a person has merged. A terminal state.'),
+    done: roleState('Where Baton moves an issue whose change a person has merged. Must be a terminal state.'),
   },
   comments: setting('boolean', false, 'next message', 'guarded', {
     description:
-      'Whether Baton comments on issues that it worked on: when one is held, when Baton unblocks one, and with the address of its pull request on GitHub.',
+      'Whether Baton writes comments on issues that it worked on. It comments when it holds or unblocks an issue, and when it opens a pull request for it on GitHub.',
   }),
   provider: setting('map', {}, 'next tick', 'guarded', {
     description: 'Settings of this tracker kind; see the tables below.',
@@ -49,7 +49,7 @@ export const trackerKeys = {
 export const boardKeys = {
   auto_promote: setting('boolean', false, 'next poll', 'guarded', {
     description:
-      'Whether Baton moves issues from `backlog` to `todo` while slots are free and there is no other work: one at a time, by priority, and never one that a person moved to `backlog`. Only on the [board](board.md).',
+      'Whether Baton moves issues from `backlog` to `todo` while slots are free and there is no other work: one at a time, by priority, and never one that a person moved to `backlog` or that has the label `proposed`. Only on the [board](board.md).',
   }),
 };
 
@@ -74,7 +74,7 @@ export const storeKeys = {
   }),
   lease_ms: setting('lease_time', 30_000, 'next renewal', 'open', {
     description:
-      'How long a claim lasts without renewal. On PostgreSQL, another daemon may inherit an issue this long after its daemon fell silent.',
+      'How long a claim lasts without renewal. On PostgreSQL, another daemon may inherit the claim when it was not renewed for this long.',
   }),
 };
 

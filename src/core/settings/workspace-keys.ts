@@ -40,7 +40,14 @@ export const workspaceKeys = {
     description: 'The same for single terminal states. Upper and lower case are the same.',
   }),
   salvage_retention_days: setting('natural_number', 0, 'next removal', 'open', {
-    description: 'How long Baton keeps salvaged work. 0: forever.',
+    description: 'How long Baton keeps work that it saved before it removed a workspace. 0: forever.',
+  }),
+  branch_retention_days: setting('natural_number', 0, 'next removal', 'open', {
+    description:
+      'How long Baton keeps the branch of a finished issue, if Baton made it. Commits that the base lacks are saved first. 0: forever. Must be less than `store.retention_days`.',
+  }),
+  cache_retention_days: setting('natural_number', 30, 'next removal', 'open', {
+    description: 'How long Baton keeps its copy of a repository that nothing here uses any more. 0: forever.',
   }),
   min_free_disk_mb: setting('natural_number', 250, 'next tick', 'open', {
     description:

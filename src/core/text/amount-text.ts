@@ -20,6 +20,14 @@ export function usdText(usd: number): string {
   return money.format(usd);
 }
 
+/** Tokens were used and no cost is known for them: the agent reports none, and `agent.prices` has no price. */
+export function hasNoPrice(tokens: number, usd: number): boolean {
+  return usd === 0 && tokens > 0;
+}
+
+/** Instead of a cost, with the setting that makes it known. */
+export const noPriceText = 'no price (agent.prices)';
+
 /** `3 h 12 min`, `4 h`, `1 min 30 s`, `1.5 s`, `850 ms`: the two largest units, the rest cut off. */
 export function durationText(ms: number): string {
   if (ms < 1_000) return `${Math.floor(ms)} ms`;
