@@ -16,6 +16,7 @@ export const allTables: readonly TableOfStore[] = [
   { name: 'board_history', key: ['seq'] },
   { name: 'claims', key: ['project', 'issue_id'] },
   { name: 'runs', key: ['run_id'] },
+  { name: 'prompt_runs', key: ['run_id'] },
   { name: 'run_events', key: ['run_id', 'seq'] },
   { name: 'questions', key: ['id'] },
   { name: 'messages', key: ['seq'] },
@@ -37,6 +38,13 @@ export const allTables: readonly TableOfStore[] = [
   { name: 'pull_requests', key: ['project', 'number'] },
   { name: 'pull_rounds', key: ['project', 'number', 'round'] },
   { name: 'checks', key: ['project', 'number', 'commit_id', 'name'] },
+  { name: 'phases', key: ['project', 'issue_id'] },
+  { name: 'artifacts', key: ['project', 'issue_id', 'phase', 'version'] },
+  { name: 'completion_claims', key: ['id'] },
+  { name: 'plans', key: ['project', 'issue_id'] },
+  { name: 'plan_children', key: ['project', 'issue_id'] },
+  { name: 'tasks', key: ['project', 'id'] },
+  { name: 'verdicts', key: ['project', 'number', 'commit_id', 'place'] },
 ];
 
 /** Whether the key is a column that the engine numbers itself. */

@@ -37,6 +37,12 @@ export function recordsIn(value: unknown): readonly Readonly<Record<string, unkn
   return value.filter((each) => typeof each === 'object' && each !== null).map(recordIn);
 }
 
+/** A list of texts, as `JSON.stringify` wrote it. */
+export function textsFrom(text: string): readonly string[] {
+  const value = valueFromText(text);
+  return Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [];
+}
+
 export function textIn(value: unknown): string | null {
   return typeof value === 'string' ? value : null;
 }

@@ -10,7 +10,7 @@ export interface Retention {
   readonly now: number;
   /**
    * Finished runs with their events, questions that are not open, messages that do not wait, and checks of pull
-   * requests that ended. Null keeps them forever, here and below.
+   * requests that ended, and artifacts of issues whose change was merged. Null keeps them forever, here and below.
    */
   readonly runsOlderThanMs: number | null;
   /** Executed commands; the newest of each kind stays, because it is the current state. */
@@ -32,6 +32,19 @@ export interface Pruned {
   readonly notifications: number;
   readonly finished: number;
   readonly checks: number;
+  readonly artifacts: number;
+}
+
+/** What `pruneStore` would remove now, and the bytes of its artifacts. Changes nothing. */
+export async function countOld(
+  store: Store,
+  retention: Retention,
+): Promise<Pruned & { readonly artifactBytes: number }> {
+  const runsBefore = timeBefore(retention, retention.runsOlderThanMs);
+  const artifacts = runsBefore === null ? { count: 0, bytes: 0 } : await store.artifacts.countOld(runsBefore);
+  const runIds = runsBefore === null ? [] : await store.runs.old(runsBefore);
+  const counts = await forEachTable(store, retention, (before, table) => table.countOld(before));
+  return { runIds, ...counts, artifacts: artifacts.count, artifactBytes: artifacts.bytes };
 }
 
 /** Removes rows past their retention in small steps, so that no other write waits long. After a stop the next call continues. */
@@ -41,26 +54,54 @@ export async function pruneStore(
   retention: Retention,
   signal?: AbortSignal,
 ): Promise<Pruned> {
-  const { now, step } = retention;
+  const { step } = retention;
   const runIds: string[] = [];
-  const inSteps = (olderThanMs: number | null, prune: (before: number) => Promise<number>) =>
-    olderThanMs === null ? 0 : repeat(clock, signal, () => prune(now - olderThanMs));
-  const events = await inSteps(retention.runsOlderThanMs, (before) => store.runEvents.prune(before, step));
-  await inSteps(retention.runsOlderThanMs, async (before) => {
+  const inSteps = (before: number | null, prune: (before: number) => Promise<number>) =>
+    before === null ? 0 : repeat(clock, signal, () => prune(before));
+  const runsBefore = timeBefore(retention, retention.runsOlderThanMs);
+  const events = await inSteps(runsBefore, (before) => store.runEvents.prune(before, step));
+  await inSteps(runsBefore, async (before) => {
     const removed = await store.runs.prune(before, step);
     runIds.push(...removed);
     return removed.length;
   });
-  const questions = await inSteps(retention.runsOlderThanMs, (before) => store.questions.prune(before, step));
-  const messages = await inSteps(retention.runsOlderThanMs, (before) => store.messages.prune(before, step));
-  const commands = await inSteps(retention.commandsOlderThanMs, (before) => store.commands.prune(before, step));
-  const requestMinutes = await inSteps(retention.requestMinutesOlderThanMs, (before) =>
-    store.requestCounts.prune(before, step),
+  const counts = await forEachTable(store, retention, (before, table) =>
+    inSteps(before, (at) => table.prune(at, step)),
   );
-  const notifications = await inSteps(notificationsKeptMs, (before) => store.notifications.prune(before, step));
-  const finished = await inSteps(finishedKeptMs, (before) => store.finishedIssues.prune(before, step));
-  const checks = await inSteps(retention.runsOlderThanMs, (before) => store.checks.prune(before, step));
-  return { runIds, events, questions, messages, commands, requestMinutes, notifications, finished, checks };
+  const artifacts = await inSteps(runsBefore, (before) => store.artifacts.prune(before, step));
+  return { runIds, ...counts, events, artifacts };
+}
+
+interface PrunedTable {
+  countOld(before: number): Promise<number>;
+  prune(before: number, limit: number): Promise<number>;
+}
+
+/** One after the other; 0 for a table whose rows stay forever. */
+async function forEachTable(
+  store: Store,
+  retention: Retention,
+  act: (before: number, table: PrunedTable) => Promise<number> | number,
+): Promise<Omit<Pruned, 'runIds' | 'artifacts'>> {
+  const { runsOlderThanMs, commandsOlderThanMs, requestMinutesOlderThanMs } = retention;
+  const of = async (olderThanMs: number | null, table: PrunedTable): Promise<number> => {
+    const before = timeBefore(retention, olderThanMs);
+    return before === null ? 0 : act(before, table);
+  };
+  return {
+    events: await of(runsOlderThanMs, store.runEvents),
+    questions: await of(runsOlderThanMs, store.questions),
+    messages: await of(runsOlderThanMs, store.messages),
+    commands: await of(commandsOlderThanMs, store.commands),
+    requestMinutes: await of(requestMinutesOlderThanMs, store.requestCounts),
+    notifications: await of(notificationsKeptMs, store.notifications),
+    finished: await of(finishedKeptMs, store.finishedIssues),
+    checks: await of(runsOlderThanMs, store.checks),
+  };
+}
+
+function timeBefore({ now }: Retention, olderThanMs: number | null): number | null {
+  return olderThanMs === null ? null : now - olderThanMs;
 }
 
 /** Repeats until a step removes nothing. Returns the sum. */

@@ -3,10 +3,13 @@ import type { CommandAnswer } from '../core/command/command-answers.ts';
 import type { MessageKind } from '../core/command/message.ts';
 import type { BoardStatus } from '../core/issue/board-status.ts';
 import type { NotifyCause } from '../core/notify/notify-cause.ts';
+import type { ClaimState } from '../core/pipeline/completion.ts';
+import type { Verdict } from '../core/pull/judge.ts';
 import type { CheckResult, MergeMethod, SentBackKind } from '../core/pull/pull-request.ts';
 import type { AgentReason } from '../core/run/choose-agent.ts';
 import type { RecoveryStep } from '../core/run/context-recovery.ts';
 import type { RunEnd } from '../core/run/run.ts';
+import type { TaskStatus } from '../core/task/task.ts';
 import type { RetryKind } from '../core/workflow.ts';
 
 /**
@@ -36,9 +39,22 @@ export interface Database {
     claimed_at: number;
     lease_until: number;
     slot_state: string | null;
+    slot_role: string | null;
     host: string | null;
   };
   runs: RunColumns;
+  prompt_runs: IssueColumns & {
+    run_id: string;
+    version: string;
+    source: string;
+    role: string;
+    agent: string;
+    outcome: RunEnd | null;
+    started_at: number;
+    ended_at: number | null;
+    tokens: number;
+    cost_micro_usd: number;
+  };
   run_events: { run_id: string; seq: number; at: number; name: string; summary: string };
   questions: IssueColumns & {
     id: string;
@@ -78,6 +94,7 @@ export interface Database {
   retries: IssueColumns & {
     identifier: string;
     url: string | null;
+    role: string;
     kind: RetryKind | null;
     attempt: number | null;
     failures: number;
@@ -87,7 +104,14 @@ export interface Database {
     recovery: RecoveryStep | null;
     agent: string | null;
   };
-  held: IssueColumns & { identifier: string; code: string; reason: string; since: number; run_id: string | null };
+  held: IssueColumns & {
+    identifier: string;
+    role: string;
+    code: string;
+    reason: string;
+    since: number;
+    run_id: string | null;
+  };
   run_texts: { project: string; kind: 'issue' | 'comment' | 'file'; text_id: string; run_id: string; at: number };
   pins: IssueColumns & { identifier: string; since: number; author_json: string };
   counters: IssueColumns & { name: string; value: number };
@@ -184,6 +208,90 @@ export interface Database {
     result: CheckResult | null;
     output: string | null;
   };
+  phases: IssueColumns & {
+    phase: string;
+    since: number;
+    revisions: number;
+    revision_since: number | null;
+    skipped_json: string;
+    /** Null: no labels were written. */
+    mirrored_json: string | null;
+    mirrored_at: number | null;
+    mirroring_json: string | null;
+  };
+  plans: IssueColumns & {
+    run_id: string;
+    summary: string;
+    at: number;
+    depth: number;
+    /** Null: not all of it is in the tracker yet. */
+    made_at: number | null;
+  };
+  /** `issue_id` is the child's. */
+  plan_children: IssueColumns & {
+    parent_id: string;
+    place: number;
+    title: string;
+    description: string;
+    priority: number | null;
+    labels_json: string;
+    blocked_by_json: string;
+    identifier: string | null;
+  };
+  artifacts: IssueColumns & {
+    phase: string;
+    version: number;
+    author_json: string;
+    body: string;
+    size: number;
+    sha256: string;
+    at: number;
+  };
+  completion_claims: IssueColumns & {
+    id: string;
+    phase: string;
+    run_id: string | null;
+    path: string;
+    version: number | null;
+    summary: string;
+    skip_to: string | null;
+    found_json: string;
+    state: ClaimState;
+    reasons_json: string;
+    opinion_json: string | null;
+    judged_by_json: string | null;
+    at: number;
+    /** Null while it is pending, or waits for a judge. */
+    decided_at: number | null;
+  };
+  tasks: {
+    project: string;
+    id: string;
+    kind: string;
+    title: string;
+    body: string;
+    status: TaskStatus;
+    proposal_json: string | null;
+    error_json: string | null;
+    author_json: string;
+    created_at: number;
+    changed_at: number;
+  };
+  verdicts: {
+    project: string;
+    number: number;
+    commit_id: string;
+    place: number;
+    run_id: string;
+    agent: string;
+    prompt_version: string;
+    verdict: Verdict['verdict'];
+    summary: string;
+    findings_json: string;
+    at: number;
+    host_id: string | null;
+    host_tried_at: number | null;
+  };
 }
 
 interface Seq {
@@ -273,12 +381,17 @@ interface RunColumns extends IssueColumns, TokenColumns {
   name_key: string;
   generation: number;
   role: string;
+  /** Of the pipeline; null outside of one, and for the worker. */
+  phase: string | null;
   attempt: number | null;
   retry_kind: RetryKind | null;
   backend: string;
   agent: string;
   agent_reason: AgentReason;
   chosen_agent: string | null;
+  /** Of its prompt; null for a run from before this was stored. */
+  prompt_version: string | null;
+  prompt_source: string | null;
   account: string | null;
   recovery: RecoveryStep | null;
   host: string;

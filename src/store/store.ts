@@ -15,14 +15,21 @@ import { heldTable } from './tables/held.ts';
 import { jobTimersTable } from './tables/job-timers.ts';
 import { notificationsTable } from './tables/notifications.ts';
 import { pinsTable } from './tables/pins.ts';
+import { artifactsTable } from './tables/pipeline/artifacts.ts';
+import { completionClaimsTable } from './tables/pipeline/completion-claims.ts';
+import { phasesTable } from './tables/pipeline/phases.ts';
+import { plansTable } from './tables/planner/plans.ts';
 import { projectsTable } from './tables/projects.ts';
+import { promptRunsTable } from './tables/prompts/prompt-runs.ts';
 import { checksTable } from './tables/pulls/checks.ts';
 import { pullRequestsTable } from './tables/pulls/pull-requests.ts';
+import { verdictsTable } from './tables/pulls/verdicts.ts';
 import { requestCountsTable } from './tables/request-counts.ts';
 import { retriesTable } from './tables/retries.ts';
 import { runEventsTable } from './tables/run-events.ts';
 import { runTextsTable } from './tables/run-texts.ts';
 import { runsTable } from './tables/runs.ts';
+import { tasksTable } from './tables/tasks/tasks.ts';
 import { usageTable } from './tables/usage.ts';
 import { messagesTable } from './tables/words/messages.ts';
 import { questionsTable } from './tables/words/questions.ts';
@@ -79,10 +86,10 @@ export function storeOver(engine: Engine): Store {
 function storeTables(db: Kysely<Database>, engine: Engine) {
   return {
     projects: projectsTable(db, engine),
-    boardIssues: boardIssuesTable(db, engine.name),
+    boardIssues: boardIssuesTable(db, engine),
     boardComments: boardCommentsTable(db),
     boardHistory: boardHistoryTable(db),
-    boardChanges: boardChangesTable(db),
+    boardChanges: boardChangesTable(db, engine),
     claims: claimsTable(db, engine),
     runs: runsTable(db),
     runEvents: runEventsTable(db, engine.name),
@@ -92,6 +99,7 @@ function storeTables(db: Kysely<Database>, engine: Engine) {
     retries: retriesTable(db),
     held: heldTable(db),
     pins: pinsTable(db),
+    promptRuns: promptRunsTable(db),
     runTexts: runTextsTable(db),
     counters: countersTable(db),
     jobTimers: jobTimersTable(db),
@@ -100,8 +108,14 @@ function storeTables(db: Kysely<Database>, engine: Engine) {
     commands: commandsTable(db, engine),
     notifications: notificationsTable(db),
     finishedIssues: finishedTable(db),
-    pullRequests: pullRequestsTable(db),
+    pullRequests: pullRequestsTable(db, engine),
     checks: checksTable(db),
+    verdicts: verdictsTable(db),
+    phases: phasesTable(db, engine.name),
+    artifacts: artifactsTable(db),
+    tasks: tasksTable(db, engine),
+    completionClaims: completionClaimsTable(db),
+    plans: plansTable(db),
   };
 }
 

@@ -69,19 +69,19 @@ const tables: readonly TableSpec[] = [
 
   {
     name: 'claims',
-    text: `${ofIssue} owner? slot_state? host?`,
+    text: `${ofIssue} owner? slot_state? slot_role? host?`,
     integer: 'generation claimed_at lease_until',
     key: ofIssue,
     indexes: { claims_held: '(project, claimed_at) where owner is not null' },
   },
   {
     name: 'retries',
-    text: `${ofIssue} identifier url? kind? error? recovery? agent?`,
+    text: `${ofIssue} identifier url? role kind? error? recovery? agent?`,
     integer: 'attempt? failures stale_runs due_at',
     key: ofIssue,
     indexes: { retries_due: '(project, due_at, issue_id)' },
   },
-  { name: 'held', text: `${ofIssue} identifier code reason run_id?`, integer: 'since', key: ofIssue },
+  { name: 'held', text: `${ofIssue} identifier role code reason run_id?`, integer: 'since', key: ofIssue },
   { name: 'counters', text: `${ofIssue} name`, integer: 'value', key: `${ofIssue} name` },
   {
     name: 'job_timers',
@@ -108,7 +108,7 @@ const tables: readonly TableSpec[] = [
   {
     name: 'runs',
     text:
-      `run_id ${ofIssue} identifier name_key role retry_kind? backend agent agent_reason chosen_agent? account? recovery? host workspace? ` +
+      `run_id ${ofIssue} identifier name_key role phase? retry_kind? backend agent agent_reason chosen_agent? account? recovery? host workspace? prompt_version? prompt_source? ` +
       'thread_id? last_message? outcome? error_code? error_message? evidence_json? removal_json?',
     // `seq` is the order in which the runs of a project started: a clock can be set back.
     integer: `seq generation attempt? started_at pid? pid_start_time? turns ${tokens} ended_at?`,
@@ -120,9 +120,18 @@ const tables: readonly TableSpec[] = [
       runs_of_name: '(project, name_key, seq, run_id)',
       runs_in_workspace: '(project, workspace, seq, run_id)',
       runs_ended: '(ended_at)',
+      runs_of_role: '(project, role, ended_at)',
       // With the whole order in it: without, SQLite reads all runs of the project to find the few in progress.
       runs_unfinished: '(project, seq, run_id) where ended_at is null',
     },
+  },
+  {
+    // What the metrics of prompts need of runs that were removed.
+    name: 'prompt_runs',
+    text: `run_id ${ofIssue} version source role agent outcome?`,
+    integer: 'started_at ended_at? tokens cost_micro_usd',
+    key: 'run_id',
+    indexes: { prompt_runs_started: '(project, started_at)', prompt_runs_of_issue: '(project, issue_id, started_at)' },
   },
   {
     name: 'run_events',
@@ -227,5 +236,58 @@ const tables: readonly TableSpec[] = [
       checks_ended: '(ended_at)',
       checks_unfinished: '(project, number, place) where ended_at is null',
     },
+  },
+  {
+    name: 'phases',
+    text: `${ofIssue} phase skipped_json mirrored_json? mirroring_json?`,
+    integer: 'since revisions revision_since? mirrored_at?',
+    key: ofIssue,
+    indexes: { phases_in_revision: '(project, revision_since) where revision_since is not null' },
+  },
+  {
+    name: 'artifacts',
+    text: `${ofIssue} phase author_json body sha256`,
+    integer: 'version size at',
+    key: `${ofIssue} phase version`,
+  },
+  {
+    // No foreign key to `runs`, as above.
+    name: 'completion_claims',
+    text: `id ${ofIssue} phase run_id? path summary skip_to? found_json state reasons_json opinion_json? judged_by_json?`,
+    integer: 'version? at decided_at?',
+    key: 'id',
+    indexes: { completion_claims_of_issue: '(project, issue_id, at, id)' },
+    // At most one open for an issue, whatever the daemons do.
+    uniqueIndexes: { completion_claims_open: '(project, issue_id) where decided_at is null' },
+  },
+  {
+    name: 'tasks',
+    text: 'project id kind title body status proposal_json? error_json? author_json',
+    integer: 'created_at changed_at',
+    key: 'project id',
+    indexes: { tasks_by_age: '(project, kind, created_at)', tasks_open: "(project, id) where status = 'waiting'" },
+  },
+  {
+    // No foreign key to `runs`, as above.
+    name: 'plans',
+    text: `${ofIssue} run_id summary`,
+    integer: 'at depth made_at?',
+    key: ofIssue,
+  },
+  {
+    // The issue is the child. Its id is known before it is made in the tracker.
+    name: 'plan_children',
+    text: `${ofIssue} parent_id title description labels_json blocked_by_json identifier?`,
+    integer: 'place priority?',
+    key: ofIssue,
+    indexes: { plan_children_of_parent: '(project, parent_id, place)' },
+  },
+  {
+    // No foreign key to `runs`, as above.
+    name: 'verdicts',
+    text: 'project commit_id run_id agent prompt_version verdict summary findings_json host_id?',
+    integer: 'number place at host_tried_at?',
+    key: 'project number commit_id place',
+    constraints: { verdicts_pull_request: 'foreign key (project, number) references pull_requests (project, number)' },
   },
 ];

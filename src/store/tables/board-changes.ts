@@ -1,5 +1,8 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Kysely } from 'kysely';
+import type { Engine } from '../engine.ts';
 import type { Database } from '../schema.ts';
+import { repeatedReads } from './statements.ts';
 
 export interface BoardChangesPlace {
   readonly history: number;
@@ -19,7 +22,11 @@ export type BoardChanges = ReturnType<typeof boardChangesTable>;
  * The issues of the board that any process changed or commented on since a given place. Rows of both tables are only
  * ever added, and numbered.
  */
-export function boardChangesTable(db: Kysely<Database>) {
+export function boardChangesTable(db: Kysely<Database>, engine: Engine) {
+  /** Another object after each write to the two tables. */
+  const written = repeatedReads<object>(engine, 'board_history', 'board_comments');
+  /** Where there was nothing new, and before which write. */
+  let quiet: { readonly before: object; readonly place: BoardChangesPlace } | null = null;
   const lastOf = async (table: Counted, project: string): Promise<number> => {
     const last = await db
       .selectFrom(table)
@@ -64,8 +71,11 @@ export function boardChangesTable(db: Kysely<Database>) {
       readonly place: BoardChangesPlace;
       readonly isAll: boolean;
     }> => {
+      const before = await written(project, async () => ({}));
+      if (quiet?.before === before && isDeepStrictEqual(quiet.place, place)) return { issues: [], place, isAll: true };
       const changes = await added('board_history', project, place.history, limit);
       const comments = await added('board_comments', project, place.comments, limit);
+      if (changes.length + comments.length === 0) quiet = { before, place };
       const issues = new Map([...changes, ...comments].map(({ id, identifier }) => [id, { id, identifier }]));
       return {
         issues: [...issues.values()],

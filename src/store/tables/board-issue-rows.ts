@@ -32,11 +32,6 @@ export async function boardIssuesFrom(
   }));
 }
 
-/** The place of a priority in the dispatch order (core/dispatch/dispatch-order.ts): 1 to 4, then everything else. */
-export function dispatchRank(priority: number | null): number {
-  return priority !== null && priority >= 1 && priority <= 4 ? priority : 5;
-}
-
 async function blockersOf(db: Kysely<Database>, project: string, ids: readonly string[]) {
   const found = [];
   for (const some of inParts(ids)) {

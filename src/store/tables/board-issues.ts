@@ -1,11 +1,13 @@
 import type { Kysely } from 'kysely';
+import { dispatchRank } from '../../core/dispatch/dispatch-order.ts';
 import type { BoardStatus } from '../../core/issue/board-status.ts';
+import type { IssueOrder } from '../../core/issue/issue-place.ts';
 import type { Engine } from '../engine.ts';
 import type { IssueKey } from '../issue-key.ts';
 import type { Database } from '../schema.ts';
-import { boardIssuesFrom, dispatchRank } from './board-issue-rows.ts';
+import { boardIssuesFrom } from './board-issue-rows.ts';
 import { boardList } from './board-list.ts';
-import { atomically, changedOne, lockedRow, ofIssue } from './statements.ts';
+import { atomically, changedOne, lockedRow, ofIssue, repeatedReads } from './statements.ts';
 
 export interface BoardIssue {
   readonly id: string;
@@ -47,6 +49,8 @@ export interface BoardListQuery extends Omit<BoardPageQuery, 'status'> {
   readonly statuses: readonly BoardStatus[];
   readonly match: BoardMatch;
   readonly scan: number;
+  /** `changed` by default. */
+  readonly order?: IssueOrder;
 }
 
 /** The features that an issue must have; a missing one does not matter. */
@@ -66,7 +70,9 @@ export interface BoardPage {
 export type BoardIssues = ReturnType<typeof boardIssuesTable>;
 
 /** The board's own issues, with their labels and blockers. `core` has the rules of the board; this only stores. */
-export function boardIssuesTable(db: Kysely<Database>, engine: Engine['name']) {
+export function boardIssuesTable(db: Kysely<Database>, engine: Engine) {
+  const activeOnes = repeatedReads<readonly BoardIssue[]>(engine, 'board_issues', 'board_blockers');
+  const counts = repeatedReads<Readonly<Partial<Record<BoardStatus, number>>>>(engine, 'board_issues');
   const select = (project: string) => db.selectFrom('board_issues').selectAll().where('project', '=', project);
   const change = ({ project, issueId }: IssueKey) =>
     db.updateTable('board_issues').where('project', '=', project).where('id', '=', issueId).returningAll();
@@ -77,7 +83,7 @@ export function boardIssuesTable(db: Kysely<Database>, engine: Engine['name']) {
      * Keeps every other change of the project's board out until the transaction ends: what is read after it stays true.
      * Only inside a transaction.
      */
-    lock: async (project: string): Promise<void> => void (await lockCounter(db, engine, project)),
+    lock: async (project: string): Promise<void> => void (await lockCounter(db, engine.name, project)),
 
     /** Makes an issue; with a `clientKey` that is known already it gives the earlier issue, and `created` is false. */
     create: (
@@ -85,7 +91,7 @@ export function boardIssuesTable(db: Kysely<Database>, engine: Engine['name']) {
       draft: BoardIssueDraft,
       at: number,
     ): Promise<{ readonly issue: BoardIssue; readonly created: boolean }> =>
-      atomically(db, (inside) => create(inside, engine, project, draft, at)),
+      atomically(db, (inside) => create(inside, engine.name, project, draft, at)),
 
     /** Changes what the patch names and nothing else; null when there is no such issue. */
     update: (key: IssueKey, patch: BoardIssuePatch, at: number): Promise<BoardIssue | null> =>
@@ -120,13 +126,15 @@ export function boardIssuesTable(db: Kysely<Database>, engine: Engine['name']) {
     /** In dispatch order (priority, created, identifier); uses an index, whatever the size of the board. */
     byStatuses: async (project: string, statuses: readonly BoardStatus[]): Promise<readonly BoardIssue[]> => {
       if (statuses.length === 0) return [];
-      const rows = await select(project)
-        .where('status', 'in', [...statuses])
-        .orderBy('dispatch_rank')
-        .orderBy('created_at')
-        .orderBy('identifier')
-        .execute();
-      return boardIssuesFrom(db, project, rows);
+      return activeOnes(JSON.stringify([project, statuses]), async () => {
+        const rows = await select(project)
+          .where('status', 'in', [...statuses])
+          .orderBy('dispatch_rank')
+          .orderBy('created_at')
+          .orderBy('identifier')
+          .execute();
+        return boardIssuesFrom(db, project, rows);
+      });
     },
 
     /**
@@ -182,20 +190,21 @@ export function boardIssuesTable(db: Kysely<Database>, engine: Engine['name']) {
       boardList(db, project, { statuses: [status], match: {}, limit, scan: limit, after }),
 
     /**
-     * Several columns, newest change first, page by page. At most `scan` issues of each column are read for a page, so
+     * Several columns as one list, page by page. At most `scan` issues of each column are read for a page, so
      * that no query reads the whole board: where few match, a page may be short, or empty, and have a next one.
      */
     list: (project: string, query: BoardListQuery): Promise<BoardPage> => boardList(db, project, query),
 
-    countByStatus: async (project: string): Promise<Readonly<Partial<Record<BoardStatus, number>>>> => {
-      const rows = await db
-        .selectFrom('board_issues')
-        .select(['status', (eb) => eb.fn.countAll<number>().as('count')])
-        .where('project', '=', project)
-        .groupBy('status')
-        .execute();
-      return Object.fromEntries(rows.map((row) => [row.status, row.count]));
-    },
+    countByStatus: (project: string): Promise<Readonly<Partial<Record<BoardStatus, number>>>> =>
+      counts(project, async () => {
+        const rows = await db
+          .selectFrom('board_issues')
+          .select(['status', (eb) => eb.fn.countAll<number>().as('count')])
+          .where('project', '=', project)
+          .groupBy('status')
+          .execute();
+        return Object.fromEntries(rows.map((row) => [row.status, row.count]));
+      }),
 
     children: async ({ project, issueId }: IssueKey): Promise<readonly BoardIssue[]> => {
       const rows = await select(project)

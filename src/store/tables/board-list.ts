@@ -1,6 +1,7 @@
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import { BatonError } from '../../core/baton-error.ts';
 import type { BoardStatus } from '../../core/issue/board-status.ts';
+import { comparePlaces, type IssuePlace } from '../../core/issue/issue-place.ts';
 import type { Database } from '../schema.ts';
 import { boardIssuesFrom } from './board-issue-rows.ts';
 import type { BoardListQuery, BoardMatch, BoardPage } from './board-issues.ts';
@@ -10,32 +11,36 @@ type Row = Database['board_issues'];
 
 /** The part of one column that was read. */
 interface ColumnPart {
-  /** Those that match, newest change first. */
+  /** Those that match, in the order of the list. */
   readonly rows: readonly Row[];
   /** All of the column down to here was read; null when that is all there is. */
-  readonly readTo: BoardPlace | null;
+  readonly readTo: IssuePlace | null;
 }
 
 /**
- * Several columns as one list, in the order of changes. Each column is read by its index from the same place on. The list
- * is certain down to the place where the column that was read least ends, and no page goes further.
+ * Several columns as one list. Each column is read by its index from the same place on. The list is certain down to the
+ * place where the column that was read least ends, and no page goes further.
  */
 export async function boardList(db: Kysely<Database>, project: string, query: BoardListQuery): Promise<BoardPage> {
-  const after = query.after === null ? null : placeFrom(query.after);
+  const { order: name = 'changed' } = query;
+  const order = orders[name];
+  const after = query.after === null ? null : placeFrom(query.after, order);
+  const inOrder = (left: IssuePlace, right: IssuePlace): number => comparePlaces(left, right, name);
   const parts: ColumnPart[] = [];
-  for (const status of new Set(query.statuses)) parts.push(await columnPart(db, project, status, query, after));
+  for (const status of new Set(query.statuses)) parts.push(await columnPart(db, project, status, query, order, after));
   const certainTo = parts
-    .flatMap(({ readTo }) => readTo ?? [])
-    .toSorted(newestFirst)
+    .map(({ readTo }) => readTo)
+    .filter((place) => place !== null)
+    .toSorted(inOrder)
     .at(0);
   const rows = parts
     .flatMap((part) => part.rows)
-    .filter((row) => certainTo === undefined || newestFirst(placeOf(row), certainTo) <= 0)
-    .toSorted((left, right) => newestFirst(placeOf(left), placeOf(right)));
+    .filter((row) => certainTo === undefined || inOrder(placeOf(row, order), certainTo) <= 0)
+    .toSorted((left, right) => inOrder(placeOf(left, order), placeOf(right, order)));
   const shown = rows.slice(0, query.limit);
   const last = rows.length > query.limit ? shown.at(-1) : undefined;
-  const next = last === undefined ? certainTo : placeOf(last);
-  return { issues: await boardIssuesFrom(db, project, shown), next: next === undefined ? null : placeText(next) };
+  const next = last === undefined ? certainTo : placeOf(last, order);
+  return { issues: await boardIssuesFrom(db, project, shown), next: next === undefined ? null : next.join(':') };
 }
 
 async function columnPart(
@@ -43,45 +48,43 @@ async function columnPart(
   project: string,
   status: BoardStatus,
   { match, limit, scan }: BoardListQuery,
-  after: BoardPlace | null,
+  order: Order,
+  after: IssuePlace | null,
 ): Promise<ColumnPart> {
+  const { columns, direction } = order;
   const isPlain = Object.values(match).every((value) => value === undefined);
   const most = limit + 1;
   const inOrder = () => {
-    const column = db
-      .selectFrom('board_issues')
-      .selectAll()
-      .where('project', '=', project)
-      .where('status', '=', status)
-      .orderBy('updated_at', 'desc')
-      .orderBy('id', 'desc');
+    let column = db.selectFrom('board_issues').selectAll().where('project', '=', project).where('status', '=', status);
+    for (const each of columns) column = column.orderBy(each, direction);
+    const sign = sql.raw(direction === 'asc' ? '>' : '<');
     return after === null
       ? column
-      : column.where((eb) => eb(eb.refTuple('updated_at', 'id'), '<', eb.tuple(after.updatedAt, after.id)));
+      : column.where(
+          sql<boolean>`(${sql.join(columns.map((each) => sql.ref(each)))}) ${sign} (${sql.join([...after])})`,
+        );
   };
   const rows = isPlain
     ? await inOrder().limit(most).execute()
-    : await matching(db, inOrder().limit(scan), match).limit(most).execute();
+    : await matching(db, inOrder().limit(scan), match, order).limit(most).execute();
   const last = rows.at(-1);
-  if (rows.length === most && last !== undefined) return { rows, readTo: placeOf(last) };
+  if (rows.length === most && last !== undefined) return { rows, readTo: placeOf(last, order) };
   if (isPlain) return { rows, readTo: null };
   const end = await inOrder()
     .limit(1)
     .offset(scan - 1)
     .executeTakeFirst();
-  return { rows, readTo: end === undefined ? null : placeOf(end) };
+  return { rows, readTo: end === undefined ? null : placeOf(end, order) };
 }
 
 function matching(
   db: Kysely<Database>,
   few: ReturnType<typeof columnOf>,
   { text, label, priority }: BoardMatch,
+  { columns, direction }: Order,
 ): ReturnType<typeof columnOf> {
-  let wanted = db
-    .selectFrom(few.as('board_issues'))
-    .selectAll()
-    .orderBy('updated_at', 'desc')
-    .orderBy('id', 'desc') as unknown as ReturnType<typeof columnOf>;
+  let wanted = db.selectFrom(few.as('board_issues')).selectAll() as unknown as ReturnType<typeof columnOf>;
+  for (const each of columns) wanted = wanted.orderBy(each, direction);
   if (text !== undefined)
     wanted = wanted.where((eb) => eb.or(searched.map((column) => hasText(`board_issues.${column}`, text))));
   // Labels are a JSON list of texts, so a label is found as text in quotes.
@@ -97,33 +100,27 @@ function columnOf(db: Kysely<Database>) {
   return db.selectFrom('board_issues').selectAll();
 }
 
-function placeOf({ updated_at: updatedAt, id }: Row): BoardPlace {
-  return { updatedAt, id };
-}
+/** By which columns of the table a list is sorted. All are numbers but the last; each order has its index. */
+const orders = {
+  changed: { columns: ['updated_at', 'id'], direction: 'desc' },
+  start: { columns: ['dispatch_rank', 'created_at', 'identifier'], direction: 'asc' },
+} as const;
 
-function newestFirst(left: BoardPlace, right: BoardPlace): number {
-  if (left.updatedAt !== right.updatedAt) return right.updatedAt - left.updatedAt;
-  return left.id === right.id ? 0 : left.id < right.id ? 1 : -1;
+type Order = (typeof orders)[keyof typeof orders];
+
+function placeOf(row: Row, { columns }: Order): IssuePlace {
+  return columns.map((column) => row[column]);
 }
 
 /**
- * The place of an issue in the order of changes. A page begins after a place, not after a count: an issue that changes
- * meanwhile goes to the top, and no issue is missing from, or twice in, the pages that follow.
+ * A page begins after a place, not after a count: an issue that changes meanwhile has another place, and no other issue
+ * is missing from, or twice in, the pages that follow.
  */
-interface BoardPlace {
-  readonly updatedAt: number;
-  readonly id: string;
-}
-
-function placeText({ updatedAt, id }: BoardPlace): string {
-  return `${updatedAt}:${id}`;
-}
-
-function placeFrom(cursor: string): BoardPlace {
-  const colon = cursor.indexOf(':');
-  const updatedAt = Number(cursor.slice(0, colon));
-  if (colon < 1 || !Number.isSafeInteger(updatedAt)) {
+function placeFrom(cursor: string, { columns }: Order): IssuePlace {
+  const parts = cursor.split(':');
+  const numbers = parts.slice(0, columns.length - 1).map(Number);
+  if (parts.length < columns.length || !numbers.every(Number.isSafeInteger) || parts[0] === '') {
     throw new BatonError('usage_error', 'The page cannot be continued: the cursor does not come from an earlier page.');
   }
-  return { updatedAt, id: cursor.slice(colon + 1) };
+  return [...numbers, parts.slice(columns.length - 1).join(':')];
 }

@@ -1,4 +1,5 @@
 import { type Kysely, type NotNull, sql } from 'kysely';
+import type { Role } from '../../core/run/role.ts';
 import type { Engine } from '../engine.ts';
 import type { IssueKey } from '../issue-key.ts';
 import type { Database } from '../schema.ts';
@@ -11,6 +12,8 @@ export interface ClaimRequest {
   readonly at: number;
   readonly leaseMs: number;
   readonly slotState: string | null;
+  /** Absent: a worker's. */
+  readonly slotRole?: Role;
   readonly reclaim?: boolean;
 }
 
@@ -24,6 +27,8 @@ export interface Claim extends ClaimHolder, IssueKey {
   readonly host: string | null;
   /** The tracker state whose slot it takes; null when it takes none: it is retrying or held. */
   readonly slotState: string | null;
+  /** The role of the run that takes the slot; null when none does. */
+  readonly slotRole: string | null;
   readonly claimedAt: number;
   readonly leaseUntil: number;
 }
@@ -40,6 +45,7 @@ const columns = [
   'generation',
   'host',
   'slot_state as slotState',
+  'slot_role as slotRole',
   'claimed_at as claimedAt',
   'lease_until as leaseUntil',
 ] as const;
@@ -73,6 +79,7 @@ export function claimsTable(db: Kysely<Database>, engine: Engine) {
           claimed_at: now,
           lease_until: eb(now, '+', request.leaseMs),
           slot_state: request.slotState,
+          slot_role: request.slotState === null ? null : (request.slotRole ?? 'worker'),
           host: request.host,
         }))
         .onConflict((conflict) =>
@@ -84,6 +91,7 @@ export function claimsTable(db: Kysely<Database>, engine: Engine) {
               claimed_at: eb.ref('excluded.claimed_at'),
               lease_until: eb.ref('excluded.lease_until'),
               slot_state: eb.ref('excluded.slot_state'),
+              slot_role: eb.ref('excluded.slot_role'),
               host: eb.ref('excluded.host'),
             }))
             .where((eb) =>
@@ -136,12 +144,17 @@ export function claimsTable(db: Kysely<Database>, engine: Engine) {
     },
 
     /** The slot that the claim takes from now on, null for none; false when owner and generation do not hold. */
-    setSlot: (key: IssueKey, holder: ClaimHolder, slotState: string | null): Promise<boolean> =>
-      changedOne(heldBy(key, holder).set({ slot_state: slotState })),
+    setSlot: (
+      key: IssueKey,
+      holder: ClaimHolder,
+      slotState: string | null,
+      slotRole: Role = 'worker',
+    ): Promise<boolean> =>
+      changedOne(heldBy(key, holder).set({ slot_state: slotState, slot_role: slotState === null ? null : slotRole })),
 
     /** Gives it up, its slot included, while owner and generation still hold; false when they do not. */
     release: (key: IssueKey, holder: ClaimHolder): Promise<boolean> =>
-      changedOne(heldBy(key, holder).set({ owner: null, slot_state: null, host: null })),
+      changedOne(heldBy(key, holder).set({ owner: null, slot_state: null, slot_role: null, host: null })),
 
     /** All that are held, expired ones included, the earliest first. */
     held: async (project: string, at: number): Promise<readonly HeldClaim[]> => {

@@ -4,7 +4,7 @@ import type { Author } from '../../core/issue/author.ts';
 import type { Engine } from '../engine.ts';
 import { authorFrom, recordIn, valueFromText } from '../json.ts';
 import type { Database } from '../schema.ts';
-import { changedOne, changedRows } from './statements.ts';
+import { changedOne, changedRows, countIn, repeatedReads } from './statements.ts';
 
 export interface CommandDraft {
   readonly id: string;
@@ -42,8 +42,10 @@ type Row = Selectable<Database['commands']>;
  * of their number. A command without a result waits.
  */
 export function commandsTable(db: Kysely<Database>, engine: Engine) {
-  /** Projects for which nothing waited, with the mark of then. Each tick asks, and mostly nothing was written. */
-  const nothingWaited = new Map<string, string>();
+  const waitingOnes = repeatedReads<readonly Command[]>(engine, 'commands');
+  const latestOnes = repeatedReads<Command | null>(engine, 'commands');
+  const old = (executedBefore: number) =>
+    db.selectFrom('commands').where('result_at', '<', executedBefore).where('seq', 'not in', latestOfEachKind(db));
   const waits = (id: string) => db.updateTable('commands').where('id', '=', id).where('result_at', 'is', null);
   return {
     /** With a `key` that is known already nothing is written and the earlier command is given. */
@@ -79,21 +81,18 @@ export function commandsTable(db: Kysely<Database>, engine: Engine) {
     },
 
     /** The oldest first. */
-    waiting: async (project: string, limit: number): Promise<readonly Command[]> => {
-      // Before the rows are read: a write in between changes the next mark.
-      const mark = engine.changeMark('commands');
-      if (mark !== null && nothingWaited.get(project) === mark) return [];
-      const rows = await db
-        .selectFrom('commands')
-        .selectAll()
-        .where('project', '=', project)
-        .where('result_at', 'is', null)
-        .orderBy('seq')
-        .limit(limit)
-        .execute();
-      if (mark !== null && rows.length === 0 && limit > 0) nothingWaited.set(project, mark);
-      return rows.map(commandFrom);
-    },
+    waiting: (project: string, limit: number): Promise<readonly Command[]> =>
+      waitingOnes(`${limit} ${project}`, async () => {
+        const rows = await db
+          .selectFrom('commands')
+          .selectAll()
+          .where('project', '=', project)
+          .where('result_at', 'is', null)
+          .orderBy('seq')
+          .limit(limit)
+          .execute();
+        return rows.map(commandFrom);
+      }),
 
     /** Records the act that is about to be done, before it is; null takes that back. False when it has a result already. */
     begin: (id: string, act: string | null): Promise<boolean> => changedOne(waits(id).set({ result_text: act })),
@@ -113,16 +112,18 @@ export function commandsTable(db: Kysely<Database>, engine: Engine) {
     /** The newest of these kinds that was done; it stays when older commands are pruned. */
     latestDone: async (project: string, kinds: readonly string[]): Promise<Command | null> => {
       if (kinds.length === 0) return null;
-      const row = await db
-        .selectFrom('commands')
-        .selectAll()
-        .where('project', '=', project)
-        .where('kind', 'in', [...kinds])
-        .where('result_status', '=', 'done')
-        .orderBy('seq', 'desc')
-        .limit(1)
-        .executeTakeFirst();
-      return row === undefined ? null : commandFrom(row);
+      return latestOnes(`${kinds.join(' ')} ${project}`, async () => {
+        const row = await db
+          .selectFrom('commands')
+          .selectAll()
+          .where('project', '=', project)
+          .where('kind', 'in', [...kinds])
+          .where('result_status', '=', 'done')
+          .orderBy('seq', 'desc')
+          .limit(1)
+          .executeTakeFirst();
+        return row === undefined ? null : commandFrom(row);
+      });
     },
 
     /** Newest first. */
@@ -162,16 +163,10 @@ export function commandsTable(db: Kysely<Database>, engine: Engine) {
       changedRows(
         db
           .deleteFrom('commands')
-          .where('seq', 'in', (eb) =>
-            eb
-              .selectFrom('commands')
-              .select('seq')
-              .where('result_at', '<', executedBefore)
-              .where('seq', 'not in', latestOfEachKind(db))
-              .orderBy('result_at')
-              .limit(limit),
-          ),
+          .where('seq', 'in', old(executedBefore).select('seq').orderBy('result_at').limit(limit)),
       ),
+
+    countOld: (executedBefore: number): Promise<number> => countIn(old(executedBefore)),
   };
 }
 

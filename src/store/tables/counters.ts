@@ -12,6 +12,13 @@ export const commentsUntil = 'comments_until';
 
 /** Numbers per issue that must survive a restart, such as failures in a row. */
 export function countersTable(db: Kysely<Database>) {
+  const setAll = async ({ project, issueId }: IssueKey, values: Readonly<Record<string, number>>): Promise<void> => {
+    await db
+      .insertInto('counters')
+      .values(Object.entries(values).map(([name, value]) => ({ project, issue_id: issueId, name, value })))
+      .onConflict((conflict) => conflict.columns(key).doUpdateSet((eb) => ({ value: eb.ref('excluded.value') })))
+      .execute();
+  };
   return {
     /** The value after adding. */
     add: async ({ project, issueId }: IssueKey, name: string, by: number): Promise<number> => {
@@ -24,13 +31,10 @@ export function countersTable(db: Kysely<Database>) {
       return written.value;
     },
 
-    set: async ({ project, issueId }: IssueKey, name: string, value: number): Promise<void> => {
-      await db
-        .insertInto('counters')
-        .values({ project, issue_id: issueId, name, value })
-        .onConflict((conflict) => conflict.columns(key).doUpdateSet({ value }))
-        .execute();
-    },
+    set: (issue: IssueKey, name: string, value: number): Promise<void> => setAll(issue, { [name]: value }),
+
+    /** Several counters at once; at least one. */
+    setAll,
 
     /** Forgets these counters of the issue; all of them without `names`. */
     clear: async (issue: IssueKey, names?: readonly string[]): Promise<void> => {

@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely';
 import type { IssueKey } from '../issue-key.ts';
 import type { Database } from '../schema.ts';
 import { cutToBytes } from '../storable-text.ts';
-import { changedRows, ofIssue } from './statements.ts';
+import { changedRows, countIn, ofIssue } from './statements.ts';
 
 export interface FinishedIssue extends IssueKey {
   readonly identifier: string;
@@ -25,6 +25,7 @@ const columns = ['project', 'issue_id as issueId', 'identifier', 'title', 'url',
  * finish record one time, that of the first.
  */
 export function finishedTable(db: Kysely<Database>) {
+  const old = (before: number) => db.selectFrom('finished_issues').where('at', '<', before);
   return {
     /**
      * Records that an issue finished, and returns the record. `openAt` is when the issue was last known not to be finished:
@@ -72,15 +73,15 @@ export function finishedTable(db: Kysely<Database>) {
             eb(
               eb.refTuple('project', 'issue_id'),
               'in',
-              eb
-                .selectFrom('finished_issues')
+              old(finishedBefore)
                 .select(['project', 'issue_id'])
-                .where('at', '<', finishedBefore)
                 .orderBy('at')
                 .limit(limit)
                 .$asTuple('project', 'issue_id'),
             ),
           ),
       ),
+
+    countOld: (finishedBefore: number): Promise<number> => countIn(old(finishedBefore)),
   };
 }

@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely';
 import { type NotifyCause, type NotifyIssue, notifyEvents } from '../../core/notify/notify-cause.ts';
 import { recordIn, textIn, valueFromText } from '../json.ts';
 import type { Database } from '../schema.ts';
-import { atomically, changedRows, inParts } from './statements.ts';
+import { atomically, changedRows, countIn, inParts } from './statements.ts';
 
 export type StoredNotifications = readonly StoredNotification[];
 
@@ -58,6 +58,7 @@ export type Notifications = ReturnType<typeof notificationsTable>;
  * - Of several daemons on one store, one begins a try.
  */
 export function notificationsTable(db: Kysely<Database>) {
+  const old = (seenBefore: number) => db.selectFrom('notifications').where('seen_at', '<', seenBefore);
   return {
     /**
      * Records that these causes are there at `at`. Earlier records stay, but for two things: a cause that was over is
@@ -199,16 +200,16 @@ export function notificationsTable(db: Kysely<Database>) {
             eb(
               eb.refTuple('project', 'cause', 'target'),
               'in',
-              eb
-                .selectFrom('notifications')
+              old(seenBefore)
                 .select(['project', 'cause', 'target'])
-                .where('seen_at', '<', seenBefore)
                 .orderBy('seen_at')
                 .limit(limit)
                 .$asTuple('project', 'cause', 'target'),
             ),
           ),
       ),
+
+    countOld: (seenBefore: number): Promise<number> => countIn(old(seenBefore)),
   };
 }
 

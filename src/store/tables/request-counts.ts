@@ -1,5 +1,6 @@
 import { type Kysely, type SelectQueryBuilder, sql } from 'kysely';
 import type { Database } from '../schema.ts';
+import { countIn } from './statements.ts';
 
 export interface RequestQuery {
   readonly bucket: 'minute' | 'day';
@@ -44,6 +45,20 @@ const dayMs = 24 * 60 * minuteMs;
 const labels = ['provider', 'route', 'method', 'status_class', 'job', 'cause'] as const;
 const key = ['bucket', 'begins_at', ...labels] as const;
 
+type RequestRow = ReturnType<typeof rowsOf>[number];
+
+const nothing = { count: 0, bytes: 0, latency_ms: 0 };
+
+function rowsOf({ at, statusClass, latencyMs, ...request }: RequestCount) {
+  const { provider, route, method, job, cause, bytes } = request;
+  const latency_ms = Math.round(latencyMs);
+  const row = { provider, route, method, status_class: statusClass, job, cause, count: 1, bytes, latency_ms };
+  return [
+    { bucket: 'day' as const, begins_at: at - (at % dayMs), ...row },
+    { bucket: 'minute' as const, begins_at: at - (at % minuteMs), ...row },
+  ];
+}
+
 const sumOf = (column: 'count' | 'bytes' | 'latency_ms') => sql<number>`cast(sum(${sql.ref(column)}) as bigint)`;
 
 export type RequestCounts = ReturnType<typeof requestCountsTable>;
@@ -51,22 +66,26 @@ export type RequestCounts = ReturnType<typeof requestCountsTable>;
 /** Requests to remote services, counted in buckets of a minute and of a UTC day. */
 export function requestCountsTable(db: Kysely<Database>) {
   return {
-    /** Adds to the buckets that hold `at`. */
-    add: async ({ at, statusClass, latencyMs, ...request }: RequestCount): Promise<void> => {
-      const { provider, route, method, job, cause, bytes } = request;
-      const latency_ms = Math.round(latencyMs);
-      const row = { provider, route, method, status_class: statusClass, job, cause, count: 1, bytes, latency_ms };
+    /** Adds each request to the buckets that hold its `at`, all in one statement. */
+    add: async (...requests: readonly RequestCount[]): Promise<void> => {
+      const rows = new Map<string, RequestRow>();
+      for (const request of requests) {
+        for (const row of rowsOf(request)) {
+          const id = JSON.stringify(key.map((column) => row[column]));
+          const { count, bytes, latency_ms } = rows.get(id) ?? nothing;
+          const sums = { count: row.count + count, bytes: row.bytes + bytes, latency_ms: row.latency_ms + latency_ms };
+          rows.set(id, { ...row, ...sums });
+        }
+      }
+      if (rows.size === 0) return;
       await db
         .insertInto('request_counts')
-        .values([
-          { bucket: 'day', begins_at: at - (at % dayMs), ...row },
-          { bucket: 'minute', begins_at: at - (at % minuteMs), ...row },
-        ])
+        .values([...rows.values()])
         .onConflict((conflict) =>
           conflict.columns(key).doUpdateSet((eb) => ({
-            count: eb('request_counts.count', '+', 1),
-            bytes: eb('request_counts.bytes', '+', bytes),
-            latency_ms: eb('request_counts.latency_ms', '+', latency_ms),
+            count: eb('request_counts.count', '+', eb.ref('excluded.count')),
+            bytes: eb('request_counts.bytes', '+', eb.ref('excluded.bytes')),
+            latency_ms: eb('request_counts.latency_ms', '+', eb.ref('excluded.latency_ms')),
           })),
         )
         .execute();
@@ -95,6 +114,9 @@ export function requestCountsTable(db: Kysely<Database>) {
         .orderBy('provider')
         .orderBy('cause')
         .execute(),
+
+    countOld: (before: number): Promise<number> =>
+      countIn(db.selectFrom('request_counts').where('bucket', '=', 'minute').where('begins_at', '<', before)),
 
     /** Removes minute buckets that began before this, at most `limit`; gives how many. */
     prune: async (before: number, limit: number): Promise<number> => {

@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely';
 import { type RecoveryStep, recoverySteps } from '../../core/run/context-recovery.ts';
+import { type Role, roleOf } from '../../core/run/role.ts';
 import type { RetryKind } from '../../core/workflow.ts';
 import type { IssueKey } from '../issue-key.ts';
 import type { Database } from '../schema.ts';
@@ -8,6 +9,8 @@ import { changedOne, ofIssue } from './statements.ts';
 export interface Retry extends IssueKey {
   readonly identifier: string;
   readonly url: string | null;
+  /** Of the next run; absent: a worker's. */
+  readonly role?: Role;
   /** Null where no run came before: the issue is checked again, but was never started. */
   readonly kind: RetryKind | null;
   /** For the next run; null is the value of a first run. */
@@ -29,6 +32,7 @@ const columns = [
   'issue_id as issueId',
   'identifier',
   'url',
+  'role',
   'kind',
   'attempt',
   'failures',
@@ -47,6 +51,7 @@ export function retriesTable(db: Kysely<Database>) {
       const facts = {
         identifier: retry.identifier,
         url: retry.url,
+        role: retry.role ?? 'worker',
         kind: retry.kind,
         attempt: retry.attempt,
         failures: retry.failures,
@@ -68,7 +73,7 @@ export function retriesTable(db: Kysely<Database>) {
 
     read: async (key: IssueKey): Promise<Retry | null> => {
       const row = await db.selectFrom('retries').select(columns).where(ofIssue(key)).executeTakeFirst();
-      return row === undefined ? null : withKnownStep(row);
+      return row === undefined ? null : withKnownValues(row);
     },
 
     /** By due time. */
@@ -80,13 +85,13 @@ export function retriesTable(db: Kysely<Database>) {
         .orderBy('due_at')
         .orderBy('issue_id')
         .execute();
-      return rows.map(withKnownStep);
+      return rows.map(withKnownValues);
     },
   };
 }
 
 /** A recovery step of a later Baton is unknown here: the run is then an ordinary one. */
-function withKnownStep(retry: Retry): Retry {
+function withKnownValues({ role, ...retry }: Omit<Retry, 'role'> & { readonly role: string }): Retry {
   const isKnown = retry.recovery === null || recoverySteps.includes(retry.recovery);
-  return isKnown ? retry : { ...retry, recovery: null };
+  return { ...retry, role: roleOf(role), recovery: isKnown ? retry.recovery : null };
 }

@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely';
 import { BatonError } from '../../core/baton-error.ts';
 import type { Engine } from '../engine.ts';
 import type { Database } from '../schema.ts';
-import { atomically, changedRows, hasText, inParts, lockedRow } from './statements.ts';
+import { atomically, changedRows, countIn, hasText, inParts, lockedRow } from './statements.ts';
 
 export interface RunEventLine {
   /** Counted per run from 1. A missing number is an event that was dropped; the line after says so. */
@@ -43,11 +43,9 @@ export function runEventsTable(db: Kysely<Database>, engine: Engine['name']) {
         if ((await lockedRow(inside, engine, run)) === undefined) {
           throw new BatonError('store_constraint', `The store has no run ${runId}, so its events were not stored.`);
         }
-        const last = await inside
-          .selectFrom('run_events')
-          .select((eb) => eb.fn.max('seq').as('seq'))
-          .where('run_id', '=', runId)
-          .executeTakeFirst();
+        const counts = inside.selectFrom('run_events').select((eb) => eb.fn.max('seq').as('seq'));
+        const isNumbered = events[0]?.seq !== undefined;
+        const last = isNumbered ? undefined : await counts.where('run_id', '=', runId).executeTakeFirst();
         let seq = last?.seq ?? 0;
         const rows = events.map((event) => {
           seq = event.seq ?? seq + 1;
@@ -114,6 +112,13 @@ export function runEventsTable(db: Kysely<Database>, engine: Engine['name']) {
         .executeTakeFirst();
       return { events, next: last?.seq ?? null };
     },
+
+    countOld: (endedBefore: number): Promise<number> =>
+      countIn(
+        db
+          .selectFrom('run_events')
+          .where('run_id', 'in', db.selectFrom('runs').select('runs.run_id').where('ended_at', '<', endedBefore)),
+      ),
 
     /**
      * Removes at most `limit` events of runs that ended before this; gives how many, 0 when none is left. So that a run

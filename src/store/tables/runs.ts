@@ -1,20 +1,25 @@
 import { type Kysely, sql } from 'kysely';
+import type { PromptName } from '../../core/prompt/choose-prompt.ts';
 import { type AgentReason, defaultAgent } from '../../core/run/choose-agent.ts';
 import type { RecoveryStep } from '../../core/run/context-recovery.ts';
+import type { Role } from '../../core/run/role.ts';
 import type { RunEnd } from '../../core/run/run.ts';
 import type { Publication, RunEvidence } from '../../core/run/run-evidence.ts';
 import type { RetryKind } from '../../core/workflow.ts';
 import type { IssueKey } from '../issue-key.ts';
 import { fromJsonText, toJsonText } from '../json.ts';
 import type { Database } from '../schema.ts';
+import { runRetention } from './run-retention.ts';
 import { factColumns, runFrom } from './run-rows.ts';
-import { atomically, changedOne, inParts, ofIssue } from './statements.ts';
+import { changedOne, inParts, ofIssue } from './statements.ts';
 
 export interface RunStart extends IssueKey {
   readonly runId: string;
   readonly identifier: string;
   readonly generation: number;
   readonly role: string;
+  /** Of the pipeline; absent or null: none. */
+  readonly phase?: string | null;
   readonly attempt: number | null;
   readonly retryKind: RetryKind | null;
   /** How it recovers because the run before it died of its context; absent or null for an ordinary one. */
@@ -25,6 +30,8 @@ export interface RunStart extends IssueKey {
   readonly agentReason?: AgentReason;
   /** The agent that a person chose for the issue, also while a stand-in works; absent or null: none. */
   readonly chosenAgent?: string | null;
+  /** The prompt that it begins with; absent or null: not known. */
+  readonly prompt?: PromptName | null;
   /** The account whose quota it uses. */
   readonly account: string | null;
   readonly host: string;
@@ -102,6 +109,15 @@ export interface RunRecord extends RunStart {
 /** The place of a run in the order of starts: a few may have the same number. */
 export type RunPlace = Pick<RunRecord, 'seq' | 'runId'>;
 
+export interface RunQuery {
+  readonly issueId?: string;
+  readonly role?: Role;
+  /** Null: only runs without a phase; absent: of any. */
+  readonly phase?: string | null;
+  readonly limit: number;
+  readonly before?: RunPlace;
+}
+
 export type Runs = ReturnType<typeof runsTable>;
 
 /**
@@ -149,6 +165,8 @@ export function runsTable(db: Kysely<Database>) {
     return found;
   };
   return {
+    ...runRetention(db),
+
     start: async (run: RunStart): Promise<void> => {
       // After every run of the project that is there. A few that start in the same moment, with a lock on nothing, may
       // get the same number; the runs of one issue never do, for each starts after the end of the one before.
@@ -164,6 +182,7 @@ export function runsTable(db: Kysely<Database>) {
           name_key: run.identifier.toLowerCase(),
           generation: run.generation,
           role: run.role,
+          phase: run.phase ?? null,
           attempt: run.attempt,
           retry_kind: run.retryKind,
           recovery: run.recovery ?? null,
@@ -171,6 +190,8 @@ export function runsTable(db: Kysely<Database>) {
           agent: run.agent ?? defaultAgent,
           agent_reason: run.agentReason ?? 'default',
           chosen_agent: run.chosenAgent ?? null,
+          prompt_version: run.prompt?.version ?? null,
+          prompt_source: run.prompt?.source ?? null,
           account: run.account,
           host: run.host,
           started_at: run.startedAt,
@@ -206,12 +227,11 @@ export function runsTable(db: Kysely<Database>) {
     },
 
     /** Newest first; with `before` those that come after that one in this order. */
-    list: async (
-      project: string,
-      { issueId, limit, before }: { readonly issueId?: string; readonly limit: number; readonly before?: RunPlace },
-    ): Promise<readonly RunRecord[]> => {
+    list: async (project: string, { issueId, role, phase, limit, before }: RunQuery): Promise<readonly RunRecord[]> => {
       let wanted = runs().where('project', '=', project).orderBy('seq', 'desc').orderBy('run_id', 'desc').limit(limit);
       if (issueId !== undefined) wanted = wanted.where('issue_id', '=', issueId);
+      if (role !== undefined) wanted = wanted.where('role', '=', role);
+      if (phase !== undefined) wanted = wanted.where('phase', phase === null ? 'is' : '=', phase);
       if (before !== undefined) {
         wanted = wanted.where((eb) => eb(eb.refTuple('seq', 'run_id'), '<', eb.tuple(before.seq, before.runId)));
       }
@@ -267,21 +287,6 @@ export function runsTable(db: Kysely<Database>) {
       return found;
     },
 
-    /**
-     * The files that control agents or CI in all that runs ever published; null for a publication that could not be read.
-     * Outlives the runs: a branch may be merged at any time.
-     */
-    governedFiles: async (project: string): Promise<readonly (string | null)[]> => {
-      const kept = await db
-        .selectFrom('run_texts')
-        .select('text_id')
-        .where('project', '=', project)
-        .where('kind', '=', 'file')
-        .execute();
-      const rows = await marked(db).where('project', '=', project).execute();
-      return [...kept.map(({ text_id: file }) => file || null), ...rows.flatMap(filesOf)];
-    },
-
     /** The run of each of these issues that started last; nothing for those without a known run. */
     latestOfIssues: (project: string, issueIds: readonly string[]): Promise<readonly RunRecord[]> =>
       newestOfEach(project, 'issue_id', issueIds),
@@ -309,6 +314,16 @@ export function runsTable(db: Kysely<Database>) {
       return rows.map(runFrom);
     },
 
+    /** The runs of these roles that ended at that time or later, and those in progress. */
+    ofRoles: async (project: string, wanted: readonly Role[], since: number): Promise<readonly RunRecord[]> => {
+      const rows = await runs()
+        .where('project', '=', project)
+        .where('role', 'in', wanted)
+        .where((eb) => eb.or([eb('ended_at', '>=', since), eb('ended_at', 'is', null)]))
+        .execute();
+      return rows.map(runFrom);
+    },
+
     countByIssue: async (key: IssueKey): Promise<number> => {
       const row = await db
         .selectFrom('runs')
@@ -317,52 +332,5 @@ export function runsTable(db: Kysely<Database>) {
         .executeTakeFirstOrThrow();
       return row.count;
     },
-
-    /**
-     * Removes at most `limit` finished runs that ended before `endedBefore`, with their events; only the files that they
-     * governed stay. Gives the ids removed.
-     */
-    prune: (endedBefore: number, limit: number): Promise<readonly string[]> =>
-      atomically(db, async (inside) => {
-        const old = await inside
-          .selectFrom('runs')
-          .select('run_id')
-          .where('ended_at', '<', endedBefore)
-          .orderBy('ended_at')
-          .limit(limit)
-          .execute();
-        const ids = old.map((row) => row.run_id);
-        if (ids.length === 0) return ids;
-        for (const run of await marked(inside).where('run_id', 'in', ids).execute())
-          for (const file of filesOf(run))
-            await inside
-              .insertInto('run_texts')
-              .values({
-                project: run.project,
-                kind: 'file',
-                text_id: file ?? '',
-                run_id: run.run_id,
-                at: run.started_at,
-              })
-              .onConflict((conflict) => conflict.columns(['project', 'kind', 'text_id']).doNothing())
-              .execute();
-        // Their events go with them: the foreign key cascades.
-        await inside.deleteFrom('runs').where('run_id', 'in', ids).execute();
-        return ids;
-      }),
   };
-}
-
-/** Runs whose published change touches files that control agents or CI, or could not be read. */
-function marked(db: Kysely<Database>) {
-  return db
-    .selectFrom('runs')
-    .select(['run_id', 'project', 'started_at', 'evidence_json'])
-    .where((eb) =>
-      eb.or([eb('evidence_json', 'like', '%"governing":["%'), eb('evidence_json', 'like', '%"governing":null%')]),
-    );
-}
-
-function filesOf({ evidence_json: json }: { readonly evidence_json: string | null }): readonly (string | null)[] {
-  return (fromJsonText(json) as RunEvidence).publication?.governing ?? [null];
 }

@@ -20,6 +20,24 @@ export function ofIssue({ project, issueId }: IssueKey): Expression<SqlBool> {
   return expressionBuilder<Database, 'claims'>().and({ project, issue_id: issueId });
 }
 
+/**
+ * Reads that each tick or poll repeats: while nothing was written to the tables they answer as before, if finding that out
+ * takes less time than reading. For the tables over one connection only.
+ */
+export function repeatedReads<T>(engine: Pick<Engine, 'changeMark'>, ...tables: readonly (keyof Database)[]) {
+  const known = new Map<string, { readonly mark: string; readonly answer: T }>();
+  return async (key: string, read: () => Promise<T>): Promise<T> => {
+    // Before the rows are read: a write in between changes the next mark.
+    const marks = tables.map((table) => engine.changeMark(table));
+    const mark = marks.includes(null) ? null : marks.join();
+    const last = known.get(key);
+    if (mark !== null && last?.mark === mark) return last.answer;
+    const answer = await read();
+    if (mark !== null) known.set(key, { mark, answer });
+    return answer;
+  };
+}
+
 interface Change {
   executeTakeFirst(): Promise<InsertResult | UpdateResult | DeleteResult>;
 }
@@ -33,6 +51,14 @@ export async function changedRows(change: Change): Promise<number> {
 
 export async function changedOne(change: Change): Promise<boolean> {
   return (await changedRows(change)) === 1;
+}
+
+/** How many rows a query finds. */
+export async function countIn<Table extends keyof Database>(
+  found: SelectQueryBuilder<Database, Table, object>,
+): Promise<number> {
+  const { rows } = await found.select(sql<number>`count(*)`.as('rows')).executeTakeFirstOrThrow();
+  return Number(rows);
 }
 
 /** A list in parts that one statement can take: engines limit the number of parameters. */

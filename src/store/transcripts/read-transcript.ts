@@ -75,7 +75,7 @@ async function readPlaced(
   let [at, bytesLeft] = [from, bytesAPage];
   while (lines.length < limit && bytesLeft > 0) {
     const handle = await open(segmentFile(folder, runId, at.segment), 'r').catch(nullIfMissing);
-    const gap = await readGap(folder, runId);
+    const gap = readGap(folder, runId);
     if (handle === null) {
       // It was removed meanwhile, or is not there yet.
       if (at.segment >= gap.next || gap.missing.segments === 0) break;
@@ -87,7 +87,7 @@ async function readPlaced(
     let found: Found;
     try {
       // Checked before reading, so that later writes are in the next page.
-      const isComplete = (await sizeOfSegment(folder, runId, next)) !== null;
+      const isComplete = sizeOfSegment(folder, runId, next) !== null;
       found = await linesFrom(handle, at, { most: limit - lines.length, bytes: bytesLeft, isComplete });
     } finally {
       await handle.close();
@@ -164,7 +164,7 @@ function tornLine(bytes: Buffer): string {
 
 /** The beginning of the last segment that begins before this event. */
 async function segmentBefore(folder: string, runId: string, seq: number): Promise<TranscriptCursor> {
-  const { next: firstLater } = await readGap(folder, runId);
+  const { next: firstLater } = readGap(folder, runId);
   let found = 1;
   for (let segment = firstLater; ; segment += 1) {
     const handle = await open(segmentFile(folder, runId, segment), 'r').catch(nullIfMissing);

@@ -1,4 +1,4 @@
-import { chmod, mkdir, readdir, rm } from 'node:fs/promises';
+import { chmod, mkdir, readdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { readPage, seekSeq, type TranscriptCursor, type TranscriptPage } from './read-transcript.ts';
 import { nullIfMissing, runOfFile } from './transcript-segments.ts';
@@ -9,6 +9,14 @@ export interface Transcripts {
   /** Appends lines in the order of the calls. After a rejection the same lines may be appended again. */
   append(runId: string, lines: readonly string[]): Promise<void>;
   remove(runIds: readonly string[]): Promise<void>;
+  /** The runs that have a transcript here, the bytes of its files, and when the newest was written. */
+  list(): Promise<readonly TranscriptSize[]>;
+}
+
+export interface TranscriptSize {
+  readonly runId: string;
+  readonly bytes: number;
+  readonly writtenAt: number;
 }
 
 export interface TranscriptReader {
@@ -69,6 +77,19 @@ export function transcriptFiles(
       for (const name of names) {
         if (gone.has(runOfFile(name) ?? '')) await rm(path.join(folder, name), { force: true });
       }
+    },
+    list: async () => {
+      const found = new Map<string, TranscriptSize>();
+      for (const name of (await readdir(folder).catch(nullIfMissing)) ?? []) {
+        const runId = runOfFile(name);
+        // A file may be removed, or replaced by the next, while the folder is read.
+        const stats = runId === null ? null : await stat(path.join(folder, name)).catch(nullIfMissing);
+        if (runId === null || stats === null) continue;
+        const before = found.get(runId) ?? { bytes: 0, writtenAt: 0 };
+        const writtenAt = Math.max(before.writtenAt, Math.floor(stats.mtimeMs));
+        found.set(runId, { runId, bytes: before.bytes + stats.size, writtenAt });
+      }
+      return [...found.values()];
     },
     read: (runId, query) => readPage(folder, runId, query),
     seek: (runId, seq) => seekSeq(folder, runId, seq),

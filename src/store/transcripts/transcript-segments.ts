@@ -1,4 +1,5 @@
-import { open, readFile, rename, stat, writeFile } from 'node:fs/promises';
+import { readFileSync, statSync } from 'node:fs';
+import { open, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { numberIn, recordIn, valueFromText } from '../json.ts';
 
@@ -31,13 +32,14 @@ export function runOfFile(name: string): string | null {
 }
 
 /** Null for a missing segment. */
-export async function sizeOfSegment(folder: string, runId: string, segment: number): Promise<number | null> {
-  const found = await stat(segmentFile(folder, runId, segment)).catch(nullIfMissing);
-  return found?.size ?? null;
+export function sizeOfSegment(folder: string, runId: string, segment: number): number | null {
+  return sizeOf(segmentFile(folder, runId, segment));
 }
 
-export async function readGap(folder: string, runId: string): Promise<TranscriptGap> {
-  const text = await readFile(gapFile(folder, runId), 'utf8').catch(nullIfMissing);
+export function readGap(folder: string, runId: string): TranscriptGap {
+  const file = gapFile(folder, runId);
+  if (sizeOf(file) === null) return noGap;
+  const text = readFileSync(file, 'utf8');
   const found = recordIn(valueFromText(text));
   const [next, missing] = [numberIn(found.next), recordIn(found.missing)];
   if (next === null || !Number.isSafeInteger(next) || next < 2) return noGap;
@@ -72,6 +74,10 @@ export const newline = 0x0a;
 export function nullIfMissing(thrown: unknown): null {
   if (thrown instanceof Error && 'code' in thrown && thrown.code === 'ENOENT') return null;
   throw thrown;
+}
+
+function sizeOf(file: string): number | null {
+  return statSync(file, { throwIfNoEntry: false })?.size ?? null;
 }
 
 function gapFile(folder: string, runId: string): string {

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
 import type { Check, CheckResult } from '../../../core/pull/pull-request.ts';
 import type { Database } from '../../schema.ts';
-import { changedOne, changedRows } from '../statements.ts';
+import { changedOne, changedRows, countIn } from '../statements.ts';
 import type { PullKey } from './pull-requests.ts';
 
 /** A check to run. */
@@ -30,6 +30,19 @@ export interface CheckEnd {
  * daemon may have been lost.
  */
 export function checksTable(db: Kysely<Database>) {
+  const old = (endedBefore: number) =>
+    db
+      .selectFrom('checks')
+      .where('ended_at', '<', endedBefore)
+      .where(({ exists, selectFrom }) =>
+        exists(
+          selectFrom('pull_requests')
+            .select('pull_requests.number')
+            .whereRef('pull_requests.project', '=', 'checks.project')
+            .whereRef('pull_requests.number', '=', 'checks.number')
+            .where(({ or, eb: of }) => or([of('merged_at', 'is not', null), of('closed_at', 'is not', null)])),
+        ),
+      );
   const one = ({ project, number }: PullKey, commit: string, name: string) =>
     db
       .updateTable('checks')
@@ -112,34 +125,27 @@ export function checksTable(db: Kysely<Database>) {
         .execute();
     },
 
+    countOld: (endedBefore: number): Promise<number> => countIn(old(endedBefore)),
+
     /**
      * Removes at most `limit` that ended before this time, of pull requests that have ended; returns how many. One of an
      * open pull request stays: without its result it would run again.
      */
     prune: (endedBefore: number, limit: number): Promise<number> =>
       changedRows(
-        db.deleteFrom('checks').where((eb) =>
-          eb(
-            eb.refTuple('project', 'number', 'commit_id', 'name'),
-            'in',
-            eb
-              .selectFrom('checks')
-              .select(['project', 'number', 'commit_id', 'name'])
-              .where('ended_at', '<', endedBefore)
-              .where(({ exists, selectFrom }) =>
-                exists(
-                  selectFrom('pull_requests')
-                    .select('pull_requests.number')
-                    .whereRef('pull_requests.project', '=', 'checks.project')
-                    .whereRef('pull_requests.number', '=', 'checks.number')
-                    .where(({ or, eb: of }) => or([of('merged_at', 'is not', null), of('closed_at', 'is not', null)])),
-                ),
-              )
-              .orderBy('ended_at')
-              .limit(limit)
-              .$asTuple('project', 'number', 'commit_id', 'name'),
+        db
+          .deleteFrom('checks')
+          .where((eb) =>
+            eb(
+              eb.refTuple('project', 'number', 'commit_id', 'name'),
+              'in',
+              old(endedBefore)
+                .select(['project', 'number', 'commit_id', 'name'])
+                .orderBy('ended_at')
+                .limit(limit)
+                .$asTuple('project', 'number', 'commit_id', 'name'),
+            ),
           ),
-        ),
       ),
   };
 }

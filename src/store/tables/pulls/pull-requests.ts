@@ -8,10 +8,11 @@ import {
   type PullRound,
   type SentBack,
 } from '../../../core/pull/pull-request.ts';
+import type { Engine } from '../../engine.ts';
 import type { IssueKey } from '../../issue-key.ts';
 import { authorFrom } from '../../json.ts';
 import type { Database } from '../../schema.ts';
-import { atomically, changedOne, inParts, ofIssue } from '../statements.ts';
+import { atomically, changedOne, inParts, ofIssue, repeatedReads } from '../statements.ts';
 
 /** A pull request to open. Its number comes from the store. */
 export interface PullDraft extends IssueKey {
@@ -28,6 +29,8 @@ export interface PullDraft extends IssueKey {
   readonly headCommit: string;
   readonly at: number;
   readonly by: Author;
+  /** Whose head it is; absent: of the run that opens it. */
+  readonly runId?: string | null;
 }
 
 /** Which pull request. */
@@ -54,9 +57,11 @@ const mostTries = 100;
  * - An issue has at most one open pull request, and a number is never given twice; an index and the key guard both.
  * - What a person or a check said about a head applies to that head only: a write names the head that it means and
  *   changes nothing when another stands there by now.
- * - A pull request ends once, merged or closed; nothing changes it afterwards.
+ * - A pull request ends merged or closed, and nothing changes it afterwards; only a closed one may be reopened, where its
+ *   host has it open again.
  */
-export function pullRequestsTable(db: Kysely<Database>) {
+export function pullRequestsTable(db: Kysely<Database>, engine: Engine) {
+  const openReads = repeatedReads<readonly PullRequest[]>(engine, 'pull_requests');
   const openOnes = (inside: Kysely<Database>, { project, number }: PullKey) =>
     inside
       .updateTable('pull_requests')
@@ -81,7 +86,9 @@ export function pullRequestsTable(db: Kysely<Database>) {
       .where(ofIssue(draft))
       .orderBy('number', 'desc')
       .executeTakeFirst();
-    return last?.head_commit === draft.headCommit ? pullFrom(last) : null;
+    const isSameAtHost =
+      draft.hostNumber !== null && last?.host_number === draft.hostNumber && last.host === draft.host;
+    return last !== undefined && (isSameAtHost || last.head_commit === draft.headCommit) ? pullFrom(last) : null;
   };
   const addRound = async (inside: Kysely<Database>, { project, number }: PullKey, head: StandingHead) => {
     await inside
@@ -103,7 +110,7 @@ export function pullRequestsTable(db: Kysely<Database>) {
   return {
     /**
      * Opens one with its first round, or gives the one of the issue that is open already, unchanged; or its last one, when
-     * that ended with exactly this head: no head is proposed again after its end.
+     * that ended with exactly this head, which is not proposed again, or when its host has that one open again.
      */
     open: (draft: PullDraft): Promise<PullRequest> =>
       atomically(db, async (inside) => {
@@ -123,7 +130,7 @@ export function pullRequestsTable(db: Kysely<Database>) {
             .returningAll()
             .executeTakeFirst();
           if (row === undefined) continue;
-          const runId = draft.by.kind === 'run' ? draft.by.runId : null;
+          const { by, runId = by.kind === 'run' ? by.runId : null } = draft;
           await addRound(inside, row, { ...draft, runId });
           return pullFrom(row);
         }
@@ -160,17 +167,18 @@ export function pullRequestsTable(db: Kysely<Database>) {
     },
 
     /** The open ones, by number. */
-    allOpen: async (project: string): Promise<readonly PullRequest[]> => {
-      const rows = await db
-        .selectFrom('pull_requests')
-        .selectAll()
-        .where('project', '=', project)
-        .where('merged_at', 'is', null)
-        .where('closed_at', 'is', null)
-        .orderBy('number')
-        .execute();
-      return rows.map(pullFrom);
-    },
+    allOpen: (project: string): Promise<readonly PullRequest[]> =>
+      openReads(project, async () => {
+        const rows = await db
+          .selectFrom('pull_requests')
+          .selectAll()
+          .where('project', '=', project)
+          .where('merged_at', 'is', null)
+          .where('closed_at', 'is', null)
+          .orderBy('number')
+          .execute();
+        return rows.map(pullFrom);
+      }),
 
     /** All, the newest first, those below a number when it is given. */
     list: async (
@@ -233,10 +241,10 @@ export function pullRequestsTable(db: Kysely<Database>) {
     setBase: (key: PullKey, headCommit: string, baseCommit: string): Promise<boolean> =>
       changedOne(openOnes(db, key).where('head_commit', '=', headCommit).set({ base_commit: baseCommit })),
 
-    /** Its title and text, and its number and address at its host. */
+    /** Its title and text, its number and address at its host, and the name of its base there. */
     describe: (
       key: PullKey,
-      facts: Partial<Pick<PullRequest, 'title' | 'body' | 'hostNumber' | 'url'>>,
+      facts: Partial<Pick<PullRequest, 'title' | 'body' | 'hostNumber' | 'url' | 'base'>>,
     ): Promise<boolean> => {
       const { hostNumber, ...rest } = facts;
       return changedOne(
@@ -255,6 +263,15 @@ export function pullRequestsTable(db: Kysely<Database>) {
           .where('sent_back_at', isSentBack ? 'is not' : 'is', null)
           .where('moved_at', 'is', null)
           .set({ moved_at: at }),
+      ),
+
+    /** Its issue came into review although the head was sent back meanwhile: it is to be moved back. False when it was not. */
+    moveBackAgain: (key: PullKey, headCommit: string): Promise<boolean> =>
+      changedOne(
+        openOnes(db, key)
+          .where('head_commit', '=', headCommit)
+          .where('sent_back_at', 'is not', null)
+          .set({ moved_at: null }),
       ),
 
     /**
@@ -311,6 +328,21 @@ export function pullRequestsTable(db: Kysely<Database>) {
     /** False when it has ended. */
     close: (key: PullKey, { at, by }: { at: number; by: Author }): Promise<boolean> =>
       changedOne(openOnes(db, key).set({ closed_at: at, closed_by_json: JSON.stringify(by) })),
+
+    /** A closed one is open again, as it was. False when it is open or merged, or its issue has another open one by now. */
+    reopen: ({ project, number, issueId }: PullKey & IssueKey): Promise<boolean> =>
+      atomically(db, async (inside) => {
+        if ((await openOfIssue(inside, { project, issueId })) !== null) return false;
+        return changedOne(
+          inside
+            .updateTable('pull_requests')
+            .where('project', '=', project)
+            .where('number', '=', number)
+            .where('merged_at', 'is', null)
+            .where('closed_at', 'is not', null)
+            .set({ closed_at: null, closed_by_json: null }),
+        );
+      }),
   };
 }
 

@@ -3,7 +3,7 @@ import type { Message } from '../../../core/command/message.ts';
 import type { IssueKey } from '../../issue-key.ts';
 import { authorFrom } from '../../json.ts';
 import type { Database } from '../../schema.ts';
-import { changedOne, changedRows, inParts, ofIssue } from '../statements.ts';
+import { changedOne, changedRows, countIn, inParts, ofIssue } from '../statements.ts';
 
 type Place = 'path' | 'line' | 'commit';
 
@@ -21,6 +21,7 @@ export interface StoredMessage extends Message {
  * whose agent received it ended well. So a crash at any moment repeats it and never loses it.
  */
 export function messagesTable(db: Kysely<Database>) {
+  const old = (settledBefore: number) => db.selectFrom('messages').where('settled_at', '<', settledBefore);
   const all = () => db.selectFrom('messages').selectAll();
   const waitingOnes = () => db.updateTable('messages').where('settled_at', 'is', null);
   return {
@@ -83,15 +84,10 @@ export function messagesTable(db: Kysely<Database>) {
       changedRows(
         db
           .deleteFrom('messages')
-          .where('seq', 'in', (eb) =>
-            eb
-              .selectFrom('messages')
-              .select('seq')
-              .where('settled_at', '<', settledBefore)
-              .orderBy('settled_at')
-              .limit(limit),
-          ),
+          .where('seq', 'in', old(settledBefore).select('seq').orderBy('settled_at').limit(limit)),
       ),
+
+    countOld: (settledBefore: number): Promise<number> => countIn(old(settledBefore)),
   };
 }
 

@@ -4,7 +4,7 @@ import type { Author } from '../../../core/issue/author.ts';
 import type { IssueKey } from '../../issue-key.ts';
 import { recordIn, recordsIn, textIn, valueFromText } from '../../json.ts';
 import type { Database } from '../../schema.ts';
-import { changedOne, changedRows, inParts, ofIssue } from '../statements.ts';
+import { changedOne, changedRows, countIn, inParts, ofIssue } from '../statements.ts';
 
 export interface QuestionDraft extends IssueKey {
   readonly id: string;
@@ -33,6 +33,11 @@ export interface StoredQuestion extends QuestionDraft {
  * run that asked is for the next one, which marks it as delivered.
  */
 export function questionsTable(db: Kysely<Database>) {
+  const old = (before: number) =>
+    db
+      .selectFrom('questions')
+      .where('asked_at', '<', before)
+      .where((eb) => eb.or([eb('closed_at', 'is not', null), eb('answered_at', '<', before)]));
   const openOnes = () => db.updateTable('questions').where('answered_at', 'is', null).where('closed_at', 'is', null);
   return {
     ask: async (draft: QuestionDraft): Promise<void> => {
@@ -132,19 +137,12 @@ export function questionsTable(db: Kysely<Database>) {
      */
     prune: (askedBefore: number, limit: number): Promise<number> =>
       changedRows(
-        db.deleteFrom('questions').where('id', 'in', (eb) =>
-          eb
-            .selectFrom('questions')
-            .select('id')
-            .where('asked_at', '<', askedBefore)
-            .where((either) =>
-              either.or([either('closed_at', 'is not', null), either('answered_at', '<', askedBefore)]),
-            )
-            .orderBy('asked_at')
-            .orderBy('id')
-            .limit(limit),
-        ),
+        db
+          .deleteFrom('questions')
+          .where('id', 'in', old(askedBefore).select('id').orderBy('asked_at').orderBy('id').limit(limit)),
       ),
+
+    countOld: (askedBefore: number): Promise<number> => countIn(old(askedBefore)),
   };
 }
 
