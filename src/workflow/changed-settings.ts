@@ -65,12 +65,19 @@ export function changedSettings(
 }
 
 function waits(guard: EditGuard, before: string | undefined, after: string | undefined): boolean {
-  return guard === 'guarded_upwards' ? heightOf(after) > heightOf(before) : guard === 'guarded';
+  return guard === 'guarded_upwards' ? isRaised(before, after) : guard === 'guarded';
 }
 
-/** 0 is no limit. */
-function heightOf(identity: string | undefined): number {
-  return Number(identity ?? 0) || Number.POSITIVE_INFINITY;
+/** Of a map: whether one of its limits is higher than before, or gone. */
+function isRaised(before = 'null', after = 'null'): boolean {
+  const [old, now]: unknown[] = [JSON.parse(before), JSON.parse(after)];
+  if (!isMap(old)) return heightOf(now) > heightOf(old);
+  return Object.entries(old).some(([name, limit]) => heightOf(isMap(now) ? now[name] : null) > heightOf(limit));
+}
+
+/** 0 is no limit, and so is less. */
+function heightOf(limit: unknown): number {
+  return typeof limit === 'number' && limit > 0 ? limit : Number.POSITIVE_INFINITY;
 }
 
 /** Front matter with the values of an earlier one for these keys, in each of their spellings. */

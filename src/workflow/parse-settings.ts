@@ -4,6 +4,9 @@ import type { Settings } from '../core/settings.ts';
 import type { TrackerProfile } from '../core/tracker-profile.ts';
 import { type ComparedSetting, comparedSettings } from './changed-settings.ts';
 import type { FrontMatter } from './parse-front-matter.ts';
+import { checkPipeline } from './resolve/check-pipeline.ts';
+import { checkPlanner } from './resolve/check-planner.ts';
+import { checkRetention } from './resolve/check-retention.ts';
 import { resolveAgent } from './resolve/resolve-agent.ts';
 import { checkAgentNames, resolveAgents } from './resolve/resolve-agents.ts';
 import { resolveNotify } from './resolve/resolve-notify.ts';
@@ -111,6 +114,9 @@ function readFile(frontMatter: FrontMatter, path: string, context: WorkflowConte
     secretEnvironment: [...new Set([...secrets, ...agent.secretVariables])],
   };
   checkReview(settings, report);
+  checkPipeline(settings, report);
+  checkRetention(settings, report);
+  checkPlanner(settings, profile, report);
   const origins = new Map([
     ...read.origins,
     ...tracker.origins,

@@ -7,6 +7,7 @@ const largestFileBytes = 1024 * 1024;
 interface Reason {
   readonly problem: string;
   readonly words: string;
+  readonly nextStep?: string;
 }
 
 const isDirectory: Reason = { problem: 'directory', words: 'it is a directory, not a file' };
@@ -16,7 +17,11 @@ const isSpecial: Reason = { problem: 'not_a_regular_file', words: 'it is not a r
 const reasons: Readonly<Record<string, Reason>> = {
   ENOENT: { problem: 'not_found', words: 'the file does not exist' },
   ENOTDIR: { problem: 'not_found', words: 'a part of its path is not a directory' },
-  EACCES: { problem: 'not_readable', words: 'you have no permission to read it' },
+  EACCES: {
+    problem: 'not_readable',
+    words: 'you have no permission to read it',
+    nextStep: 'Ask the owner of the file for permission to read it, or run Baton as a user who has it.',
+  },
   EISDIR: isDirectory,
 };
 
@@ -59,10 +64,11 @@ function readAtMost(descriptor: number, size: number, path: string): Buffer {
   return Buffer.from(buffer.subarray(0, length));
 }
 
-function unreadable(path: string, { problem, words }: Reason, cause?: unknown): BatonError {
-  return new BatonError('missing_workflow_file', `The workflow file ${path} cannot be read: ${words}`, {
+function unreadable(path: string, { problem, words, nextStep }: Reason, cause?: unknown): BatonError {
+  return new BatonError('missing_workflow_file', `The file ${path} cannot be read: ${words}`, {
     cause,
     details: { path, problem },
+    ...(nextStep === undefined ? {} : { nextStep }),
   });
 }
 

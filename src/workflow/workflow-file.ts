@@ -6,9 +6,12 @@ import { BatonError, toBatonError } from '../core/baton-error.ts';
 import type { Logger } from '../core/logger.ts';
 import type { TakenChanges, WaitingChanges, WorkflowReading, WorkflowSource } from '../core/workflow.ts';
 import { changedSettings } from './changed-settings.ts';
-import { type LoadedWorkflow, parseWorkflow, revisionOf } from './load-workflow.ts';
-import { readWorkflowBytes } from './read-workflow-bytes.ts';
+import { type KeptSettings, type LoadedWorkflow, parseWorkflow, revisionWith } from './load-workflow.ts';
+import { decodeText, readWorkflowBytes } from './read-workflow-bytes.ts';
+import { type ReadFile, readPromptFile } from './second-prompt.ts';
+import { tryTemplates } from './template/try-templates.ts';
 import type { WorkflowContext } from './workflow-context.ts';
+import { toWorkflowError } from './workflow-problems.ts';
 
 export interface WorkflowFileOptions {
   /** Absolute. */
@@ -59,14 +62,16 @@ export class WorkflowFile implements WorkflowSource, AsyncDisposable {
   #problem: BatonError | null = null;
   /** What the file wants, while some of it waits. */
   #wanted: { readonly workflow: LoadedWorkflow; readonly changes: WaitingChanges } | null = null;
+  /** The files of prompts that the content names, absolute. */
+  readonly #prompts = new Set<string>();
   #watcher: FSWatcher | null = null;
   #nextCheck: Timer | null = null;
 
   private constructor(options: WorkflowFileOptions) {
     this.#options = options;
     const bytes = readWorkflowBytes(options.path);
-    this.#workflow = parseWorkflow(bytes, options.path, options.context);
-    this.#seen = revisionOf(bytes);
+    this.#workflow = usableWorkflow(bytes, options, this.#readPrompt);
+    this.#seen = this.#seenNow(bytes);
     this.#logWarnings([]);
   }
 
@@ -83,7 +88,7 @@ export class WorkflowFile implements WorkflowSource, AsyncDisposable {
     } catch (thrown) {
       content = toBatonError(thrown);
     }
-    const seen = content instanceof BatonError ? content.message : revisionOf(content);
+    const seen = content instanceof BatonError ? content.message : this.#seenNow(content);
     if (seen !== this.#seen) {
       this.#seen = seen;
       this.#take(content);
@@ -135,20 +140,42 @@ export class WorkflowFile implements WorkflowSource, AsyncDisposable {
 
   /** File times are as coarse as the file system: a change right after another may not show in them. */
   #readStamp(): string | null {
-    const found = statSync(this.#options.path, { bigint: true, throwIfNoEntry: false });
-    if (found === undefined || !found.isFile()) return null;
-    const ageMs = this.#options.clock.now() - Number(found.ctimeMs);
-    if (!(ageMs > settledAfterMs)) return null;
-    return [found.dev, found.ino, found.size, found.mtimeNs, found.ctimeNs].join(' ');
+    const stamps: string[] = [];
+    for (const file of [this.#options.path, ...this.#prompts]) {
+      const found = statSync(file, { bigint: true, throwIfNoEntry: false });
+      if (found === undefined || !found.isFile()) return null;
+      const ageMs = this.#options.clock.now() - Number(found.ctimeMs);
+      if (!(ageMs > settledAfterMs)) return null;
+      stamps.push([found.dev, found.ino, found.size, found.mtimeNs, found.ctimeNs].join(' '));
+    }
+    return stamps.join(';');
+  }
+
+  /** Notes the files of prompts that the content names: their changes are changes of the workflow. */
+  readonly #readPrompt: ReadFile = (file) => {
+    this.#prompts.add(file);
+    return readPromptFile(file);
+  };
+
+  /** The revision of the content with the prompts that the last reading named; a prompt that cannot be read is a content too. */
+  #seenNow(bytes: Uint8Array): string {
+    const texts = [...this.#prompts].map((file) => {
+      try {
+        return decodeText(readPromptFile(file), file).trim();
+      } catch (thrown) {
+        return toBatonError(thrown).message;
+      }
+    });
+    return revisionWith(bytes, texts.length === 0 ? null : texts.join('\0'));
   }
 
   #take(content: Buffer | BatonError): void {
-    const { path, context, logger } = this.#options;
+    const { path, logger } = this.#options;
     try {
       if (content instanceof BatonError) throw content;
       const before = this.#workflow;
       // Content that returns to the last good one is the same reading, not a new one.
-      const wanted = before.revision === this.#seen ? before : parseWorkflow(content, path, context);
+      const wanted = before.revision === this.#seen ? before : this.#parse(content);
       const { changed, guarded } = changesOf(before, wanted);
       const mixed = guarded.length === 0 ? wanted : this.#withoutGuarded(content, guarded);
       // Where the other changes mean nothing without them, all of them wait.
@@ -179,11 +206,21 @@ export class WorkflowFile implements WorkflowSource, AsyncDisposable {
     this.#publish();
   }
 
+  /** The content may name another prompt than the one before, also where it is no valid file. */
+  #parse(content: Buffer): LoadedWorkflow {
+    this.#prompts.clear();
+    try {
+      return usableWorkflow(content, this.#options, this.#readPrompt);
+    } finally {
+      this.#seen = this.#seenNow(content);
+    }
+  }
+
   /** The file with the values from before for these keys; null when that is no valid file. */
   #withoutGuarded(content: Buffer, keys: readonly string[]): LoadedWorkflow | null {
-    const { path, context } = this.#options;
     try {
-      const mixed = parseWorkflow(content, path, context, { from: this.#workflow, keys });
+      const kept = { from: this.#workflow, keys };
+      const mixed = usableWorkflow(content, this.#options, this.#readPrompt, kept);
       return changesOf(this.#workflow, mixed).guarded.length === 0 ? mixed : null;
     } catch {
       return null;
@@ -249,4 +286,17 @@ export class WorkflowFile implements WorkflowSource, AsyncDisposable {
 
 function changesOf(before: LoadedWorkflow, after: LoadedWorkflow): ReturnType<typeof changedSettings> {
   return changedSettings(before.inTheClear().compared, after.inTheClear().compared);
+}
+
+/** A template that cannot render is a problem of the file: each run would fail on it. */
+function usableWorkflow(
+  bytes: Uint8Array,
+  { path, context }: Pick<WorkflowFileOptions, 'path' | 'context'>,
+  readFile: ReadFile,
+  kept: KeptSettings | null = null,
+): LoadedWorkflow {
+  const workflow = parseWorkflow(bytes, path, context, kept, readFile);
+  const problems = tryTemplates(workflow);
+  if (problems.length > 0) throw toWorkflowError(path, problems, context);
+  return workflow;
 }

@@ -121,16 +121,28 @@ function renamed(problem: Problem, section: string, name: string): Problem {
 }
 
 /** Every name of an agent in the settings must be one of `agents`; `default` is the agent of the section `agent`. */
-export function checkAgentNames({ agent, agents }: Settings, report: Report): void {
+export function checkAgentNames(
+  { agent, agents, judge, pipeline, planner, intake, scanner, setup }: Settings,
+  report: Report,
+): void {
   const allowed = ['default', ...Object.keys(agents)];
   const places = [
     ['agent.stand_in', agent.standIn],
     ...Object.entries(agent.byState).map(([state, name]) => [`agent.by_state.${state}`, name]),
     ...Object.entries(agents).map(([name, { settings }]) => [`agents.${name}.stand_in`, settings.agent.standIn]),
+    ['intake.agent', intake.agent],
+    ['scanner.agent', scanner.agent],
+    ...judge.agents.map((name) => ['judge.agents', name]),
+    ['planner.agent', planner.agent],
+    ['setup.agent', setup.agent],
+    ...pipeline.phases.flatMap(({ name, agent: own, judge: its }) => [
+      [`pipeline.phases.${name}.agent`, own],
+      [`pipeline.phases.${name}.judge`, its],
+    ]),
   ] as const;
   for (const [key, name] of places) {
     if (name === null || name === undefined || allowed.includes(name)) continue;
-    const message = `${key} is ${JSON.stringify(name)}, which is not an agent of this file; there are: ${allowed.join(', ')}`;
+    const message = `${key} ${key === 'judge.agents' ? 'has' : 'is'} ${JSON.stringify(name)}, which is not an agent of this file; there are: ${allowed.join(', ')}`;
     report(errorAt(String(key), message, { problem: 'unknown_agent', allowed }));
   }
 }

@@ -44,17 +44,22 @@ export function resolveReview(
 
 /** `agent.after_success: review` needs a repository whose branches Baton makes, and a state to move the issue to. */
 export function checkReview(
-  { agent, workspace, tracker, review }: Pick<Settings, 'agent' | 'workspace' | 'tracker' | 'review'>,
+  { agent, workspace, tracker, review, judge }: Pick<Settings, 'agent' | 'workspace' | 'tracker' | 'review' | 'judge'>,
   report: Report,
 ): void {
   if (review.host !== 'local') checkHost(review, report);
+  if (judge.agents.length > 0 && agent.afterSuccess !== 'review') {
+    const message = 'judge.agents needs agent.after_success: review: only a change in review is judged';
+    report(errorAt('judge.agents', message, { problem: 'missing', needs: 'agent.after_success' }));
+  }
+  if (review.autoMerge.length > 0) checkAutoMerge(agent.afterSuccess, review, report);
   if (agent.afterSuccess !== 'review') return;
   const needs = 'agent.after_success is review, which needs';
   if (workspace.repo === null || workspace.strategy === 'none') {
     const message = `${needs} workspace.repo: a change is reviewed on a branch of a repository`;
     report(errorAt('agent.after_success', message, { problem: 'missing', needs: 'workspace.repo' }));
-  } else if (!workspace.repo.isLocal) {
-    const message = `${needs} a repository on this machine in workspace.repo`;
+  } else if (!workspace.repo.isLocal && review.host === 'local') {
+    const message = `${needs} a repository on this machine in workspace.repo, or review.host: github`;
     report(errorAt('agent.after_success', message, { code: 'unsupported_setting', needs: 'workspace.repo' }));
   }
   const state = stateFor('review', tracker);
@@ -65,6 +70,18 @@ export function checkReview(
         needs: 'tracker.states.review',
       }),
     );
+}
+
+/** A local change without checks is never merged by Baton; those of another host are its own. */
+function checkAutoMerge(
+  afterSuccess: Settings['agent']['afterSuccess'],
+  { host, checks }: ReviewSettings,
+  report: Report,
+): void {
+  const needs = afterSuccess === 'review' ? 'review.checks' : 'agent.after_success';
+  if (needs === 'review.checks' && (host !== 'local' || checks.length > 0)) return;
+  const message = `review.auto_merge needs ${needs === 'review.checks' ? 'review.checks: Baton merges only what its checks passed' : 'agent.after_success: review'}`;
+  report(errorAt('review.auto_merge', message, { problem: 'missing', needs }));
 }
 
 function checkHost({ repository, apiUrl }: ReviewSettings, report: Report): void {

@@ -69,6 +69,7 @@ export function resolveTracker(
     const message = `board.auto_promote has no effect: trackers of the kind ${profile.kind} have no backlog of Baton's own`;
     report(warningAt('board.auto_promote', message, { problem: 'no_effect' }));
   }
+  checkScanner(profile, plain, report);
   return {
     settings: {
       ...tracker,
@@ -237,4 +238,16 @@ function readLabels(labels: readonly string[]): string[] {
 /** People on this machine are always trusted: they could edit the file. */
 function readAuthors({ trustedAuthors = [] }: TrackerProfile, written: readonly string[]): string[] {
   return [...new Set([...trustedAuthors, ...written.map((name) => name.trim())])];
+}
+
+/** The scanner fails closed, so a file must not switch it on in vain. */
+function checkScanner({ kind, hasBacklog }: TrackerProfile, { scanner }: PlainSettings, report: Report): void {
+  if (!scanner.enabled) return;
+  const warn = (message: string): void => report(warningAt('scanner.enabled', message, { problem: 'no_effect' }));
+  if (scanner.runsPerDay === 0 && scanner.usdPerDay === 0)
+    warn('scanner.enabled has no effect: without scanner.runs_per_day or scanner.usd_per_day there is no scan');
+  else if (hasBacklog !== true)
+    warn(
+      `no scan begins by itself: trackers of the kind ${kind} have no backlog that Baton can count; \`baton scan now\` works`,
+    );
 }

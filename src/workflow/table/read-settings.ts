@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { type FrontMatter, isMap } from '../parse-front-matter.ts';
 import { errorAt, type Report, shown, warningAt } from '../workflow-problems.ts';
 import { type PlainSettings, type SettingRow, sectionsOf, splitKey } from './setting-table.ts';
@@ -119,15 +119,22 @@ function readValue({ key, code, ...row }: SettingRow, raw: unknown, found: Found
   const type = typeOf(row.type);
   const result = type.schema.safeParse(raw);
   if (result.success) return result.data;
-  const bad = new Map(result.error.issues.flatMap(badPlaces).map((place) => [place.map(String).join('.'), place]));
-  for (const [steps, place] of bad) {
-    const at = place.reduce<Place>(stepInto, { name: key, value: raw });
-    const facts = { expected: type.name, ...(type.choices === undefined ? {} : { allowed: type.choices }) };
-    if (steps === '') {
+  const bad = new Map(result.error.issues.flatMap(badPlaces).map((place) => [JSON.stringify(place), place]));
+  const facts = { expected: type.name, ...(type.choices === undefined ? {} : { allowed: type.choices }) };
+  for (const place of bad.values()) {
+    if (place.length === 0) {
       const message = `${key} must be ${type.allowed}, found ${found(key, raw)}`;
       report(errorAt(key, message, { ...(code === undefined ? {} : { code }), problem: 'wrong_value', ...facts }));
-    } else {
-      const message = `${at.name} must be ${type.allowedEntry ?? type.allowed}, found ${found(key, at.value)}`;
+      continue;
+    }
+    const at = place.reduce<Place>(stepInto, { name: key, value: raw });
+    const allowed = type.allowedEntry ?? type.allowed;
+    if (String(place.at(-1)).trim() === '')
+      report(
+        errorAt(at.map ?? key, `${at.map} has a blank key; it must be ${allowed}`, { problem: 'blank_key', ...facts }),
+      );
+    else {
+      const message = `${at.name} must be ${allowed}, found ${found(key, at.value)}`;
       report(errorAt(at.name, message, { problem: 'wrong_entry', ...facts }));
     }
   }
@@ -137,13 +144,16 @@ function readValue({ key, code, ...row }: SettingRow, raw: unknown, found: Found
 interface Place {
   readonly name: string;
   readonly value: unknown;
+  /** The name of the list or map that it is in. */
+  readonly map?: string;
 }
 
 /** One step into a list or a map: the value there, and its name for people. */
 function stepInto({ name, value }: Place, step: PropertyKey): Place {
   const inside = typeof value === 'object' && value !== null ? (value as Record<PropertyKey, unknown>) : {};
   const entry = Object.hasOwn(inside, step) ? inside[step] : undefined;
-  return { name: Array.isArray(value) ? `${name}[${String(step)}]` : `${name}.${String(step)}`, value: entry };
+  const entryName = Array.isArray(value) ? `${name}[${String(step)}]` : `${name}.${String(step)}`;
+  return { name: entryName, value: entry, map: name };
 }
 
 /** The places inside a list or a map that an issue is about; a place without steps is the whole value. */

@@ -1,9 +1,16 @@
 import type { BackendProfile, ImpliedDefault } from '../../core/backend-profile.ts';
 import { agentKeys, agentsKey, limitKeys } from '../../core/settings/agent-keys.ts';
+import { intakeKeys } from '../../core/settings/intake-keys.ts';
+import { judgeKeys } from '../../core/settings/judge-keys.ts';
+import { pipelineKeys } from '../../core/settings/pipeline-keys.ts';
+import { plannerKeys } from '../../core/settings/planner-keys.ts';
 import { jobKeys, pollingKeys, type TimedJob } from '../../core/settings/polling-keys.ts';
+import { secondPromptKeys } from '../../core/settings/prompt-keys.ts';
 import { reviewKeys } from '../../core/settings/review-keys.ts';
+import { scannerKeys } from '../../core/settings/scanner-keys.ts';
 import { notifyKeys, observabilityKeys, serverKeys, unsupportedKeys } from '../../core/settings/server-keys.ts';
 import type { Section, Setting, SettingTable } from '../../core/settings/setting.ts';
+import { setupKeys } from '../../core/settings/setup-keys.ts';
 import { boardKeys, projectKeys, storeKeys, trackerKeys } from '../../core/settings/tracker-keys.ts';
 import { hookKeys, workspaceKeys } from '../../core/settings/workspace-keys.ts';
 import type { Settings } from '../../core/settings.ts';
@@ -22,6 +29,13 @@ const sections = {
   agents: agentsKey,
   limits: limitKeys,
   review: reviewKeys,
+  judge: judgeKeys,
+  pipeline: pipelineKeys,
+  planner: plannerKeys,
+  intake: intakeKeys,
+  scanner: scannerKeys,
+  setup: setupKeys,
+  second_prompt: secondPromptKeys,
   notify: notifyKeys,
   server: serverKeys,
   observability: observabilityKeys,
@@ -96,11 +110,15 @@ function withAdapters(row: SettingRow, { trackers, backends }: Adapters): Settin
     const offered = backends.map(({ name }) => name);
     return { ...row, offered, default: offered[0] ?? null };
   }
-  const implied = backends.flatMap(({ settings }) => settings?.implied ?? []).filter(({ key }) => key === row.key);
+  const ofBackends = backends.flatMap(({ settings }) => settings?.implied ?? []);
+  const implied = [...ofBackends, unattended].filter(({ key }) => key === row.key);
   if (implied.length === 0) return row;
   const words = implied.map(({ value, when, is }) => `\`${value}\` when \`${when}\` is \`${is}\``);
   return { ...row, implied, defaultText: [`\`${row.default}\``, ...words].join('; ') };
 }
+
+/** A file that answers requests for permission by itself is made for work without a person. */
+const unattended: ImpliedDefault = { key: 'agent.ask_timeout_ms', value: 0, when: 'agent.approvals', is: 'auto' };
 
 function isSetting(row: Setting | SettingTable): row is Setting {
   return typeof row.takesEffect === 'string';

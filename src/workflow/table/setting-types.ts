@@ -1,5 +1,6 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { notifyEvents } from '../../core/notify/notify-cause.ts';
+import { mostArtifactBytes, type Phase, readyPhase, validations } from '../../core/pipeline/phase.ts';
 import type { Choice, ReviewCheck, SettingTypes, TokenPrice } from '../../core/settings/setting.ts';
 
 /** How a value may be written in the file: the schema that reads it, and its description for messages. */
@@ -89,6 +90,62 @@ const check = z.union([
     .transform(({ name, run, timeout_ms }): ReviewCheck => ({ name, run, timeoutMs: timeout_ms ?? null })),
 ]);
 const checkList = z.array(check).refine((checks) => new Set(checks.map(({ name }) => name)).size === checks.length);
+
+/** A word in labels, on the command line and in file names. */
+const phaseName = /^[a-z0-9][a-z0-9_-]{0,39}$/;
+const phaseTurns = 5;
+/** Inside the workspace, and not in a folder of git. */
+const artifactPath = words.refine(
+  (path) => !path.startsWith('/') && path.split('/').every((part) => !['', '.', '..', '.git'].includes(part)),
+);
+const phase = z
+  .strictObject({
+    name: z
+      .string()
+      .regex(phaseName)
+      .refine((name) => name !== readyPhase),
+    role: words.optional(),
+    agent: words.optional(),
+    prompt: words.optional(),
+    artifact: artifactPath.optional(),
+    required_sections: z.array(words).default([]),
+    max_bytes: wholeNumber(1, mostArtifactBytes).default(mostArtifactBytes),
+    schema: z.record(z.string(), z.unknown()).optional(),
+    validation: z.enum(validations).default('structural'),
+    judge: words.optional(),
+    judge_prompt: words.optional(),
+    may_skip: flag.default(true),
+    max_turns: positive.default(phaseTurns),
+  })
+  .transform(
+    ({ name, role, agent, prompt, artifact, schema, judge, ...rest }): Phase => ({
+      name,
+      role: role ?? name,
+      agent: agent ?? null,
+      prompt: prompt ?? null,
+      artifact: artifact ?? `.baton/${name}.${schema === undefined ? 'md' : 'json'}`,
+      requiredSections: rest.required_sections,
+      maxBytes: rest.max_bytes,
+      schema: schema ?? null,
+      validation: rest.validation,
+      judge: judge ?? null,
+      judgePrompt: rest.judge_prompt ?? null,
+      maySkip: rest.may_skip,
+      maxTurns: rest.max_turns,
+    }),
+  );
+/** The last one may be written as `ready`, for the reader: it is always there. */
+const isReady = (written: unknown): boolean =>
+  written === readyPhase || (typeof written === 'object' && written !== null && JSON.stringify(written) === readyAlone);
+const readyAlone = JSON.stringify({ name: readyPhase });
+const phaseList = z.preprocess(
+  (written) =>
+    Array.isArray(written) && written.length > 1 && isReady(written.at(-1)) ? written.slice(0, -1) : written,
+  z
+    .array(phase)
+    .refine((phases) => new Set(phases.map(({ name }) => name)).size === phases.length)
+    .refine((phases) => new Set(phases.map(({ artifact }) => artifact)).size === phases.length),
+);
 
 const events = z.array(z.enum(notifyEvents)).min(1).optional();
 const address = { url: words, events, allow_insecure_endpoint: flag.optional() };
@@ -213,6 +270,14 @@ const types: { readonly [N in keyof SettingTypes]: Omit<SettingType<SettingTypes
     schema: checkList,
     allowed: 'a list of commands with different names, such as `[npm test, {name: lint, run: npm run lint}]`',
     allowedEntry: 'a command, or as in `{name: test, run: npm test, timeout_ms: 600000}`',
+  },
+  phase_list: {
+    schema: phaseList,
+    allowed:
+      'a list of phases with different names and artifacts, such as `[{name: research, required_sections: [Findings]}]`',
+    allowedEntry:
+      'as in `{name: research, agent: default, artifact: .baton/research.md, required_sections: [Findings], validation: structural}`, ' +
+      'with a name of small letters, digits, _ and -; `ready` is always the last phase',
   },
   target_list: {
     schema: z.array(target),

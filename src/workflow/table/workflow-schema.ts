@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { ProviderKey, TrackerProfile } from '../../core/tracker-profile.ts';
 import { type Adapters, sectionsOf, settingRows, splitKey } from './setting-table.ts';
 import { typeOf } from './setting-types.ts';

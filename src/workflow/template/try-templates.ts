@@ -61,10 +61,26 @@ const otherIssue: Issue = {
 
 /** Renders both templates for sample issues, to find an unknown variable before the first run costs anything. */
 export function tryTemplates(workflow: Workflow): Problem[] {
-  const prompts = failures(samples, workflow.renderPrompt);
+  const prompts = failures(samples, (input) => workflow.renderPrompt({ ...input, which: 'first' }));
+  const seconds = failures(samples, (input) => workflow.renderPrompt({ ...input, which: 'second' }));
+  const planners = failures(samples, (input) => workflow.renderPrompt({ ...input, role: 'planner' }));
+  const judges = failures(samples, (input) => workflow.renderPrompt({ ...input, role: 'judge' }));
+  const phases = workflow.settings.pipeline.phases.flatMap(({ name: phase }) =>
+    (['phase', 'phase_judge'] as const).flatMap((role) =>
+      failures(samples, (input) => workflow.renderPrompt({ ...input, role, phase })).map((error) =>
+        problemOf(error, `pipeline.phases.${phase}.${role === 'phase' ? 'prompt' : 'judge_prompt'}`),
+      ),
+    ),
+  );
   const branches = failures([fullIssue, bareIssue, otherIssue], workflow.renderBranch);
   return [
     ...prompts.map((error) => problemOf(error, null)),
+    ...(workflow.settings.secondPrompt.file === null
+      ? []
+      : seconds.map((error) => problemOf(error, 'second_prompt.file'))),
+    ...judges.map((error) => problemOf(error, 'judge.prompt')),
+    ...planners.map((error) => problemOf(error, 'planner.prompt')),
+    ...phases,
     ...branches.map((error) => problemOf(error, branchKey)),
     ...(branches.length === 0 ? sharedBranch(workflow) : []),
   ];
