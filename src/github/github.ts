@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import type * as z from 'zod';
 import type { Clock } from '../clock/clock.ts';
 import { BatonError, toBatonError } from '../core/baton-error.ts';
 import type { RequestCaller } from '../core/requests/request-caller.ts';

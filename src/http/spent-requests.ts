@@ -72,8 +72,10 @@ export class SpentRequests {
   }
 
   #bounds(budget: RequestBudget, isEnough: (step: PressureStep) => boolean): readonly WindowFacts[] {
-    this.#forgetOld();
     const bounds: WindowFacts[] = [];
+    // Each job asks after its run, mostly without a budget.
+    if (budget.requestsPerHour === null && budget.requestsPerDay === null) return bounds;
+    this.#forgetOld();
     if (budget.requestsPerHour !== null) bounds.push(this.#hour(budget.requestsPerHour, isEnough));
     if (budget.requestsPerDay !== null) bounds.push(this.#today(budget.requestsPerDay));
     return bounds;

@@ -30,3 +30,17 @@ export interface TransportAnswer {
   /** As received on the wire. */
   readonly bytes: number;
 }
+
+/** A transport that is loaded with its first request: a project without a remote service needs none. */
+export function loadOnFirstUse(load: () => Promise<Transport>): Transport {
+  let loaded: Promise<Transport> | undefined;
+  return {
+    send: async (request) => {
+      loaded ??= load();
+      return (await loaded).send(request);
+    },
+    [Symbol.asyncDispose]: async () => {
+      await (await loaded)?.[Symbol.asyncDispose]();
+    },
+  };
+}

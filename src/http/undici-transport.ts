@@ -1,6 +1,6 @@
 import { lookup } from 'node:dns';
 import type { LookupFunction } from 'node:net';
-import { Agent, type Dispatcher, EnvHttpProxyAgent, Pool, request as undiciRequest } from 'undici';
+import { Agent, type Dispatcher, EnvHttpProxyAgent, Pool } from 'undici';
 import { isLoopback } from '../core/requests/endpoint.ts';
 import { acceptedEncodings, decodeBody } from './decode-body.ts';
 import type { Transport, TransportAnswer, TransportRequest } from './transport.ts';
@@ -44,11 +44,13 @@ export function createUndiciTransport(options: UndiciTransportOptions): Transpor
 
   return {
     async send(request) {
-      const { signal, method, body, url } = request;
+      const { signal, method, body } = request;
       signal.throwIfAborted();
-      const dispatcher = isLoopback(new URL(url).hostname) ? direct : proxied();
-      const answer = await undiciRequest(url, {
-        dispatcher: dispatcher.compose(once(request.beforeLeaving)),
+      const { origin, hostname, pathname, search } = new URL(request.url);
+      const dispatcher = isLoopback(hostname) ? direct : proxied();
+      const answer = await dispatcher.compose(once(request.beforeLeaving)).request({
+        origin,
+        path: pathname + search,
         method: method as Dispatcher.HttpMethod,
         headers: headersOf(request, options.userAgent),
         body,

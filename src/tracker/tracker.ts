@@ -2,6 +2,7 @@ import type { BatonError } from '../core/baton-error.ts';
 import type { StartMove } from '../core/dispatch/slots.ts';
 import type { Author } from '../core/issue/author.ts';
 import type { Blocker, Issue } from '../core/issue/issue.ts';
+import type { PlannedChild } from '../core/planner/plan.ts';
 import type { RequestCaller } from '../core/requests/request-caller.ts';
 import type { RequestPressure } from '../core/requests/request-pressure.ts';
 import type { ToolAnswer, ToolDescription } from '../core/tool-set.ts';
@@ -150,8 +151,28 @@ export interface TrackerChanges {
    * does not have, and that has to exist there before, rejects with `tracker_label_unknown`.
    */
   changeLabels(id: string, change: LabelChange, author: Author, ask?: Ask): Promise<Issue>;
-  /** Creates an issue as a part of another one. */
-  createChild(parentId: string, child: NewChild, author: Author, ask?: Ask): Promise<Issue>;
+  /**
+   * Creates an issue of its own. With a key that was used before nothing is created, and that issue is the answer. Absent
+   * where only people create issues.
+   */
+  readonly createIssue?: (issue: NewIssue, author: Author, ask?: Ask) => Promise<Issue>;
+  /**
+   * Makes all these children under their own ids, each with what it waits for, and lets the parent wait for them: they
+   * block it, and it moves to the state for blocked issues. Finishes what an earlier call began, and makes nothing twice.
+   * Absent where the tracker has no parts of issues (`TrackerProfile.makesChildren`).
+   */
+  createChildren?(plan: ChildrenPlan, author: Author, ask?: Ask): Promise<readonly Issue[]>;
+}
+
+export interface ChildrenPlan {
+  readonly parentId: string;
+  /** Each comes after those that it waits for. */
+  readonly children: readonly Pick<
+    PlannedChild,
+    'id' | 'title' | 'description' | 'priority' | 'labels' | 'blockedBy'
+  >[];
+  /** The states of new children and of the parent, by the tracker's own names. */
+  readonly states: { readonly todo: string; readonly blocked: string };
 }
 
 export interface MoveAsk extends Ask {
@@ -166,9 +187,13 @@ export interface LabelChange {
   readonly remove?: readonly string[];
 }
 
-export interface NewChild {
+export interface NewIssue {
+  readonly key: string;
   readonly title: string;
-  readonly description: string | null;
+  readonly description: string;
+  readonly priority: number | null;
+  /** A label that the tracker does not have is left out. */
+  readonly labels: readonly string[];
   /** Absent: where new issues begin in this tracker. */
   readonly state?: string;
 }

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { BatonError, toBatonError } from '../../core/baton-error.ts';
 import { boardStatuses, readBoardStatus } from '../../core/issue/board-status.ts';
 import { type Blocker, type Issue, normalizeState } from '../../core/issue/issue.ts';
@@ -28,6 +29,22 @@ export function createBoardTracker(board: Board, store: Store): Tracker {
       }
       return issues;
     }, signal);
+  /** What the last poll found. Most of it is the same at the next one, so that a comparison finds the same objects. */
+  let polled = new Map<string, { readonly from: BoardIssue; readonly issue: Issue }>();
+  const pollIssues = async (found: readonly BoardIssue[], signal?: AbortSignal): Promise<readonly Issue[]> => {
+    // Another poll may replace it meanwhile.
+    const before = polled;
+    const changed = found.filter((each) => !isSame(before.get(each.id)?.from, each));
+    const fresh = new Map((await readIssues(async () => changed, signal)).map((issue) => [issue.id, issue]));
+    const after = new Map(
+      found.flatMap((from) => {
+        const issue = fresh.get(from.id) ?? before.get(from.id)?.issue;
+        return issue === undefined ? [] : [[from.id, { from, issue }] as const];
+      }),
+    );
+    polled = after;
+    return [...after.values()].map(({ issue }) => issue);
+  };
   return {
     kind: boardProfile.kind,
     startMove: { from: 'todo', to: 'in_progress' },
@@ -38,7 +55,8 @@ export function createBoardTracker(board: Board, store: Store): Tracker {
       const wanted = new Set(states.map(normalizeState));
       const statuses = boardStatuses.filter((status) => wanted.has(status));
       if (statuses.length === 0) return [];
-      return readIssues(() => store.boardIssues.byStatuses(project, statuses), ask?.signal);
+      const found = await read(() => store.boardIssues.byStatuses(project, statuses), ask?.signal);
+      return pollIssues(found, ask?.signal);
     },
     fetchByIds: async (ids, ask) => {
       ask?.signal?.throwIfAborted();
@@ -79,13 +97,26 @@ export function createBoardTracker(board: Board, store: Store): Tracker {
         ask?.signal?.throwIfAborted();
         return withAuthors(await board.relabel(id, change, { author }));
       },
-      createChild: async (parentId, { title, description, state = 'todo' }, author, ask) => {
+      createChildren: async (plan, author, ask) => {
+        ask?.signal?.throwIfAborted();
+        for (const state of Object.values(plan.states)) if (readBoardStatus(state) === null) refuseState(state);
+        return Promise.all((await board.split(plan, { author })).map(withAuthors));
+      },
+      createIssue: async ({ key, state = 'todo', ...fields }, author, ask) => {
         ask?.signal?.throwIfAborted();
         const status = readBoardStatus(state) ?? refuseState(state);
-        return withAuthors((await board.create({ title, description, status, parentId }, { author })).issue);
+        const draft = { ...fields, labels: [...fields.labels], status, clientKey: key };
+        return withAuthors((await board.create(draft, { author })).issue);
       },
     },
   };
+}
+
+function isSame(one: BoardIssue | undefined, other: BoardIssue): boolean {
+  if (one === undefined || one === other) return one === other;
+  const { labels, blockers, ...plain } = other;
+  const isPlainSame = Object.entries(plain).every(([name, value]) => one[name as keyof BoardIssue] === value);
+  return isPlainSame && isDeepStrictEqual([one.labels, one.blockers], [labels, blockers]);
 }
 
 function refuseState(state: string): never {

@@ -11,13 +11,13 @@ import type { IssueMove } from '../tracker.ts';
  * | backlog     | wanted some day                      | person                          | orchestrator, person        |
  * | todo        | to be started; waits for its blockers| all three                       | orchestrator, person        |
  * | in_progress | an agent works on it                 | orchestrator                    | all three                   |
- * | review      | a change waits for a person          | all three                       | all three; done: person only|
+ * | review      | a change waits for a person          | all three                       | all three; done: no agent   |
  * | blocked     | waits for other issues               | agent                           | orchestrator, person        |
- * | done        | merged, or no longer needed          | person                          | person                      |
+ * | done        | merged, or no longer needed          | person, orchestrator            | person                      |
  * | cancelled   | will not be done                     | person                          | person                      |
  *
- * Only a person finishes an issue: no agent and no orchestrator moves it to `done` or `cancelled`. The store keeps the
- * status; each move and its history are one transaction, so a crash leaves the issue before the move or after it.
+ * No agent finishes an issue. The orchestrator moves it to `done` only from review, when it merged the change itself
+ * (`review.auto_merge`). The store keeps the status; each move and its history are one transaction, so a crash leaves the issue before the move or after it.
  */
 export const boardTransitions: readonly BoardTransition[] = [
   { from: 'backlog', to: 'todo', owners: ['orchestrator', 'person'] },
@@ -33,7 +33,7 @@ export const boardTransitions: readonly BoardTransition[] = [
   { from: 'in_progress', to: 'done', owners: ['person'] },
   { from: 'in_progress', to: 'cancelled', owners: ['person'] },
   { from: 'review', to: 'todo', owners: ['agent', 'orchestrator', 'person'] },
-  { from: 'review', to: 'done', owners: ['person'] },
+  { from: 'review', to: 'done', owners: ['orchestrator', 'person'] },
   { from: 'review', to: 'cancelled', owners: ['person'] },
   { from: 'blocked', to: 'todo', owners: ['orchestrator', 'person'] },
   { from: 'blocked', to: 'done', owners: ['person'] },

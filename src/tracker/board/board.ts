@@ -2,7 +2,7 @@ import type { Author } from '../../core/issue/author.ts';
 import type { BoardStatus } from '../../core/issue/board-status.ts';
 import type { BoardComment } from '../../store/tables/board-comments.ts';
 import type { BoardIssue } from '../../store/tables/board-issues.ts';
-import type { LabelChange } from '../tracker.ts';
+import type { ChildrenPlan, LabelChange } from '../tracker.ts';
 import type { BoardParts } from './board-parts.ts';
 import { blockIssue, commentOnIssue, editIssue, moveIssue, relabelIssue, unblockIssue } from './change-issue.ts';
 import { createIssue } from './create-issue.ts';
@@ -12,6 +12,7 @@ import { type Imported, importIssues } from './import/import-issues.ts';
 import type { ChangeBy, IssueEdit, NewIssue } from './issue-fields.ts';
 import { type ListQuery, listIssues } from './list-issues.ts';
 import { type BoardColumn, type IssueDetails, readColumns, readDetails, readParents } from './read-board.ts';
+import { splitIssue } from './split-issue.ts';
 
 /**
  * Baton's own board over the store. What must hold:
@@ -27,6 +28,8 @@ export interface Board {
   readonly project: string;
   /** With a known `clientKey` no issue is created, and `created` is false. */
   create(issue: NewIssue, by: ChangeBy): Promise<{ readonly issue: BoardIssue; readonly created: boolean }>;
+  /** Makes the children of a plan and lets the parent wait for them, in one transaction; as `TrackerChanges`. */
+  split(plan: ChildrenPlan, by: ChangeBy): Promise<readonly BoardIssue[]>;
   edit(id: string, edit: IssueEdit, by: ChangeBy): Promise<BoardIssue>;
   /** Rejects with `board_move_refused` when the table has no such move for the author, or the issue has left `from`. */
   move(id: string, to: BoardStatus, by: ChangeBy, from?: BoardStatus): Promise<BoardIssue>;
@@ -56,6 +59,7 @@ export function createBoard(parts: BoardParts): Board {
   return {
     project: parts.project,
     create: (issue, by) => createIssue(parts, issue, by),
+    split: (plan, by) => splitIssue(parts, plan, by),
     edit: (id, edit, by) => editIssue(parts, id, edit, by),
     move: (id, to, by, from) => moveIssue(parts, id, to, by, from),
     relabel: (id, change, by) => relabelIssue(parts, id, change, by),

@@ -70,7 +70,7 @@ export function moveIssue(
   });
 }
 
-function refuseMove({ identifier, status }: BoardIssue, to: BoardStatus, { author }: ChangeBy): void {
+export function refuseMove({ identifier, status }: BoardIssue, to: BoardStatus, { author }: ChangeBy): void {
   const owner = boardOwner(author);
   const why = whyMoveRefused(status, to, owner);
   if (why === null) return;

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { BatonError } from '../../core/baton-error.ts';
 import type { Author } from '../../core/issue/author.ts';
 import { boardStatuses } from '../../core/issue/board-status.ts';

@@ -11,6 +11,7 @@ export const boardProfile: TrackerProfile = {
   knownStates: boardStatuses,
   roleStates: { todo: 'todo', inProgress: 'in_progress', review: 'review', blocked: 'blocked', done: 'done' },
   hasBacklog: true,
+  makesChildren: true,
   startState: 'in_progress',
   trustedAuthors: [localAuthor],
   keys: [

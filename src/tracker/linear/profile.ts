@@ -12,6 +12,7 @@ export const linearProfile: TrackerProfile = {
   defaultActiveStates: ['Todo', 'In Progress'],
   defaultTerminalStates: ['Closed', 'Cancelled', 'Canceled', 'Duplicate', 'Done'],
   defaultReviewStates: ['In Review'],
+  makesChildren: true,
   keys: [
     {
       name: 'endpoint',
@@ -64,7 +65,7 @@ export const linearProfile: TrackerProfile = {
       name: 'tool_scope',
       type: 'string',
       description:
-        'What an agent can reach with `linear_graphql`: `issue` lets it change only its own issue, and read and create issues in the project; `project` lets it change every issue of the project; `any` gives it everything that the key can reach.',
+        'What an agent can reach with the tool `linear_graphql`: `issue` lets it change only its own issue, and read and create issues in the project; `project` lets it change every issue of the project; `any` gives it everything that the key can reach.',
       takesEffect: 'next run',
       guard: 'guarded',
       flat: true,

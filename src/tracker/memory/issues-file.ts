@@ -1,5 +1,5 @@
 import { isScalar, LineCounter, parseDocument, visit } from 'yaml';
-import { z } from 'zod';
+import * as z from 'zod';
 import { BatonError } from '../../core/baton-error.ts';
 import { type Issue, normalizeLabels } from '../../core/issue/issue.ts';
 import { localAuthor } from '../../core/text/fence.ts';

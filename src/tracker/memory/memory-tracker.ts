@@ -4,7 +4,7 @@ import type { Author } from '../../core/issue/author.ts';
 import { type Blocker, type Issue, normalizeLabels, normalizeState } from '../../core/issue/issue.ts';
 import { commentAuthor, latestComments } from '../latest-comments.ts';
 import { refuseMoved } from '../refuse-moved.ts';
-import type { Ask, IssueComments, LabelChange, NewChild, Tracker, TrackerChanges } from '../tracker.ts';
+import type { Ask, ChildrenPlan, IssueComments, LabelChange, Tracker, TrackerChanges } from '../tracker.ts';
 
 export interface MemoryTrackerOptions {
   readonly issues: readonly Issue[];
@@ -30,7 +30,7 @@ export class MemoryTracker implements Tracker {
     moveIssue: async (id, state, _author, ask) => this.#move(id, state, ask?.from),
     addComment: async (id, body, author) => this.#comment(id, body, author),
     changeLabels: async (id, change) => this.#relabel(id, change),
-    createChild: async (parentId, child) => this.#addChild(parentId, child),
+    createChildren: async (plan) => this.#addChildren(plan),
   };
   readonly #issues: Map<string, Issue>;
   readonly #comments = new Map<string, MemoryComment[]>();
@@ -100,27 +100,31 @@ export class MemoryTracker implements Tracker {
     return this.#change({ ...issue, labels });
   }
 
-  #addChild(parentId: string, { title, description, state }: NewChild): Issue {
+  #addChildren({ parentId, children, states }: ChildrenPlan): readonly Issue[] {
     const parent = this.#find(parentId);
-    const id = `${parentId}.${[...this.#issues.values()].filter((each) => each.parent?.id === parentId).length + 1}`;
-    const at = this.#clock.now();
-    this.#issues.set(id, {
-      ...parent,
-      id,
-      identifier: `${parent.identifier}.${id.slice(parentId.length + 1)}`,
-      title,
-      description,
-      state: this.#states[0] ?? parent.state,
-      parent: { id: parent.id, identifier: parent.identifier },
-      priority: null,
-      labels: [],
-      blockedBy: [],
-      branchName: null,
-      url: null,
-      authorNames: [],
-      createdAt: at,
-    });
-    return state === undefined ? this.#withBlockers(this.#find(id)) : this.#move(id, state);
+    const [todo, blocked] = [this.#known(states.todo), this.#known(states.blocked)];
+    const linkTo = (id: string): Blocker => ({ id, identifier: this.#issues.get(id)?.identifier ?? null, state: null });
+    for (const { id, blockedBy, ...fields } of children) {
+      if (this.#issues.has(id)) continue;
+      const made = [...this.#issues.values()].filter((each) => each.parent?.id === parentId).length;
+      this.#issues.set(id, {
+        ...parent,
+        ...fields,
+        id,
+        identifier: `${parent.identifier}.${made + 1}`,
+        state: todo,
+        parent: { id: parent.id, identifier: parent.identifier },
+        blockedBy: blockedBy.map(linkTo),
+        branchName: null,
+        url: null,
+        authorNames: [],
+        createdAt: this.#clock.now(),
+      });
+    }
+    const others = parent.blockedBy.filter(({ id }) => children.every((child) => child.id !== id));
+    const waits = [...others, ...children.map(({ id }) => linkTo(id))];
+    this.#change({ ...parent, state: blocked, blockedBy: waits });
+    return children.map(({ id }) => this.#withBlockers(this.#find(id)));
   }
 
   #change(issue: Issue): Issue {
@@ -131,15 +135,19 @@ export class MemoryTracker implements Tracker {
 
   #move(id: string, state: string, from?: string): Issue {
     const issue = this.#find(id);
-    const known = this.#states.find((name) => normalizeState(name) === normalizeState(state));
-    if (known === undefined) {
-      const allowed = this.#states.join(', ');
-      throw new BatonError('tracker_state_unknown', `There is no state "${state}". The states are: ${allowed}.`, {
-        details: { state, allowed: this.#states },
-      });
-    }
+    const known = this.#known(state);
     refuseMoved({ name: issue.identifier, state: issue.state }, from, known);
     return this.#change({ ...issue, state: known });
+  }
+
+  /** The state as this tracker writes it. */
+  #known(state: string): string {
+    const known = this.#states.find((name) => normalizeState(name) === normalizeState(state));
+    if (known !== undefined) return known;
+    const allowed = this.#states.join(', ');
+    throw new BatonError('tracker_state_unknown', `There is no state "${state}". The states are: ${allowed}.`, {
+      details: { state, allowed: this.#states },
+    });
   }
 
   #comment(id: string, body: string, author: Author): void {

@@ -7,6 +7,7 @@ export const memoryProfile: TrackerProfile = {
   defaultActiveStates: ['Todo', 'In Progress'],
   defaultTerminalStates: ['Closed', 'Cancelled', 'Canceled', 'Duplicate', 'Done'],
   trustedAuthors: [localAuthor],
+  makesChildren: true,
   keys: [
     {
       name: 'issues_file',

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { z } from 'zod';
+import * as z from 'zod';
 import { type BoardStatus, boardStatuses, readBoardStatus } from '../../../core/issue/board-status.ts';
 import { fieldProblems, issueFields } from '../issue-fields.ts';
 

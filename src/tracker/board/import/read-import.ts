@@ -76,8 +76,10 @@ function decode(bytes: Uint8Array): string {
   }
 }
 
-/** Reads one issue a line, each a JSON object; blank lines are skipped. */
+/** Reads one issue a line, each a JSON object; blank lines are skipped. The items of a JSON array count as lines. */
 function readJsonLines(text: string): ImportReading<RawEntry> {
+  const array = text.trimStart().startsWith('[') ? parse(text) : null;
+  if (Array.isArray(array)) return readJsonLines(array.map((item) => JSON.stringify(item)).join('\n'));
   const entries: RawEntry[] = [];
   const problems: ImportProblem[] = [];
   for (const [index, content] of text.split('\n').entries()) {

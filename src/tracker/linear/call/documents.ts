@@ -205,12 +205,30 @@ export const changeLabelsOperation: Operation = operation(
 ${issueFields}`,
 );
 
+/** The project with its first team, and the labels with these names. */
+export const projectTeamOperation: Operation = operation(
+  'BatonProjectTeam',
+  `query BatonProjectTeam($slug: String!, $labels: IssueLabelFilter!) {
+  projects(filter: { slugId: { eq: $slug } }, first: 1) {
+    nodes { id teams(first: 1) { nodes { id states(first: ${wholePage}) { nodes { id name position } } } } }
+  }
+  issueLabels(filter: $labels, first: ${wholePage}) { nodes { id name team { id } } }
+}`,
+);
+
 export const createChildOperation: Operation = operation(
   'BatonCreateChild',
   `mutation BatonCreateChild($input: IssueCreateInput!, ${sizes}) {
   issueCreate(input: $input) { success issue { ...IssueFields } }
 }
 ${issueFields}`,
+);
+
+export const createRelationOperation: Operation = operation(
+  'BatonCreateRelation',
+  `mutation BatonCreateRelation($input: IssueRelationCreateInput!) {
+  issueRelationCreate(input: $input) { success }
+}`,
 );
 
 /** Issues whose children are read at once, so that each may have a whole page of them. */

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { parseJson } from '../../../core/text/parse-json.ts';
 
 /** One of the errors that a GraphQL answer may carry, with or without data. */

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Clock } from '../../../clock/clock.ts';
 import { type Finding, failed, failedBy, passed } from '../../../core/finding.ts';
 import { normalizeState } from '../../../core/issue/issue.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /**
  * An issue as Linear sends it, checked. A record without a required field (an id, an identifier, a title, a state, both

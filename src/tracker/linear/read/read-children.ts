@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Blocker } from '../../../core/issue/issue.ts';
 import type { Ask } from '../../tracker.ts';
 import { childrenBatch, childrenOperation } from '../call/documents.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { BatonError } from '../../../core/baton-error.ts';
 import { latestComments, mostComments } from '../../latest-comments.ts';
 import type { Ask, IssueComment, IssueComments } from '../../tracker.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Ask } from '../../tracker.ts';
 import { type CallLinear, unknownPayload } from '../call/call-linear.ts';
 import { candidatesOperation, issuesByIdOperation, type ListSizes, pageSize, usualLists } from '../call/documents.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Clock } from '../../../clock/clock.ts';
 import { BatonError } from '../../../core/baton-error.ts';
 import type { Ask } from '../../tracker.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Ask } from '../../tracker.ts';
 import { issueWritersOperation } from '../call/documents.ts';
 import { isPossibleId, withIds } from './issue-filters.ts';
