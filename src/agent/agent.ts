@@ -41,6 +41,12 @@ export interface SessionRequest {
   readonly threadId: string | null;
   /** Directories outside of the workspace that the agent has to write to: its git directory. Absolute. */
   readonly writableRoots: readonly string[];
+  /**
+   * The agent reads its workspace and changes nothing in it, nor in `writableRoots`. Each backend uses the strictest of
+   * its own means; where isolation is `namespaces`, both are mounted read-only too. The agent's own home and scratch
+   * folders stay writable. Not every backend can enforce it, so the caller compares the tree afterwards.
+   */
+  readonly isReadOnly?: boolean;
   /** The title of the work for people, such as `BAT-1: Fix the login page`. */
   readonly title: string;
   /** Variables of Baton's own for the agent, such as `BATON_ISSUE_IDENTIFIER`. */
@@ -127,6 +133,8 @@ export interface AgentEvent {
   readonly usage?: TokenUsage;
   /** The windows of the account's quota, where the event carries any; windows that it does not name are unchanged. */
   readonly quota?: readonly QuotaWindow[];
+  /** The limits in the agent's own words, where the event carries any; small, and only for display. */
+  readonly rateLimits?: Readonly<Record<string, unknown>>;
   /** The whole event as JSON data for the transcript. The transcript writer cuts large parts. */
   readonly payload?: unknown;
 }

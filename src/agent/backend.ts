@@ -24,7 +24,7 @@ export interface AgentBackend extends BackendProfile {
    * program. `baton validate` shows it, and isolation allows it.
    */
   needs(settings: Settings | null): BackendNeeds | null;
-  /** The agent can run without write access. `baton validate` shows it; an agent that only reviews will need it. */
+  /** Its own means enforce a read-only session; for other agents only isolation does. `baton validate` shows it. */
   readonly hasReadOnlyMode: boolean;
   /** The agent commits its work: without a repository `baton doctor` and `baton init` warn that no branch has it. */
   readonly commitsWork: boolean;

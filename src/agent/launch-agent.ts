@@ -21,10 +21,15 @@ export interface AgentParts extends ProcessDeps {
   readonly isolate?: (place: IsolationPlace) => IsolationPlan | null;
 }
 
+/** Tells the program that its session only reads the workspace. */
+export const readOnlyVariable = 'BATON_READ_ONLY';
+
 export interface AgentProgram {
   readonly command: string;
   readonly args: readonly string[];
   readonly stdin: 'open' | { readonly text: string };
+  /** Folders of Baton itself that the program writes to, also in a session that only reads its workspace. */
+  readonly writes?: readonly string[];
 }
 
 /** Starts an agent's program in the workspace of its session, with an environment from the allow-list. */
@@ -53,7 +58,7 @@ export async function launchBeside(
 }
 
 async function launchContained(
-  program: Omit<AgentProgram, 'stdin'> & Pick<LaunchRequest, 'stdin'>,
+  { writes = [], ...program }: Omit<AgentProgram, 'stdin'> & Pick<LaunchRequest, 'stdin'>,
   cwd: string,
   request: SessionRequest,
   parts: AgentParts,
@@ -61,8 +66,9 @@ async function launchContained(
 ): Promise<LiveProcess> {
   // A daemon that was frozen must not launch an agent next to the one of the daemon that inherited the issue.
   if (!request.isStillOurs()) throw new BatonError('claim_lost', 'The claim on the issue may be lost.');
-  const { workspace, writableRoots, runId } = request;
-  const isolation = parts.isolate?.({ workspace, writes: writableRoots, reads: [] }) ?? null;
+  const { workspace, writableRoots, runId, isReadOnly = false } = request;
+  const roots = isReadOnly ? { writes, reads: writableRoots } : { writes: [...writableRoots, ...writes], reads: [] };
+  const isolation = parts.isolate?.({ workspace, isReadOnly, ...roots }) ?? null;
   const env = agentEnvironment(request, parts);
   const limit = maxLineBytes === undefined ? {} : { maxLineBytes };
   return launch({ ...program, ...limit, cwd, env, runId, isolation }, parts);
@@ -74,7 +80,7 @@ function agentEnvironment(request: SessionRequest, parts: AgentParts): ChildEnvi
     allow: [...usualVariables, ...parts.allowEnv],
     deny: parts.denyEnv,
     // Baton's own variables come last: an account must not pass itself off as another run.
-    add: { ...parts.accountEnv, ...request.env },
+    add: { ...parts.accountEnv, ...request.env, ...(request.isReadOnly ? { [readOnlyVariable]: '1' } : {}) },
   });
 }
 

@@ -1,5 +1,4 @@
-import { constants } from 'node:fs';
-import { access, stat } from 'node:fs/promises';
+import { accessSync, constants, statSync } from 'node:fs';
 import path from 'node:path';
 
 /** The path that `execvp` searches when the environment has no PATH. */
@@ -21,22 +20,21 @@ export function relativeElements(searchPath: string | undefined): readonly strin
 
 /**
  * The file of a program: a name is searched on the PATH, which has absolute elements only; a path is resolved from the
- * working directory. Null when there is no executable file.
+ * working directory. Null when there is no executable file. Waits for the file system, as the start of a program does.
  */
-export async function findProgram(command: string, place: { cwd: string; path: string }): Promise<string | null> {
+export function findProgram(command: string, place: { cwd: string; path: string }): string | null {
   const candidates = command.includes('/')
     ? [path.resolve(place.cwd, command)]
     : place.path.split(':').map((folder) => path.join(folder, command));
-  for (const candidate of candidates) {
-    if (await isExecutableFile(candidate)) return candidate;
-  }
-  return null;
+  return candidates.find(isExecutableFile) ?? null;
 }
 
-async function isExecutableFile(file: string): Promise<boolean> {
+function isExecutableFile(file: string): boolean {
   try {
-    await access(file, constants.X_OK);
-    return (await stat(file)).isFile();
+    // Most elements of a PATH do not have the program, and an error takes long to make.
+    if (statSync(file, { throwIfNoEntry: false })?.isFile() !== true) return false;
+    accessSync(file, constants.X_OK);
+    return true;
   } catch {
     return false;
   }

@@ -40,7 +40,7 @@ export async function spawnProgram(
   if (!folder?.isDirectory()) throw spawnFailed(request, `its working directory ${request.cwd} does not exist`);
   // Checked here, because in a namespace the spawned command is `setpriv`, which starts even if the program is missing.
   const searchPath = absoluteElements(request.env.PATH);
-  const program = await findProgram(request.command, { cwd: request.cwd, path: searchPath });
+  const program = findProgram(request.command, { cwd: request.cwd, path: searchPath });
   if (program === null)
     throw spawnFailed(request, `there is no executable file with that name, searched from ${request.cwd}`);
 
@@ -48,7 +48,7 @@ export async function spawnProgram(
   if (isolation !== null) refuseHidden(isolation, request, await realpath(program));
   const user = { id: process.geteuid?.() ?? 0, groupId: process.getegid?.() ?? 0 };
   const mounts = isolation === null ? null : mountScript(locateRules(isolation, systemFiles), user.id);
-  const find = await findWrappers(request, owner.containment);
+  const find = findWrappers(request, owner.containment);
   const { cwd, args: programArgs } = request;
   const { file, args } = containedCommand({ ...owner, program, args: programArgs, cwd, user, mounts, find });
   const tables = mounts === null ? [] : [mounts.covering, mounts.showing].map(openTable);
@@ -101,12 +101,12 @@ function refuseHidden(plan: IsolationPlan, { command, cwd }: ProgramRequest, pro
   });
 }
 
-async function findWrappers(request: ProgramRequest, containment: Containment): Promise<ContainedProgram['find']> {
+function findWrappers(request: ProgramRequest, containment: Containment): ContainedProgram['find'] {
   if (containment !== 'user_pid_namespace') return (name) => name;
   const searchPath = absoluteElements(request.env.PATH);
   const found = wrappersOn.get(searchPath) ?? new Map<string, string>();
   for (const name of request.isolation == null ? wrappers.slice(0, 2) : wrappers) {
-    const file = found.get(name) ?? (await findProgram(name, { cwd: '/', path: searchPath }));
+    const file = found.get(name) ?? findProgram(name, { cwd: '/', path: searchPath });
     if (file === null) throw spawnFailed(request, `there is no program ${name}`);
     found.set(name, file);
   }

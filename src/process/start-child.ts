@@ -63,6 +63,7 @@ export async function startChild(request: ChildRequest, deps: ProcessDeps): Prom
     startTime,
     chunks,
     exited,
+    stderrClosed: stderr.closed,
     stderrTail: () => withHiddenPathHints(stderr.read(), request.isolation ?? null),
     write: (text, signal) => stdin.write(text, signal),
     closeStdin: () => stdin.close(),

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { systemChance } from '../clock/system-chance.ts';
 import { BatonError, toBatonError } from '../core/baton-error.ts';
 import type { Tracker, TrackerChanges } from '../tracker/tracker.ts';

@@ -3,8 +3,12 @@ import type { NativeTool, WrittenText } from '../tracker/tracker.ts';
 import { askPerson } from './ask-person.ts';
 import { claimLost, failureAnswer, tookTooLong, unknownTool, withdrawn } from './failure.ts';
 import { comment, createPr, getIssue, reportProgress, updateIssueStatus } from './issue-tools.ts';
+import { approvePr, rejectPr } from './judge-tools.ts';
 import { limitCalls } from './limit-calls.ts';
+import { approvePhase, completePhase, rejectPhase } from './phase-tools.ts';
+import { createSubtasks } from './plan-tools.ts';
 import { reportUsage } from './report-usage.ts';
+import { proposeIssues, proposeSetup } from './task-tools.ts';
 import { mostOutputBytes, type Tool, type ToolContext, timeLimitMs as usualLimitMs } from './tool.ts';
 
 /** Users' prompts rely on these names: never change one. */
@@ -17,6 +21,22 @@ const fixedTools: readonly Tool[] = [
   reportProgress,
   reportUsage,
 ];
+
+/** A judge has these and no others. */
+const judgeTools: readonly Tool[] = [getIssue, approvePr, rejectPr, reportProgress, reportUsage];
+const artifactJudgeTools: readonly Tool[] = [getIssue, approvePhase, rejectPhase, reportProgress, reportUsage];
+
+/** A planner has these and no others. */
+const plannerTools: readonly Tool[] = [getIssue, createSubtasks, reportProgress, reportUsage];
+
+/** A phase agent has these and no others. */
+const phaseTools: readonly Tool[] = [getIssue, comment, completePhase, askPerson, reportProgress, reportUsage];
+
+/** The agent of a task that proposes issues has these and no others. */
+const proposerTools: readonly Tool[] = [proposeIssues, reportProgress, reportUsage];
+
+/** The agent of a setup has these and no others. */
+const setupTools: readonly Tool[] = [proposeSetup, reportProgress, reportUsage];
 
 /**
  * Opens the tool set of one run. What must hold:
@@ -41,16 +61,29 @@ export function openToolSet(context: ToolContext): ToolSet {
   return limitCalls(set, (name, input) => (name === comment.name ? 1 : (offered.get(name)?.writesIn?.(input) ?? 0)));
 }
 
-function offeredTools({ tracker, onUsage, onPropose }: ToolContext): ReadonlyMap<string, Tool> {
-  const own = fixedTools.filter(
+function offeredTools(context: ToolContext): ReadonlyMap<string, Tool> {
+  const { tracker, onUsage, onPropose } = context;
+  const ofRole = toolsOfRole(context);
+  const own = (ofRole ?? fixedTools).filter(
     (tool) =>
       (!tool.changesTracker || tracker.changes !== null) &&
       (tool !== reportUsage || onUsage !== undefined) &&
       (tool !== createPr || onPropose !== undefined),
   );
+  if (ofRole !== null) return new Map(own.map((tool) => [tool.name, tool]));
   const isFree = ({ name }: Tool): boolean => fixedTools.every((fixed) => fixed.name !== name);
   const native = (tracker.nativeTools ?? []).map(fromNative).filter(isFree);
   return new Map([...own, ...native].map((tool) => [tool.name, tool]));
+}
+
+/** Null: a worker's. */
+function toolsOfRole(context: ToolContext): readonly Tool[] | null {
+  const { onOpinion, onComplete, onPlan, onProposeIssues, onProposeSetup, judges } = context;
+  if (onPlan !== undefined) return plannerTools;
+  if (onProposeIssues !== undefined) return proposerTools;
+  if (onProposeSetup !== undefined) return setupTools;
+  if (onOpinion !== undefined) return judges === 'artifact' ? artifactJudgeTools : judgeTools;
+  return onComplete === undefined ? null : phaseTools;
 }
 
 /** Never rejects. */

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { BatonError } from '../core/baton-error.ts';
 import { defineTool } from './tool.ts';
 

@@ -1,10 +1,15 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Chance } from '../clock/chance.ts';
 import type { Clock } from '../clock/clock.ts';
 import type { ReportedUsage } from '../core/account/token-cost.ts';
 import { BatonError } from '../core/baton-error.ts';
 import type { AgentQuestion, QuestionAnswer } from '../core/command/question.ts';
 import type { Issue } from '../core/issue/issue.ts';
+import type { Shortcoming } from '../core/pipeline/completion.ts';
+import type { PlanDraft, PlanProblem } from '../core/planner/plan.ts';
+import type { Opinion } from '../core/pull/judge.ts';
+import type { SaidIssue } from '../core/task/proposal.ts';
+import type { ProvenCommand, SaidSetup } from '../core/task/setup-proposal.ts';
 import type { ToolAnswer, ToolDescription } from '../core/tool-set.ts';
 import type { Ask, IssueComments, Tracker, WrittenText } from '../tracker/tracker.ts';
 
@@ -25,6 +30,32 @@ export interface ToolContext {
   readonly onUsage?: (usage: ReportedUsage) => void;
   /** Takes the agent's words for its pull request; absent where runs do not lead to one. */
   readonly onPropose?: (proposal: { readonly title: string; readonly body: string }) => void;
+  /** Takes what a judge says; present only for a judge, who gets no tool that changes anything. */
+  readonly onOpinion?: (opinion: Opinion) => void;
+  /** Takes what a phase agent says about its phase; present only for one, which gets no tool that moves its issue. */
+  readonly onComplete?: (said: {
+    readonly summary: string;
+    readonly skipTo: string | null;
+  }) => Promise<readonly Shortcoming[]>;
+  /** Takes the plan of a planner; present only for one. */
+  readonly onPlan?: (
+    draft: PlanDraft,
+    signal: AbortSignal,
+  ) => Promise<{ readonly problems: readonly PlanProblem[] } | { readonly made: readonly string[] }>;
+  /** Takes the issues that the agent of a task proposes; present only for one, which gets no tool about an issue. */
+  readonly onProposeIssues?: (
+    said: readonly SaidIssue[],
+  ) => Promise<{ readonly kept: number; readonly duplicates: number } | { readonly most: number }>;
+  /** Runs the commands that the agent of a setup proposes, and takes them if all passed; present only for one. */
+  readonly onProposeSetup?: (
+    said: SaidSetup,
+    signal: AbortSignal,
+  ) => Promise<
+    | { readonly kind: 'noted'; readonly commands: number }
+    | { readonly kind: 'not_proven'; readonly commands: readonly ProvenCommand[]; readonly triesLeft: number }
+  >;
+  /** What a judge judges; absent: a change. */
+  readonly judges?: 'artifact';
   /** The run moves its own issue to this state; null: it may move it to any state, by the tracker's own tool. */
   readonly onMove: (state: string | null) => void;
   /** The move that was reported last was not made. */
@@ -70,6 +101,8 @@ interface ToolDefinition<Input> {
   readonly description: string;
   readonly changesTracker: boolean;
   readonly waitsForPerson?: boolean;
+  /** How long it may take, where that is not the usual time. */
+  readonly timeLimitMs?: number;
   readonly input: z.ZodType<Input>;
   run(input: Input, context: ToolContext, ask: ToolAsk): Promise<string>;
 }
@@ -81,7 +114,7 @@ export function defineTool<Input>(definition: ToolDefinition<Input>): Tool {
     name,
     description,
     changesTracker,
-    timeLimitMs: definition.waitsForPerson === true ? null : timeLimitMs,
+    timeLimitMs: definition.waitsForPerson === true ? null : (definition.timeLimitMs ?? timeLimitMs),
     inputSchema: z.toJSONSchema(definition.input, { io: 'input' }),
     call: async (input, context, ask) => {
       const parsed = definition.input.safeParse(input ?? {});

@@ -16,7 +16,8 @@ export function createAcpAgent(options: AcpOptions, parts: AgentParts): Agent {
 async function startSession(options: AcpOptions, parts: AgentParts, request: SessionRequest): Promise<AcpSession> {
   request.signal?.throwIfAborted();
   await makeFolders(options, parts);
-  const env = { ...options.preset?.env, ...request.env };
+  const { preset } = options;
+  const env = { ...preset?.env, ...(request.isReadOnly ? preset?.readOnly.env : {}), ...request.env };
   // Only a daemon with such an agent loads the package of the protocol.
   const sdk = await import('@agentclientprotocol/sdk');
   const process = await launchInShell(options.command, [], { ...request, env }, parts);

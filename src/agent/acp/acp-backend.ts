@@ -6,6 +6,10 @@ import { checkAcp } from './doctor/check-acp.ts';
 import { presets } from './presets.ts';
 import { acpOptions, acpProfile } from './settings.ts';
 
+const programs = Object.entries(presets)
+  .map(([name, { tested }]) => (tested === null ? `${name} (untested)` : name))
+  .join(', ');
+
 /** Any agent of the Agent Client Protocol. */
 export const acpBackend: AgentBackend = {
   ...acpProfile,
@@ -17,11 +21,15 @@ export const acpBackend: AgentBackend = {
       {
         name: 'preset',
         value: 'program',
-        help: `the program of the agent "acp": ${Object.keys(presets).join(', ')}`,
-        question: `Program of the agent (${Object.keys(presets).join(', ')})?`,
+        help: `the program of the agent "acp": ${programs}`,
+        question: `Program of the agent (${programs})?`,
       },
     ],
-    settings: () => ({ approvals: 'auto' }),
+    // A person who is there can answer a question. codex-acp ends a call of a tool after five minutes.
+    settings: ({ preset }) => ({
+      approvals: 'auto',
+      ask_timeout_ms: preset === 'codex-acp' ? 240_000 : 900_000,
+    }),
     section: ({ preset = 'claude-agent-acp' }) => ({ acp: { preset } }),
     writesTemporaryFiles: false,
     notes: [

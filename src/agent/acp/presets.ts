@@ -1,5 +1,7 @@
 import type { EndedSession, HomeParts } from '../backend.ts';
 import { claudeHomeParts } from '../claude/home-parts.ts';
+import { neverOffered } from '../claude/session/arguments.ts';
+import { editors } from '../claude/turn/items.ts';
 import { codexHomeParts } from '../codex/home-parts.ts';
 import { shellWord } from '../shell-text.ts';
 
@@ -14,12 +16,18 @@ export interface Preset {
   readonly login: string;
   /** The mode in which it works in its workspace without asking for each change; null: its own. */
   readonly mode: string | null;
+  /** Its mode, and further variables, in a session that only reads its workspace. */
+  readonly readOnly: { readonly mode: string; readonly env?: Readonly<Record<string, string>> };
   /** Files and folders of its login and its conversations. */
   readonly paths: readonly string[];
   /** What it needs of the first of `paths`; absent: all of it. */
   readonly parts?: (workspace: string) => HomeParts;
   readonly hosts: readonly string[];
   readonly env: Readonly<Record<string, string>>;
+  /** Its sub-agents report in sessions of their own, and the sum of a turn leaves their tokens out. */
+  readonly hasHelperSessions?: true;
+  /** At the end of a turn it reports the tokens of the last call of the model, not of all calls. */
+  readonly reportsLastCall?: true;
   /** What `session/new` passes on to the program itself, beyond the protocol. */
   readonly meta?: (place: SessionPlace) => object;
   /** The command that opens the same conversation by hand; absent where the program has none. */
@@ -29,6 +37,7 @@ export interface Preset {
 export interface SessionPlace {
   readonly workspace: string;
   readonly writableRoots: readonly string[];
+  readonly isReadOnly?: boolean;
 }
 
 /** The name of Baton's own tools among the MCP servers of a session. */
@@ -44,18 +53,19 @@ export const presets = {
     tested: '0.99.1',
     login: 'Log in with `claude auth login`, or name ANTHROPIC_API_KEY in agent.env.',
     mode: 'acceptEdits',
+    readOnly: { mode: 'default' },
     paths: ['~/.claude', '~/.claude.json'],
     parts: claudeHomeParts,
     hosts: ['api.anthropic.com', 'claude.ai', 'platform.claude.com'],
-    env: { DISABLE_AUTOUPDATER: '1', CLAUDE_CODE_ADDITIONAL_DIRECTORIES_CLAUDE_MD: '1' },
+    env: { DISABLE_AUTOUPDATER: '1', CLAUDE_CODE_ADDITIONAL_DIRECTORIES_CLAUDE_MD: '1', MCP_TOOL_TIMEOUT: '604800000' },
     // Without these, settings files of the repository would widen what the agent may do, and turns begin by themselves.
-    meta: ({ workspace, writableRoots }) => ({
+    meta: ({ workspace, writableRoots, isReadOnly = false }) => ({
       claudeCode: {
         options: {
           settingSources: ['user'],
           strictMcpConfig: true,
           allowedTools: [`mcp__${ownServer}`],
-          disallowedTools: ['CronCreate', 'ScheduleWakeup', 'RemoteTrigger', 'EnterWorktree'],
+          disallowedTools: [...neverOffered, ...(isReadOnly ? editors : [])],
           additionalDirectories: [workspace, ...writableRoots],
           promptSuggestions: false,
         },
@@ -70,10 +80,12 @@ export const presets = {
     tested: '2.6.0',
     login: 'Log in with `codex login`.',
     mode: 'workspace-write',
+    readOnly: { mode: 'read-only' },
     paths: ['~/.codex'],
     parts: codexHomeParts,
     hosts: ['api.openai.com', 'chatgpt.com', 'auth.openai.com'],
     env: {},
+    hasHelperSessions: true,
     resume: ({ workspace, threadId }) => inWorkspace(workspace, 'codex', 'resume', threadId),
   },
   opencode: {
@@ -82,9 +94,12 @@ export const presets = {
     tested: '1.18.33',
     login: 'Log in with `opencode auth login`.',
     mode: null,
+    // The mode alone lets it run commands, and write its plans into the workspace.
+    readOnly: { mode: 'plan', env: { OPENCODE_PERMISSION: '{"edit":"deny","bash":"ask"}' } },
     paths: ['~/.config/opencode', '~/.local/share/opencode', '~/.local/state/opencode', '~/.cache/opencode'],
     hosts: ['opencode.ai', 'models.dev'],
     env: { OPENCODE_DISABLE_AUTOUPDATE: '1' },
+    reportsLastCall: true,
     resume: ({ workspace, threadId }) => inWorkspace(workspace, 'opencode', '--session', threadId),
   },
   gemini: {
@@ -93,6 +108,7 @@ export const presets = {
     tested: null,
     login: 'Log in with `gemini`, or name GEMINI_API_KEY in agent.env.',
     mode: null,
+    readOnly: { mode: 'default' },
     paths: ['~/.gemini'],
     hosts: ['generativelanguage.googleapis.com', 'cloudcode-pa.googleapis.com', 'oauth2.googleapis.com'],
     env: { GEMINI_CLI_NO_RELAUNCH: '1' },

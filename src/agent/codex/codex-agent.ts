@@ -17,10 +17,22 @@ import { CodexRefusal } from './wire/connection.ts';
 export function createCodexAgent(options: CodexAgentOptions, parts: AgentParts): Agent {
   return {
     backend: 'codex',
-    startSession: (request) =>
-      oneFirstStart(homeOf(parts), () => startSession(options, parts, request), request.signal),
+    startSession: (request) => {
+      const chosen = request.isReadOnly ? { ...options, ...readOnly } : options;
+      return oneFirstStart(homeOf(parts), () => startSession(chosen, parts, request), request.signal);
+    },
   };
 }
+
+/**
+ * A read-only session, whatever the workflow file says: a sandbox for reading, and no question that would widen it. Only
+ * tools are asked for: without that, Codex refuses Baton's own over MCP.
+ */
+const readOnly = {
+  threadSandbox: 'read-only',
+  turnSandboxPolicy: null,
+  approvalPolicy: { reject: { mcp_elicitations: false } },
+} as const;
 
 async function startSession(
   options: CodexAgentOptions,

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { sleep } from '../../clock/clock.ts';
 import { BatonError } from '../../core/baton-error.ts';
 import type { LiveProcess } from '../../process/containment/live-process.ts';
@@ -23,7 +23,8 @@ export interface CommandAgentOptions {
  * It can call Baton's tools over MCP (streamable HTTP): `BATON_TOOLS_URL` is the address, and `BATON_TOOLS_TOKEN` is
  * the bearer token, which is valid while the run lasts. Both are absent where there is no MCP endpoint. It can also
  * report in the file `BATON_REPORT_FILE`, which Baton reads every second and once more when the program has ended: what it
- * uses, how it ended, and a question to a person, whose answer comes with the next prompt.
+ * uses, how it ended, and a question to a person, whose answer comes with the next prompt. In a session that only reads
+ * its workspace it gets `BATON_READ_ONLY`; the isolation enforces it, where there is one.
  */
 export function createCommandAgent(options: CommandAgentOptions, parts: AgentParts): Agent {
   return {
@@ -51,10 +52,9 @@ async function createReportFile({ daemonEnv }: AgentParts): Promise<ReportFile> 
 
 /** The request with the ways in which the program reaches Baton. */
 function withWays(request: SessionRequest, reports: ReportFile): SessionRequest {
-  const { toolAddress, writableRoots } = request;
+  const { toolAddress } = request;
   const tools = toolAddress === null ? {} : { BATON_TOOLS_URL: toolAddress.url, BATON_TOOLS_TOKEN: toolAddress.token };
-  const env = { ...request.env, ...tools, BATON_REPORT_FILE: reports.path };
-  return { ...request, env, writableRoots: [...writableRoots, reports.folder] };
+  return { ...request, env: { ...request.env, ...tools, BATON_REPORT_FILE: reports.path } };
 }
 
 /** The tool that a line of the report file calls, by the `type` of the line. */
@@ -120,7 +120,8 @@ class CommandSession implements AgentSession {
   }
 
   async #run(prompt: string, signal: AbortSignal | undefined): Promise<TurnResult> {
-    const program = { command: 'sh', args: ['-c', this.#options.command], stdin: { text: prompt } };
+    const args = ['-c', this.#options.command];
+    const program = { command: 'sh', args, stdin: { text: prompt }, writes: [this.#reports.folder] };
     let process: LiveProcess;
     try {
       this.#launching = launchAgent(program, this.#request, this.#parts);
@@ -209,7 +210,8 @@ class CommandSession implements AgentSession {
       .slice(stderr === kept ? 0 : 1)
       .filter((line) => line.trim() !== '');
     for (const line of errorLines) this.#emit('notification', line);
-    const lastLine = eventLine(outcome?.message || (errorLines.at(-1) ?? ''));
+    // Some programs say why on their ordinary output.
+    const lastLine = eventLine(outcome?.message || errorLines.at(-1) || lastMessage);
     const why = `The command of the agent ${how}${lastLine === '' ? '.' : `: ${lastLine}`}`;
     const error = new BatonError('agent_exited', why, {
       details: { exit_code: exit.code, signal: exit.signal, stderr },

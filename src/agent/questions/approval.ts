@@ -11,6 +11,8 @@ export interface Approval<Answer> {
   readonly question: AgentQuestion;
   /** Why a person cannot see the whole request, for the agent; such a request is declined. Null: a person may decide. */
   readonly unseen: string | null;
+  /** The request is known to change nothing. A read-only session declines every other one. */
+  readonly isRead: boolean;
   readonly answer: (decision: Decision) => Answer;
 }
 
@@ -29,6 +31,7 @@ export interface Facts {
   readonly shown: readonly string[];
   /** What is missing, if the agent did not say what it wants to do. */
   readonly missing?: string;
+  readonly isRead?: boolean;
 }
 
 /**
@@ -62,6 +65,7 @@ export function approvalFor<Answer>(
       requestHash,
     },
     unseen,
+    isRead: facts.isRead ?? false,
     answer,
   };
 }

@@ -7,14 +7,17 @@ import type { Approval } from './approval.ts';
 export interface DecisionParts {
   readonly events: EventSink;
   readonly approvals: 'auto' | 'deny' | 'ask';
-  readonly request: Pick<SessionRequest, 'ask'>;
+  readonly request: Pick<SessionRequest, 'ask' | 'isReadOnly'>;
   /** Tells the agent why its request was declined, in its turn, where the answer to the request has no place for it. */
   readonly tellAgent: (text: string) => void;
 }
 
 const seenWhole = 'A person must see the whole request. Send a shorter one, or continue without it.';
 
-/** The answer to a request for permission: by the policy of the session, or by a person who sees all of it. */
+/**
+ * The answer to a request for permission: by the policy of the session, or by a person who sees all of it. Neither widens a
+ * session that only reads.
+ */
 export async function decideApproval<Answer>(
   { events, approvals, request, tellAgent }: DecisionParts,
   approval: Approval<Answer>,
@@ -22,6 +25,11 @@ export async function decideApproval<Answer>(
   signal: AbortSignal,
 ): Promise<Answer> {
   const { text } = approval.question;
+  if (request.isReadOnly && !approval.isRead) {
+    events.emit('notification', `${text} (declined: the session is read-only)`, { payload });
+    tellAgent('Baton declined your request: this session only reads its workspace. Continue without it.');
+    return approval.answer('decline');
+  }
   if (approvals === 'auto') {
     events.emit('approval_auto_approved', `${text} (approved by policy)`, { payload });
     return approval.answer('accept_for_session');

@@ -2,10 +2,10 @@ import type { AgentQuestion, QuestionAnswer, QuestionField } from '../../core/co
 import { type Fields, fieldsOf, isFields, listOf, numberOf, textOf } from '../wire/fields.ts';
 import { oneLine, question } from './approval.ts';
 
-/** The question of an MCP server for a person, from the parameters of `elicitation/create`. */
+/** The question of an MCP server or of the agent itself for a person, from the parameters of `elicitation/create`. */
 export function elicitedQuestion(serverName: string | null, params: Fields): AgentQuestion {
   const message = textOf(params.message) ?? 'A tool server needs information from you.';
-  const server = [`Server: ${serverName ?? '?'}`];
+  const server = serverName === null ? [] : [`Server: ${serverName}`];
   if (params.mode === 'url') return question(message, [...server, `Open: ${textOf(params.url) ?? ''}`]);
   return { ...question(message, server), fields: formFields(fieldsOf(params.requestedSchema)) };
 }
@@ -35,7 +35,8 @@ function formFields(schema: Fields): readonly QuestionField[] {
       label: oneLine(textOf(field.title) ?? textOf(field.description) ?? name),
       options: optionsOf(field),
       allowsOther: optionsOf(field).length === 0,
-      isSecret: textOf(field.format) === 'password',
+      // Some agents mark a secret below their own name in `_meta`.
+      isSecret: textOf(field.format) === 'password' || Object.values(fieldsOf(field._meta)).some(isSecretMark),
     };
   });
 }
@@ -59,4 +60,8 @@ function typed(value: string, schema: Fields): unknown {
     default:
       return value;
   }
+}
+
+function isSecretMark(own: unknown): boolean {
+  return fieldsOf(own).isSecret === true;
 }

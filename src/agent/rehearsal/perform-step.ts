@@ -3,6 +3,7 @@ import path from 'node:path';
 import { systemClock } from '../../clock/system-clock.ts';
 import { harmlessLines } from '../../core/text/harmless-line.ts';
 import { runToEnd } from '../../process/run-to-end.ts';
+import { readOnlyVariable } from '../launch-agent.ts';
 import type { FromProgram } from './protocol.ts';
 import type { Step } from './script.ts';
 
@@ -25,12 +26,17 @@ const programTimeoutMs = 120_000;
  * The steps that act on the workspace and the tracker. `program.ts` performs the others, which are about the
  * conversation.
  */
-type WorkStep = Exclude<Step, { verb: 'ask' | 'quote' | 'quota' | 'context' | 'auth' | 'idle' }>;
+type WorkStep = Exclude<Step, { verb: 'ask' | 'quote' | 'quota' | 'context' | 'auth' | 'idle' | 'judge' }>;
 
 type StepOf<Verb extends Step['verb']> = Extract<Step, { verb: Verb }>;
 
+/** In a read-only session it does none of these. `run` stays: a script can act out an agent that breaks the rule. */
+const changing: readonly Step['verb'][] = ['write', 'append', 'commit', 'push'];
+
 /** Does one step of a script; throws when it cannot be done. */
 export async function performStep(step: WorkStep, context: StepContext): Promise<void> {
+  if (context.env[readOnlyVariable] !== undefined && changing.includes(step.verb))
+    throw new Error(`${step.verb}: this session only reads its workspace`);
   switch (step.verb) {
     case 'say':
       context.say({ type: 'message', text: step.text });
@@ -41,6 +47,27 @@ export async function performStep(step: WorkStep, context: StepContext): Promise
     case 'comment':
       await useTool(context, 'comment', { body: step.text });
       break;
+    case 'complete': {
+      const [summary = '', skipTo = null] = step.text.split(' > ');
+      await useTool(context, 'complete_phase', { summary, skip_to: skipTo });
+      break;
+    }
+    case 'issues': {
+      const issues = step.lines.map((line) => {
+        const [title = '', duplicate = null] = line.split(' = ');
+        return { title, description: 'From the text.', duplicate_of: duplicate };
+      });
+      await useTool(context, 'propose_issues', { issues });
+      break;
+    }
+    case 'plan': {
+      const subtasks = step.lines.map((line) => {
+        const [title = '', blockers = ''] = line.split(' < ');
+        return { title, description: title, blocked_by: (blockers.match(/\d+/g) ?? []).map(Number) };
+      });
+      await useTool(context, 'create_subtasks', { summary: step.text, subtasks });
+      break;
+    }
     case 'propose':
       await useTool(context, 'create_pr', { title: step.title, body: step.body });
       break;

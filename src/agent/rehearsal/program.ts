@@ -8,7 +8,7 @@ import { beginning, type Memory, openMemory, rehearsalHome } from './memory.ts';
 import { createInbox } from './message-inbox.ts';
 import { performStep, type StepContext } from './perform-step.ts';
 import { decode, encode, type FromBaton, type FromProgram, fromBaton } from './protocol.ts';
-import { findScript, type Step, stepsOf } from './script.ts';
+import { findScript, partOf, type Step, stepsOf, withoutScript } from './script.ts';
 import { rehearsalSpeed, speedIn } from './speed.ts';
 import { wordsInPrompt } from './words-in-prompt.ts';
 
@@ -63,7 +63,7 @@ function start(threadId: string | null): Memory {
  */
 async function playTurn(prompt: string, thread: Memory): Promise<void> {
   lastMessage = undefined;
-  const found = findScript(prompt);
+  const found = findScript(prompt, partOf(process.env));
   const chosen = found === null ? chosenScript(prompt, process.env.BATON_ISSUE_IDENTIFIER ?? 'this issue') : null;
   try {
     const script = found ?? chosen;
@@ -127,6 +127,9 @@ async function play(step: Step, prompt: string, thread: Memory): Promise<FromPro
       thread.keep({ ...thread.place, times: times + 1 });
       return { type: 'out_of_quota', back_after_ms: step.backAfterMs };
     }
+    case 'judge':
+      await judge(step.text, prompt);
+      return null;
     case 'context':
       isPast();
       return { type: 'out_of_context', kind: step.kind };
@@ -136,6 +139,17 @@ async function play(step: Step, prompt: string, thread: Memory): Promise<FromPro
   }
   await performStep(step, context);
   return null;
+}
+
+/** Approves an artifact that has the text. */
+async function judge(text: string, prompt: string): Promise<void> {
+  const isGood = withoutScript(prompt).includes(text);
+  const findings = [{ problem: `The artifact does not mention "${text}".`, wanted: `Say something about "${text}".` }];
+  const summary = isGood ? 'The artifact is complete.' : 'Something is missing.';
+  const answer = isGood
+    ? await context.callTool('approve_phase', { summary })
+    : await context.callTool('reject_phase', { summary, findings });
+  if (!answer.success) throw new Error(`the verdict was refused: ${answer.output}`);
 }
 
 async function ask({ text, options }: Extract<Step, { verb: 'ask' }>): Promise<string> {

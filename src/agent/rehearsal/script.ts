@@ -16,6 +16,12 @@
  *
  * Lines that begin with `|` belong to the step above them: the content of `write` and `append`, the options of `ask`,
  * the description that `propose TITLE` gives the pull request.
+ * A phase agent plays the block that begins with ```rehearsal and the name of its phase, and the judge of an artifact the block
+ * ```rehearsal judge. There `complete SUMMARY` completes the phase, with `complete SUMMARY > PHASE` it skips to another one, and
+ * `judge TEXT` approves an artifact that has the text, and rejects any other. A planner plays the block ```rehearsal planner, where
+ * `plan SUMMARY` splits its issue into the subtasks below it, one title a line; `TITLE < 1 2` waits for the first and the second.
+ * The agent of an intake plays the block ```rehearsal intake, a scanner ```rehearsal scanner, where `issues` proposes the titles below it; `TITLE = NAME` calls the
+ * issue NAME its duplicate.
  * `first` before a step limits it to an issue's first run; `try` lets the script continue when the step cannot be done;
  * a line `next turn` leaves the rest to the next turn of the same session, `every turn` to all later turns. `quote FILE`
  * appends the words of people in the prompt to the file. `listen MS FILE` waits MS milliseconds for
@@ -35,23 +41,37 @@ export type Step = { readonly firstRunOnly: boolean; readonly isTried?: true } &
   | { readonly verb: (typeof fileVerbs)[number]; readonly file: string; readonly content: string }
   | { readonly verb: 'ask'; readonly text: string; readonly options: readonly string[] }
   | { readonly verb: 'propose'; readonly title: string; readonly body: string }
+  | { readonly verb: (typeof listVerbs)[number]; readonly text: string; readonly lines: readonly string[] }
   | { readonly verb: 'listen'; readonly amount: number; readonly file: string | null }
   | { readonly verb: 'quota'; readonly backAfterMs: number; readonly times: number }
   | { readonly verb: 'context'; readonly kind: 'token' | 'context' }
 );
 
-const textVerbs = ['say', 'move', 'comment', 'commit', 'push', 'run', 'fail', 'auth', 'idle', 'quote'] as const;
+const textVerbs = [
+  ...(['say', 'move', 'comment', 'commit', 'push', 'run', 'fail', 'auth', 'idle', 'quote'] as const),
+  ...(['complete', 'judge'] as const),
+] as const;
 const amountVerbs = ['wait', 'spend'] as const;
 const fileVerbs = ['write', 'append'] as const;
+const listVerbs = ['plan', 'issues'] as const;
 
-const block = /^```rehearsal\n(?<body>.*?)^```$/ms;
+const block = /^```rehearsal(?: (?<part>\S+))?\n(?<body>.*?)^```$/gms;
 
-/** The text of the script in a prompt, null when it has none. */
-export function findScript(prompt: string): string | null {
-  return block.exec(withPlainLineEnds(prompt))?.groups?.body ?? null;
+/** The text of the script in a prompt, for this part of the pipeline or for a worker; null when it has none. */
+export function findScript(prompt: string, part: string | null = null): string | null {
+  const found = [...withPlainLineEnds(prompt).matchAll(block)];
+  return found.find(({ groups }) => (groups?.part ?? null) === part)?.groups?.body ?? null;
 }
 
-/** The prompt without its script. */
+/** The part of the pipeline that an agent with this environment plays; null for a worker. */
+export function partOf(env: Readonly<Record<string, string | undefined>>): string | null {
+  if (env.BATON_ROLE === 'phase_judge') return 'judge';
+  const { BATON_ROLE: role } = env;
+  if (role === 'planner' || role === 'intake' || role === 'scanner') return role;
+  return env.BATON_ROLE === 'phase' ? (env.BATON_PHASE ?? null) : null;
+}
+
+/** The prompt without its scripts. */
 export function withoutScript(prompt: string): string {
   return withPlainLineEnds(prompt).replace(block, '');
 }
@@ -92,6 +112,7 @@ function parseStep(line: string, content: readonly string[]): Step {
 }
 
 function readStep(verb: string, text: string, content: readonly string[], firstRunOnly: boolean): Step | null {
+  if (isOneOf(verb, listVerbs)) return { verb, text, lines: content, firstRunOnly };
   if (isOneOf(verb, textVerbs)) return { verb, text, firstRunOnly };
   if (isOneOf(verb, fileVerbs))
     return { verb, file: text, content: content.map((each) => `${each}\n`).join(''), firstRunOnly };

@@ -1,4 +1,4 @@
-import { type Clock, sleep } from '../../clock/clock.ts';
+import { type Clock, sleep, within } from '../../clock/clock.ts';
 import { BatonError } from '../../core/baton-error.ts';
 import type { LiveProcess } from '../../process/containment/live-process.ts';
 import { eventLine } from '../event-line.ts';
@@ -17,9 +17,8 @@ export interface JsonLinesParts {
  * Lines of one session that are read before other sessions get their turn. A higher number is faster for one session.
  */
 const linesPerBatch = 100;
-/** How long to wait for the error output of a program that ended before any was read. */
+/** How long to wait for the end of the error output, which a process of the agent may keep open. */
 const lastWordsMs = 500;
-const checkAgainMs = 20;
 const shownTail = 2_048;
 /** Characters that the agent has not read yet: more than any prompt with all the answers of a turn. */
 const mostUnwritten = 32 * 1024 * 1024;
@@ -74,20 +73,14 @@ export class JsonLines {
     }
     const exit = await process.exited;
     const how = exit.code === null ? `was ended by ${exit.signal}` : `exited with code ${exit.code}`;
-    await this.#lastWords();
+    // The exit may be known a moment before the last error output is read.
+    await within(clock, lastWordsMs, process.stderrClosed);
     const stderr = process.stderrTail().trim().slice(-shownTail);
     const lastLine = eventLine(stderr.split('\n').at(-1) ?? '');
     const message = `${name} ${how} in the middle of its session${lastLine === '' ? '.' : `: ${lastLine}`}`;
     this.#end(
       new BatonError('agent_exited', message, { details: { exit_code: exit.code, signal: exit.signal, stderr } }),
     );
-  }
-
-  /** The exit of a program may be known a moment before its last output is read. */
-  async #lastWords(): Promise<void> {
-    const { clock, process } = this.#parts;
-    const until = clock.monotonic() + lastWordsMs;
-    while (process.stderrTail() === '' && clock.monotonic() < until) await sleep(clock, checkAgainMs);
   }
 
   #receive(text: string, isTruncated: boolean): void {

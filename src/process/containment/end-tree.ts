@@ -23,7 +23,11 @@ export interface ProcessTree {
 /** The processes that write are dead by now. Only one that could not be ended makes Baton wait this long. */
 const lastStderrMs = 1000;
 
-/** Ends a program by the stop ladder, then the processes it left behind. In a namespace it leaves none behind. */
+/**
+ * Ends a program by the stop ladder, then the processes it left behind. In a namespace it leaves none behind: `unshare`
+ * exits with a code only after the kernel has ended everything inside. Killed by a signal it may be gone first, so then
+ * the sweep waits for the rest.
+ */
 export async function endTree(tree: ProcessTree, deps: ProcessDeps, options: StopOptions): Promise<StopReport> {
   // A program that waits for its output to be read could not end by itself.
   tree.chunks.discardIfUnread();
@@ -46,14 +50,13 @@ export async function endTree(tree: ProcessTree, deps: ProcessDeps, options: Sto
     deps.clock,
     options,
   );
-  const swept = sweeps
+  if (!sweeps) signalGroup(tree, 'SIGKILL');
+  const mayHaveLeft = sweeps && !(deps.containment === 'user_pid_namespace' && tree.child.exitCode !== null);
+  const swept = mayHaveLeft
     ? await sweepRun(tree.runId, deps, { known, leader, graceMs: options.survivorGraceMs })
-    : endGroup(tree);
+    : nothingLeft;
   await tree.stderr.finish(lastStderrMs);
   return { how, survivorsEnded: swept.ended, survivorsLeft: swept.left };
 }
 
-function endGroup(tree: ProcessTree): SweepReport {
-  signalGroup(tree, 'SIGKILL');
-  return { ended: 0, left: 0 };
-}
+const nothingLeft: SweepReport = { ended: 0, left: 0 };

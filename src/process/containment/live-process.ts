@@ -13,8 +13,10 @@ export interface LiveProcess {
   readonly lines: AsyncIterableIterator<OutputLine>;
   /** Resolves at the exit of the program itself, even if its children are still alive. Never rejects. */
   readonly exited: Promise<ProcessExit>;
-  /** The end of the error output so far; complete once `stop` has resolved. */
+  /** The end of the error output so far; complete once `stop` or `stderrClosed` has resolved. */
   stderrTail(): string;
+  /** Resolves when all error output is read. Another process may keep the pipe open after the exit. Never rejects. */
+  readonly stderrClosed: Promise<void>;
   /**
    * Resolves when the operating system has taken the text. Rejects with `process_stdin_closed` when the program exits or
    * has closed its input. Waits while the program does not read; abort the signal to stop waiting. The program may still

@@ -14,6 +14,8 @@ export interface Trial {
   readonly folder: string;
   inside(script: string, cwd?: string): Promise<RunResult>;
   outside(script: string, cwd?: string): Promise<RunResult>;
+  /** Runs the script inside, and counts the processes of it that are left; they are ended. */
+  survivorsOf(script: string): Promise<Pick<RunResult, 'code' | 'stderr'> & { readonly survivors: number }>;
   /** Runs the script inside until its first line of output, stops it with TERM, and returns its exit code. */
   terminateInside(script: string): Promise<number | null>;
 }
@@ -34,10 +36,10 @@ export const namespaceChecks: Readonly<Record<string, (trial: Trial) => Promise<
   },
 
   async nothing_survives(trial) {
-    const { code, survivorsEnded, stderr } = await trial.inside(
+    const { code, survivors, stderr } = await trial.survivorsOf(
       'setsid sh -c "touch started; exec sleep 60" & while [ ! -e started ]; do sleep 0.01; done',
     );
-    return verdict(code === 0 && survivorsEnded === 0, 'Processes that a program leaves behind end with it.', stderr);
+    return verdict(code === 0 && survivors === 0, 'Processes that a program leaves behind end with it.', stderr);
   },
 
   async file_ownership(trial) {

@@ -9,6 +9,7 @@ import { launch } from '../launch.ts';
 import { runToEnd } from '../run-to-end.ts';
 import type { Containment } from './containment.ts';
 import { type ContainmentCheck, namespaceChecks, type Trial } from './namespace-checks.ts';
+import { sweepRun } from './sweep.ts';
 
 /** The containment that the machine allows, and why; `doctor` prints it. */
 export interface ContainmentReport {
@@ -30,8 +31,8 @@ const stepTimeoutMs = 10_000;
 
 /**
  * Tries out whether agents can work in a pid namespace on this machine: run, receive TERM, commit, own their files and
- * build their own sandbox. Stops at the first check that fails. Runs real programs in a temporary folder. The daemon
- * does this once, when it starts.
+ * build their own sandbox. The report ends with the first check that failed. Runs real programs in a temporary folder, all
+ * checks at the same time. The daemon does this once, when it starts.
  */
 export async function probeContainment(request: ProbeRequest): Promise<ContainmentReport> {
   if (!existsSync('/proc/self/environ')) {
@@ -41,14 +42,14 @@ export async function probeContainment(request: ProbeRequest): Promise<Containme
   }
   const containment = 'user_pid_namespace';
   const folder = await mkdtemp(path.join(request.env.TMPDIR ?? '/tmp', 'baton-containment-'));
-  const checks: ContainmentCheck[] = [];
   try {
-    for (const [name, check] of Object.entries(namespaceChecks)) {
+    const tried = Object.entries(namespaceChecks).map(async ([name, check]): Promise<ContainmentCheck> => {
       const verdict = await check(await trial(request, containment, path.join(folder, name))).catch(asVerdict);
-      checks.push({ name, ...verdict });
-      if (!verdict.ok) return { containment: 'marker_sweep', checks };
-    }
-    return { containment, checks };
+      return { name, ...verdict };
+    });
+    const checks = await Promise.all(tried);
+    const failed = checks.findIndex(({ ok }) => !ok);
+    return failed < 0 ? { containment, checks } : { containment: 'marker_sweep', checks: checks.slice(0, failed + 1) };
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
@@ -70,7 +71,17 @@ async function trial(request: ProbeRequest, containment: Containment, folder: st
   return {
     folder,
     inside: (script, cwd) => run(containment, script, cwd),
-    outside: (script, cwd) => run('marker_sweep', script, cwd),
+    // Nothing that these scripts start leaves its group, and reading the table of processes takes longer than they do.
+    outside: (script, cwd) => run('group_only', script, cwd),
+    async survivorsOf(script) {
+      const started = program(script);
+      const { code, stderr } = await runToEnd(
+        { ...started, timeoutMs: stepTimeoutMs },
+        { clock, containment, daemonId },
+      );
+      const { ended, left } = await sweepRun(started.runId, { clock }, { graceMs: 0 });
+      return { code, stderr, survivors: ended + left };
+    },
     async terminateInside(script) {
       const live = await launch({ ...program(script), stdin: 'none' }, { clock, containment, daemonId });
       await within(clock, stepTimeoutMs, live.lines.next());

@@ -34,6 +34,8 @@ export interface IsolationGround {
 /** What one child works on. */
 export interface IsolationPlace {
   readonly workspace: string;
+  /** The child reads the workspace and writes nothing in it, whatever the settings say. */
+  readonly isReadOnly?: boolean;
   /** Its git directory where that is elsewhere, and folders that its program keeps its login and its threads in. */
   readonly writes: readonly string[];
   /** Such as the objects that its git directory borrows. */
@@ -48,13 +50,16 @@ export function planIsolation(ground: IsolationGround, place: IsolationPlace): I
   const shared = sharedRules(ground);
   // Only what is hidden has to be shown: a rule to read would take away what a setting lets the child write.
   const isHidden = (each: string): boolean => isHiddenBy({ rules: shared, files: [] }, path.resolve(each));
+  const workspace = rule(place.isReadOnly ? 'read' : 'write')(place.workspace);
+  const isKept = ({ path: each, access }: IsolationRule): boolean =>
+    !place.isReadOnly || access !== 'write' || !isAtOrBelow(each, workspace.path);
   return isolationPlan(
     [
-      ...shared,
+      ...shared.filter(isKept),
       ...place.reads.filter((each) => isShowable(each, homes) && isHidden(each)).map(rule('read')),
       ...place.writes.map(rule('write')),
       ...homeRules(place, ground, isHidden),
-      rule('write')(place.workspace),
+      workspace,
     ],
     homes.map((home) => ({ path: path.join(home, '.gitconfig'), text: ground.gitConfiguration })),
   );

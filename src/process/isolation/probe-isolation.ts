@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { toBatonError } from '../../core/baton-error.ts';
@@ -88,40 +88,43 @@ async function whyNot(request: ProbeRequest, hasLayers: boolean): Promise<string
 }
 
 /** Why a machine allows no user namespaces, as far as it says so, and the step that changes it. */
-export function whyNoNamespaces(): { readonly reason: string; readonly nextStep: string } | null {
-  return causes.find(({ applies }) => applies()) ?? null;
+export function whyNoNamespaces(read: Read = contentOf): { readonly reason: string; readonly nextStep: string } | null {
+  return causes.find(({ applies }) => applies(read)) ?? null;
 }
 
-const causes: readonly { reason: string; nextStep: string; applies: () => boolean }[] = [
+/** The content of a file of this machine; null when there is none. */
+type Read = (file: string) => string | null;
+
+const causes: readonly { reason: string; nextStep: string; applies: (read: Read) => boolean }[] = [
   {
-    applies: () => contentOf('/proc/sys/kernel/apparmor_restrict_unprivileged_userns') === '1',
+    applies: (read) => read('/proc/sys/kernel/apparmor_restrict_unprivileged_userns') === '1',
     reason: 'AppArmor restricts user namespaces (the default of Ubuntu since 24.04)',
     nextStep:
       'sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0; to keep it after a reboot, write it to a file in /etc/sysctl.d/',
   },
   {
-    applies: () => contentOf('/proc/sys/kernel/unprivileged_userns_clone') === '0',
+    applies: (read) => read('/proc/sys/kernel/unprivileged_userns_clone') === '0',
     reason: 'the kernel allows user namespaces to root only',
     nextStep:
       'sudo sysctl kernel.unprivileged_userns_clone=1; to keep it after a reboot, write it to a file in /etc/sysctl.d/',
   },
   {
-    applies: () => contentOf('/proc/sys/user/max_user_namespaces') === '0',
+    applies: (read) => read('/proc/sys/user/max_user_namespaces') === '0',
     reason: 'the kernel allows no user namespaces',
     nextStep:
       'sudo sysctl user.max_user_namespaces=15000; to keep it after a reboot, write it to a file in /etc/sysctl.d/',
   },
   {
-    applies: () => existsSync('/.dockerenv') || /^Seccomp:\s*2$/m.test(contentOf('/proc/self/status')),
+    applies: (read) => read('/.dockerenv') !== null || /^Seccomp:\s*2$/m.test(read('/proc/self/status') ?? ''),
     reason: 'a container forbids user namespaces (its seccomp profile)',
     nextStep: 'start the container with --security-opt seccomp=unconfined --security-opt systempaths=unconfined',
   },
 ];
 
-function contentOf(file: string): string {
+function contentOf(file: string): string | null {
   try {
     return readFileSync(file, 'utf8').trim();
   } catch {
-    return '';
+    return null;
   }
 }

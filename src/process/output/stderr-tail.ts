@@ -5,6 +5,8 @@ import { type Clock, within } from '../../clock/clock.ts';
 export interface StderrTail {
   /** The last bytes of the error output so far, as text. */
   read(): string;
+  /** Resolves when all error output is read and no process has the pipe open. */
+  readonly closed: Promise<void>;
   /** Waits until all error output is read, but at most `waitMs` if a process keeps the pipe open; then closes the pipe. */
   finish(waitMs: number): Promise<void>;
 }
@@ -25,6 +27,7 @@ export function keepStderrTail(
     options.onText?.(decoder.write(chunk));
   });
   return {
+    closed,
     read: () => withoutLeadingHalfCharacter(tail).toString(),
     async finish(waitMs) {
       await within(options.clock, waitMs, closed);

@@ -1,11 +1,11 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import path from 'node:path';
+import { rm } from 'node:fs/promises';
 import { BatonError, toBatonError } from '../../../core/baton-error.ts';
 import { type Finding, failed, failedBy, passed } from '../../../core/finding.ts';
 import type { AccountSettings } from '../../../core/settings.ts';
 import { harmlessLine } from '../../../core/text/harmless-line.ts';
-import type { AgentEvent, SessionRequest } from '../../agent.ts';
+import type { AgentEvent } from '../../agent.ts';
 import type { AgentDoctorParts } from '../../backend.ts';
+import { makeTrialFolder, trialRequest } from '../../trial-session.ts';
 import { type Fields, fieldsOf, listOf, shown, textOf } from '../../wire/fields.ts';
 import { createAcpAgent } from '../acp-agent.ts';
 import { type AcpOptions, acpOptions, acpProfile } from '../settings.ts';
@@ -23,7 +23,7 @@ export async function checkAcp(parts: AgentDoctorParts): Promise<readonly Findin
   const accounts = parts.settings.agent.accounts.filter(({ backend }) => backend === acpProfile.name);
   try {
     const options = acpOptions(parts.settings, parts.host.version);
-    const folder = await makeFolder(parts.scratchFolders);
+    const folder = await makeTrialFolder(parts.scratchFolders);
     try {
       const findings: Finding[] = [];
       for (const account of accounts) findings.push(await checkAccount(options, parts, account, folder));
@@ -33,15 +33,6 @@ export async function checkAcp(parts: AgentDoctorParts): Promise<readonly Findin
     }
   } catch (error) {
     return [failedBy(check, error, 'The agent could not be checked: ')];
-  }
-}
-
-async function makeFolder([folder, ...others]: readonly string[]): Promise<string> {
-  try {
-    return await mkdtemp(path.join(folder ?? '', '.baton-doctor-'));
-  } catch (error) {
-    if (others.length === 0) throw error;
-    return makeFolder(others);
   }
 }
 
@@ -55,7 +46,8 @@ async function checkAccount(
   const timer = parts.process.clock.schedule(accountMs, () => late.abort(tooSlow()));
   const events: AgentEvent[] = [];
   try {
-    const request = requestOf(parts, folder, late.signal, (event) => events.push(event));
+    const onEvent = (event: AgentEvent): void => void events.push(event);
+    const request = trialRequest(parts.chance.id(), folder, { signal: late.signal, onEvent });
     const session = await createAcpAgent(options, parts.partsFor(account)).startSession(request);
     await session.stop();
     return itWorks(options, fieldsOf(events[0]?.payload), account);
@@ -106,34 +98,4 @@ function cannotStart(error: unknown, options: AcpOptions, account: AccountSettin
     ...facts,
     code: 'does_not_start',
   });
-}
-
-/** A session that will have no turn. */
-function requestOf(
-  parts: AgentDoctorParts,
-  folder: string,
-  signal: AbortSignal,
-  onEvent: (event: AgentEvent) => void,
-): SessionRequest {
-  return {
-    runId: parts.chance.id(),
-    workspace: folder,
-    threadId: null,
-    writableRoots: [],
-    title: '',
-    env: {},
-    recovery: null,
-    toolAddress: null,
-    ask: async () => null,
-    onProcess: () => {},
-    isStillOurs: () => true,
-    onEvent,
-    signal,
-    tools: {
-      tools: [],
-      call: async () => {
-        throw new BatonError('unsupported_tool_call', 'There are no tools in a check.');
-      },
-    },
-  };
 }

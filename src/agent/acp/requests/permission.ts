@@ -39,6 +39,9 @@ function without(fields: Fields, names: readonly string[]): Fields {
   return Object.fromEntries(Object.entries(fields).filter(([name]) => !names.includes(name)));
 }
 
+/** Kinds of calls that change something, or change what the agent may do. Tools of MCP servers are of the kind `other`. */
+const changing: readonly unknown[] = ['edit', 'delete', 'move', 'execute', 'switch_mode'];
+
 /** Everything of the call is shown: in the words of its kind, and what is left as it is. */
 function factsOf(call: Fields): Facts {
   const input = fieldsOf(call.rawInput);
@@ -49,8 +52,8 @@ function factsOf(call: Fields): Facts {
       value === null || JSON.stringify(value) === '[]' ? [] : block(exactLine(name), asText(value)),
     );
   };
-  const base = { shown: ['toolCall'] };
   const command = commandOf(input);
+  const base = { shown: ['toolCall'], isRead: command === null && !changing.includes(call.kind) };
   if (command !== null) {
     const { command: _shown, description: _about, ...rest } = input;
     const inWords = title === command ? ['rawInput', 'title'] : ['rawInput'];

@@ -27,7 +27,8 @@ const mostAllowed = 1_000;
 /**
  * Answers the requests of the agent to its client. What must hold: every request gets exactly one answer, also after
  * its turn was cancelled; the policy of the session or a person decides what the agent may do; Baton never answers a
- * question for information itself; files and commands stay inside the workspace and the git directory.
+ * question for information itself; files and commands stay inside the workspace and the git directory; in a read-only
+ * session Baton writes no file and runs no command for the agent.
  */
 export class RequestHandler {
   readonly terminals: Terminals;
@@ -63,6 +64,8 @@ export class RequestHandler {
 
   #answer(method: string, params: Fields, signal: AbortSignal): Promise<object> {
     const { terminals } = this;
+    if (this.#parts.request.isReadOnly && (method === 'fs/write_text_file' || method === 'terminal/create'))
+      return Promise.reject(new Refused('This session only reads its workspace.'));
     switch (method) {
       case 'session/request_permission':
         return this.#ask<PermissionAnswer>(signal, noDecision, (asked) => this.#permit(params, asked));

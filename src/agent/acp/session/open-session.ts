@@ -38,9 +38,12 @@ export interface OpenedSession {
  */
 export async function openSession(parts: OpenParts): Promise<OpenedSession> {
   const { options, events, request } = parts;
+  const { preset } = options;
+  // The mode of the workflow file may be one for writing.
+  const [mode, usual] = request.isReadOnly ? [null, preset?.readOnly.mode] : [options.mode, preset?.mode];
   const agent = await initialize(parts);
   const { sessionId, isResumed, answer } = await conversation(parts, agent);
-  await choose(parts, sessionId, answer, 'mode', options.mode, options.preset?.mode ?? null);
+  await choose(parts, sessionId, answer, 'mode', mode, usual ?? null);
   const model = request.recovery?.model;
   await choose(parts, sessionId, answer, 'model', model === undefined ? options.model : null, model ?? null);
   if (request.recovery?.budgetTokens !== undefined)
@@ -52,12 +55,14 @@ export async function openSession(parts: OpenParts): Promise<OpenedSession> {
 }
 
 async function initialize(parts: OpenParts): Promise<Fields> {
+  const canWrite = parts.request.isReadOnly !== true;
   const agent = await ask(parts, 'initialize', {
     protocolVersion,
     clientCapabilities: {
-      fs: { readTextFile: true, writeTextFile: true },
-      terminal: true,
+      fs: { readTextFile: true, writeTextFile: canWrite },
+      terminal: canWrite,
       elicitation: { form: {}, url: {} },
+      ...(parts.options.preset?.hasHelperSessions ? { subagents: {} } : {}),
     },
     clientInfo: { name: 'baton', title: 'Baton', version: parts.options.version },
   });

@@ -56,7 +56,7 @@ export class AcpSession implements AgentSession {
     this.#request = request;
     this.#options = options;
     this.#parts = parts;
-    this.#meter = new UsageMeter(options.prices);
+    this.#meter = new UsageMeter(options.prices, options.preset?.reportsLastCall === true);
     this.events = new EventSink(parts.clock, process.pid, request.onEvent);
     this.#requests = new RequestHandler({
       events: this.events,
@@ -234,13 +234,18 @@ export class AcpSession implements AgentSession {
     if (isWork(update.sessionUpdate)) this.#begun();
     const session = textOf(params.sessionId);
     const parent = session === this.#threadId || session === null ? null : session;
-    if (parent === null && beginsWork(update.sessionUpdate)) this.#endAlone();
+    if (beginsWork(update.sessionUpdate)) this.#endAlone(parent);
     this.#reporter.report(update, parent);
   }
 
-  /** A turn that the agent begins by itself costs what any turn costs, and no limit of Baton covers it. */
-  #endAlone(): void {
-    if (this.#prompt !== null || this.#isAlone || this.#stopping !== null) return;
+  /**
+   * A turn that the agent begins by itself, or the work of a sub-agent after the turn, costs what any turn costs, and no
+   * limit of Baton covers it.
+   */
+  #endAlone(helper: string | null): void {
+    if (this.#prompt !== null || this.#stopping !== null) return;
+    if (helper !== null) this.#connection.notify('session/cancel', { sessionId: helper });
+    if (helper !== null || this.#isAlone) return;
     this.#isAlone = true;
     this.events.emit('notification', 'the agent started a turn by itself; Baton interrupts it');
     this.#connection.notify('session/cancel', { sessionId: this.#threadId });

@@ -40,6 +40,8 @@ export class Reporter {
   readonly #calls = new Map<string, ToolCall>();
   #message: { readonly id: string; readonly kind: 'text' | 'thought'; text: string } | null = null;
   #messages = 0;
+  /** A tool has answered: what the model says next is another call of it. */
+  #hasResult = false;
   /** What the agent said last in this turn. */
   lastMessage: string | null = null;
   /** When a used-up quota is available again, where the agent says it: Claude does for a plan. */
@@ -52,6 +54,7 @@ export class Reporter {
 
   beginTurn(): void {
     this.#endMessage();
+    this.#hasResult = false;
     this.lastMessage = null;
     this.resetsAt = null;
   }
@@ -67,6 +70,10 @@ export class Reporter {
   report(update: Fields, session: string | null): void {
     const parent = session ?? parentIn(update);
     const kind = textOf(update.sessionUpdate) ?? '';
+    if (parent === null && this.#hasResult && beginsWork(kind)) {
+      this.#hasResult = false;
+      this.#parts.meter.nextCall();
+    }
     switch (kind) {
       case 'agent_message_chunk':
       case 'agent_thought_chunk':
@@ -83,20 +90,26 @@ export class Reporter {
         this.#note(`plan of ${plan.length} steps: ${current?.step ?? ''}`, { payload });
         break;
       }
-      case 'usage_update': {
-        const { status, resetsAt } = fieldsOf(fieldsOf(update._meta)['_claude/rateLimit']);
-        if (status === 'rejected') this.resetsAt = numberOf(resetsAt);
-        const usage = parent === null ? this.#parts.meter.progress(update) : null;
-        if (usage !== null)
-          this.#note(`tokens so far: ${usage.totalTokens}`, {
-            usage,
-            payload: { method: 'thread/tokenUsage/updated', params: usage },
-          });
+      case 'usage_update':
+        this.#usage(update, session, parent);
         break;
-      }
+      case 'subagent_update':
+        if (textOf(update.description) !== null)
+          this.#note(`starts a sub-agent: ${textOf(update.description)}`, { payload: update });
+        break;
       default:
         if (!quiet.has(kind)) this.#note(wordsFor(kind, update), { payload: update });
     }
+  }
+
+  #usage(update: Fields, session: string | null, parent: string | null): void {
+    const { meter } = this.#parts;
+    const { status, resetsAt } = fieldsOf(fieldsOf(update._meta)['_claude/rateLimit']);
+    if (status === 'rejected') this.resetsAt = numberOf(resetsAt);
+    const usage = session !== null ? meter.helperCall(update) : parent === null ? meter.progress(update) : null;
+    if (usage === null) return;
+    const payload = { method: 'thread/tokenUsage/updated', params: usage };
+    this.#note(`tokens so far: ${usage.totalTokens}`, { usage, payload });
   }
 
   #chunk(kind: 'text' | 'thought', update: Fields): void {
@@ -143,6 +156,7 @@ export class Reporter {
     const { status, rawInput } = call.fields;
     if (status === 'completed' || status === 'failed') {
       this.#calls.delete(id);
+      if (parent === null) this.#hasResult = true;
       const took = Math.max(0, Math.round(this.#parts.clock.monotonic() - call.startedAt));
       this.#item('item/completed', completedItem(call, this.#terminalOf(call), took), parent ?? parentIn(call.fields));
     } else if (!call.isStarted && (status === 'in_progress' || Object.keys(fieldsOf(rawInput)).length > 0)) {

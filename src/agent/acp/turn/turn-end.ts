@@ -2,6 +2,7 @@ import { BatonError } from '../../../core/baton-error.ts';
 import { furthestResetMs } from '../../../core/run/backoff.ts';
 import { harmlessLine } from '../../../core/text/harmless-line.ts';
 import type { TurnResult } from '../../agent.ts';
+import { quotaResetTime } from '../../codex/turn/quota-reset.ts';
 import { type Fields, fieldsOf, isFields, numberOf, shown, textOf } from '../../wire/fields.ts';
 import type { AgentRefusal } from '../wire/connection.ts';
 
@@ -111,12 +112,12 @@ function errorOf(
   }
 }
 
-/** When the quota is available again, where the agent says it as data or as a number of seconds. */
+/** When the quota is available again, where the agent says it as data or in the words that Codex uses. */
 function resetTime(data: Fields, words: string, now: number): number | null {
   const at = numberOf(data.resetsAt ?? data.resets_at);
   const after = numberOf(data.retryAfter ?? data.retry_after ?? /retry.after:? (\d+) ?s/i.exec(words)?.[1]);
   const ms = at !== null ? (at < 1e11 ? at * 1000 : at) : after === null ? null : now + after * 1000;
-  return ms !== null && ms > now && ms - now <= furthestResetMs ? ms : null;
+  return ms !== null && ms > now && ms - now <= furthestResetMs ? ms : quotaResetTime(words, [], now);
 }
 
 function cut(text: string): string {

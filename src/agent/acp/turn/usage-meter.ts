@@ -10,10 +10,15 @@ const mostTokens = 1e12;
 /**
  * How much a session has used, where the agent reports it: the tokens of a turn with its end, and during the turn the
  * size of the context and the cost of the whole conversation. What must hold: totals cover this session alone and never
- * decrease. In a turn a context that grew counts in the sum, because the turn has read or written all of it.
+ * decrease. In a turn a context that grew counts in the sum, because the turn has read or written all of it. Where only
+ * the last call of a turn is reported, each call counts as much as the last one: the context grows in a turn, so the sum
+ * is rather too high than too low.
  */
 export class UsageMeter {
   readonly #ownPrices: Readonly<Record<string, TokenPrice>>;
+  readonly #reportsLastCall: boolean;
+  /** The calls of the model in the running turn. */
+  #calls = 1;
   #ended: Counts = nothing;
   /** The largest context that the running turn has reported, if it is larger than the one at its start. */
   #context = 0;
@@ -29,8 +34,9 @@ export class UsageMeter {
   #model: string | null = null;
 
   /** With a price of its own in the workflow file, the cost of a model follows that price. */
-  constructor(ownPrices: Readonly<Record<string, TokenPrice>>) {
+  constructor(ownPrices: Readonly<Record<string, TokenPrice>>, reportsLastCall: boolean) {
     this.#ownPrices = ownPrices;
+    this.#reportsLastCall = reportsLastCall;
   }
 
   /**
@@ -43,6 +49,17 @@ export class UsageMeter {
 
   setModel(model: string | null): void {
     this.#model = model ?? this.#model;
+  }
+
+  /** The model is called once more in this turn. */
+  nextCall(): void {
+    this.#calls += 1;
+  }
+
+  /** A sub-agent with a session of its own reports each call of its model: what the call has read and written. */
+  helperCall(usage: Fields): TokenUsage {
+    this.#ended = sum(this.#ended, { ...nothing, input: count(usage.used) });
+    return this.#session();
   }
 
   /** Null when the update says nothing new. */
@@ -66,8 +83,13 @@ export class UsageMeter {
   /** A turn has ended with this answer. Null where the agent does not say what it used. */
   endTurn(answer: Fields): TokenUsage | null {
     const rows = modelRows(answer);
-    const exact = rows.length > 0 ? rows.map(({ counts }) => counts).reduce(sum) : countsOf(fieldsOf(answer.usage));
-    const isKnown = exact.input + exact.output > 0;
+    const last = rows.length > 0 ? rows.map(({ counts }) => counts).reduce(sum) : countsOf(fieldsOf(answer.usage));
+    const isKnown = last.input + last.output > 0;
+    const exact = this.#reportsLastCall ? times(last, this.#calls) : last;
+    // Of an interrupted turn nothing is reported: each call before the last one has read the context at least.
+    if (!isKnown && this.#reportsLastCall)
+      this.#context = Math.max(this.#context, this.#sizeBefore * (this.#calls - 1));
+    this.#calls = 1;
     this.#sizeBefore = this.#size;
     if (!isKnown && this.#context === 0) return null;
     this.#ended = sum(this.#ended, isKnown ? exact : { ...nothing, input: this.#context });
@@ -132,6 +154,10 @@ function sum(a: Counts, b: Counts): Counts {
     output: a.output + b.output,
     reasoning: a.reasoning + b.reasoning,
   };
+}
+
+function times({ input, cached, output, reasoning }: Counts, calls: number): Counts {
+  return { input: input * calls, cached: cached * calls, output: output * calls, reasoning: reasoning * calls };
 }
 
 interface Counts {

@@ -1,16 +1,16 @@
 import { existsSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import path from 'node:path';
+import { rm } from 'node:fs/promises';
 import { BatonError, toBatonError } from '../../../core/baton-error.ts';
 import { type Finding, failed, failedBy, passed } from '../../../core/finding.ts';
 import type { AccountSettings } from '../../../core/settings.ts';
 import { harmlessLine } from '../../../core/text/harmless-line.ts';
 import { parseJson } from '../../../core/text/parse-json.ts';
-import type { AgentEvent, SessionRequest } from '../../agent.ts';
+import type { AgentEvent } from '../../agent.ts';
 import type { AgentDoctorParts } from '../../backend.ts';
 import { endAgent } from '../../launch-agent.ts';
 import { launchInShell } from '../../launch-in-shell.ts';
 import { shellWord } from '../../shell-text.ts';
+import { makeTrialFolder, trialRequest } from '../../trial-session.ts';
 import { type Fields, fieldsOf, textOf } from '../../wire/fields.ts';
 import { createClaudeAgent } from '../claude-agent.ts';
 import { pinnedClaudeVersion } from '../pinned-version.ts';
@@ -28,7 +28,7 @@ const accountMs = 40_000;
 export async function checkClaude(options: ClaudeOptions, parts: AgentDoctorParts): Promise<readonly Finding[]> {
   const accounts = parts.settings.agent.accounts.filter(({ backend }) => backend === claudeProfile.name);
   try {
-    const folder = await makeFolder(parts.scratchFolders);
+    const folder = await makeTrialFolder(parts.scratchFolders);
     try {
       const findings: Finding[] = [];
       for (const account of accounts) {
@@ -64,20 +64,12 @@ interface Seen {
   readonly signal: AbortSignal;
 }
 
-async function makeFolder([folder, ...others]: readonly string[]): Promise<string> {
-  try {
-    return await mkdtemp(path.join(folder ?? '', '.baton-doctor-'));
-  } catch (error) {
-    if (others.length === 0) throw error;
-    return makeFolder(others);
-  }
-}
-
 async function checkSession(seen: Seen): Promise<Finding> {
   const { options, parts, account } = seen;
   const events: AgentEvent[] = [];
   try {
-    const request = requestOf(seen, (event) => events.push(event));
+    const onEvent = (event: AgentEvent): void => void events.push(event);
+    const request = trialRequest(parts.chance.id(), seen.folder, { signal: seen.signal, onEvent });
     const session = await createClaudeAgent(options, parts.partsFor(account)).startSession(request);
     await session.stop();
   } catch (error) {
@@ -150,7 +142,7 @@ async function readStatus(seen: Seen): Promise<Fields | null> {
   const process = await launchInShell(
     options.command,
     args,
-    requestOf(seen, () => {}),
+    trialRequest(parts.chance.id(), seen.folder, { signal }),
     parts.partsFor(account),
   );
   const end = (): void => void process.stop();
@@ -167,29 +159,4 @@ async function readStatus(seen: Seen): Promise<Fields | null> {
     signal.removeEventListener('abort', end);
     await endAgent(process);
   }
-}
-
-/** A session that will have no turn. */
-function requestOf({ parts, folder, signal }: Seen, onEvent: (event: AgentEvent) => void): SessionRequest {
-  return {
-    runId: parts.chance.id(),
-    workspace: folder,
-    threadId: null,
-    writableRoots: [],
-    title: '',
-    env: {},
-    recovery: null,
-    toolAddress: null,
-    ask: async () => null,
-    onProcess: () => {},
-    isStillOurs: () => true,
-    onEvent,
-    signal,
-    tools: {
-      tools: [],
-      call: async () => {
-        throw new BatonError('unsupported_tool_call', 'There are no tools in a check.');
-      },
-    },
-  };
 }

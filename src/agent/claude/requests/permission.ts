@@ -41,6 +41,9 @@ function sessionRules({ permission_suggestions: offered }: Fields): readonly Fie
     .map((rule) => ({ ...rule, destination: 'session' }));
 }
 
+/** Tools that change nothing. Claude Code asks for them outside of the workspace, and before it reaches a host. */
+const readers: ReadonlySet<string> = new Set(['Read', 'Glob', 'Grep', 'WebFetch', 'WebSearch']);
+
 function factsOf(name: string, input: Fields, request: Fields, rules: readonly Fields[]): Facts {
   const shownFields = ['tool_name', 'input', 'blocked_path', 'decision_reason', 'for_session'];
   const reasons = [
@@ -48,7 +51,8 @@ function factsOf(name: string, input: Fields, request: Fields, rules: readonly F
     ...block('Reason', textOf(request.decision_reason) ?? ''),
     ...(rules.length === 0 ? [] : block('Also allowed, if you allow it for the session', json(rules))),
   ];
-  const facts = { shown: shownFields, ...(name === '' ? { missing: 'it names no tool' } : {}) };
+  const missing = name === '' ? { missing: 'it names no tool' } : {};
+  const facts = { shown: shownFields, isRead: readers.has(name), ...missing };
   if (name === 'Bash' && textOf(input.command)) {
     const { command, ...others } = input;
     const detail = [...block('Command', shown(command)), ...fieldBlocks(others), ...reasons];

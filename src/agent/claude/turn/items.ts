@@ -18,7 +18,7 @@ export interface ToolCall {
   readonly startedAt: number;
 }
 
-const editors: ReadonlySet<string> = new Set(['Edit', 'Write', 'MultiEdit', 'NotebookEdit']);
+export const editors: ReadonlySet<string> = new Set(['Edit', 'Write', 'MultiEdit', 'NotebookEdit']);
 
 export function isEditor(name: string): boolean {
   return editors.has(name);

@@ -3,6 +3,7 @@ import { BatonError, toBatonError } from '../../../core/baton-error.ts';
 import { type Finding, failed, failedBy, passed } from '../../../core/finding.ts';
 import type { AccountSettings } from '../../../core/settings.ts';
 import { harmlessLine } from '../../../core/text/harmless-line.ts';
+import { absoluteElements, findProgram } from '../../../process/find-program.ts';
 import type { AgentDoctorParts } from '../../backend.ts';
 import { shellWord } from '../../shell-text.ts';
 import type { CodexAgentOptions } from '../codex-options.ts';
@@ -74,7 +75,7 @@ async function checkAccount(seen: Seen): Promise<Finding[]> {
     if (seen.isFirst) findings.push(...(await checkCodexCommit(codex, parts.settings, scratch)));
     return findings;
   } catch (error) {
-    const found = cannotStart(error, options);
+    const found = await cannotStart(error, options, parts);
     if (seen.isFirst) return [found];
     // Other accounts have shown that the program works, so this is a problem of the account.
     const message = harmlessLine(`account "${account.name}": ${found.message}`);
@@ -101,11 +102,15 @@ function checkVersion({ version }: CodexProbe): Finding {
 /** A login shell starts Codex, and its PATH may differ from that of a terminal. */
 const install = `npm install --global @openai/codex@${pinnedCodexVersion}, then check that \`bash -lc 'codex --version'\` works`;
 
-function cannotStart(error: unknown, options: CodexAgentOptions): Finding {
+function cannotStart(error: unknown, options: CodexAgentOptions, { env, cwd }: AgentDoctorParts): Finding {
   const { message, details } = toBatonError(error);
   const said = harmlessLine(message);
   if (details.exit_code === 127) {
-    return failed('codex', `a login shell does not find Codex: ${said}`, install, { ...details, code: 'not_found' });
+    const [program = '', ...args] = options.command.split(' ');
+    const here = findProgram(program, { cwd, path: absoluteElements(env.PATH) });
+    const fix = here === null ? install : `codex.command: ${[shellWord(here), ...args].join(' ')}`;
+    const facts = { ...details, code: 'not_found', program: here };
+    return failed('codex', `a login shell does not find Codex: ${said}`, fix, facts);
   }
   // The handshake worked, so it is an app server; with a login and no network Codex was seen to be this slow.
   if (details.method !== undefined && details.method !== 'initialize') {

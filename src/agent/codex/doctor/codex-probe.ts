@@ -1,7 +1,7 @@
-import { BatonError } from '../../../core/baton-error.ts';
 import type { SessionRequest } from '../../agent.ts';
 import { type AgentParts, endAgent } from '../../launch-agent.ts';
 import { launchInShell } from '../../launch-in-shell.ts';
+import { trialRequest } from '../../trial-session.ts';
 import { fieldsOf, numberOf, textOf } from '../../wire/fields.ts';
 import type { CodexAgentOptions } from '../codex-options.ts';
 import { sandboxPolicyFor } from '../session/policies.ts';
@@ -65,7 +65,7 @@ export async function startCodexProbe(
   parts: AgentParts,
   { runId, workspace, gitDirectory, signal }: CodexProbeRequest,
 ): Promise<CodexProbe> {
-  const request = emptyRequest(runId, workspace, gitDirectory);
+  const request = trialRequest(runId, workspace, { writableRoots: [gitDirectory] });
   const process = await launchInShell(options.command, [], request, parts);
   const connection: CodexConnection = new CodexConnection(process, parts, {
     onSound: () => {},
@@ -128,28 +128,4 @@ export async function startCodexProbe(
 function execPolicy(policy: SandboxPolicy, { workspace }: SessionRequest): SandboxPolicy {
   if (policy.type !== 'workspaceWrite') return policy;
   return { ...policy, writableRoots: policy.writableRoots.filter((root) => root !== `${workspace}/.git`) };
-}
-
-/** A session that will have no turn. */
-function emptyRequest(runId: string, workspace: string, gitDirectory: string): SessionRequest {
-  return {
-    runId,
-    workspace,
-    threadId: null,
-    writableRoots: [gitDirectory],
-    title: '',
-    env: {},
-    recovery: null,
-    toolAddress: null,
-    ask: async () => null,
-    onProcess: () => {},
-    isStillOurs: () => true,
-    onEvent: () => {},
-    tools: {
-      tools: [],
-      call: async () => {
-        throw new BatonError('unsupported_tool_call', 'There are no tools in a check.');
-      },
-    },
-  };
 }

@@ -1,10 +1,11 @@
-import { mkdir, mkdtemp, readdir, realpath, rm } from 'node:fs/promises';
+import { mkdir, readdir, realpath, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { BatonError } from '../../../core/baton-error.ts';
 import { harmlessLine } from '../../../core/text/harmless-line.ts';
 import { childEnvironment, usualVariables } from '../../../process/child-environment.ts';
 import { runToEnd } from '../../../process/run-to-end.ts';
 import type { AgentDoctorParts } from '../../backend.ts';
+import { makeTrialFolder } from '../../trial-session.ts';
 
 const initMs = 10_000;
 
@@ -18,7 +19,7 @@ export interface CodexScratch extends AsyncDisposable {
 
 export async function makeCodexScratch(parts: AgentDoctorParts): Promise<CodexScratch> {
   // Codex and the sandbox resolve symbolic links.
-  const folder = await realpath(await makeFolder(parts.scratchFolders));
+  const folder = await realpath(await makeTrialFolder(parts.scratchFolders));
   const remove = (): Promise<void> => rm(folder, { recursive: true, force: true, maxRetries: 5 });
   try {
     const workspace = path.join(folder, 'workspace');
@@ -34,15 +35,6 @@ export async function makeCodexScratch(parts: AgentDoctorParts): Promise<CodexSc
   } catch (error) {
     await remove();
     throw error;
-  }
-}
-
-async function makeFolder([folder, ...others]: readonly string[]): Promise<string> {
-  try {
-    return await mkdtemp(path.join(folder ?? '', '.baton-doctor-'));
-  } catch (error) {
-    if (others.length === 0) throw error;
-    return makeFolder(others);
   }
 }
 

@@ -19,7 +19,7 @@ export interface RequestHandlerParts extends DecisionParts {
   readonly clock: Clock;
   /** Whether the server of that name is Baton's own. Otherwise it is a foreign server with the same name. */
   readonly hasOwnServer: boolean;
-  readonly request: Pick<SessionRequest, 'ask' | 'tools'>;
+  readonly request: Pick<SessionRequest, 'ask' | 'tools' | 'isReadOnly'>;
   readonly answer: (id: RequestId, answer: CodexAnswer) => void;
   /** The file change that an approval is about, from its item; null when Codex did not report that item. */
   readonly changesOf: (itemId: string) => Fields | null;

@@ -88,7 +88,12 @@ function threadParams(
   if (recovery?.budgetTokens !== undefined) config.model_auto_compact_token_limit = recovery.budgetTokens;
   if (options.tools === 'mcp' && toolAddress !== null) {
     // Baton limits each call itself; a call that waits for a person takes as long as that person may take.
-    const server = { url: toolAddress.url, bearer_token_env_var: toolsTokenVariable, tool_timeout_sec: longestToolSec };
+    const server = {
+      url: toolAddress.url,
+      bearer_token_env_var: toolsTokenVariable,
+      tool_timeout_sec: longestToolSec,
+      required: true,
+    };
     config.mcp_servers = { [ownServer]: server };
   }
   return {

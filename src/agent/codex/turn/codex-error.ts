@@ -143,7 +143,8 @@ const overloaded = -32_001;
 
 /**
  * What it means that Codex refuses to resume a thread. `lost`: the thread does not exist, its name is not valid, or it
- * cannot be read (`-32603` with "failed to read thread" is the answer of 0.166.0 for an empty or broken file).
+ * cannot be read (`-32603` with "failed to read thread" is the answer of 0.166.0 for an empty or broken file), or it
+ * belongs to another model provider than the one that Codex uses now.
  * `passing`: a later try may work.
  */
 export function threadRefusalOf(refusal: Fields): 'lost' | 'passing' | 'other' {
@@ -156,4 +157,4 @@ export function threadRefusalOf(refusal: Fields): 'lost' | 'passing' | 'other' {
 const passing =
   /\b(overloaded|busy|locked|is closing|retry|try again|temporarily|timed out|too many|no space|permission denied|os error)\b/i;
 const lost =
-  /\bno rollout found\b|\b(thread|session|conversation|rollout) not found\b|\binvalid (thread|session|conversation) id\b|\bfailed to (read|load|parse) (thread|session|rollout)\b|\bcorrupt/i;
+  /\bno rollout found\b|\b(thread|session|conversation|rollout) not found\b|\bbut your current provider is\b|\binvalid (thread|session|conversation) id\b|\bfailed to (read|load|parse) (thread|session|rollout)\b|\bcorrupt/i;

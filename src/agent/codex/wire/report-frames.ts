@@ -5,7 +5,7 @@ import type { EventSink } from '../../wire/event-sink.ts';
 import { type Fields, fieldsOf, textOf } from '../../wire/fields.ts';
 import { DeltaMerger, isDelta } from '../../wire/merge-deltas.ts';
 import { summaryOfFrame } from '../turn/event-summary.ts';
-import { quotaWindowsIn } from '../turn/quota-windows.ts';
+import { quotaWindowsIn, reportedLimitsIn } from '../turn/quota-windows.ts';
 import { TokenMeter } from '../turn/token-usage.ts';
 
 /** Limit for file changes that began and may never end, and for quota windows. */
@@ -61,13 +61,15 @@ export class FrameReporter {
     const quota = quotaWindowsIn(params, this.#clock.now());
     for (const window of quota)
       if (this.#windows.has(window.name) || this.#windows.size < mostKept) this.#windows.set(window.name, window);
-    const hasNumbers = usage !== null || quota.length > 0;
+    const rateLimits = reportedLimitsIn(params);
+    const hasNumbers = usage !== null || rateLimits !== null;
     const summary = endsTurn.has(method) ? null : summaryOfFrame(method, params);
     if (summary === null && !hasNumbers) return;
     this.#events.emit('notification', summary ?? tokens(usage), {
       payload: whole,
       ...(usage === null ? {} : { usage }),
       ...(quota.length === 0 ? {} : { quota }),
+      ...(rateLimits === null ? {} : { rateLimits }),
     });
   }
 
