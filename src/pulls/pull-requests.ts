@@ -1,4 +1,6 @@
 import type { Author } from '../core/issue/author.ts';
+import type { AutoMergeObjection } from '../core/pull/auto-merge.ts';
+import type { Verdict } from '../core/pull/judge.ts';
 import type { CheckResult, MergeMethod, PullRequest } from '../core/pull/pull-request.ts';
 import type { RequestPressure } from '../core/requests/request-pressure.ts';
 
@@ -45,8 +47,26 @@ export interface RemoteHost {
   pressure(): RequestPressure;
   /** What the last read found; for screens. */
   lastRead(pull: PullRequest): PullFacts | null;
+  /**
+   * Brings the current base into the repository on this machine, where `keptBaseOf` names it; returns the name of the
+   * base. Null: the branch that the repository on this machine has as its own, or else the host.
+   */
+  fetchBase(base: string | null, signal?: AbortSignal): Promise<string>;
+  /**
+   * Shows the verdict of a judge to people there, once: called again after a crash, it finds it. It counts for no person's
+   * review unless `counts`; where the host does not let it count, it is a comment. Returns the host's id.
+   */
+  sayVerdict(pull: PullRequest, verdict: HostVerdict): Promise<string>;
   /** Why a check is red: without secrets and control characters, bounded. Null where the host does not say. */
   explainCheck(check: HostCheck): Promise<CheckExplanation | null>;
+}
+
+export interface HostVerdict extends Pick<Verdict, 'commit' | 'verdict'> {
+  /** No other verdict has it, and no one can guess it. */
+  readonly key: string;
+  /** In Markdown. */
+  readonly text: string;
+  readonly counts: boolean;
 }
 
 export interface CheckExplanation {
@@ -61,6 +81,8 @@ export interface ProposedChange {
   readonly base: string;
   readonly title: string;
   readonly body: string;
+  /** Of Baton's open record at its host. If that one has ended there, it is found, and nothing is proposed. */
+  readonly hostNumber?: number | null;
   /** Heads that Baton's runs proposed before: only these may be replaced at a host that has a branch of its own. */
   readonly earlierHeads?: readonly string[];
   /** For people, below the body, at a host where they see nothing else of Baton. In Markdown. */
@@ -73,6 +95,8 @@ export interface OpenedChange {
   readonly url: string | null;
   readonly headCommit: string;
   readonly baseCommit: string;
+  /** Whether the host has it open; absent where only Baton's own record says so. */
+  readonly isOpen?: boolean;
 }
 
 /**
@@ -87,6 +111,8 @@ export interface PullFacts {
   readonly headCommit: string | null;
   /** The commit of the base; null when the base is gone. */
   readonly baseCommit: string | null;
+  /** The name of the base, where people may choose another one at the host. */
+  readonly base?: string;
   /** The reference of the base in the repository on this machine, where its own branch may be behind the host. */
   readonly baseReference?: string;
   /** Whether the branch has no commit that the base lacks. That alone is no merge: a person may have reset it. */
@@ -147,10 +173,15 @@ export interface MergeRequest {
   readonly headCommit: string;
   readonly baseCommit: string;
   readonly method: MergeMethod;
-  /** A person. Agents are refused before this. */
+  /** A person, or Baton itself where the settings let it merge. Agents are refused before this. */
   readonly by: Author;
   readonly at: number;
+  /** The last word before the merge, about what the host has at that moment; null: it may be merged. */
+  readonly objection?: (now: MergeMoment) => Promise<MergeRefusal | null>;
 }
+
+/** What a host has a moment before it merges. */
+export type MergeMoment = Pick<PullFacts, 'headCommit' | 'baseCommit' | 'checks' | 'reviews'>;
 
 export type MergeResult =
   | { readonly outcome: 'merged'; readonly commit: string; readonly method: MergeMethod | null }
@@ -177,5 +208,7 @@ export type MergeRefusal =
   /** The host protects the base, or required checks are missing. `reason` is the host's. */
   | { readonly code: 'protected'; readonly reason: string }
   | { readonly code: 'checks_missing'; readonly names: readonly string[] }
+  /** What Baton merges by itself must fulfil more than what a person merges. */
+  | { readonly code: 'not_automatic'; readonly objection: AutoMergeObjection }
   /** Another merged or closed it meanwhile; `read` says which. */
   | { readonly code: 'closed' };

@@ -7,6 +7,7 @@ import { harmlessLine } from '../core/text/harmless-line.ts';
 import { deleteTree } from './delete-tree.ts';
 import { lstatOrNull } from './file-system.ts';
 import type { Checkout, Checkouts } from './git/checkout/checkout.ts';
+import { mostNewBytes } from './git/checkout/publish-branch.ts';
 import type { Git } from './git/git.ts';
 import type { GitPlaces } from './git/git-places.ts';
 import type { GitDirectory } from './git/read/git-directory.ts';
@@ -22,6 +23,7 @@ export interface CommitParts {
   readonly checkouts: Checkouts;
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly mostBytes?: number;
 }
 
 /**
@@ -32,7 +34,7 @@ export interface CommitParts {
  * - The agent's git directory is data: no hook, filter or setting of it runs. The files are recorded byte by byte, as the
  *   salvage does, without those that `.gitignore` names.
  * - Only objects, the index and this one branch are written there, in that order, and never through a link: a crash in
- *   between leaves staged files.
+ *   between leaves staged files. Work that is too large to be published is not written there either.
  * - An unfinished merge or rebase, a conflict, and a HEAD that is elsewhere are left to a person.
  */
 export async function commitRest(workspace: string, visit: RemovalVisit, parts: CommitParts): Promise<string | null> {
@@ -61,7 +63,7 @@ async function commitIn(
   checkout: Checkout,
   scratch: string,
   visit: RemovalVisit,
-  { git, places, clock }: CommitParts,
+  { git, places, clock, mostBytes = mostNewBytes }: CommitParts,
 ): Promise<string | null> {
   const { workspace, branch, borrowed } = checkout;
   const { repositories: found } = await findRepositories(workspace);
@@ -74,7 +76,10 @@ async function commitIn(
   if (headReference !== reference || head === null) throw left(`HEAD is not on ${branch}`);
   const objects = await plainPlaces(directory, reference);
 
-  const store = { objects, borrowed: [...new Set([...directory.objects, ...borrowed])] };
+  // Made next to it first: nothing is written there that is too large, or in conflict.
+  const fresh = path.join(scratch, 'objects');
+  for (const part of ['pack', 'info']) await mkdir(path.join(fresh, part), { recursive: true });
+  const store = { objects: fresh, borrowed: [...new Set([...directory.objects, ...borrowed])] };
   const tried = { repository, workTree: workspace, scratch, store, forced: [], signal: undefined };
   const { tree, conflicts, insideNested } = await recordTree(git, tried);
   if (conflicts.length > 0) throw left('files are in conflict');
@@ -87,6 +92,16 @@ async function commitIn(
   const stdin = commitText({ tree, parent: head, at: clock.now() }, visit);
   const commit = (await git.run({ ...call, args, stdin })).trim();
   if (commit.length !== (objectFormat === 'sha1' ? 40 : 64)) throw left('git made no commit');
+  const sized = ['rev-list', '--objects', '--disk-usage', commit, `^${head}`, '--'];
+  if (Number(await git.run({ ...call, args: sized })) > mostBytes)
+    throw left(`it has more than ${mostBytes / 1024 ** 2} MiB, and would not be published`);
+  await git.run({
+    gitDir: shadow,
+    objects,
+    borrowed: [fresh, ...store.borrowed],
+    args: ['pack-objects', '--quiet', '--revs', path.join(objects, 'pack', 'pack')],
+    stdin: `${commit}\n^${head}\n`,
+  });
 
   await putIndex(path.join(shadow, 'index'), directory.folder);
   const file = path.join(directory.common, reference);

@@ -53,7 +53,7 @@ export async function listWorkspaces(root: string, options: ListOptions = {}): P
 }
 
 /** The disk space of a tree, counting files with several names once; null when not everything could be read. */
-async function sizeOf(root: string, entries: number = mostEntries): Promise<number | null> {
+export async function sizeOf(root: string, entries: number = mostEntries): Promise<number | null> {
   const seen = new Set<string>();
   let blocks = 0;
   try {

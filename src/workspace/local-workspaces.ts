@@ -5,9 +5,11 @@ import { hasCode } from './file-system.ts';
 import { createCheckouts } from './git/checkout/checkouts.ts';
 import { isInBase, movedByOthers } from './git/checkout/publish-branch.ts';
 import { runHook, runHookAnyway } from './hooks.ts';
+import { keepOutOfGit } from './keep-out-of-git.ts';
 import { listWorkspaces } from './list-workspaces.ts';
 import { prepareWorkspace } from './prepare-workspace.ts';
 import { publishAndLog } from './publish-and-log.ts';
+import { readWorkspaceFile } from './read-workspace-file.ts';
 import { finishRemovals } from './removal/finish-removals.ts';
 import { removeWorkspace } from './removal/remove-workspace.ts';
 import { createSalvage } from './salvage/create-salvage.ts';
@@ -18,9 +20,9 @@ import { verifyWorkspace, workspacePath } from './workspace-path.ts';
 
 /** Workspaces as directories of this machine. */
 export function createLocalWorkspaces(given: LocalWorkspaceParts): Workspaces {
-  const { settings, resources, clock, logger, workflowPath = '' } = given;
+  const { settings, resources, clock, logger, workflowPath = '', promptFile, fetchBase } = given;
   const { git, places, oneAtATime } = resources;
-  const checkouts = createCheckouts({ git, places, settings, clock, logger, workflowPath });
+  const checkouts = createCheckouts({ git, places, settings, clock, logger, workflowPath, promptFile, fetchBase });
   const findCheckout = checkouts.find;
   const parts: WorkspaceParts = {
     ...given,
@@ -36,8 +38,11 @@ export function createLocalWorkspaces(given: LocalWorkspaceParts): Workspaces {
       if (parts.hooks.beforeRun === null) return;
       await runHook('before_run', parts.hooks.beforeRun, { path: workspace.path, visit }, parts);
     },
+    keepOut: ({ path }, folder) => keepOutOfGit(path, folder),
+    readFile: readWorkspaceFile,
     verify: ({ path }, { issue }) => verifyWorkspace(settings.root, path, issue.identifier),
     commitRest: ({ path }, visit) => commitRest(path, visit, { git, places, checkouts, clock, logger }),
+    beginToPublish: ({ path }) => checkouts.beginToPublish(path),
     afterRun: async (workspace, visit) => {
       const { afterRun } = parts.hooks;
       if (afterRun !== null) await runHookAnyway('after_run', afterRun, { path: workspace.path, visit }, parts);
@@ -58,7 +63,7 @@ export function createLocalWorkspaces(given: LocalWorkspaceParts): Workspaces {
       const movedTo = await movedByOthers(git, checkout, facts.git.head);
       return { ...facts, base: checkout.base, ...(movedTo === null ? {} : { movedTo }) };
     },
-    list: (root) => listWorkspaces(root),
+    list: (root, options) => listWorkspaces(root, options),
   };
 }
 

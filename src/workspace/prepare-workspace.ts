@@ -2,13 +2,14 @@ import { existsSync } from 'node:fs';
 import { lstat, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { BatonError } from '../core/baton-error.ts';
+import { unsafeFolderReasons } from '../core/safe-folder.ts';
 import { checkForeignWorkspace } from './check-foreign-workspace.ts';
 import { deleteTree } from './delete-tree.ts';
 import { hasCode } from './file-system.ts';
 import type { Checkout } from './git/checkout/checkout.ts';
 import { runHook } from './hooks.ts';
 import { finishLeftovers } from './removal/finish-removals.ts';
-import { refuseUnsafeRoot } from './safe-root.ts';
+import { refuseUnsafeRoot, whyWorkspaceUnsafe } from './safe-root.ts';
 import type { Workspace, WorkspaceVisit } from './workspace.ts';
 import { creationMarker } from './workspace-markers.ts';
 import type { WorkspaceParts } from './workspace-parts.ts';
@@ -132,6 +133,17 @@ async function isDirectory(path: string): Promise<boolean> {
     throw new BatonError('workspace_unavailable', `Failed to read the workspace ${path}.`, { cause });
   });
   if (found === null) return false;
+  const problem = found.isDirectory() ? whyWorkspaceUnsafe(path) : null;
+  if (problem !== null)
+    throw new BatonError(
+      'workspace_unavailable',
+      `Cannot use the workspace ${path}: ${unsafeFolderReasons[problem]}.`,
+      {
+        details: { problem, path },
+        nextStep:
+          'Move that directory away. If you trust its files, make it yours instead, with `chown` and `chmod 700`.',
+      },
+    );
   if (found.isDirectory()) return true;
   // The specification replaces it; Baton deletes nothing without being asked (law 8).
   throw new BatonError('workspace_unavailable', `${path} must be a workspace, but it is not a directory.`, {

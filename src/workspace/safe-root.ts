@@ -1,8 +1,10 @@
 import { lstatSync } from 'node:fs';
 import path from 'node:path';
 import { BatonError } from '../core/baton-error.ts';
-import { type FolderFacts, unsafeFolderReasons, whyFolderUnsafe } from '../core/safe-folder.ts';
+import { type FolderFacts, type UnsafeFolder, unsafeFolderReasons, whyFolderUnsafe } from '../core/safe-folder.ts';
 import { canonicalPath } from './canonical-path.ts';
+
+const enteredByOthers = 0o011;
 
 /**
  * Refuses a root of workspaces that another user of this machine controls: that user could put a directory of their own
@@ -20,6 +22,19 @@ export function refuseUnsafeRoot(root: string): void {
   if (problem === null) return;
   const message = `${root} cannot hold workspaces: ${unsafeFolderReasons[problem]}.`;
   throw new BatonError('workspace_root_unsafe', message, { details: { root, problem } });
+}
+
+/**
+ * Why another user could have written to an existing workspace below a safe root; null when none could. What an agent
+ * opens with `chmod` inside a root that only its user can enter stays out of reach.
+ */
+export function whyWorkspaceUnsafe(workspace: string): UnsafeFolder | null {
+  const [uid, gid] = [process.geteuid?.(), process.getegid?.()];
+  const found = factsOf(workspace);
+  if (found === null || uid === undefined || gid === undefined) return null;
+  const problem = whyFolderUnsafe(found, [], { uid, gid });
+  const isRootOpen = ((factsOf(path.dirname(workspace))?.mode ?? 0) & enteredByOthers) !== 0;
+  return problem === 'writable_by_others' && !isRootOpen ? null : problem;
 }
 
 function foldersAbove(folder: string): readonly string[] {

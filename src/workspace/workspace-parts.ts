@@ -5,6 +5,7 @@ import type { IsolationPlan } from '../process/isolation/isolation-plan.ts';
 import type { IsolationPlace } from '../process/isolation/plan-isolation.ts';
 import type { ProcessDeps } from '../process/start-child.ts';
 import type { Checkouts } from './git/checkout/checkout.ts';
+import type { CheckoutsParts } from './git/checkout/checkouts.ts';
 import type { Salvage } from './salvage/salvage.ts';
 import type { RemovalVisit } from './workspace.ts';
 import type { WorkspaceResources } from './workspace-resources.ts';
@@ -28,6 +29,10 @@ export interface LocalWorkspaceParts extends ProcessDeps {
   readonly logger: Logger;
   /** The file that governs the agents; absent: the one of the usual name. */
   readonly workflowPath?: string;
+  /** Another file with a prompt for agents, absolute. */
+  readonly promptFile?: string | null;
+  /** Brings the base of a remote host into the repository that workspaces come from, before a run begins. */
+  readonly fetchBase?: CheckoutsParts['fetchBase'];
 }
 
 /** The dependencies that the files of this module share. */

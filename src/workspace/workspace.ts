@@ -1,5 +1,6 @@
 import type { CommitLine } from '../core/command/message-text.ts';
 import type { Issue } from '../core/issue/issue.ts';
+import type { TakenArtifact } from '../core/pipeline/completion.ts';
 import type { GitEvidence, Publication } from '../core/run/run-evidence.ts';
 
 /**
@@ -17,6 +18,13 @@ import type { GitEvidence, Publication } from '../core/run/run-evidence.ts';
 export interface Workspaces {
   prepare(visit: WorkspaceVisit): Promise<Workspace>;
   beforeRun(workspace: Workspace, visit: WorkspaceVisit): Promise<void>;
+  /** Makes a folder of the workspace that git ignores, with everything in it. Rejects when something else is there. */
+  keepOut(workspace: Workspace, folder: string): Promise<void>;
+  /**
+   * The text of a file that an agent wrote, at a path inside its workspace. It follows no link out of the workspace. Never
+   * rejects: it says why there is no text.
+   */
+  readFile(path: string, relative: string, mostBytes: number): Promise<TakenArtifact>;
   /** Right before the launch: rejects unless the agent's directory is still the workspace of its issue. */
   verify(workspace: Workspace, visit: WorkspaceVisit): Promise<void>;
   /**
@@ -24,6 +32,11 @@ export interface Workspaces {
    * Returns the commit; null when there is none. Never rejects; logs why.
    */
   commitRest(workspace: Workspace, visit: RemovalVisit): Promise<string | null>;
+  /**
+   * A turn has ended, and `afterRun` may come next: begins to check and to copy the commits of the branch, while the
+   * workspace is examined. Moves no branch.
+   */
+  beginToPublish(workspace: Workspace): void;
   /**
    * Runs the hook, then publishes the branch. Returns the result, or null for a workspace without a branch to publish.
    */
@@ -54,7 +67,7 @@ export interface Workspaces {
    */
   examine(path: string, more?: { readonly commits?: number }): Promise<WorkspaceFacts | null>;
   /** The workspaces below a root, in the order of their names, and the leftovers of removals. */
-  list(root: string): Promise<readonly WorkspaceEntry[]>;
+  list(root: string, options?: { readonly sizes?: boolean }): Promise<readonly WorkspaceEntry[]>;
 }
 
 export interface Workspace {

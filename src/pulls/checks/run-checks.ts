@@ -1,44 +1,21 @@
-import { createHash } from 'node:crypto';
-import { mkdir, mkdtemp } from 'node:fs/promises';
-import path from 'node:path';
 import { type Clock, sleep, within } from '../../clock/clock.ts';
 import type { Logger } from '../../core/logger.ts';
-import type { Check, CheckResult, PullRequest } from '../../core/pull/pull-request.ts';
-import type { RepositorySettings } from '../../core/settings.ts';
-import type { IsolationPlan } from '../../process/isolation/isolation-plan.ts';
-import type { IsolationPlace } from '../../process/isolation/plan-isolation.ts';
+import type { Check, PullRequest } from '../../core/pull/pull-request.ts';
 import type { Store } from '../../store/store.ts';
 import type { CheckEnd, WaitingCheck } from '../../store/tables/pulls/checks.ts';
-import { deleteTree } from '../../workspace/delete-tree.ts';
 import { reasonOf } from '../../workspace/file-system.ts';
-import type { Git } from '../../workspace/git/git.ts';
-import type { GitPlaces } from '../../workspace/git/git-places.ts';
-import { findCommonDirectory } from '../../workspace/git/source/source-repository.ts';
-import { issueVariables, runScript, type ScriptParts } from '../../workspace/hooks.ts';
-import { checkoutCommit } from './checkout-commit.ts';
+import { type CleanRun, type CleanRunParts, notRun, openCleanRun, type WantedCommand } from './clean-run.ts';
 
-/** One command of `review.checks`. */
-export interface WantedCheck {
-  readonly name: string;
-  readonly run: string;
-  readonly timeoutMs: number;
-}
-
-export interface CheckParts extends ScriptParts {
+export interface CheckParts extends CleanRunParts {
   readonly project: string;
   readonly store: Pick<Store, 'checks' | 'projects' | 'pullRequests'>;
   /** Who runs checks, where several daemons share the store; null where none does. */
   readonly lease: { readonly owner: string; readonly leaseMs: number } | null;
-  readonly wanted: readonly WantedCheck[];
+  /** The commands of `review.checks`. */
+  readonly wanted: readonly WantedCommand[];
   /** `workspace.setup`, which prepares a new checkout; null: none. */
   readonly setup: { readonly script: string; readonly timeoutMs: number } | null;
-  readonly repo: RepositorySettings;
-  readonly git: Git;
-  readonly places: GitPlaces;
-  /** What a check sees of the machine; absent: what the user sees. */
-  readonly isolate?: (place: IsolationPlace) => IsolationPlan | null;
   readonly logger: Logger;
-  readonly signal: AbortSignal;
 }
 
 /** A check that ended just now. */
@@ -85,9 +62,6 @@ export class SkippedChecks {
     this.#tries = tries;
   }
 }
-
-/** How much of the end of its output is kept. */
-const outputBytes = 64 * 1024;
 
 /** Plans the checks of the head of a pull request. Those of a head that has them stay as they are. */
 export function planChecks({ store, wanted }: Pick<CheckParts, 'store' | 'wanted'>, pull: PullRequest): Promise<void> {
@@ -162,7 +136,7 @@ async function runAllWaiting(parts: CheckParts): Promise<readonly EndedCheck[]> 
       });
     };
     const isOld = pull.headCommit !== first.commit || pull.merged !== null || pull.closed !== null;
-    if (isOld) for (const check of together) await note(check, skipped('Another commit is in review now.'));
+    if (isOld) for (const check of together) await note(check, notRun('Another commit is in review now.'));
     else await runTogether(pull, together, parts, note);
   }
   return ended;
@@ -176,88 +150,33 @@ async function runTogether(
   parts: CheckParts,
   note: Note,
 ): Promise<void> {
-  const { git, places, repo, signal, store, setup, wanted } = parts;
+  const { signal, store, setup, wanted } = parts;
   const commit = pull.headCommit;
   const skipAll = async (why: string): Promise<void> => {
-    if (!signal.aborted) for (const check of together) await note(check, skipped(why));
+    if (!signal.aborted) for (const check of together) await note(check, notRun(why));
   };
-  await mkdir(places.scratch, { recursive: true });
-  const folder = await mkdtemp(path.join(places.scratch, 'check-'));
+  const { issueId: id, identifier, title, baseCommit } = pull;
+  let opened: CleanRun;
   try {
-    let objects: readonly string[];
-    try {
-      const common = await findCommonDirectory(git, repo.location);
-      objects = await checkoutCommit(git, { folder, common, commit, signal });
-    } catch (error) {
-      return await skipAll(`The commit could not be checked out: ${reasonOf(error)}`);
-    }
-    const isolation = parts.isolate?.({ workspace: folder, writes: [], reads: objects }) ?? null;
-    const run = (script: string, name: string, timeoutMs: number): Promise<Omit<CheckEnd, 'at'> | null> =>
-      runOne(script, { ...parts, pull, name, folder, isolation, timeoutMs });
-    if (setup !== null) {
-      const end = await run(setup.script, 'workspace.setup', setup.timeoutMs);
-      if (end === null) return;
-      if (end.result !== 'passed') return await skipAll(`workspace.setup did not succeed.\n${end.output}`);
-    }
-    for (const check of together) {
-      const known = wanted.find(({ name, run: command }) => name === check.name && command === check.command);
-      if (known === undefined) {
-        await note(check, skipped('The check is no longer in the workflow file.'));
-        continue;
-      }
-      if (!(await store.checks.start(pull, commit, check.name, parts.clock.now()))) continue;
-      const end = await run(known.run, known.name, known.timeoutMs);
-      if (end === null) return;
-      await note(check, end);
-    }
-  } finally {
-    await deleteTree(folder);
-  }
-}
-
-interface OneRun extends CheckParts {
-  readonly pull: PullRequest;
-  readonly name: string;
-  readonly folder: string;
-  readonly isolation: IsolationPlan | null;
-  readonly timeoutMs: number;
-}
-
-/** Null when it was stopped with the daemon: no one knows how it would have ended. */
-async function runOne(script: string, parts: OneRun): Promise<Omit<CheckEnd, 'at'> | null> {
-  const { pull, name, folder, isolation, timeoutMs, signal } = parts;
-  try {
-    const { code, timedOut, stderr } = await runScript(
-      {
-        // Both outputs in one, in their order, of which the end is kept.
-        script: `exec 1>&2\n${script}`,
-        path: folder,
-        env: {
-          ...issueVariables({ id: pull.issueId, identifier: pull.identifier, title: pull.title }),
-          BATON_WORKSPACE: folder,
-          BATON_CHECK: name,
-          BATON_COMMIT: pull.headCommit,
-          BATON_BASE_COMMIT: pull.baseCommit,
-        },
-        runId: `check-${createHash('sha256').update(folder).digest('hex').slice(0, 32)}`,
-        timeoutMs,
-        maxOutputBytes: outputBytes,
-        isolation,
-        signal,
-      },
-      parts,
-    );
-    return { result: resultOf(code, timedOut), exitCode: code, output: stderr };
+    opened = await openCleanRun(parts, { issue: { id, identifier, title }, commit, baseCommit });
   } catch (error) {
-    return signal.aborted ? null : skipped(`The check could not be started: ${reasonOf(error)}`);
+    return skipAll(`The commit could not be checked out: ${reasonOf(error)}`);
   }
-}
-
-function resultOf(code: number | null, timedOut: boolean): CheckResult {
-  if (timedOut) return 'timed_out';
-  return code === 0 ? 'passed' : 'failed';
-}
-
-function skipped(why: string): Omit<CheckEnd, 'at'> {
-  return { result: 'skipped', exitCode: null, output: why };
+  await using clean = opened;
+  if (setup !== null) {
+    const end = await clean.run({ name: 'workspace.setup', run: setup.script, timeoutMs: setup.timeoutMs });
+    if (end === null) return;
+    if (end.result !== 'passed') return await skipAll(`workspace.setup did not succeed.\n${end.output}`);
+  }
+  for (const check of together) {
+    const known = wanted.find(({ name, run: command }) => name === check.name && command === check.command);
+    if (known === undefined) {
+      await note(check, notRun('The check is no longer in the workflow file.'));
+      continue;
+    }
+    if (!(await store.checks.start(pull, commit, check.name, parts.clock.now()))) continue;
+    const end = await clean.run(known);
+    if (end === null) return;
+    await note(check, end);
+  }
 }

@@ -1,13 +1,14 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { toBatonError } from '../../core/baton-error.ts';
 import { type Finding, failed, failedBy, passed, warned } from '../../core/finding.ts';
 import { harmlessLine } from '../../core/text/harmless-line.ts';
 import type { Github, GithubAsk } from '../../github/github.ts';
 import type { GithubRepository } from '../../github/github-address.ts';
-import type { DoctorQuestion } from '../pull-host.ts';
+import { githubProvider } from '../../github/github-provider.ts';
+import type { DoctorQuestion, PullHostParts } from '../pull-host.ts';
 import type { GithubBranches } from './github-branches.ts';
 
-interface CheckParts {
+interface CheckParts extends Pick<PullHostParts, 'remote'> {
   readonly github: Github;
   readonly repository: GithubRepository;
   readonly branches: GithubBranches;
@@ -30,8 +31,11 @@ const stopsPushes = ['creation', 'update', 'required_signatures', 'required_line
 
 /**
  * Whether GitHub works as the workflow file says: the token is valid and has its scopes, the repository and its base are
- * there, and the rules of the repository let Baton push. Four requests and a call of git; nothing is written. Whether a
- * fine-grained token may write pull requests cannot be asked without writing one.
+ * there, and the rules of the repository let Baton push. Nothing is written.
+ *
+ * GitHub does not say what a fine-grained token may do, so each permission is tried with a request that cannot change
+ * anything: the beginning of a push, and a pull request of the base into itself, which GitHub refuses as empty after it
+ * has checked the permission. `permissions` of the repository are those of the person, not of the token.
  */
 export async function checkGithub(parts: CheckParts, { base, branch }: DoctorQuestion): Promise<readonly Finding[]> {
   const { github, repository } = parts;
@@ -45,8 +49,11 @@ export async function checkGithub(parts: CheckParts, { base, branch }: DoctorQue
     findings.push(checkRepository(name, data, parts.pushes));
     await github.rest({ ...call, route: '/repos/{owner}/{repo}/pulls', query: { per_page: 1 }, data: z.unknown() });
     const into = base ?? data.default_branch;
-    findings.push(await checkBase(parts, path, into));
+    const found = await checkBase(parts, path, into);
+    findings.push(found);
     if (parts.pushes) findings.push(await checkPush(parts, path, branch, into));
+    if (headers['x-oauth-scopes'] === undefined && found.status === 'ok')
+      findings.push(await checkPulls(parts, path, into), await checkChecks(parts, path, into));
   } catch (error) {
     findings.push(failedBy('github', error));
   }
@@ -110,13 +117,26 @@ async function checkBase(
 }
 
 async function checkPush(
-  { github, branches }: CheckParts,
+  { github, branches, remote }: CheckParts,
   path: Readonly<Record<string, string>>,
   branch: string,
   base: string,
 ): Promise<Finding> {
   const check = 'github_push';
   await branches.tips([base]);
+  const { url, authorization, token } = await branches.pushAddress();
+  const request = {
+    method: 'GET',
+    url,
+    route: 'git-receive-pack',
+    headers: { authorization },
+    caller: ask.caller,
+  } as const;
+  const { status } = await remote.client(githubProvider, token, false).send(request);
+  if (status === 403)
+    return failed(check, 'the token may not push', 'give the token the permission Contents (write)', {
+      code: 'no_write_access',
+    });
   const route = '/repos/{owner}/{repo}/rules/branches/{branch}';
   const found = await github.rest({ method: 'GET', route, path: { ...path, branch }, data: rules, ask });
   const stops = [...new Set(found.map(({ type }) => type))].filter((type) => stopsPushes.includes(type));
@@ -129,4 +149,49 @@ async function checkPush(
     code: 'protected_branches',
     rules: stops,
   });
+}
+
+/** Whether the token may write pull requests. */
+async function checkPulls(
+  { github }: CheckParts,
+  path: Readonly<Record<string, string>>,
+  base: string,
+): Promise<Finding> {
+  const check = 'github_pulls';
+  const body = { title: 'baton doctor', head: base, base };
+  const route = '/repos/{owner}/{repo}/pulls';
+  try {
+    await github.rest({ method: 'POST', route, path, body, data: z.unknown(), ask });
+  } catch (thrown) {
+    const error = toBatonError(thrown);
+    if (error.code === 'github_forbidden')
+      return failed(check, error.message, 'give the token the permission Pull requests (write)', {
+        code: 'no_pull_request_access',
+      });
+    if (error.code !== 'github_refused') throw error;
+  }
+  return passed(check, 'the token may open pull requests');
+}
+
+/** Whether the token may read what the checks of a commit say. */
+async function checkChecks(
+  { github }: CheckParts,
+  path: Readonly<Record<string, string>>,
+  base: string,
+): Promise<Finding> {
+  const check = 'github_checks';
+  const route = '/repos/{owner}/{repo}/commits/{ref}/check-runs';
+  try {
+    const query = { per_page: 1 };
+    await github.rest({ method: 'GET', route, path: { ...path, ref: base }, query, data: z.unknown(), ask });
+    return passed(check, 'the token may read checks');
+  } catch (thrown) {
+    if (toBatonError(thrown).code !== 'github_forbidden') throw thrown;
+    return warned(
+      check,
+      'the token may not read checks: a red check sends no change back, and a merge needs --ignore-checks',
+      'use the login of gh (`gh auth login`) or a classic token with the scope repo',
+      { code: 'checks_unreadable' },
+    );
+  }
 }

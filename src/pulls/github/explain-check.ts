@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { BatonError } from '../../core/baton-error.ts';
 import { harmlessLine, harmlessLines } from '../../core/text/harmless-line.ts';
 import type { Github, GithubAsk } from '../../github/github.ts';

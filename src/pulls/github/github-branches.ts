@@ -1,5 +1,6 @@
 import { BatonError } from '../../core/baton-error.ts';
 import { harmlessLine } from '../../core/text/harmless-line.ts';
+import type { Secret } from '../../core/text/secret.ts';
 import type { GithubCredential } from '../../github/github.ts';
 import type { GithubAddress, GithubRepository } from '../../github/github-address.ts';
 import { githubErrors } from '../../github/github-errors.ts';
@@ -18,9 +19,13 @@ import { githubHostErrors } from './github-host-errors.ts';
 export interface GithubBranches {
   /** The commits of those branches that are there. */
   tips(branches: readonly string[], signal?: AbortSignal): Promise<ReadonlyMap<string, string>>;
+  /** The branch that GitHub shows first. */
+  defaultBranch(signal?: AbortSignal): Promise<string>;
   /** Brings commits with their history into the workbench. */
   fetch(bench: Workbench, commits: readonly string[]): Promise<void>;
   push(bench: Workbench, move: BranchMove): Promise<void>;
+  /** The address at which a push begins, which answers 200 to an account that may push, and the credential for it. */
+  pushAddress(): Promise<{ readonly url: string; readonly authorization: string; readonly token: Secret }>;
 }
 
 export interface BranchMove {
@@ -43,9 +48,11 @@ const pushMs = 300_000;
 
 export function githubBranches({ git, address, repository, credential }: GithubBranchesParts): GithubBranches {
   const url = `${address.web}/${repository.owner}/${repository.name}.git`;
+  const basicOf = (token: Secret): string =>
+    `Basic ${Buffer.from(`x-access-token:${token.reveal()}`).toString('base64')}`;
   const network = async (): Promise<Pick<GitCall, 'network' | 'secretSettings' | 'timeoutMs'>> => {
-    const basic = Buffer.from(`x-access-token:${(await credential.token()).reveal()}`).toString('base64');
-    const secretSettings = [[`http.${address.web}/.extraHeader`, `Authorization: Basic ${basic}`]] as const;
+    const basic = basicOf(await credential.token());
+    const secretSettings = [[`http.${address.web}/.extraHeader`, `Authorization: ${basic}`]] as const;
     return { network: 'own', secretSettings, timeoutMs: pushMs };
   };
   const failed = (what: string, answer: GitAnswer): BatonError => {
@@ -54,6 +61,10 @@ export function githubBranches({ git, address, repository, credential }: GithubB
     return error;
   };
   return {
+    pushAddress: async () => {
+      const token = await credential.token();
+      return { url: `${url}/info/refs?service=git-receive-pack`, authorization: basicOf(token), token };
+    },
     tips: async (branches, signal) => {
       const names = [...new Set(branches)].map((branch) => `refs/heads/${branch}`);
       const args = ['ls-remote', '--', url, ...names];
@@ -63,6 +74,17 @@ export function githubBranches({ git, address, repository, credential }: GithubB
       const found = lines.map((line) => line.split('\t')).filter(([, name = '']) => names.includes(name));
       return new Map(found.map(([id = '', name = '']) => [name.slice('refs/heads/'.length), id]));
     },
+    defaultBranch: async (signal) => {
+      const args = ['ls-remote', '--symref', '--', url, 'HEAD'];
+      const answer = await git.ask({ args, gitDir: null, ...(await network()), signal });
+      if (answer.code !== 0) throw failed('Reading the branches', answer);
+      const name = /^ref: refs\/heads\/(.+)\tHEAD$/m.exec(Buffer.from(answer.stdout, 'latin1').toString('utf8'))?.[1];
+      if (name === undefined)
+        throw new BatonError('change_missing', 'The repository on GitHub has no commit.', {
+          details: { branch: null },
+        });
+      return name;
+    },
     fetch: async (bench, commits) => {
       const args = [...quietFetch, '--', url, ...new Set(commits)];
       const answer = await bench.ask(args, await network());
@@ -70,10 +92,11 @@ export function githubBranches({ git, address, repository, credential }: GithubB
     },
     push: async (bench, { branch, commit, from, earlierHeads }) => {
       if (from !== null && !earlierHeads.includes(from) && !(await isAncestor(bench, from, commit)))
-        throw new BatonError(
-          githubHostErrors.github_branch_moved,
+        throw movedByOthers(
           `Someone else moved ${branch} on GitHub to ${from}, and the agent's branch lacks those commits.`,
-          { details: { branch, commit, found: from } },
+          {
+            ...{ branch, commit, found: from },
+          },
         );
       const reference = `refs/heads/${branch}`;
       const lease = `--force-with-lease=${reference}:${from ?? ''}`;
@@ -85,11 +108,7 @@ export function githubBranches({ git, address, repository, credential }: GithubB
       const said = harmlessLine(Buffer.from(line, 'latin1').toString('utf8').split('\t').at(-1) ?? '').slice(0, 500);
       const remarks = harmlessLine(answer.stderr.replaceAll(/^remote:\s*/gm, '').trim()).slice(0, 1_000);
       if (/stale info|fetch first|non-fast-forward/.test(said))
-        throw new BatonError(
-          githubHostErrors.github_branch_moved,
-          `Someone else moved ${branch} on GitHub a moment ago: ${said}.`,
-          { details: { branch, commit } },
-        );
+        throw movedByOthers(`Someone else moved ${branch} on GitHub a moment ago: ${said}.`, { branch, commit });
       throw new BatonError(
         githubHostErrors.github_push_refused,
         `GitHub refused the push to ${branch}: ${said}. ${remarks}`,
@@ -97,6 +116,12 @@ export function githubBranches({ git, address, repository, credential }: GithubB
       );
     },
   };
+}
+
+/** Nothing of theirs is lost, and nothing that Baton repeats would help. */
+export function movedByOthers(message: string, details: Readonly<Record<string, unknown>>): BatonError {
+  const nextStep = 'Retry the issue with a note that the agent must build on the commits on GitHub.';
+  return new BatonError('change_not_published', message, { details, nextStep });
 }
 
 /** Git reports an answer of the host only in words. */

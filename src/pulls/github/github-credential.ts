@@ -38,17 +38,17 @@ async function askGh(host: string, deps: Parameters<typeof githubCredential>[2])
   const env = childEnvironment({ from: deps.daemonEnv, allow: variables, deny: [], add: { GH_PROMPT_DISABLED: '1' } });
   const args = ['auth', 'token', '--hostname', host];
   const request = { command: 'gh', args, cwd: '/', env, runId: 'gh', timeoutMs: ghMs };
-  const { code, stdout, stderr } = await runToEnd(request, { ...deps, containment: 'group_only' }).catch(() => ({
-    code: null,
-    stdout: '',
-    stderr: 'the program gh cannot be started',
-  }));
+  const { code, stdout, stderr, timedOut } = await runToEnd(request, { ...deps, containment: 'group_only' }).catch(
+    () => ({ code: null, stdout: '', stderr: 'the program gh cannot be started', timedOut: false }),
+  );
   const token = stdout.trim();
   if (code === 0 && /^\S{8,}$/.test(token)) return new Secret(token);
-  const said = harmlessLine(stderr.trim()).slice(-300);
+  const said = timedOut
+    ? `it did not end within ${ghMs / 1_000} seconds`
+    : harmlessLine(stderr.trim()).slice(-300) || 'it gave no token';
   throw new BatonError(
     githubErrors.github_login_missing,
     `There is no token for ${host}: review.token, GITHUB_TOKEN and GH_TOKEN are not set, and \`gh auth token\` failed: ${said}`,
-    { details: { host } },
+    { details: { host, said } },
   );
 }

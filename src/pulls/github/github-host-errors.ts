@@ -1,10 +1,6 @@
 import { adapterErrors } from '../../core/error-catalogue.ts';
 
 export const githubHostErrors = adapterErrors({
-  github_branch_moved: {
-    retryable: true,
-    nextStep: 'Nothing of theirs is lost. Retry the issue with a note that the agent must build on those commits.',
-  },
   github_push_refused: {
     retryable: true,
     nextStep: 'Allow the token to push this branch: look at the rules of the repository for branches.',

@@ -1,14 +1,13 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { BatonError } from '../../core/baton-error.ts';
 import { failedBy } from '../../core/finding.ts';
 import type { PullRequest } from '../../core/pull/pull-request.ts';
 import type { Secret } from '../../core/text/secret.ts';
 import { createGithub, type Github, type GithubAsk, type GraphqlError } from '../../github/github.ts';
-import { type GithubRepository, githubAddress, readRepository } from '../../github/github-address.ts';
+import { type GithubRepository, githubAddress, readRepository, repositoryOfUrl } from '../../github/github-address.ts';
 import { githubErrors } from '../../github/github-errors.ts';
 import { githubProvider } from '../../github/github-provider.ts';
-import { findCommonDirectory, readBranch } from '../../workspace/git/source/source-repository.ts';
-import { isAncestor, withWorkbench } from '../local/workbench.ts';
+import { keptBaseOf } from '../../workspace/git/source/home-repository.ts';
 import type { PullHost, PullHostParts } from '../pull-host.ts';
 import type {
   MergeRefusal,
@@ -26,18 +25,22 @@ import { explainCheck } from './explain-check.ts';
 import { type GithubBranches, githubBranches } from './github-branches.ts';
 import { githubCredential } from './github-credential.ts';
 import { githubHostErrors } from './github-host-errors.ts';
-import { baseReferenceOf, GithubObjects } from './github-objects.ts';
+import { GithubObjects, missing } from './github-objects.ts';
 import { hostSays, ownMark, type PullRecord, pullRecord } from './pull-record.ts';
+import { sayVerdict } from './say-verdict.ts';
 
 /** Pull requests on GitHub, for a repository on this machine that is a clone of it. */
 export const githubHost: PullHost = {
   name: 'github',
   docs: 'pull-requests.md',
   errors: { ...githubErrors, ...githubHostErrors },
-  create: (parts) => new GithubPullRequests(connected(parts)),
+  create: (parts) => {
+    const whole = connected(parts);
+    return createGithubPulls({ ...whole, objects: new GithubObjects(whole) });
+  },
   doctor: async (parts, question) => {
     try {
-      return await checkGithub({ ...connected(parts), pushes: parts.review.push }, question);
+      return await checkGithub({ ...refusingOthers(connected(parts)), pushes: parts.review.push }, question);
     } catch (error) {
       return [failedBy('github', error)];
     }
@@ -45,16 +48,24 @@ export const githubHost: PullHost = {
 };
 
 function connected(parts: PullHostParts): Parts {
-  const { repo, git, review, remote, clock, process } = parts;
+  const { git, review, remote, clock, process } = parts;
   const repository = readRepository(review.repository ?? '');
   const address = githubAddress(review.apiUrl);
-  if (!repo.isLocal) throw unusable('workspace.repo', `${repo.shown} is not a repository on this machine`);
   if (repository === null) throw unusable('review.repository', 'it must be owner/name');
   if (address === null) throw unusable('review.api_url', 'it must be an address');
   const credential = githubCredential(review.token, new URL(address.web).host, process);
   const clientFor = (token: Secret) => remote.client(githubProvider, token, false);
   const github = createGithub({ address, credential, clientFor, clock });
   return { ...parts, repository, github, branches: githubBranches({ git, address, repository, credential }) };
+}
+
+/** An address in `workspace.repo` that names another repository on this GitHub would be ignored. */
+function refusingOthers(parts: Parts): Parts {
+  const { repo, repository, review } = parts;
+  const address = githubAddress(review.apiUrl);
+  const named = repo.isLocal || address === null ? null : repositoryOfUrl(repo.location, address);
+  if (named === null || `${named.owner}/${named.name}` === `${repository.owner}/${repository.name}`) return parts;
+  throw unusable('workspace.repo', `it names ${named.owner}/${named.name}, and review.repository another one`);
 }
 
 function unusable(key: string, why: string): BatonError {
@@ -65,6 +76,12 @@ interface Parts extends PullHostParts {
   readonly repository: GithubRepository;
   readonly github: Github;
   readonly branches: GithubBranches;
+}
+
+/** The client, and the commits on this machine and at GitHub. */
+export interface GithubPullsParts
+  extends Pick<Parts, 'repository' | 'github' | 'review' | 'logger' | 'remote' | 'redactor'> {
+  readonly objects: Pick<GithubObjects, 'tips' | 'bringHead' | 'compute' | 'fetchBase'>;
 }
 
 const listed = z.object({
@@ -89,40 +106,49 @@ const byPoll = { job: 'pull_requests', cause: 'poll' } as const;
  *
  * - Only the branch of the change is pushed, by the rules of `GithubBranches`; never the base.
  * - A branch has one open pull request. A head that was merged or closed is not proposed again: the ended one is found.
+ *   While Baton's record of one that ended there is open, nothing is pushed and no other one is opened.
  * - All open pull requests are read with one request. GitHub's word on merged and closed counts, nothing else.
  * - GitHub cannot compare the base when it merges. Baton reads it a moment before; a base that moves within that moment
  *   is merged into, as GitHub's own button does.
  */
+export function createGithubPulls(parts: GithubPullsParts): PullRequests {
+  return new GithubPullRequests(parts);
+}
+
 class GithubPullRequests implements PullRequests {
   readonly host = githubHost.name;
   readonly remote: RemoteHost;
-  readonly #parts: Parts;
-  readonly #objects: GithubObjects;
+  readonly #parts: GithubPullsParts;
   readonly #lastRead = new Map<number, PullFacts>();
   readonly #logged = new Set<string>();
 
-  constructor(parts: Parts) {
+  constructor(parts: GithubPullsParts) {
     this.#parts = parts;
-    this.#objects = new GithubObjects(parts);
     this.remote = {
       pressure: () => parts.github.pressure(),
       lastRead: ({ hostNumber }) => this.#lastRead.get(hostNumber ?? 0) ?? null,
+      fetchBase: (base, signal) => parts.objects.fetchBase(base, signal),
       explainCheck: (check) => explainCheck(parts, check),
+      sayVerdict: (pull, verdict) => sayVerdict(parts, pull.hostNumber ?? 0, verdict),
     };
   }
 
   async open(change: ProposedChange): Promise<OpenedChange> {
-    const { branch, base } = change;
+    const { branch, base, hostNumber = null } = change;
     if (branch === base) throw missing(branch, 'is the base itself');
-    const tips = await this.#parts.branches.tips([branch, base]);
+    const tips = await this.#parts.objects.tips([branch, base]);
     const baseCommit = tips.get(base);
     if (baseCommit === undefined) throw missing(base);
-    const headCommit = await this.#bringHead(change, tips.get(branch) ?? null);
-    const found = await this.#find(branch, headCommit);
+    const known = await this.#list(branch);
+    const ended = known.find(({ number, state }) => number === hostNumber && state !== 'open');
+    if (ended !== undefined)
+      return { hostNumber, url: ended.html_url, headCommit: ended.head.sha, baseCommit, isOpen: false };
+    const headCommit = await this.#parts.objects.bringHead(change, tips.get(branch) ?? null);
+    const found = openOrEnded(known, headCommit);
     const pull = found ?? (await this.#create(change, headCommit));
     // After a crash between the two requests the first delivery is tried again.
     if (found === null || (change.earlierHeads ?? []).length === 0) await this.#decorate(pull.number);
-    return { hostNumber: pull.number, url: pull.html_url, headCommit, baseCommit };
+    return { hostNumber: pull.number, url: pull.html_url, headCommit, baseCommit, isOpen: pull.state === 'open' };
   }
 
   async update(
@@ -134,12 +160,12 @@ class GithubPullRequests implements PullRequests {
   }
 
   async findByBranch(branch: string, base: string): Promise<OpenedChange | null> {
-    const tips = await this.#parts.branches.tips([branch, base]);
+    const tips = await this.#parts.objects.tips([branch, base]);
     const [headCommit, baseCommit] = [tips.get(branch), tips.get(base)];
     if (headCommit === undefined || baseCommit === undefined) return null;
-    const found = await this.#find(branch, headCommit);
+    const found = openOrEnded(await this.#list(branch), headCommit);
     if (found === null || found.state !== 'open') return null;
-    return { hostNumber: found.number, url: found.html_url, headCommit, baseCommit };
+    return { hostNumber: found.number, url: found.html_url, headCommit, baseCommit, isOpen: true };
   }
 
   async read(pulls: readonly PullRequest[], signal?: AbortSignal): Promise<readonly PullFacts[]> {
@@ -153,7 +179,8 @@ class GithubPullRequests implements PullRequests {
     return facts;
   }
 
-  async merge(pull: PullRequest, { headCommit: head, baseCommit, method }: MergeRequest): Promise<MergeResult> {
+  async merge(pull: PullRequest, request: MergeRequest): Promise<MergeResult> {
+    const { headCommit: head, baseCommit, method } = request;
     const number = pull.hostNumber;
     if (number === null) return refused({ code: 'closed' });
     const objection = async (): Promise<MergeResult | null> => {
@@ -166,7 +193,9 @@ class GithubPullRequests implements PullRequests {
       if (facts.isClosed) return refused({ code: 'closed' });
       if (facts.mergeability === 'conflict') return refused({ code: 'conflict', files: facts.conflicts });
       const red = (facts.checks ?? []).filter(({ isRequired, result }) => isRequired && result !== 'passed');
-      return red.length === 0 ? null : refused({ code: 'checks_missing', names: red.map(({ name }) => name) });
+      if (red.length > 0) return refused({ code: 'checks_missing', names: red.map(({ name }) => name) });
+      const last = (await request.objection?.(facts)) ?? null;
+      return last === null ? null : refused(last);
     };
     const before = await objection();
     if (before !== null) return before;
@@ -191,38 +220,8 @@ class GithubPullRequests implements PullRequests {
     if (hostNumber !== null) await this.#change(hostNumber, { state: 'closed' }, byPerson);
   }
 
-  /** Brings the head of the local branch to GitHub, where it is not there yet. Returns the head at GitHub. */
-  async #bringHead({ branch, earlierHeads = [] }: ProposedChange, there: string | null): Promise<string> {
-    const { git, places, review, repo, branches } = this.#parts;
-    const common = await findCommonDirectory(git, repo.location);
-    const { commit } = await readBranch(git, common, branch);
-    if (commit === null || commit === there) {
-      if (there !== null) return there;
-      throw missing(branch);
-    }
-    return withWorkbench({ git, scratch: places.scratch, common, known: [commit] }, async (bench) => {
-      if (there !== null && (await bench.ask(['cat-file', '-e', there])).code !== 0)
-        await branches.fetch(bench, [there]);
-      // Others went on from here.
-      if (there !== null && (await isAncestor(bench, commit, there))) return there;
-      if (!review.push)
-        throw new BatonError(
-          githubHostErrors.change_not_pushed,
-          `${branch} at ${commit} is not on GitHub, and Baton does not push (review.push: false).`,
-          { details: { branch, commit, found: there } },
-        );
-      try {
-        await branches.push(bench, { branch, commit, from: there, earlierHeads });
-      } catch (error) {
-        // Another daemon may have pushed the same commit a moment before.
-        if ((await branches.tips([branch])).get(branch) !== commit) throw error;
-      }
-      return commit;
-    });
-  }
-
-  /** The open pull request of a branch; else the one that ended with this head; the newest first. */
-  async #find(branch: string, headCommit: string): Promise<z.infer<typeof listed> | null> {
+  /** The pull requests of a branch, the newest first. */
+  async #list(branch: string): Promise<z.infer<typeof lists>> {
     const { owner } = this.#parts.repository;
     const found = await this.#parts.github.rest({
       method: 'GET',
@@ -233,8 +232,7 @@ class GithubPullRequests implements PullRequests {
       ask: byDelivery,
     });
     // GitHub ignores a filter that it cannot read.
-    const ours = found.filter(({ head }) => head.ref === branch);
-    return ours.find(({ state }) => state === 'open') ?? ours.find(({ head }) => head.sha === headCommit) ?? null;
+    return found.filter(({ head }) => head.ref === branch);
   }
 
   async #create(change: ProposedChange, headCommit: string): Promise<z.infer<typeof listed>> {
@@ -251,7 +249,7 @@ class GithubPullRequests implements PullRequests {
     } catch (error) {
       if (!(error instanceof BatonError) || error.code !== 'github_refused') throw error;
       // Another daemon was faster.
-      const found = await this.#find(branch, headCommit);
+      const found = openOrEnded(await this.#list(branch), headCommit);
       if (found !== null) return found;
       if (/no commits between/i.test(String(error.details.said)))
         throw missing(branch, `has no commit that ${base} lacks`);
@@ -326,12 +324,17 @@ class GithubPullRequests implements PullRequests {
 
   async #factsOf(pull: PullRequest, record: PullRecord, signal?: AbortSignal): Promise<PullFacts> {
     const says = hostSays(record);
-    const computed = await this.#objects.compute(pull, record, says, signal);
-    const baseReference = baseReferenceOf(record.baseRefName);
-    const facts = { ...says, ...computed, checkedOutIn: null, baseReference };
+    const computed = await this.#parts.objects.compute(pull, record, says, signal);
+    const baseReference = keptBaseOf(record.baseRefName);
+    const facts = { ...says, ...computed, checkedOutIn: null, base: record.baseRefName, baseReference };
     this.#lastRead.set(record.number, facts);
     return facts;
   }
+}
+
+/** The open pull request of a branch; else the one that ended with this head. */
+function openOrEnded(pulls: z.infer<typeof lists>, headCommit: string): z.infer<typeof listed> | null {
+  return pulls.find(({ state }) => state === 'open') ?? pulls.find(({ head }) => head.sha === headCommit) ?? null;
 }
 
 function bodyOf(body: string, receipt = ''): string {
@@ -340,10 +343,6 @@ function bodyOf(body: string, receipt = ''): string {
 
 function isTeam(name: string): boolean {
   return name.includes('/');
-}
-
-function missing(branch: string, what = 'is not there'): BatonError {
-  return new BatonError('change_missing', `The branch ${branch} ${what}.`, { details: { branch } });
 }
 
 function refused(refusal: MergeRefusal): MergeResult {

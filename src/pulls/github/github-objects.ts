@@ -1,11 +1,19 @@
+import { rename } from 'node:fs/promises';
+import path from 'node:path';
 import { BatonError } from '../../core/baton-error.ts';
 import type { PullRequest } from '../../core/pull/pull-request.ts';
+import { deleteTree } from '../../workspace/delete-tree.ts';
+import { lstatOrNull } from '../../workspace/file-system.ts';
+import { writeBareRepository } from '../../workspace/git/bare-repository.ts';
+import type { Git } from '../../workspace/git/git.ts';
+import { keptBaseOf } from '../../workspace/git/source/home-repository.ts';
 import { findCommonDirectory, readBranch } from '../../workspace/git/source/source-repository.ts';
 import { observeMerge } from '../local/observe-merge.ts';
 import { isAncestor, mergeabilityOf, type Workbench, withWorkbench } from '../local/workbench.ts';
 import type { PullHostParts } from '../pull-host.ts';
-import type { PullFacts } from '../pull-requests.ts';
+import type { ProposedChange, PullFacts } from '../pull-requests.ts';
 import type { GithubBranches } from './github-branches.ts';
+import { githubHostErrors } from './github-host-errors.ts';
 import { type HostSays, nameOf, type PullRecord } from './pull-record.ts';
 
 type Computed = Pick<PullFacts, 'isEmpty' | 'mergeability' | 'conflicts' | 'merged'>;
@@ -16,7 +24,8 @@ const mostKept = 500;
 /**
  * What GitHub does not say and the commits do: the files in conflict, whether a head is behind or empty, how it was
  * merged. Commits that only GitHub has are fetched once, and come into the repository on this machine as objects, where
- * the diff of the change is read. Where a commit cannot be fetched, GitHub's word alone counts.
+ * the diff of the change is read. Where a commit cannot be fetched, GitHub's word alone counts. And it brings the head of a
+ * change to GitHub.
  */
 export class GithubObjects {
   readonly #parts: PullHostParts & { readonly branches: GithubBranches };
@@ -26,9 +35,65 @@ export class GithubObjects {
     this.#parts = parts;
   }
 
+  /** The commits of those branches that GitHub has. */
+  tips(branches: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    return this.#parts.branches.tips(branches);
+  }
+
+  /** Brings the head of the local branch to GitHub, where it is not there yet. Returns the head at GitHub. */
+  async bringHead({ branch, earlierHeads = [] }: ProposedChange, there: string | null): Promise<string> {
+    const { git, places, review, repo, branches } = this.#parts;
+    const common = await findCommonDirectory(git, repo.location);
+    const { commit } = await readBranch(git, common, branch);
+    if (commit === null || commit === there) {
+      if (there !== null) return there;
+      throw missing(branch);
+    }
+    return withWorkbench({ git, scratch: places.scratch, common, known: [commit] }, async (bench) => {
+      if (there !== null && (await bench.ask(['cat-file', '-e', there])).code !== 0)
+        await branches.fetch(bench, [there]);
+      // Others went on from here.
+      if (there !== null && (await isAncestor(bench, commit, there))) return there;
+      if (!review.push)
+        throw new BatonError(
+          githubHostErrors.change_not_pushed,
+          `${branch} at ${commit} is not on GitHub, and Baton does not push (review.push: false).`,
+          { details: { branch, commit, found: there } },
+        );
+      try {
+        await branches.push(bench, { branch, commit, from: there, earlierHeads });
+      } catch (error) {
+        // Another daemon may have pushed the same commit a moment before.
+        if ((await branches.tips([branch])).get(branch) !== commit) throw error;
+      }
+      return commit;
+    });
+  }
+
+  /** As `RemoteHost.fetchBase`. */
+  async fetchBase(base: string | null, signal?: AbortSignal): Promise<string> {
+    const { git, places, repo, branches } = this.#parts;
+    const isOwn = path.dirname(repo.location) === places.caches;
+    if (isOwn) await makeHome(repo.location);
+    const common = await findCommonDirectory(git, repo.location);
+    const name = base ?? (isOwn ? await branches.defaultBranch(signal) : await currentBranch(git, common));
+    const commit = (await branches.tips([name], signal)).get(name);
+    if (commit === undefined) throw missing(name, 'is not on GitHub');
+    if (!(await present(common, [commit], this.#parts)).has(commit))
+      await withWorkbench({ git, scratch: places.scratch, common, signal }, async (bench) => {
+        await branches.fetch(bench, [commit]);
+        await bench.keep(commit);
+      });
+    await this.#keepBase(name, commit, common);
+    // In a repository of a person their own branch stays.
+    if (isOwn) await git.run({ args: ['update-ref', `refs/heads/${name}`, commit], gitDir: common });
+    return name;
+  }
+
   async compute(pull: PullRequest, record: PullRecord, says: HostSays, signal?: AbortSignal): Promise<Computed> {
     const { headCommit, baseCommit } = says;
-    const key = [pull.headCommit, headCommit, baseCommit, record.merged, record.mergeCommit?.oid].join(' ');
+    const seen = [pull.headCommit, headCommit, baseCommit, record.baseRefName];
+    const key = [...seen, record.merged, record.mergeCommit?.oid].join(' ');
     const known = this.#kept.get(key);
     if (known !== undefined) return known;
     try {
@@ -75,7 +140,7 @@ export class GithubObjects {
 
   /** An agent that rebases its branch fetches the base from here; the person's own branch may be behind. */
   async #keepBase(base: string, commit: string, common: string): Promise<void> {
-    await this.#parts.git.run({ args: ['update-ref', baseReferenceOf(base), commit], gitDir: common });
+    await this.#parts.git.run({ args: ['update-ref', keptBaseOf(base), commit], gitDir: common });
   }
 
   async #mergeOf(
@@ -107,8 +172,26 @@ export class GithubObjects {
   }
 }
 
-export function baseReferenceOf(base: string): string {
-  return `refs/baton/base/${base}`;
+async function makeHome(folder: string): Promise<void> {
+  if ((await lstatOrNull(folder)) !== null) return;
+  const making = `${folder}+making`;
+  await deleteTree(making);
+  await writeBareRepository({ folder: making, objectFormat: 'sha1' });
+  await rename(making, folder);
+}
+
+async function currentBranch(git: Git, common: string): Promise<string> {
+  const { code, stdout } = await git.ask({ args: ['symbolic-ref', '--short', 'HEAD'], gitDir: common });
+  const name = Buffer.from(stdout, 'latin1').toString('utf8').trim();
+  if (code === 0 && name !== '') return name;
+  throw new BatonError('repository_unavailable', `No branch is checked out in ${common}.`, {
+    nextStep: 'Set `workspace.base` to the branch that changes go into.',
+    details: { repository: common, problem: 'detached_head' },
+  });
+}
+
+export function missing(branch: string, what = 'is not there'): BatonError {
+  return new BatonError('change_missing', `The branch ${branch} ${what}.`, { details: { branch } });
 }
 
 const unknown: Computed = { isEmpty: false, mergeability: 'unknown', conflicts: [], merged: null };

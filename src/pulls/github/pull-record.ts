@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { CheckResult } from '../../core/pull/pull-request.ts';
 import { harmlessLine, harmlessLines } from '../../core/text/harmless-line.ts';
 import type { HostCheck, HostReview, PullFacts } from '../pull-requests.ts';
@@ -90,7 +90,7 @@ export function hostSays(record: PullRecord): HostSays {
     baseCommit: record.baseRef?.target?.oid ?? null,
     isClosed: record.state === 'CLOSED',
     closedBy: record.state === 'CLOSED' ? nameOf(closed?.actor) : null,
-    checks: isOfHead ? present(commit.commit.statusCheckRollup?.contexts?.nodes).map(checkFrom) : [],
+    checks: isOfHead ? (commit.commit.statusCheckRollup?.contexts?.nodes ?? []).map(checkFrom) : [],
     reviews: present(record.reviews?.nodes).flatMap(reviewsFrom),
   };
 }
@@ -120,7 +120,11 @@ const states: Readonly<Record<string, CheckResult | null>> = {
   EXPECTED: null,
 };
 
-function checkFrom(found: z.infer<typeof context>): HostCheck {
+/** GitHub lets no fine-grained token read the checks of a private repository, and gives nothing in their place. */
+const unreadable: HostCheck = { id: null, name: 'not readable', result: null, isRequired: false, url: null };
+
+function checkFrom(found: z.infer<typeof context> | null | undefined): HostCheck {
+  if (found == null) return unreadable;
   const { isRequired } = found;
   if (found.__typename === 'StatusContext')
     return {

@@ -1,7 +1,7 @@
 import { BatonError } from '../../core/baton-error.ts';
 import type { PullRequest } from '../../core/pull/pull-request.ts';
 import { harmlessLine } from '../../core/text/harmless-line.ts';
-import { findCommonDirectory, readBranch } from '../../workspace/git/source/source-repository.ts';
+import { findCommonDirectory, readBranch, readBranches } from '../../workspace/git/source/source-repository.ts';
 import type { PullHost, PullHostParts } from '../pull-host.ts';
 import type {
   MergeRefusal,
@@ -13,7 +13,7 @@ import type {
 } from '../pull-requests.ts';
 import { makeMerge } from './make-merge.ts';
 import { observeMerge } from './observe-merge.ts';
-import { personIdentity } from './person-identity.ts';
+import { identityOf } from './person-identity.ts';
 import { isAncestor, mergeabilityOf, type Workbench, withWorkbench } from './workbench.ts';
 
 /** Pull requests in the local repository that the workspaces come from; people merge there too. */
@@ -107,7 +107,7 @@ class LocalPullRequests implements PullRequests {
     if (baseNow === null) return refused({ code: 'base_moved', baseCommit: null });
     return this.#bench(async (bench) => {
       // First: a merge that a lost daemon made, or another person, is found and not made twice.
-      const seen = { head, base: pull.base, baseCommit: baseNow, earlierBase: null };
+      const seen = { head, base: pull.base, baseCommit: baseNow, earlierBase: earlierBaseOf(request) };
       await bench.refuseBomb(head);
       const done = await observeMerge(bench, seen, { git, common });
       if (done !== null) return { outcome: 'merged', commit: done.commit, method: done.method };
@@ -119,14 +119,17 @@ class LocalPullRequests implements PullRequests {
           code: 'protected',
           reason: `${pull.base} is another name of ${harmlessLine(target.stdout.trim())}`,
         });
-      const identity = await personIdentity(git, common);
+      const identity = await identityOf(request, git, common);
       if (identity === null) return refused({ code: 'no_identity' });
       const made = await makeMerge(bench, { pull, base: baseNow, head, method, identity, at: request.at });
       if ('refusal' in made) return refused(made.refusal);
       await bench.keep(made.commit);
       const { usedIn } = await readBranch(git, common, pull.base);
       if (usedIn !== null) return refused({ code: 'checked_out', folder: usedIn, commit: made.commit });
-      const objection = await this.#moveBase(common, pull, { head, from: baseNow, to: made.commit }, identity);
+      const now = { headCommit: headNow, baseCommit: baseNow, checks: null, reviews: [] };
+      const objection =
+        (await request.objection?.(now)) ??
+        (await this.#moveBase(common, pull, { head, from: baseNow, to: made.commit }, identity));
       return objection === null ? { outcome: 'merged', commit: made.commit, method } : refused(objection);
     }, common);
   }
@@ -197,17 +200,17 @@ class LocalPullRequests implements PullRequests {
     return withWorkbench({ git, scratch: places.scratch, common: common ?? (await this.#common()), signal }, use);
   }
 
-  /** The commits of those branches that are there, in one call. */
-  async #commitsOf(common: string, branches: readonly string[]): Promise<ReadonlyMap<string, string>> {
-    const names = [...new Set(branches)].map((branch) => `refs/heads/${branch}`);
-    const args = ['for-each-ref', '--format=%(objectname) %(refname)', ...names];
-    const listed = Buffer.from(await this.#parts.git.run({ args, gitDir: common }), 'latin1').toString('utf8');
-    const found = listed.split('\n').map((line) => line.split(' '));
-    return new Map(found.map(([id = '', name = '']) => [name.slice('refs/heads/'.length), id]));
+  #commitsOf(common: string, branches: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    return readBranches(this.#parts.git, common, branches);
   }
 }
 
 const unknown: Computed = { isEmpty: false, mergeability: 'unknown', conflicts: [], merged: null };
+
+/** Only a person says that a change which repeats what the base had before is done. */
+function earlierBaseOf({ by, baseCommit }: MergeRequest): string | null {
+  return by.kind === 'orchestrator' ? baseCommit : null;
+}
 
 function refused(refusal: MergeRefusal): MergeResult {
   return { outcome: 'refused', refusal };

@@ -1,7 +1,7 @@
 import type { MergeMethod, PullRequest } from '../../core/pull/pull-request.ts';
 import type { MergeRefusal } from '../pull-requests.ts';
 import type { Identity } from './person-identity.ts';
-import { isAncestor, linesOf, mergeTrees, type Workbench } from './workbench.ts';
+import { forkOf, isAncestor, linesOf, mergeTrees, type Workbench } from './workbench.ts';
 
 export interface MergePlan {
   readonly pull: Pick<PullRequest, 'identifier' | 'title' | 'body' | 'number'>;
@@ -58,7 +58,7 @@ async function rebase(bench: Workbench, plan: MergePlan): Promise<Made> {
     return { refusal: { code: 'protected', reason: `more than ${mostCommits} commits` } };
   const hasMerges = (await bench.run(['rev-list', '--merges', '--max-count=1', head, `^${base}`, '--'])) !== '';
   if (!hasMerges && (await isAncestor(bench, base, head))) return { commit: head };
-  if ((await bench.ask(['merge-base', base, head])).code === 1) return { refusal: { code: 'unrelated' } };
+  if ((await forkOf(bench, base, head)) === null) return { refusal: { code: 'unrelated' } };
   let onto = base;
   for (const each of commits) {
     const next = await replay(bench, each, onto, plan);

@@ -1,6 +1,6 @@
 import type { Git } from '../../workspace/git/git.ts';
 import type { ObservedMerge } from '../pull-requests.ts';
-import { isAncestor, linesOf, mergeTrees, type Workbench } from './workbench.ts';
+import { forkOf, isAncestor, linesOf, type Workbench, wouldMerge } from './workbench.ts';
 
 /** Where a change may have been merged. */
 export interface Observation {
@@ -37,11 +37,13 @@ export async function observeMerge(
   if (await isAncestor(bench, head, baseCommit)) return ancestorMerge(bench, seen, person);
   // Only a base that moved can have been merged into; a change may repeat what was there before.
   if (earlierBase === baseCommit) return null;
-  const fork = (await bench.ask(['merge-base', baseCommit, head])).stdout.trim();
-  if (fork === '') return null;
-  const changed = await bench.ask(['diff-tree', '--quiet', '-r', fork, head]);
-  if (changed.code !== 1) return null;
+  const fork = await forkOf(bench, baseCommit, head);
+  if (fork === null || !(await bench.once(`changes ${fork} ${head}`, () => hasChanges(bench, fork, head)))) return null;
   return (await patchMerge(bench, fork, seen)) ?? (await treeMerge(bench, fork, seen));
+}
+
+async function hasChanges(bench: Workbench, from: string, to: string): Promise<boolean> {
+  return (await bench.ask(['diff-tree', '--quiet', '-r', from, to])).code === 1;
 }
 
 async function ancestorMerge(
@@ -105,37 +107,67 @@ async function movedBy(
   return found === '' ? null : found;
 }
 
-/** The proof by patches: `git patch-id` leaves out line numbers and white space. */
+/** The proof by patches. */
 async function patchMerge(
   bench: Workbench,
   fork: string,
   { head, baseCommit }: Observation,
 ): Promise<ObservedMerge | null> {
-  const range = ['--no-merges', `--max-count=${mostCompared + 1}`];
-  const theirs = linesOf(await bench.run(['rev-list', ...range, baseCommit, `^${fork}`, '--']));
-  const ours = linesOf(await bench.run(['rev-list', ...range, head, `^${baseCommit}`, '--']));
+  const list = (of: string, not: string): Promise<readonly string[]> =>
+    bench.once(`list ${of} ${not}`, async () =>
+      linesOf(await bench.run(['rev-list', '--no-merges', `--max-count=${mostCompared + 1}`, of, `^${not}`, '--'])),
+    );
+  const [theirs, ours] = [await list(baseCommit, fork), await list(head, baseCommit)];
   if (Math.max(theirs.length, ours.length) > mostCompared || ours.length === 0) return null;
-  const log = ['log', '-p', '--no-ext-diff', '--no-textconv', '--full-index', '--no-merges', '--format=commit %H'];
-  const patches = async (args: readonly string[]): Promise<ReadonlyMap<string, string> | null> => {
-    const text = await bench.ask(args, { maxOutputBytes: mostPatchBytes }).catch(() => null);
-    if (text === null || text.code !== 0) return null;
-    const stdin = Buffer.from(text.stdout, 'latin1');
-    const ids = linesOf(await bench.run(['patch-id', '--stable'], { stdin }));
-    return new Map(ids.map((line) => [line.split(' ')[0] ?? '', line.split(' ')[1] ?? '']));
-  };
-  const there = await patches([...log, baseCommit, `^${fork}`, '--']);
+  const there = await patchesOf(bench, theirs);
   if (there === null || there.size === 0) return null;
-  const diff = ['diff-tree', '-p', '--no-ext-diff', '--no-textconv', '--full-index', fork, head];
-  const [whole] = (await patches(diff))?.keys() ?? [];
-  const squashed = whole === undefined ? undefined : there.get(whole);
+  const whole = await bench.once(`patch ${fork} ${head}`, async () => {
+    const ids = await patchIds(bench, ['diff-tree', ...patch, fork, head]);
+    return ids && (ids.values().next().value ?? null);
+  });
+  const squashed = there.get(whole ?? '');
   if (squashed !== undefined) return byCommitter(bench, squashed, ours.length === 1 ? null : 'squash');
-  const own = await patches([...log, head, `^${baseCommit}`, '--']);
+  const own = await patchesOf(bench, ours);
   if (own === null || own.size === 0) return null;
   const found = [...own.keys()].map((id) => there.get(id));
   if (found.some((commit) => commit === undefined)) return null;
   // The newest of them, in the order of the base.
   const last = theirs.find((commit) => found.includes(commit));
   return last === undefined ? null : byCommitter(bench, last, 'rebase');
+}
+
+const patch = ['-p', '--no-ext-diff', '--no-textconv', '--full-index'];
+
+/** The commits, the newest first, by their patches; of two with the same patch the older. Null: there is too much to compare. */
+async function patchesOf(bench: Workbench, commits: readonly string[]): Promise<ReadonlyMap<string, string> | null> {
+  const patches = new Map<string, string>();
+  // A base grows at its end, so the oldest commit that is not known yet begins the unknown ones.
+  const oldestFirst = commits.toReversed();
+  let fresh: ReadonlyMap<string, string> | undefined;
+  for (const [at, commit] of oldestFirst.entries()) {
+    const id = await bench.once(`patch ${commit}`, async () => {
+      fresh ??= await patchIds(bench, [
+        'log',
+        '--no-walk',
+        ...patch,
+        '--format=commit %H',
+        ...oldestFirst.slice(at),
+        '--',
+      ]);
+      return fresh && (fresh.get(commit) ?? null);
+    });
+    if (id === undefined) return null;
+    if (id !== null && !patches.has(id)) patches.set(id, commit);
+  }
+  return patches;
+}
+
+/** The ids of the patches that a command prints, by commit. They leave out line numbers and white space. */
+async function patchIds(bench: Workbench, args: readonly string[]): Promise<ReadonlyMap<string, string> | undefined> {
+  const text = await bench.ask(args, { maxOutputBytes: mostPatchBytes }).catch(() => null);
+  if (text === null || text.code !== 0) return;
+  const ids = linesOf(await bench.run(['patch-id', '--stable'], { stdin: Buffer.from(text.stdout, 'latin1') }));
+  return new Map(ids.map((line) => [line.split(' ')[1] ?? '', line.split(' ')[0] ?? '']));
 }
 
 /** The proof by trees: the base has everything already. */
@@ -145,9 +177,10 @@ async function treeMerge(
   { head, baseCommit }: Observation,
 ): Promise<ObservedMerge | null> {
   const addsNothing = async (commit: string): Promise<boolean> => {
-    const merged = await mergeTrees(bench, commit, head);
+    const merged = await wouldMerge(bench, commit, head);
     if (merged === null || 'conflicts' in merged) return false;
-    return merged.tree === (await bench.run(['rev-parse', `${commit}^{tree}`])).trim();
+    const tree = await bench.once(`tree ${commit}`, () => bench.run(['rev-parse', `${commit}^{tree}`]));
+    return merged.tree === tree.trim();
   };
   if (!(await addsNothing(baseCommit))) return null;
   const commit = await firstThat(await firstParents(bench, baseCommit, fork), addsNothing);

@@ -1,3 +1,4 @@
+import type { Author } from '../../core/issue/author.ts';
 import type { Git } from '../../workspace/git/git.ts';
 
 /** Who a person is to git. */
@@ -6,12 +7,17 @@ export interface Identity {
   readonly email: string;
 }
 
+/** By whom a merge is: the person, or Baton where it merges itself. Null where git knows no one. */
+export async function identityOf({ by }: { readonly by: Author }, git: Git, common: string): Promise<Identity | null> {
+  return by.kind === 'orchestrator' ? { name: 'Baton', email: 'baton@localhost.invalid' } : personIdentity(git, common);
+}
+
 /**
  * The identity that git would use for the person in this repository: its own configuration, then the person's. Never an
  * agent's, whose identity is in the git directory of its workspace. Null where git knows none. Nothing is run: the call
  * reads files, and the daemon's own variables such as `GIT_AUTHOR_NAME` do not reach it.
  */
-export async function personIdentity(git: Git, common: string): Promise<Identity | null> {
+async function personIdentity(git: Git, common: string): Promise<Identity | null> {
   const configured = async (key: string): Promise<string> => {
     const { stdout } = await git.ask({
       args: ['config', '--includes', '--get', key],

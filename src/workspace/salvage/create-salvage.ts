@@ -4,13 +4,15 @@ import { BatonError, toBatonError } from '../../core/baton-error.ts';
 import { harmlessLine } from '../../core/text/harmless-line.ts';
 import { deleteTree } from '../delete-tree.ts';
 import { hasCode } from '../file-system.ts';
+import type { Checkout } from '../git/checkout/checkout.ts';
 import type { GitPlaces } from '../git/git-places.ts';
 import type { BytePath } from '../walk-folders.ts';
 import { readAgentOrigin } from './agent-origin.ts';
 import { type ArchiveParts, dropArchive, listArchives, listMembers, saveArchive, unpackArchive } from './archives.ts';
 import { chooseTarget } from './choose-target.ts';
 import { TooLargeForLocal } from './copy-objects.ts';
-import { findRepositories } from './find-repositories.ts';
+import { findRepositories, type WorkspaceContents } from './find-repositories.ts';
+import { measureSaved } from './prune-salvage.ts';
 import { type Repository, readRepositories } from './repository.ts';
 import { restoreCommit } from './restore-commit.ts';
 import type { Salvage, SalvageRequest, SavedWork, SaveResult } from './salvage.ts';
@@ -33,7 +35,10 @@ export function createSalvage(parts: SalvageParts): Salvage {
   return {
     save: async (request) => {
       try {
-        return await inScratch(places, (scratch) => save(request, scratch, parts, archives));
+        const found = await findRepositories(request.folder);
+        const checkout = await parts.findCheckout(request.workspace);
+        if (found.repositories.length === 0 && found.entries === 0 && checkout === null) return { outcome: 'nothing' };
+        return await inScratch(places, (scratch) => save(request, { ...found, checkout }, scratch, parts, archives));
       } catch (error) {
         request.signal?.throwIfAborted();
         const cause = toBatonError(error);
@@ -85,6 +90,7 @@ export function createSalvage(parts: SalvageParts): Salvage {
       const { repository, reference, commit } = work;
       await git.run({ gitDir: repository, args: ['update-ref', '--no-deref', '-d', reference ?? '', commit ?? ''] });
     },
+    measure: (works) => measureSaved(git, works),
     tidy: async () => {
       for (const gitDir of (await allTargets(places)).own) {
         await git.run({ gitDir, args: ['gc', '--quiet', '--prune=2.weeks.ago'], timeoutMs: 900_000 });
@@ -95,14 +101,13 @@ export function createSalvage(parts: SalvageParts): Salvage {
 
 async function save(
   request: SalvageRequest,
+  { repositories: found, entries, looseFiles, checkout }: WorkspaceContents & { readonly checkout: Checkout | null },
   scratch: string,
   parts: SalvageParts,
   archives: ArchiveParts,
 ): Promise<SaveResult> {
   const { git, places, logger, clock } = parts;
   const { folder, workspace } = request;
-  const { repositories: found, entries, looseFiles } = await findRepositories(folder);
-  const checkout = await parts.findCheckout(workspace);
   const own = { folder, workspace, checkout, state: path.dirname(places.scratch) };
   const withFiles = await readRepositories({ found, places: own, scratch });
   const repositories = [...withFiles, ...(await unusedSubmodules(withFiles))];

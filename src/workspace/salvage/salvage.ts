@@ -30,6 +30,8 @@ export interface Salvage {
   drop(work: SavedWork): Promise<void>;
   /** Frees the space of work that was dropped two weeks ago or earlier, in Baton's own repositories only. */
   tidy(): Promise<void>;
+  /** The disk space that only these entries need; null when git cannot tell. */
+  measure(works: readonly SavedWork[]): Promise<number | null>;
 }
 
 export interface SalvageReach {
@@ -84,6 +86,8 @@ export interface SavedWork {
   /** How many files were staged, and how many of them differ from the saved ones; null when they were not counted. */
   readonly stagedFiles: number | null;
   readonly stagedOtherwise: number | null;
+  /** Changed files that control agents or CI; null: unreadable; missing where there are none, and for archives. */
+  readonly governing?: readonly string[] | null;
 }
 
 export interface RestoreResult {

@@ -1,9 +1,10 @@
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { Logger } from '../../core/logger.ts';
+import { governingFiles } from '../../core/run/governing-files.ts';
 import type { Git, GitCall } from '../git/git.ts';
 import { refuseTreeBomb } from '../git/shadow/refuse-tree-bomb.ts';
-import type { BytePath } from '../walk-folders.ts';
+import { type BytePath, fromBytePath } from '../walk-folders.ts';
 import { copyObjects } from './copy-objects.ts';
 import { inTarget, readHistory } from './history.ts';
 import { recordTree } from './record-tree.ts';
@@ -45,6 +46,9 @@ export interface SavedRepository {
 /** Further parents go into separate commits. */
 const mostParents = 1_000;
 
+const governingMs = 20_000;
+const governingBytes = 16 * 1024 * 1024;
+
 /** The empty trees, for the time before the first commit; git knows them without storing them. */
 export const emptyTrees = {
   sha1: '4b825dc642cb6eb9a060e54bf8d69288fbee4904',
@@ -84,6 +88,7 @@ export async function saveRepository(wanted: RepositoryRequest, parts: SaveParts
   const isMore = held.length + conflicts.length > 0;
   if (tree === before && found.staged === null && heads.length === 0 && !isMore) return { work: null, insideNested };
 
+  const files = await differing(git, before, tree, wanted, store);
   const note: SavedNote = {
     project: parts.project,
     ...issueNote(request),
@@ -91,18 +96,19 @@ export async function saveRepository(wanted: RepositoryRequest, parts: SaveParts
     savedAt: parts.now(),
     headReference: directory.headReference,
     head: directory.head,
-    files: (await differing(git, before, tree, wanted, store)).length,
+    files: files.length,
     commits: history.commits,
     ...found,
     isExact: repository.checkout === null,
     ...(await countStaged(git, { before, ...found }, wanted, store)),
+    ...(await readGoverning(git, files, heads, wanted, store)),
     origin: wanted.origin,
   };
   const commit = await writeCommits(git, note, heads, wanted, store);
   const standsOn = [...new Set([...(note.head === null ? [] : [note.head]), ...heads])];
   await copyObjects(git, { commit, standsOn, target, store, scratch, signal });
   const run = `${referencePart(request.runId ?? 'unknown')}${wanted.number === 0 ? '' : `+${wanted.number}`}`;
-  const name = await makeReference(git, target, `${key}/${run}`, commit);
+  const name = await makeReference(git, target.gitDir, `${key}/${run}`, commit);
   const reference = `${salvageReferences}${name}`;
   await readBack(git, target, reference, commit);
   return { work: savedWork(note, { name, repository: target.gitDir, reference, commit }), insideNested };
@@ -165,6 +171,34 @@ async function differing(
   return names.split('\0').slice(0, -1);
 }
 
+/**
+ * The governing files among those that differ and those that a commit changed which is nowhere else. Only a mark: an agent
+ * can write a history that cannot be read in time, and that must not keep its work from being saved.
+ */
+async function readGoverning(
+  git: Git,
+  files: readonly BytePath[],
+  heads: readonly string[],
+  { target }: RepositoryRequest,
+  store: ObjectStore,
+): Promise<Pick<SavedNote, 'governing'>> {
+  try {
+    const args = ['log', '-z', '-c', '--format=', '--name-only', '--no-renames', '--no-show-signature', '--stdin'];
+    const call = { ...inTarget(target, store, undefined), timeoutMs: governingMs, maxOutputBytes: governingBytes };
+    const not = ['--not', `--exclude=${salvageReferences}*`, '--all'];
+    const inCommits =
+      heads.length === 0 ? '' : await git.run({ ...call, args: [...args, ...not], stdin: `${heads.join('\n')}\n` });
+    const all = new Set([...files, ...inCommits.split('\0')]);
+    const governing = governingFiles(
+      [...all].map((name) => fromBytePath(name).toString('utf8')),
+      ['WORKFLOW.md'],
+    );
+    return governing.length === 0 ? {} : { governing };
+  } catch {
+    return { governing: null };
+  }
+}
+
 /** An index can name any tree. One with more files than any work tree is refused, as it is for HEAD. */
 async function countStaged(
   git: Git,
@@ -209,20 +243,17 @@ async function writeCommits(
 }
 
 /** Uses this name, or adds a number to it: an existing reference is never replaced. */
-async function makeReference(git: Git, target: Target, wanted: string, commit: string): Promise<string> {
+export async function makeReference(git: Git, gitDir: string, wanted: string, commit: string): Promise<string> {
   const none = '0'.repeat(commit.length);
   for (let number = 1; number < 1_000; number += 1) {
     const name = number === 1 ? wanted : `${wanted}-${number}`;
     const reference = `${salvageReferences}${name}`;
-    const { code, stderr } = await git.ask({
-      gitDir: target.gitDir,
-      args: ['update-ref', '--no-deref', reference, commit, none],
-    });
+    const { code, stderr } = await git.ask({ gitDir, args: ['update-ref', '--no-deref', reference, commit, none] });
     // A killed process may have left its lock; Baton cannot tell whose lock it is.
     if (code !== 0 && !/already exists|File exists/.test(stderr))
       throw unsaved('reference_refused', `git refused the reference ${reference}`, stderr);
     if (code !== 0) continue;
-    await flush(path.dirname(path.join(target.gitDir, reference))).catch(() => {
+    await flush(path.dirname(path.join(gitDir, reference))).catch(() => {
       // Not every repository stores a reference in a file; then git has written it durably.
     });
     return name;

@@ -86,7 +86,7 @@ export interface ReadObject {
   readonly content: string;
 }
 
-/** The objects in the output of `git cat-file --batch`; missing ones are left out. */
+/** The objects in the output of `git cat-file --batch`; missing ones are left out. It ends at a line that git does not write. */
 export function* objectsIn(text: string): Generator<ReadObject> {
   let at = 0;
   while (at < text.length) {
@@ -96,6 +96,7 @@ export function* objectsIn(text: string): Generator<ReadObject> {
     at = end + 1;
     if (size === undefined) continue;
     const length = Number(size);
+    if (!Number.isSafeInteger(length) || length < 0) return;
     yield { id, type, content: text.slice(at, at + length) };
     at += length + 1;
   }

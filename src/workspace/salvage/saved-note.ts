@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { harmlessLine } from '../../core/text/harmless-line.ts';
 import { fromBytePath } from '../walk-folders.ts';
 import { counted } from './plural.ts';
@@ -50,6 +50,8 @@ const noteSchema = namesSchema.extend({
   stagedOtherwise: z.number().nullable().default(null),
   /** The tree of the parts that are neither files nor commits (`saved-extras.ts`); null when there is none. */
   extras: z.string().nullable().default(null),
+  /** Changed files that control agents or CI; null: unreadable; missing where there are none, and in older notes. */
+  governing: ids.nullable().optional(),
   /** Where the repository came from, without user and password. */
   origin: z.string().nullable(),
 });
@@ -107,7 +109,7 @@ export function savedWork(
   place: { name: string; repository: string; reference: string; commit: string },
 ): SavedWork {
   const { project, issueId, issueIdentifier, issueTitle, runId, workspace, savedAt, head, files, commits } = note;
-  const { stagedFiles, stagedOtherwise } = note;
+  const { stagedFiles, stagedOtherwise, governing } = note;
   return {
     ...place,
     kind: 'commit',
@@ -123,6 +125,7 @@ export function savedWork(
     commits,
     stagedFiles,
     stagedOtherwise,
+    ...(governing === undefined ? {} : { governing }),
     within: fromBytePath(note.within).toString('utf8'),
     branch: branchOf(note),
   };

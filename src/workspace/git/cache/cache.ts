@@ -52,6 +52,8 @@ export interface CacheParts {
   readonly repo: RepositorySettings;
   /** Null: the branch that the source's HEAD names. */
   readonly base: string | null;
+  /** Brings the base of a remote host into the source, and returns its name; absent: the source has the base itself. */
+  readonly fetchBase?: ((signal: AbortSignal) => Promise<string | null>) | undefined;
 }
 
 export function createCache(parts: CacheParts): Cache {
@@ -85,8 +87,10 @@ async function refresh(
   signal: AbortSignal,
   parts: CacheParts,
 ): Promise<SourceHeads> {
-  const { git, repo, base, folder } = parts;
-  const source = await readSource(git, { repo, base, branches, signal });
+  const { git, repo, folder, fetchBase } = parts;
+  const base = fetchBase === undefined ? parts.base : await fetchBase(signal).catch(hostUnavailable);
+  const isBaseKept = fetchBase !== undefined;
+  const source = await readSource(git, { repo, base, isBaseKept, branches, signal });
   const wrong = damage ?? (await whatIsWrong(folder, source.objectFormat));
   if (wrong !== null) await makeCache(source, wrong, signal, parts);
   else {
@@ -96,6 +100,13 @@ async function refresh(
   return { ...source, commits: await keptCommits(source, folder) };
 }
 
+/** The environment is to blame, not the agent. */
+function hostUnavailable(thrown: unknown): never {
+  if (!(thrown instanceof BatonError)) throw thrown;
+  const { message, nextStep, details } = thrown;
+  throw new BatonError('repository_unavailable', message, { cause: thrown, nextStep, details });
+}
+
 async function update(
   source: SourceHeads,
   missing: ReadonlyMap<string, string>,
@@ -103,7 +114,7 @@ async function update(
   parts: CacheParts,
 ): Promise<void> {
   await clearLeftovers(parts.folder);
-  const failure = await fetchInto(parts.folder, missing, signal, parts);
+  const failure = await fetchInto(parts.folder, source, missing, signal, parts);
   if (failure === null) return;
   if (failure.isShallow || !soundsDamaged(failure.said)) throw sourceUnavailable(parts.repo, failure);
   // If the source is the reason, making the cache again fails too and reports it.
@@ -117,7 +128,7 @@ async function makeCache(source: SourceHeads, wrong: string, signal: AbortSignal
   const making = `${folder}+making`;
   await deleteTree(making);
   await writeBareRepository({ folder: making, objectFormat });
-  const failure = await fetchInto(making, commits, signal, parts);
+  const failure = await fetchInto(making, source, commits, signal, parts);
   if (failure !== null) {
     await deleteTree(making);
     throw sourceUnavailable(repo, failure);

@@ -11,13 +11,15 @@ import type { CacheParts } from './cache.ts';
 /** Fetches branches that the source has at these commits. Null when it went well. */
 export async function fetchInto(
   gitDir: string,
+  { base, baseReference }: SourceHeads,
   commits: ReadonlyMap<string, string>,
   signal: AbortSignal,
   { git, repo }: CacheParts,
 ): Promise<FetchFailure | null> {
   const branches = [...commits.keys()];
   const before = await Promise.all(branches.map((branch) => keptCommit(gitDir, branch)));
-  const wanted = branches.map((branch) => `+refs/heads/${branch}:${keptName(branch)}`);
+  const referenceOf = (branch: string): string => (branch === base ? baseReference : `refs/heads/${branch}`);
+  const wanted = branches.map((branch) => `+${referenceOf(branch)}:${keptName(branch)}`);
   const { url, secretSettings } = sourceAddress(repo);
   const { code, stderr } = await git.ask({
     args: [...quietFetch, '--', url, ...wanted],

@@ -1,6 +1,7 @@
+import { statSync } from 'node:fs';
 import { mkdir, open, readFile, rename } from 'node:fs/promises';
 import path from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { hasCode } from '../../file-system.ts';
 import { folderName, type GitPlaces } from '../git-places.ts';
 import type { Checkout } from './checkout.ts';
@@ -57,6 +58,8 @@ const schema = z.object({
  * has worked there. `damaged` is different: the record exists and cannot be read.
  */
 export async function readRecord(file: string): Promise<CheckoutRecord | 'missing' | 'damaged'> {
+  // A workspace without a repository has none, and is asked for one at each step of its run.
+  if (statSync(file, { throwIfNoEntry: false }) === undefined) return 'missing';
   let text: string;
   try {
     text = await readFile(file, 'utf8');

@@ -4,11 +4,11 @@ import path from 'node:path';
 import type { Clock } from '../../../clock/clock.ts';
 import { BatonError } from '../../../core/baton-error.ts';
 import type { Logger } from '../../../core/logger.ts';
-import type { WorkspaceSettings } from '../../../core/settings.ts';
+import type { RepositorySettings, WorkspaceSettings } from '../../../core/settings.ts';
 import { deleteTree } from '../../delete-tree.ts';
 import { lstatOrNull, reasonOf } from '../../file-system.ts';
 import { createOneAtATime } from '../../one-at-a-time.ts';
-import { type Cache, createCache } from '../cache/cache.ts';
+import { type Cache, type CacheParts, createCache } from '../cache/cache.ts';
 import type { Git } from '../git.ts';
 import { folderName, type GitPlaces } from '../git-places.ts';
 import { soundsDamaged } from '../source/source-errors.ts';
@@ -21,7 +21,7 @@ import {
   writeRecord,
 } from './checkout-record.ts';
 import { type CheckoutWork, makeCheckout } from './make-checkout.ts';
-import { publishBranch } from './publish-branch.ts';
+import { beginToCopy, type CopiedCommits, publishBranch } from './publish-branch.ts';
 import { reviveCheckout } from './revive-checkout.ts';
 import { unlockGitDirectory } from './unlock.ts';
 
@@ -33,14 +33,21 @@ export interface CheckoutsParts {
   readonly clock: Clock;
   /** The file that governs the agents; absent: the one of the usual name. */
   readonly workflowPath?: string;
+  /** Another file with a prompt for them, absolute. */
+  readonly promptFile?: string | null | undefined;
+  readonly fetchBase?: CacheParts['fetchBase'];
 }
 
 /** By the path of a cache or a source, for the whole process: new settings make new checkouts on existing caches. */
-const oneAtATime = createOneAtATime();
+export const oneAtATime = createOneAtATime();
 
 export function createCheckouts(parts: CheckoutsParts): Checkouts {
   const { places, git } = parts;
-  const workflowNames = namesOf(parts.workflowPath ?? 'WORKFLOW.md');
+  const promptNames = parts.promptFile == null ? [] : namesOf(parts.promptFile);
+  const workflowNames = [...namesOf(parts.workflowPath ?? 'WORKFLOW.md'), ...promptNames];
+  const publishing = { git, scratch: places.scratch, workflowNames };
+  /** By workspace: commits that are being copied for its next publication. */
+  const begun = new Map<string, Promise<CopiedCommits | null>>();
   const cache = cacheOf(parts);
   const foldersFor = (workspace: string): CheckoutFolders => checkoutFolders(places, workspace);
   const find = async (workspace: string): Promise<CheckoutRecord | null> => {
@@ -61,17 +68,25 @@ export function createCheckouts(parts: CheckoutsParts): Checkouts {
       const checkout = await find(workspace);
       return checkout === null ? [] : await unlockGitDirectory(checkout.gitDir);
     },
+    beginToPublish: (workspace) => {
+      const begin = async (): Promise<CopiedCommits | null> => {
+        const checkout = await find(workspace);
+        return checkout === null ? null : await beginToCopy(checkout, publishing);
+      };
+      begun.set(
+        workspace,
+        begin().catch(() => null),
+      );
+    },
     publish: async (workspace) => {
+      const early = begun.get(workspace);
+      begun.delete(workspace);
       const { repository } = (await find(workspace)) ?? { repository: '' };
       // Two workspaces with one branch must not both read its old position.
       return await oneAtATime(`publish ${repository}`, async () => {
         const checkout = await find(workspace);
         if (checkout === null) return null;
-        const { publication, published, found } = await publishBranch(checkout, {
-          git,
-          scratch: places.scratch,
-          workflowNames,
-        });
+        const { publication, published, found } = await publishBranch(checkout, publishing, await early);
         if (published !== checkout.published) {
           await writeRecord(foldersFor(workspace).record, { ...checkout, published, found });
         }
@@ -99,11 +114,15 @@ function unreadableRecord(file: string): BatonError {
 }
 
 /** Named by the address without its password: a new password needs no new cache and does not appear in a name. */
-function cacheOf({ git, places, settings, logger, clock }: CheckoutsParts): Cache | null {
+export function cacheFolder({ caches }: GitPlaces, { shown }: Pick<RepositorySettings, 'shown'>): string {
+  return path.join(caches, `${folderName(shown, shown)}.git`);
+}
+
+function cacheOf({ git, places, settings, logger, clock, fetchBase }: CheckoutsParts): Cache | null {
   const { repo, base } = settings;
   if (repo === null) return null;
-  const folder = path.join(places.caches, `${folderName(repo.shown, repo.shown)}.git`);
-  return createCache({ git, clock, logger, oneAtATime, folder, repo, base });
+  const folder = cacheFolder(places, repo);
+  return createCache({ git, clock, logger, oneAtATime, folder, repo, base, fetchBase });
 }
 
 function workFor(place: CheckoutPlace, folders: CheckoutFolders, parts: CheckoutsParts): CheckoutWork {

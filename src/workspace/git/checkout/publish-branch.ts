@@ -12,7 +12,7 @@ import type { GitDirectory } from '../read/git-directory.ts';
 import { placeOutside } from '../read/place-outside.ts';
 import { readGitDirectory } from '../read/read-git-directory.ts';
 import { refuseTreeBomb } from '../shadow/refuse-tree-bomb.ts';
-import { findCommonDirectory, readBranch } from '../source/source-repository.ts';
+import { type BranchState, findCommonDirectory, readBranch } from '../source/source-repository.ts';
 import type { Checkout } from './checkout.ts';
 import type { CheckoutRecord } from './checkout-record.ts';
 
@@ -46,10 +46,44 @@ export interface PublishResult {
 const governingMs = 20_000;
 const governingBytes = 16 * 1024 * 1024;
 
-export async function publishBranch(checkout: CheckoutRecord, parts: PublishParts): Promise<PublishResult> {
+/** The commits of a branch, checked and with their objects in the repository, on the way there, or refused. */
+export interface CopiedCommits {
+  readonly commit: string;
+  readonly copied: Promise<Copied>;
+}
+
+interface Copied {
+  readonly objection: Objection | null;
+  readonly governing?: Pick<Publication, 'governing'>;
+}
+
+/**
+ * Begins the long part of a publication, so that it can happen while the workspace is examined. No branch moves: what
+ * decides about that is read by `publishBranch`. Null where nothing is to be published.
+ */
+export async function beginToCopy(checkout: CheckoutRecord, parts: PublishParts): Promise<CopiedCommits | null> {
+  const { branch, baseCommit, published, start } = checkout;
+  if (!path.isAbsolute(checkout.repository)) return null;
+  const agents = await readOwn(checkout);
+  const commit = 'reason' in agents ? null : commitOf(agents, branch);
+  if ('reason' in agents || commit === null || [baseCommit, published, start].includes(commit)) return null;
+  const copied = copyChecked(agents, commit, checkout, parts);
+  // A publication of this commit tries again.
+  copied.catch(() => {});
+  return { commit, copied };
+}
+
+export async function publishBranch(
+  checkout: CheckoutRecord,
+  parts: PublishParts,
+  begun: CopiedCommits | null = null,
+): Promise<PublishResult> {
   const { branch, base, published, found, baseCommit, start } = checkout;
   // Other kinds of source are the agent's to push to.
   if (!path.isAbsolute(checkout.repository)) return { publication: null, published, found };
+  // Commits are on their way, so the branch will be asked for.
+  const reading = begun === null ? null : readSource(checkout, parts.git);
+  reading?.catch(() => {});
   const agents = await readOwn(checkout);
   const isReadable = !('reason' in agents);
   const commit = isReadable ? commitOf(agents, branch) : null;
@@ -69,7 +103,13 @@ export async function publishBranch(checkout: CheckoutRecord, parts: PublishPart
       const governing = await readGoverning(checkout, commit, parts);
       return { publication: { ...seen, outcome: 'nothing', ...governing }, published, found };
     }
-    const { before, objection, governing } = await bring(agents, commit, checkout, parts);
+    // Copied again where that failed, or the branch has moved since.
+    const early = begun?.commit === commit ? begun.copied : null;
+    const [state, copied] = await Promise.all([
+      reading ?? readSource(checkout, parts.git),
+      (await early?.catch(() => null)) ?? copyChecked(agents, commit, checkout, parts),
+    ]);
+    const { before, objection, governing } = await bring(state, copied, commit, checkout, parts);
     if (objection !== null) return refused(objection);
     const publication = { ...seen, outcome: 'published', before, ...governing } as const;
     return { publication, published: commit, found: before === null || before === published ? found : before };
@@ -158,35 +198,40 @@ interface Brought {
   readonly before: string | null;
   /** Null when it moved. */
   readonly objection: Objection | null;
-  readonly governing?: Pick<Publication, 'governing'>;
+  readonly governing?: Pick<Publication, 'governing'> | undefined;
+}
+
+/** The local repository, and where it has the branch now. */
+async function readSource({ repository, branch }: CheckoutRecord, git: Git): Promise<SourceState> {
+  const common = await findCommonDirectory(git, repository);
+  return { common, ...(await readBranch(git, common, branch)) };
+}
+
+interface SourceState extends BranchState {
+  readonly common: string;
 }
 
 async function bring(
-  agents: GitDirectory,
+  { common, commit: before, usedIn }: SourceState,
+  { objection: unusable, governing }: Copied,
   commit: string,
   checkout: CheckoutRecord,
   parts: PublishParts,
 ): Promise<Brought> {
   const { branch, published } = checkout;
-  const common = await findCommonDirectory(parts.git, checkout.repository);
-  const [{ commit: before, usedIn }, unsafe] = await Promise.all([
-    readBranch(parts.git, common, branch),
-    whyUnsafe(agents, commit, checkout, common, parts),
-  ]);
   // The branch was published and the daemon ended before it could record that.
   if (before === commit)
-    return { before: published, objection: null, governing: await readGoverning(checkout, commit, parts) };
+    return {
+      before: published,
+      objection: null,
+      governing: governing ?? (await readGoverning(checkout, commit, parts)),
+    };
   if (usedIn !== null) {
     return { before, objection: { code: 'checked_out', reason: `${branch} is checked out in ${usedIn}` } };
   }
   if (before === null && published !== null) {
     return { before, objection: { code: 'branch_deleted', reason: `${branch} was deleted in the repository` } };
   }
-  if (unsafe !== null) return { before, objection: unsafe };
-  const [unusable, governing] = await Promise.all([
-    copyObjects(agents, commit, common, parts),
-    readGoverning(checkout, commit, parts, agents),
-  ]);
   const objection =
     unusable ??
     (await whyNot(checkout, commit, before, common, parts)) ??
@@ -194,10 +239,45 @@ async function bring(
   return { before, objection, governing };
 }
 
+/**
+ * Fetches the commit into the person's repository from a repository of Baton's own that borrows the agent's objects; so
+ * git itself checks that every object is well-formed and nothing is missing.
+ */
+async function copyChecked(
+  agents: GitDirectory,
+  commit: string,
+  checkout: CheckoutRecord,
+  parts: PublishParts,
+): Promise<Copied> {
+  const { scratch, git } = parts;
+  const common = await findCommonDirectory(git, checkout.repository);
+  await mkdir(scratch, { recursive: true });
+  const between = await mkdtemp(path.join(scratch, 'publish-'));
+  const { objectFormat, objects: alternates } = agents;
+  const made = writeBareRepository({
+    folder: between,
+    objectFormat,
+    references: { 'refs/heads/work': commit },
+    alternates,
+  });
+  try {
+    const [unsafe] = await Promise.all([whyUnsafe(agents, commit, checkout, common, parts), made]);
+    if (unsafe !== null) return { objection: unsafe };
+    const [objection, governing] = await Promise.all([
+      fetchFrom(between, common, git),
+      readGoverning(checkout, commit, parts, agents),
+    ]);
+    return { objection, governing };
+  } finally {
+    await made.catch(() => {});
+    await deleteTree(between);
+  }
+}
+
 /** No work on one issue has more new commits. */
 const mostNewCommits = 1_000;
 /** The person's repository keeps what it gets for ever. Work of this size waits for a person, in the workspace. */
-const mostNewBytes = 100 * 1024 * 1024;
+export const mostNewBytes = 100 * 1024 * 1024;
 
 /**
  * A tree bomb in the person's repository would hang every program that reads it, also one that a later commit of the branch
@@ -213,17 +293,23 @@ async function whyUnsafe(
   const { branch } = checkout;
   const call = { gitDir: common, borrowed: objectsOf(agents, checkout), timeoutMs: governingMs };
   try {
-    const args = ['rev-list', `--max-count=${mostNewCommits + 1}`, '--format=%T', commit, '--not', '--all', '--'];
-    const lines = (await git.run({ ...call, args })).split('\n');
+    const isNew = [commit, '--not', '--all', '--'];
+    // A walk visits each object once, so that a bomb does not make these long.
+    const [listed, bytes] = await Promise.all([
+      git.run({ ...call, args: ['rev-list', `--max-count=${mostNewCommits + 1}`, '--format=%T', ...isNew] }),
+      git.run({ ...call, args: ['rev-list', '--objects', '--disk-usage', ...isNew] }),
+      refuseTreeBomb(git, call, commit),
+    ]);
+    const lines = listed.split('\n');
     // Git follows a tag to its commit. All commits may be there already: then the branch moves to one of them.
     if (lines[0] !== '' && lines[0] !== `commit ${commit}`)
       return { code: 'not_a_commit', reason: `${branch} does not point to a commit` };
     const trees = lines.filter((line) => /^[0-9a-f]+$/.test(line));
     if (trees.length > mostNewCommits)
       return { code: 'too_many_commits', reason: `${branch} has more than ${mostNewCommits} new commits` };
-    for (const tree of new Set(trees)) await refuseTreeBomb(git, call, tree);
-    const sized = ['rev-list', '--objects', '--disk-usage', commit, '--not', '--all', '--'];
-    if (Number(await git.run({ ...call, args: sized })) > mostNewBytes)
+    // The first is the tree of the commit itself.
+    for (const tree of new Set(trees.slice(1))) await refuseTreeBomb(git, call, tree);
+    if (Number(bytes) > mostNewBytes)
       return {
         code: 'too_many_bytes',
         reason: `${branch} has more than ${mostNewBytes / 1024 ** 2} MiB of new objects`,
@@ -234,38 +320,15 @@ async function whyUnsafe(
   }
 }
 
-/**
- * Fetches the commit into the person's repository from a repository of Baton's own that borrows the agent's objects; so
- * git itself checks that every object is well-formed and nothing is missing. Null on success.
- */
-async function copyObjects(
-  agents: GitDirectory,
-  commit: string,
-  common: string,
-  { git, scratch }: PublishParts,
-): Promise<Objection | null> {
-  await mkdir(scratch, { recursive: true });
-  const between = await mkdtemp(path.join(scratch, 'publish-'));
-  try {
-    const references = { 'refs/heads/work': commit };
-    await writeBareRepository({
-      folder: between,
-      objectFormat: agents.objectFormat,
-      references,
-      alternates: agents.objects,
-    });
-    const { code, stderr } = await git.ask({
-      args: [...quietFetch, '--', between, 'refs/heads/work'],
-      gitDir: common,
-      settings: ['fetch.fsckObjects=true', 'fetch.writeCommitGraph=false'],
-      readsAgents: true,
-    });
-    if (code === 0) return null;
-    const reason = `git cannot fetch the commits: ${harmlessLine(stderr.slice(-500))}`;
-    return { code: 'commits_unusable', reason };
-  } finally {
-    await deleteTree(between);
-  }
+async function fetchFrom(between: string, common: string, git: Git): Promise<Objection | null> {
+  const { code, stderr } = await git.ask({
+    args: [...quietFetch, '--', between, 'refs/heads/work'],
+    gitDir: common,
+    settings: ['fetch.fsckObjects=true', 'fetch.writeCommitGraph=false'],
+    readsAgents: true,
+  });
+  if (code === 0) return null;
+  return { code: 'commits_unusable', reason: `git cannot fetch the commits: ${harmlessLine(stderr.slice(-500))}` };
 }
 
 /** Why the branch must not become this commit; null when it may. */

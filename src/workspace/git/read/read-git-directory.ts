@@ -69,23 +69,26 @@ async function readFolder(folder: BytePath): Promise<GitDirectory> {
   if (headText === null || !(await isFolder(`${common}/refs`)))
     throw notUnderstood(`${shown(folder)} is not a git directory.`);
   const budget = { left: mostReferences };
-  const references = await readReferences({ folder, common }, budget);
+  const [references, objects, stash, heads, worktreeHeads, past, shallow] = await Promise.all([
+    readReferences({ folder, common }, budget),
+    readObjectDirectories(`${common}/objects`),
+    readStash(common),
+    readHeads(folder),
+    folder === common ? readWorktreeHeads(common, budget) : [],
+    readPast(folder),
+    readShallow(common),
+  ]);
   const head = parseReference(headText, 'HEAD');
   const directory: GitDirectory = {
     folder: pathText(folder),
     common: pathText(common),
     objectFormat,
-    objects: (await readObjectDirectories(`${common}/objects`)).map(pathText),
+    objects: objects.map(pathText),
     headReference: 'to' in head ? nameText(head.to) : null,
     head: 'id' in head ? head.id : resolveReference(references, head.to),
-    tips: [
-      ...tipsOf(references),
-      ...(await readStash(common)),
-      ...(await readHeads(folder)),
-      ...(folder === common ? await readWorktreeHeads(common, budget) : []),
-    ],
-    past: await readPast(folder),
-    shallow: await readShallow(common),
+    tips: [...tipsOf(references), ...stash, ...heads, ...worktreeHeads],
+    past,
+    shallow,
   };
   checkIds(directory);
   return directory;

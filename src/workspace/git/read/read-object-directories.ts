@@ -13,6 +13,9 @@ const mostListBytes = 256 * 1024;
 /** Upper bound on alternate entries, existing or not. */
 const mostNames = 1_000;
 
+/** How many folders of objects are read at once. */
+const readAtOnce = 16;
+
 /** All object files together; a repository in which git collects garbage has a few thousand. */
 const mostFiles = 1_000_000;
 
@@ -94,10 +97,12 @@ const readFolders = /^(?:pack|info|[0-9a-f]{2})$/;
  * the objects of another repository, which the daemon may read and an agent may not; at a pipe git waits for ever.
  */
 async function refuseOddObjects(objects: BytePath, budget: { left: number }): Promise<void> {
-  const folders = await foldersIn(objects, budget);
-  for (const name of folders.filter((each) => readFolders.test(each))) {
-    const inner = await foldersIn(`${objects}/${name}`, budget);
-    if (name === 'info' && inner.includes('commit-graphs')) await foldersIn(`${objects}/info/commit-graphs`, budget);
+  const folders = (await foldersIn(objects, budget)).filter((each) => readFolders.test(each));
+  for (let from = 0; from < folders.length; from += readAtOnce) {
+    const some = folders.slice(from, from + readAtOnce);
+    const inner = await Promise.all(some.map((name) => foldersIn(`${objects}/${name}`, budget)));
+    if (inner[some.indexOf('info')]?.includes('commit-graphs'))
+      await foldersIn(`${objects}/info/commit-graphs`, budget);
   }
 }
 

@@ -12,9 +12,11 @@ const heads: readonly string[] = [
 /** Files of a git directory that contain commits and are not references; no git command lists all of them. */
 export async function readHeads(folder: BytePath): Promise<readonly Tip[]> {
   const tips: Tip[] = [];
-  for (const name of heads) {
-    if (!(await isFolderIn(folder, ...name.split('/').slice(0, -1)))) continue;
-    const text = await textIn(`${folder}/${name}`);
+  const texts = heads.map(async (name) =>
+    (await isFolderIn(folder, ...name.split('/').slice(0, -1))) ? await textIn(`${folder}/${name}`) : null,
+  );
+  for (const [at, text] of (await Promise.all(texts)).entries()) {
+    const name = heads[at] ?? '';
     for (const line of text?.split('\n') ?? []) {
       if (line.trim() === '') continue;
       const id = idIn(line);

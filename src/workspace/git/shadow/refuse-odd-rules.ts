@@ -6,6 +6,9 @@ import { shown } from '../read/git-files.ts';
 /** Files that git opens by itself in every folder of a work tree. */
 const rules = ['.gitignore', '.gitattributes'];
 
+/** How many folders are read at once. */
+const readAtOnce = 16;
+
 /** Further entries are not checked; then only the time limit of a call protects. */
 const mostEntries = 1_000_000;
 
@@ -16,8 +19,10 @@ const mostEntries = 1_000_000;
 export async function findOddRules(workTree: string): Promise<string | null> {
   const budget = { left: mostEntries };
   const waiting: BytePath[] = [toBytePath(workTree)];
-  for (let folder = waiting.pop(); folder !== undefined && budget.left > 0; folder = waiting.pop()) {
-    for (const entry of await entriesOf(folder, budget)) {
+  while (waiting.length > 0 && budget.left > 0) {
+    const folders = waiting.splice(-readAtOnce);
+    const read = folders.map(async (folder) => (await entriesOf(folder, budget)).map((entry) => ({ folder, entry })));
+    for (const { folder, entry } of (await Promise.all(read)).flat()) {
       const file = `${folder}/${entry.name}`;
       if (entry.isDirectory()) {
         if (entry.name !== '.git') waiting.push(file);

@@ -47,11 +47,13 @@ export async function withShadow<T>(
 ): Promise<T> {
   const { places, checkout } = parts;
   const { head, objectFormat, shallow } = directory;
-  await refuseOddRules(workspace);
+  const checked = refuseOddRules(workspace);
+  checked.catch(() => {});
   await mkdir(places.scratch, { recursive: true });
   const folder = await mkdtemp(path.join(places.scratch, 'look-'));
   try {
     const shadow = await setShadow({ folder, head, objectFormat, shallow, excludes: checkout?.excludes ?? [] });
+    await checked;
     const call = {
       ...through(shadow, workspace),
       borrowed: [...new Set([...directory.objects, ...(checkout?.borrowed ?? [])])],

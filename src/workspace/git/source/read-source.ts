@@ -2,6 +2,7 @@ import type { BatonError } from '../../../core/baton-error.ts';
 import type { RepositorySettings } from '../../../core/settings.ts';
 import type { Git } from '../git.ts';
 import type { ObjectFormat } from '../shadow/shadow-git.ts';
+import { keptBaseOf } from './home-repository.ts';
 import { explainingReferences, missingBase, type References } from './missing-base.ts';
 import { sourceAddress } from './source-address.ts';
 import { whyUnreadable } from './source-errors.ts';
@@ -11,6 +12,8 @@ export interface SourceHeads {
   readonly objectFormat: ObjectFormat;
   /** The branch that new ones begin at. */
   readonly base: string;
+  /** The reference of the source that has it. */
+  readonly baseReference: string;
   /** The commits of the base and of those wanted branches that are there. */
   readonly commits: ReadonlyMap<string, string>;
 }
@@ -19,6 +22,8 @@ export interface SourceQuestion {
   readonly repo: RepositorySettings;
   /** Null: the branch that HEAD of the source names. */
   readonly base: string | null;
+  /** Whether the base is the one that a remote host has, which the source keeps. */
+  readonly isBaseKept?: boolean;
   readonly branches: readonly string[];
   readonly signal?: AbortSignal;
 }
@@ -27,11 +32,14 @@ export interface SourceQuestion {
  * Asks a source where its branches are; one call returns the base, the wanted branches, and the format of its objects.
  */
 export async function readSource(git: Git, question: SourceQuestion): Promise<SourceHeads> {
-  const { repo, base, branches, signal } = question;
+  const { repo, base, branches, signal, isBaseKept = false } = question;
   const names = [...new Set([...(base === null ? [] : [base]), ...branches])];
-  const asked = await listReferences(git, repo, ['HEAD', ...names.map((name) => `refs/heads/${name}`)], signal);
+  const kept = isBaseKept && base !== null ? keptBaseOf(base) : null;
+  const patterns = ['HEAD', ...names.map((name) => `refs/heads/${name}`), ...(kept === null ? [] : [kept])];
+  const asked = await listReferences(git, repo, patterns, signal);
   const found = base ?? branchOfHead(asked);
   if (found === null) throw await whyNoBase(git, question);
+  const baseReference = kept ?? `refs/heads/${found}`;
   const commits = new Map<string, string>();
   for (const name of [found, ...names]) {
     const commit = asked.ids.get(`refs/heads/${name}`);
@@ -40,9 +48,11 @@ export async function readSource(git: Git, question: SourceQuestion): Promise<So
   // The branch that HEAD names was not asked for by its name; HEAD is the same commit.
   const head = asked.ids.get('HEAD');
   if (base === null && head !== undefined) commits.set(found, head);
+  const keptCommit = asked.ids.get(kept ?? '');
+  if (keptCommit !== undefined) commits.set(found, keptCommit);
   const commit = commits.get(found);
   if (commit === undefined) throw await whyNoBase(git, question);
-  return { objectFormat: commit.length === 64 ? 'sha256' : 'sha1', base: found, commits };
+  return { objectFormat: commit.length === 64 ? 'sha256' : 'sha1', base: found, baseReference, commits };
 }
 
 async function listReferences(

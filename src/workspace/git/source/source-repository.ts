@@ -51,6 +51,33 @@ export async function readBranch(git: Git, common: string, branch: string): Prom
   return { commit: found?.[1] ?? null, usedIn: checkedOut ?? (await halfwayIn(common, reference)) };
 }
 
+/** The commits of those branches that are there. Files are read without git where that is enough. */
+export async function readBranches(
+  git: Git,
+  common: string,
+  branches: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const names = [...new Set(branches)];
+  const ids = await Promise.all(names.map((name) => looseCommit(common, name)));
+  const found = new Map(names.flatMap((name, at) => (ids[at] == null ? [] : [[name, ids[at]] as const])));
+  if (found.size === names.length) return found;
+  const references = names.map((name) => `refs/heads/${name}`);
+  const args = ['for-each-ref', '--format=%(objectname) %(refname)', ...references];
+  const listed = Buffer.from(await git.run({ args, gitDir: common }), 'latin1').toString('utf8');
+  const lines = listed.split('\n').map((line) => line.split(' '));
+  return new Map(
+    lines.flatMap(([id = '', name = '']) =>
+      references.includes(name) ? [[name.slice('refs/heads/'.length), id]] : [],
+    ),
+  );
+}
+
+/** Null unless the branch has a file of its own with an id in it: packed references, tables and links are git's to read. */
+async function looseCommit(common: string, branch: string): Promise<string | null> {
+  const text = await readFile(path.join(common, 'refs', 'heads', branch), 'utf8').catch(() => '');
+  return /^(?:[0-9a-f]{40}|[0-9a-f]{64})\n?$/.test(text) ? text.trim() : null;
+}
+
 /** During these operations HEAD is detached, and at their end git moves the branch. */
 const namesBranch = ['HEAD', 'rebase-merge/head-name', 'rebase-apply/head-name', 'BISECT_START'];
 
