@@ -17,6 +17,8 @@ export interface FirstPrompt {
     'threadId' | 'retryKind' | 'recovery' | 'answers' | 'answersBefore' | 'messages' | 'earlier'
   >;
   readonly whole: string;
+  /** Why its phase goes on, for an agent that remembers the rest; null: it has none. */
+  readonly phaseNews?: string | null;
   /** Whether the agent remembers the thread that it should resume. */
   readonly isResumed: boolean;
   /** What people said to the run before its agent existed. */
@@ -37,11 +39,11 @@ export interface FirstPrompt {
  * facts about the change.
  */
 export function firstPrompt(prompt: FirstPrompt): string {
-  const { request, whole, isResumed, said, fenceMark, comments, change } = prompt;
+  const { request, whole, phaseNews = null, isResumed, said, fenceMark, comments, change } = prompt;
   const { messages, earlier } = request;
   const knowsIssue = isResumed && earlier?.turns !== 0;
   const answers = knowsIssue ? request.answers : [...request.answersBefore, ...request.answers];
-  const begins = knowsIssue ? continuesText(request) : whole;
+  const begins = knowsIssue ? continuesText(request, phaseNews) : whole;
   const words = [
     ...messages.map((message) => messageText(message, fenceMark)),
     ...commentsText(comments, fenceMark),
@@ -68,12 +70,13 @@ function needsSummary({ request, comments }: FirstPrompt): boolean {
   return threadId !== null || recovery !== null || isAddressed || isNews;
 }
 
-function continuesText({ retryKind, recovery, messages }: FirstPrompt['request']): string {
+function continuesText({ retryKind, recovery, messages }: FirstPrompt['request'], phaseNews: string | null): string {
   const isOrdinary = retryKind === null || retryKind === 'continuation';
-  const why = isOrdinary && messages.length > 0 ? 'revision' : (retryKind ?? 'continuation');
-  return guidance(
+  const why = isOrdinary && (messages.length > 0 || phaseNews !== null) ? 'revision' : (retryKind ?? 'continuation');
+  const text = guidance(
     `The work on this issue continues in this thread. ${recovery === 'compact' ? compacted : reasons[why]}`,
   );
+  return phaseNews === null ? text : `${text}\n\n${phaseNews}`;
 }
 
 const compacted =
@@ -95,7 +98,7 @@ export function continuationPrompt(turn: number, maxTurns: number): string {
   return [
     guidance(
       'Your last turn ended normally, but the issue is still in an active state.',
-      `This is continuation turn ${turn} of ${maxTurns} in this run.`,
+      `This is continuation turn #${turn} of ${maxTurns} for the current agent run.`,
     ),
     '- Finish the remaining work on the issue. Do not end the turn while the issue is active unless you are really blocked.',
   ].join('\n');

@@ -4,9 +4,12 @@ import { answersText } from '../core/command/answer-text.ts';
 import type { AgentQuestion } from '../core/command/question.ts';
 import { countIdleTurn, isStalemate, noIdleTurns, stalemateError } from '../core/run/stalemate.ts';
 import { harmlessLine, harmlessLines } from '../core/text/harmless-line.ts';
+import { judgeTurns, verdictPrompt } from './judge-run.ts';
+import { plannerTurns, planReminder } from './planner-run.ts';
 import { commitPrompt, continuationPrompt, saidText } from './prompts.ts';
 import type { RunRequest } from './runner.ts';
 import type { Steering } from './steering.ts';
+import { taskReminder } from './task-run.ts';
 import type { TurnLimit } from './turn-limit.ts';
 
 export interface TurnLoop {
@@ -23,6 +26,10 @@ export interface TurnLoop {
   /** What the workspace has that neither the base nor an earlier review had; only asked with `agent.after_success: review`. */
   readonly readWork: () => Promise<WorkSoFar>;
   readonly isStillToBeDone: () => Promise<boolean>;
+  /** The agent has said by a tool what it had to say. */
+  readonly isDone: () => boolean;
+  /** The prompt of a further turn, for an agent that has not said it. */
+  readonly continues: () => string;
   /** Records the prompt of a turn before the agent gets it. */
   readonly onPrompt: (turn: number, text: string) => void;
   readonly signal: AbortSignal;
@@ -39,7 +46,8 @@ export type WorkSoFar = 'none' | 'committed' | 'uncommitted';
  */
 export async function runTurns(loop: TurnLoop): Promise<boolean> {
   const { request, steering } = loop;
-  const { maxTurns, maxIdleTurns } = request.workflow.settings.agent;
+  const { maxIdleTurns } = request.workflow.settings.agent;
+  const { maxTurns, continues } = turnsOf(request, loop.continues);
   let isReminded = false;
   let idle = noIdleTurns(loop.fingerprint);
   let text = loop.prompt;
@@ -69,8 +77,25 @@ export async function runTurns(loop: TurnLoop): Promise<boolean> {
     if (turn >= maxTurns && !isIdle && steering.closeIfNothingIsKept()) return isReminded;
     if (!(await loop.isStillToBeDone())) return isReminded;
     if (isIdle && steering.closeIfNothingIsKept()) throw stalemateError(idle);
-    text = [continuationPrompt(turn + 1, maxTurns), ...saidText(steering.take())].join('\n\n');
+    text = [continues(turn + 1), ...saidText(steering.take())].join('\n\n');
   }
+}
+
+/** How many turns a run has, and the prompt of each after the first. */
+function turnsOf(
+  { role, phase, task, workflow }: RunRequest,
+  reminder: () => string,
+): {
+  readonly maxTurns: number;
+  readonly continues: (turn: number) => string;
+} {
+  if (role === 'judge') return { maxTurns: judgeTurns, continues: () => verdictPrompt };
+  if (role === 'phase_judge') return { maxTurns: judgeTurns, continues: reminder };
+  if (role === 'planner') return { maxTurns: plannerTurns, continues: () => planReminder };
+  if (role === 'phase') return { maxTurns: phase?.contract?.maxTurns ?? judgeTurns, continues: reminder };
+  if (task !== null) return { maxTurns: judgeTurns, continues: () => taskReminder(task) };
+  const { maxTurns } = workflow.settings.agent;
+  return { maxTurns, continues: (turn) => continuationPrompt(turn, maxTurns) };
 }
 
 /** The prompt of a further turn, also for an agent that remembers none. */
@@ -81,8 +106,11 @@ function again({ session, prompt, steering }: TurnLoop, text: string): string {
 /** What the work so far means for a run that leads to review. Without any work it continues like every run. */
 async function afterWork(loop: TurnLoop, isReminded: boolean): Promise<'end' | 'remind' | 'go_on'> {
   const { request, session, steering } = loop;
+  if (loop.isDone() && steering.closeIfNothingIsKept()) return 'end';
   const goesOn = session.remembersTurns ? 'go_on' : 'end';
-  if (request.workflow.settings.agent.afterSuccess !== 'review') return goesOn;
+  // Its parts did the work, and the agent found nothing left to do.
+  if (request.parts.length > 0 && (await loop.readWork()) === 'none' && steering.closeIfNothingIsKept()) return 'end';
+  if (request.role !== 'worker' || request.workflow.settings.agent.afterSuccess !== 'review') return goesOn;
   const work = await loop.readWork();
   if (work === 'uncommitted' && !isReminded) return (await loop.isStillToBeDone()) ? 'remind' : 'end';
   return work !== 'none' && steering.closeIfNothingIsKept() ? 'end' : goesOn;

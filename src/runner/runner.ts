@@ -2,11 +2,19 @@ import type { AgentEvent, AgentProcess, SessionRequest } from '../agent/agent.ts
 import type { Message } from '../core/command/message.ts';
 import type { AgentQuestion, QuestionAnswer } from '../core/command/question.ts';
 import type { Issue } from '../core/issue/issue.ts';
+import type { CompletionRequest, Shortcoming } from '../core/pipeline/completion.ts';
+import type { Phase } from '../core/pipeline/phase.ts';
+import type { PlanDraft, PlanProblem } from '../core/planner/plan.ts';
+import type { Opinion, Verdict } from '../core/pull/judge.ts';
+import type { Check, PullRequest, PullRound } from '../core/pull/pull-request.ts';
 import type { RecoveryStep } from '../core/run/context-recovery.ts';
 import type { EarlierWork } from '../core/run/earlier-work.ts';
+import type { Role } from '../core/run/role.ts';
 import type { RunOutcome, RunStage, StopReason } from '../core/run/run.ts';
 import type { Publication } from '../core/run/run-evidence.ts';
 import type { AccountSettings } from '../core/settings.ts';
+import type { KnownIssue, Proposal } from '../core/task/proposal.ts';
+import type { Task } from '../core/task/task.ts';
 import type { RetryKind, Workflow } from '../core/workflow.ts';
 import type { WorkspaceFacts } from '../workspace/workspace.ts';
 
@@ -21,6 +29,7 @@ export interface Runner {
 export interface RunRequest {
   readonly runId: string;
   readonly issue: Issue;
+  readonly role: Role;
   readonly workflow: Workflow;
   readonly attempt: number | null;
   readonly retryKind: RetryKind | null;
@@ -42,12 +51,87 @@ export interface RunRequest {
   readonly reviewed: readonly string[];
   /** The previous run of the issue, if there was one: for an agent that does not remember it. */
   readonly earlier: EarlierWork | null;
+  /** What a judge reviews; null for a worker. */
+  readonly judged: JudgeBrief | null;
+  /** What the pipeline says about its issue; null: it is in no phase. */
+  readonly phase: PhaseBrief | null;
+  /** What the agent of a task is asked for; null: the run is about an issue. */
+  readonly task: TaskBrief | null;
+  /** Stores what its agent completed; resolves with what is wrong with it. Only for a phase agent. */
+  readonly complete: (completion: CompletionRequest) => Promise<readonly Shortcoming[]>;
+  /** For a planner; null for all others. */
+  readonly planner: { /** Its subtasks may be split again. */ readonly mayNest: boolean } | null;
+  /** Stores the plan of its agent and makes it in the tracker. Only for a planner. */
+  readonly plan: (draft: PlanDraft, signal: AbortSignal) => Promise<PlanAnswer>;
+  /** For the worker of an issue that was split: what became of its parts. Empty: it was not. */
+  readonly parts: readonly PartOfIssue[];
   /** Asks a person, as `SessionRequest.ask`. */
   readonly ask: SessionRequest['ask'];
+  /** The issue as it is now, read from the tracker; null when it is gone. */
+  readonly readIssue: (signal: AbortSignal) => Promise<Issue | null>;
   /** Called right before an agent is launched: false when another daemon may have the issue by now. */
   readonly isStillOurs: () => boolean;
   /** Called with each fact about the run, while it happens. */
   readonly report: (fact: RunFact) => void;
+}
+
+/** A task, and what its agent has to know. */
+export interface TaskBrief {
+  readonly task: Task;
+  /** The issues that are open now. */
+  readonly open: readonly KnownIssue[];
+  /** How many issues it may propose. */
+  readonly mostIssues: number;
+  /** Stores what it proposes, until a person decides; the last one counts. */
+  readonly propose: (proposal: Proposal) => Promise<void>;
+}
+
+/** A change at one commit, and what is known about it. */
+export interface JudgeBrief extends Pick<PullRequest, 'number' | 'title' | 'body' | 'branch' | 'base' | 'baseCommit'> {
+  readonly commit: string;
+  readonly checks: readonly Check[];
+  readonly rounds: readonly PullRound[];
+  /** Of this commit and of earlier ones. */
+  readonly verdicts: readonly Verdict[];
+}
+
+/** A phase of an issue, for an agent that works in it or after it. */
+export interface PhaseBrief {
+  readonly name: string;
+  /** Null: the issue is ready, and its worker implements it. */
+  readonly contract: Phase | null;
+  /** The artifacts of the other phases, in their order. */
+  readonly earlier: readonly { readonly phase: string; readonly text: string }[];
+  /** The newest artifact of this phase; null: there is none yet. */
+  readonly current: string | null;
+  /** Why that was sent back; empty: it was not. */
+  readonly reasons: readonly string[];
+  /** The phases that its agent may skip to. */
+  readonly later: readonly string[];
+  /** Whether artifacts are committed with the change. */
+  readonly isCommitted: boolean;
+  /** What a judge of the artifact reviews; null for all others. */
+  readonly judged: { readonly summary: string; readonly skipTo: string | null; readonly text: string } | null;
+}
+
+/** What a planner gets as the answer to its tool. */
+export type PlanAnswer =
+  | { readonly problems: readonly PlanProblem[] }
+  /** The identifiers of the children; none: the issue goes to a worker. */
+  | { readonly made: readonly string[] };
+
+/** A part of an issue that was split, when it is over. */
+export interface PartOfIssue {
+  readonly identifier: string;
+  readonly title: string;
+  /** Null: the tracker does not have it any more. */
+  readonly state: string | null;
+  readonly change: {
+    readonly title: string;
+    readonly branch: string;
+    readonly isMerged: boolean;
+    readonly url: string | null;
+  } | null;
 }
 
 export interface AnsweredQuestion {
@@ -74,6 +158,8 @@ export type RunFact =
   | { readonly kind: 'not_moved' }
   /** The agent proposes its change, with its words for the pull request. */
   | { readonly kind: 'proposed'; readonly title: string; readonly body: string }
+  /** The judge says what it thinks of the commit; the last word counts. */
+  | { readonly kind: 'opinion'; readonly opinion: Opinion }
   /** Read after a turn: no agent should work on the issue any more. Null: the tracker does not have it. */
   | { readonly kind: 'left'; readonly issue: Issue | null }
   /**

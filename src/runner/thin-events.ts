@@ -1,5 +1,5 @@
-import type { AgentEvent, AgentEventName, TokenUsage } from '../agent/agent.ts';
-import { mergeWindows, type QuotaWindow } from '../core/account/account.ts';
+import type { AgentEvent, AgentEventName } from '../agent/agent.ts';
+import { mergeWindows } from '../core/account/account.ts';
 
 /** More than a person can follow, and too few to slow a daemon down. */
 const mostASecond = 500;
@@ -16,8 +16,7 @@ export function thinEvents(report: (event: AgentEvent) => void): (event: AgentEv
   let second = Number.NaN;
   let sent = 0;
   let leftOut = 0;
-  let usage: TokenUsage | undefined;
-  let quota: readonly QuotaWindow[] = [];
+  let numbers: Numbers = {};
   return (event) => {
     const now = Math.floor(event.at / 1000);
     if (now !== second) {
@@ -26,25 +25,28 @@ export function thinEvents(report: (event: AgentEvent) => void): (event: AgentEv
     }
     if (chatter.has(event.name) && sent >= mostASecond) {
       leftOut += 1;
-      usage = event.usage ?? usage;
-      if (event.quota !== undefined) quota = mergeWindows(quota, event.quota);
+      numbers = withNumbersOf(numbers, event);
       return;
     }
     if (leftOut > 0) {
       const summary = `${leftOut} more messages were left out: they came too fast`;
-      report({
-        name: 'other_message',
-        at: event.at,
-        pid: event.pid,
-        summary,
-        ...(usage === undefined ? {} : { usage }),
-        ...(quota.length === 0 ? {} : { quota }),
-      });
+      report({ name: 'other_message', at: event.at, pid: event.pid, summary, ...numbers });
       leftOut = 0;
-      usage = undefined;
-      quota = [];
+      numbers = {};
     }
     sent += 1;
     report(event);
+  };
+}
+
+type Numbers = Pick<AgentEvent, 'usage' | 'quota' | 'rateLimits'>;
+
+/** The latest of each number. */
+function withNumbersOf(before: Numbers, { usage, quota, rateLimits }: AgentEvent): Numbers {
+  return {
+    ...before,
+    ...(usage === undefined ? {} : { usage }),
+    ...(quota === undefined ? {} : { quota: mergeWindows(before.quota ?? [], quota) }),
+    ...(rateLimits === undefined ? {} : { rateLimits }),
   };
 }
