@@ -2,7 +2,9 @@ import type { AgentEvent } from '../agent/agent.ts';
 import { stateClass } from '../core/dispatch/eligibility.ts';
 import type { Headroom } from '../core/dispatch/headroom.ts';
 import type { Issue } from '../core/issue/issue.ts';
+import type { Role } from '../core/run/role.ts';
 import type { Settings } from '../core/settings.ts';
+import { isTaskId } from '../core/task/task.ts';
 import type { PullRequests } from '../pulls/pull-requests.ts';
 import type { Runner } from '../runner/runner.ts';
 import type { Transcripts } from '../store/transcripts/transcript-files.ts';
@@ -15,20 +17,28 @@ import { Pause } from './commands/pause.ts';
 import { EnvironmentWatch } from './dispatch/environment.ts';
 import { HeadroomWatch } from './dispatch/headroom.ts';
 import { Retries, type RetriesParts } from './dispatch/retry.ts';
-import { skippedIssues } from './dispatch/skipped.ts';
+import { skippedIssues, waitingForSlot } from './dispatch/skipped.ts';
 import { SlotFiller } from './dispatch/slot-filler.ts';
 import type { PoolMember } from './dispatch/slot-pool.ts';
+import { type FilePruning, Pruning } from './jobs/pruning.ts';
 import { QueueHealth } from './jobs/queue-health.ts';
 import type { BaseParts, EndedRun, Trial } from './parts.ts';
 import { PendingWork } from './pending-work.ts';
+import { LabelMirror } from './pipeline/label-mirror.ts';
+import { Phases } from './pipeline/phases.ts';
+import { decidePending } from './pipeline/transitions.ts';
+import { deliverParent } from './planner/deliver-parent.ts';
+import { finishPlan as finishStoredPlan } from './planner/make-plan.ts';
 import { Activity } from './poll/activity.ts';
 import { Candidates } from './poll/candidates.ts';
 import { ChangeMarks } from './poll/change-marks.ts';
 import { FinishedIssues } from './poll/finished-issues.ts';
 import { backoffMs } from './poll/pace.ts';
 import { TrackerReads } from './poll/tracker-reads.ts';
+import { AutoMerge } from './review/auto-merge.ts';
 import { HandDeliveries } from './review/deliver-by-hand.ts';
 import { deliverChange } from './review/deliver-change.ts';
+import { Judges } from './review/judges.ts';
 import { PullWatch, type WatchPullsParts } from './review/watch-pulls.ts';
 import { Accounts } from './runs/accounts.ts';
 import { Journal } from './runs/journal.ts';
@@ -37,6 +47,7 @@ import { noTotals } from './runs/run-totals.ts';
 import { Runs } from './runs/runs.ts';
 import { Spending } from './runs/spending.ts';
 import { StatusMoves } from './status/status-moves.ts';
+import { OpenProposals } from './tasks/open-proposals.ts';
 import { DueReads } from './tick-steps.ts';
 import type { Health } from './view/health.ts';
 import { WorkspaceCleaner } from './workspaces/clean-workspaces.ts';
@@ -47,8 +58,8 @@ export interface OrchestratorParts extends Omit<BaseParts, 'leaseMs' | 'notify' 
   readonly transcripts: Transcripts;
   /** Free disk and memory for new work. May hang, or reject: then it is unknown. */
   readonly readHeadroom: (settings: Settings) => Promise<Headroom>;
-  /** Drops salvaged work that is older than these settings allow; returns how much. May reject. */
-  readonly pruneSalvage: (settings: Settings) => Promise<number>;
+  /** Removes files and branches that are older than the settings allow. */
+  readonly files: FilePruning;
   /** The host of pull requests; null for a project without a repository. */
   readonly pullsFor: (settings: Settings) => PullRequests | null;
   readonly runChecks: WatchPullsParts['runChecks'];
@@ -79,6 +90,9 @@ interface AssemblyParts extends OrchestratorParts {
 
 export type Assembly = ReturnType<typeof assemble>;
 
+/** Turns that end within this time share one read of their issues. An agent takes many times as long to begin another. */
+const turnsTogetherMs = 150;
+
 /** Creates the parts and connects them. Parts that depend on claims listen to claim changes. */
 export function assemble(around: AssemblyParts) {
   const { clock, logger, source, stopping, notify, pool, trackerFor } = around;
@@ -101,7 +115,12 @@ export function assemble(around: AssemblyParts) {
     tracker: () => trackerFor(source.read().workflow.settings),
     freshnessMs: () => source.read().workflow.settings.polling.freshnessMs,
     backoffMs: (failures) => backoffMs({ ...base, activity }, failures),
-    soon: () => retries.dueSoon(),
+    soon: (count) => [...retries.dueSoon(), ...waitingForSlot(skipped, count)],
+    gatherMs: () => {
+      const isShareable = claims.running.size > 1 && trackerFor(source.read().workflow.settings).isLocal !== true;
+      return isShareable ? turnsTogetherMs : 0;
+    },
+    mostGathered: () => claims.running.size,
   });
   const journal = new Journal(base);
   const spending = new Spending(withClaims);
@@ -125,11 +144,23 @@ export function assemble(around: AssemblyParts) {
   const sweep = new WorkspaceSweep({ ...withClaims, reads, cleaner, onCleaned: fillSlots });
   const due = new DueReads(base);
   const onReleased = (issue: Issue): void => {
+    if (isTaskId(issue.id)) return;
     finishedIssues.follow(issue);
     if (stateClass(issue.state, source.read().workflow.settings.tracker) !== 'terminal') return;
     finishedIssues.finished(issue);
     own('cleanup', cleaner.cleanAfterLastRun(issue));
   };
+  const phases = new Phases(base);
+  const proposals = new OpenProposals(base);
+  const judges = new Judges({
+    source,
+    phases,
+    pullWatch: {
+      get open() {
+        return pullWatch.open;
+      },
+    },
+  });
   const known = {
     ...withClaims,
     accounts,
@@ -140,6 +171,9 @@ export function assemble(around: AssemblyParts) {
     fillSlots,
     onReleased,
     journal,
+    judges,
+    phases,
+    proposals,
     finishedIssues,
     leaseMs,
     marks,
@@ -159,6 +193,7 @@ export function assemble(around: AssemblyParts) {
     polled: fillSlots,
     withWorkspace: () => sweep.withWorkspace(),
   };
+  const pullWatch: PullWatch = new PullWatch({ ...known, autoMerge: new AutoMerge(known) });
   const stopRun: Runs['stop'] = (running, reason) => runs.stop(running, reason);
   const questions = new OpenQuestions({ ...known, stopRun });
   const lease = new LeaseKeeper({ ...known, stopRun });
@@ -168,24 +203,31 @@ export function assemble(around: AssemblyParts) {
     isClaimSafe: (claimedAt) => lease.isSafe(claimedAt),
     inherit: (issueId) => own('inherit', inheritAll(known, [issueId])),
   });
+  const labels = new LabelMirror({ ...known, stopRun });
   const startRun: Runs['start'] = (start) => runs.start(start);
-  const pullWatch = new PullWatch(known);
   const handDeliveries = new HandDeliveries(known);
   const deliver: RetriesParts['deliver'] = async (retrying) => {
-    const issue = await deliverChange(known, retrying);
+    const asParent = await deliverParent(known, retrying);
+    const issue = asParent === undefined ? await deliverChange(known, retrying) : asParent;
     // Its checks begin at once.
     own('pull requests', pullWatch.run());
     return issue;
   };
-  const retries: Retries = new Retries({ ...known, handDeliveries, startRun, deliver });
+  const finishPlan: RetriesParts['finishPlan'] = (retrying) =>
+    finishStoredPlan({ ...known, plans: phases.plans }, retrying);
+  const retries: Retries = new Retries({ ...known, handDeliveries, startRun, deliver, finishPlan });
   const filler: SlotFiller = new SlotFiller({ ...known, retries, startRun });
   const queueHealth = new QueueHealth(known);
   const statusMoves = new StatusMoves(known);
+  const pruning = new Pruning({ ...known, onPruned: around.requestTick });
 
   claims.onChange((change) => {
-    if (isOver(change) && change.by === 'not_begun') pool?.giveBack();
-    else if (isOver(change)) pool?.free();
-    else if (change.by === 'begin') pool?.take();
+    if (!isOnlyOfMemory.has(change.by)) {
+      phases.forget(change.issueId);
+      // Rows show the phase: it must not be missing until the next decision.
+      if (change.after !== null) own('phases', phases.know([change.issueId]));
+    }
+    if (pool !== null) shareSlot(pool, change);
     if (change.by === 'begin' || change.by === 'settle') activity.note();
     const isOffHold = change.before?.status === 'held' && change.after !== change.before;
     // The end of a run has forgotten its issue and read it again.
@@ -193,11 +235,14 @@ export function assemble(around: AssemblyParts) {
     if (isUnread || isOffHold || change.by === 'move') reads.forget(change.issueId);
     notify();
     if (change.by === 'settle' || (change.by === 'release' && change.after === null)) fillSlots();
+    // What follows from a verdict happens at once.
+    if (change.by === 'settle' && roleIn(change) === 'judge') own('pull requests', pullWatch.run());
   });
 
   return {
     ...known,
     lease,
+    pruning,
     queueHealth,
     pullWatch,
     handDeliveries,
@@ -212,8 +257,27 @@ export function assemble(around: AssemblyParts) {
       const orphans = await findOrphans(known);
       if (orphans.length > 0) own('inherit', inheritAll(known, orphans));
     },
+    decidePending: () => decidePending(known),
+    checkLabels: () => labels.check(),
+    expireRevisions: () => labels.expire(),
     serveRetries: () => own('retries', retries.serveWaiting()),
   };
+}
+
+/** Changes of claims with which nothing about a phase is written. */
+const isOnlyOfMemory: ReadonlySet<ClaimChange['by']> = new Set(['begin', 'postpone', 'refresh', 'move']);
+
+function shareSlot(pool: PoolMember, change: ClaimChange): void {
+  const role = roleIn(change);
+  if (isOver(change) && change.by === 'not_begun') pool.giveBack(role);
+  else if (isOver(change)) pool.free(role);
+  else if (change.by === 'begin') pool.take(role);
+}
+
+/** Of the run that begins or ends. */
+function roleIn({ before, after }: ClaimChange): Role {
+  const run = [before, after].find((claim) => claim?.status === 'running');
+  return run?.status === 'running' ? run.role : 'worker';
 }
 
 /** A run has ended, or did not begin. */

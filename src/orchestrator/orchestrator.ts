@@ -1,5 +1,6 @@
 import { within } from '../clock/clock.ts';
 import type { DispatchDecision } from '../core/dispatch/dispatch-plan.ts';
+import type { PruneRow } from '../core/prune.ts';
 import { limitsSwitchedOff } from '../core/run/limits.ts';
 import type { WorkflowReading } from '../core/workflow.ts';
 import type { Command, CommandResult } from '../store/tables/commands.ts';
@@ -10,6 +11,7 @@ import { CommandQueue } from './commands/command-queue.ts';
 import type { OtherClaim } from './dispatch/gates.ts';
 import { previewDispatch } from './dispatch/slot-filler.ts';
 import { Jobs } from './jobs/jobs.ts';
+import type { PruneWish } from './jobs/pruning.ts';
 import { recurringJobs } from './jobs/recurring-jobs.ts';
 import { trackerNow } from './poll/pace.ts';
 import type { PollError } from './poll/poll.ts';
@@ -29,7 +31,14 @@ const sweepAgainMs = 2_000;
 /** The same for polls of a remote tracker: the first poll runs at once, the others share the next one. */
 const pollAgainMs = 1_000;
 /** Commands about the daemon or a live run: they do not change the issue in the tracker. */
-const needsNoRead: ReadonlySet<string> = new Set(['pause', 'drain', 'reload', 'issue_steer', 'workspaces_prune']);
+const needsNoRead: ReadonlySet<string> = new Set([
+  'pause',
+  'drain',
+  'reload',
+  'issue_steer',
+  'workspaces_prune',
+  'prune',
+]);
 
 /**
  * The only authority over scheduling. It ticks at once when started, then every few seconds; a tick only decides and
@@ -124,6 +133,7 @@ export class Orchestrator {
   reload(): void {
     const again = async (): Promise<void> => {
       await this.#all.claims.reload();
+      this.#all.phases.readAgain();
       await this.#readState();
       this.wake();
     };
@@ -197,6 +207,12 @@ export class Orchestrator {
     return this.#all.sweep.run(request);
   }
 
+  /** Removes what is past its retention, or says what that is; also before a start. Never rejects. */
+  async pruneAll(wish: PruneWish, by: Explainer = 'daemon'): Promise<readonly PruneRow[]> {
+    if (by === 'visitor') await this.#readForVisitor();
+    return this.#all.pruning.everything(wish);
+  }
+
   /** Stops everything and resolves when no run is left. Calling it again waits for the same end. */
   async stop(): Promise<void> {
     if (!this.#stop.signal.aborted) {
@@ -234,6 +250,7 @@ export class Orchestrator {
       ticks: this.#ticks.number,
       errors: [...errorsIn(this.#ticks.steps), ...this.#pollErrors],
       jobs: this.#jobs.views(),
+      stepTimes: this.#ticks.totals,
     });
   }
 

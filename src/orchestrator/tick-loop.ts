@@ -3,7 +3,7 @@ import type { Jobs } from './jobs/jobs.ts';
 import type { Activity } from './poll/activity.ts';
 import { paceNow } from './poll/pace.ts';
 import type { PollError } from './poll/poll.ts';
-import { type DueReads, runTick, type StepReport, type TickParts } from './tick-steps.ts';
+import { type DueReads, runTick, type StepReport, type TickParts, type TickTotals } from './tick-steps.ts';
 import { type HealthParts, publishHealth } from './view/health.ts';
 
 /** A tick only checks state on this machine, so it is cheap: it comes at least this often, whatever the polls do. */
@@ -35,6 +35,7 @@ export class TickLoop {
   #isWanted = false;
   #number = 0;
   #steps: readonly StepReport[] = [];
+  readonly #totals: TickTotals = new Map();
   #seenAt: { readonly wall: number; readonly monotonic: number } | null = null;
 
   constructor(parts: TickLoopParts) {
@@ -47,6 +48,11 @@ export class TickLoop {
 
   get steps(): readonly StepReport[] {
     return this.#steps;
+  }
+
+  /** The time that each step has taken since the start. */
+  get totals(): TickTotals {
+    return this.#totals;
   }
 
   get inProgress(): Promise<void> | null {
@@ -86,6 +92,7 @@ export class TickLoop {
       activity.readFile();
       jobs.review();
       this.#steps = await runTick(this.#parts, this.#parts.due);
+      addTick(this.#totals, this.#steps);
     } catch (error) {
       logger.error('tick_failed', { error });
     } finally {
@@ -114,5 +121,12 @@ export class TickLoop {
     if (before === null || now.wall - before.wall - (now.monotonic - before.monotonic) < sleptMs) return;
     this.#parts.logger.info('clock_jumped');
     this.#parts.jobs.ask('tracker_poll');
+  }
+}
+
+function addTick(totals: TickTotals, steps: readonly StepReport[]): void {
+  for (const { step, durationMs } of steps) {
+    const before = totals.get(step) ?? { ms: 0, longestMs: 0 };
+    totals.set(step, { ms: before.ms + durationMs, longestMs: Math.max(before.longestMs, durationMs) });
   }
 }

@@ -10,6 +10,9 @@ export interface StepReport {
   readonly error: BatonError | null;
 }
 
+/** By step, over all ticks: the time in all, and the longest. */
+export type TickTotals = Map<TickStep, { readonly ms: number; readonly longestMs: number }>;
+
 export function errorsIn(steps: readonly StepReport[]): { readonly step: TickStep; readonly error: BatonError }[] {
   return steps.flatMap(({ step, error }) => (error === null ? [] : [{ step, error }]));
 }
@@ -18,6 +21,9 @@ export interface TickParts extends Pick<BaseParts, 'clock' | 'isShared' | 'logge
   readonly pause: Pause;
   readonly accounts: Accounts;
   readonly headroom: HeadroomWatch;
+  readonly decidePending: () => Promise<void>;
+  readonly checkLabels: () => Promise<void>;
+  readonly expireRevisions: () => Promise<void>;
   readonly inheritOrphans: () => Promise<void>;
   readonly serveRetries: () => void;
   readonly fillSlots: () => void;
@@ -61,9 +67,9 @@ const nothingYet: Step = () => {};
  * live runs and maintain the store, each at its own pace (jobs/recurring-jobs.ts).
  */
 const steps = {
-  transitions: nothingYet,
-  safety: nothingYet,
-  revision_expiry: nothingYet,
+  transitions: ({ decidePending }) => decidePending(),
+  safety: ({ checkLabels }) => checkLabels(),
+  revision_expiry: ({ expireRevisions }) => expireRevisions(),
   reconcile: async ({ pause, accounts, isShared, inheritOrphans }, due) => {
     if (due.isDue('pause')) await pause.read();
     if (isShared) await accounts.read();

@@ -1,4 +1,6 @@
 import type { SkipReason } from '../../core/dispatch/eligibility.ts';
+import type { Slot } from '../../core/dispatch/slots.ts';
+import { type Role, roleOf } from '../../core/run/role.ts';
 import { timeToSecond } from '../../core/text/time-text.ts';
 import {
   type Claim,
@@ -82,24 +84,30 @@ export abstract class ClaimMap {
     if (claim === undefined) return this.isChanging(issueId) ? claimed('its claim is being written') : null;
     switch (claim.status) {
       case 'running':
-        return claimed('an agent is working on it');
+        return claimed(workOf[claim.role]);
       case 'retrying':
         return claimed(claim.wait?.text ?? `it is retried at ${timeToSecond(claim.dueAt)}`);
       case 'held':
-        return claimed(`it is on hold: ${claim.reason}`);
+        // What happens next has the reason.
+        return claimed('it is on hold');
       case 'inheriting':
         return claimed('this daemon is inheriting it from one that is gone');
     }
   }
 
-  /** The tracker states whose slots are taken, here and by other daemons on the same store. */
-  takenSlots(): string[] {
+  /** The slots that are taken, here and by other daemons on the same store. */
+  takenSlots(): Slot[] {
     const left = [...this.leftBehind].filter((id) => !this.#claims.has(id));
     return [
-      ...left.map((issueId) => slotOf({ status: 'inheriting', issueId, generation: null }) ?? ''),
+      ...left.flatMap((issueId) => slotOf({ status: 'inheriting', issueId, generation: null }) ?? []),
       ...[...this.#claims.values()].flatMap((claim) => slotOf(claim) ?? []),
-      ...this.#elsewhere.flatMap(({ slotState }) => slotState ?? []),
+      ...this.#elsewhere.flatMap(({ slot }) => slot ?? []),
     ];
+  }
+
+  /** A worker's retry is due and waits for a slot. */
+  areWorkersWaiting(): boolean {
+    return [...this.#retrying.values()].some(({ slotWaits, role }) => slotWaits > 0 && roleOf(role) === 'worker');
   }
 
   /** Everything that decides whether an issue is free and which slots are taken; callers compare two of these. */
@@ -164,3 +172,14 @@ export abstract class ClaimMap {
 function claimed(text: string): SkipReason {
   return { code: 'claimed', text };
 }
+
+const workOf: Readonly<Record<Role, string>> = {
+  setup: 'an agent finds out how the repository is built and tested',
+  intake: 'an agent reads its text',
+  judge: 'a judge reviews its change',
+  phase_judge: 'a judge reviews the artifact of its phase',
+  phase: 'an agent is working on its phase',
+  worker: 'an agent is working on it',
+  planner: 'a planner splits it',
+  scanner: 'an agent looks for improvements',
+};

@@ -21,7 +21,8 @@ export async function putHold({ held }: StoreTables, key: IssueKey, { issue, ...
 export async function putIdleHold(tables: StoreTables, key: IssueKey, holder: ClaimHolder, hold: Hold): Promise<void> {
   await tables.retries.remove(key);
   await putHold(tables, key, hold);
-  await tables.claims.setSlot(key, holder, slotOfHold(hold));
+  const slot = slotOfHold(hold);
+  await tables.claims.setSlot(key, holder, slot?.state ?? null, slot?.role);
 }
 
 export function holdFrom({ project: _project, issueId: id, identifier, ...facts }: HeldIssue): Hold {

@@ -1,10 +1,12 @@
 import { utcDay } from '../../core/cadence/utc-day.ts';
+import type { Slot } from '../../core/dispatch/slots.ts';
+import { isJudge, roleOf } from '../../core/run/role.ts';
 import type { IssueKey } from '../../store/issue-key.ts';
 import type { StoreTables } from '../../store/store.ts';
 import type { ClaimHolder } from '../../store/tables/claims.ts';
 import type { RunFinish, RunRecord } from '../../store/tables/runs.ts';
 import type { UsageAmount } from '../../store/tables/usage.ts';
-import { type Hold, type Retry, slotOfHold } from './claim.ts';
+import { type Hold, type Retry, slotOfHold, storedSlot } from './claim.ts';
 import { holdFrom, putIdleHold, putRetry, retryFrom } from './claim-rows.ts';
 import {
   addRuns,
@@ -61,7 +63,8 @@ export async function writeEnd(
     await addSpent(tables, key, { tokens, wallMs: run.wallMs, microUsd });
     // The run was refused for its account, not for the issue: it does not count against the issue's runs.
     const waitsForAccount = step.action === 'retry' && step.retry.kind === 'quota';
-    if (end.errorCode === 'agent_quota_exhausted' || waitsForAccount) await addRuns(tables, key, -1);
+    const isCounted = !isJudge(roleOf(record.role));
+    if (isCounted && (end.errorCode === 'agent_quota_exhausted' || waitsForAccount)) await addRuns(tables, key, -1);
   }
   await writeStreaks(tables, key, step.action === 'release' ? noStreaks : run.streaks);
   if (step.action === 'release') {
@@ -91,7 +94,7 @@ export async function writeRelease(
 }
 
 /** Takes a claim that is free, expired, or our own from before a restart, with this slot. */
-export type TakeClaim = (tables: StoreTables, slotState: string | null) => Promise<ClaimHolder | null>;
+export type TakeClaim = (tables: StoreTables, slot: Slot | null) => Promise<ClaimHolder | null>;
 
 /** Holds an issue that does not run. Returns the generation of the claim, or null when another daemon has the issue. */
 export async function writeHold(
@@ -100,12 +103,18 @@ export async function writeHold(
   hold: Hold,
   { ours, take }: { readonly ours: ClaimHolder | null; readonly take: TakeClaim },
 ): Promise<number | null> {
-  // A run without an end may still have a live agent: it must be inherited and ended first.
-  if ((await tables.runs.unfinished(key.project)).some((run) => run.issueId === key.issueId)) return null;
+  // What a dead daemon left may have a live agent, or be held for one: it must be inherited first.
+  if (ours === null && (await isLeft(tables, key))) return null;
   const holder = ours ?? (await take(tables, null));
   if (holder === null || !(await tables.claims.verify(key, holder))) return null;
   await putIdleHold(tables, key, holder, hold);
   return holder.generation;
+}
+
+async function isLeft({ runs, held, retries }: StoreTables, key: IssueKey): Promise<boolean> {
+  const isThis = ({ issueId }: IssueKey): boolean => issueId === key.issueId;
+  if ((await runs.unfinished(key.project)).some(isThis) || (await held.list(key.project)).some(isThis)) return true;
+  return (await retries.read(key)) !== null;
 }
 
 /** What a dead daemon left of an issue that is now ours. */
@@ -130,12 +139,14 @@ export async function takeLeft(
 ): Promise<(Inheritance & { readonly generation: number }) | null> {
   const { project, issueId } = key;
   // Its runs keep their slot until they are ended.
-  const claim = await take(tables, (await tables.claims.read(key))?.slotState ?? null);
+  const before = await tables.claims.read(key);
+  const claim = await take(tables, before === null ? null : storedSlot(before));
   if (claim === null) return null;
   const runs = (await tables.runs.unfinished(project)).filter((run) => run.issueId === issueId);
   const retry = await tables.retries.read(key);
   const hold = (await tables.held.list(project)).find((row) => row.issueId === issueId);
-  if (runs.length === 0) await tables.claims.setSlot(key, claim, hold === undefined ? null : slotOfHold(hold));
+  const slot = hold === undefined ? null : slotOfHold(hold);
+  if (runs.length === 0) await tables.claims.setSlot(key, claim, slot?.state ?? null, slot?.role);
   if (runs.length === 0 && retry === null && hold === undefined) {
     await tables.claims.release(key, claim);
     return null;

@@ -1,7 +1,10 @@
 import type { SkipReason } from '../../core/dispatch/eligibility.ts';
+import type { Slot } from '../../core/dispatch/slots.ts';
 import type { Issue } from '../../core/issue/issue.ts';
 import type { RecoveryStep } from '../../core/run/context-recovery.ts';
+import { type Role, roleOf } from '../../core/run/role.ts';
 import type { RetryKind } from '../../core/workflow.ts';
+import type { Claim as ClaimRow } from '../../store/tables/claims.ts';
 import type { RunState } from '../runs/run-state.ts';
 import type { IssueCounts } from './issue-counters.ts';
 
@@ -20,6 +23,8 @@ export interface HoldReason {
 
 export interface Hold extends HoldReason {
   readonly issue: IssueName;
+  /** Of the run that led to it; absent: a worker's. */
+  readonly role?: Role;
   readonly since: number;
   readonly runId: string | null;
 }
@@ -27,6 +32,8 @@ export interface Hold extends HoldReason {
 /** The promise to try an issue again, as in the store, with everything that the next run needs. */
 export interface Retry {
   readonly issue: IssueName;
+  /** Of the next run; absent: a worker's. */
+  readonly role?: Role;
   readonly kind: RetryKind;
   /**
    * The attempt in the prompt: 1 for a continuation, the failures in a row after a failure, unchanged after an
@@ -95,8 +102,8 @@ export interface Inheriting extends Fenced {
 export interface ForeignClaim {
   readonly issueId: string;
   readonly host: string | null;
-  /** The state whose slot it takes; null when it takes none. */
-  readonly slotState: string | null;
+  /** Null when it takes none. */
+  readonly slot: Slot | null;
 }
 
 export interface ClaimChange {
@@ -129,14 +136,19 @@ export type ClaimOperation =
 /** The slot of an issue that is being inherited: its earlier agent may be alive, and its state is unknown. */
 const beingInherited = 'being_inherited';
 
-/** The state whose slot a claim takes; null when it takes none. */
-export function slotOf(claim: Claim): string | null {
-  if (claim.status === 'running') return claim.movesTo ?? claim.issue.state;
-  if (claim.status === 'inheriting') return beingInherited;
+/** The slot that a claim takes; null when it takes none. */
+export function slotOf(claim: Claim): Slot | null {
+  if (claim.status === 'running') return { state: claim.movesTo ?? claim.issue.state, role: claim.role };
+  if (claim.status === 'inheriting') return { state: beingInherited, role: 'worker' };
   return claim.status === 'held' ? slotOfHold(claim) : null;
 }
 
 /** An agent that could not be ended may be alive. It takes a slot until a person confirms that it is gone. */
-export function slotOfHold({ code }: HoldReason): string | null {
-  return code === 'agent_survives' ? code : null;
+export function slotOfHold({ code, role }: Pick<Hold, 'code' | 'role'>): Slot | null {
+  return code === 'agent_survives' ? { state: code, role: roleOf(role) } : null;
+}
+
+/** The slot of a stored claim. */
+export function storedSlot({ slotState, slotRole }: Pick<ClaimRow, 'slotState' | 'slotRole'>): Slot | null {
+  return slotState === null ? null : { state: slotState, role: roleOf(slotRole) };
 }

@@ -19,6 +19,7 @@ import {
   type Retrying,
   type Running,
   slotOf,
+  storedSlot,
 } from './claim.ts';
 import { ClaimMap } from './claim-map.ts';
 import { holdFrom, putHold, putRetry, retryFrom } from './claim-rows.ts';
@@ -130,6 +131,11 @@ export class Claims extends ClaimMap {
     });
   }
 
+  /** Writes something about a live run in one transaction; false when its claim is not ours any more. */
+  writeForRun(running: Running, work: (tables: StoreTables, key: IssueKey) => Promise<void>): Promise<boolean> {
+    return this.#write(running, work);
+  }
+
   /** The end of the run could not be written, and the daemon stops: the next daemon finds a run without an end. */
   abandon({ issue }: Running): void {
     this.put(issue.id, null, 'settle');
@@ -203,7 +209,8 @@ export class Claims extends ClaimMap {
       let retry: Retry | null = null;
       const isOurs = await this.#write(claim, async (tables, key, holder) => {
         const { failures, staleRuns } = byPerson ? noStreaks : await readCounts(tables, key);
-        retry = { ...as, issue, failures, staleRuns, error: null, dueAt: this.#parts.clock.now() };
+        const { role = 'worker' } = claim;
+        retry = { ...as, role, issue, failures, staleRuns, error: null, dueAt: this.#parts.clock.now() };
         await tables.held.remove(key);
         if (byPerson) await clearCounts(tables, key);
         await putRetry(tables, key, retry);
@@ -302,7 +309,8 @@ export class Claims extends ClaimMap {
     const { store, own } = this.#parts;
     const setSlot = this.alone(issue.id, 'refresh', async (claim) => {
       // A run that has ended meanwhile takes no slot.
-      if (claim === running) await store.claims.setSlot(this.#key(issue.id), this.#holder(running), issue.state);
+      const { role } = running;
+      if (claim === running) await store.claims.setSlot(this.#key(issue.id), this.#holder(running), issue.state, role);
       return { answer: undefined };
     });
     own('slot', setSlot);
@@ -381,7 +389,7 @@ export class Claims extends ClaimMap {
           isShared,
           now: clock.now(),
           ours: running.generation === null ? null : this.#holder(running),
-          take: (inside) => this.#taker(id)(inside, request.slotState),
+          take: (inside) => this.#taker(id)(inside, request.slot),
         }),
       );
     } catch (thrown) {
@@ -443,9 +451,10 @@ export class Claims extends ClaimMap {
 
   #taker(issueId: string): TakeClaim {
     const { owner, host, clock, leaseMs } = this.#parts;
-    return (tables, slotState) => {
-      const wanted = { owner, host, at: clock.now(), leaseMs: leaseMs(), slotState, reclaim: true };
-      return tables.claims.take(this.#key(issueId), wanted);
+    return (tables, slot) => {
+      const wanted = { owner, host, at: clock.now(), leaseMs: leaseMs(), reclaim: true };
+      const taken = slot === null ? { slotState: null } : { slotState: slot.state, slotRole: slot.role };
+      return tables.claims.take(this.#key(issueId), { ...wanted, ...taken });
     };
   }
 
@@ -465,8 +474,8 @@ export class Claims extends ClaimMap {
 }
 
 /** The claim of another daemon, as shown and counted here. */
-export function foreign({ issueId, host, slotState }: ClaimRow): ForeignClaim {
-  return { issueId, host, slotState };
+export function foreign({ issueId, host, ...claim }: ClaimRow): ForeignClaim {
+  return { issueId, host, slot: storedSlot(claim) };
 }
 
 function heldUnder(hold: Hold, generation: number | null): Held {

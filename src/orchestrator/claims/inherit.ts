@@ -1,10 +1,12 @@
 import type { AgentProcess } from '../../agent/agent.ts';
 import { BatonError } from '../../core/baton-error.ts';
 import { survivesReason } from '../../core/command/retry-command.ts';
+import { roleOf } from '../../core/run/role.ts';
 import type { RunFinish, RunRecord } from '../../store/tables/runs.ts';
 import type { BaseParts } from '../parts.ts';
 import type { Accounts } from '../runs/accounts.ts';
 import { publishLast } from '../runs/publish-last.ts';
+import { failTask } from '../tasks/task-runs.ts';
 import { type Hold, type Retry, slotOfHold } from './claim.ts';
 import type { Inheritance } from './claim-writes.ts';
 import { type Claims, foreign } from './claims.ts';
@@ -82,6 +84,8 @@ async function inherit(parts: InheritParts, issueId: string): Promise<void> {
     const inherited = await claims.inherit(issueId, async (found) => {
       const hold = (await endRuns(parts, found.runs)) ?? found.hold;
       for (const { runId } of found.runs) await accounts.probeEnded(runId);
+      // A task whose run died is over: its retry finds that.
+      if (found.runs.length > 0) await failTask(parts, issueId);
       const retry = found.retry ?? (await retryNow(parts, issueId, found));
       return { hold, retry, delayMs: delayOf(parts, retry), end: interruption(parts) };
     });
@@ -135,6 +139,7 @@ async function retryNow({ claims, clock }: InheritParts, issueId: string, { runs
   const last = runs.at(-1);
   return {
     issue: { id: issueId, identifier: last?.identifier ?? hold?.issue.identifier ?? issueId },
+    role: roleOf(last?.role ?? hold?.role),
     kind: 'interrupted',
     attempt: last?.attempt ?? null,
     failures,

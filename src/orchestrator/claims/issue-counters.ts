@@ -69,12 +69,21 @@ export async function addRuns({ counters }: CounterTables, key: IssueKey, by: 1 
   await counters.add(key, names.runs, by);
 }
 
-/** Resets these counters to zero; counters under other names stay. */
-export async function clearCounts({ counters }: CounterTables, key: IssueKey): Promise<void> {
+/** Resets these counters to zero, and the revisions of its phase; counters under other names stay. */
+export async function clearCounts(
+  { counters, phases }: Pick<StoreTables, 'counters' | 'phases'>,
+  key: IssueKey,
+): Promise<void> {
   await counters.clear(key, Object.values(names));
+  await phases.clearRevisions(key);
 }
 
 export async function writeStreaks({ counters }: CounterTables, key: IssueKey, streaks: Streaks): Promise<void> {
-  for (const name of ['failures', 'staleRuns', 'noSignals', 'quotaWaits'] as const)
-    await counters.set(key, names[name], streaks[name]);
+  const { failures, staleRuns, noSignals, quotaWaits } = streaks;
+  await counters.setAll(key, {
+    [names.failures]: failures,
+    [names.staleRuns]: staleRuns,
+    [names.noSignals]: noSignals,
+    [names.quotaWaits]: quotaWaits,
+  });
 }

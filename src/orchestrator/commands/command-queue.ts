@@ -106,9 +106,11 @@ export class CommandQueue {
   /** Returns false when the command has to wait; the next tick tries again. */
   async #carryOut(command: Command): Promise<boolean> {
     const { store, clock, logger, pause } = this.#parts;
-    let answer: CommandAnswer;
+    let answer: CommandAnswer | null;
     try {
       answer = this.#unwritten.get(command.id) ?? (await executeCommand(this.#parts, command));
+      // It goes on, and asks for a tick at its end.
+      if (answer === null) return false;
     } catch (thrown) {
       const error = toBatonError(thrown);
       if (error.retryable) {
@@ -133,9 +135,8 @@ export class CommandQueue {
 }
 
 /**
- * Commands with the same subject keep their order: all about one issue, all about none. Each prune of workspaces stands
- * alone.
+ * Commands with the same subject keep their order: all about one issue, all about none. Each prune stands alone.
  */
 function subjectOf({ id, kind, payload }: Command): unknown {
-  return kind === 'workspaces_prune' ? id : payload.issue;
+  return kind === 'workspaces_prune' || kind === 'prune' ? id : payload.issue;
 }

@@ -3,17 +3,21 @@ import { askedHold, isAskedHold } from '../../core/command/asked-hold.ts';
 import { type CommandKind, isCommandKind } from '../../core/command/command.ts';
 import { type CommandAnswer, done, refused } from '../../core/command/command-answers.ts';
 import type { Author } from '../../core/issue/author.ts';
+import type { PruneRow } from '../../core/prune.ts';
 import { defaultAgent, settingsOfAgent } from '../../core/run/choose-agent.ts';
 import type { Settings } from '../../core/settings.ts';
 import type { Command } from '../../store/tables/commands.ts';
 import type { IssueName, Retrying } from '../claims/claim.ts';
+import type { Pruning } from '../jobs/pruning.ts';
 import type { BaseParts } from '../parts.ts';
 import { type DecidePullParts, decidePull, isPullCommandKind } from '../review/decide-pull.ts';
 import { whyDayLimit } from '../runs/check-limits.ts';
 import type { Spending } from '../runs/spending.ts';
+import { changeTask, isTaskCommandKind, type TaskCommandParts } from '../tasks/task-commands.ts';
 import type { WorkspaceSweep } from '../workspaces/sweep-workspaces.ts';
 import { type AnswerParts, answerQuestion } from './answer-question.ts';
 import { type ChangeIssueParts, changeIssue, type IssueEditKind, isIssueEditKind } from './change-issue.ts';
+import { type ChangePhaseParts, changePhase, isPhaseCommandKind } from './change-phase.ts';
 import { type FindIssueParts, findIssue, leaveToItsOwner } from './find-issue.ts';
 import { type HandOverParts, handBack, steerRun, takeOverByHand } from './hand-over.ts';
 import { releaseByPerson, tryAccounts, tryLogins } from './hold.ts';
@@ -30,14 +34,17 @@ export interface CommandParts
     HandOverParts,
     ChangeIssueParts,
     DecidePullParts,
+    ChangePhaseParts,
+    TaskCommandParts,
     Pick<BaseParts, 'host' | 'notify' | 'own' | 'requestTick' | 'source'> {
   readonly pause: Pause;
   readonly spending: Spending;
   readonly sweep: WorkspaceSweep;
+  readonly pruning: Pruning;
 }
 
-/** Carries out one command, or refuses it with a reason. Never leaves it half done. */
-export async function executeCommand(parts: CommandParts, command: Command): Promise<CommandAnswer> {
+/** Carries out one command, or refuses it with a reason. Never leaves it half done. Null: it has begun, and is not finished. */
+export async function executeCommand(parts: CommandParts, command: Command): Promise<CommandAnswer | null> {
   const { kind } = command;
   if (!isCommandKind(kind)) return refused('unknown_command', `This version of Baton has no command "${kind}".`);
   const notForRun = await whyNotForRun(parts.store, command);
@@ -47,9 +54,12 @@ export async function executeCommand(parts: CommandParts, command: Command): Pro
   if (kind === 'resume') return resume(parts, command.id);
   if (kind === 'reload') return reload(parts, command);
   if (kind === 'workspaces_prune') return pruneWorkspaces(parts, command);
+  if (kind === 'prune') return pruneAll(parts, command);
   if (kind === 'question_answer') return answerQuestion(parts, command);
   if (isIssueEditKind(kind)) return changeIssue(parts, command, kind);
   if (isPullCommandKind(kind)) return decidePull(parts, command, kind);
+  if (isPhaseCommandKind(kind)) return changePhase(parts, command, kind);
+  if (isTaskCommandKind(kind)) return changeTask(parts, command, kind);
   if (kind === 'workspace_pin' || kind === 'workspace_unpin') return pinWorkspace(parts, command, kind);
   return onIssue(parts, command, kind);
 }
@@ -234,15 +244,35 @@ async function noRunToStop(parts: CommandParts, issue: IssueName): Promise<Comma
 /** After this time the person who asked may have changed their mind. */
 const pruneWithinMs = 3_600_000;
 
+/** Files and branches are on that machine, and a person who waits that long may have changed their mind. */
+function whyNotHere({ clock, host: here }: CommandParts, { payload: { host }, at }: Command): CommandAnswer | null {
+  if (clock.now() - at > pruneWithinMs)
+    return refused('command_expired', 'The command waited for more than an hour, so it was not carried out.');
+  if (host !== here) throw new BatonError('claim_lost', `The command is for ${String(host)}.`);
+  return null;
+}
+
+/** Saving and removing take time, and other commands do not wait for it: the answer comes at the end. */
+function pruneAll(parts: CommandParts, command: Command): CommandAnswer | null {
+  const objection = whyNotHere(parts, command);
+  if (objection !== null) return objection;
+  const rows = parts.pruning.ask(command.id);
+  return rows === null ? null : pruned(rows);
+}
+
+/** The answer to `prune`. */
+export function pruned(rows: readonly PruneRow[]): CommandAnswer {
+  const count = rows.reduce((sum, row) => sum + row.count, 0);
+  return done('pruned', `Removed what was past its retention: ${count} in all.`, { rows });
+}
+
 /** Only begins the prune: saving and removing take time, and other commands do not wait for it. */
-function pruneWorkspaces(parts: CommandParts, { payload, at }: Command): CommandAnswer {
-  const { issues, host, ignores_retention } = payload;
+function pruneWorkspaces(parts: CommandParts, command: Command): CommandAnswer {
+  const { issues, ignores_retention } = command.payload;
   if (!Array.isArray(issues) || !issues.every((id) => typeof id === 'string'))
     return refused('no_issue_named', 'The command names no issues.');
-  if (parts.clock.now() - at > pruneWithinMs)
-    return refused('command_expired', 'The command waited for more than an hour, so it was not carried out.');
-  // The directories are on that machine.
-  if (host !== parts.host) throw new BatonError('claim_lost', `The workspaces are on ${String(host)}.`);
+  const objection = whyNotHere(parts, command);
+  if (objection !== null) return objection;
   const request = { issueIds: issues, ignoresRetention: ignores_retention === true };
   parts.own('sweep', parts.sweep.run(request));
   const count = issues.length === 1 ? '1 workspace' : `${issues.length} workspaces`;

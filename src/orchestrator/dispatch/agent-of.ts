@@ -6,13 +6,28 @@ import {
   settingsOfAgent,
   type UnknownAgent,
 } from '../../core/run/choose-agent.ts';
-import type { AccountSettings, Settings } from '../../core/settings.ts';
+import type { AccountSettings, AgentSettings, Settings } from '../../core/settings.ts';
 import { harmlessLine } from '../../core/text/harmless-line.ts';
 import type { Accounts } from '../runs/accounts.ts';
 
+export type ReadyAccounts = Pick<Accounts, 'whyNone'>;
+
+/** The accounts during one decision, which asks the same about every issue: each answer is found once. */
+export function duringDecision(accounts: ReadyAccounts): ReadyAccounts {
+  const known = new Map<AgentSettings, Map<number, SkipReason | null>>();
+  return {
+    whyNone: (agent, startsBefore) => {
+      const answers = known.get(agent) ?? new Map<number, SkipReason | null>();
+      known.set(agent, answers);
+      if (!answers.has(startsBefore)) answers.set(startsBefore, accounts.whyNone(agent, startsBefore));
+      return answers.get(startsBefore) ?? null;
+    },
+  };
+}
+
 /** The agent for the next run of an issue, by the rules of `core/run/choose-agent.ts` and the accounts as they are. */
 export function agentOf(
-  accounts: Accounts,
+  accounts: ReadyAccounts,
   settings: Settings,
   wish: AgentWish,
   startsBefore = 0,
@@ -22,7 +37,7 @@ export function agentOf(
 
 /** Why no agent may start on an issue now; null when one may. */
 export function whyNoAgent(
-  accounts: Accounts,
+  accounts: ReadyAccounts,
   settings: Settings,
   wish: AgentWish,
   startsBefore: number,

@@ -1,16 +1,25 @@
 import { backpressureGates } from '../../core/dispatch/backpressure.ts';
 import type { SkipReason } from '../../core/dispatch/eligibility.ts';
 import type { OutsideGate, OutsideGateName } from '../../core/dispatch/gates.ts';
+import type { Slot } from '../../core/dispatch/slots.ts';
+import type { Issue } from '../../core/issue/issue.ts';
+import type { PhaseWork } from '../../core/pipeline/phase-work.ts';
+import { roles } from '../../core/run/role.ts';
+import { budgetedRoles } from '../../core/run/role-budget.ts';
 import type { WorkflowReading } from '../../core/workflow.ts';
+import type { Phases } from '../pipeline/phases.ts';
 import type { Candidates } from '../poll/candidates.ts';
 import { whyNoRequests } from '../poll/pace.ts';
+import type { Judges } from '../review/judges.ts';
 import { whyDayLimit } from '../runs/check-limits.ts';
-import { accountsIn, agentsIn, whyNoAgent } from './agent-of.ts';
+import { accountsIn, agentsIn, duringDecision, whyNoAgent } from './agent-of.ts';
 import type { PoolMember } from './slot-pool.ts';
 import { type StartParts, startsInFlight, whyNotChosen } from './why-nothing-starts.ts';
 
 export interface GateParts extends StartParts {
   readonly candidates: Candidates;
+  readonly judges: Judges;
+  readonly phases: Phases;
   readonly pool: PoolMember | null;
   readonly isCleaning: (issueId: string) => boolean;
   readonly cleaning: () => readonly string[];
@@ -19,8 +28,8 @@ export interface GateParts extends StartParts {
 /** A claim of another daemon on this machine, as a visitor sees it. */
 export interface OtherClaim {
   readonly issueId: string;
-  /** The state whose slot it takes; null when it takes none. */
-  readonly slotInState: string | null;
+  /** Null when it takes none. */
+  readonly slot: Slot | null;
   readonly why: string;
 }
 
@@ -40,8 +49,9 @@ export function dispatchGates(
   { problem, workflow }: WorkflowReading,
   otherClaims: readonly OtherClaim[] = [],
 ): DispatchGates {
-  const { claims, candidates, accounts, pause, pool, headroom, environment, totals, trial } = parts;
+  const { claims, candidates, judges, phases, pause, pool, headroom, environment, totals, trial } = parts;
   const { agent } = workflow.settings;
+  const accounts = duringDecision(parts.accounts);
   const elsewhere = new Map<string, SkipReason>([
     ...claims.elsewhere.map(({ issueId, host }) => [issueId, claimedOn(host)] as const),
     ...otherClaims.map(({ issueId, why }) => [issueId, { code: 'claimed', text: why }] as const),
@@ -54,9 +64,10 @@ export function dispatchGates(
   const claimed = new Set([...claims.all.keys(), ...elsewhere.keys()]);
   const { inReview } = candidates;
   const ownClaims = claims.facts();
-  const backpressure = backpressureGates({ inReview, claimed }, agent);
+  const backpressure = backpressureGates({ inReview, claimed }, agent, judges.roleOf);
   const { settings } = workflow;
   const most = accountsIn(settings).length;
+  const usedUp = new Map(budgetedRoles(settings).map((role) => [role, parts.spending.roles.whyNone(role)] as const));
   return {
     free_here: {
       refuse: ({ id }) => claims.whyClaimed(id) ?? (parts.isCleaning(id) ? beingCleaned : null),
@@ -71,10 +82,15 @@ export function dispatchGates(
     workflow: forAll(unusable, 'the workflow file is usable'),
     not_paused: forAll(pause.whyPaused(), 'Baton is not paused'),
     day_limit: forAll(whyDayLimit(parts), 'no limit of the day is reached'),
+    role_budget: {
+      refuse: (issue) => usedUp.get(judges.roleOf(issue)) ?? null,
+      passed: (issue) => `the budget of the role "${judges.roleOf(issue)}" allows it`,
+      dependsOn: [...usedUp],
+    },
     requests_left: forAll(whyNoRequests(parts), 'enough requests are left'),
     account_ready: {
       refuse: (issue, startsBefore) =>
-        whyNoAgent(accounts, settings, { issue, chosen: null, failures: 0 }, inFlight + startsBefore),
+        whyNoAgent(accounts, settings, judges.wishFor(issue, 0), inFlight + startsBefore),
       passed: () => 'an account of the agent is ready',
       // Covers every number of earlier starts up to the number of accounts: with that many, each account that needs a
       // probe has one.
@@ -93,6 +109,24 @@ export function dispatchGates(
     },
     review_limit: { ...backpressure.review_limit, dependsOn: [inReview, ownClaims] },
     claim_limit: { ...backpressure.claim_limit, dependsOn: [ownClaims, [...elsewhere.keys()]] },
+    ...(phases.plans.isOn
+      ? {
+          plan: {
+            refuse: (issue: Issue) => phases.plans.whyNot(issue),
+            passed: (issue: Issue) => planText(phases.plans, issue),
+            dependsOn: phases.plans.facts(),
+          },
+        }
+      : {}),
+    ...(phases.isOn
+      ? {
+          pipeline: {
+            refuse: (issue: Issue) => (judges.roleOf(issue) === 'judge' ? null : phases.whyNot(issue)),
+            passed: (issue: Issue) => phaseText(phases.workOf(issue)),
+            dependsOn: phases.facts(),
+          },
+        }
+      : {}),
     chosen: {
       refuse: (issue, startsBefore) => whyNotChosen(parts, issue, startsBefore),
       passed: () => (trial === null ? 'neither --only nor --max-runs is set' : '--only and --max-runs allow it'),
@@ -102,9 +136,9 @@ export function dispatchGates(
       ? {}
       : {
           slot_in_baton: {
-            refuse: () => pool.mayStart(),
+            refuse: (issue) => pool.mayStart(judges.roleOf(issue), settings.judge.extraSlotsPercent),
             passed: () => 'a shared slot is free',
-            dependsOn: pool.mayStart(),
+            dependsOn: roles.map((role) => pool.mayStart(role, settings.judge.extraSlotsPercent)),
           },
         }),
   };
@@ -113,6 +147,19 @@ export function dispatchGates(
 /** A gate with the same answer for every issue. */
 function forAll(refusal: SkipReason | null, passed: string): DispatchGate {
   return { refuse: () => refusal, passed: () => passed, dependsOn: refusal };
+}
+
+function planText(plans: Phases['plans'], issue: Issue): string {
+  const work = plans.workOf(issue);
+  if (work === 'planner') return 'a planner splits it first';
+  const parts = plans.factsOf(issue.id)?.plan?.children ?? [];
+  if (work !== 'parent') return 'no plan is in its way';
+  return `it was split into ${parts.map(({ identifier, id }) => identifier ?? id).join(', ')}`;
+}
+
+function phaseText(work: PhaseWork | null): string {
+  if (work?.role === 'phase_judge') return `a judge reviews the artifact of its phase "${work.phase}"`;
+  return work?.phase == null ? 'it is in no phase' : `it is in the phase "${work.phase}"`;
 }
 
 const beingCleaned: SkipReason = { code: 'cleaning', text: 'its previous workspace is being removed' };
@@ -127,9 +174,9 @@ function claimedOn(host: string | null): SkipReason {
  */
 export function decisionKey(
   gates: DispatchGates,
-  { candidates, claims }: Pick<GateParts, 'candidates' | 'claims'>,
+  { candidates, claims, judges }: Pick<GateParts, 'candidates' | 'claims' | 'judges'>,
   { workflow }: WorkflowReading,
 ): string {
   const all = Object.entries(gates).map(([name, gate]) => [name, gate.dependsOn]);
-  return JSON.stringify([candidates.revision, workflow.revision, claims.takenSlots(), all]);
+  return JSON.stringify([candidates.revision, workflow.revision, claims.takenSlots(), judges.facts(), all]);
 }

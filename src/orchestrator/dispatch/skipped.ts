@@ -1,4 +1,4 @@
-import type { SkipReason } from '../../core/dispatch/eligibility.ts';
+import { isAboutSlots, type SkipReason } from '../../core/dispatch/eligibility.ts';
 import type { Issue } from '../../core/issue/issue.ts';
 import type { Claims } from '../claims/claims.ts';
 
@@ -16,4 +16,9 @@ export function skippedIssues(claims: Claims): SkippedIssues {
     if (by === 'begin') skipped.delete(issueId);
   });
   return skipped;
+}
+
+/** The first issues that start when slots are free again. */
+export function waitingForSlot(skipped: SkippedIssues, count: number): string[] {
+  return [...skipped.values()].flatMap(({ issue, reason }) => (isAboutSlots(reason) ? issue.id : [])).slice(0, count);
 }

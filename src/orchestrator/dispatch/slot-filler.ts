@@ -86,24 +86,25 @@ export class SlotFiller {
       ...[...skipped.values()].map(({ reason }) => reason),
       ...[...claims.retrying.values()].map(({ wait }) => wait),
     ];
-    pool?.setWaiting(isAble && reasons.some((reason) => reason?.code === 'no_slot_in_baton'));
+    pool?.setWaiting(isAble && reasons.some((reason) => reason?.code === 'global_full'));
   }
 }
 
 async function startCandidates(parts: SlotFillerParts): Promise<boolean> {
-  const { candidates, source, reads, stopping, logger, skipped } = parts;
+  const { candidates, judges, phases, source, reads, stopping, logger, skipped } = parts;
   const asked = new Set<string>();
   // An issue that was read in this call counts as just read until the end, however short the freshness: no endless
   // loop.
   const { freshnessMs } = source.read().workflow.settings.polling;
   const justRead = (id: string): Issue | null | undefined =>
     asked.has(id) ? reads.lastRead(id) : reads.freshWithin(id, freshnessMs);
+  await phases.know(candidates.withReviews?.map(({ id }) => id) ?? []);
   // Each round reads the issues that the previous round found stale.
   while (!stopping.aborted) {
     candidates.update(justRead, isDeepStrictEqual);
-    if (candidates.list === null) break;
+    if (candidates.withReviews === null) break;
     const reading = source.read();
-    const plan = decide(parts, reading, candidates.list, dispatchGates(parts, reading));
+    const plan = decide(parts, reading, judges.candidates(candidates.withReviews), dispatchGates(parts, reading));
     const stale = plan.filter(({ reason, issue }) => reason === null && justRead(issue.id) === undefined);
     if (stale.length === 0) {
       carryOut(parts, plan);
@@ -123,13 +124,18 @@ async function startCandidates(parts: SlotFillerParts): Promise<boolean> {
 }
 
 /** There is no await between the decision and this call, so nothing can change before the starts. */
-function carryOut({ source, pool, skipped, startRun }: SlotFillerParts, plan: readonly DispatchDecision[]): void {
+function carryOut(
+  { judges, source, pool, skipped, startRun }: SlotFillerParts,
+  plan: readonly DispatchDecision[],
+): void {
   const { workflow } = source.read();
+  const { extraSlotsPercent } = workflow.settings.judge;
   skipped.clear();
   for (const { issue, reason } of plan) {
+    const role = judges.roleOf(issue);
     // Other projects of this daemon take slots too, so the pool is asked for each start.
-    const refusal = reason ?? pool?.mayStart() ?? null;
-    if (refusal === null) startRun({ issue, workflow, retry: null });
+    const refusal = reason ?? pool?.mayStart(role, extraSlotsPercent) ?? null;
+    if (refusal === null) startRun({ issue, workflow, role, retry: null });
     // A claimed issue is shown with its run, its retry or its hold.
     else if (refusal.code !== 'claimed') skipped.set(issue.id, { issue, reason: refusal });
   }
@@ -157,6 +163,7 @@ export async function previewDispatch(
   const reading = { ...parts.source.read(), problem: null };
   const { activeStates } = reading.workflow.settings.tracker;
   const issues = await parts.reads.byStates(activeStates, { job: 'dry_run', cause: 'person' });
+  await parts.phases.know(issues.map(({ id }) => id));
   return decide(parts, reading, issues, dispatchGates(parts, reading, otherClaims), otherClaims);
 }
 
@@ -167,7 +174,7 @@ export function whyNotStarted(parts: GateParts, issue: Issue): SkipReason | null
 }
 
 function decide(
-  { claims, trackerFor }: GateParts,
+  { claims, judges, trackerFor }: GateParts,
   { workflow }: WorkflowReading,
   issues: readonly Issue[],
   outside: DispatchGates,
@@ -177,7 +184,9 @@ function decide(
   return planDispatch({
     issues,
     settings,
-    runningStates: [...claims.takenSlots(), ...otherClaims.flatMap(({ slotInState }) => slotInState ?? [])],
+    roleOf: judges.roleOf,
+    areWorkersWaiting: claims.areWorkersWaiting(),
+    taken: [...claims.takenSlots(), ...otherClaims.flatMap(({ slot }) => slot ?? [])],
     startMove: trackerFor(settings).startMove,
     outside,
   });

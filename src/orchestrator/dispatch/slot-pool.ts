@@ -1,4 +1,6 @@
 import type { SkipReason } from '../../core/dispatch/eligibility.ts';
+import { slotsForJudges } from '../../core/dispatch/slots.ts';
+import { isJudge, type Role } from '../../core/run/role.ts';
 
 /**
  * The slots that several projects of one daemon share. In memory and without a clock: after a restart no run exists. An
@@ -22,16 +24,19 @@ export interface PoolProject {
 }
 
 export interface PoolMember {
-  /** Why it may not start a run now; null means it may. The answer holds until the next await: check, then take. */
-  mayStart(): SkipReason | null;
+  /**
+   * Why it may not start a run now; null means it may. The answer holds until the next await: check, then take.
+   * `extraPercent`: how many judges may exceed the limit, as `judge.extra_slots_percent` of the project says.
+   */
+  mayStart(role?: Role, extraPercent?: number): SkipReason | null;
   /** Takes a slot for a run. It counts even if `mayStart` refused, because the run exists. */
-  take(): void;
-  free(): void;
+  take(role?: Role): void;
+  free(role?: Role): void;
   /**
    * Returns a slot that could not be used. It wakes the other members but not this one, which would only try the same
    * again.
    */
-  giveBack(): void;
+  giveBack(role?: Role): void;
   /**
    * True: it wanted a slot and `mayStart` refused. False: nothing of it waits for a slot, or it cannot use one now
    * (paused, its tracker does not answer). Called once at the end of a tick; while it is true, a slot may stay free for
@@ -50,6 +55,11 @@ export function createSlotPool(limit: () => number): SlotPool {
   let sequence = 0;
 
   const used = (): number => [...places].reduce((sum, { held }) => sum + held, 0);
+  const judging = (): number => [...places].reduce((sum, { judges }) => sum + judges, 0);
+  /** Of the limit, without the extra slots of judges. */
+  const usedOfLimit = (extra: number): number => {
+    return used() - Math.min(judging(), extra);
+  };
 
   /** The next in line first. */
   const waiting = (): Place[] =>
@@ -59,44 +69,48 @@ export function createSlotPool(limit: () => number): SlotPool {
 
   /** Wakes the members that have a free slot. It reads the queue first, because a woken member may change it. */
   const wakeNext = (except?: Place): void => {
-    const free = limit() - used();
+    // Judges may be in extra slots, and those of a project say how many there are: one too many is woken for nothing.
+    const free = limit() - used() + judging();
     if (!(free > 0)) return;
     const next = waiting().filter((place) => place !== except);
     for (const place of next.slice(0, free)) place.project.wake();
   };
 
-  const whyNot = (place: Place): SkipReason | null => {
+  const whyNot = (place: Place, role: Role, extraPercent: number): SkipReason | null => {
     const allowed = limit();
-    const taken = used();
-    if (!(taken < allowed))
-      return { code: 'no_slot_in_baton', text: `no free shared slot (${taken} of ${allowed} taken)` };
+    const extra = slotsForJudges(allowed, extraPercent);
+    const taken = usedOfLimit(extra);
+    // Runs may exceed a limit that was lowered; then nothing starts, not even in an extra slot.
+    if (isJudge(role) && judging() < extra && taken <= allowed) return null;
+    if (!(taken < allowed)) return { code: 'global_full', text: `no free shared slot (${taken} of ${allowed} taken)` };
     const needier = waiting().filter((other) => other !== place && isBefore(other, place));
     return needier.length < allowed - taken
       ? null
-      : { code: 'no_slot_in_baton', text: 'another project gets the next free slot' };
+      : { code: 'global_full', text: 'another project gets the next free slot' };
   };
 
   const join = (project: PoolProject): PoolMember => {
-    const place: Place = { project, held: 0, waitingSince: null };
+    const place: Place = { project, held: 0, judges: 0, waitingSince: null };
     places.add(place);
     return {
-      mayStart: () =>
-        places.has(place) ? whyNot(place) : { code: 'no_slot_in_baton', text: 'this project is stopping' },
-      take: () => {
+      mayStart: (role = 'worker', extraPercent = 0) =>
+        places.has(place)
+          ? whyNot(place, role, extraPercent)
+          : { code: 'global_full', text: 'this project is stopping' },
+      take: (role = 'worker') => {
         if (!places.has(place)) return;
         place.held += 1;
+        if (isJudge(role)) place.judges += 1;
         sequence += 1;
         // A member that got a slot moves to the end of the queue.
         if (place.waitingSince !== null) place.waitingSince = sequence;
       },
-      free: () => {
-        if (place.held === 0) return;
-        place.held -= 1;
+      free: (role = 'worker') => {
+        if (!drop(place, role)) return;
         wakeNext();
       },
-      giveBack: () => {
-        if (place.held === 0) return;
-        place.held -= 1;
+      giveBack: (role = 'worker') => {
+        if (!drop(place, role)) return;
         wakeNext(place);
       },
       setWaiting: (isWaiting) => {
@@ -109,6 +123,7 @@ export function createSlotPool(limit: () => number): SlotPool {
       leave: () => {
         if (!places.delete(place)) return;
         place.held = 0;
+        place.judges = 0;
         place.waitingSince = null;
         wakeNext();
       },
@@ -124,8 +139,18 @@ export function createSlotPool(limit: () => number): SlotPool {
 interface Place {
   readonly project: PoolProject;
   held: number;
+  /** How many of those are judges. */
+  judges: number;
   /** Null: it does not wait. */
   waitingSince: number | null;
+}
+
+/** False when there was none. */
+function drop(place: Place, role: Role): boolean {
+  if (place.held === 0) return false;
+  place.held -= 1;
+  if (isJudge(role)) place.judges = Math.max(0, place.judges - 1);
+  return true;
 }
 
 /** Whether `left` should get a slot before `right`. A member that does not wait comes after those that do. */

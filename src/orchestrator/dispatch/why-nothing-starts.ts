@@ -1,6 +1,7 @@
 import type { SkipReason } from '../../core/dispatch/eligibility.ts';
 import { isMeantBy } from '../../core/issue/issue.ts';
 import type { AgentWish } from '../../core/run/choose-agent.ts';
+import type { Role } from '../../core/run/role.ts';
 import type { IssueName } from '../claims/claim.ts';
 import type { Claims } from '../claims/claims.ts';
 import type { Pause } from '../commands/pause.ts';
@@ -26,17 +27,23 @@ export interface StartParts extends TrackerNowParts {
 }
 
 /**
- * Why nothing new may start on this issue, whatever its own state: a pause, the day's limit, too little disk or memory,
+ * Why nothing new may start on this issue, whatever its own state: a pause, the day's limit, the budget of its role, too little disk or memory,
  * an environment in which no run can begin, too few requests, no account with quota, the bounds of a trial. Retries use this too, so backpressure does not belong
  * here: it refuses new claims, and claimed issues continue. Without a wish, the reasons that hold for every agent.
  */
-export function whyNothingStarts(parts: StartParts, issue: IssueName, wish: AgentWish | null): SkipReason | null {
+export function whyNothingStarts(
+  parts: StartParts,
+  issue: IssueName,
+  role: Role,
+  wish: AgentWish | null,
+): SkipReason | null {
   const { pause, headroom, environment, accounts, source, claims } = parts;
   const { settings } = source.read().workflow;
   const inFlight = startsInFlight(claims);
   return (
     pause.whyPaused() ??
     whyDayLimit(parts) ??
+    parts.spending.roles.whyNone(role) ??
     headroom.whyNone() ??
     environment.whyNone() ??
     whyNoRequests(parts) ??
@@ -65,6 +72,6 @@ export function whyNotChosen(
   if (totals.runs + beginning + startsBefore < trial.maxRuns) return null;
   return {
     code: 'not_chosen',
-    text: `--max-runs ${trial.maxRuns} is used up; to start more, stop Baton and start it without`,
+    text: `--max-runs ${trial.maxRuns} is used up; for more runs, stop Baton and start it without --max-runs`,
   };
 }

@@ -4,13 +4,17 @@ import { type PollError, type PollParts, poll } from '../poll/poll.ts';
 import type { PullWatch } from '../review/watch-pulls.ts';
 import { rollUpUsage, type UsageRollupParts } from '../runs/usage-rollup.ts';
 import { checkRuns, findLostAgents, type WatchRunsParts } from '../runs/watch-runs.ts';
+import type { OpenProposals } from '../tasks/open-proposals.ts';
+import { type ScanParts, scanIfDue } from '../tasks/scanner.ts';
 import { everything, type WorkspaceSweep } from '../workspaces/sweep-workspaces.ts';
 import type { Job } from './job.ts';
-import { type MaintenanceParts, maintainStore, pruneSalvage } from './maintenance.ts';
+import type { Pruning } from './pruning.ts';
 import type { QueueHealth } from './queue-health.ts';
 
-export interface JobParts extends PollParts, PaceParts, WatchRunsParts, UsageRollupParts, MaintenanceParts {
+export interface JobParts extends PollParts, PaceParts, WatchRunsParts, UsageRollupParts, ScanParts {
   readonly sweep: WorkspaceSweep;
+  readonly pruning: Pruning;
+  readonly proposals: OpenProposals;
   readonly queueHealth: QueueHealth;
   readonly pullWatch: PullWatch;
   readonly refreshRequests: () => Promise<void>;
@@ -49,15 +53,17 @@ export function recurringJobs(parts: JobParts): readonly Job[] {
     },
     job('pull_requests', () => parts.pullWatch.run()),
     job('workspace_sweep', () => sweep(parts), { kind: remoteUnlessHere }),
-    job('salvage_pruning', () => pruneSalvage(parts)),
-    job('store_maintenance', () => maintainStore(parts), { scope: 'store' }),
+    job('pruning', () => parts.pruning.pruneFiles(), { kind: remoteUnlessHere }),
+    job('store_maintenance', () => parts.pruning.maintainStore(), { scope: 'store' }),
     job('usage_rollup', async () => {
       await rollUpUsage(parts);
+      await parts.proposals.read();
       await parts.refreshRequests();
     }),
     job('queue_health', async () => {
       await parts.queueHealth.check();
     }),
+    job('scanner', () => scanIfDue(parts), { scope: 'store' }),
   ];
 }
 

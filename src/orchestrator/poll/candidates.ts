@@ -6,7 +6,9 @@ import type { WorkflowSource } from '../../core/workflow.ts';
 export class Candidates {
   readonly #source: WorkflowSource;
   #polled: { readonly issues: readonly Issue[]; readonly by: TrackerSettings } | null = null;
-  #list: readonly Issue[] | null = null;
+  /** In active states and in review. */
+  #all: readonly Issue[] | null = null;
+  #active: readonly Issue[] | null = null;
   #revision = 0;
   #inReview: Set<string> | null = null;
   readonly #doubtful = new Set<string>();
@@ -17,7 +19,14 @@ export class Candidates {
 
   /** The issues in active states, updated by reads since the last poll; null before the first answer. */
   get list(): readonly Issue[] | null {
-    return this.#list;
+    const isReview = isOnlyReview(this.#source.read().workflow.settings.tracker);
+    this.#active ??= this.#all?.filter((issue) => !isReview(issue)) ?? null;
+    return this.#active;
+  }
+
+  /** The same with those in review, where a judge may start. */
+  get withReviews(): readonly Issue[] | null {
+    return this.#all;
   }
 
   /** The issues as the last poll found them; null before the first answer. */
@@ -51,7 +60,7 @@ export class Candidates {
     this.#doubtful.clear();
     const isActivity = this.#polled !== null && !isAsBefore;
     this.#polled = { issues, by: tracker };
-    this.#list = issues.filter(isInOneOf(tracker.activeStates));
+    this.#set(issues.filter(isInOneOf([...tracker.activeStates, ...tracker.reviewStates])));
     this.#revision += 1;
     return isActivity;
   }
@@ -61,13 +70,42 @@ export class Candidates {
    * read.
    */
   update(fresh: (issueId: string) => Issue | null | undefined, isSame: (one: Issue, other: Issue) => boolean): void {
-    if (this.#list === null) return;
-    this.#list = this.#list.flatMap((issue) => {
-      const known = fresh(issue.id);
-      if (known === undefined) return [issue];
-      if (known === null || !isSame(known, issue)) this.#doubtful.add(issue.id);
-      return known === null ? [] : [known];
-    });
+    if (this.#all === null) return;
+    this.#set(
+      this.#all.flatMap((issue) => {
+        const known = fresh(issue.id);
+        if (known === undefined) return [issue];
+        if (known === null || !isSame(known, issue)) this.#doubtful.add(issue.id);
+        return known === null ? [] : [known];
+      }),
+    );
+  }
+
+  /** An issue came into review between two polls. */
+  see(issue: Issue): void {
+    const { reviewStates } = this.#source.read().workflow.settings.tracker;
+    if (this.#all === null || !isInOneOf(reviewStates)(issue)) return;
+    this.#set([...this.#all.filter(({ id }) => id !== issue.id), issue]);
+    // The next poll may find what the last one found.
+    this.#doubtful.add(issue.id);
+    this.#revision += 1;
+  }
+
+  /** A task that a person asked for between two polls. */
+  offer(issue: Issue): void {
+    this.#set([...(this.#all ?? []).filter(({ id }) => id !== issue.id), issue]);
+    this.#doubtful.add(issue.id);
+    this.#revision += 1;
+  }
+
+  /** Baton changed a candidate itself: this is how it is now. */
+  replace(issue: Issue): void {
+    if (this.#all !== null) this.#set(this.#all.map((each) => (each.id === issue.id ? issue : each)));
+  }
+
+  #set(all: readonly Issue[]): void {
+    this.#all = all;
+    this.#active = null;
   }
 
   /** Null: they are not counted. */
@@ -83,6 +121,12 @@ export class Candidates {
     const { reviewStates } = this.#source.read().workflow.settings.tracker;
     if (isInOneOf(reviewStates)({ state: seenIn })) this.#inReview?.add(issueId);
   }
+}
+
+/** In review, and in no active state. */
+export function isOnlyReview({ activeStates, reviewStates }: TrackerSettings): (issue: Issue) => boolean {
+  const [isActive, isReview] = [isInOneOf(activeStates), isInOneOf(reviewStates)];
+  return (issue) => isReview(issue) && !isActive(issue);
 }
 
 function sameIssues(before: readonly Issue[], after: readonly Issue[]): boolean {

@@ -101,10 +101,12 @@ function retriesToWatch(
 ): readonly string[] {
   const ids = [...retrying.keys()];
   if (ids.length === 0 || trackerFor(settings).isLocal === true) return ids;
-  if (candidates.list === null) return [];
-  const toBeDone = candidates.list.filter((issue) => decideAboutRun(issue, settings.tracker).action === 'keep');
-  const found = new Set(toBeDone.map(({ id }) => id));
-  return ids.filter((id) => !found.has(id));
+  const polled = candidates.withReviews;
+  if (polled === null) return [];
+  const found = new Map(polled.map((issue) => [issue.id, issue]));
+  return ids.filter(
+    (id) => decideAboutRun(found.get(id) ?? null, settings.tracker, retrying.get(id)?.role).action !== 'keep',
+  );
 }
 
 async function readClaimed(parts: PollParts, watched: readonly string[]): Promise<PollAnswer> {

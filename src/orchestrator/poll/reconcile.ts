@@ -52,7 +52,7 @@ export async function applyRefresh(
   // A retry may wait hours for a quota or a trial, but that its issue has finished is known now.
   for (const [id, retrying] of before.retrying) {
     const issue = fresh.get(id);
-    if (issue !== undefined && decideAboutRun(issue, settings.tracker).action === 'stop')
+    if (issue !== undefined && decideAboutRun(issue, settings.tracker, retrying.role).action === 'stop')
       await parts.endRetry(retrying, issue);
   }
 }
@@ -64,7 +64,7 @@ async function applyTo(
   { was, settings }: { readonly was: Running | undefined; readonly settings: Settings },
 ): Promise<void> {
   const { claims, candidates, stopRun } = parts;
-  const decision = decideAboutRun(issue, settings.tracker);
+  const decision = decideAboutRun(issue, settings.tracker, was?.role ?? claims.held.get(id)?.role);
   // A run that ended while the tracker was asked is past; one that began meanwhile has a newer record than this.
   const running = claims.running.get(id) === was ? was : undefined;
   if (decision.action === 'keep') {
@@ -81,7 +81,12 @@ async function applyTo(
   const held = claims.held.get(id);
   if (held === undefined) return;
   const isOver = endsHold(held.code, decision.reason);
-  if (issue !== null && isInOneOf(settings.tracker.reviewStates)(issue) && (isOver || held.code === 'taken_over')) {
+  if (
+    issue !== null &&
+    held.role !== 'judge' &&
+    isInOneOf(settings.tracker.reviewStates)(issue) &&
+    (isOver || held.code === 'taken_over')
+  ) {
     // A person who works on it by hand, and has no commit yet, goes on with that.
     const orElse = async (): Promise<void> => (isOver ? liftHold(parts, id, issue) : undefined);
     parts.handDeliveries.begin(held, issue, orElse);

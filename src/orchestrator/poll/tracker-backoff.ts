@@ -74,7 +74,7 @@ export class TrackerBackoff {
 
   /** While the tracker rests, throws its last error. */
   refuse(cause: RequestCause): void {
-    if (cause === 'person' || cause === 'running' || cause === 'poll') return;
+    if (cause === 'person' || cause === 'running' || cause === 'turn' || cause === 'poll') return;
     if (this.#error !== null) throw this.#error;
   }
 }

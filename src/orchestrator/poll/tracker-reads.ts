@@ -18,8 +18,12 @@ export interface TrackerReadsParts extends Pick<BaseParts, 'clock' | 'stopping'>
   readonly freshnessMs: () => number;
   /** How long a tracker is left alone after this number of failures in a row. */
   readonly backoffMs: (failures: number) => number;
-  /** Issues that are needed soon anyway; they are added to a read that is made. */
-  readonly soon: () => readonly string[];
+  /** Issues that are needed soon anyway; they are added to a read for this number of issues. */
+  readonly soon: (count: number) => readonly string[];
+  /** How long a read that can wait does so for others to share it; zero where there is nothing to share. */
+  readonly gatherMs: () => number;
+  /** How many issues may ask for it; when all of them have, none is waited for. */
+  readonly mostGathered: () => number;
 }
 
 interface Remembered {
@@ -44,10 +48,18 @@ export interface ReadSnapshot extends Snapshot {
 interface Batch {
   readonly ids: Set<string>;
   readonly answered: Promise<void>;
+  /** Someone asks who does not wait for others. */
+  readonly hurry: () => void;
+}
+
+/** After a turn, and before a workspace is removed, no one waits for the next moment. */
+function canWait({ cause }: RequestCaller): boolean {
+  return cause === 'turn' || cause === 'sweep';
 }
 
 /**
  * Reads the tracker as seldom as possible. One read by id is in flight at a time; later requests share the next one.
+ * Turns that end within a moment share one read, which begins after the last of them.
  * What must hold: no caller gets a record older than `freshnessMs`, or one that was asked for before the issue was
  * forgotten, and an error is never read as "gone". Each read names its caller, because requests are counted by caller.
  */
@@ -100,6 +112,24 @@ export class TrackerReads {
       missing = missing.filter((id) => !answer.has(id));
     }
     return answer;
+  }
+
+  /** The issue as it is after this call, null when it is gone: for a run whose turn has just ended. */
+  async afterTurn(id: string, caller: RequestCaller, signal: AbortSignal): Promise<Issue | null> {
+    this.forget(id);
+    const { promise: aborted, reject } = Promise.withResolvers<never>();
+    const onAbort = (): void => reject(signal.reason);
+    signal.addEventListener('abort', onAbort, { once: true });
+    try {
+      return (await Promise.race([this.byIds([id], caller), aborted])).get(id) ?? null;
+    } catch (thrown) {
+      if (signal.aborted || toBatonError(thrown).code !== 'tracker_response') throw thrown;
+      // A bad record of one issue must not end the runs of others.
+      await this.#readBatch(new Set([id]), caller);
+      return this.lastRead(id) ?? null;
+    } finally {
+      signal.removeEventListener('abort', onAbort);
+    }
   }
 
   /**
@@ -172,6 +202,8 @@ export class TrackerReads {
     this.backoff.refuse(caller.cause);
     this.#next ??= this.#nextBatch(caller);
     for (const id of ids) this.#next.ids.add(id);
+    const isWhole = this.#next.ids.size >= this.#parts.mostGathered();
+    if (isWhole || !canWait(caller)) this.#next.hurry();
     await this.#next.answered;
     return new Map(
       ids.flatMap((id) => {
@@ -186,10 +218,14 @@ export class TrackerReads {
    */
   #nextBatch(caller: RequestCaller): Batch {
     const ids = new Set<string>();
+    const { promise: gathered, resolve: hurry } = Promise.withResolvers<void>();
+    const gatherMs = canWait(caller) ? this.#parts.gatherMs() : 0;
+    const timer = gatherMs > 0 ? this.#parts.clock.schedule(gatherMs, hurry) : hurry();
     const answered = (async () => {
       // All requests in this turn of the event loop share the read, even when none is in flight.
       await this.#inFlight?.catch(() => {});
-      await Promise.resolve();
+      await gathered;
+      timer?.cancel();
       this.#next = null;
       this.#inFlight = this.#readBatch(ids, caller);
       try {
@@ -198,11 +234,15 @@ export class TrackerReads {
         this.#inFlight = null;
       }
     })();
-    return { ids, answered };
+    return { ids, answered, hurry };
   }
 
-  async #readBatch(wanted: ReadonlySet<string>, caller: RequestCaller): Promise<void> {
-    const ids = [...new Set([...wanted, ...this.#parts.soon().filter((id) => this.fresh(id) === undefined)])];
+  /** A poll may have read some of them while they waited. */
+  async #readBatch(asked: ReadonlySet<string>, caller: RequestCaller): Promise<void> {
+    const wanted = [...asked].filter((id) => this.fresh(id) === undefined);
+    if (wanted.length === 0) return;
+    const others = this.#parts.soon(wanted.length).filter((id) => this.fresh(id) === undefined);
+    const ids = [...new Set([...wanted, ...others])];
     const read = this.#begin();
     const issues = await this.#bounded(caller, (signal, onProgress) =>
       this.#parts.tracker().fetchByIds(ids, { signal, caller, onProgress }),

@@ -2,6 +2,7 @@ import { toBatonError } from '../../core/baton-error.ts';
 import type { CommandKind } from '../../core/command/command.ts';
 import { type CommandAnswer, done, refused } from '../../core/command/command-answers.ts';
 import { stateFor } from '../../core/issue/state-role.ts';
+import { autoMergeObjections } from '../../core/pull/auto-merge.ts';
 import {
   checkResults,
   checksVerdict,
@@ -90,7 +91,8 @@ const decisions: Record<PullCommandKind, Decision> = {
       await moveIssue(parts, changes, { id: pull.issueId, to: todo, by: author, caller });
     } catch (thrown) {
       const error = toBatonError(thrown);
-      if (error.retryable) throw error;
+      // A daemon that stops leaves the command to the next one.
+      if (error.retryable || parts.stopping.aborted) throw error;
       return refused(error.code, `${error.message} The words wait for the next run.`, error.details);
     }
     notify();
@@ -208,6 +210,8 @@ function whyNotMerged({ base, branch }: PullRequest, refusal: MergeRefusal): str
       return refusal.reason;
     case 'checks_missing':
       return `these checks are missing: ${refusal.names.join(', ')}.`;
+    case 'not_automatic':
+      return `${autoMergeObjections[refusal.objection]}.`;
     case 'closed':
       return 'it was merged or closed meanwhile.';
   }

@@ -4,6 +4,7 @@ import { type Issue, isInOneOf } from '../../core/issue/issue.ts';
 import { stateFor } from '../../core/issue/state-role.ts';
 import type { PullRequest } from '../../core/pull/pull-request.ts';
 import { receiptOf } from '../../core/pull/receipt.ts';
+import type { Publication } from '../../core/run/run-evidence.ts';
 import type { Settings } from '../../core/settings.ts';
 import { harmlessLine, harmlessLines } from '../../core/text/harmless-line.ts';
 import { proposeChange } from '../../pulls/changes.ts';
@@ -67,6 +68,8 @@ export async function deliverChange(parts: DeliverParts, { issue: { id } }: Retr
       identifier: issue.identifier,
       ...change,
       ...receipt,
+      commit: publication.commit,
+      earlierHeads: runs.flatMap(({ evidence }) => publishedBy(evidence?.publication)),
       repository: settings.workspace.repo?.shown ?? '',
       at: parts.clock.now(),
       by: { kind: 'run', runId: run.runId },
@@ -81,10 +84,21 @@ export async function deliverChange(parts: DeliverParts, { issue: { id } }: Retr
   if (pulls.remote !== undefined) await linkToChange(parts, settings, issue, pull);
   const { headCommit } = pull;
   const moved = isThere ? issue : await moveToReview(parts, settings, issue);
-  await store.pullRequests.moved(pull, headCommit, parts.clock.now());
+  await recordMove(parts, pull);
   const named = { issue_id: id, issue_identifier: issue.identifier, number: pull.number, commit: headCommit };
   logger.info('change_in_review', named);
   return moved;
+}
+
+/** A person may have sent it back while its issue was being moved. Then the issue is to leave review again. */
+async function recordMove({ store: { pullRequests }, clock }: DeliverParts, pull: PullRequest): Promise<void> {
+  if (await pullRequests.moved(pull, pull.headCommit, clock.now())) return;
+  await pullRequests.moveBackAgain(pull, pull.headCommit);
+}
+
+/** A head may be at the host although its delivery ended before that was recorded. */
+function publishedBy(publication: Publication | undefined): readonly string[] {
+  return publication?.outcome === 'published' && publication.commit !== null ? [publication.commit] : [];
 }
 
 /** The counter of an issue that says which number at the host its last comment names. */
@@ -109,7 +123,7 @@ async function linkToChange(parts: DeliverParts, settings: Settings, { id }: Iss
 }
 
 /** By the tracker's rules only: a refusal means that someone moved it a moment before, and that stays. */
-async function moveToReview(parts: DeliverParts, settings: Settings, issue: Issue): Promise<Issue> {
+export async function moveToReview(parts: DeliverParts, settings: Settings, issue: Issue): Promise<Issue> {
   const { trackerFor, logger } = parts;
   const { state } = stateFor('review', settings.tracker);
   const { changes } = trackerFor(settings);

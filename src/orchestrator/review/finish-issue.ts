@@ -30,7 +30,8 @@ export async function finishIssue(parts: FinishParts, pull: PullRequest, merged:
     await moveIssue(parts, tracker.changes, { id: pull.issueId, to: state, by: merged.by, caller });
   } catch (thrown) {
     const error = toBatonError(thrown);
-    if (error.retryable) throw error;
+    // A daemon that stops leaves it to the next one.
+    if (error.retryable || parts.stopping.aborted) throw error;
     logger.warn('merged_issue_not_moved', { ...named, error });
   }
 }

@@ -5,12 +5,12 @@ import { whyNotBatons } from '../../core/dispatch/eligibility.ts';
 import type { Author } from '../../core/issue/author.ts';
 import { type Issue, isInOneOf } from '../../core/issue/issue.ts';
 import { stateFor } from '../../core/issue/state-role.ts';
+import { judgeState, sentBackBy } from '../../core/pull/judge.ts';
+import type { OpenPull } from '../../core/pull/open-pull.ts';
 import {
   checksVerdict,
   headVerdict,
-  isMovedByBaton,
   type Merged,
-  type OpenPull,
   type PullRequest,
   pullStatus,
   type SentBackKind,
@@ -24,13 +24,18 @@ import type { Claims } from '../claims/claims.ts';
 import type { BaseParts } from '../parts.ts';
 import type { Activity } from '../poll/activity.ts';
 import { moveIssue } from '../status/move-issue.ts';
+import type { AutoMerge } from './auto-merge.ts';
 import { type FinishParts, finishIssue } from './finish-issue.ts';
 import { hostReaction, reactionWords } from './host-reaction.ts';
+import { SayVerdicts, type UnsaidVerdict } from './say-verdicts.ts';
 
 export interface WatchPullsParts extends FinishParts, Pick<BaseParts, 'chance' | 'own' | 'project'> {
   readonly activity: Activity;
-  readonly claims: Pick<Claims, 'held' | 'hold'>;
+  readonly autoMerge: Pick<AutoMerge, 'merge' | 'stateOf'>;
+  readonly claims: Pick<Claims, 'held' | 'hold' | 'release'>;
   readonly pullsFor: (settings: Settings) => PullRequests | null;
+  /** A judge may be wanted. */
+  readonly fillSlots: () => void;
   /** Plans the checks of these heads and runs what has no result, one at a time. May take long. */
   readonly runChecks: (settings: Settings, pulls: readonly PullRequest[], signal: AbortSignal) => Promise<void>;
 }
@@ -46,7 +51,7 @@ const caller = { job: 'review', cause: 'poll' } as const;
  * that others pushed is a new round; a head whose checks are red goes back to the agent, once, while `review.max_rounds`
  * allows it and Baton may take the issue, also when a person pushed it, and otherwise stays in review for a person. At a
  * remote host a reviewer's request for changes and a conflict with the base do the same, and one that was closed without
- * a merge is held with a question. Without an open pull request it reads one row.
+ * a merge is held with a question, which ends when a person opens it again. Without an open pull request it reads one row.
  */
 export class PullWatch {
   readonly #parts: WatchPullsParts;
@@ -55,9 +60,13 @@ export class PullWatch {
   #readAt = Number.NEGATIVE_INFINITY;
   #failures = 0;
   #open: ReadonlyMap<string, OpenPull> = new Map();
+  readonly #sayVerdicts: SayVerdicts;
+  /** Verdicts that are not at their host, as they were last read. */
+  #unsaid: readonly UnsaidVerdict[] = [];
 
   constructor(parts: WatchPullsParts) {
     this.#parts = parts;
+    this.#sayVerdicts = new SayVerdicts(parts);
   }
 
   /** Of the open pull requests, by issue, as they were last read. */
@@ -70,17 +79,30 @@ export class PullWatch {
     const { settings } = source.read().workflow;
     const pulls = this.#parts.pullsFor(settings);
     await this.#keep(await store.pullRequests.allOpen(project));
-    if (pulls === null || this.#open.size === 0) return;
-    await this.#follow(pulls, settings);
+    const closed = (await this.#heldClosed()).filter((pull) => pull.closed !== null);
+    if (pulls === null || this.#open.size + closed.length === 0) return;
+    await this.#follow(pulls, settings, closed);
+    await this.#endReopenedHolds();
     const open = (await store.pullRequests.allOpen(project)).filter(({ host }) => host === pulls.host);
     await this.#keep(open);
     for (const pull of open) await this.#sendBackRed(settings, pull);
     await this.#moveBack(settings, open);
+    await this.#sayVerdicts.say(pulls, settings, this.#unsaid);
+    await this.#mergeReady(settings);
     this.#check(settings, open);
   }
 
+  async #mergeReady(settings: Settings): Promise<void> {
+    const { autoMerge, project, pullsFor, store } = this.#parts;
+    const pulls = pullsFor(settings);
+    if (pulls === null || settings.review.autoMerge.length === 0) return;
+    const open = (await store.pullRequests.allOpen(project)).filter(({ host }) => host === pulls.host);
+    await autoMerge.merge(pulls, open, this.#open);
+    await this.#keep(await store.pullRequests.allOpen(project));
+  }
+
   /** Reads the host and records what others did there. A remote host that does not answer is no reason to do nothing. */
-  async #follow(pulls: PullRequests, settings: Settings): Promise<void> {
+  async #follow(pulls: PullRequests, settings: Settings, closed: readonly PullRequest[]): Promise<void> {
     const { activity, clock, logger, notify, project, requestTick, stopping, store } = this.#parts;
     const { remote } = pulls;
     if (remote !== undefined && !this.#isDue(remote, settings)) return;
@@ -91,7 +113,7 @@ export class PullWatch {
       onClosed: (pull: PullRequest, by: Author) => this.#holdClosed(pull, by),
     };
     try {
-      const followed = await followChanges(parts, project, { at: clock.now(), someone, signal: stopping });
+      const followed = await followChanges(parts, project, { at: clock.now(), someone, signal: stopping, closed });
       this.#failures = 0;
       if (followed.some(({ effect }) => effect !== null)) {
         activity.note();
@@ -133,6 +155,26 @@ export class PullWatch {
     await claims.hold({ issue: { id, identifier }, since: clock.now(), runId: null, code: 'pull_closed', reason });
   }
 
+  /** The last pull requests of the issues that wait for a word about a closed one. */
+  async #heldClosed(): Promise<readonly PullRequest[]> {
+    const { claims, project, store } = this.#parts;
+    const ids = [...claims.held.values()].filter(({ code }) => code === 'pull_closed').map(({ issue }) => issue.id);
+    return ids.length === 0 ? [] : await store.pullRequests.latestOfIssues(project, ids);
+  }
+
+  /** After the record, which another daemon may have written: the question is answered once the pull request is open. */
+  async #endReopenedHolds(): Promise<void> {
+    const { claims, logger, notify, requestTick } = this.#parts;
+    for (const { issueId, identifier, number, closed, merged } of await this.#heldClosed()) {
+      const held = claims.held.get(issueId);
+      if (held === undefined || closed !== null || merged !== null) continue;
+      await claims.release(issueId, { byPerson: false, only: held });
+      logger.info('change_reopened', { issue_id: issueId, issue_identifier: identifier, pull_request: number });
+      notify();
+      requestTick();
+    }
+  }
+
   /** What the host says about the standing head, as words for the agent. */
   async #react(remote: RemoteHost, settings: Settings, pull: PullRequest, facts: PullFacts): Promise<void> {
     const reaction = hostReaction(pull, facts);
@@ -155,17 +197,32 @@ export class PullWatch {
   }
 
   async #keep(pulls: readonly PullRequest[]): Promise<void> {
-    const { source, store } = this.#parts;
-    const wanted = source.read().workflow.settings.review.checks.map(({ name }) => name);
+    const { autoMerge, pullsFor, source, store } = this.#parts;
+    const { settings } = source.read().workflow;
+    const { judge: judging, review } = settings;
+    const wanted = review.checks.map(({ name }) => name);
     const open = new Map<string, OpenPull>();
+    const unsaid: UnsaidVerdict[] = [];
     for (const pull of pulls) {
-      const checks = headVerdict(pull, await store.checks.list(pull, pull.headCommit), wanted);
-      const { number, timesSentBack } = pull;
-      open.set(pull.issueId, { number, timesSentBack, status: pullStatus(pull), checks });
+      const own = await store.checks.list(pull, pull.headCommit);
+      const facts = pullsFor(settings)?.remote?.lastRead(pull);
+      const ofHost = facts?.headCommit === pull.headCommit ? (facts.checks ?? []) : [];
+      const all = headVerdict(pull, [...own, ...ofHost], wanted);
+      const verdicts = judging.agents.length === 0 ? [] : await store.verdicts.list(pull);
+      unsaid.push(...verdicts.filter(({ hostId }) => hostId === null).map((verdict) => ({ pull, verdict })));
+      const judge = judging.agents.length === 0 ? null : judgeState(pull, verdicts, all, judging);
+      const { number, headCommit, timesSentBack } = pull;
+      open.set(pull.issueId, {
+        ...{ number, headCommit, timesSentBack, status: pullStatus(pull), judge },
+        checks: headVerdict(pull, own, wanted),
+        autoMerge: autoMerge.stateOf(pull, { judge, checks: all }),
+      });
     }
+    this.#unsaid = unsaid;
     if (isDeepStrictEqual(open, this.#open)) return;
     this.#open = open;
     this.#parts.notify();
+    if ([...open.values()].some(({ judge }) => judge?.status === 'wanted')) this.#parts.fillSlots();
   }
 
   /** Checks take long; the next pass finds their results. */
@@ -186,6 +243,7 @@ export class PullWatch {
     const { store, project } = this.#parts;
     for (const pull of await store.pullRequests.allOpen(project)) await this.#sendBackRed(settings, pull);
     await this.#keep(await store.pullRequests.allOpen(project));
+    await this.#mergeReady(settings);
   }
 
   async #sendBackRed(settings: Settings, pull: PullRequest): Promise<void> {
@@ -207,11 +265,11 @@ export class PullWatch {
 
   /** Whether this head may go back by itself for such a reason. A reviewer may ask more than once. */
   async #mayGoBack(settings: Settings, pull: PullRequest, kind: SentBackKind): Promise<boolean> {
-    if (pull.timesSentBack >= settings.review.maxRounds) return false;
+    const all = await this.#parts.store.pullRequests.rounds(pull);
+    if (sentBackBy(all, ['check', 'conflict', 'review']) >= settings.review.maxRounds) return false;
     // No agent would take it. The last poll knows: a read of its own for each pass would cost requests.
     const known = this.#parts.reads.lastRead(pull.issueId) ?? null;
     if (known !== null && whyNotBatons(known, settings.tracker) !== null) return false;
-    const all = await this.#parts.store.pullRequests.rounds(pull);
     const rounds = all.filter(({ headCommit }) => headCommit === pull.headCommit);
     // A person who brought the same commit into review again wants it there.
     if (kind !== 'review' && rounds.some(({ sentBack }) => sentBack?.kind === kind)) return false;
@@ -284,7 +342,7 @@ interface SendingBack {
 }
 
 function isToBeMovedBack({ sentBack, movedAt }: PullRequest): boolean {
-  return sentBack !== null && isMovedByBaton(sentBack.kind) && movedAt === null;
+  return sentBack !== null && sentBack.kind !== 'moved' && movedAt === null;
 }
 
 /** An issue that a person took from Baton meanwhile stays where it is. */

@@ -30,6 +30,13 @@ export interface AccountsParts extends Pick<BaseParts, 'chance' | 'clock' | 'isS
 export interface AccountView extends AccountState {
   /** Why nothing starts on it now; null when it is ready. */
   readonly waitsFor: string | null;
+  /** The limits as an agent of this daemon last reported them; absent before. */
+  readonly reported?: LimitReport;
+}
+
+interface LimitReport {
+  readonly at: number;
+  readonly limits: Readonly<Record<string, unknown>>;
 }
 
 /** The facts about a run that concern its account. */
@@ -51,6 +58,7 @@ export class Accounts {
   readonly #states = new Map<string, AccountState>();
   /** Quota windows that agents here reported and that are not in the store yet. */
   readonly #reported = new Map<string, readonly QuotaWindow[]>();
+  readonly #reports = new Map<string, LimitReport>();
   /**
    * Changes made here that are not in the store yet, or could not be written: they apply on top of the stored state.
    */
@@ -78,7 +86,11 @@ export class Accounts {
     const inForce = inUse.map((each) => this.#of(each));
     const others = this.list().filter((state) => !inForce.includes(state));
     const now = { now: this.#parts.clock.now(), stopPercent };
-    return [...inForce, ...others].map((state) => ({ ...state, waitsFor: whyNotReady(state, now)?.text ?? null }));
+    return [...inForce, ...others].map((state) => {
+      const reported = this.#reports.get(keyOf(state));
+      const view = { ...state, waitsFor: whyNotReady(state, now)?.text ?? null };
+      return reported === undefined ? view : { ...view, reported };
+    });
   }
 
   /**
@@ -141,6 +153,11 @@ export class Accounts {
     this.#set({ ...known, windows: mergeWindows(known.windows, windows) });
   }
 
+  /** For clients that know the agent's own report; nothing is decided from it. */
+  keepReport(account: AccountSettings, limits: LimitReport['limits']): void {
+    this.#reports.set(keyOf(account), { at: this.#parts.clock.now(), limits });
+  }
+
   /** A turn of this run succeeded. A failed write is only logged; the next turn writes it too. */
   async turnCompleted({ account, ...run }: AccountUser): Promise<void> {
     const known = this.#of(account);
@@ -169,6 +186,9 @@ export class Accounts {
       logger.warn('account_unavailable', { account: name, backend, why: error.why, until });
       return state;
     }
+    const known = this.#of(account);
+    const isNews = this.#hasPending(account) || this.#reported.has(keyOf(account));
+    if (isGood(known) && !isNews && !this.#parts.isShared) return known;
     const hasProved = outcome.end === 'succeeded' && outcome.turns > 0;
     // Also when the run proved nothing: this write includes the quota windows that its agent reported.
     return this.#learn(account, (state) =>

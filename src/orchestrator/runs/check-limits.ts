@@ -1,5 +1,6 @@
 import type { SkipReason } from '../../core/dispatch/eligibility.ts';
 import { type IssueSpent, isDayLimit, limitHold, limitsInFlight, limitsOfDay } from '../../core/run/limits.ts';
+import { budgetOf, isMoneyUsed } from '../../core/run/role-budget.ts';
 import type { StopReason } from '../../core/run/run.ts';
 import type { Running } from '../claims/claim.ts';
 import type { Claims } from '../claims/claims.ts';
@@ -16,12 +17,19 @@ export interface LimitParts extends Pick<BaseParts, 'clock' | 'logger' | 'own' |
 /**
  * Checks what a run in progress has spent. It warns once from four fifths of a limit on. At a limit of its issue it
  * stops the run and holds the issue. At a limit of the day it interrupts every run; they continue when there is a new
- * allowance.
+ * allowance. When the runs of its role have used up the money of their budget, they are interrupted too.
  */
 export function checkLimits(parts: LimitParts, running: Running): void {
   if (running.before === null || running.stopRequested !== null) return;
   const { claims, source, logger, clock, stopRun } = parts;
-  const { limits } = source.read().workflow.settings;
+  const { settings } = source.read().workflow;
+  const { limits } = settings;
+  const budget = budgetOf(running.role, settings);
+  if (budget !== null && isMoneyUsed(parts.spending.roles.of(running.role), budget)) {
+    logger.error('role_budget_reached', { role: running.role, limit: `${running.role}.usd_per_day` });
+    for (const each of claims.running.values()) if (each.role === running.role) stopRun(each, 'role_budget_reached');
+    return;
+  }
   const findings = limitsInFlight(spentBy(parts, running, running.before.spent), limits);
   const { issue, runId } = running;
   const named = { issue_id: issue.id, issue_identifier: issue.identifier, run_id: runId };

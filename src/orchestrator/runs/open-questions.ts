@@ -166,8 +166,8 @@ export class OpenQuestions {
     const { clock, claims, notify } = this.#parts;
     const { id, issue, runId } = asked;
     const agent = claims.running.get(issue.id)?.workflow.settings.agent;
-    // Unless `approvals` is `ask`, no person is expected to answer: the run ends at once.
-    const waitMs = agent?.approvals === 'ask' ? agent.askTimeoutMs : 0;
+    // With `deny` no person is expected to answer: the run ends at once.
+    const waitMs = agent === undefined || agent.approvals === 'deny' ? 0 : agent.askTimeoutMs;
     return new Promise((resolve) => {
       const settle = (answer: QuestionAnswer | null): void => {
         if (this.#waiting.get(id) !== waiting) return;

@@ -67,6 +67,7 @@ export function recordFacts(
     }
     const { account, startedAt } = running;
     if (event.quota !== undefined && account !== null) parts.accounts.report(account, event.quota);
+    if (event.rateLimits !== undefined && account !== null) parts.accounts.keepReport(account, event.rateLimits);
     if (event.name === 'turn_completed' && account !== null)
       own('account', parts.accounts.turnCompleted({ runId, account, startedAt }));
     const change = eventChange(parts, running, event);
@@ -112,6 +113,8 @@ export function recordFacts(
       case 'not_moved':
         reads.forget(id);
         return update({ ownMove: movedBefore });
+      case 'opinion':
+        return update({ opinion: fact.opinion });
       case 'left':
         return update({ lastSeen: fact.issue });
       case 'changed':
@@ -138,7 +141,7 @@ export function recordFacts(
 /** The totals grow by the increase since the last report. */
 function eventChange({ clock, totals }: RecordFactsParts, running: Running, event: AgentEvent): Partial<RunState> {
   // The transcript has the payload.
-  const { payload: _large, ...lastEvent } = event;
+  const { payload: _large, rateLimits: _kept, ...lastEvent } = event;
   const seen = { lastEvent, lastEventAtMonotonic: clock.monotonic() };
   if (event.usage === undefined) return seen;
   const before = running.usage;

@@ -1,24 +1,50 @@
 import type { AgentEvent, AgentProcess } from '../../agent/agent.ts';
 import type { Clock } from '../../clock/clock.ts';
 import type { Issue } from '../../core/issue/issue.ts';
+import type { PlanWork } from '../../core/planner/plan.ts';
+import type { JudgedCommit, Opinion } from '../../core/pull/judge.ts';
 import type { AgentReason } from '../../core/run/choose-agent.ts';
 import type { RecoveryStep } from '../../core/run/context-recovery.ts';
 import type { LimitFinding } from '../../core/run/limits.ts';
+import type { Role } from '../../core/run/role.ts';
 import type { RunStage, StopReason } from '../../core/run/run.ts';
 import { noEvidence, type RunEvidence } from '../../core/run/run-evidence.ts';
 import type { AccountSettings } from '../../core/settings.ts';
 import type { RetryKind, Workflow } from '../../core/workflow.ts';
 import type { LiveRun } from '../../runner/runner.ts';
+import type { StoredCompletion } from '../../store/tables/pipeline/completion-claims.ts';
 import { nothingUsed, type RunUsage } from './run-usage.ts';
+
+/** A completion claim of a live run, as the store has it. */
+export type RunCompletion = Pick<StoredCompletion, 'id' | 'phase' | 'skipTo' | 'found'>;
 
 /** The state of a run in progress, next to its claim. Only the modules of `runs/` change it. */
 export interface RunState {
   readonly runId: string;
-  readonly attempt: number | null;
-  /** Known for certain when its start is written. */
+  readonly role: Role;
+  /** What a judge reviews; null for a worker. */
+  readonly judged: JudgedCommit | null;
+  /** The phase that a phase agent or the judge of its artifact works on; null for all others. */
+  readonly phase: string | null;
+  /** The completion claim that a judge reviews; null for all others. */
+  readonly judgedClaim: string | null;
+  /** How often the artifact of its phase was sent back before; known when its start is written. */
+  revisions: number;
+  /** The phase that its issue is in, as last read; another one than its own when a person moved the issue. */
+  phaseNow: string | null;
+  /** The last completion claim of its agent, or the one that it judges; null: none. */
+  completion: RunCompletion | null;
+  /** What became of the plan of a planner; null: it has made none. */
+  plan: { readonly made: 'all' | 'not_yet' } | null;
+  /** What its run was for by the plan of its issue: `parent` means that the issue was split, and all parts are over. */
+  readonly plannedAs: PlanWork;
+  /** What the judge said last; null before. */
+  opinion: Opinion | null;
+  /** This and the next two are known for certain when its start is written. */
+  attempt: number | null;
   retryKind: RetryKind | null;
   /** What it does differently because the last run used up its context. */
-  readonly recovery: RecoveryStep | null;
+  recovery: RecoveryStep | null;
   /** The workflow it began with, with the settings of its agent; a reload applies to the next run. */
   readonly workflow: Workflow;
   /** The name of its agent in the workflow file, and why that was chosen. */
@@ -70,7 +96,19 @@ export interface RunState {
 export function newRunState(
   run: Pick<
     RunState,
-    'runId' | 'attempt' | 'retryKind' | 'recovery' | 'workflow' | 'agent' | 'agentReason' | 'chosenAgent'
+    | 'runId'
+    | 'role'
+    | 'judged'
+    | 'phase'
+    | 'judgedClaim'
+    | 'plannedAs'
+    | 'attempt'
+    | 'retryKind'
+    | 'recovery'
+    | 'workflow'
+    | 'agent'
+    | 'agentReason'
+    | 'chosenAgent'
   >,
   clock: Clock,
 ): RunState {
@@ -78,6 +116,11 @@ export function newRunState(
     ...run,
     startedAt: clock.now(),
     startedAtMonotonic: clock.monotonic(),
+    opinion: null,
+    completion: null,
+    plan: null,
+    revisions: 0,
+    phaseNow: run.phase,
     account: null,
     live: null,
     stopped: new AbortController(),

@@ -3,12 +3,22 @@ import { stateOnceStarted } from '../../core/dispatch/slots.ts';
 import { type Issue, normalizeState } from '../../core/issue/issue.ts';
 import { defaultAgent } from '../../core/run/choose-agent.ts';
 import type { EarlierWork } from '../../core/run/earlier-work.ts';
+import { isJudge, type Role } from '../../core/run/role.ts';
 import type { RunOutcome, StopReason } from '../../core/run/run.ts';
 import { stopOutcome } from '../../core/run/stop-outcome.ts';
 import { threadToResume } from '../../core/run/thread-to-resume.ts';
 import type { AccountSettings, Settings } from '../../core/settings.ts';
+import { isTaskRole } from '../../core/task/task.ts';
 import type { Workflow } from '../../core/workflow.ts';
-import type { AnsweredQuestion, Runner, RunRequest } from '../../runner/runner.ts';
+import type {
+  AnsweredQuestion,
+  JudgeBrief,
+  PartOfIssue,
+  PhaseBrief,
+  Runner,
+  RunRequest,
+  TaskBrief,
+} from '../../runner/runner.ts';
 import type { RunRecord } from '../../store/tables/runs.ts';
 import type { StoredQuestion } from '../../store/tables/words/questions.ts';
 import type { Tracker } from '../../tracker/tracker.ts';
@@ -16,6 +26,14 @@ import type { BegunRun, RefusedRun, StartRequest } from '../claims/begin-run.ts'
 import type { Retrying, Running } from '../claims/claim.ts';
 import { agentOf } from '../dispatch/agent-of.ts';
 import type { SkippedIssues } from '../dispatch/skipped.ts';
+import { completePhase } from '../pipeline/complete-phase.ts';
+import { briefForPhase } from '../pipeline/phase-brief.ts';
+import type { Phases } from '../pipeline/phases.ts';
+import { makePlan } from '../planner/make-plan.ts';
+import { partsOfIssue } from '../planner/parent-brief.ts';
+import { briefFor, type Judges } from '../review/judges.ts';
+import type { OpenProposals } from '../tasks/open-proposals.ts';
+import { briefForTask } from '../tasks/task-runs.ts';
 import { type RecordFactsParts, recordFacts } from './record-facts.ts';
 import { newRunState, type RunState, waitingForPerson } from './run-state.ts';
 import { type SettleParts, settleRun } from './settle-run.ts';
@@ -24,6 +42,9 @@ export interface RunsParts extends SettleParts, Omit<RecordFactsParts, 'stopRun'
   readonly runner: Runner;
   readonly trackerFor: (settings: Settings) => Tracker;
   readonly skipped: SkippedIssues;
+  readonly judges: Judges;
+  readonly phases: Phases;
+  readonly proposals: OpenProposals;
   /** Whether a claim that was requested at this monotonic time is certainly still ours. */
   readonly isClaimSafe: (claimedAt: number) => boolean;
   /** Another daemon seems to have the issue, or a dead one left it: then this daemon may inherit it. */
@@ -33,6 +54,7 @@ export interface RunsParts extends SettleParts, Omit<RecordFactsParts, 'stopRun'
 export interface RunStart {
   readonly issue: Issue;
   readonly workflow: Workflow;
+  readonly role: Role;
   /** The retry that led to this start; null for a free issue. */
   readonly retry: Retrying | null;
 }
@@ -57,25 +79,33 @@ export class Runs {
    * Starts a run. The caller has just checked, with no await in between, that the issue is free and that a slot is
    * free.
    */
-  start({ issue, workflow, retry }: RunStart): void {
-    const { accounts, clock, chance, trackerFor, own } = this.#parts;
-    const wish = { issue, chosen: retry?.agent ?? null, failures: retry?.failures ?? 0 };
+  start({ issue, workflow, role, retry }: RunStart): void {
+    const { accounts, clock, chance, judges, phases, trackerFor, own } = this.#parts;
+    const work = role === 'judge' ? null : phases.workOf(issue);
+    const judged = role === 'judge' ? judges.wanted(issue.id) : null;
+    const chosen = retry?.agent ?? null;
+    const wish = { ...judges.wishFor(issue, retry?.failures ?? 0), chosen: isJudge(role) ? null : chosen };
     const agent = agentOf(accounts, workflow.settings, wish);
     // The caller has just asked why no agent may start.
     const { name, because, settings } =
       'unknown' in agent ? { name: defaultAgent, because: 'default' as const, settings: workflow.settings } : agent;
-    const movedTo = stateOnceStarted(issue, trackerFor(workflow.settings).startMove);
+    const movedTo = isTaskRole(role) ? issue.state : stateOnceStarted(issue, trackerFor(workflow.settings).startMove);
     const running: Running = {
       ...newRunState(
         {
           runId: chance.id(),
+          role,
+          judged,
+          phase: work?.role === 'phase' || work?.role === 'phase_judge' ? work.phase : null,
+          judgedClaim: work?.role === 'phase_judge' ? work.claimId : null,
+          plannedAs: role === 'judge' ? null : (phases.plans.workOf(issue) ?? null),
           attempt: retry?.attempt ?? null,
           retryKind: retry?.kind ?? null,
           recovery: retry?.recovery ?? null,
           workflow: settings === workflow.settings ? workflow : { ...workflow, settings },
           agent: name,
           agentReason: because,
-          chosenAgent: retry?.agent ?? null,
+          chosenAgent: chosen,
         },
         clock,
       ),
@@ -86,7 +116,7 @@ export class Runs {
       before: null,
       holdAfterwards: null,
     };
-    own('run', this.#run(running));
+    own('run', this.#run(running, work?.phase ?? null));
   }
 
   /** Asks a run to end, once. It keeps its slot until nothing of it is left. */
@@ -108,31 +138,39 @@ export class Runs {
     });
   }
 
-  async #run(running: Running): Promise<void> {
+  /** `inPhase`: the phase that its issue must be in, also for a worker; null without a pipeline. */
+  async #run(running: Running, inPhase: string | null): Promise<void> {
     const { claims, clock, journal, logger } = this.#parts;
     const { issue, runId, attempt } = running;
     logger.debug('run_recorded', { issue_id: issue.id, run_id: runId, attempt });
     const askedAt = clock.monotonic();
-    const begun = await claims.begin(running, this.#startRequest(running));
+    const begun = await claims.begin(running, this.#startRequest(running, inPhase));
     if (!begun.isBegun) return this.#notBegun(running, begun);
     journal.runStarts(runId, begun.generation);
     running.account = accountOf(running, begun);
+    running.attempt = begun.attempt;
+    running.recovery = begun.recovery;
     running.retryKind = begun.retryKind;
+    running.revisions = begun.record?.revisions ?? 0;
+    running.phaseNow = begun.record?.phase ?? running.phase;
+    running.completion = begun.completion;
     const outcome = await this.#work(running, begun, askedAt);
     running.over.resolve();
     await settleRun(this.#parts, running, outcome);
   }
 
-  #startRequest(running: Running): StartRequest {
+  #startRequest(running: Running, inPhase: string | null): StartRequest {
     const { accounts, clock } = this.#parts;
-    const { issue, runId, attempt, retryKind, recovery, workflow, agent, agentReason, chosenAgent } = running;
+    const { issue, runId, role, phase, attempt, retryKind, recovery, workflow, agent, agentReason, chosenAgent } =
+      running;
     const { settings } = workflow;
     return {
       record: {
         runId,
         issueId: issue.id,
         identifier: issue.identifier,
-        role: 'worker',
+        role,
+        phase,
         attempt,
         retryKind,
         recovery,
@@ -140,12 +178,17 @@ export class Runs {
         agent,
         agentReason,
         chosenAgent,
+        prompt: workflow.promptOf({ issueId: issue.id, role, phase }),
         startedAt: clock.now(),
       },
       whyNoAccount: (tables) => accounts.whyNoneIn(tables, settings.agent),
       takeAccount: async (tables, last) =>
         (await accounts.take(tables, settings.agent, { preferred: last?.account ?? null, runId })).name,
-      slotState: running.movesTo ?? issue.state,
+      slot: { state: running.movesTo ?? issue.state, role },
+      judged: running.judged,
+      phase: inPhase,
+      judgedClaim: running.judgedClaim,
+      planned: role === 'judge' ? null : { issue, work: running.plannedAs },
       settings,
     };
   }
@@ -167,8 +210,17 @@ export class Runs {
     const stoppedBefore = this.#stopped(running);
     if (stoppedBefore !== null) return stoppedBefore;
     let issue: Issue;
+    let judged: JudgeBrief | null;
+    let phase: PhaseBrief | null;
+    let task: TaskBrief | null;
+    let parts: readonly PartOfIssue[];
     try {
       issue = await this.#beginWork(running);
+      judged = begun.pull === null ? null : await briefFor(this.#parts, begun.pull, running.judged?.commit ?? '');
+      const isOutside = running.role === 'judge' || running.role === 'planner' || running.plannedAs === 'parent';
+      phase = isOutside ? null : await briefForPhase(this.#parts, running);
+      parts = running.plannedAs === 'parent' ? await partsOfIssue(this.#parts, issue.id) : [];
+      task = await briefForTask(this.#parts, running);
     } catch (thrown) {
       // An error after a stop is caused by the stop: it is not a failure of the run.
       return this.#stopped(running) ?? notAllowed(toBatonError(thrown, 'tracker_request'));
@@ -179,7 +231,8 @@ export class Runs {
     const isStillOurs = (): boolean => isClaimSafe(askedAt);
     if (!isStillOurs()) return stopOutcome('claim_lost', 0);
     try {
-      running.live = runner.start({ ...this.#request(running, begun), issue, isStillOurs });
+      const request = this.#request(running, begun, judged, phase);
+      running.live = runner.start({ ...request, parts, task, issue, isStillOurs });
     } catch (thrown) {
       return { end: 'failed', turns: 0, error: toBatonError(thrown) };
     }
@@ -194,11 +247,11 @@ export class Runs {
   /** Moves the issue if that is Baton's task: on the board from todo to in_progress. */
   async #beginWork(running: Running): Promise<Issue> {
     const { logger, trackerFor, claims, stopping } = this.#parts;
-    const { issue, runId, attempt, workflow, stopped } = running;
+    const { issue, runId, attempt, role, phase, workflow, stopped } = running;
     const named = { issue_id: issue.id, issue_identifier: issue.identifier, run_id: runId };
-    logger.info('run_started', { ...named, attempt });
+    logger.info('run_started', { ...named, attempt, role, phase });
     const { changes, startMove } = trackerFor(workflow.settings);
-    if (changes === null || startMove === undefined) return issue;
+    if (changes === null || startMove === undefined || isTaskRole(role)) return issue;
     if (normalizeState(issue.state) !== normalizeState(startMove.from)) return issue;
     const ask = {
       signal: AbortSignal.any([stopping, stopped.signal]),
@@ -209,22 +262,39 @@ export class Runs {
     return moved;
   }
 
+  /** Whether the parts of its issue may be split again. */
+  #mayNest({ issue, workflow }: Running): boolean {
+    const depth = this.#parts.phases.plans.factsOf(issue.id)?.partOf?.depth ?? 0;
+    return depth + 1 < workflow.settings.planner.maxDepth;
+  }
+
   /** The request for the runner, without the issue as it is now. */
-  #request(running: Running, begun: BegunRun): Omit<RunRequest, 'issue' | 'isStillOurs'> {
-    const { questions, clock } = this.#parts;
-    const { runId, workflow, attempt, retryKind, recovery, issue } = running;
+  #request(
+    running: Running,
+    begun: BegunRun,
+    judged: JudgeBrief | null,
+    phase: PhaseBrief | null,
+  ): Omit<RunRequest, 'issue' | 'isStillOurs' | 'parts' | 'task'> {
+    const { questions, clock, phases, reads } = this.#parts;
+    const { runId, role, workflow, attempt, retryKind, recovery, issue } = running;
     const { backend } = workflow.settings.agent;
     const { earlier, answers, answersBefore, messages, commentsSince, reviewed } = begun;
     const { id, identifier, url } = issue;
     // A run that died before its first turn has nothing to report.
     const last = earlier.find(({ turns }) => turns > 0) ?? earlier[0] ?? null;
     questions.beginRun(runId, answers);
+    const hasWords = messages.length > 0 || (role === 'phase' && (phase?.reasons.length ?? 0) > 0);
     return {
+      phase,
       runId,
+      role,
       workflow,
       attempt,
       retryKind,
       recovery,
+      complete: (completion) => completePhase(this.#parts, running, completion),
+      planner: role === 'planner' ? { mayNest: this.#mayNest(running) } : null,
+      plan: (draft, signal) => makePlan({ ...this.#parts, plans: phases.plans }, running, draft, signal),
       messages,
       commentsSince,
       reviewed,
@@ -232,12 +302,15 @@ export class Runs {
         const asked = questions.ask({ issue: { id, identifier, url }, runId }, question, signal);
         return waitingForPerson(running, clock, asked);
       },
-      threadId: threadToResume({ retryKind, recovery, backend, hasWords: messages.length > 0 }, earlier),
+      // A judge that was cut short may have said its verdict, which is lost: it judges again, from the beginning.
+      threadId: isJudge(role) ? null : threadToResume({ retryKind, recovery, backend, hasWords }, earlier),
       account: accountOf(running, begun),
       answers: answeredQuestions(answers),
       // An approval was for the run that asked; an answer in words is for the issue.
       answersBefore: answeredQuestions(answersBefore.filter(({ question }) => question.kind === 'input')),
       earlier: last === null ? null : earlierWork(last),
+      readIssue: (signal) => reads.afterTurn(id, { job: 'run', cause: 'turn' }, signal),
+      judged,
       report: recordFacts(this.#parts, running, begun),
     };
   }

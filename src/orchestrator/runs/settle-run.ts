@@ -2,11 +2,13 @@ import { isDeepStrictEqual } from 'node:util';
 import { sleep } from '../../clock/clock.ts';
 import type { AccountState } from '../../core/account/account.ts';
 import { BatonError } from '../../core/baton-error.ts';
+import { stateClass } from '../../core/dispatch/eligibility.ts';
 import { type Issue, isInOneOf } from '../../core/issue/issue.ts';
 import { type BranchState, decideAfterExit } from '../../core/run/exit-decision.ts';
 import { decideAboutRun, endsHold } from '../../core/run/reconcile-decision.ts';
 import type { RunOutcome } from '../../core/run/run.ts';
 import type { RunEvidence } from '../../core/run/run-evidence.ts';
+import { isTaskRole } from '../../core/task/task.ts';
 import type { RetryKind } from '../../core/workflow.ts';
 import type { RunFinish } from '../../store/tables/runs.ts';
 import type { Running } from '../claims/claim.ts';
@@ -16,8 +18,11 @@ import { noStreaks, type Streaks } from '../claims/issue-counters.ts';
 import { agentReadyInMs, settingsOfRun } from '../dispatch/agent-of.ts';
 import type { EnvironmentWatch } from '../dispatch/environment.ts';
 import type { BaseParts, EndedRun } from '../parts.ts';
+import { completionOf, readPhase, writePhaseEnd } from '../pipeline/end-of-run.ts';
 import type { Candidates } from '../poll/candidates.ts';
 import type { TrackerReads } from '../poll/tracker-reads.ts';
+import { hasVerdict, writeJudgement } from '../review/judges.ts';
+import { writeTaskEnd } from '../tasks/task-runs.ts';
 import type { Accounts } from './accounts.ts';
 import type { Journal } from './journal.ts';
 import type { OpenQuestions } from './open-questions.ts';
@@ -60,13 +65,16 @@ const longestReadMs = 10_000;
 export async function settleRun(parts: SettleParts, running: Running, outcome: RunOutcome): Promise<void> {
   const { claims, accounts, environment, questions, clock, chance, logger, stopping, reads } = parts;
   logEnd(parts, running, outcome);
-  // What was read while it ran does not count any more: it may have moved its issue since.
-  reads.forget(running.issue.id);
+  // What was read while it ran does not count any more: it may have moved its issue since. But what it read itself after
+  // its last turn is what its end is about.
+  const { lastSeen, issue } = running;
+  if (lastSeen === undefined || reads.lastRead(issue.id) !== lastSeen) reads.forget(issue.id);
   questions.endRun(running.runId);
   const { account, runId, startedAt } = running;
   // Read before any write: a slow store does not make the run longer, and a wait for quota begins at the same moment.
   const endedAt = clock.now();
   const after = account === null ? null : await accounts.runEnded({ account, runId, startedAt }, outcome);
+  await readPhase(parts, running);
   const error = outcome.end === 'succeeded' ? null : outcome.error;
   const end: RunFinish = {
     endedAt,
@@ -185,7 +193,13 @@ async function writeEnd(parts: SettleParts, running: Running, exit: Exit): Promi
       end: exit.end,
       wallMs: ownTimeMs(running, clock),
       decide: () => nextStepOf(parts, running, exit),
-      writeNotes: (tables) => notes.write(tables),
+      writeNotes: async (tables) => {
+        await notes.write(tables);
+        if (running.role === 'judge') await writeJudgement(parts, tables, running, judgement(parts, running, exit));
+        await writePhaseEnd(parts, tables, running, exit.outcome);
+        if (nextStepOf(parts, running, exit).step.action === 'release')
+          await writeTaskEnd(parts, tables, running, exit.outcome);
+      },
     });
     notes.written();
     return next;
@@ -194,6 +208,15 @@ async function writeEnd(parts: SettleParts, running: Running, exit: Exit): Promi
     notes.failed(problem);
     throw problem;
   }
+}
+
+/** A judge that gave no verdict too often, where its change then goes back to its agent. */
+function judgement(parts: SettleParts, running: Running, exit: Exit): { outcome: RunOutcome; isGivenUp: boolean } {
+  const { outcome, seen = running.issue } = exit;
+  const { action } = stepByOutcome(parts, running, exit).step;
+  const isStill = decideAboutRun(seen, parts.source.read().workflow.settings.tracker, 'judge').action === 'keep';
+  const isSilent = outcome.end === 'succeeded' && !hasVerdict(running, outcome);
+  return { outcome, isGivenUp: action === 'release' && isSilent && isStill };
 }
 
 interface Following {
@@ -209,21 +232,26 @@ function nextStepOf(parts: SettleParts, running: Running, exit: Exit): Following
   // An agent that moved its issue to review itself still has a change to propose.
   const isDelivery = step.action === 'retry' && step.retry.kind === 'review';
   if (isDelivery && seen !== null && isInOneOf(tracker.reviewStates)(seen)) return { step, streaks };
-  const about = decideAboutRun(seen, tracker);
+  // A plan that is not written to its end may have moved the issue already; the retry writes the rest.
+  const isPlanned = running.plan?.made === 'not_yet' && seen !== null;
+  if (isPlanned && stateClass(seen.state, tracker) !== 'terminal') return { step, streaks };
+  const about = decideAboutRun(seen, tracker, running.role);
   const isOver = about.action === 'stop' && (step.action !== 'hold' || endsHold(step.hold.code, about.reason));
   return isOver ? { step: { action: 'release' }, streaks: noStreaks } : { step, streaks };
 }
 
 function stepByOutcome(
-  { source, clock, accounts }: SettleParts,
+  parts: SettleParts,
   running: Running,
   { outcome, end, dice, branch, environment, isHeldForLogin: isForLogin }: Exit,
 ): Following {
   const { issue, runId, holdAfterwards } = running;
+  const { source, clock, accounts } = parts;
   const before: Streaks = running.before ?? noStreaks;
   const { settings } = source.read().workflow;
   const { agent } = settingsOfRun(settings, running.agent);
-  const wish = { issue, chosen: running.chosenAgent, failures: 0 };
+  const ofRole = running.role === 'worker' ? null : running.agent;
+  const wish = { issue, chosen: running.chosenAgent, ofRole, failures: 0 };
   const decision = decideAfterExit({
     identifier: issue.identifier,
     outcome,
@@ -238,6 +266,18 @@ function stepByOutcome(
       branch,
       hasLoose: hasLoose(running.evidence),
     },
+    isTask: isTaskRole(running.role),
+    phase: running.phase === null ? null : { name: running.phase, transition: completionOf(parts, running, outcome) },
+    plan: planOf(running),
+    isOfParent: running.plannedAs === 'parent',
+    judge:
+      running.role === 'judge' || running.role === 'phase_judge'
+        ? {
+            hasVerdict: hasVerdict(running, outcome),
+            // The agent of the phase would have nothing to change.
+            withoutVerdict: running.role === 'judge' ? settings.judge.withoutVerdict : 'hold',
+          }
+        : null,
     quotaReadyInMs: agentReadyInMs(accounts, settings, wish),
     isHeldForLogin: isForLogin,
     environmentRetryInMs: environment?.retryInMs ?? null,
@@ -248,7 +288,7 @@ function stepByOutcome(
   });
   // A person who releases the issue resets its counts, so a hold leaves them as they were.
   const hold = (code: string, reason: string): Following => ({
-    step: { action: 'hold', hold: { issue, code, reason, since: end.endedAt, runId } },
+    step: { action: 'hold', hold: { issue, role: running.role, code, reason, since: end.endedAt, runId } },
     streaks: before,
   });
   // A hold for an agent that may be alive comes before every other hold.
@@ -262,6 +302,7 @@ function stepByOutcome(
   const recovery = decision.recovery ?? (kind === 'failure' && outcome.turns === 0 ? running.recovery : null);
   const retry = {
     issue: { id: issue.id, identifier: issue.identifier, url: issue.url },
+    role: running.role,
     kind,
     attempt: attemptAfter(kind, failures, running.attempt),
     failures,
@@ -273,6 +314,10 @@ function stepByOutcome(
   };
   const quotaWaits = kind === 'quota' ? before.quotaWaits + 1 : 0;
   return { step: { action: 'retry', retry }, streaks: { failures, staleRuns, noSignals, quotaWaits } };
+}
+
+function planOf({ role, plan }: Running): { readonly made: 'all' | 'not_yet' | null } | null {
+  return role === 'planner' ? { made: plan?.made ?? null } : null;
 }
 
 /** A success or a failure changes the attempt; a run that only waited keeps its attempt. */
@@ -316,7 +361,11 @@ function ended(parts: SettleParts, running: Running, { outcome, seen }: Exit, ne
 }
 
 function logEnd({ logger }: SettleParts, running: Running, outcome: RunOutcome): void {
-  if (outcome.end === 'succeeded') logger.info('run_succeeded', { ...named(running), turns: outcome.turns });
+  const { role, phase, completion } = running;
+  // A phase agent may end well and still leave no artifact.
+  const completed = role === 'phase' ? { phase, completed: completion !== null } : {};
+  if (outcome.end === 'succeeded')
+    logger.info('run_succeeded', { ...named(running), turns: outcome.turns, ...completed });
   else if (outcome.end === 'canceled_by_reconciliation' || outcome.end === 'interrupted')
     logger.info('run_stopped', { ...named(running), reason: running.stopRequested });
   else logger.warn('run_failed', { ...named(running), end: outcome.end, error: outcome.error });

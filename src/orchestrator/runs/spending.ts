@@ -4,12 +4,9 @@ import type { Store } from '../../store/store.ts';
 import type { RunRecord } from '../../store/tables/runs.ts';
 import type { UsageSum } from '../../store/tables/usage.ts';
 import type { ClaimChange, Running } from '../claims/claim.ts';
-import type { Claims } from '../claims/claims.ts';
-import type { BaseParts } from '../parts.ts';
+import { RoleSpending, type RoleSpendingParts } from './role-spending.ts';
 
-export interface SpendingParts extends Pick<BaseParts, 'clock' | 'project' | 'store'> {
-  readonly claims: Claims;
-}
+export type SpendingParts = RoleSpendingParts;
 
 /**
  * The counters of a day belong to no issue. If a tracker has an issue with this id, nothing clashes: issue counters
@@ -33,6 +30,7 @@ const nothing: DaySpent = { tokens: 0, microUsd: 0 };
  * - one whose end is being written here by its own reports, until a reading has found that end.
  */
 export class Spending {
+  readonly roles: RoleSpending;
   readonly #parts: SpendingParts;
   #readings = 0;
   /** The UTC day that was read, `2026-11-15`. */
@@ -46,12 +44,14 @@ export class Spending {
 
   constructor(parts: SpendingParts) {
     this.#parts = parts;
+    this.roles = new RoleSpending(parts);
     parts.claims.onChange((change) => this.#follow(change));
   }
 
   /** Reads the day again. Returns the runs without an end, as the store has them. */
   async read(): Promise<readonly RunRecord[]> {
     const { store, project, clock, claims } = this.#parts;
+    await this.roles.read();
     const day = utcDay(clock.now());
     const { sum, unfinished } = await readSpending(store, project, day);
     const allowed = await store.counters.read({ project, issueId: noIssue });
@@ -97,8 +97,7 @@ export class Spending {
     await store.transaction(async ({ counters }) => {
       const earlier = Object.keys(await counters.read(key)).filter((name) => isOfDay.test(name));
       if (earlier.length > 0) await counters.clear(key, earlier);
-      await counters.set(key, `tokens ${day}`, tokens);
-      await counters.set(key, `micro_usd ${day}`, microUsd);
+      await counters.setAll(key, { [`tokens ${day}`]: tokens, [`micro_usd ${day}`]: microUsd });
     });
     this.#allowedAfter = { tokens, microUsd };
   }

@@ -1,5 +1,7 @@
 import { sleep } from '../../clock/clock.ts';
 import { isStalled } from '../../core/run/reconcile-decision.ts';
+import { isTaskRole } from '../../core/task/task.ts';
+import type { Running } from '../claims/claim.ts';
 import type { BaseParts } from '../parts.ts';
 import { checkLimits, type LimitParts } from './check-limits.ts';
 import type { OpenQuestions } from './open-questions.ts';
@@ -14,14 +16,21 @@ const lostAfterMs = 1_000;
 /** Checks the live runs without any request: that they are not stalled and keep to their limits. */
 export function checkRuns(parts: WatchRunsParts): void {
   const { claims, clock, source, questions, stopRun } = parts;
-  const { stallTimeoutMs } = source.read().workflow.settings.agent;
+  const { settings } = source.read().workflow;
+  const { stallTimeoutMs } = settings.agent;
   for (const running of claims.running.values()) {
     const times = { startedAt: running.startedAtMonotonic, lastEventAt: running.lastEventAtMonotonic };
     // A run that asks a person is silent because the answer is missing.
     const isAsking = questions.isAsking(running.runId);
-    if (!isAsking && isStalled(times, clock.monotonic(), stallTimeoutMs)) stopRun(running, 'stalled');
+    if (isTaskRole(running.role)) checkDeadline(parts, running, settings[running.role].timeoutMs);
+    else if (!isAsking && isStalled(times, clock.monotonic(), stallTimeoutMs)) stopRun(running, 'stalled');
     checkLimits(parts, running);
   }
+}
+
+/** A task has a time of its own, and may be silent in it. */
+function checkDeadline({ clock, stopRun }: WatchRunsParts, running: Running, timeoutMs: number): void {
+  if (clock.monotonic() - running.startedAtMonotonic > timeoutMs) stopRun(running, 'deadline');
 }
 
 /**

@@ -15,26 +15,33 @@ interface Move extends Omit<MoveAsk, 'signal'> {
   readonly by: Author;
 }
 
-/** How long a tracker may take to answer a move. */
+/** How long a tracker may take to answer a change. */
 const longestMs = 120_000;
 
 /**
- * Moves an issue in its tracker. Gives up when the daemon stops and when the tracker is silent: the caller tries again, and
- * finds the issue moved or not.
+ * Asks a tracker for a change. Gives up when the daemon stops and when the tracker is silent: the caller tries again, and
+ * finds the change made or not.
  */
-export async function moveIssue(
-  { clock, reads, stopping }: MoveParts,
-  changes: TrackerChanges,
-  move: Move,
-): Promise<Issue> {
-  const { id, to, by, ...ask } = move;
+export async function askTracker<T>(
+  { clock, stopping }: Pick<BaseParts, 'clock' | 'stopping'>,
+  ask: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
   const tooLong = new AbortController();
   const silent = new BatonError('tracker_request', 'The tracker has not answered for two minutes.');
   const timer = clock.schedule(longestMs, () => tooLong.abort(silent));
   try {
-    return await changes.moveIssue(id, to, by, { ...ask, signal: AbortSignal.any([stopping, tooLong.signal]) });
+    return await ask(AbortSignal.any([stopping, tooLong.signal]));
   } finally {
     timer.cancel();
-    reads.forget(id);
+  }
+}
+
+/** Moves an issue in its tracker, as `askTracker`. */
+export async function moveIssue(parts: MoveParts, changes: TrackerChanges, move: Move): Promise<Issue> {
+  const { id, to, by, ...ask } = move;
+  try {
+    return await askTracker(parts, (signal) => changes.moveIssue(id, to, by, { ...ask, signal }));
+  } finally {
+    parts.reads.forget(id);
   }
 }

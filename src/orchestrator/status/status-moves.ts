@@ -4,6 +4,7 @@ import { whyNotBatons, whyNotCandidate } from '../../core/dispatch/eligibility.t
 import { type Blocker, type Issue, isInOneOf } from '../../core/issue/issue.ts';
 import { areFinished, whatItWaitedFor } from '../../core/issue/waited-for.ts';
 import type { Settings } from '../../core/settings.ts';
+import { proposedLabel } from '../../core/task/scan.ts';
 import type { Ask, Tracker } from '../../tracker/tracker.ts';
 import type { GateParts } from '../dispatch/gates.ts';
 import { whyNotStarted } from '../dispatch/slot-filler.ts';
@@ -33,7 +34,7 @@ const unblockedFor = 'unblocked_for';
  * - `blocked → todo` when everything that the issue waited for is finished. An agent that blocks its issue again for the
  *   same finished issues has to be released by a person: otherwise the two would take turns.
  * - `backlog → todo` only with `board.auto_promote`, one issue at a time, and only if it would start now and nothing
- *   else could. Never an issue that a person moved to the backlog.
+ *   else could. Never an issue that a person moved to the backlog, and never one that a scan proposed.
  * - A tracker that people use by other means is theirs: Baton moves only issues that it may take and has had a run of.
  * - Each move names the state that it leaves, so a person who was faster wins. It never touches a claimed issue.
  */
@@ -127,7 +128,10 @@ export class StatusMoves {
     if (active.some((issue) => this.#isFree(issue.id) && whyNotCandidate(issue, tracker) === null)) return;
     for (let page = 0; page < mostPages; page += 1) {
       const waiting = await seam.fetchPromotable({ limit: pageSize, offset: page * pageSize }, this.#ask());
-      const next = waiting.find((issue) => this.#isFree(issue.id) && whyNotBatons(issue, tracker) === null);
+      const next = waiting.find(
+        (issue) =>
+          this.#isFree(issue.id) && whyNotBatons(issue, tracker) === null && !issue.labels.includes(proposedLabel),
+      );
       if (next !== undefined) {
         if (whyNotStarted(this.#parts, { ...next, state: todo }) !== null) return;
         await this.#move(settings, next, todo, 'slots are free, and there is no other work');

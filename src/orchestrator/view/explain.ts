@@ -5,6 +5,7 @@ import { isAboutSlots, type SkipReason } from '../../core/dispatch/eligibility.t
 import type { GateName, OutsideGate } from '../../core/dispatch/gates.ts';
 import type { NextCode } from '../../core/dispatch/waiting-codes.ts';
 import { type Issue, isMeantBy } from '../../core/issue/issue.ts';
+import type { PhaseStanding } from '../../core/pipeline/phase-standing.ts';
 import { type IssueSpent, limitsBeforeStart } from '../../core/run/limits.ts';
 import type { LimitSettings } from '../../core/settings.ts';
 import { timeToSecond } from '../../core/text/time-text.ts';
@@ -27,6 +28,8 @@ export interface Explanation {
   readonly startsBefore: number;
   readonly nextCode: NextCode;
   readonly next: string;
+  /** Where it stands in the pipeline; null: it is not in it. */
+  readonly phase: PhaseStanding | null;
   /** Its runs since a person last released it, and what those in a row led to. */
   readonly counts: Pick<IssueSpent, 'runs'> & Omit<Streaks, 'quotaWaits'>;
 }
@@ -45,10 +48,12 @@ export async function explainIssue(
   reference: string,
   by: Explainer = 'daemon',
 ): Promise<Explanation> {
-  const { claims, candidates, source, reads, trackerFor } = parts;
+  const { claims, candidates, judges, source, reads, trackerFor } = parts;
   const issue = await readIssue(parts, reference);
-  const issues =
-    candidates.list ?? (await reads.byStates(source.read().workflow.settings.tracker.activeStates, caller));
+  const polled =
+    candidates.withReviews ?? (await reads.byStates(source.read().workflow.settings.tracker.activeStates, caller));
+  await parts.phases.know([issue.id, ...polled.map(({ id }) => id)]);
+  const issues = judges.candidates(polled);
   const { spent, failures, staleRuns, noSignals } = await claims.counts(issue.id);
 
   // No await from here on: the explanation must describe one moment.
@@ -57,7 +62,9 @@ export async function explainIssue(
   const found = explainDispatch(issue, {
     issues,
     settings,
-    runningStates: claims.takenSlots(),
+    roleOf: judges.roleOf,
+    areWorkersWaiting: claims.areWorkersWaiting(),
+    taken: claims.takenSlots(),
     startMove: trackerFor(settings).startMove,
     outside: {
       ...dispatchGates(parts, reading),
@@ -75,6 +82,7 @@ export async function explainIssue(
     startsBefore: found.startsBefore,
     nextCode,
     next,
+    phase: parts.phases.standings().get(id) ?? null,
     counts: { runs: spent.runs, failures, staleRuns, noSignals },
   };
 }

@@ -2,12 +2,16 @@ import type { BatonError } from '../../core/baton-error.ts';
 import type { PaceMode } from '../../core/cadence/poll-pace.ts';
 import { quietChangesAt } from '../../core/cadence/quiet-hours.ts';
 import type { QueueFindings } from '../../core/dispatch/queue-health.ts';
+import { type SlotView, slotView } from '../../core/dispatch/slots.ts';
+import { type PhaseWait, phaseWait } from '../../core/pipeline/phase-standing.ts';
 import type { RequestPressure } from '../../core/requests/request-pressure.ts';
+import type { IssueName } from '../claims/claim.ts';
 import type { Claims } from '../claims/claims.ts';
 import type { HeadroomWatch } from '../dispatch/headroom.ts';
 import type { JobView } from '../jobs/job.ts';
 import type { QueueHealth } from '../jobs/queue-health.ts';
 import type { BaseParts } from '../parts.ts';
+import type { Phases } from '../pipeline/phases.ts';
 import { type PaceParts, paceNow, pressureNow } from '../poll/pace.ts';
 import type { TrackerReads } from '../poll/tracker-reads.ts';
 import type { StepReport } from '../tick-steps.ts';
@@ -20,6 +24,7 @@ export interface HealthParts extends PollingHealthParts, Pick<BaseParts, 'logger
   readonly claims: Claims;
   readonly headroom: HeadroomWatch;
   readonly queueHealth: QueueHealth;
+  readonly phases: Phases;
   readonly onHealth: (health: Health) => void;
 }
 
@@ -34,7 +39,7 @@ export interface Health {
     readonly durationMs: number;
     readonly steps: readonly StepReport[];
   };
-  readonly slots: { readonly used: number; readonly limit: number };
+  readonly slots: SlotView;
   readonly running: number;
   readonly retrying: number;
   readonly held: number;
@@ -45,9 +50,18 @@ export interface Health {
   readonly jobs: readonly JobView[];
   /** The findings of the last check of the queue. */
   readonly findings: QueueFindings;
+  /** The issues of the pipeline that Baton works on, or that wait for a person. */
+  readonly phases: readonly HealthPhase[];
   readonly workflowProblem: BatonError | null;
   /** Why nothing new starts for lack of disk or memory. */
   readonly noHeadroom: string | null;
+}
+
+export interface HealthPhase {
+  readonly issue: IssueName;
+  readonly phase: string;
+  readonly round: number;
+  readonly waitsFor: PhaseWait;
 }
 
 export interface PollingHealth {
@@ -112,7 +126,7 @@ function healthOf(parts: HealthParts, facts: TickFacts): Health {
       durationMs: clock.monotonic() - tickStartedAt.monotonic,
       steps: facts.steps,
     },
-    slots: { used: claims.running.size, limit: workflow.settings.agent.maxConcurrentAgents },
+    slots: slotView([...claims.running.values()], workflow.settings),
     running: claims.running.size,
     retrying: claims.retrying.size,
     held: claims.held.size,
@@ -125,7 +139,27 @@ function healthOf(parts: HealthParts, facts: TickFacts): Health {
     polling: pollingHealth(parts),
     jobs: facts.jobs,
     findings: queueHealth.findings,
+    phases: phasesOf(parts),
     workflowProblem: problem,
     noHeadroom: headroom.whyNone()?.text ?? null,
   };
+}
+
+/** At most one for each claim; the API has the others. */
+function phasesOf({ claims, phases }: HealthParts): readonly HealthPhase[] {
+  const standings = phases.standings();
+  return [...claims.all.values()].flatMap((claim) => {
+    const found = claim.status === 'inheriting' ? undefined : standings.get(claim.issue.id);
+    if (found === undefined || claim.status === 'inheriting') return [];
+    const { id, identifier } = claim.issue;
+    const { record, open } = found;
+    const role = claim.status === 'running' ? claim.role : null;
+    const around = { role, needsPerson: claim.status === 'held', isInReview: false };
+    return {
+      issue: { id, identifier },
+      phase: record.phase,
+      round: record.revisions + 1,
+      waitsFor: phaseWait(record, open, around),
+    };
+  });
 }

@@ -2,14 +2,19 @@ import type { TokenUsage } from '../../agent/agent.ts';
 import type { BatonError } from '../../core/baton-error.ts';
 import type { SkipReason } from '../../core/dispatch/eligibility.ts';
 import type { QueueFindings } from '../../core/dispatch/queue-health.ts';
+import { type SlotView, slotView } from '../../core/dispatch/slots.ts';
 import { type Issue, isInOneOf } from '../../core/issue/issue.ts';
-import type { OpenPull } from '../../core/pull/pull-request.ts';
+import { phaseNames } from '../../core/pipeline/phase.ts';
+import type { PhaseStanding } from '../../core/pipeline/phase-standing.ts';
+import type { OpenPull } from '../../core/pull/open-pull.ts';
 import { agentNames } from '../../core/run/choose-agent.ts';
 import { type DaySpent, type LimitFinding, limitsOfDay } from '../../core/run/limits.ts';
+import { type RoleBudgetView, roleBudgets } from '../../core/run/role-budget.ts';
 import type { RunEnd } from '../../core/run/run.ts';
-import type { LimitSettings } from '../../core/settings.ts';
+import type { Settings } from '../../core/settings.ts';
+import type { Task } from '../../core/task/task.ts';
 import type { WaitingChanges } from '../../core/workflow.ts';
-import type { Hold, Retry } from '../claims/claim.ts';
+import type { Hold, HoldReason, Retry } from '../claims/claim.ts';
 import type { Claims } from '../claims/claims.ts';
 import type { Pause, PauseState } from '../commands/pause.ts';
 import { accountsIn } from '../dispatch/agent-of.ts';
@@ -18,6 +23,7 @@ import type { HeadroomWatch } from '../dispatch/headroom.ts';
 import type { SkippedIssue, SkippedIssues } from '../dispatch/skipped.ts';
 import type { JobView } from '../jobs/job.ts';
 import type { QueueHealth } from '../jobs/queue-health.ts';
+import type { Phases } from '../pipeline/phases.ts';
 import type { Candidates } from '../poll/candidates.ts';
 import type { ChangeMarks } from '../poll/change-marks.ts';
 import type { CompletedIssue, FinishedIssues } from '../poll/finished-issues.ts';
@@ -26,6 +32,8 @@ import type { OpenQuestion, OpenQuestions } from '../runs/open-questions.ts';
 import type { RunState } from '../runs/run-state.ts';
 import type { RunTotals } from '../runs/run-totals.ts';
 import type { Spending } from '../runs/spending.ts';
+import type { OpenProposals } from '../tasks/open-proposals.ts';
+import type { TickTotals } from '../tick-steps.ts';
 import { type PollingHealth, type PollingHealthParts, pollingHealth } from './health.ts';
 
 export interface ReadModelParts extends PollingHealthParts {
@@ -43,6 +51,8 @@ export interface ReadModelParts extends PollingHealthParts {
   readonly questions: OpenQuestions;
   readonly accounts: Accounts;
   readonly queueHealth: QueueHealth;
+  readonly phases: Phases;
+  readonly proposals: OpenProposals;
 }
 
 /** Everything that a watcher may know about the scheduler, at one moment. */
@@ -56,9 +66,11 @@ export interface ReadModel {
     readonly ticks: number;
   };
   readonly jobs: readonly JobView[];
+  /** The time that the steps of ticks took since the start. */
+  readonly stepTimes: TickTotals;
   /** The findings of the last check of the queue: issues that wait too long or fail again and again. */
   readonly findings: QueueFindings;
-  readonly slots: { readonly used: number; readonly limit: number };
+  readonly slots: SlotView;
   readonly running: readonly RunningView[];
   readonly retrying: readonly RetryingView[];
   /** Also retrying, but they wait for the quota of an account, not because of the issue. */
@@ -81,6 +93,12 @@ export interface ReadModel {
   readonly governing: ReadonlyMap<string, readonly string[] | null>;
   /** The open pull requests, by issue. */
   readonly pulls: ReadonlyMap<string, OpenPull>;
+  /** The tasks whose proposals wait for a person. */
+  readonly proposals: readonly Task[];
+  /** The phases of the pipeline; empty where there is none. */
+  readonly phaseNames: readonly string[];
+  /** Where issues stand in the pipeline, by issue. */
+  readonly phases: ReadonlyMap<string, PhaseStanding>;
   /** What the project has used on this UTC day, and may use; 0 means no limit. */
   readonly today: DaySpent & {
     readonly tokenLimit: number;
@@ -90,13 +108,15 @@ export interface ReadModel {
      * does.
      */
     readonly reached?: readonly ReachedLimit[];
+    /** The roles that have a budget of their own. */
+    readonly roles: readonly RoleBudgetView[];
   };
   readonly totals: TokenUsage & {
     readonly runs: number;
     readonly runMs: number;
     readonly runsByEnd: Readonly<Partial<Record<RunEnd, number>>>;
   };
-  /** The current problem of the workflow file; `errors` has what the last tick found wrong. */
+  /** The current problem of the workflow file; `errors` has what else the last tick found wrong. */
   readonly workflowProblem: BatonError | null;
   /** Changes of the workflow file that wait for a person. */
   readonly workflowWaiting: WaitingChanges | null;
@@ -116,6 +136,7 @@ type ShownOfRun =
   | 'attempt'
   | 'lastEvent'
   | 'process'
+  | 'role'
   | 'runId'
   | 'stage'
   | 'startedAt'
@@ -133,6 +154,8 @@ export interface RunningView extends Readonly<Pick<RunState, ShownOfRun>> {
   readonly isAsking: boolean;
   /** False: this agent takes no message until its run ends. Absent: it may. */
   readonly canHear?: boolean;
+  /** The issue is held when this run has ended. */
+  readonly holdAfterwards?: HoldReason | null;
 }
 
 export interface RetryingView extends Pick<Retry, 'attempt' | 'dueAt' | 'error' | 'issue' | 'kind'> {
@@ -148,6 +171,12 @@ interface TickFacts {
   readonly ticks: number;
   readonly errors: ReadModel['errors'];
   readonly jobs: readonly JobView[];
+  readonly stepTimes: TickTotals;
+}
+
+/** An unusable file fails the step that needs it with the same problem. */
+function isSame(error: BatonError, problem: BatonError | null): boolean {
+  return error.code === problem?.code && error.message === problem.message;
 }
 
 export function readModel(parts: ReadModelParts, facts: TickFacts): ReadModel {
@@ -174,11 +203,13 @@ export function readModel(parts: ReadModelParts, facts: TickFacts): ReadModel {
       ticks: facts.ticks,
     },
     jobs: facts.jobs,
+    stepTimes: facts.stepTimes,
     findings: parts.queueHealth.findings,
-    slots: { used: claims.running.size, limit: settings.agent.maxConcurrentAgents },
+    slots: slotView([...claims.running.values()], settings),
     running: [...claims.running.values()].map((entry) => ({
       issue: entry.issue,
       runId: entry.runId,
+      role: entry.role,
       attempt: entry.attempt,
       stage: entry.stage,
       turn: entry.turn,
@@ -192,6 +223,7 @@ export function readModel(parts: ReadModelParts, facts: TickFacts): ReadModel {
       account: entry.account?.name ?? null,
       isAsking: questions.isAsking(entry.runId),
       canHear: entry.live?.canHear?.() ?? true,
+      holdAfterwards: entry.holdAfterwards,
       warnings: entry.warnings,
     })),
     retrying: retries.filter((retry) => !waitsForQuota(retry)),
@@ -208,17 +240,21 @@ export function readModel(parts: ReadModelParts, facts: TickFacts): ReadModel {
     reviews: (candidates.polled ?? []).filter(isInOneOf(settings.tracker.reviewStates)),
     governing: parts.marks.all(),
     pulls: parts.pullWatch.open,
-    today: todayOf(parts, settings.limits),
+    proposals: parts.proposals.list,
+    phaseNames: parts.phases.isOn ? phaseNames(settings.pipeline) : [],
+    phases: parts.phases.standings(),
+    today: todayOf(parts, settings),
     totals: { ...totals, runsByEnd: Object.fromEntries(runsByEnd) },
     workflowProblem: problem,
     workflowWaiting: waiting,
     noHeadroom: headroom.whyNone()?.text ?? null,
     environment: environment.problem,
-    errors: facts.errors,
+    errors: facts.errors.filter(({ error }) => !isSame(error, problem)),
   };
 }
 
-function todayOf({ spending }: ReadModelParts, limits: LimitSettings): ReadModel['today'] {
+function todayOf({ spending }: ReadModelParts, settings: Settings): ReadModel['today'] {
+  const { limits } = settings;
   const spent = spending.today();
   const allowed = spending.allowedAfter();
   const reached = limitsOfDay(spent, limits)
@@ -232,6 +268,7 @@ function todayOf({ spending }: ReadModelParts, limits: LimitSettings): ReadModel
     tokenLimit: limits.tokensPerDay,
     usdLimit: limits.usdPerDay,
     ...(reached.length === 0 ? {} : { reached }),
+    roles: roleBudgets(settings, (role) => spending.roles.of(role)),
   };
 }
 

@@ -66,6 +66,12 @@ export class WorkspaceSweep {
     return ids;
   }
 
+  /** The workspaces that a sweep would remove now. Changes nothing. */
+  async due(): Promise<readonly string[]> {
+    const due = await this.#readDue(await this.#findCandidates(everything), everything);
+    return due.map(({ entry }) => entry.path);
+  }
+
   /** Never rejects. */
   async run(request: SweepRequest): Promise<SweepReport> {
     const { logger, stopping } = this.#parts;

@@ -1,0 +1,200 @@
+import { isDeepStrictEqual } from 'node:util';
+import { toBatonError } from '../../core/baton-error.ts';
+import type { Issue } from '../../core/issue/issue.ts';
+import { type PhaseRecord, readyPhase } from '../../core/pipeline/phase.ts';
+import { compareLabels, type LabelFinding, labelsOf, writtenLabels } from '../../core/pipeline/phase-labels.ts';
+import { failureDelayMs } from '../../core/run/backoff.ts';
+import type { IssueKey } from '../../store/issue-key.ts';
+import type { StoreTables } from '../../store/store.ts';
+import type { BaseParts } from '../parts.ts';
+import type { Candidates } from '../poll/candidates.ts';
+import type { TrackerReads } from '../poll/tracker-reads.ts';
+import { type MovePhaseParts, movePhase } from './move-phase.ts';
+
+export interface LabelMirrorParts
+  extends MovePhaseParts,
+    Pick<BaseParts, 'chance' | 'isShared' | 'own' | 'owner' | 'stopping' | 'trackerFor'> {
+  readonly candidates: Candidates;
+  readonly reads: TrackerReads;
+}
+
+/** The longest time for which a label that the tracker refused is not tried again. */
+const longestRefusalMs = 10 * 60_000;
+/** A tracker on this machine has its clock. If that is this far behind the time of a write, it was set back since. */
+const setBackMs = 5 * 60_000;
+/** How long another daemon may take to write labels. Until then no other one compares or writes them. */
+const longestWriteMs = 60_000;
+const caller = { job: 'phase_labels', cause: 'poll' } as const;
+
+/**
+ * Keeps the labels of the pipeline in the tracker as the store says, and takes a label that a person changed as a command.
+ * What must hold:
+ *
+ * - An issue gets its first label with its first run, never before.
+ * - A change counts as a person's only if it was read after Baton's own last write arrived, whichever daemon wrote it. What
+ *   is about to be written is noted first: a label that Baton may have written is no one else's.
+ * - A tracker that cannot write labels, or refuses one, changes nothing in the pipeline.
+ */
+export class LabelMirror {
+  readonly #parts: LabelMirrorParts;
+  readonly #writing = new Set<string>();
+  readonly #refused = new Map<string, { readonly times: number; readonly until: number }>();
+  /** While this is unchanged, so are the labels and the phases: a board of ten thousand issues is not compared in each tick. */
+  #checked: string | null = null;
+
+  constructor(parts: LabelMirrorParts) {
+    this.#parts = parts;
+  }
+
+  /** The step `safety` of a tick: compares the labels of the issues that the last poll found. */
+  async check(): Promise<void> {
+    const { candidates, isShared, phases, source, stopping, trackerFor } = this.#parts;
+    const { revision, settings } = source.read().workflow;
+    const issues = candidates.withReviews ?? [];
+    if (!phases.isOn || issues.length === 0) return;
+    // On a shared store another daemon may have moved any issue.
+    if (!isShared && this.#checked === this.#key(revision)) return;
+    await phases.know(issues.map(({ id }) => id));
+    const key = this.#key(revision);
+    if (this.#checked === key) return;
+    const { changes } = trackerFor(settings);
+    let isAllCurrent = true;
+    for (const issue of issues) {
+      const record = phases.record(issue.id);
+      if (stopping.aborted) return;
+      if (record === null) continue;
+      this.#stopIfMoved(issue.id, record);
+      if (changes === null) continue;
+      if (this.#isCurrent(issue, record)) await this.#checkOne(issue, record);
+      else isAllCurrent = false;
+    }
+    // What waits to be written, or was refused, is looked at again.
+    const isQuiet = isAllCurrent && this.#writing.size === 0 && this.#refused.size === 0;
+    this.#checked = isQuiet && this.#key(revision) === key ? key : null;
+  }
+
+  /** What the comparison depends on. */
+  #key(workflow: string): string {
+    const { candidates, phases } = this.#parts;
+    return JSON.stringify([workflow, candidates.revision, phases.facts()]);
+  }
+
+  /** Another daemon took the label of a person as a command: the run here works on something else. */
+  #stopIfMoved(issueId: string, { phase }: PhaseRecord): void {
+    const { claims, stopRun } = this.#parts;
+    const running = claims.running.get(issueId);
+    if (running === undefined || running.role === 'judge' || claims.isChanging(issueId)) return;
+    if (phase !== (running.phase ?? readyPhase)) stopRun(running, 'phase_moved');
+  }
+
+  /** The step `revision_expiry` of a tick: removes the mark of revisions that have been open for too long. */
+  async expire(): Promise<void> {
+    const { clock, logger, phases, project, source, store } = this.#parts;
+    const { pipeline } = source.read().workflow.settings;
+    if (!phases.isOn || pipeline.revisionExpiryMs <= 0) return;
+    const now = clock.now();
+    const before = now - pipeline.revisionExpiryMs;
+    for (const issueId of await store.phases.inRevision(project, before)) {
+      if (!(await store.phases.expireRevision({ project, issueId }, before))) continue;
+      phases.forget(issueId);
+      logger.info('phase_revision_expired', { issue_id: issueId });
+    }
+  }
+
+  #isCurrent({ id, updatedAt }: Issue, { mirroredAt, mirroring }: PhaseRecord): boolean {
+    const { clock, claims, owner, source, trackerFor } = this.#parts;
+    if (this.#writing.has(id) || claims.isChanging(id)) return false;
+    const isOthers = mirroring !== null && mirroring.by !== owner;
+    if (isOthers && Math.abs(clock.now() - mirroring.at) < longestWriteMs) return false;
+    if ((this.#refused.get(id)?.until ?? 0) > clock.monotonic()) return false;
+    if (updatedAt === null || mirroredAt === null || updatedAt >= mirroredAt) return true;
+    const isLocal = trackerFor(source.read().workflow.settings).isLocal === true;
+    return isLocal && mirroredAt > clock.now() + setBackMs;
+  }
+
+  async #checkOne(issue: Issue, record: PhaseRecord): Promise<void> {
+    const { clock, logger, own, source } = this.#parts;
+    const { pipeline } = source.read().workflow.settings;
+    const found = compareLabels(issue.labels, record, pipeline);
+    const person = { kind: 'person', name: 'a label' } as const;
+    switch (found.kind) {
+      case 'same': {
+        if (record.mirroring === null && isDeepStrictEqual(record.mirrored, labelsOf(record))) return;
+        await this.#ifStill(issue, record, ({ phases }, key) =>
+          phases.setMirrored(key, labelsOf(record), issue.updatedAt),
+        );
+        return;
+      }
+      case 'moved':
+        return movePhase(this.#parts, issue, found.phase, person, {
+          record,
+          labels: issue.labels,
+          at: issue.updatedAt,
+        });
+      case 'revision': {
+        const revisionSince = found.wanted ? clock.now() : null;
+        const isDone = await this.#ifStill(issue, record, ({ phases }, key) =>
+          phases.put(key, { ...record, revisionSince }),
+        );
+        if (isDone) logger.info('phase_revision_by_label', { ...named(issue), wanted: found.wanted });
+        return;
+      }
+      case 'write':
+        this.#writing.add(issue.id);
+        own('labels', this.#write(issue, record, found));
+    }
+  }
+
+  async #write(
+    issue: Issue,
+    record: PhaseRecord,
+    { change, damage }: Extract<LabelFinding, { kind: 'write' }>,
+  ): Promise<void> {
+    const { clock, chance, logger, owner, project, reads, source, stopping, store, trackerFor } = this.#parts;
+    const { changes } = trackerFor(source.read().workflow.settings);
+    const labels = [...new Set([...labelsOf(record), ...(record.mirroring?.labels ?? [])])];
+    const write = { labels, by: owner, at: clock.now() };
+    try {
+      if (!(await this.#ifStill(issue, record, ({ phases }, key) => phases.setMirroring(key, write)))) return;
+      if (damage.length > 0) logger.warn('phase_labels_repaired', { ...named(issue), damage });
+      const ask = { signal: stopping, caller };
+      const after = (await changes?.changeLabels(issue.id, change, { kind: 'orchestrator' }, ask)) ?? issue;
+      const written = writtenLabels(record, after.labels);
+      await store.phases.setMirrored({ project, issueId: issue.id }, written, after.updatedAt, write);
+      this.#refused.delete(issue.id);
+      reads.forget(issue.id);
+      this.#parts.candidates.replace(after);
+    } catch (thrown) {
+      const error = toBatonError(thrown);
+      if (stopping.aborted) return;
+      const times = (this.#refused.get(issue.id)?.times ?? 0) + 1;
+      const until = clock.monotonic() + failureDelayMs(times, longestRefusalMs, chance.next());
+      this.#refused.set(issue.id, { times, until });
+      logger.warn('phase_labels_not_written', { ...named(issue), labels, error });
+    } finally {
+      this.#writing.delete(issue.id);
+      this.#parts.phases.forget(issue.id);
+    }
+  }
+
+  /** Changes the record if it is still the one that the labels were compared with. */
+  async #ifStill(
+    { id }: Issue,
+    record: PhaseRecord,
+    change: (tables: StoreTables, key: IssueKey) => Promise<void>,
+  ): Promise<boolean> {
+    const { phases, project, store } = this.#parts;
+    const key = { project, issueId: id };
+    const isStill = await store.transaction(async (tables) => {
+      if (!isDeepStrictEqual(await tables.phases.lock(key), record)) return false;
+      await change(tables, key);
+      return true;
+    });
+    phases.forget(id);
+    return isStill;
+  }
+}
+
+function named({ id, identifier }: Issue): Record<string, unknown> {
+  return { issue_id: id, issue_identifier: identifier };
+}
