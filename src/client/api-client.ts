@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { BatonError } from '../core/baton-error.ts';
 import { type AnyErrorCode, type ErrorCode, errorCatalogue } from '../core/error-catalogue.ts';
 import type { Author } from '../core/issue/author.ts';
@@ -14,10 +14,20 @@ import {
   type ImportedIssues,
   importedIssues,
 } from './schema/board.ts';
-import { type Command, type CommandRequest, commandAnswer } from './schema/command.ts';
+import { type Command, type CommandRequest, commandAnswer, commandList } from './schema/command.ts';
 import { refusal } from './schema/common.ts';
 import { type ExplainedIssue, explainedIssue, type IssueDetail, issueDetail } from './schema/issue.ts';
 import { type Now, now } from './schema/now.ts';
+import {
+  type Artifact,
+  artifact,
+  type IssuePipeline,
+  issuePipelineAnswer,
+  type Pipeline,
+  pipeline,
+} from './schema/pipeline.ts';
+import { type PromptList, promptComparison, promptList } from './schema/prompt.ts';
+import { type PruneReport, pruneReport } from './schema/prune.ts';
 import { type Pull, type PullDetail, pullDetail, pullList } from './schema/pull.ts';
 import { type Question, questionAnswer, questionList } from './schema/question.ts';
 import {
@@ -32,6 +42,7 @@ import {
 } from './schema/run.ts';
 import { type Status, type StoreChange, status, storeChangeAnswer } from './schema/status.ts';
 import { jobList, type Project, projectList, type RequestReport, requestReport } from './schema/system.ts';
+import { type Task, type TaskDetail, taskDetail, taskList } from './schema/task.ts';
 import { type WorkspaceReport, workspaceReport } from './schema/workspace.ts';
 import type { Send } from './send.ts';
 
@@ -106,6 +117,38 @@ export class ProjectClient {
 
   explain(issue: string): Promise<ExplainedIssue> {
     return this.#client.read(`${this.#path}/issues/${part(issue)}/explanation`, explainedIssue, patientMs);
+  }
+
+  /** The latest tasks of a kind, newest first. */
+  async tasks(kind: Task['kind']): Promise<readonly Task[]> {
+    return (await this.#client.read(`${this.#path}/tasks?kind=${kind}`, taskList)).tasks;
+  }
+
+  /** A task with its proposals. Rejects with `task_not_found`. */
+  task(id: string): Promise<TaskDetail> {
+    return this.#client.read(`${this.#path}/tasks/${part(id)}`, taskDetail);
+  }
+
+  /** The phases, and the issues by phase. */
+  pipeline(): Promise<Pipeline> {
+    return this.#client.read(`${this.#path}/pipeline`, pipeline, patientMs);
+  }
+
+  /** Where an issue stands in the pipeline; null where it is not in it. */
+  async issuePipeline(issue: string): Promise<IssuePipeline | null> {
+    return (await this.#client.read(`${this.#path}/issues/${part(issue)}/pipeline`, issuePipelineAnswer)).pipeline;
+  }
+
+  /** Without a version, the newest one. Rejects with `artifact_not_found`. */
+  artifact(issue: string, phase: string, version: number | null): Promise<Artifact> {
+    const query = version === null ? '' : `?version=${version}`;
+    return this.#client.read(`${this.#path}/issues/${part(issue)}/artifacts/${part(phase)}${query}`, artifact);
+  }
+
+  /** Of a version, or of the newest one, against the one before it. */
+  artifactDiff(issue: string, phase: string, version: number | null): Promise<Diff> {
+    const query = version === null ? '' : `?to=${version}`;
+    return this.#client.read(`${this.#path}/issues/${part(issue)}/artifacts/${part(phase)}/diff${query}`, diff, diffMs);
   }
 
   jobs(): Promise<z.output<typeof jobList>> {
@@ -214,6 +257,30 @@ export class ProjectClient {
   workspaces({ ignoresRetention }: { readonly ignoresRetention: boolean }): Promise<WorkspaceReport> {
     const query = `ignores_retention=${ignoresRetention}`;
     return this.#client.read(`${this.#path}/workspaces?${query}`, workspaceReport, measureMs);
+  }
+
+  prompts(days: number): Promise<PromptList> {
+    return this.#client.read(`${this.#path}/prompts?days=${days}`, promptList, patientMs);
+  }
+
+  /** Versions, or their beginnings. Rejects with `prompt_not_found`. */
+  comparePrompts(versions: readonly string[], { role, days }: { readonly role: string; readonly days: number }) {
+    const [a, b] = versions;
+    const query = new URLSearchParams({ role, days: String(days) });
+    if (a !== undefined) query.set('a', a);
+    if (b !== undefined) query.set('b', b);
+    return this.#client.read(`${this.#path}/prompts/compare?${query}`, promptComparison, patientMs);
+  }
+
+  /** What is past its retention. */
+  prunable(): Promise<PruneReport> {
+    return this.#client.read(`${this.#path}/prune`, pruneReport, measureMs);
+  }
+
+  /** A command by its id; null for one that is not among the latest. */
+  async command(id: string): Promise<Command | null> {
+    const { commands } = await this.#client.read(`${this.#path}/commands`, commandList);
+    return commands.find((command) => command.id === id) ?? null;
   }
 
   async storeChanged(change: StoreChange): Promise<void> {

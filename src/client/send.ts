@@ -1,6 +1,6 @@
 import { request as httpRequest } from 'node:http';
 import { createConnection } from 'node:net';
-import { z } from 'zod';
+import * as z from 'zod';
 import { type Clock, timedOut, within } from '../clock/clock.ts';
 import { BatonError } from '../core/baton-error.ts';
 import { callerProof, proofPortPath } from './local-headers.ts';

@@ -16,11 +16,15 @@ import {
   programFolder,
 } from '../process/isolation/plan-isolation.ts';
 import { type IsolationReport, probeIsolation } from '../process/isolation/probe-isolation.ts';
+import { sharedRead } from '../process/shared-read.ts';
 import { createGit, type GitParts } from '../workspace/git/git.ts';
 import { gitPlaces } from '../workspace/git/git-places.ts';
 import { readGitConfiguration } from './git-configuration.ts';
 import { userFolder } from './state-folder.ts';
 import type { Surroundings } from './surroundings.ts';
+
+/** Starting git takes longer than all else that a run does before its agent starts, so runs share what it says. */
+const gitConfigurationMs = 10_000;
 
 /** Makes the view of one child from what it works on; null: it sees what the user sees. */
 export type Isolate = (place: IsolationPlace, command?: CommandPaths) => IsolationPlan | null;
@@ -52,8 +56,11 @@ export interface IsolationParts {
 export interface OpenedIsolation {
   readonly report: IsolationReport;
   readonly isolationFor: (settings: Settings) => Isolate;
-  /** Reads the user's git configuration again, which may have changed since the start. Never rejects. */
-  readonly readGitAgain: () => Promise<void>;
+  /**
+   * Reads the user's git configuration again, which may have changed since the start, unless these settings hide nothing
+   * or it was just read. Never rejects.
+   */
+  readonly readGitAgain: (settings: Settings) => Promise<void>;
 }
 
 /** For a Baton that starts nothing. */
@@ -83,15 +90,40 @@ export async function openIsolation(parts: OpeningParts, surroundings: Surroundi
   );
   const git = createGit(process);
   let configuration = '';
-  const readGitAgain = async (): Promise<void> => {
-    if (report.isAvailable) configuration = await readGitConfiguration(git);
+  let [readAt, stamp] = [Number.NEGATIVE_INFINITY, ''];
+  const read = sharedRead(async () => {
+    const [began, found] = [clock.monotonic(), gitConfigurationStamp(env)];
+    configuration = await readGitConfiguration(git);
+    [readAt, stamp] = [began, found];
+  });
+  const readGitAgain = async ({ agent }: Settings): Promise<void> => {
+    const isUsed = report.isAvailable && agent.isolation !== 'none';
+    const isOld = clock.monotonic() - readAt > gitConfigurationMs || gitConfigurationStamp(env) !== stamp;
+    if (isUsed && isOld) await read();
   };
-  await readGitAgain();
+  await readGitAgain(settings);
   const known = { ...parts, report, gitConfiguration: () => configuration };
   isolationFor(settings, known, surroundings);
   if (settings.agent.isolation === 'namespaces' && report.reason !== null)
     logger.warn('isolation_limited', { is_available: report.isAvailable, reason: report.reason });
   return { report, isolationFor: (wanted) => isolationFor(wanted, known, surroundings), readGitAgain };
+}
+
+/** Changes with the user's own files; those that they include are read again after a while. */
+function gitConfigurationStamp({ HOME = '', XDG_CONFIG_HOME }: Surroundings['env']): string {
+  const files = [
+    path.join(HOME, '.gitconfig'),
+    path.join(XDG_CONFIG_HOME || path.join(HOME, '.config'), 'git', 'config'),
+  ];
+  const stampOf = (file: string): string => {
+    try {
+      const { ino, size, mtimeNs, ctimeNs } = statSync(file, { bigint: true });
+      return [ino, size, mtimeNs, ctimeNs].join(' ');
+    } catch {
+      return '';
+    }
+  };
+  return files.map(stampOf).join('\n');
 }
 
 /**
@@ -240,8 +272,13 @@ function rulesOf(
   ];
 }
 
+/** False too where a folder of the path may not be read: nothing in it can be started. */
 function isFile(file: string): boolean {
-  return statSync(file, { throwIfNoEntry: false })?.isFile() ?? false;
+  try {
+    return statSync(file).isFile();
+  } catch {
+    return false;
+  }
 }
 
 /** Baton itself and its Node: agents that come with Baton run from there. */

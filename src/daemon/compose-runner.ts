@@ -2,11 +2,13 @@ import type { Logger } from '../core/logger.ts';
 import type { Settings } from '../core/settings.ts';
 import type { ToolHost } from '../core/tool-set.ts';
 import { createPeerFinder } from '../process/sockets/socket-peer.ts';
-import { createRunner, type RunnerParts } from '../runner/run-issue.ts';
+import { createRunner } from '../runner/run-issue.ts';
+import type { RunnerParts } from '../runner/run-session.ts';
 import { createAccessTokens } from '../server/access-tokens.ts';
 import { openListener } from '../server/listener.ts';
 import { createToolHost } from '../server/tool-host.ts';
 import { commentsSince } from '../tools/comments-since.ts';
+import { schemaProblem } from '../tools/phase-tools.ts';
 import { openToolSet } from '../tools/registry.ts';
 import type { TextTrust } from '../tools/tool.ts';
 import type { Tracker } from '../tracker/tracker.ts';
@@ -14,10 +16,9 @@ import { createAgent } from './adapters.ts';
 import type { OpenedIsolation } from './compose-isolation.ts';
 import type { Surroundings } from './surroundings.ts';
 
-const betweenTurns = { job: 'run', cause: 'turn' } as const;
 const beforeRun = { job: 'run', cause: 'revalidation' } as const;
 
-export interface RunnerComposition extends Pick<RunnerParts, 'workspacesFor' | 'toolHost'> {
+export interface RunnerComposition extends Pick<RunnerParts, 'workspacesFor' | 'checkoutFor' | 'prove' | 'toolHost'> {
   readonly process: Parameters<typeof createAgent>[2];
   readonly isolation: Pick<OpenedIsolation, 'isolationFor' | 'readGitAgain'>;
   readonly trackerFor: (settings: Settings) => Tracker;
@@ -27,7 +28,7 @@ export interface RunnerComposition extends Pick<RunnerParts, 'workspacesFor' | '
 
 /** Creates the runner of single runs, with the agents, workspaces and tools that its settings name. */
 export function composeRunner(
-  { process, isolation, trackerFor, trustFor, workspacesFor, toolHost, logger }: RunnerComposition,
+  { process, isolation, trackerFor, trustFor, workspacesFor, checkoutFor, prove, toolHost, logger }: RunnerComposition,
   surroundings: Surroundings,
 ): ReturnType<typeof createRunner> {
   const { clock, chance } = surroundings;
@@ -36,7 +37,10 @@ export function composeRunner(
     ...parts,
     logger,
     workspacesFor,
+    ...(checkoutFor === undefined ? {} : { checkoutFor }),
+    ...(prove === undefined ? {} : { prove }),
     toolHost,
+    schemaProblem,
     agentFor: (wanted, account) => createAgent(wanted, account, process, isolation.isolationFor(wanted), surroundings),
     toolSetFor: (wanted, run) =>
       openToolSet({
@@ -47,7 +51,7 @@ export function composeRunner(
         trust: trustFor(wanted),
       }),
     vouched: async (wanted, issue, signal) => {
-      await isolation.readGitAgain();
+      await isolation.readGitAgain(wanted);
       return trustFor(wanted).ofIssue(issue, { signal, caller: beforeRun });
     },
     readComments: (wanted, about, signal) => {
@@ -58,8 +62,6 @@ export function composeRunner(
         signal,
       );
     },
-    readIssue: async (wanted, id, signal) =>
-      (await trackerFor(wanted).fetchByIds([id], { signal, caller: betweenTurns }))[0] ?? null,
   });
 }
 

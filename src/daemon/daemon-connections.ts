@@ -28,10 +28,11 @@ export async function connectDaemon(
   surroundings: Surroundings,
 ): Promise<void> {
   const { orchestrator, place, remote, logger, api, store, project } = parts;
-  const dashboardUrl = (): string | null => api?.address.url ?? null;
-  opened.use(startNotifying({ ...parts, cwd: path.dirname(parts.workflowPath), dashboardUrl }, surroundings));
+  const dashboardUrl = api?.address?.url ?? null;
+  const notifying = { ...parts, cwd: path.dirname(parts.workflowPath), dashboardUrl: () => dashboardUrl };
+  opened.use(startNotifying(notifying, surroundings));
   if (api === undefined) return;
-  const known = { ...parts.facts, orchestrator, store, project, remote, dashboardUrl: api.address.url };
+  const known = { ...parts.facts, orchestrator, store, project, remote, dashboardUrl };
   opened.defer(joinApi(api, known, { daemonId: parts.daemonId }));
   makeSocketFolder(place.stateDir, surroundings.tmpDir);
   const { clock, chance } = surroundings;

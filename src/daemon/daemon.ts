@@ -28,7 +28,7 @@ import { type StateFolder, takeStateFolder } from './daemon-identity.ts';
 import { workableSource } from './guarded-source.ts';
 import { lastTouch, readHeadroom } from './machine-facts.ts';
 import { isIsolatedFromWorkflow, takeOwnEdits } from './own-edits.ts';
-import { checksMaker, pullsMaker } from './pull-hosts.ts';
+import { checksMaker, judgeCheckoutMaker, proverMaker, pullsMaker } from './pull-hosts.ts';
 import { Remote } from './remote.ts';
 import { endAllAtOnce, probeMachine, processesOf } from './run-containment.ts';
 import { createBoardWatch } from './services/board-watch.ts';
@@ -36,7 +36,7 @@ import type { OpenedApi } from './services/open-api.ts';
 import { createRunEvents } from './services/run-events.ts';
 import type { Surroundings } from './surroundings.ts';
 import { createTextTrust } from './text-trust.ts';
-import { openBoard, trackerMaker } from './trackers.ts';
+import { openBoard, taskReads, trackerMaker } from './trackers.ts';
 import { statePlace } from './workplace.ts';
 
 export interface DaemonOptions {
@@ -61,8 +61,6 @@ export interface DaemonOptions {
 export interface Daemon extends AsyncDisposable {
   readonly orchestrator: Orchestrator;
   readonly containment: ContainmentReport;
-  /** The settings that bound the bill of a day, as they are at the start. */
-  readonly billBoundedBy: readonly string[];
   /** What this machine can do to isolate agents. */
   readonly isolation: IsolationReport;
   /** The board of the current workflow; rejects when its tracker is not the board. */
@@ -95,6 +93,15 @@ export async function createDaemon(options: DaemonOptions, surroundings: Surroun
   const place = statePlace(workflowPath, settings, options.stateDir, surroundings);
   const { stateDir } = place;
   const { ownerId, markerId, isStillOurs } = takeIdentity(opened, stateDir, options, surroundings);
+  // Their programs run while the store opens.
+  const probing = probeMachine(surroundings, markerId).then(async (containment) => {
+    const process = { clock, containment: containment.containment, daemonId: markerId, daemonEnv: surroundings.env };
+    const isolation = isDaemon
+      ? await openIsolation({ process, settings, workflowPath, stateDir, logger }, surroundings)
+      : withoutIsolation;
+    return { containment, process, isolation };
+  });
+  probing.catch(() => {});
   const store = opened.use(await openStore({ url: place.storeUrl, clock, logger, mode: options.role }));
   const project = (await store.projects.ensure(settings.project.name, clock.now())).id;
   const remote = opened.use(
@@ -121,7 +128,7 @@ export async function createDaemon(options: DaemonOptions, surroundings: Surroun
       boardWatch.check();
     },
   };
-  const trackerFor = trackerMaker({ clock, logger, remote, storage }, surroundings);
+  const trackerFor = trackerMaker({ clock, logger, remote, storage }, taskReads(store, project), surroundings);
   const trustFor = createTextTrust({ runTexts: store.runTexts, project, trackerFor, clock, logger });
   const board = (): Board => openBoard(settingsNow().tracker, storage, surroundings);
   const issueIdOf = async (name: string): Promise<string> => {
@@ -133,21 +140,30 @@ export async function createDaemon(options: DaemonOptions, surroundings: Surroun
   trackerFor(settings);
   // Requests of previous daemons, and of other daemons on the store, count before the first request.
   await remote.refresh();
-  const containment = await probeMachine(surroundings, markerId);
-  const process = { clock, containment: containment.containment, daemonId: markerId, daemonEnv: surroundings.env };
-  const isolation = isDaemon
-    ? await openIsolation({ process, settings, workflowPath, stateDir, logger }, surroundings)
-    : withoutIsolation;
+  const { containment, process, isolation } = await probing;
   const { isolationFor } = isolation;
   const isBare = isolationFor(settings)({ workspace: settings.workspace.root, writes: [], reads: [] }) === null;
   if (isDaemon && surroundings.uid === 0 && isBare) logger.warn('runs_as_root');
+  const bounds = boundsOfBill(settings, (backend) => findBackend(backend, surroundings).reports);
+  if (isDaemon && bounds.length > 0) logger.info('bill_bounded', { by: bounds.join('; ') });
+  else if (isDaemon) logger.warn('bill_not_bounded');
+  const { enabled: scans, runsPerDay: runs_per_day, usdPerDay: usd_per_day } = settings.scanner;
+  if (isDaemon && scans) logger.info('scanner_on', { runs_per_day, usd_per_day });
   const isIsolated = (wanted: Settings): boolean => isIsolatedFromWorkflow(isolationFor(wanted), wanted, workflowPath);
   const workspaceParts = { ...process, workflowPath, stateDir, logger, isolationFor };
-  const { resources, workspacesFor, pruneSalvage } = composeWorkspaces(workspaceParts);
+  const { resources, workspacesFor, files } = composeWorkspaces({
+    ...workspaceParts,
+    fetchBase: async (wanted, signal) => {
+      const { base } = wanted.workspace;
+      return (await pullsFor(wanted)?.remote?.fetchBase(base, signal)) ?? base;
+    },
+  });
   if (isDaemon) await warnOfRepository(settings, resources, logger);
   const pullsFor = pullsMaker({ ...resources, clock, logger, process, remote });
   const owner = store.engine === 'postgres' ? ownerId : null;
   const runChecks = checksMaker({ ...process, project, store, owner, resources, isolationFor, logger });
+  const checkoutFor = judgeCheckoutMaker(resources);
+  const prove = proverMaker({ ...process, resources, isolationFor });
   const toolHost = isDaemon ? await openTools(opened, markerId, logger, surroundings) : null;
   const runEvents = createRunEvents();
   const transcripts = transcriptFiles(path.join(stateDir, 'transcripts'));
@@ -170,7 +186,7 @@ export async function createDaemon(options: DaemonOptions, surroundings: Surroun
       transcripts,
       project,
       runner: composeRunner(
-        { process, isolation, trackerFor, trustFor, workspacesFor, toolHost, logger },
+        { process, isolation, trackerFor, trustFor, workspacesFor, checkoutFor, prove, toolHost, logger },
         surroundings,
       ),
       isShared: store.engine === 'postgres',
@@ -180,7 +196,7 @@ export async function createDaemon(options: DaemonOptions, surroundings: Surroun
       onRunEnd: ({ usage, ...run }) =>
         options.api?.metrics.runEnded({ project: settings.project.name, ...run, ...usage }),
       processes: processesOf(markerId, resources, { clock, logger }),
-      pruneSalvage,
+      files,
       refreshRequests: () => remote.refresh(),
       touchedAt: lastTouch(workflowPath),
       readHeadroom: (wanted) => readHeadroom(wanted, stateDir),
@@ -241,7 +257,6 @@ export async function createDaemon(options: DaemonOptions, surroundings: Surroun
     orchestrator,
     containment,
     isolation: isolation.report,
-    billBoundedBy: boundsOfBill(settings, (backend) => findBackend(backend, surroundings).reports),
     board,
     issueIdOf,
     endAtOnce: () => endAllAtOnce(orchestrator, clock),

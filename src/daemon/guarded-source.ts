@@ -43,7 +43,26 @@ export function guardedSource(
  */
 export function workableSource(source: WorkflowSource, logger: Logger): WorkflowSource {
   const first = source.read().workflow;
-  return guardedSource(source, (workflow) => refuseOtherPlace(workflow, first), logger);
+  return readOnce(guardedSource(source, (workflow) => refuseOtherPlace(workflow, first), logger));
+}
+
+/** One decision asks for the settings hundreds of times, and each read looks at the file. */
+function readOnce(source: WorkflowSource): WorkflowSource {
+  let justRead: WorkflowReading | null = null;
+  const forget = (): void => {
+    justRead = null;
+  };
+  return {
+    read: () => {
+      if (justRead === null) queueMicrotask(forget);
+      justRead ??= source.read();
+      return justRead;
+    },
+    takeWaiting: (revision) => {
+      forget();
+      return source.takeWaiting?.(revision) ?? 'none_wait';
+    },
+  };
 }
 
 /** Project and store are chosen once: a daemon that changed them while running would lose track of its runs. */

@@ -10,8 +10,7 @@ import { credentialDigest, type LimiterRegistry } from '../http/limiter-registry
 import { createHttpClient } from '../http/metered-client.ts';
 import { type RefusalMemory, SavedRetryAfter } from '../http/saved-retry-after.ts';
 import type { RequestBudget, RequestHistory } from '../http/spent-requests.ts';
-import type { Transport } from '../http/transport.ts';
-import { createUndiciTransport } from '../http/undici-transport.ts';
+import { loadOnFirstUse, type Transport } from '../http/transport.ts';
 import type { Counters } from '../store/tables/counters.ts';
 import type { RequestCounts } from '../store/tables/request-counts.ts';
 import type { Surroundings } from './surroundings.ts';
@@ -20,6 +19,9 @@ const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
 /** The hour of a budget, plus the minute in progress. */
 const hourMs = 61 * minuteMs;
+/** Counts are written at most this often, unless as many requests as the second number wait; a killed daemon loses no more. */
+const countTogetherMs = 500;
+const mostUncounted = 4;
 /** How long the shutdown waits for the store to take the last counts. */
 const lastWriteMs = 2_000;
 
@@ -84,6 +86,10 @@ export class Remote implements AsyncDisposable {
   readonly #storeKey: string;
   readonly #retryAfter: SavedRetryAfter | null;
   #transport: Transport | null = null;
+  readonly #unwritten: SentRequest[] = [];
+  #writing: Promise<void> | null = null;
+  #writeNow: () => void = () => {};
+  #writtenAt = Number.NEGATIVE_INFINITY;
 
   constructor(parts: RemoteParts) {
     this.#parts = parts;
@@ -98,7 +104,10 @@ export class Remote implements AsyncDisposable {
     const { clock, logger, limiters, surroundings } = this.#parts;
     this.#transport ??=
       this.#parts.transport ??
-      createUndiciTransport({ environment: surroundings.env, userAgent: `baton/${surroundings.version}` });
+      loadOnFirstUse(async () => {
+        const { createUndiciTransport } = await import('../http/undici-transport.ts');
+        return createUndiciTransport({ environment: surroundings.env, userAgent: `baton/${surroundings.version}` });
+      });
     const limiter = limiters.limiterOf(provider, credential);
     const client = createHttpClient({
       provider,
@@ -142,6 +151,13 @@ export class Remote implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#writeNow();
+    if (this.#writing !== null)
+      await within(
+        this.#parts.clock,
+        lastWriteMs,
+        this.#writing.catch(() => {}),
+      );
     if (this.#retryAfter !== null) await within(this.#parts.clock, lastWriteMs, this.#retryAfter.keep());
     await this.#transport?.[Symbol.asyncDispose]();
     this.#transport = null;
@@ -165,18 +181,24 @@ export class Remote implements AsyncDisposable {
     return { minutes, days };
   }
 
-  #count({ at, provider, route, method, statusClass, job, cause, bytes, latencyMs }: SentRequest): Promise<void> {
-    return this.#parts.store.requestCounts.add({
-      at,
-      provider,
-      route,
-      method,
-      statusClass,
-      job,
-      cause,
-      bytes,
-      latencyMs,
+  /** Resolves when the store has the request. Counts are written together, but the first after a pause at once. */
+  #count(sent: SentRequest): Promise<void> {
+    const { clock, store } = this.#parts;
+    this.#unwritten.push(sent);
+    this.#writing ??= new Promise<void>((resolve) => {
+      const timer = clock.schedule(this.#writtenAt + countTogetherMs - clock.monotonic(), resolve);
+      this.#writeNow = () => {
+        timer.cancel();
+        resolve();
+      };
+    }).then(() => {
+      this.#writing = null;
+      this.#writtenAt = clock.monotonic();
+      return store.requestCounts.add(...this.#unwritten.splice(0));
     });
+    const written = this.#writing;
+    if (this.#unwritten.length >= mostUncounted) this.#writeNow();
+    return written;
   }
 }
 

@@ -19,7 +19,10 @@ export interface StopSignals extends Disposable {
  * Listens for INT, TERM and HUP until disposed. Call it before anything starts: a signal may come before there is
  * something to stop, and must not end Baton without ending what Baton has just started.
  */
-export function listenForStop({ clock, onSignal: listen }: Surroundings): StopSignals {
+export function listenForStop({
+  clock,
+  onSignal: listen,
+}: Surroundings): StopSignals & { readonly isStopping: boolean } {
   let firstAt: number | null = null;
   let isUrgent = false;
   let plan: SignalPlan | null = null;
@@ -34,6 +37,9 @@ export function listenForStop({ clock, onSignal: listen }: Surroundings): StopSi
   };
   const undo = (['SIGINT', 'SIGTERM', 'SIGHUP'] as const).map((signal) => listen(signal, onSignal));
   return {
+    get isStopping() {
+      return firstAt !== null;
+    },
     follow: (wanted) => {
       plan = wanted;
       if (firstAt !== null) plan.stop();

@@ -2,16 +2,19 @@ import { createHash } from 'node:crypto';
 import { BatonError } from '../core/baton-error.ts';
 import type { Settings, TrackerSettings } from '../core/settings.ts';
 import { Secret } from '../core/text/secret.ts';
+import type { Store } from '../store/store.ts';
 import type { TrackerParts } from '../tracker/adapter.ts';
 import type { Board } from '../tracker/board/board.ts';
 import type { BoardStorage } from '../tracker/board/board-parts.ts';
 import type { Tracker } from '../tracker/tracker.ts';
+import { type TaskReads, withTasks } from '../tracker/with-tasks.ts';
 import { findTracker } from './adapters.ts';
 import type { Surroundings } from './surroundings.ts';
 
 /** Creates trackers from settings. The same settings return the same tracker, so that its state survives. */
 export function trackerMaker(
   parts: TrackerParts,
+  tasks: TaskReads,
   surroundings: Pick<Surroundings, 'adapters'>,
 ): (settings: Settings) => Tracker {
   const made = new Map<string, Tracker>();
@@ -23,8 +26,9 @@ export function trackerMaker(
     const key = keyOf(tracker);
     const known = made.get(key) ?? findTracker(tracker.kind, surroundings).create(tracker, parts);
     made.set(key, known);
-    ofReading.set(tracker, known);
-    return known;
+    const whole = withTasks(known, tasks, tracker);
+    ofReading.set(tracker, whole);
+    return whole;
   };
 }
 
@@ -48,3 +52,14 @@ export function openBoard(
   if (open !== undefined) return open(settings, storage);
   throw new BatonError('tracker_not_board', `The tracker of this workflow file is "${kind}", not Baton's own board.`);
 }
+
+/** The tasks of a project, for its tracker. */
+export function taskReads(store: Pick<Store, 'tasks'>, project: string): TaskReads {
+  return {
+    open: () => store.tasks.list(project, { statuses: ['waiting'], limit: mostOpenTasks }),
+    byIds: (ids) => store.tasks.readAll(project, ids),
+  };
+}
+
+/** More than people ask for; the others wait for their turn. */
+const mostOpenTasks = 100;

@@ -1,11 +1,10 @@
-import { createServer, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, isIPv4 } from 'node:net';
-import { getRequestListener, RequestError } from '@hono/node-server';
 import { Hono } from 'hono';
 import { methodNotAllowed } from 'hono/method-not-allowed';
 import type { Chance } from '../clock/chance.ts';
 import type { Clock } from '../clock/clock.ts';
-import { BatonError } from '../core/baton-error.ts';
+import { BatonError, toBatonError } from '../core/baton-error.ts';
 import type { Logger } from '../core/logger.ts';
 import { type ConnectionLimits, keepConnections } from './connections.ts';
 import { isForeignFetch } from './foreign-fetch.ts';
@@ -72,7 +71,7 @@ const idleLimitMs = 120_000;
 /** Every live run has a few connections. */
 const usualConnections: ConnectionLimits = { most: 1_000, unreadMs: 20_000, strangerIdleMs: 5_000 };
 
-/** Rejects with `listener_failed` when Baton cannot listen on the address. */
+/** Rejects with `port_in_use` or `listener_failed` when Baton cannot listen on the address. */
 export async function openListener(options: ListenerOptions): Promise<Listener> {
   const { address, ...served } = await serveHttp(options, async (server) => {
     const taken = await listen(server, options);
@@ -81,6 +80,19 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
     return { address: taken, rule: isLoopback ? loopbackRule(port, host) : openRule([host, ...allowedHosts]) };
   });
   return { address, ...served };
+}
+
+/** Why Baton cannot listen on this address, whatever the port; null when it can. */
+export async function whyNotListening(host: string): Promise<BatonError | null> {
+  const server = createServer();
+  try {
+    await listen(server, { host, port: 0 });
+    return null;
+  } catch (error) {
+    return toBatonError(error);
+  } finally {
+    server.close();
+  }
 }
 
 /**
@@ -95,11 +107,20 @@ export async function serveHttp<A extends { readonly rule: HostRule }>(
   const { logger } = options;
   const mounted = new Map<string, Hono>();
   let app = new Hono();
-  const serve = getRequestListener((request, bindings) => app.fetch(request, { ...bindings, isLocal }), {
-    // The daemon's own requests use the global `Request` and `Response`, which must stay unchanged.
-    overrideGlobalObjects: false,
-    errorHandler: (error) => (error instanceof RequestError ? refuse('bad_request', atEnd) : failed(error, options)),
-  });
+  const load = async (): Promise<(request: IncomingMessage, response: ServerResponse) => Promise<void>> => {
+    // On the first request: it loads the HTTP client of Node, for `Request` and `Response`, which takes 14 MB.
+    const { getRequestListener, RequestError } = await import('@hono/node-server');
+    return getRequestListener((request, bindings) => app.fetch(request, { ...bindings, isLocal }), {
+      // The daemon's own requests use the global `Request` and `Response`, which must stay unchanged.
+      overrideGlobalObjects: false,
+      errorHandler: (error) => (error instanceof RequestError ? refuse('bad_request', atEnd) : failed(error, options)),
+    });
+  };
+  let serving: ReturnType<typeof load> | null = null;
+  const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    serving ??= load();
+    await (await serving)(request, response);
+  };
   const arrivalLimitMs = options.arrivalLimitMs ?? usualArrivalLimitMs;
   const server = createServer(
     {
@@ -137,7 +158,10 @@ export async function serveHttp<A extends { readonly rule: HostRule }>(
   };
 }
 
-async function listen(server: Server, { host, port }: ListenerOptions): Promise<ListenerAddress> {
+async function listen(
+  server: Server,
+  { host, port }: Pick<ListenerOptions, 'host' | 'port'>,
+): Promise<ListenerAddress> {
   try {
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject);
@@ -147,7 +171,14 @@ async function listen(server: Server, { host, port }: ListenerOptions): Promise<
       });
     });
   } catch (cause) {
-    throw new BatonError('listener_failed', `Baton cannot listen on ${host}, port ${port}.`, { cause });
+    const details = { host, port };
+    if (cause instanceof Error && 'code' in cause && cause.code === 'EADDRINUSE')
+      throw new BatonError('port_in_use', `Port ${port} of ${host} is in use.`, { cause, details });
+    throw new BatonError(
+      'listener_failed',
+      `Baton cannot listen on ${host}${port === 0 ? '' : `, port ${port}`}${why(cause)}.`,
+      { cause, details },
+    );
   }
   // The server has no path and is not closed, so its address is a network address.
   const taken = (server.address() as AddressInfo).port;
@@ -155,6 +186,11 @@ async function listen(server: Server, { host, port }: ListenerOptions): Promise<
   // A wildcard address is reached from this machine through the loopback address.
   const reached = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
   return { host, port: taken, isLoopback, url: `http://${reached.includes(':') ? `[${reached}]` : reached}:${taken}` };
+}
+
+/** The reason in the words of the system, such as `EADDRNOTAVAIL`. */
+function why(cause: unknown): string {
+  return cause instanceof Error && 'code' in cause ? ` (${cause.code})` : '';
 }
 
 function compose(mounted: ReadonlyMap<string, Hono>, rule: HostRule, options: ServerOptions, isLocal: boolean): Hono {

@@ -7,7 +7,7 @@ import type { ToolAddress, ToolHost, ToolSet } from '../core/tool-set.ts';
 import type { AccessTokens } from './access-tokens.ts';
 import { type FindPeer, type LocalPeer, rememberPeers } from './api/identify.ts';
 import type { Listener } from './listener.ts';
-import { type McpEndpoint, openMcpEndpoint } from './mcp-endpoint.ts';
+import type { McpEndpoint, McpEndpointOptions } from './mcp-endpoint.ts';
 import { readBody } from './read-body.ts';
 import { refuse } from './refusal.ts';
 
@@ -43,7 +43,7 @@ export function createToolHost(options: ToolHostOptions): ToolHost {
 
   const admit = (runId: string, door: ToolSet): ToolAddress => {
     dismiss(runId);
-    endpoints.set(runId, openMcpEndpoint({ ...options, door }));
+    endpoints.set(runId, openOnFirstUse({ ...options, door }));
     return { url: `${listener.address.url}${mcpPath}`, token: tokens.issue({ scope: 'run', holder: runId }) };
   };
 
@@ -92,4 +92,21 @@ async function parsedBody(request: Request): Promise<unknown> {
   } catch {
     return refuse('bad_request');
   }
+}
+
+/** The library of the protocol is loaded for the first agent that uses it. */
+function openOnFirstUse(options: McpEndpointOptions): McpEndpoint {
+  let opened: Promise<McpEndpoint> | undefined;
+  let isClosed = false;
+  return {
+    serve: async (request, body) => {
+      opened ??= import('./mcp-endpoint.ts').then(({ openMcpEndpoint }) => openMcpEndpoint(options));
+      const endpoint = await opened;
+      return isClosed ? refuse('unauthorized', challenge) : endpoint.serve(request, body);
+    },
+    close: () => {
+      isClosed = true;
+      void opened?.then((endpoint) => endpoint.close());
+    },
+  };
 }

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { author, count, text, textOrNone, time } from './common.ts';
 import { deliveryStatus, message } from './message.ts';
 

@@ -1,4 +1,6 @@
-import { z } from 'zod';
+import * as z from 'zod';
+import { mostArtifactBytes } from '../../core/pipeline/phase.ts';
+import { mostIntakeChars } from '../../core/task/task.ts';
 import { author, text, textOrNone, time, timeOrNone } from './common.ts';
 
 /** A reason, and a key chosen by the caller: a repeated request with the same key counts once. */
@@ -11,6 +13,8 @@ const words = text.trim().min(1).max(100_000);
 const nameOrNone = issue.nullable();
 const pull = z.int().min(1);
 const commit = text.min(1).max(100);
+const phase = text.trim().min(1).max(100);
+const task = text.trim().min(1).max(100);
 
 /** The fields of a new issue, or of an edit. */
 const fields = {
@@ -110,7 +114,57 @@ const kinds = [
     name: text.min(1).max(500).optional(),
     ...envelope,
   }),
+  z.strictObject({ kind: z.literal('phase_move'), issue, phase, note: words.optional(), ...envelope }),
+  z.strictObject({ kind: z.literal('phase_approve'), issue, note: words.optional(), ...envelope }),
+  z.strictObject({ kind: z.literal('phase_reject'), issue, note: words, ...envelope }),
+  /** Without `phase`, of the phase that the issue is in. */
+  z.strictObject({
+    kind: z.literal('artifact_put'),
+    issue,
+    phase: phase.optional(),
+    /** At most 256 KiB, and at most `max_bytes` of its phase. */
+    text: text.min(1).max(mostArtifactBytes),
+    ...envelope,
+  }),
+  /** An agent reads the text and proposes issues. */
+  z.strictObject({ kind: z.literal('intake_begin'), text: text.trim().min(1).max(mostIntakeChars), ...envelope }),
+  /** An agent looks for improvements and proposes issues, within the budget of the scanner. */
+  z.strictObject({ kind: z.literal('scan_begin'), ...envelope }),
+  /** An agent finds out how the repository is built and tested. */
+  z.strictObject({ kind: z.literal('setup_begin'), ...envelope }),
+  /** Without `numbers`, all that are open; those that look like an open issue only with `duplicates`. */
+  z.strictObject({
+    kind: z.literal('task_accept'),
+    task,
+    numbers: z.array(z.int().min(1)).min(1).max(200).optional(),
+    duplicates: z.boolean().optional(),
+    /** Of a setup: the content of the workflow file that has it now. */
+    revision: text.min(1).max(100).optional(),
+    /** What the person changed before accepting it. */
+    edits: z
+      .array(
+        z.strictObject({
+          number: z.int().min(1),
+          ...z
+            .object({ title, description: text.max(262_144), priority: fields.priority, labels: fields.labels })
+            .partial().shape,
+          acceptance_criteria: z.array(text.max(1_000)).max(50).optional(),
+        }),
+      )
+      .max(200)
+      .optional(),
+    ...envelope,
+  }),
+  /** Without `numbers`, all that are open. */
+  z.strictObject({
+    kind: z.literal('task_refuse'),
+    task,
+    numbers: z.array(z.int().min(1)).min(1).max(200).optional(),
+    ...envelope,
+  }),
+  z.strictObject({ kind: z.literal('task_retry'), task, ...envelope }),
   z.strictObject({ kind: z.enum(['workspace_pin', 'workspace_unpin']), issue, ...envelope }),
+  z.strictObject({ kind: z.literal('prune'), ...envelope }),
   z.strictObject({
     kind: z.literal('workspaces_prune'),
     /** The ids of the issues. */

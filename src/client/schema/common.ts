@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** UTC, with milliseconds. */
 export const time = z.iso.datetime();

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { count, text, time } from './common.ts';
 import { now, rowLists, vitals } from './now.ts';
 import { runEvent } from './run.ts';

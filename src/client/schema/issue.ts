@@ -1,6 +1,7 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { author, count, issueName, nextPage, reason, text, textOrNone, time, timeOrNone, usage } from './common.ts';
 import { deliveryStatus, message } from './message.ts';
+import { issuePipeline, phaseOfRow } from './pipeline.ts';
 import { pullStatus } from './pull.ts';
 import { question } from './question.ts';
 import { run } from './run.ts';
@@ -24,7 +25,15 @@ export const issueSummary = z.object({
   skipped: reason.nullable(),
 });
 
-export const issueList = z.object({ issues: z.array(issueSummary), next: nextPage });
+export const issueList = z.object({
+  issues: z.array(issueSummary),
+  next: nextPage,
+  /** How many issues the whole list has; null after the first page, and for a search of the board. */
+  total: count.nullable(),
+});
+
+/** Null: the identifier is not known. */
+const partName = { issue_id: text, issue_identifier: textOrNone };
 
 /** One rule between an issue and its run, and its result. */
 const gate = z.object({ gate: text, passed: z.boolean(), code: textOrNone, text });
@@ -37,6 +46,8 @@ export const explanation = z.object({
   next_code: text,
   /** What happens next, as a sentence. */
   next: text,
+  /** Absent where the issue is not in the pipeline. */
+  phase: phaseOfRow.optional(),
   /** Its runs since a person last released it, and how many in a row failed, changed nothing, or left no work product. */
   counts: z.object({ runs: count, failures: count, stale_runs: count, no_signals: count }),
 });
@@ -81,6 +92,21 @@ export const issueDetail = issueSummary.extend({
   retry: z.object({ kind: text, attempt: count.nullable(), due_at: time, error: textOrNone }).nullable(),
   /** Its newest pull request; null when it has none. */
   pull: z.object({ number: count, status: pullStatus }).nullable(),
+  /** Null when it is not in the pipeline, or there is none. */
+  pipeline: issuePipeline.nullable(),
+  /** The parts that a planner split it into; null when it has no plan. */
+  plan: z
+    .object({
+      summary: text,
+      at: time,
+      /** Whether all of it is in the tracker. */
+      is_made: z.boolean(),
+      /** Empty: the planner found it small enough. In the order of the work. */
+      parts: z.array(z.object({ ...partName, title: text, state: textOrNone })),
+    })
+    .nullable(),
+  /** The issue that a planner split to make this one; null when it is not part of a plan. */
+  part_of: z.object(partName).nullable(),
   messages: z.array(message),
   questions: z.array(question),
   /** Newest first; `/runs?issue=` has the older ones. */

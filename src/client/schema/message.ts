@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { author, count, text, textOrNone, time } from './common.ts';
 
 /** `waiting`: the next run gets it, again if an earlier run that had it did not end well. */

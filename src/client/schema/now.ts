@@ -1,18 +1,25 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { count, issueName, reason, text, textOrNone, timeOrNone, usage } from './common.ts';
+import { phaseOfRow } from './pipeline.ts';
 
 /**
  * The state of a project at one instant, as the Now screen, the terminal view and the event stream show it. Each row
  * has a `key` that stays the same while the row exists. The stream sends a row again when anything in it changes.
  */
-const row = issueName.extend({ key: text, title: textOrNone, issue_url: textOrNone });
+const row = issueName.extend({
+  key: text,
+  title: textOrNone,
+  issue_url: textOrNone,
+  /** Absent where the issue is not in the pipeline. */
+  phase: phaseOfRow.optional(),
+});
 
 /** Something that waits for a person, with the commands that help. */
 export const needsYou = row.extend({
   /** Null when the row is not about an issue but about an account, a limit of the day, or Baton itself. */
   issue_id: textOrNone,
   issue_identifier: textOrNone,
-  kind: z.enum(['question', 'held', 'limit', 'review', 'account', 'workflow', 'daemon']),
+  kind: z.enum(['question', 'held', 'limit', 'review', 'account', 'workflow', 'daemon', 'proposal']),
   /** For programs: the error code or another code, such as `person`. */
   code: text,
   /** What happened and why it waits, as a sentence. */
@@ -35,6 +42,8 @@ export const needsYou = row.extend({
 export const runningRow = row.extend({
   state: text,
   run_id: text,
+  /** `worker`, or `judge` for an agent that reviews the change of the issue. */
+  role: text.optional(),
   attempt: count.nullable(),
   stage: text,
   turn: count,
@@ -52,12 +61,16 @@ export const runningRow = row.extend({
   waits_for_person: z.boolean(),
   /** False: the agent takes no messages until the run ends, and `issue_steer` would be refused. */
   can_steer: z.boolean().optional(),
+  /** The hold that follows this run; absent where none does. `issue_release` removes it. */
+  hold_afterwards: reason.optional(),
   warnings: z.array(z.object({ limit: text, level: z.enum(['warning', 'reached']), text })),
 });
 
 export const waitingRow = row.extend({
   kind: z.enum(['retry', 'quota', 'queue']),
   state: textOrNone,
+  /** Absent where it has none; with it, rows can be sorted as they start. */
+  priority: count.optional(),
   attempt: count.nullable(),
   /** Why it waits, as a sentence. */
   reason: text,
@@ -85,12 +98,32 @@ export const accountRow = z.object({
 export const vitals = z.object({
   started_at: timeOrNone,
   paused: z.object({ kind: z.enum(['pause', 'drain']), since: timeOrNone, reason: textOrNone }).nullable(),
-  slots: z.object({ used: count, limit: count }),
+  slots: z.object({
+    /** With judges. */
+    used: count,
+    limit: count,
+    /** Of those that run, and the slots for them alone, beyond the limit. Absent where the file has no judge. */
+    judges: z.object({ used: count, limit: count }).optional(),
+  }),
   today: z.object({
     tokens: count,
     cost_usd: z.number(),
     token_limit: count.nullable(),
     cost_limit_usd: z.number().nullable(),
+    /** The roles that have a budget of their own for the day; absent where none has. */
+    roles: z
+      .array(
+        z.object({
+          role: text,
+          runs: count,
+          runs_limit: count.nullable(),
+          cost_usd: z.number(),
+          cost_limit_usd: z.number().nullable(),
+          /** No further run of it starts today. */
+          used_up: z.boolean(),
+        }),
+      )
+      .optional(),
   }),
   polling: z.object({
     mode: text,
@@ -103,6 +136,8 @@ export const vitals = z.object({
   budget: z.object({ step: text, text, until: timeOrNone }),
   /** The agents that a person can choose among for a retry; absent where the file has only one. */
   agents: z.array(text).optional(),
+  /** The phases of the pipeline, `ready` last; absent where there is none. */
+  phases: z.array(text).optional(),
   /** The problems of Baton; empty when there are none. */
   problems: z.array(reason),
 });

@@ -1,10 +1,14 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { author, count, issueName, nextPage, text, textOrNone, time, timeOrNone, usage } from './common.ts';
 import { message } from './message.ts';
 
 export const pullStatus = z.enum(['in_review', 'approved', 'sent_back', 'merged', 'closed']);
 const checksVerdict = z.enum(['none', 'waiting', 'green', 'red', 'incomplete']);
-const sentBack = z.object({ at: time, by: author, kind: z.enum(['person', 'check', 'conflict', 'review', 'moved']) });
+const sentBack = z.object({
+  at: time,
+  by: author,
+  kind: z.enum(['person', 'check', 'conflict', 'review', 'judge', 'moved']),
+});
 
 /** A pull request as a list shows it. */
 export const pull = issueName.extend({
@@ -40,6 +44,24 @@ const check = z.object({
   output: textOrNone,
 });
 
+/** What a judge said about a commit. */
+const verdict = z.object({
+  verdict: z.enum(['approved', 'rejected']),
+  summary: text,
+  findings: z.array(
+    z.object({
+      file: textOrNone,
+      line: z.int().nullable(),
+      severity: z.enum(['must', 'should', 'note']),
+      problem: text,
+      wanted: text,
+    }),
+  ),
+  agent: text,
+  run_id: text,
+  at: time,
+});
+
 const round = z.object({
   round: count,
   head: text,
@@ -48,6 +70,7 @@ const round = z.object({
   run_id: textOrNone,
   sent_back: sentBack.nullable(),
   checks: z.array(check),
+  verdicts: z.array(verdict),
   /** The words for the agent about this commit. */
   said: z.array(message),
 });
@@ -95,6 +118,10 @@ const atHost = z.object({
 });
 
 export const pullDetail = pull.extend({
+  /** Where it stands with its judge; null: it has none. `waits`: its checks come first. */
+  judge: z.enum(['waits', 'wanted', 'approved', 'rejected']).nullable(),
+  /** Whether Baton merges it itself (`review.auto_merge`); null: people do. `objection`: what keeps it from that now. */
+  auto_merge: z.object({ objection: textOrNone }).nullable(),
   body: text,
   repository: text,
   opened_by: author,

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { author, issueName, text, textOrNone, time, timeOrNone } from './common.ts';
 
 export const question = issueName.extend({

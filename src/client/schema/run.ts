@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { count, issueName, nextPage, text, textOrNone, time, timeOrNone, usage } from './common.ts';
 
 const gitEvidence = z.object({
@@ -14,13 +14,17 @@ const gitEvidence = z.object({
 export const run = issueName.extend({
   run_id: text,
   role: text,
+  /** Of the pipeline; null: none. */
+  phase: text.nullable(),
   attempt: count.nullable(),
   retry_kind: textOrNone,
   recovery: textOrNone,
   backend: text,
   /** Its name in the workflow file (`default`: the section `agent`), and why it was chosen. */
   agent: text,
-  agent_reason: z.enum(['person', 'label', 'state', 'default', 'stand_in']),
+  agent_reason: z.enum(['person', 'role', 'label', 'state', 'default', 'stand_in']),
+  /** The version and the place of its prompt; null for a run from before this was recorded. */
+  prompt: z.object({ version: text, source: text }).nullable(),
   account: textOrNone,
   host: text,
   pid: count.nullable(),

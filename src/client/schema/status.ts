@@ -1,6 +1,7 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { count, issueName, text, textOrNone, timeOrNone, tokens } from './common.ts';
 import { accountRow, runningRow, vitals } from './now.ts';
+import { phaseOfRow } from './pipeline.ts';
 import { finding, job } from './system.ts';
 
 /** An error with its code, as far as other programs need it. */
@@ -11,7 +12,11 @@ const problem = z.object({
   details: z.record(text, z.unknown()).optional(),
 });
 
+/** Absent where the issue is not in the pipeline. */
+const inPhase = { phase: phaseOfRow.optional() };
+
 const retry = issueName.extend({
+  ...inPhase,
   issue_url: textOrNone,
   kind: text,
   attempt: count.nullable(),
@@ -39,14 +44,14 @@ export const status = z.object({
   running: z.array(runningRow),
   retrying: z.array(retry),
   waiting_quota: z.array(retry),
-  held: z.array(issueName.extend({ code: text, reason: text, since: timeOrNone, run_id: textOrNone })),
+  held: z.array(issueName.extend({ ...inPhase, code: text, reason: text, since: timeOrNone, run_id: textOrNone })),
   questions: z.array(
     issueName.extend({ id: text, run_id: text, kind: text, text, asked_at: timeOrNone, waits_until: timeOrNone }),
   ),
   /** Changes that wait for a person; `pull` is the number of the pull request, null where it has none. */
   reviews: z.array(issueName.extend({ pull: count.nullable(), title: textOrNone, reason: text, since: timeOrNone })),
   accounts: z.array(accountRow.extend({ reason: textOrNone })),
-  skipped: z.array(issueName.extend({ title: text, state: text, code: text, reason: text })),
+  skipped: z.array(issueName.extend({ ...inPhase, title: text, state: text, code: text, reason: text })),
   completed: z.array(issueName.extend({ state: text, at: timeOrNone })),
   totals: tokens.extend({ runs: count, runs_by_end: z.record(text, count) }),
   polling: z.object({

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { count, text, textOrNone, timeOrNone, tokens } from './common.ts';
 
 /**

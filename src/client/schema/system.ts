@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { count, issueName, reason, text, textOrNone, time, timeOrNone, usage } from './common.ts';
 
 export const project = z.object({
@@ -101,7 +101,7 @@ export const usageReport = z.object({
   by_day: z.array(usage.extend({ day: text, runs: count })),
   by_role: z.array(usage.extend({ role: text, runs: count })),
   /** The issues that used the most, at most one page. */
-  by_issue: z.array(issueName.extend(usage.shape).extend({ runs: count })),
+  by_issue: z.array(issueName.extend(usage.shape).extend({ title: textOrNone, runs: count })),
 });
 
 const setting = z.object({ key: text, value: z.unknown(), origin: text });

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { count, refusal, text, textOrNone, time, timeOrNone } from './common.ts';
 import { run } from './run.ts';
 

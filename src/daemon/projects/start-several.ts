@@ -76,12 +76,7 @@ export function startSeveral(parts: SeveralParts, surroundings: Surroundings): P
           surroundings,
         );
         failures.first();
-        const { containment, billBoundedBy } = daemon;
-        named.info('project_starting', {
-          workflow,
-          containment: containment.containment,
-          bill_bounded_by: billBoundedBy,
-        });
+        named.info('project_starting', { workflow, containment: daemon.containment.containment });
         const how = await runDaemon(daemon, own, () => {
           once.logAll();
           onStarted();

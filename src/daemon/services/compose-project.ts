@@ -12,12 +12,14 @@ import type { Board } from '../../tracker/board/board.ts';
 import type { Tracker } from '../../tracker/tracker.ts';
 import type { WorkflowFile } from '../../workflow/workflow-file.ts';
 import type { Checkouts } from '../../workspace/git/checkout/checkout.ts';
+import { homeOf } from '../../workspace/git/source/home-repository.ts';
 import type { Salvage } from '../../workspace/salvage/salvage.ts';
 import type { WorkspaceResources } from '../../workspace/workspace-resources.ts';
 import type { Remote } from '../remote.ts';
 import type { Surroundings } from '../surroundings.ts';
 import type { BoardWatch } from './board-watch.ts';
 import { healthReport } from './health-report.ts';
+import { pruneReport } from './prune-report.ts';
 import type { RunEvents } from './run-events.ts';
 import { salvageReport } from './salvage-report.ts';
 import { storedPart } from './stored-part.ts';
@@ -49,7 +51,7 @@ export interface ApiProjectParts {
   readonly chance: Chance;
   /** The id of this daemon in the store. */
   readonly owner: string;
-  readonly dashboardUrl: string;
+  readonly dashboardUrl: string | null;
   /** The id of the issue that a person names; the name itself when only the tracker knows. */
   issueIdOf(name: string): Promise<string>;
 }
@@ -68,7 +70,7 @@ export function composeApiProject(parts: ApiProjectParts): ApiProject {
     git: resources.git,
     places: resources.places,
     clock,
-    repo: () => settings().workspace.repo,
+    repo: () => homeOf(settings(), resources.places),
   };
   const publishedDiff = createPublishedDiff(published);
   let askedAt = 0;
@@ -125,6 +127,7 @@ export function composeApiProject(parts: ApiProjectParts): ApiProject {
         delay: parts.delay,
         memoryBytes: process.memoryUsage.rss(),
       }),
+    prunable: async () => pruneReport(await orchestrator.pruneAll({ dryRun: true }), settings()),
     salvage: () => salvageReport(parts.salvageFor(settings()), place),
   };
 }

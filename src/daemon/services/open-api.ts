@@ -12,7 +12,7 @@ import { listenerUid } from '../../process/sockets/socket-table.ts';
 import { type ApiProjects, createApiProjects } from '../../server/api/api-project.ts';
 import { createApi } from '../../server/api/create-api.ts';
 import { createIdentify } from '../../server/api/identify.ts';
-import { createMetrics, type Metrics } from '../../server/api/metrics.ts';
+import type { Metrics } from '../../server/api/metrics.ts';
 import { type Listener, type ListenerAddress, openListener } from '../../server/listener.ts';
 import { openLocalProofs } from '../../server/local-proofs.ts';
 import { refuse } from '../../server/refusal.ts';
@@ -24,7 +24,8 @@ import type { Surroundings } from '../surroundings.ts';
 export interface OpenedApi extends AsyncDisposable {
   /** The routes, to be served on local sockets as well. */
   readonly app: Hono;
-  readonly address: ListenerAddress;
+  /** Null where `server.enabled` is false. */
+  readonly address: ListenerAddress | null;
   readonly projects: ApiProjects;
   readonly metrics: Metrics;
   readonly delay: LoopDelay;
@@ -40,23 +41,28 @@ export interface ApiOptions {
   readonly port: number | undefined;
   /** The folder that stores the last port. */
   readonly stateDir: string;
+  readonly isStopping?: () => boolean;
 }
 
-/** Opens the API. Rejects with `listener_failed` when the requested port is not available. */
+/** Opens the API. Rejects with `port_in_use` when another program has the requested port. */
 export async function openApi(
-  { server, port, stateDir }: ApiOptions,
+  { server, port, stateDir, isStopping }: ApiOptions,
   logger: Logger,
   surroundings: Surroundings,
 ): Promise<OpenedApi> {
   await using opened = new AsyncDisposableStack();
-  const projects = createApiProjects();
+  const projects = createApiProjects(isStopping);
   const delay = opened.adopt(watchLoopDelay(), (watched) => watched.close());
-  const metrics = createMetrics(projects, delay);
+  const metrics = onFirstUse(async () => {
+    const { createMetrics } = await import('../../server/api/metrics.ts');
+    return createMetrics(projects, delay);
+  });
   const daemonIds = new Set<string>();
   const { clock, chance } = surroundings;
   const tokens = new TokenFile(tokenFile(surroundings), clock);
-  const listener = opened.use(await listen({ server, port, stateDir }, logger, surroundings));
-  const { isLoopback } = listener.address;
+  const isOpen = server.enabled || port !== undefined;
+  const listener = isOpen ? opened.use(await listen({ server, port, stateDir }, logger, surroundings)) : null;
+  const isLoopback = listener?.address.isLoopback ?? true;
   if (!isLoopback && tokens.list().length === 0) {
     throw new BatonError('token_needed', `Baton would listen on ${server.host}, but no access token exists.`);
   }
@@ -71,12 +77,12 @@ export async function openApi(
     dashboardFolder: fileURLToPath(surroundings.dashboardFolder),
   });
   opened.defer(() => api.close());
-  listener.mount('/', api.app);
+  listener?.mount('/', api.app);
   const own = new Hono().route('/', api.app).onError((error) => {
     logger.error('request_failed', { error });
     return refuse('internal_error');
   });
-  if (port === undefined && server.port === null) {
+  if (listener !== null && port === undefined && server.port === null) {
     // Only once there is a project: a Baton that cannot start must leave no file behind.
     const unwatch = projects.onChange(() => {
       unwatch();
@@ -86,13 +92,37 @@ export async function openApi(
   const kept = opened.move();
   return {
     app: api.app,
-    address: listener.address,
+    address: listener?.address ?? null,
     projects,
     metrics,
     delay,
     send: inProcess(async (request) => own.fetch(request, { isLocal: true, isOwn: true })),
     knowDaemon: (daemonId) => void daemonIds.add(daemonId),
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
+  };
+}
+
+/** This number of events waits in little memory; few daemons are ever scraped. */
+const mostWaitingEvents = 1_000;
+
+/** Metrics whose library is loaded with the first scrape, or when many events wait for it; nothing is lost in between. */
+function onFirstUse(create: () => Promise<Metrics>): Metrics {
+  let created: Promise<Metrics> | undefined;
+  const waiting: ((metrics: Metrics) => void)[] = [];
+  const get = async (): Promise<Metrics> => {
+    created ??= create();
+    const metrics = await created;
+    for (const event of waiting.splice(0)) event(metrics);
+    return metrics;
+  };
+  const note = (event: (metrics: Metrics) => void): void => {
+    waiting.push(event);
+    if (created !== undefined || waiting.length >= mostWaitingEvents) void get();
+  };
+  return {
+    runEnded: (run) => note((metrics) => metrics.runEnded(run)),
+    requestSent: (request) => note((metrics) => metrics.requestSent(request)),
+    text: async () => (await get()).text(),
   };
 }
 
@@ -108,7 +138,7 @@ async function listen(
   if (wanted !== null) return open(wanted);
   const last = lastPort(portFile(stateDir));
   return open(last).catch(async (error: unknown) => {
-    if (!(error instanceof BatonError) || error.code !== 'listener_failed') throw error;
+    if (!(error instanceof BatonError) || !['port_in_use', 'listener_failed'].includes(error.code)) throw error;
     const listener = await open(0);
     logger.warn('api_port_taken', { port: last, uid: await listenerUid(last), new_port: listener.address.port });
     return listener;

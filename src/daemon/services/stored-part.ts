@@ -49,6 +49,8 @@ export function storedPart(parts: StoredParts) {
     tables: store,
     transcripts: parts.transcripts,
     polling: () => loaded().settings.polling,
+    pipeline: () => loaded().settings,
+    prompts: () => loaded().prompts,
     describe: () => ({ ...describeProject(loaded(), editor(), version), name }),
     movesFrom: (state) => editor()?.movesFrom(state) ?? [],
     submit: (request, author) => submitCommand(submitting, request, author),

@@ -3,23 +3,30 @@ import path from 'node:path';
 import { BatonError, toBatonError } from '../../core/baton-error.ts';
 import { isCommandKind } from '../../core/command/command.ts';
 import { type CommandAnswer, done, refused } from '../../core/command/command-answers.ts';
+import { slotView } from '../../core/dispatch/slots.ts';
+import { hasPipeline, phaseNames } from '../../core/pipeline/phase.ts';
 import { agentNames } from '../../core/run/choose-agent.ts';
 import { changeIssue, isIssueEditKind } from '../../orchestrator/commands/change-issue.ts';
+import { pruned } from '../../orchestrator/commands/execute-command.ts';
 import { type PinParts, pinWorkspace } from '../../orchestrator/commands/pin-workspace.ts';
+import type { Orchestrator } from '../../orchestrator/orchestrator.ts';
 import type { ReadModel } from '../../orchestrator/view/read-model.ts';
-import type { SweepRequest } from '../../orchestrator/workspaces/sweep-workspaces.ts';
 import { type ApiProject, createApiProjects } from '../../server/api/api-project.ts';
 import { CostlyReads } from '../../server/api/costly-reads.ts';
 import { localCaller } from '../../server/api/identify.ts';
 import { mountRoutes } from '../../server/api/mount-routes.ts';
+import { openIn } from '../../server/api/present/present-pipeline.ts';
 import { actionRoutes } from '../../server/api/routes/action-routes.ts';
 import { readRoutes } from '../../server/api/routes/read-routes.ts';
 import type { Command, CommandResult } from '../../store/tables/commands.ts';
+import type { StoredCompletion } from '../../store/tables/pipeline/completion-claims.ts';
 import { transcriptFiles } from '../../store/transcripts/transcript-files.ts';
+import type { Daemon } from '../daemon.ts';
 import { quietLogger } from '../quiet-logger.ts';
 import type { Surroundings } from '../surroundings.ts';
-import { openBoard, trackerMaker } from '../trackers.ts';
+import { openBoard, taskReads, trackerMaker } from '../trackers.ts';
 import type { Workplace } from '../workplace.ts';
+import { pruneReport } from './prune-report.ts';
 import { storedPart } from './stored-part.ts';
 
 /**
@@ -33,7 +40,18 @@ export async function openStoredApi(
   const { clock, chance, version, userName } = surroundings;
   const { path: workflowPath, settings } = workflow;
   const storage = { store, project: project.id, clock, chance, onChange: () => {} };
-  const tracker = trackerMaker({ clock, logger: quietLogger, remote, storage }, surroundings)(settings);
+  const tracker = trackerMaker(
+    { clock, logger: quietLogger, remote, storage },
+    taskReads(store, project.id),
+    surroundings,
+  )(settings);
+  // Only an orchestrator removes workspaces; as a daemon it locks the state folder meanwhile.
+  const withDaemon = async <T>(role: 'daemon' | 'visitor', act: (daemon: Daemon) => Promise<T>): Promise<T> => {
+    const { createDaemon } = await import('../daemon.ts');
+    const options = { workflowPath, stateDir, trial: null, role, logger: quietLogger } as const;
+    await using daemon = await createDaemon(options, surroundings);
+    return await act(daemon);
+  };
   const carryOut = async (command: Command): Promise<CommandResult | null> => {
     const source = { read: () => ({ workflow, problem: null }) };
     const parts = { store, project: project.id, clock, source, trackerFor: () => tracker };
@@ -43,8 +61,8 @@ export async function openStoredApi(
       return result;
     };
     try {
-      const answer = await carryOutAlone(parts, command, (wish) =>
-        pruneAlone({ workflowPath, stateDir }, wish, surroundings),
+      const answer = await carryOutAlone(parts, command, (prune) =>
+        withDaemon('daemon', (alone) => prune(alone.orchestrator)),
       );
       return answer === null ? null : await finish(answer);
     } catch (thrown) {
@@ -94,10 +112,11 @@ export async function openStoredApi(
       since,
       runId,
     })),
-    slots: { used: 0, limit: settings.agent.maxConcurrentAgents },
-    today: { tokens: 0, microUsd: 0, tokenLimit: 0, usdLimit: 0 },
+    slots: slotView([], settings),
+    today: { tokens: 0, microUsd: 0, tokenLimit: 0, usdLimit: 0, roles: [] },
     totals: { runs: 0, runMs: 0, runsByEnd: {}, inputTokens: 0, outputTokens: 0, totalTokens: 0 },
     jobs: [],
+    stepTimes: new Map(),
     findings: [],
     running: [],
     retrying: [],
@@ -115,8 +134,11 @@ export async function openStoredApi(
       [...published].flatMap(([id, { governing }]) => (governing === undefined ? [] : [[id, governing]])),
     ),
     pulls: new Map(),
+    phaseNames: hasPipeline(settings.pipeline) ? phaseNames(settings.pipeline) : [],
+    phases: await standingsOf(store, project.id, ofHeld),
     workflowProblem: null,
     workflowWaiting: null,
+    proposals: await store.tasks.list(project.id, { statuses: ['proposed'], limit: 50 }),
     noHeadroom: null,
     environment: null,
     errors: [],
@@ -130,12 +152,14 @@ export async function openStoredApi(
     watchRuns: () => () => {},
     watchIssues: () => () => {},
     lastSeqOf: () => null,
-    explain: async (issue) => {
-      const { createDaemon } = await import('../daemon.ts');
-      const options = { workflowPath, stateDir, trial: null, role: 'visitor', logger: quietLogger } as const;
-      await using visitor = await createDaemon(options, surroundings);
-      return await visitor.orchestrator.explain(await visitor.issueIdOf(issue), 'visitor');
-    },
+    explain: (issue) =>
+      withDaemon('visitor', async ({ orchestrator, issueIdOf }) =>
+        orchestrator.explain(await issueIdOf(issue), 'visitor'),
+      ),
+    prunable: () =>
+      withDaemon('visitor', async ({ orchestrator }) =>
+        pruneReport(await orchestrator.pruneAll({ dryRun: true }, 'visitor'), settings),
+      ),
     poll: () => ({ isCoalesced: false }),
     storeChanged: () => {},
     diff: needsDaemon,
@@ -162,6 +186,22 @@ export async function openStoredApi(
   return async (request) => app.fetch(request, { isLocal: true });
 }
 
+/** Where issues stand in the pipeline. */
+async function standingsOf(
+  { phases, completionClaims }: Pick<Workplace['store'], 'completionClaims' | 'phases'>,
+  project: string,
+  issueIds: readonly string[],
+): Promise<ReadModel['phases']> {
+  const records = await phases.readAll(project, issueIds);
+  const open = records.size === 0 ? new Map<string, StoredCompletion>() : await completionClaims.allOpen(project);
+  return new Map(
+    [...records].map(([id, record]) => {
+      const claim = open.get(id);
+      return [id, { record, open: openIn(claim === undefined ? [] : [claim]) }];
+    }),
+  );
+}
+
 /** Work is saved before a removal, which takes long for a large workspace. */
 const longestPruneMs = 600_000;
 
@@ -169,29 +209,19 @@ const longestPruneMs = 600_000;
 async function carryOutAlone(
   parts: PinParts,
   command: Command,
-  prune: (wish: SweepRequest) => Promise<void>,
+  alone: <T>(act: (orchestrator: Orchestrator) => Promise<T>) => Promise<T>,
 ): Promise<CommandAnswer | null> {
   const { kind, payload } = command;
   if (!isCommandKind(kind)) return null;
   if (isIssueEditKind(kind)) return changeIssue(parts, command, kind);
   if (kind === 'workspace_pin' || kind === 'workspace_unpin') return pinWorkspace(parts, command, kind);
+  if (kind === 'prune') return pruned(await alone((orchestrator) => orchestrator.pruneAll({ dryRun: false })));
   if (kind !== 'workspaces_prune') return null;
   // The schema of the request has checked them.
   const issueIds = payload.issues as readonly string[];
-  await prune({ issueIds, ignoresRetention: payload.ignores_retention === true });
+  const wish = { issueIds, ignoresRetention: payload.ignores_retention === true };
+  await alone((orchestrator) => orchestrator.prune(wish));
   return done('workspaces_being_removed', 'The workspaces are removed.', { workspaces: issueIds.length });
-}
-
-/** Only an orchestrator removes workspaces, so this creates one, which locks the state folder meanwhile. */
-async function pruneAlone(
-  place: { readonly workflowPath: string; readonly stateDir: string },
-  wish: SweepRequest,
-  surroundings: Surroundings,
-): Promise<void> {
-  const { createDaemon } = await import('../daemon.ts');
-  const options = { ...place, trial: null, role: 'daemon', logger: quietLogger } as const;
-  await using alone = await createDaemon(options, surroundings);
-  await alone.orchestrator.prune(wish);
 }
 
 function needsDaemon(): never {

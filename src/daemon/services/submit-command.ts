@@ -74,9 +74,9 @@ async function issueOfQuestion(
   return stored === null || stored.project !== project ? {} : { issue: stored.issueId };
 }
 
-/** The workspaces are on this machine, and another daemon on the same store must leave them alone. */
+/** Workspaces and files are on this machine, and another daemon on the same store must leave them alone. */
 function hostOf({ surroundings }: SubmitParts, kind: string): { readonly host?: string } {
-  return kind === 'workspaces_prune' ? { host: surroundings.hostName } : {};
+  return kind === 'workspaces_prune' || kind === 'prune' ? { host: surroundings.hostName } : {};
 }
 
 /** The reason as one sentence. It need not say "refused": the error code does. */

@@ -1,13 +1,15 @@
 import type { BoardColumns, BoardDetail, BoardImport, BoardIssues, ImportedIssues } from '../../client/schema/board.ts';
 import type { CommandRequest } from '../../client/schema/command.ts';
+import type { PruneReport } from '../../client/schema/prune.ts';
 import type { Diff, RunEvent } from '../../client/schema/run.ts';
 import type { StoreChange } from '../../client/schema/status.ts';
 import type { Configuration, Health, Project, RequestReport, Salvage } from '../../client/schema/system.ts';
 import type { WorkspaceReport } from '../../client/schema/workspace.ts';
 import type { Author } from '../../core/issue/author.ts';
 import type { BoardStatus } from '../../core/issue/board-status.ts';
+import type { PromptName } from '../../core/prompt/choose-prompt.ts';
 import type { PullRequest, PullRound } from '../../core/pull/pull-request.ts';
-import type { PollingSettings, ReviewSettings } from '../../core/settings.ts';
+import type { PollingSettings, ReviewSettings, Settings } from '../../core/settings.ts';
 import type { Explanation } from '../../orchestrator/view/explain.ts';
 import type { ReadModel } from '../../orchestrator/view/read-model.ts';
 import type { PullFacts } from '../../pulls/pull-requests.ts';
@@ -18,7 +20,7 @@ import type { TranscriptReader } from '../../store/transcripts/transcript-files.
 /**
  * What the API reads from one project and may ask of it. The project belongs to a daemon, or comes from its store alone
  * while no daemon runs (`daemon/services/stored-project.ts`). What must hold: nothing here waits for the scheduler,
- * except `explain` and `workspaces`, which may read the tracker, and `submit`, which waits for an answer; only `submit`,
+ * except `explain`, `prunable` and `workspaces`, which may read the tracker, and `submit`, which waits for an answer; only `submit`,
  * `poll`, `storeChanged` and the import of the board change anything.
  */
 export interface ApiProject {
@@ -38,9 +40,16 @@ export interface ApiProject {
     | 'commands'
     | 'counters'
     | 'usage'
+    | 'promptRuns'
     | 'jobTimers'
     | 'pullRequests'
     | 'checks'
+    | 'verdicts'
+    | 'phases'
+    | 'completionClaims'
+    | 'artifacts'
+    | 'plans'
+    | 'tasks'
   >;
   readonly transcripts: TranscriptReader;
   /** The id under which the daemon stores its jobs; null when no daemon ever ran. */
@@ -48,7 +57,11 @@ export interface ApiProject {
   /** The HTTP address of the API; null when there is none. */
   readonly dashboardUrl: string | null;
   polling(): PollingSettings;
+  /** The phases, and what decides how many runs an issue costs. */
+  pipeline(): Pick<Settings, 'agent' | 'judge' | 'limits' | 'pipeline' | 'review'>;
   describe(): Project;
+  /** The prompts that runs get now. */
+  prompts(): readonly (PromptName & { readonly role: string; readonly share: number })[];
   /** The states to which a person may move an issue through Baton; empty when issues are moved in the tracker. */
   movesFrom(state: string): readonly { readonly to: string; readonly whyNot: string | null }[];
   /** The state of the project at this instant. */
@@ -82,6 +95,8 @@ export interface ApiProject {
   salvage(): Promise<Salvage>;
   /** Baton's own board. Throws `tracker_not_board` when the issues are in another tracker. */
   board(): ApiBoard;
+  /** What is past its retention. May read the tracker; changes nothing. */
+  prunable(): Promise<PruneReport>;
   /** The workspaces with their sizes, and why each is still there. Changes nothing. */
   workspaces(wanted: { readonly ignoresRetention: boolean }): Promise<WorkspaceReport>;
 }
@@ -126,9 +141,11 @@ export interface ApiProjects {
   expect(count: number): void;
   /** One of the expected projects cannot start for now. */
   startFailed(): void;
+  /** Baton is stopping: projects leave because of that. */
+  readonly isStopping: boolean;
 }
 
-export function createApiProjects(): ApiProjects {
+export function createApiProjects(isStopping: () => boolean = () => false): ApiProjects {
   let awaited = 1;
   const projects = new Set<ApiProject>();
   const watchers = new Set<() => void>();
@@ -159,6 +176,9 @@ export function createApiProjects(): ApiProjects {
     },
     startFailed: () => {
       awaited = Math.max(0, awaited - 1);
+    },
+    get isStopping() {
+      return isStopping();
     },
   };
 }

@@ -55,6 +55,9 @@ export interface Api {
  */
 const rateFromAfar: RateLimit = { burst: 2_000, perSecond: 500 };
 
+/** The format of Prometheus. */
+const metricsType = 'text/plain; version=0.0.4; charset=utf-8';
+
 /** All routes of the API and the dashboard, to be mounted on a listener. */
 export function createApi(parts: ApiParts): Api {
   const { projects, clock, metrics, version } = parts;
@@ -62,7 +65,8 @@ export function createApi(parts: ApiParts): Api {
   // Symphony's routes come last, because one of them matches any word.
   const reach = agentReach(projects);
   const routes = [...readRoutes(parts), ...actionRoutes({ ...parts, stream }), ...symphonyRoutes(parts)];
-  const document = JSON.stringify(openApiDocument(routes, version));
+  // Made on the first request for it: few clients ask, and it takes longer than all else here.
+  let document: string | undefined;
   const identify = createAdmit(parts.identify, clock);
   const fromAfar = new RequestRate(clock, rateFromAfar);
   const dashboard = staticFiles(parts.dashboardFolder);
@@ -81,13 +85,16 @@ export function createApi(parts: ApiParts): Api {
     const caller = await identify(context.req.raw, context.env);
     if (caller instanceof Response) return caller;
     if (!(await reach.covers(caller, null))) return outOfReach();
-    return new Response(await metrics.text(), { headers: { 'content-type': metrics.contentType } });
+    return new Response(await metrics.text(), { headers: { 'content-type': metricsType } });
   });
   // Over HTTP the connection itself says who calls, so there are no proofs.
   app.get(proofPortPath, ({ env }) =>
     env.isLocal === true ? Response.json({ port: parts.proofs?.port ?? null }) : refuse('not_found'),
   );
-  app.get('/api/v1/openapi.json', () => new Response(document, { headers: { 'content-type': 'application/json' } }));
+  app.get('/api/v1/openapi.json', () => {
+    document ??= JSON.stringify(openApiDocument(routes, version));
+    return new Response(document, { headers: { 'content-type': 'application/json' } });
+  });
   app.route('/', streamRoute(stream, { projects, identify: countStreams(identify, parts.limits?.streams) }));
   app.route('/', mountRoutes(routes, { ...parts, identify, costly: new CostlyReads(parts.limits?.costly) }));
   if (dashboard !== null) app.route('/', dashboard.files);

@@ -30,7 +30,6 @@ export interface SentRequest {
 export interface Metrics {
   runEnded(run: EndedRun): void;
   requestSent(request: SentRequest): void;
-  readonly contentType: string;
   text(): Promise<string>;
 }
 
@@ -79,19 +78,15 @@ export function createMetrics(projects: ApiProjects, delay: LoopDelay): Metrics 
     labelNames: ['provider'],
   });
   for (const figure of figures) {
-    new Gauge({
-      name: figure.name,
-      help: figure.help,
-      registers,
-      labelNames: ['project', ...(figure.labels ?? [])],
-      collect() {
-        this.reset();
-        for (const project of projects.list()) {
-          for (const [labels, value] of figure.of(project.read()))
-            this.set({ project: project.name, ...labels }, value);
-        }
-      },
-    });
+    const { name, help } = figure;
+    const collect = function (this: Gauge | Counter): void {
+      this.reset();
+      for (const project of projects.list())
+        for (const [labels, value] of figure.of(project.read())) this.inc({ project: project.name, ...labels }, value);
+    };
+    const shape = { name, help, registers, labelNames: ['project', ...(figure.labels ?? [])], collect };
+    if (figure.onlyGrows) new Counter(shape);
+    else new Gauge(shape);
   }
   new Gauge({
     name: 'baton_loop_delay_seconds',
@@ -120,7 +115,6 @@ export function createMetrics(projects: ApiProjects, delay: LoopDelay): Metrics 
       requests.inc({ provider, status: statusClass, job });
       latencies.observe({ provider }, latencyMs / 1_000);
     },
-    contentType: registry.contentType,
     text: () => registry.metrics(),
   };
 }
@@ -131,12 +125,19 @@ interface Figure {
   readonly name: string;
   readonly help: string;
   readonly labels?: readonly string[];
+  /** It counts since the start. */
+  readonly onlyGrows?: true;
   of(model: ReadModel): readonly Labelled[];
 }
 
-/** The gauges: values at the time of the scrape. */
+/** Values at the time of the scrape. */
 const figures: readonly Figure[] = [
   { name: 'baton_slots', help: 'How many agents may run at once.', of: ({ slots }) => [[{}, slots.limit]] },
+  {
+    name: 'baton_judge_slots',
+    help: 'How many judges may run beyond that.',
+    of: ({ slots }) => [[{}, slots.judges?.limit ?? 0]],
+  },
   { name: 'baton_slots_used', help: 'How many agents are running.', of: ({ slots }) => [[{}, slots.used]] },
   {
     name: 'baton_issues',
@@ -179,6 +180,20 @@ const figures: readonly Figure[] = [
           (window): Labelled => [{ account: `${backend}/${name}`, window: window.name }, window.usedPercent / 100],
         ),
       ),
+  },
+  { name: 'baton_ticks_total', help: 'Ticks.', onlyGrows: true, of: ({ polling }) => [[{}, polling.ticks]] },
+  {
+    name: 'baton_tick_step_seconds_total',
+    help: 'Time spent in the steps of ticks.',
+    labels: ['step'],
+    onlyGrows: true,
+    of: ({ stepTimes }) => [...stepTimes].map(([step, { ms }]) => [{ step }, ms / 1_000]),
+  },
+  {
+    name: 'baton_tick_step_longest_seconds',
+    help: 'The longest time that a step of a tick took.',
+    labels: ['step'],
+    of: ({ stepTimes }) => [...stepTimes].map(([step, { longestMs }]) => [{ step }, longestMs / 1_000]),
   },
   {
     name: 'baton_job_late_seconds',

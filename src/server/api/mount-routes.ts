@@ -1,5 +1,5 @@
 import { Hono } from 'hono';
-import type { z } from 'zod';
+import type * as z from 'zod';
 import type { Logger } from '../../core/logger.ts';
 import { parseJson } from '../../core/text/parse-json.ts';
 import { readBody } from '../read-body.ts';

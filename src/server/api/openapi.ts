@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { refusal } from '../../client/schema/common.ts';
 import { streamEvents } from '../../client/schema/event.ts';
 import type { Route } from './route.ts';

@@ -8,7 +8,8 @@ interface ServedFile {
   readonly type: string;
   readonly etag: string;
   readonly plain: Uint8Array<ArrayBuffer>;
-  readonly packed: Uint8Array<ArrayBuffer>;
+  /** Compressed on first use. */
+  packed(): Uint8Array<ArrayBuffer>;
   /** Its name changes with its content. */
   readonly isHashed: boolean;
 }
@@ -24,7 +25,7 @@ const types: Readonly<Record<string, string>> = {
 
 /** The addresses that the page routes itself. */
 const pages = [
-  ...['/', '/board', '/queue', '/costs', '/system', '/search'],
+  ...['/', '/board', '/queue', '/pipeline', '/tasks', '/costs', '/system', '/search'],
   ...['/issue/:project/:issue', '/review/:project/:pull', '/run/:project/:run'],
 ];
 
@@ -78,7 +79,7 @@ function answer(
     return new Response(null, { status: 304, headers });
   const isPacked = /\bgzip\b/.test(request.headers.get('accept-encoding') ?? '');
   return isPacked
-    ? new Response(packed, { status, headers: { ...headers, 'content-encoding': 'gzip' } })
+    ? new Response(packed(), { status, headers: { ...headers, 'content-encoding': 'gzip' } })
     : new Response(plain, { status, headers });
 }
 
@@ -96,7 +97,12 @@ function readAll(folder: string): ReadonlyMap<string, ServedFile> {
     const plain = Uint8Array.from(readFileSync(path.join(folder, entry)));
     const etag = `"${createHash('sha256').update(plain).digest('base64url').slice(0, 22)}"`;
     const isHashed = /-[\w-]{8,}\.\w+$/.test(entry);
-    const file: ServedFile = { type, etag, plain, packed: Uint8Array.from(gzipSync(plain)), isHashed };
+    let compressed: Uint8Array<ArrayBuffer> | undefined;
+    const packed = (): Uint8Array<ArrayBuffer> => {
+      compressed ??= Uint8Array.from(gzipSync(plain));
+      return compressed;
+    };
+    const file: ServedFile = { type, etag, plain, packed, isHashed };
     return [[`/${entry.split(path.sep).join('/')}`, file] as const];
   });
   return new Map(files);

@@ -38,9 +38,12 @@ export function actionsOf(
 ): string[] {
   const own = hasBoard ? onBoard : [];
   if (activity === null) return [...whileIdle[stateKind], ...own];
-  const canHear = running.find(({ issue }) => issue.id === id)?.canHear !== false;
-  if (activity !== 'held')
-    return [...byActivity[activity].filter((action) => canHear || action !== 'issue_steer'), ...own];
+  if (activity !== 'held') {
+    const run = running.find(({ issue }) => issue.id === id);
+    const usual = byActivity[activity].filter((action) => run?.canHear !== false || action !== 'issue_steer');
+    const isToHold = run?.holdAfterwards != null;
+    return [...usual.map((action) => (isToHold && action === 'issue_hold' ? 'issue_release' : action)), ...own];
+  }
   return [...actionsOfHold(held.find(({ issue }) => issue.id === id)?.code ?? ''), ...own];
 }
 

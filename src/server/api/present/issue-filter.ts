@@ -1,4 +1,6 @@
+import { dispatchRank } from '../../../core/dispatch/dispatch-order.ts';
 import { normalizeState } from '../../../core/issue/issue.ts';
+import type { IssueOrder, IssuePlace } from '../../../core/issue/issue-place.ts';
 import type { IssueFacts } from './present-issue.ts';
 
 /** The filter of an issue list; a missing field matches every issue. */
@@ -29,18 +31,12 @@ function hasText(whole: string, text: string): boolean {
   return whole.toLowerCase().includes(text.toLowerCase());
 }
 
-/** The order of lists: the newest change first, and by id where that is the same. */
-export interface IssuePlace {
-  readonly updatedAt: number;
-  readonly id: string;
-}
-
-/** An issue without a time comes last. */
-export function placeOf({ updated_at, id }: IssueFacts): IssuePlace {
-  return { updatedAt: updated_at === null ? -1 : Date.parse(updated_at), id };
-}
-
-export function newestFirst(left: IssuePlace, right: IssuePlace): number {
-  if (left.updatedAt !== right.updatedAt) return right.updatedAt - left.updatedAt;
-  return left.id === right.id ? 0 : left.id < right.id ? 1 : -1;
+/** The place of an issue in a list, as the store has it. An issue without a time comes last. */
+export function placeOf(
+  { updated_at, created_at, priority, identifier, id }: IssueFacts,
+  order: IssueOrder,
+): IssuePlace {
+  if (order === 'changed') return [updated_at === null ? -1 : Date.parse(updated_at), id];
+  const createdAt = created_at === null ? Number.MAX_SAFE_INTEGER : Date.parse(created_at);
+  return [dispatchRank(priority), createdAt, identifier];
 }

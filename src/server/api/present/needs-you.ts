@@ -1,7 +1,8 @@
 import type { NeedsYou, Vitals } from '../../../client/schema/now.ts';
 import { utcDay } from '../../../core/cadence/utc-day.ts';
 import type { Issue } from '../../../core/issue/issue.ts';
-import type { OpenPull } from '../../../core/pull/pull-request.ts';
+import { type AutoMergeObjection, autoMergeObjections } from '../../../core/pull/auto-merge.ts';
+import type { OpenPull } from '../../../core/pull/open-pull.ts';
 import { governingText } from '../../../core/run/governing-files.ts';
 import { limitHold } from '../../../core/run/limits.ts';
 import { waitingSettingText } from '../../../core/settings/waiting-setting.ts';
@@ -9,11 +10,12 @@ import { timeText } from '../../../core/text/time-text.ts';
 import type { Hold } from '../../../orchestrator/claims/claim.ts';
 import type { ReadModel } from '../../../orchestrator/view/read-model.ts';
 import { actionsOfHold } from './issue-actions.ts';
-import { rowName } from './row-name.ts';
+import { rowName } from './present-issue.ts';
+import { phasesOfRows } from './present-pipeline.ts';
 
 /**
  * What waits for a person, the most urgent first: questions of agents, problems of Baton, changes of the workflow
- * file, reached limits of the day, accounts without a login, holds, reviews. Each row stays under one key as long as it waits.
+ * file, reached limits of the day, accounts without a login, holds, reviews, proposals. Each row stays under one key as long as it waits.
  */
 export function needsYou(model: ReadModel, known: ReadonlyMap<string, Issue>): NeedsYou[] {
   return [
@@ -24,12 +26,15 @@ export function needsYou(model: ReadModel, known: ReadonlyMap<string, Issue>): N
     ...accounts(model),
     ...holds(model, known),
     ...reviews(model),
+    ...proposals(model),
   ];
 }
 
 function questions(model: ReadModel, known: ReadonlyMap<string, Issue>): NeedsYou[] {
+  const phaseOf = phasesOfRows(model);
   return model.questions.map(({ id, issue, runId, question, askedAt, until }) => ({
     ...rowName(issue, known),
+    ...phaseOf(issue.id),
     key: `question:${id}`,
     kind: 'question',
     code: question.kind,
@@ -44,8 +49,10 @@ function questions(model: ReadModel, known: ReadonlyMap<string, Issue>): NeedsYo
 
 /** An issue whose run asks needs no row here: its question already has one. */
 function holds(model: ReadModel, known: ReadonlyMap<string, Issue>): NeedsYou[] {
+  const phaseOf = phasesOfRows(model);
   return model.held.map((entry) => ({
     ...rowName(entry.issue, known),
+    ...phaseOf(entry.issue.id),
     key: `held:${entry.issue.id}`,
     kind: isLimit(entry) ? 'limit' : 'held',
     code: entry.code,
@@ -64,11 +71,13 @@ function isLimit({ code }: Hold): boolean {
 
 type ReviewRow = NeedsYou & { readonly issue_id: string; readonly issue_identifier: string };
 
-/** The changes that wait for a person. */
+/** The changes that wait for a person: not for their checks and their judge, nor for Baton to merge them. */
 export function reviews({ reviews: waiting, governing, held, running, retrying, pulls }: ReadModel): ReviewRow[] {
   const busy = new Set([...held, ...running, ...retrying].map(({ issue }) => issue.id));
+  const isJudged = (id: string): boolean => ['waits', 'wanted'].includes(pulls.get(id)?.judge?.status ?? '');
+  const isMerged = (id: string): boolean => pulls.get(id)?.autoMerge?.objection === null;
   return waiting
-    .filter(({ id }) => !busy.has(id))
+    .filter(({ id }) => !busy.has(id) && !isJudged(id) && !isMerged(id))
     .map((issue) => ({
       ...rowName(issue, new Map([[issue.id, issue]])),
       key: `review:${issue.id}`,
@@ -87,8 +96,25 @@ export function reviews({ reviews: waiting, governing, held, running, retrying, 
 /** What is known of a change without reading it. */
 function reviewText(pull: OpenPull | undefined): string {
   const what = pull?.status === 'approved' ? 'an approved change waits to be merged' : 'a change waits for your review';
-  return `${what}${checkTexts[pull?.checks ?? 'none']}`;
+  const said = pull?.judge === null || pull?.judge === undefined ? '' : judgeTexts[pull.judge.status];
+  return `${what}${checkTexts[pull?.checks ?? 'none']}${said}${autoMergeText(pull?.autoMerge?.objection)}`;
 }
+
+/** A label asks Baton to merge it: why it does not. Checks and approval are named already. */
+function autoMergeText(objection: string | null | undefined): string {
+  if (objection === undefined || objection === null || objection === 'not_approved') return '';
+  const text = Object.hasOwn(autoMergeObjections, objection)
+    ? autoMergeObjections[objection as AutoMergeObjection]
+    : objection;
+  return `; Baton does not merge it: ${text}`;
+}
+
+const judgeTexts: Readonly<Record<NonNullable<OpenPull['judge']>['status'], string>> = {
+  waits: '',
+  wanted: '',
+  approved: '; its judge approves it',
+  rejected: '; its judge rejects it, and a person decides',
+};
 
 const checkTexts: Readonly<Record<OpenPull['checks'], string>> = {
   none: '',
@@ -138,6 +164,19 @@ function problems(model: ReadModel): NeedsYou[] {
 }
 
 /** The key has the revision: a further change of the file is another row. */
+/** What agents proposed, and no person has decided about. */
+function proposals({ proposals: tasks }: ReadModel): NeedsYou[] {
+  return tasks.map(({ id, title, kind, changedAt }) => ({
+    ...noIssue,
+    key: `proposal:${id}`,
+    kind: 'proposal',
+    code: 'proposals_wait',
+    reason: `An agent has proposed something for you to accept: ${title}. To see it: baton ${kind} show ${id}`,
+    since: timeText(changedAt),
+    actions: [],
+  }));
+}
+
 function workflowChanges({ workflowWaiting: waiting }: ReadModel): NeedsYou[] {
   if (waiting === null) return [];
   const { revision, since, settings } = waiting;

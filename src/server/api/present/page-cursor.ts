@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { pageQuery } from '../../../client/schema/common.ts';
 import { parseJson } from '../../../core/text/parse-json.ts';
 

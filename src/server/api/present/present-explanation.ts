@@ -3,6 +3,7 @@ import { type Clock, timedOut, within } from '../../../clock/clock.ts';
 import { BatonError, toBatonError } from '../../../core/baton-error.ts';
 import type { ApiProject } from '../api-project.ts';
 import { presentMessages } from './present-message.ts';
+import { phaseOfRow, surroundingsIn } from './present-pipeline.ts';
 
 /**
  * An explanation may have to ask the tracker. A page waits only briefly for it; a caller that wants nothing else waits
@@ -22,7 +23,10 @@ export async function explainIssue(project: ApiProject, issueId: string, clock: 
   try {
     const found = await within(clock, explainMs, project.explain(issueId));
     if (found === timedOut) return unknown(`The tracker did not answer within ${explainMs / 1_000} seconds.`);
-    return { detail: { explanation: presentExplanation(found), why_unknown: null }, issue: found.issue };
+    return {
+      detail: { explanation: presentExplanation(found, project), why_unknown: null },
+      issue: found.issue,
+    };
   } catch (thrown) {
     return unknown(toBatonError(thrown).message);
   }
@@ -34,11 +38,22 @@ export async function explained(project: ApiProject, reference: string, clock: C
   if (found === timedOut) throw new BatonError('tracker_request', 'The tracker has not answered the daemon yet.');
   const { id, identifier, title, state } = found.issue;
   const messages = await presentMessages(project.tables, { project: project.id, issueId: id });
-  return { issue_id: id, issue_identifier: identifier, title, state, messages, ...presentExplanation(found) };
+  return {
+    issue_id: id,
+    issue_identifier: identifier,
+    title,
+    state,
+    messages,
+    ...presentExplanation(found, project),
+  };
 }
 
-function presentExplanation({ gates, reason, startsBefore, nextCode, next, counts }: Found): Explanation {
+function presentExplanation(
+  { issue, gates, reason, startsBefore, nextCode, next, counts, phase }: Found,
+  project: Pick<ApiProject, 'read'>,
+): Explanation {
   return {
+    ...(phase === null ? {} : { phase: phaseOfRow(phase, surroundingsIn(project.read())(issue.id)) }),
     gates: gates.map(({ gate, refusal, text }) => ({
       gate,
       passed: refusal === null,

@@ -68,7 +68,7 @@ export function summaryOf({
 }
 
 /** A tracker may send any number; only a whole number from 0 up is a priority. */
-function wholePriority(priority: number | null): number | null {
+export function wholePriority(priority: number | null): number | null {
   return priority !== null && Number.isSafeInteger(priority) && priority >= 0 ? priority : null;
 }
 
@@ -88,4 +88,26 @@ export function seenIssues(model: ReadModel, activities: Activities): readonly I
   ];
   for (const issue of named) if (!found.has(issue.id)) found.set(issue.id, presentNamedIssue(issue, activities));
   return [...found.values()];
+}
+
+/** What every row contains about its issue. */
+interface RowName {
+  issue_id: string;
+  issue_identifier: string;
+  title: string | null;
+  issue_url: string | null;
+}
+
+/** As the tracker last returned the issue; otherwise what Baton remembers. */
+export function rowName(
+  issue: { readonly id: string; readonly identifier: string; readonly title?: string; readonly url?: string | null },
+  known: ReadonlyMap<string, Issue>,
+): RowName {
+  const seen = known.get(issue.id);
+  return {
+    issue_id: issue.id,
+    issue_identifier: issue.identifier,
+    title: seen?.title ?? issue.title ?? null,
+    issue_url: issue.url ?? seen?.url ?? null,
+  };
 }

@@ -1,11 +1,13 @@
 import type { AccountRow, FinishedRow, Now, RunningRow, Vitals, WaitingRow } from '../../../client/schema/now.ts';
 import { nextUtcMidnight, utcDay } from '../../../core/cadence/utc-day.ts';
 import type { Issue } from '../../../core/issue/issue.ts';
+import type { RoleBudgetView } from '../../../core/run/role-budget.ts';
 import { timeText } from '../../../core/text/time-text.ts';
 import type { ReadModel, RunningView } from '../../../orchestrator/view/read-model.ts';
 import { needsYou, problemsOf } from './needs-you.ts';
+import { rowName, wholePriority } from './present-issue.ts';
+import { phasesOfRows } from './present-pipeline.ts';
 import { presentUsage } from './present-usage.ts';
-import { rowName } from './row-name.ts';
 
 /** The current state of a project. Pure, and cheap enough to be built several times a second. */
 export function presentNow(project: string, model: ReadModel): Now {
@@ -15,7 +17,7 @@ export function presentNow(project: string, model: ReadModel): Now {
     generated_at: timeText(model.at),
     vitals: vitalsOf(model),
     needs_you: needsYou(model, known),
-    running: model.running.map(runningRow),
+    running: runningRows(model),
     waiting: waitingRows(model, known),
     // The UTC day, as for all sums and limits.
     finished: finishedSince(model, Date.parse(utcDay(model.at)), known),
@@ -23,7 +25,12 @@ export function presentNow(project: string, model: ReadModel): Now {
   };
 }
 
-export function runningRow({ issue, usage, warnings, ...run }: RunningView): RunningRow {
+export function runningRows(model: ReadModel): RunningRow[] {
+  const phaseOf = phasesOfRows(model);
+  return model.running.map((run) => ({ ...runningRow(run), ...phaseOf(run.issue.id) }));
+}
+
+function runningRow({ issue, usage, warnings, ...run }: RunningView): RunningRow {
   return {
     key: run.runId,
     issue_id: issue.id,
@@ -32,6 +39,7 @@ export function runningRow({ issue, usage, warnings, ...run }: RunningView): Run
     issue_url: issue.url,
     state: issue.state,
     run_id: run.runId,
+    role: run.role,
     attempt: run.attempt,
     stage: run.stage,
     turn: run.turn,
@@ -47,37 +55,59 @@ export function runningRow({ issue, usage, warnings, ...run }: RunningView): Run
     account: run.account,
     waits_for_person: run.isAsking,
     can_steer: run.canHear !== false,
+    ...(run.holdAfterwards == null
+      ? {}
+      : { hold_afterwards: { code: run.holdAfterwards.code, text: run.holdAfterwards.reason } }),
     warnings: warnings.map(({ limit, level, text }) => ({ limit, level, text })),
   };
 }
 
+/** Why a retry waits, and why there is one: both, so that a due retry still shows what went wrong. */
+export function waitWords(waitReason: string | null, error: string | null): string | null {
+  return waitReason === null || error === null ? (waitReason ?? error) : `${waitReason}; the last run: ${error}`;
+}
+
 /** Issues that wait for a retry, for a quota or in the queue; claimed issues are already in another list. */
 function waitingRows(model: ReadModel, known: ReadonlyMap<string, Issue>): WaitingRow[] {
+  const phaseOf = phasesOfRows(model);
   const retryRows = (kind: 'retry' | 'quota', views: ReadModel['retrying']): WaitingRow[] =>
     views.map(({ issue, attempt, dueAt, error, waitReason, waitCode, ...retry }) => ({
       ...rowName(issue, known),
+      ...phaseOf(issue.id),
       key: `${kind}:${issue.id}`,
       kind,
       state: known.get(issue.id)?.state ?? null,
+      ...priorityOf(known.get(issue.id)),
       attempt,
-      reason: waitReason ?? error ?? retryWords[retry.kind],
+      reason: waitWords(waitReason, error) ?? retryWords[retry.kind],
       code: waitCode,
-      next_check_at: timeText(waitCode === 'day_limit' ? nextUtcMidnight(model.at) : dueAt),
+      next_check_at: timeText(isUntilMidnight(waitCode) ? nextUtcMidnight(model.at) : dueAt),
     }));
   const nextPoll = timeText(model.jobs.find((job) => job.name === 'tracker_poll')?.nextDueAt ?? null);
   const queue = model.skipped
     .filter(({ reason }) => reason.code !== 'claimed')
     .map(({ issue, reason }) => ({
       ...rowName(issue, known),
+      ...phaseOf(issue.id),
       key: `queue:${issue.id}`,
       kind: 'queue' as const,
       state: issue.state,
+      ...priorityOf(issue),
       attempt: null,
       reason: reason.text,
       code: reason.code,
-      next_check_at: reason.code === 'day_limit' ? timeText(nextUtcMidnight(model.at)) : nextPoll,
+      next_check_at: isUntilMidnight(reason.code) ? timeText(nextUtcMidnight(model.at)) : nextPoll,
     }));
   return [...retryRows('retry', model.retrying), ...retryRows('quota', model.waitingQuota), ...queue];
+}
+
+function isUntilMidnight(code: string | null): boolean {
+  return code === 'day_limit' || code === 'role_budget';
+}
+
+function priorityOf(issue: Issue | undefined): Pick<WaitingRow, 'priority'> {
+  const priority = wholePriority(issue?.priority ?? null);
+  return priority === null ? {} : { priority };
 }
 
 const retryWords: Readonly<Record<ReadModel['retrying'][number]['kind'], string>> = {
@@ -131,6 +161,17 @@ export function accountRow({
   };
 }
 
+function roleBudgetRow({ role, runs, runsPerDay, microUsd, usdPerDay, isUsedUp }: RoleBudgetView) {
+  return {
+    role,
+    runs,
+    runs_limit: runsPerDay > 0 ? runsPerDay : null,
+    cost_usd: microUsd / 1_000_000,
+    cost_limit_usd: usdPerDay > 0 ? usdPerDay : null,
+    used_up: isUsedUp,
+  };
+}
+
 function vitalsOf(model: ReadModel): Vitals {
   const { paused, today, polling } = model;
   return {
@@ -142,6 +183,7 @@ function vitalsOf(model: ReadModel): Vitals {
       cost_usd: today.microUsd / 1_000_000,
       token_limit: today.tokenLimit > 0 ? today.tokenLimit : null,
       cost_limit_usd: today.usdLimit > 0 ? today.usdLimit : null,
+      ...(today.roles.length === 0 ? {} : { roles: today.roles.map(roleBudgetRow) }),
     },
     polling: {
       mode: polling.mode,
@@ -153,6 +195,7 @@ function vitalsOf(model: ReadModel): Vitals {
     },
     budget: { step: polling.pressure.step, text: polling.pressure.text, until: timeText(polling.pressure.until) },
     ...(model.agents.length === 0 ? {} : { agents: [...model.agents] }),
+    ...(model.phaseNames.length === 0 ? {} : { phases: [...model.phaseNames] }),
     problems: problemsOf(model),
   };
 }

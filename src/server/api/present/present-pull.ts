@@ -1,5 +1,7 @@
 import path from 'node:path';
 import type { Pull, PullDetail } from '../../../client/schema/pull.ts';
+import type { Verdict } from '../../../core/pull/judge.ts';
+import type { OpenPull } from '../../../core/pull/open-pull.ts';
 import {
   type Check,
   headVerdict,
@@ -69,6 +71,17 @@ export function presentCheck({ name, command, startedAt, endedAt, exitCode, resu
   };
 }
 
+export function presentVerdict({ verdict, summary, findings, agent, runId, at }: Verdict) {
+  return {
+    verdict,
+    summary,
+    findings: findings.map((each) => ({ ...each })),
+    agent,
+    run_id: runId,
+    at: certainTime(at),
+  };
+}
+
 /** Whether a change can be merged now; `method` is the one of the settings, `workflow` the path of their file. */
 export function presentMerge(
   { number, head, base }: { readonly number: number; readonly head: string; readonly base: string },
@@ -89,6 +102,11 @@ export function presentMerge(
   const text = `${base} is checked out in ${checkedOutIn}, where the daemon does not write. Merge it in that folder.`;
   const found = path.join(checkedOutIn, 'WORKFLOW.md') === workflow ? '' : ` --workflow ${shellArgument(workflow)}`;
   return { ...no('checked_out', text), commands: [`cd ${shellArgument(checkedOutIn)}`, command + found] };
+}
+
+export function presentAutoMerge(open: OpenPull | undefined): PullDetail['auto_merge'] {
+  const autoMerge = open?.autoMerge ?? null;
+  return autoMerge === null ? null : { objection: autoMerge.objection };
 }
 
 /** What people and checks say at the host; null where Baton itself is the host. */

@@ -1,10 +1,12 @@
 import type { IssueSummary } from '../../../client/schema/issue.ts';
 import type { Queue } from '../../../client/schema/system.ts';
 import { inDispatchOrder } from '../../../core/dispatch/dispatch-order.ts';
+import { freeSlots, slotsText } from '../../../core/dispatch/slots.ts';
 import { timeText } from '../../../core/text/time-text.ts';
 import type { ReadModel, RetryingView } from '../../../orchestrator/view/read-model.ts';
 import { activitiesOf } from './issue-activity.ts';
 import { presentTrackerIssue } from './present-issue.ts';
+import { waitWords } from './present-now.ts';
 
 /** More than a person reads. */
 const mostCandidates = 10_000;
@@ -47,10 +49,11 @@ function whyWaits(
   retry: RetryingView | undefined,
   skipped: IssueSummary['skipped'],
 ): IssueSummary['skipped'] {
-  if (retry?.waitReason != null) return { code: retry.waitCode ?? 'claimed', text: retry.waitReason };
+  if (retry?.waitReason != null)
+    return { code: retry.waitCode ?? 'claimed', text: waitWords(retry.waitReason, retry.error) ?? retry.waitReason };
   // The claim is not the reason: it belongs to this very retry.
   const other = retry !== undefined && skipped?.code === 'claimed' ? null : skipped;
   if (retry !== undefined && retry.dueAt > at) return skipped;
-  if (other !== null || slots.used < slots.limit) return other;
-  return { code: 'no_slot', text: `no slot (${slots.used} of ${slots.limit})` };
+  if (other !== null || freeSlots(slots) > 0) return other;
+  return { code: 'project_full', text: `no slot (${slotsText(slots)})` };
 }

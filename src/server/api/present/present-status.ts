@@ -5,7 +5,8 @@ import { timeText } from '../../../core/text/time-text.ts';
 import type { ReadModel, RetryingView } from '../../../orchestrator/view/read-model.ts';
 import { reviews } from './needs-you.ts';
 import { presentJob } from './present-job.ts';
-import { accountRow, runningRow } from './present-now.ts';
+import { accountRow, runningRows } from './present-now.ts';
+import { phasesOfRows } from './present-pipeline.ts';
 import { nameOf, tokensOf } from './present-symphony.ts';
 
 /** The health report has the findings beyond this number. */
@@ -17,6 +18,9 @@ export function presentStatus(
   { api, waitingCommands }: { readonly api: string | null; readonly waitingCommands: number },
 ): Status {
   const { polling, totals } = model;
+  const phaseOf = phasesOfRows(model);
+  const retries = (views: readonly RetryingView[]) =>
+    views.map((retry) => ({ ...presentRetry(retry), ...phaseOf(retry.issue.id) }));
   return {
     generated_at: timeText(model.at),
     started_at: timeText(model.startedAt),
@@ -31,11 +35,12 @@ export function presentStatus(
     },
     waiting_commands: waitingCommands,
     slots: model.slots,
-    running: model.running.map(runningRow),
-    retrying: model.retrying.map(presentRetry),
-    waiting_quota: model.waitingQuota.map(presentRetry),
+    running: runningRows(model),
+    retrying: retries(model.retrying),
+    waiting_quota: retries(model.waitingQuota),
     held: model.held.map(({ issue, code, reason, since, runId }) => ({
       ...nameOf(issue),
+      ...phaseOf(issue.id),
       code,
       reason,
       since: timeText(since),
@@ -57,6 +62,7 @@ export function presentStatus(
     accounts: model.accounts.map((account) => ({ ...accountRow(account), reason: account.parked?.reason ?? null })),
     skipped: model.skipped.map(({ issue, reason }) => ({
       ...nameOf(issue),
+      ...phaseOf(issue.id),
       title: issue.title,
       state: issue.state,
       code: reason.code,

@@ -5,10 +5,15 @@ import type { Hold } from '../../../orchestrator/claims/claim.ts';
 import type { ReadModel, RetryingView, RunningView } from '../../../orchestrator/view/read-model.ts';
 
 /** Facts of the last run of each waiting issue, by issue id. */
-export type LastRuns = ReadonlyMap<
-  string,
-  { readonly workspace: string | null; readonly threadId: string | null; readonly lastEvent: LastEvent | null }
->;
+export type LastRuns = ReadonlyMap<string, LastRun>;
+
+export interface LastRun {
+  readonly workspace: string | null;
+  readonly threadId: string | null;
+  readonly turn: number;
+  /** What its agent said last. */
+  readonly lastEvent: LastEvent | null;
+}
 
 export interface LastEvent {
   readonly at: number;
@@ -84,7 +89,7 @@ function presentRunning({ issue, ...run }: RunningView): SymphonyState['running'
     state: issue.state,
     worker_host: null,
     workspace_path: run.workspace,
-    session_id: run.threadId,
+    session_id: sessionOf(run),
     turn_count: run.turn,
     ...lastEvent(run.lastEvent),
     started_at: timeText(run.startedAt),
@@ -124,10 +129,15 @@ function presentBlocked(
     error: reason,
     worker_host: null,
     workspace_path: last?.workspace ?? null,
-    session_id: last?.threadId ?? null,
+    session_id: last === undefined ? null : sessionOf(last),
     blocked_at: timeText(since),
     ...lastEvent(last?.lastEvent ?? null),
   };
+}
+
+/** A session of Symphony is one turn: `<thread>-<turn>`; null before the first turn. */
+function sessionOf({ threadId, turn }: Pick<LastRun, 'threadId' | 'turn'>): string | null {
+  return threadId === null || turn === 0 ? null : `${threadId}-${turn}`;
 }
 
 /** Issues that wait for a quota count as retrying. */
@@ -150,11 +160,14 @@ function totalsOf(models: readonly ReadModel[], at: number): SymphonyState['code
   };
 }
 
-/** The last known limits, by account. */
+/** The last known limits by account, after the latest report of an agent in its own words. */
 function rateLimits(models: readonly ReadModel[]): SymphonyState['rate_limits'] {
-  const known = models.flatMap(({ accounts }) => accounts).filter(({ windows }) => windows.length > 0);
-  if (known.length === 0) return null;
-  return Object.fromEntries(
+  const accounts = models.flatMap((model) => model.accounts);
+  const reports = accounts.flatMap(({ reported }) => reported ?? []);
+  const latest = reports.toSorted((a, b) => b.at - a.at)[0]?.limits;
+  const known = accounts.filter(({ windows }) => windows.length > 0);
+  if (known.length === 0 && latest === undefined) return null;
+  const byAccount = Object.fromEntries(
     known.map(({ backend, name, windows }) => [
       `${backend}/${name}`,
       Object.fromEntries(
@@ -169,6 +182,7 @@ function rateLimits(models: readonly ReadModel[]): SymphonyState['rate_limits'] 
       ),
     ]),
   );
+  return { ...latest, ...byAccount };
 }
 
 export function nameOf({ id, identifier }: { readonly id: string; readonly identifier: string }) {

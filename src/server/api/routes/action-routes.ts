@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { boardImport, importedIssues } from '../../../client/schema/board.ts';
 import { commandAnswer, commandForAll, commandRequest, commandsOfAll } from '../../../client/schema/command.ts';
 import { storeChange, storeChangeAnswer } from '../../../client/schema/status.ts';

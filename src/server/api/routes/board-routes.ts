@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { boardColumns, boardDetail, boardIssues } from '../../../client/schema/board.ts';
 import { boardStatuses } from '../../../core/issue/board-status.ts';
 import type { Route } from '../route.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { commandList } from '../../../client/schema/command.ts';
 import type { ApiProject } from '../api-project.ts';
 import { presentCommand } from '../present/present-command.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Clock } from '../../../clock/clock.ts';
 import { refuse } from '../../refusal.ts';
 import type { ApiProject, ApiProjects } from '../api-project.ts';

@@ -19,6 +19,7 @@ import { presentQuestions } from '../present/present-question.ts';
 import { presentRun } from '../present/present-run.ts';
 import { presentUsage } from '../present/present-usage.ts';
 import { findIssue } from './find-issue.ts';
+import { issuePipeline } from './pipeline-routes.ts';
 
 const runsShown = 20;
 const questionsShown = 50;
@@ -42,18 +43,21 @@ export async function issueDetail(project: ApiProject, reference: string, clock:
   const { id } = found.facts;
   const key = { project: projectId, issueId: id };
   const described = project.describe();
-  const [explained, questions, runs, usage, comments, board, commands, messages, statusOf, [pull]] = await Promise.all([
-    explainIssue(project, id, clock),
-    tables.questions.list(projectId, { issueId: id, limit: questionsShown }),
-    tables.runs.list(projectId, { issueId: id, limit: runsShown }),
-    tables.usage.sumOfIssue(key),
-    described.has_board ? tables.boardComments.list(key) : [],
-    described.has_board ? tables.boardHistory.list(key) : [],
-    tables.commands.outlines(projectId, { doneKinds: issueCommands, limit: commandsSearched }),
-    presentMessages(tables, key),
-    commentStatuses(tables, key),
-    tables.pullRequests.latestOfIssues(projectId, [id]),
-  ]);
+  const [explained, questions, runs, usage, comments, board, commands, messages, statusOf, [pull], pipeline, planned] =
+    await Promise.all([
+      explainIssue(project, id, clock),
+      tables.questions.list(projectId, { issueId: id, limit: questionsShown }),
+      tables.runs.list(projectId, { issueId: id, limit: runsShown }),
+      tables.usage.sumOfIssue(key),
+      described.has_board ? tables.boardComments.list(key) : [],
+      described.has_board ? tables.boardHistory.list(key) : [],
+      tables.commands.outlines(projectId, { doneKinds: issueCommands, limit: commandsSearched }),
+      presentMessages(tables, key),
+      commentStatuses(tables, key),
+      tables.pullRequests.latestOfIssues(projectId, [id]),
+      issuePipeline(project, id),
+      planOf(project, id),
+    ]);
   const facts =
     found.isSeen || explained.issue === null ? found.facts : { ...found.facts, ...wordsOf(explained.issue) };
   return {
@@ -66,6 +70,8 @@ export async function issueDetail(project: ApiProject, reference: string, clock:
     held: heldOf(model, id),
     retry: retryOf(model, id),
     pull: pull === undefined ? null : { number: pull.number, status: pullStatus(pull) },
+    pipeline,
+    ...planned,
     messages,
     questions: await presentQuestions(questions, project, model),
     runs: runs.map(presentRun),
@@ -77,6 +83,41 @@ export async function issueDetail(project: ApiProject, reference: string, clock:
       status: statusOf(comment),
     })),
     usage: { ...presentUsage(usage), runs: usage.runs },
+  };
+}
+
+/** Its plan, and the plan that it is part of. The board says in which state the parts are; other trackers are not asked. */
+async function planOf(
+  { tables, id: project, describe }: ApiProject,
+  issueId: string,
+): Promise<Pick<IssueDetail, 'plan' | 'part_of'>> {
+  const { plan, partOf } = await tables.plans.factsOf({ project, issueId });
+  const ids = [...(plan?.children.map(({ id }) => id) ?? []), ...(partOf === null ? [] : [partOf.parentId])];
+  const known = describe().has_board && ids.length > 0 ? await tables.boardIssues.readMany(project, ids) : [];
+  const named = new Map(known.map((issue) => [issue.id, issue]));
+  const [run] = partOf === null ? [] : await tables.runs.list(project, { issueId: partOf.parentId, limit: 1 });
+  return {
+    plan:
+      plan === null
+        ? null
+        : {
+            summary: plan.summary,
+            at: certainTime(plan.at),
+            is_made: plan.madeAt !== null,
+            parts: plan.children.map(({ id, identifier, title }) => ({
+              issue_id: id,
+              issue_identifier: identifier,
+              title,
+              state: named.get(id)?.status ?? null,
+            })),
+          },
+    part_of:
+      partOf === null
+        ? null
+        : {
+            issue_id: partOf.parentId,
+            issue_identifier: named.get(partOf.parentId)?.identifier ?? run?.identifier ?? null,
+          },
   };
 }
 

@@ -1,7 +1,8 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { explainedIssue, issueDetail as issueDetailSchema, issueList } from '../../../client/schema/issue.ts';
 import { diff } from '../../../client/schema/run.ts';
 import { normalizeLabels } from '../../../core/issue/issue.ts';
+import type { IssuePlace } from '../../../core/issue/issue-place.ts';
 import { issueNotFound } from '../api-refusal.ts';
 import type { IssueFilter } from '../present/issue-filter.ts';
 import { pageCursor } from '../present/page-cursor.ts';
@@ -14,7 +15,8 @@ import { issueDetail } from './issue-detail.ts';
 import { boardStatusesOf, listIssues } from './list-issues.ts';
 
 const words = z.string().trim().min(1).max(200);
-const mark = pageCursor(z.object({ updatedAt: z.int().min(-1), id: z.string() }));
+const place = z.union([z.tuple([z.int().min(-1), z.string()]), z.tuple([z.int(), z.int(), z.string()])]);
+const mark = pageCursor<IssuePlace>(place);
 
 /** The filters of the list. Only `state` may occur several times and then matches any of its values. */
 const listQuery = mark.query.extend({
@@ -23,6 +25,7 @@ const listQuery = mark.query.extend({
   label: words.optional(),
   priority: z.union([z.coerce.number().int().min(0).max(99), z.literal('none')]).optional(),
   activity: z.enum(['running', 'retrying', 'held', 'asking']).optional(),
+  order: z.enum(['changed', 'start']).default('changed'),
 });
 
 /** Issues of our own board, or the issues that Baton sees in an external tracker. */
@@ -32,7 +35,8 @@ export function issuesRoutes(parts: ReadParts): Route[] {
   return [
     inProject(parts, {
       path: '/issues',
-      summary: 'Issues, latest change first. A page may be short or empty although another page follows.',
+      summary:
+        'Issues, latest change first, or in the order in which they start. A page may be short or empty although another page follows.',
       query: listQuery,
       answer: issueList,
       // A text search reads all issues.
@@ -41,8 +45,12 @@ export function issuesRoutes(parts: ReadParts): Route[] {
         const filter = filterOf(query);
         if (project.describe().has_board && boardStatusesOf(filter.states) === null)
           return invalidRequest('query.state', 'It must be a status of the board.');
-        const page = await listIssues(project, { filter, limit: query.limit, after: mark.read(query.cursor) }, clock);
-        return { issues: page.issues.map(summaryOf), next: page.next === null ? null : mark.write(page.next) };
+        const { order, limit, cursor } = query;
+        const after = mark.read(cursor);
+        if (after !== null && after.length !== (order === 'start' ? 3 : 2))
+          return invalidRequest('query.cursor', 'It must be the cursor of a page in the same order.');
+        const { issues, next, total } = await listIssues(project, { filter, order, limit, after }, clock);
+        return { issues: issues.map(summaryOf), next: next === null ? null : mark.write(next), total };
       },
     }),
     inProject(parts, {

@@ -1,7 +1,8 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { type PullDetail, pullDetail as pullDetailSchema, pullList } from '../../../client/schema/pull.ts';
 import { diff } from '../../../client/schema/run.ts';
 import { BatonError } from '../../../core/baton-error.ts';
+import { copyable } from '../../../core/command/retry-command.ts';
 import type { PullRequest } from '../../../core/pull/pull-request.ts';
 import { shellArgument } from '../../../core/text/shell-argument.ts';
 import { certainTime } from '../../../core/text/time-text.ts';
@@ -12,11 +13,13 @@ import { pageCursor } from '../present/page-cursor.ts';
 import { presentAuthor } from '../present/present-command.ts';
 import { presentMessages } from '../present/present-message.ts';
 import {
+  presentAutoMerge,
   presentCheck,
   presentHost,
   presentMerge,
   presentPull,
   presentSentBack,
+  presentVerdict,
   withWanted,
 } from '../present/present-pull.ts';
 import { presentUsage } from '../present/present-usage.ts';
@@ -91,6 +94,12 @@ async function findPull(project: ApiProject, reference: string): Promise<PullReq
       ? await newestOfIssue(project, reference)
       : await pullRequests.read({ project: project.id, number: Number(number) });
   if (found !== null) return found;
+  if (number === undefined && (await findIssueId(project, reference)) !== null) {
+    throw new BatonError('pull_not_found', `${reference} has no pull request.`, {
+      details: { reference },
+      nextStep: `See what the issue waits for: \`baton explain ${copyable(reference)}\`.`,
+    });
+  }
   throw new BatonError('pull_not_found', `There is no pull request "${reference}".`, { details: { reference } });
 }
 
@@ -109,8 +118,9 @@ async function pullDetail(project: ApiProject, pull: PullRequest, signal: AbortS
   const key = { project: project.id, issueId: pull.issueId };
   const hasEnded = pull.merged !== null || pull.closed !== null;
   const model = project.read();
-  const [rounds, checks, usage, issue, said, published, facts] = await Promise.all([
+  const [rounds, verdicts, checks, usage, issue, said, published, facts] = await Promise.all([
     tables.pullRequests.rounds(pull),
+    tables.verdicts.list(pull),
     tables.checks.list(pull),
     tables.usage.sumOfIssue(key),
     findIssue(project, pull.issueId, model, activitiesOf(model)),
@@ -118,6 +128,7 @@ async function pullDetail(project: ApiProject, pull: PullRequest, signal: AbortS
     tables.runs.latestPublications(project.id, [pull.issueId]),
     hasEnded ? null : project.pulls.facts(pull, signal),
   ]);
+  const ofModel = model.pulls.get(pull.issueId);
   const lastRun = rounds.findLast(({ runId }) => runId !== null)?.runId ?? null;
   const run = lastRun === null ? null : await tables.runs.read(lastRun);
   const { approved, merged, closed } = pull;
@@ -127,6 +138,8 @@ async function pullDetail(project: ApiProject, pull: PullRequest, signal: AbortS
   const ofHead = checksAt(pull.headCommit);
   return {
     ...presentPull(pull, ofHead, review.checks),
+    judge: ofModel?.judge?.status ?? null,
+    auto_merge: presentAutoMerge(ofModel),
     body: pull.body,
     repository: pull.repository,
     opened_by: presentAuthor(pull.openedBy),
@@ -163,6 +176,7 @@ async function pullDetail(project: ApiProject, pull: PullRequest, signal: AbortS
       checks: (nth === rounds.length - 1 ? withWanted(pull, ofHead, review.checks) : checksAt(headCommit)).map(
         presentCheck,
       ),
+      verdicts: verdicts.filter(({ commit }) => commit === headCommit).map(presentVerdict),
       said: said.filter(({ commit }) => commit === headCommit),
     })),
     checkout_command: `git -C ${shellArgument(pull.repository)} switch ${shellArgument(pull.branch)}`,

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { questionAnswer, questionList } from '../../../client/schema/question.ts';
 import { presentQuestions } from '../present/present-question.ts';
 import type { Route } from '../route.ts';

@@ -3,12 +3,15 @@ import { boardRoutes } from './board-routes.ts';
 import { commandsRoutes } from './commands-routes.ts';
 import type { ReadParts } from './in-project.ts';
 import { issuesRoutes } from './issues-routes.ts';
+import { pipelineRoutes } from './pipeline-routes.ts';
 import { projectsRoutes } from './projects-routes.ts';
+import { promptsRoutes } from './prompts-routes.ts';
 import { pullsRoutes } from './pulls-routes.ts';
 import { questionsRoutes } from './questions-routes.ts';
 import { runsRoutes } from './runs-routes.ts';
 import { searchRoutes } from './search-routes.ts';
 import { systemRoutes } from './system-routes.ts';
+import { tasksRoutes } from './tasks-routes.ts';
 import { usageRoutes } from './usage-routes.ts';
 
 /** Every route that only reads. */
@@ -16,6 +19,8 @@ export function readRoutes(parts: ReadParts): Route[] {
   return [
     ...projectsRoutes(parts),
     ...issuesRoutes(parts),
+    ...pipelineRoutes(parts),
+    ...tasksRoutes(parts),
     ...boardRoutes(parts),
     ...runsRoutes(parts),
     ...pullsRoutes(parts),
@@ -23,6 +28,7 @@ export function readRoutes(parts: ReadParts): Route[] {
     ...commandsRoutes(parts),
     ...systemRoutes(parts),
     ...usageRoutes(parts),
+    ...promptsRoutes(parts),
     ...searchRoutes(parts),
   ];
 }

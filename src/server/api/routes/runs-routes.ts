@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Prompt } from '../../../client/schema/run.ts';
 import { type Diff, diff, prompt, runDetail, runEventList, runList } from '../../../client/schema/run.ts';
 import { BatonError } from '../../../core/baton-error.ts';

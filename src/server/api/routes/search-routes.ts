@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { type Found, found } from '../../../client/schema/system.ts';
 import { sleep } from '../../../clock/clock.ts';
 import { certainTime } from '../../../core/text/time-text.ts';
@@ -55,7 +55,7 @@ async function searchIssues(project: ApiProject, search: Search, { clock }: Read
   const results: Found['results'] = [];
   let after: Parameters<typeof listIssues>[1]['after'] = null;
   for (;;) {
-    const wanted = { filter: { states: [], text }, limit: limit - results.length, after };
+    const wanted = { filter: { states: [], text }, order: 'changed' as const, limit: limit - results.length, after };
     const page = await listIssues(project, wanted, clock);
     results.push(...page.issues.map((issue) => issueFound(issue, text)));
     after = page.next;

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { symphonyIssue, symphonyNoState, symphonyRefresh, symphonyState } from '../../../client/schema/symphony.ts';
 import type { Clock } from '../../../clock/clock.ts';
 import { timeText } from '../../../core/text/time-text.ts';
@@ -8,7 +8,7 @@ import { symphonyTexts } from '../../symphony-fixed-texts.ts';
 import type { ApiProject, ApiProjects } from '../api-project.ts';
 import { issueNotFound, unavailable } from '../api-refusal.ts';
 import {
-  type LastEvent,
+  type LastRun,
   presentIssue,
   presentState,
   retriesOf,
@@ -93,10 +93,17 @@ async function lastRunsOf({ tables, id }: ApiProject, model: ReadModel): Promise
   const waiting = [...model.held, ...retriesOf(model)].map(({ issue }) => issue.id);
   if (waiting.length === 0) return new Map();
   const runs = await tables.runs.latestOfIssues(id, waiting);
-  const found = new Map<string, { workspace: string | null; threadId: string | null; lastEvent: LastEvent | null }>();
-  for (const [at, { issueId, runId, workspace, threadId }] of runs.entries()) {
-    const [last] = at < mostRead ? await tables.runEvents.listLast(runId, { limit: 1 }) : [];
-    found.set(issueId, { workspace, threadId, lastEvent: last ?? null });
+  const found = new Map<string, LastRun>();
+  for (const [at, { issueId, runId, workspace, threadId, turns: turn, lastMessage }] of runs.entries()) {
+    const [last] = at < mostRead ? await tables.runEvents.named(runId, agentEvents, { from: 'last', limit: 1 }) : [];
+    const lastEvent = last === undefined ? null : { ...last, summary: lastMessage ?? last.summary };
+    found.set(issueId, { workspace, threadId, turn, lastEvent });
   }
   return found;
 }
+
+/** The events of the agent itself, without those of Baton and of people. */
+const agentEvents: readonly string[] = [
+  ...['turn_completed', 'turn_failed', 'turn_cancelled', 'turn_ended_with_error', 'turn_input_required'],
+  ...['approval_required', 'tool_call_completed', 'tool_call_failed', 'notification', 'other_message'],
+];

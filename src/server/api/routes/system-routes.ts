@@ -1,4 +1,5 @@
-import { z } from 'zod';
+import * as z from 'zod';
+import { pruneReport } from '../../../client/schema/prune.ts';
 import { configuration, health, jobList, requestReport, salvage } from '../../../client/schema/system.ts';
 import { workspaceReport } from '../../../client/schema/workspace.ts';
 import { presentJobs } from '../present/present-job.ts';
@@ -8,7 +9,7 @@ import { inProject, type ReadParts } from './in-project.ts';
 /** Counts by minute are kept for seven days. */
 const mostHours = 168;
 
-/** The state of Baton itself: its jobs, requests, settings, health, workspaces and saved work. */
+/** The state of Baton itself: its jobs, requests, settings, health, workspaces, saved work, and what is past its retention. */
 export function systemRoutes(parts: ReadParts): Route[] {
   return [
     inProject(parts, {
@@ -44,6 +45,14 @@ export function systemRoutes(parts: ReadParts): Route[] {
       answer: workspaceReport,
       isCostly: true,
       handle: (project, { query }) => project.workspaces({ ignoresRetention: query.ignores_retention }),
+    }),
+    inProject(parts, {
+      path: '/prune',
+      summary:
+        'What is past its retention, how much of it there is, and which setting limits it. It may read the tracker.',
+      answer: pruneReport,
+      isCostly: true,
+      handle: (project) => project.prunable(),
     }),
     inProject(parts, {
       path: '/salvage',

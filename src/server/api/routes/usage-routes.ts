@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { usageReport } from '../../../client/schema/system.ts';
 import { utcDay } from '../../../core/cadence/utc-day.ts';
 import type { UsageOfIssue, UsageSum } from '../../../store/tables/usage.ts';
@@ -37,7 +37,7 @@ export function usageRoutes(parts: ReadParts): Route[] {
         const byDay = await usage.sumByDay(project.id, wanted);
         const byRole = await usage.sumByRole(project.id, wanted);
         const byIssue = await usage.sumByIssue(project.id, { ...wanted, limit: issuesShown });
-        const names = await identifiersOf(project, byIssue);
+        const names = await namesOf(project, byIssue);
         return {
           from_day: fromDay,
           to_day: toDay,
@@ -46,7 +46,8 @@ export function usageRoutes(parts: ReadParts): Route[] {
           by_role: byRole.map((sum) => ({ ...presentUsage(sum), runs: sum.runs, role: sum.role })),
           by_issue: byIssue.map((sum) => ({
             issue_id: sum.issueId,
-            issue_identifier: names.get(sum.issueId) ?? sum.issueId,
+            issue_identifier: sum.identifier ?? names.get(sum.issueId)?.identifier ?? sum.issueId,
+            title: names.get(sum.issueId)?.title ?? null,
             ...presentUsage(sum),
             runs: sum.runs,
           })),
@@ -56,17 +57,16 @@ export function usageRoutes(parts: ReadParts): Route[] {
   ];
 }
 
-/** From the last run; from the issue itself when no run is left. */
-async function identifiersOf(project: ApiProject, sums: readonly UsageOfIssue[]): Promise<ReadonlyMap<string, string>> {
+/** The issues as they are now, as far as the board or the last poll has them. */
+async function namesOf(
+  project: ApiProject,
+  sums: readonly UsageOfIssue[],
+): Promise<ReadonlyMap<string, { readonly identifier: string; readonly title: string }>> {
   const { tables, id } = project;
-  const unnamed = sums.filter(({ identifier }) => identifier === null).map(({ issueId }) => issueId);
   const model = project.read();
-  const seen = unnamed.length === 0 ? [] : seenIssues(model, activitiesOf(model));
-  const onBoard = project.describe().has_board ? await tables.boardIssues.readMany(id, unnamed) : [];
-  return new Map([
-    ...[...seen, ...onBoard].map((issue) => [issue.id, issue.identifier] as const),
-    ...sums.flatMap(({ issueId, identifier }) => (identifier === null ? [] : [[issueId, identifier] as const])),
-  ]);
+  const ids = sums.map(({ issueId }) => issueId);
+  const onBoard = project.describe().has_board ? await tables.boardIssues.readMany(id, ids) : [];
+  return new Map([...seenIssues(model, activitiesOf(model)), ...onBoard].map((issue) => [issue.id, issue] as const));
 }
 
 type Amounts = Omit<UsageSum, 'day'>;

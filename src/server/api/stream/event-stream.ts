@@ -128,8 +128,12 @@ export class EventStream {
     this.#subscribers.clear();
   }
 
-  /** When projects come or go, the previous snapshot is obsolete, so all listeners get a new one. */
+  /**
+   * When projects come or go, the previous snapshot is obsolete, so all listeners get a new one. Not while Baton stops:
+   * then every project leaves, and a page keeps what it showed.
+   */
   #followProjects(): void {
+    const { isStopping } = this.#parts.projects;
     const now = new Set(this.#parts.projects.list());
     for (const [project, stop] of this.#watching) {
       if (now.has(project)) continue;
@@ -150,7 +154,7 @@ export class EventStream {
       });
       this.#published.set(project, publishedOf(presentNow(project.name, project.read())));
     }
-    this.#publish('snapshot', this.#snapshotData());
+    if (!isStopping && now.size > 0) this.#publish('snapshot', this.#snapshotData());
   }
 
   #watchRuns(project: ApiProject): () => void {

@@ -1,5 +1,4 @@
 import type { HttpBindings } from '@hono/node-server';
-import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { Hono } from 'hono';
 import { refuse } from '../../refusal.ts';
 import { agentReach, outOfReach } from '../agent-reach.ts';
@@ -59,6 +58,7 @@ export function streamRoute(
       { lastId, runs },
     );
     outgoing.on('close', leave);
+    const { RESPONSE_ALREADY_SENT } = await import('@hono/node-server/utils/response');
     return RESPONSE_ALREADY_SENT;
   });
   return app as unknown as Hono;

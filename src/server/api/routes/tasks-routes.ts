@@ -1,0 +1,91 @@
+import * as z from 'zod';
+import {
+  type Task as Presented,
+  type ProposedSetup,
+  type TaskDetail,
+  taskDetail,
+  taskList,
+} from '../../../client/schema/task.ts';
+import { BatonError } from '../../../core/baton-error.ts';
+import { issuesIn, type Proposal } from '../../../core/task/proposal.ts';
+import type { ProvenCommand } from '../../../core/task/setup-proposal.ts';
+import { type Task, taskKinds } from '../../../core/task/task.ts';
+import { certainTime } from '../../../core/text/time-text.ts';
+import type { ApiProject } from '../api-project.ts';
+import { presentAuthor } from '../present/present-command.ts';
+import type { Route } from '../route.ts';
+import { inProject, type ReadParts } from './in-project.ts';
+
+/** The tasks of a project, and what their agents proposed. */
+export function tasksRoutes(parts: ReadParts): Route[] {
+  return [
+    inProject(parts, {
+      path: '/tasks',
+      summary: 'The latest tasks, newest first.',
+      query: z.object({
+        kind: z.enum(taskKinds).optional(),
+        limit: z.coerce.number().int().min(1).max(200).default(50),
+      }),
+      answer: taskList,
+      handle: async (project, { query: { kind, limit } }) => {
+        const tasks = await project.tables.tasks.list(project.id, { limit, ...(kind && { kind }) });
+        return { tasks: tasks.map((task) => presentTask(task, isRunning(project, task.id))) };
+      },
+    }),
+    inProject(parts, {
+      path: '/tasks/:task',
+      summary: 'A task, and what its agent proposed.',
+      params: { task: z.string().trim().min(1).max(100) },
+      answer: taskDetail,
+      handle: async (project, { params }) => {
+        const task = await project.tables.tasks.read({ project: project.id, taskId: params.task });
+        if (task === null) throw new BatonError('task_not_found', `There is no task "${params.task}".`);
+        return presentTaskDetail(task, isRunning(project, task.id));
+      },
+    }),
+  ];
+}
+
+function isRunning(project: ApiProject, taskId: string): boolean {
+  return project.read().running.some(({ issue }) => issue.id === taskId);
+}
+
+function presentTask(task: Task, isRunning: boolean): Presented {
+  const { id, kind, title, status, author, error, proposal } = task;
+  return {
+    ...{ id, kind, title, status, error },
+    author: presentAuthor(author),
+    is_running: isRunning,
+    created_at: certainTime(task.createdAt),
+    changed_at: certainTime(task.changedAt),
+    open: status === 'proposed' ? openIn(proposal) : 0,
+  };
+}
+
+function openIn(proposal: Proposal | null): number {
+  return proposal?.kind === 'setup' ? 1 : issuesIn(proposal).filter(({ decision }) => decision === 'open').length;
+}
+
+function presentTaskDetail(task: Task, isRunning: boolean): TaskDetail {
+  const issues = issuesIn(task.proposal);
+  return {
+    ...presentTask(task, isRunning),
+    text: task.text,
+    issues: issues.map(({ title, description, criteria, priority, labels, duplicateOf, decision, issue }, at) => ({
+      number: at + 1,
+      ...{ title, description, priority, labels: [...labels], decision, issue },
+      acceptance_criteria: [...criteria],
+      duplicate_of: duplicateOf,
+    })),
+    setup: presentSetup(task.proposal),
+  };
+}
+
+function presentSetup(proposal: Proposal | null): ProposedSetup | null {
+  if (proposal?.kind !== 'setup') return null;
+  const { setup, checks, notes, commit, revision } = proposal;
+  const present = ({ name, run, proof: { exitCode, durationMs, output } }: ProvenCommand) => ({
+    ...{ name, run, exit_code: exitCode, duration_ms: durationMs, output },
+  });
+  return { setup: setup === null ? null : present(setup), checks: checks.map(present), notes, commit, revision };
+}
