@@ -1,21 +1,27 @@
 import { Command, CommanderError } from 'commander';
 import { BatonError, toBatonError } from '../core/baton-error.ts';
 import type { Surroundings } from '../daemon/surroundings.ts';
+import type { WorkplaceFlags } from '../daemon/workplace.ts';
 import { registerAskCommands } from './ask/register.ts';
 import type { CommandParts } from './command-parts.ts';
 import { registerControlCommands, registerIssueControlCommands } from './control/register.ts';
 import { exitCodes } from './exit-codes.ts';
+import { registerIntakeCommands, registerScanCommands } from './intake/register.ts';
 import type { BoardAccess } from './issue/board-context.ts';
 import { registerIssueCommands } from './issue/register.ts';
 import { registerJobCommands } from './jobs/register.ts';
 import { folder, jsonOption } from './option-parsers.ts';
+import { registerPipelineCommands } from './pipeline/register.ts';
+import { batonName } from './place-flags.ts';
 import { registerPullCommands } from './pr/register.ts';
+import { registerPromptCommands } from './prompts/register.ts';
 import { registerDaemonCommands } from './register-daemon-commands.ts';
 import { registerWorkflowCommands } from './register-workflow-commands.ts';
 import { reportError } from './report-error.ts';
 import { registerRequestCommands } from './requests/register.ts';
 import { registerRunCommands } from './runs/register.ts';
 import { registerSalvageCommands } from './salvage/register.ts';
+import { registerSetupCommands } from './setup/register.ts';
 import { registerStoreCommands } from './store/register.ts';
 import { registerTokenCommands } from './token/register.ts';
 import { registerWorkspaceCommands } from './workspace/register.ts';
@@ -24,8 +30,12 @@ import { registerWorkspaceCommands } from './workspace/register.ts';
 export async function runCommandLine(argv: readonly string[], surroundings: Surroundings): Promise<number> {
   const json = argv.includes('--json');
   let exitCode: number = exitCodes.ok;
+  let place: WorkplaceFlags = {};
   const program = commandLine(surroundings, json, (code) => {
     exitCode = code;
+  });
+  program.hook('preAction', (_, command) => {
+    place = placeOf(command);
   });
   try {
     await program.parseAsync(argv, { from: 'user' });
@@ -38,9 +48,19 @@ export async function runCommandLine(argv: readonly string[], surroundings: Surr
       if (json) reportError(new BatonError('usage_error', message), { json, surroundings });
       return exitCodes.usage;
     }
-    reportError(toBatonError(thrown), { json, surroundings });
+    const error = toBatonError(thrown);
+    // A file that does not exist is no place for other commands.
+    reportError(error, { json, surroundings, place: error.code === 'missing_workflow_file' ? {} : place });
     return exitCodes.error;
   }
+}
+
+/** The flags with which other commands find the project of this one; some commands take the file as an argument. */
+function placeOf(command: Command): WorkplaceFlags {
+  const { workflow, stateDir } = command.opts<WorkplaceFlags>();
+  const [first] = ['start', 'validate', 'doctor'].includes(command.name()) ? command.args : [];
+  const file = workflow ?? first;
+  return { ...(file === undefined ? {} : { workflow: file }), ...(stateDir === undefined ? {} : { stateDir }) };
 }
 
 /** Commands are loaded when they are called, so that `--version` does not load the daemon. */
@@ -48,8 +68,9 @@ function commandLine(surroundings: Surroundings, json: boolean, finish: (exitCod
   const program = new Command('baton')
     .description('One issue, one live coding agent. Without a command: start.')
     .version(surroundings.version)
+    // After a command, `--version` is an option of that command.
+    .enablePositionalOptions()
     .showSuggestionAfterError()
-    .showHelpAfterError('(see baton --help)')
     .exitOverride()
     .configureOutput({
       writeOut: (text) => surroundings.stdout.write(text),
@@ -72,14 +93,26 @@ function commandLine(surroundings: Surroundings, json: boolean, finish: (exitCod
   registerControlCommands(program, parts);
   registerAskCommands(program, parts);
   registerPullCommands(program, parts);
+  registerPipelineCommands(program, parts);
+  registerIntakeCommands(program, parts);
+  registerScanCommands(program, parts);
+  registerSetupCommands(program, parts);
   registerRunCommands(program, parts);
+  registerPromptCommands(program, parts);
   registerRequestCommands(program, parts);
   registerJobCommands(program, parts);
   registerStoreCommands(program, parts);
   registerWorkspaceCommands(program, parts);
   registerSalvageCommands(program, parts);
   registerTokenCommands(program, parts);
+  nameHelp(program, batonName(surroundings));
   return program;
+}
+
+/** After a mistake, each command names its own help. */
+function nameHelp(command: Command, name: string): void {
+  command.showHelpAfterError(`(see ${name} --help)`);
+  for (const each of command.commands) nameHelp(each, `${name} ${each.name()}`);
 }
 
 function addProjectCommand(parent: Command, usage: string, description: string): Command {

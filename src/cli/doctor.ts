@@ -3,6 +3,7 @@ import type { Surroundings } from '../daemon/surroundings.ts';
 import { checkMachine } from './doctor/check-machine.ts';
 import { checkWorkflow } from './doctor/check-workflow.ts';
 import { exitCodes } from './exit-codes.ts';
+import { commandsHere } from './place-flags.ts';
 
 /** `baton doctor`: checks whether this machine is fit for Baton and, with a workflow file, for what that file needs. */
 export async function doctor(
@@ -14,7 +15,9 @@ export async function doctor(
   if (workflow !== null) findings.push(...(await checkWorkflow(workflow, surroundings)));
   const healthy = findings.every(({ status }) => status !== 'failed');
   const json = { healthy, findings: findings.map(({ nextStep, ...rest }) => ({ ...rest, next_step: nextStep })) };
-  surroundings.stdout.write(flags.json ? `${JSON.stringify(json, null, 2)}\n` : findings.map(line).join(''));
+  surroundings.stdout.write(
+    flags.json ? `${JSON.stringify(json, null, 2)}\n` : commandsHere({}, surroundings)(findings.map(line).join('')),
+  );
   return healthy ? exitCodes.ok : exitCodes.error;
 }
 

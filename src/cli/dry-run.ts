@@ -1,7 +1,9 @@
 import path from 'node:path';
 import type { Status } from '../client/schema/status.ts';
-import { type BatonError, toBatonError } from '../core/baton-error.ts';
+import { BatonError, toBatonError } from '../core/baton-error.ts';
 import type { DispatchDecision } from '../core/dispatch/dispatch-plan.ts';
+import type { Problem } from '../core/problem.ts';
+import { roleOf } from '../core/run/role.ts';
 import { harmlessLine, harmlessLines } from '../core/text/harmless-line.ts';
 import { workflowContext } from '../daemon/adapters.ts';
 import { daemonStatus } from '../daemon/ask-daemon.ts';
@@ -12,8 +14,10 @@ import type { Surroundings } from '../daemon/surroundings.ts';
 import type { OtherClaim } from '../orchestrator/dispatch/gates.ts';
 import { loadWorkflow } from '../workflow/load-workflow.ts';
 import { exitCodes } from './exit-codes.ts';
+import { inspectFile } from './inspect-file.ts';
 import { jsonLine } from './json-line.ts';
 import { type StartFlags, trialOf } from './start.ts';
+import { problemLine } from './validate.ts';
 
 /**
  * `baton start --dry-run`: what would start, and why the rest would not; several files one after the other. Starts
@@ -24,14 +28,15 @@ export async function dryRun(
   flags: StartFlags,
   surroundings: Surroundings,
 ): Promise<number> {
-  const { stdout } = surroundings;
+  const { stdout, stderr } = surroundings;
   const projects: ProjectPlan[] = [];
   for (const workflow of workflows) projects.push(await planOf(workflow, flags, surroundings));
+  if (!flags.json) stderr.write(projects.flatMap(({ warnings }) => warnings.map(problemLine)).join(''));
   const [only, ...more] = projects;
   if (only !== undefined && more.length === 0) {
     if (only.error !== null) throw only.error;
     const { plan } = withinLimit([only], flags.maxAgents ?? null)[0] ?? only;
-    stdout.write(flags.json ? jsonLine({ plan: plan.map(presented) }) : text(plan));
+    stdout.write(flags.json ? jsonLine({ plan: plan.map(presented), warnings: only.warnings }) : text(plan));
     return exitCodes.ok;
   }
   const good = projects.filter(({ error }) => error === null);
@@ -50,17 +55,23 @@ interface ProjectPlan {
   /** How many runs a running daemon has now. */
   readonly running: number;
   readonly most: number;
+  /** What `baton validate` warns of. */
+  readonly warnings: readonly Problem[];
   /** Why there is no plan. */
   readonly error: BatonError | null;
 }
 
 async function planOf(workflow: string, flags: StartFlags, surroundings: Surroundings): Promise<ProjectPlan> {
   const workflowPath = path.resolve(surroundings.cwd, workflow);
-  const found = { workflow: workflowPath, project: null, plan: [], running: 0, most: 0, error: null };
+  const found = { workflow: workflowPath, project: null, plan: [], running: 0, most: 0, warnings: [], error: null };
   const { stateDir } = flags;
   const options = { workflowPath, stateDir, trial: trialOf(flags), role: 'visitor', logger: quietLogger } as const;
+  const { workflow: loaded, problems } = await inspectFile(workflowPath, stateDir, surroundings);
+  const warnings = problems.filter(({ severity }) => severity === 'warning');
+  const unusable = problems.find(({ details }) => details?.problem === 'host_unusable');
   try {
-    const { settings } = loadWorkflow(workflowPath, workflowContext(surroundings, stateDir));
+    if (unusable !== undefined) throw new BatonError('listener_failed', unusable.message);
+    const { settings } = loaded ?? loadWorkflow(workflowPath, workflowContext(surroundings, stateDir));
     await using visitor = await createDaemon(options, surroundings);
     const status = await daemonStatus({ workflow, ...(stateDir === undefined ? {} : { stateDir }) }, surroundings);
     const claims = claimsIn(status);
@@ -68,11 +79,12 @@ async function planOf(workflow: string, flags: StartFlags, surroundings: Surroun
       ...found,
       project: settings.project.name,
       plan: await visitor.orchestrator.preview(claims),
-      running: claims.filter(({ slotInState }) => slotInState !== null).length,
+      running: claims.filter(({ slot }) => slot !== null).length,
       most: settings.agent.maxConcurrentAgents,
+      warnings,
     };
   } catch (thrown) {
-    return { ...found, error: toBatonError(thrown) };
+    return { ...found, warnings, error: toBatonError(thrown) };
   }
 }
 
@@ -85,7 +97,7 @@ function withinLimit(projects: readonly ProjectPlan[], limit: number | null): re
   }));
   const shares = fairShares(wants, limit);
   const reason = {
-    code: 'no_slot_in_baton',
+    code: 'global_full',
     text: `Baton already runs as many agents as it may (${limit} of ${limit})`,
   } as const;
   return projects.map((each, index) => {
@@ -104,12 +116,12 @@ function claimsIn(status: Status | null): OtherClaim[] {
   if (status === null) return [];
   const { running, retrying } = status;
   return [
-    ...running.map(({ issue_id, state }) => ({
+    ...running.map(({ issue_id, state, role }) => ({
       issueId: issue_id,
-      slotInState: state,
+      slot: { state, role: roleOf(role) },
       why: 'an agent is running on it',
     })),
-    ...retrying.map(({ issue_id }) => ({ issueId: issue_id, slotInState: null, why: 'it waits for its retry' })),
+    ...retrying.map(({ issue_id }) => ({ issueId: issue_id, slot: null, why: 'it waits for its retry' })),
   ];
 }
 
@@ -142,6 +154,6 @@ function projectText({ workflow, project, plan, error }: ProjectPlan): string {
   return `${harmlessLine(`${workflow}${name}`)}\n${lines}`;
 }
 
-function presentedProject({ workflow, project, plan, error }: ProjectPlan): Record<string, unknown> {
-  return { workflow, project, ...(error === null ? { plan: plan.map(presented) } : { error }) };
+function presentedProject({ workflow, project, plan, warnings, error }: ProjectPlan): Record<string, unknown> {
+  return { workflow, project, warnings, ...(error === null ? { plan: plan.map(presented) } : { error }) };
 }

@@ -1,4 +1,5 @@
 import type { ExplainedIssue } from '../client/schema/issue.ts';
+import { phaseWords, waitWords } from '../core/pipeline/phase-standing.ts';
 import { harmlessLine } from '../core/text/harmless-line.ts';
 import { runCounts } from '../core/text/run-counts.ts';
 import { connect } from '../daemon/connect.ts';
@@ -7,6 +8,7 @@ import type { WorkplaceFlags } from '../daemon/workplace.ts';
 import { exitCodes } from './exit-codes.ts';
 import { messageWords } from './issue/message-words.ts';
 import { jsonLine } from './json-line.ts';
+import { commandsHere } from './place-flags.ts';
 
 export interface ExplainFlags extends WorkplaceFlags {
   readonly json?: boolean;
@@ -18,7 +20,8 @@ export async function explain(reference: string, flags: ExplainFlags, surroundin
   const explained = await connection.project.explain(reference);
   // A daemon carries out commands at once, so that none of them can change what it explains.
   const alone = connection.isDaemon() ? null : { waiting: (await connection.project.status()).waiting_commands };
-  surroundings.stdout.write(flags.json ? jsonLine(presented(explained, alone)) : text(explained, alone));
+  const here = commandsHere(flags, surroundings);
+  surroundings.stdout.write(flags.json ? jsonLine(presented(explained, alone)) : here(text(explained, alone)));
   return exitCodes.ok;
 }
 
@@ -26,9 +29,10 @@ export async function explain(reference: string, flags: ExplainFlags, surroundin
 type Alone = { readonly waiting: number } | null;
 
 function text(explained: ExplainedIssue, alone: Alone): string {
-  const { issue_identifier, title, state, gates, counts, messages, next } = explained;
+  const { issue_identifier, title, state, gates, counts, messages, next, phase } = explained;
   const lines = [
     `${harmlessLine(issue_identifier)}  ${harmlessLine(title)}  (${harmlessLine(state)})`,
+    ...(phase === undefined ? [] : [`  phase  ${phaseWords(phase)}: ${waitWords[phase.waits_for]}`]),
     // What is in the way comes last, next to what follows from it.
     ...gates
       .toSorted((left, right) => Number(right.passed) - Number(left.passed))

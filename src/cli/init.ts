@@ -18,6 +18,7 @@ import { planWorkspaces, workspaceLines, workspacesReport } from './init/planned
 import { workflowText } from './init/workflow-text.ts';
 import { jsonLine } from './json-line.ts';
 import { jsonOption } from './option-parsers.ts';
+import { commandsHere } from './place-flags.ts';
 
 /**
  * The command `init` with the options of all adapters. It is created when it is called, so that other commands do not
@@ -35,6 +36,9 @@ export function initCommand(surroundings: Surroundings, finish: (exitCode: numbe
   return command
     .option('--label <name>', 'work only on issues with this label; - for all issues')
     .option('--repo <address>', 'the git repository that agents work on, a path or a URL; - for none')
+    .option('--judge', 'let an agent judge each change before you do; each verdict costs a run')
+    .option('--no-judge', 'have no judge, and ask nothing about it')
+    .option('--pipeline', 'prepare every issue in phases before its worker; several runs for each issue')
     .option('--yes', 'ask nothing and take the defaults')
     .addOption(jsonOption())
     .action(async (file: string, flags: InitFlags) => finish(await init(file, flags, surroundings)));
@@ -52,7 +56,7 @@ async function init(file: string, flags: InitFlags, surroundings: Surroundings):
   const target = path.resolve(surroundings.cwd, file);
   if (existsSync(target)) throw alreadyExists(target);
   const chosen = await fitToMachine(await askPerson(flags, target, surroundings), surroundings);
-  const { tracker, agent, answers, label, repo } = chosen;
+  const { tracker, agent, answers, label, repo, judge } = chosen;
   const root = agent.init.writesTemporaryFiles ? workspaceRoot(target, surroundings) : null;
   const text = workflowText(chosen, surroundings.timeZone, root);
   const settings = check(text, target, chosen, surroundings);
@@ -66,6 +70,8 @@ async function init(file: string, flags: InitFlags, surroundings: Surroundings):
     ...Object.fromEntries(answered),
     label,
     repo,
+    judge,
+    pipeline: chosen.hasPipeline,
     workspaces: workspacesReport(workspaces),
   };
   const lines = [
@@ -74,7 +80,7 @@ async function init(file: string, flags: InitFlags, surroundings: Surroundings):
     ...(agent.init.notes ?? []),
     '',
   ];
-  surroundings.stdout.write(flags.json ? jsonLine(report) : lines.join('\n'));
+  surroundings.stdout.write(flags.json ? jsonLine(report) : commandsHere({}, surroundings)(lines.join('\n')));
   return exitCodes.ok;
 }
 
@@ -119,11 +125,12 @@ function check(text: string, target: string, { tracker }: Chosen, surroundings: 
   return parseWorkflow(Buffer.from(text), target, context).settings;
 }
 
-function nextSteps(target: string, { tracker, agent }: Chosen): string[] {
+function nextSteps(target: string, { tracker, agent, hasPipeline }: Chosen): string[] {
   const file = shellArgument(target);
   const first = [...secretVariables(tracker).map((name) => `export ${name}=…`), ...(agent.init.firstSteps ?? [])];
+  const pages = [tracker.docs, agent.docs, ...(hasPipeline ? ['docs/pipeline.md'] : [])];
   return [
-    `Wrote ${harmlessLine(target)}. Read it (${tracker.docs} and ${agent.docs} in the folder of Baton explain it). Then run:`,
+    `Wrote ${harmlessLine(target)}. Read it (${pages.slice(0, -1).join(', ')} and ${pages.at(-1)} in the folder of Baton explain it). Then run:`,
     ...first.map((line) => `  ${line}`),
     `  baton doctor ${file}`,
     ...(tracker.openBoard === undefined ? [] : [`  baton issue add "My first issue" --workflow ${file}`]),

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { Argument, type Command } from 'commander';
+import { Argument, type Command, Option } from 'commander';
 import { BatonError } from '../core/baton-error.ts';
 import type { Surroundings } from '../daemon/surroundings.ts';
 import type { WorkplaceFlags } from '../daemon/workplace.ts';
@@ -20,7 +20,7 @@ export function registerDaemonCommands(
     .description('take issues and run agents until you stop it')
     .addArgument(workflowsArgument())
     .option('--dry-run', 'start nothing; print what would start, and why the rest would not')
-    .option('--only <ids>', 'trial: work only on these issues (comma-separated, for every project)', names)
+    .option('--only <ids>', 'trial: work only on these issues of all projects, such as BAT-1,BAT-2', names)
     .option('--max-runs <number>', 'trial: start at most this many runs in each project', count)
     .option(
       '--max-agents <number>',
@@ -31,10 +31,12 @@ export function registerDaemonCommands(
     .option('--no-view', 'show the log on the terminal instead of the live view')
     .option('--logs-root <dir>', 'folder for log/baton.log (default: the state folder of the first file)', folder)
     .option('--state-dir <dir>', 'the state folder: store, log and caches; only with one workflow file', folder)
+    // Symphony's reference requires it; here the workflow file is the consent.
+    .addOption(new Option(`--${symphonyFlag}`).hideHelp())
     .addOption(jsonOption())
-    .action(async (workflows: [string, ...string[]], options: StartFlags, command: Command) => {
+    .action(async (workflows: [string, ...string[]], options: StartFlags) => {
       const commands = program.commands.map((each) => each.name());
-      refuseMistypedCommand(command, workflows, commands, surroundings);
+      refuseMistypedCommand(program, workflows, commands, surroundings);
       const { start } = await import('./start.ts');
       const started = start(workflows, options, surroundings);
       finish(await started.catch((error) => throwWithCommand(error, workflows[0], commands)));
@@ -65,6 +67,7 @@ export function registerDaemonCommands(
     .description('watch ten issues go through a scratch repository, with a scripted agent')
     .addOption(jsonOption())
     .option('--once', 'stop when all issues are finished')
+    .option('--fresh', 'start a new demo, and keep the one of before under another name')
     .option('--dir <dir>', 'folder of the demo (default: one in the state folder)', folder)
     .action(run(() => import('../../demo/demo.ts'), 'demo'));
 
@@ -72,12 +75,15 @@ export function registerDaemonCommands(
     .command('doctor')
     .description('check this machine, and say how to fix each problem')
     .addOption(jsonOption())
-    .argument('[workflow]', 'also check what this workflow file needs')
+    .argument('[workflow]', 'also check what this workflow file needs (default: WORKFLOW.md, where there is one)')
     .action(async (workflow: string | undefined, options: { json?: boolean }) => {
       const { doctor } = await import('./doctor.ts');
-      finish(await doctor(workflow ?? null, options, surroundings));
+      const here = existsSync(path.resolve(surroundings.cwd, 'WORKFLOW.md')) ? 'WORKFLOW.md' : null;
+      finish(await doctor(workflow ?? here, options, surroundings));
     });
 }
+
+const symphonyFlag = 'i-understand-that-this-will-be-running-without-the-usual-guardrails';
 
 function workflowsArgument(): Argument {
   const words = 'the workflow file; several files run as several projects in one process';
@@ -89,7 +95,7 @@ function workflowsArgument(): Argument {
  * one is a typing mistake, not a project that will appear later.
  */
 function refuseMistypedCommand(
-  command: Command,
+  program: Command,
   workflows: readonly string[],
   commands: readonly string[],
   { cwd }: Surroundings,
@@ -98,7 +104,7 @@ function refuseMistypedCommand(
   const strange = workflows.find((word) => !/[./\\]/.test(word) && !existsSync(path.resolve(cwd, word)));
   if (strange === undefined) return;
   const meant = nearestKey(strange, commands);
-  command.error(
+  program.error(
     `error: '${strange}' is neither a command nor a workflow file${meant === null ? '' : ` (did you mean ${meant}?)`}`,
   );
 }

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { BatonError } from '../core/baton-error.ts';
+import { BatonError, toBatonError } from '../core/baton-error.ts';
 import type { Logger } from '../core/logger.ts';
 import type { Settings } from '../core/settings.ts';
 import { workflowContext } from '../daemon/adapters.ts';
@@ -11,11 +11,12 @@ import { type OpenedApi, openApi } from '../daemon/services/open-api.ts';
 import { stateFolder } from '../daemon/state-folder.ts';
 import { listenForStop, type StopSignals } from '../daemon/stop-on-signal.ts';
 import type { Surroundings } from '../daemon/surroundings.ts';
+import type { WorkplaceFlags } from '../daemon/workplace.ts';
 import { createSlotPool } from '../orchestrator/dispatch/slot-pool.ts';
 import type { Trial } from '../orchestrator/parts.ts';
 import { createLogger } from '../telemetry/create-logger.ts';
 import type { TerminalStream } from '../telemetry/log-terminal.ts';
-import { loadWorkflow } from '../workflow/load-workflow.ts';
+import { type LoadedWorkflow, loadWorkflow } from '../workflow/load-workflow.ts';
 import { exitCodes } from './exit-codes.ts';
 import { reportError } from './report-error.ts';
 import { LogTail } from './start/log-tail.ts';
@@ -48,7 +49,9 @@ export async function start(
   }
   if (flags.dryRun) {
     const { dryRun } = await import('./dry-run.ts');
-    return dryRun(workflows, flags, surroundings);
+    return dryRun(workflows, flags, surroundings).catch((error) => {
+      throw naming(paths, toBatonError(error));
+    });
   }
   surroundings.closeInherited();
   using signals = listenForStop(surroundings);
@@ -56,7 +59,9 @@ export async function start(
   const ownFolder = stateFolder(path.resolve(surroundings.cwd, workflows[0]), flags.stateDir, surroundings);
   const logsRoot = path.resolve(surroundings.cwd, flags.logsRoot ?? ownFolder);
   const { stderr, env } = surroundings;
-  const { server, observability } = viewSettingsOf(paths[0] ?? '', surroundings);
+  const views = paths.map((file) => viewSettingsOf(file, surroundings));
+  const warnings = views.flatMap((each) => each.warnings);
+  const { server, observability } = views[0] ?? noView;
   // A terminal that no one reads any more must not stop a daemon.
   await using writer = openTerminalWriter(stderr, surroundings.clock);
   const terminal = writer?.stream ?? stderr;
@@ -67,30 +72,53 @@ export async function start(
     terminal: { stream: tail?.stream ?? (flags.json ? asPipe(terminal) : terminal), color: !env.NO_COLOR },
   });
   try {
-    await using api = await openApi({ server, port: flags.port, stateDir: ownFolder }, logger, surroundings);
+    const isStopping = (): boolean => signals.isStopping;
+    const apiOptions = { server, port: flags.port, stateDir: ownFolder, isStopping };
+    await using api = await openApi(apiOptions, logger, surroundings);
     const { refreshMs } = observability;
-    const viewParts = { api, refreshMs, placeFlags: placeFlagsOf(workflows[0], flags) };
+    const viewParts = { api, refreshMs, warnings, place: placeOf(workflows[0], flags) };
     await using _view = tail === null ? null : showView({ ...viewParts, tail }, surroundings);
     const parts = { flags, signals, logger, logsRoot, api };
     const [first, ...more] = paths;
     if (first !== undefined && more.length === 0) return await startOne(first, parts, surroundings);
     return await startAll(paths, parts, surroundings);
+  } catch (error) {
+    throw naming(paths, toBatonError(error));
   } finally {
     await close();
   }
 }
 
+/** The error of a start, with the workflow file in its details where its message does not name the file. */
+function naming(workflows: readonly string[], error: BatonError): BatonError {
+  const { message, cause, details, nextStep } = error;
+  if (workflows.some((file) => message.includes(file))) return error;
+  const named = new BatonError(error, message, {
+    cause,
+    nextStep,
+    details: { ...details, workflow: workflows.join(', ') },
+  });
+  if (error.stack !== undefined) named.stack = error.stack;
+  return named;
+}
+
+type ViewSettings = Pick<Settings, 'server' | 'observability'> & Pick<LoadedWorkflow, 'warnings'>;
+
 /** The server and view settings of the first file. If it cannot be read, its start reports the error. */
-function viewSettingsOf(workflow: string, surroundings: Surroundings): Pick<Settings, 'server' | 'observability'> {
+function viewSettingsOf(workflow: string, surroundings: Surroundings): ViewSettings {
   try {
-    return loadWorkflow(workflow, workflowContext(surroundings, undefined)).settings;
+    const { settings, warnings } = loadWorkflow(workflow, workflowContext(surroundings, undefined));
+    return { ...settings, warnings };
   } catch {
-    return {
-      server: { port: null, host: '127.0.0.1', allowedHosts: [] },
-      observability: { dashboardEnabled: false, refreshMs: 500 },
-    };
+    return noView;
   }
 }
+
+const noView: ViewSettings = {
+  warnings: [],
+  server: { enabled: true, port: null, host: '127.0.0.1', allowedHosts: [] },
+  observability: { dashboardEnabled: false, refreshMs: 500 },
+};
 
 function isViewed(
   flags: StartFlags,
@@ -117,12 +145,11 @@ async function startOne(workflowPath: string, parts: StartParts, surroundings: S
   const options = { workflowPath, stateDir, trial: trialOf(flags), role: 'daemon', ...shared, logger, api } as const;
   await using daemon = await createDaemon(options, surroundings);
   const { version } = surroundings;
-  const dashboard = api.address.url;
+  const dashboard = api.address?.url ?? null;
   logger.info('baton_starting', {
     version,
     workflow: workflowPath,
     containment: daemon.containment.containment,
-    bill_bounded_by: daemon.billBoundedBy,
     logs,
     dashboard,
   });
@@ -134,14 +161,15 @@ async function startAll(workflows: readonly string[], parts: StartParts, surroun
   const maxAgents = flags.maxAgents ?? null;
   const onFirst = (): void => {
     const facts = { version: surroundings.version, workflows, max_agents: maxAgents, logs };
-    logger.info('baton_starting', { ...facts, dashboard: api.address.url });
+    logger.info('baton_starting', { ...facts, dashboard: api.address?.url ?? null });
   };
   const { how, hasWorked, broken } = await startSeveral(
     { workflows, maxAgents, trial: trialOf(flags), signals, logger, onFirst, api },
     surroundings,
   );
   if (!hasWorked && broken.length === workflows.length) {
-    for (const { error } of broken) reportError(error, { json: flags.json === true, surroundings });
+    for (const { workflow, error } of broken)
+      reportError(naming([workflow], error), { json: flags.json === true, surroundings });
     return exitCodes.error;
   }
   for (const { workflow, error } of broken) logger.warn('project_start_failed', { workflow, code: error.code });
@@ -173,9 +201,8 @@ export function trialOf({ only, maxRuns }: StartFlags): Trial | null {
 }
 
 /** The flags with which another command finds this daemon. */
-function placeFlagsOf(workflow: string, { stateDir }: StartFlags): readonly string[] {
-  const file = workflow === 'WORKFLOW.md' ? [] : ['--workflow', workflow];
-  return stateDir === undefined ? file : [...file, '--state-dir', stateDir];
+function placeOf(workflow: string, { stateDir }: StartFlags): WorkplaceFlags {
+  return { workflow, ...(stateDir === undefined ? {} : { stateDir }) };
 }
 
 /** The same stream, marked as not a terminal, so that the log writes JSON. */

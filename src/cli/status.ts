@@ -1,5 +1,8 @@
+import type { PhaseOfRow } from '../client/schema/pipeline.ts';
 import type { Status } from '../client/schema/status.ts';
 import { askCommand, reviewCommand } from '../core/command/retry-command.ts';
+import { slotsText } from '../core/dispatch/slots.ts';
+import { phaseWords, waitWords } from '../core/pipeline/phase-standing.ts';
 import { stageWords } from '../core/run/run.ts';
 import { waitingSettingText } from '../core/settings/waiting-setting.ts';
 import { harmlessLine } from '../core/text/harmless-line.ts';
@@ -9,7 +12,7 @@ import type { WorkplaceFlags } from '../daemon/workplace.ts';
 import { exitCodes } from './exit-codes.ts';
 import { timeWords } from './issue/history-words.ts';
 import { jsonLine } from './json-line.ts';
-import { placeFlags } from './place-flags.ts';
+import { commandsHere } from './place-flags.ts';
 
 /** `baton status`: what the daemon is doing, or that no daemon runs, and what waits for one or for a person. */
 export async function status(flags: WorkplaceFlags & { json?: boolean }, surroundings: Surroundings): Promise<number> {
@@ -29,22 +32,21 @@ export async function status(flags: WorkplaceFlags & { json?: boolean }, surroun
   }
   const waits = daemon && waiting_commands === 0 ? [] : [`${commands(waiting_commands)}.`];
   const lines = daemon
-    ? [...describe(found, placeFlags(flags)), ...waits]
+    ? [...describe(found), ...waits]
     : [
-        `No daemon is running for ${connection.workflowPath}. To start one: ${startCommand(flags)}`,
+        `No daemon is running for ${connection.workflowPath}. To start one: baton start`,
         ...waits,
         `${issues(counts.held)} held.`,
-        ...section('for your review', reviews, (row) => `${reviewCommand(row.issue_identifier)}${placeFlags(flags)}`),
+        ...section('for your review', reviews, (row) => reviewCommand(row.issue_identifier)),
       ];
-  stdout.write(`${lines.join('\n')}\n`);
+  stdout.write(`${commandsHere(flags, surroundings)(lines.join('\n'))}\n`);
   return exitCodes.ok;
 }
 
 /** The most changes that a status without a daemon lists. */
 const mostPulls = 100;
 
-/** `place` follows each command that it names. */
-function describe(status: Status, place: string): string[] {
+function describe(status: Status): string[] {
   const { paused, slots, totals } = status;
   // Claimed issues are already listed above.
   const waiting = status.skipped.filter(({ code }) => code !== 'claimed');
@@ -54,7 +56,7 @@ function describe(status: Status, place: string): string[] {
       ? 'running'
       : `${paused.kind === 'pause' ? 'paused' : 'draining'}${paused.reason === null ? '' : ` (${harmlessLine(paused.reason)})`}`;
   return [
-    `Baton is ${state}: ${slots.used} of ${slots.limit} agents, ${totals.runs} ${totals.runs === 1 ? 'run' : 'runs'}, ${totals.total_tokens.toLocaleString('en')} tokens since it started`,
+    `Baton is ${state}: ${slotsText(slots)}${slots.judges === undefined ? ' agents' : ' slots'}, ${totals.runs} ${totals.runs === 1 ? 'run' : 'runs'}, ${totals.total_tokens.toLocaleString('en')} tokens since it started`,
     ...polling(status.polling),
     ...waitingAccounts(status),
     ...(status.no_headroom === null ? [] : [`nothing new starts: ${harmlessLine(status.no_headroom)}`]),
@@ -65,28 +67,40 @@ function describe(status: Status, place: string): string[] {
     ...section(
       'running',
       status.running,
-      (row) => `${stageWords(row.stage)} · ${row.last_message ?? 'no message yet'}`,
+      (row) => `${inPhase(row)}${stageWords(row.stage)} · ${row.last_message ?? 'no message yet'}`,
     ),
     ...limitsNear(status),
     ...section('retrying', status.retrying, (row) =>
       row.wait_reason === null
-        ? `at ${timeWords(row.due_at ?? 0)} · ${row.error ?? row.kind}`
-        : `due, but waits: ${row.wait_reason}`,
+        ? `${inPhase(row)}${waitsFor(row)}at ${timeWords(row.due_at ?? 0)} · ${row.error ?? row.kind}`
+        : `${inPhase(row)}${waitsFor(row)}due, but waits: ${row.wait_reason}`,
     ),
     ...section(
       'waiting for quota',
       status.waiting_quota,
       (row) => `until ${timeWords(row.due_at ?? 0)} · ${shortened(`${row.error}`)}`,
     ),
-    ...section('questions for you', status.questions, (row) => `${row.text} · ${showCommand(row, status, place)}`),
+    ...section('questions for you', status.questions, (row) => `${row.text} · ${showCommand(row, status)}`),
     ...section('for your review', status.reviews, (row) =>
-      row.pull === null ? row.reason : `${reviewCommand(row.issue_identifier)}${place} · ${row.reason}`,
+      row.pull === null ? row.reason : `${reviewCommand(row.issue_identifier)} · ${row.reason}`,
     ),
-    ...section('held', status.held, (row) => shortened(row.reason)),
-    ...section('waiting', waiting, (row) => shortened(row.reason)),
+    ...section('held', status.held, (row) => `${inPhase(row)}${shortened(row.reason)}`),
+    ...section('waiting', waiting, (row) => `${inPhase(row)}${waitsFor(row)}${shortened(row.reason)}`),
     ...failingJobs(status),
     ...queueFindings(status),
   ];
+}
+
+interface InPhase {
+  readonly phase?: PhaseOfRow | undefined;
+}
+
+function inPhase({ phase }: InPhase): string {
+  return phase === undefined ? '' : `${phaseWords(phase)} · `;
+}
+
+function waitsFor({ phase }: InPhase): string {
+  return phase === undefined ? '' : `${waitWords[phase.waits_for]} · `;
 }
 
 /** Changes of the workflow file that an agent could have made. */
@@ -164,14 +178,9 @@ function waitingAccounts({ accounts }: Status): string[] {
 function showCommand(
   { id, issue_identifier: name, waits_until: until }: Status['questions'][number],
   all: Status,
-  place: string,
 ): string {
   const isOnly = all.questions.filter((each) => each.issue_identifier === name).length === 1;
-  return `${askCommand(isOnly ? name : id)}${place} (waits until ${until === null ? 'you answer' : timeWords(until)})`;
-}
-
-function startCommand(flags: WorkplaceFlags): string {
-  return `baton start${placeFlags(flags).replace(' --workflow', '')}`;
+  return `${askCommand(isOnly ? name : id)} (waits until ${until === null ? 'you answer' : timeWords(until)})`;
 }
 
 /** The limits that a run has nearly or completely used up. */

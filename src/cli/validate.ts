@@ -4,19 +4,23 @@ import type { Settings } from '../core/settings.ts';
 import { findBackend, workflowContext } from '../daemon/adapters.ts';
 import { agentEnvironmentText, describeAgentEnvironment } from '../daemon/agent-environment.ts';
 import type { Surroundings } from '../daemon/surroundings.ts';
-import { inspectWorkflow } from '../workflow/inspect-workflow.ts';
 import type { LoadedWorkflow } from '../workflow/load-workflow.ts';
 import { workflowSchema } from '../workflow/table/workflow-schema.ts';
 import { exitCodes } from './exit-codes.ts';
+import { inspectFile } from './inspect-file.ts';
 
 /**
  * `baton validate`: what is wrong with a workflow file, its settings with the origin of each, and which environment
  * variables an agent gets.
  */
-export function validate(workflow: string, flags: { readonly json?: boolean }, surroundings: Surroundings): number {
+export async function validate(
+  workflow: string,
+  flags: { readonly json?: boolean },
+  surroundings: Surroundings,
+): Promise<number> {
   const file = path.resolve(surroundings.cwd, workflow);
   const context = workflowContext(surroundings, undefined);
-  const { workflow: loaded, problems } = inspectWorkflow(file, context);
+  const { workflow: loaded, problems } = await inspectFile(file, undefined, surroundings);
   const errors = problems.filter(({ severity }) => severity === 'error');
   const warnings = problems.filter(({ severity }) => severity === 'warning');
   const valid = errors.length === 0;
@@ -85,6 +89,7 @@ function shown(value: unknown): string {
   return value === null || value === undefined ? '-' : JSON.stringify(value);
 }
 
-function problemLine({ severity, code, message }: Problem): string {
+/** As every command prints a problem of a workflow file. */
+export function problemLine({ severity, code, message }: Problem): string {
   return `${severity}: ${message} [${code}]\n`;
 }

@@ -8,7 +8,7 @@ import { cut } from '../cell-text.ts';
 import { columns } from '../columns.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { jsonLine } from '../json-line.ts';
-import { placeFlags } from '../place-flags.ts';
+import { commandsHere } from '../place-flags.ts';
 
 export interface AskFlags extends WorkplaceFlags {
   readonly json?: boolean;
@@ -36,7 +36,8 @@ export async function listQuestions(
   await using connection = await connect(flags, surroundings);
   const questions = await connection.project.questions(flags.all ? { latest: flags.limit ?? 50 } : 'open');
   const now = surroundings.clock.now();
-  surroundings.stdout.write(flags.json ? jsonLine({ questions: questions.map(asJson) }) : table(questions, now, flags));
+  const here = commandsHere(flags, surroundings);
+  surroundings.stdout.write(flags.json ? jsonLine({ questions: questions.map(asJson) }) : table(questions, now, here));
   return exitCodes.ok;
 }
 
@@ -47,7 +48,7 @@ export function asJson({ standing, ...question }: Question): Omit<Question, 'sta
   return { ...question, state: standing };
 }
 
-function table(questions: readonly Question[], now: number, flags: AskFlags): string {
+function table(questions: readonly Question[], now: number, here: (text: string) => string): string {
   if (questions.length === 0) return 'No questions are open.\n';
   const ids = questions.map(({ id }) => id);
   const rows = questions.map((question) =>
@@ -61,7 +62,7 @@ function table(questions: readonly Question[], now: number, flags: AskFlags): st
     ].map(harmlessLine),
   );
   const lines = columns(['ID', 'ISSUE', 'KIND', 'AGE>', 'STATE', 'QUESTION'], rows);
-  return `${[...lines, '', `To read one in full and see how to answer it: baton ask show ID${placeFlags(flags)}`].join('\n')}\n`;
+  return `${[...lines, '', `To read one in full and see how to answer it: ${here('baton ask show ID')}`].join('\n')}\n`;
 }
 
 function stateText({ standing, waits_until }: Question): string {

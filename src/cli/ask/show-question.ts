@@ -7,7 +7,7 @@ import type { Surroundings } from '../../daemon/surroundings.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { authorWords, timeWords } from '../issue/history-words.ts';
 import { jsonLine } from '../json-line.ts';
-import { placeFlags } from '../place-flags.ts';
+import { commandsHere } from '../place-flags.ts';
 import { type AskFlags, asJson } from './list-questions.ts';
 
 /** `baton ask show`: the whole question, its state, and the ways to answer it. */
@@ -15,11 +15,12 @@ export async function showQuestion(id: string, flags: AskFlags, surroundings: Su
   await using connection = await connect(flags, surroundings);
   const question = await connection.project.question(id);
   const now = surroundings.clock.now();
-  surroundings.stdout.write(flags.json ? jsonLine({ question: asJson(question) }) : described(question, now, flags));
+  const here = commandsHere(flags, surroundings);
+  surroundings.stdout.write(flags.json ? jsonLine({ question: asJson(question) }) : described(question, now, here));
   return exitCodes.ok;
 }
 
-function described(question: Question, now: number, flags: AskFlags): string {
+function described(question: Question, now: number, here: (text: string) => string): string {
   const detail = harmlessLines(question.detail).trimEnd();
   const sections = [
     [
@@ -33,7 +34,7 @@ function described(question: Question, now: number, flags: AskFlags): string {
     detail === '' ? [] : detail.split('\n').map((line) => `  | ${line}`.trimEnd()),
     question.fields.flatMap(fieldLines),
     question.answer === null ? [] : answerLines(question.answer),
-    question.state === 'open' ? ['To answer', ...ways(question, placeFlags(flags)).map((way) => `  ${way}`)] : [],
+    question.state === 'open' ? ['To answer', ...ways(question).map((way) => `  ${here(way)}`)] : [],
   ];
   return `${sections
     .filter((section) => section.length > 0)
@@ -97,22 +98,21 @@ function answerLines({ decision, values, author, at }: NonNullable<Question['ans
   ];
 }
 
-/** `place` ends each command: the options that find the project. */
-function ways({ id, issue_identifier: identifier, fields, standing }: Question, place: string): string[] {
+function ways({ id, issue_identifier: identifier, fields, standing }: Question): string[] {
   const answer = `baton ask answer ${id}`;
-  const no = `${answer} --no${place}${fields.length === 0 ? '' : '    (tells the agent that you give no answer)'}`;
+  const no = `${answer} --no${fields.length === 0 ? '' : '    (tells the agent that you give no answer)'}`;
   const secret = fields.find(({ is_secret }) => is_secret);
   if (secret !== undefined) {
     return [
-      `baton takeover ${shellArgument(harmlessLine(identifier))}${place}    (enter a secret by hand, never in an answer)`,
+      `baton takeover ${shellArgument(harmlessLine(identifier))}    (enter a secret by hand, never in an answer)`,
       no,
     ];
   }
   if (fields.length === 0) {
-    const always = `${answer} --always${place}    (also allows the same request again in this session)`;
-    return [`${answer} --yes${place}`, ...(standing === 'agent_waits' ? [always] : []), no];
+    const always = `${answer} --always    (also allows the same request again in this session)`;
+    return [`${answer} --yes`, ...(standing === 'agent_waits' ? [always] : []), no];
   }
-  return [`${answer} ${placeholders(fields)}${place}`, no];
+  return [`${answer} ${placeholders(fields)}`, no];
 }
 
 function placeholders(fields: readonly Field[]): string {

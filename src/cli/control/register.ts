@@ -69,7 +69,7 @@ export function registerIssueControlCommands(
   };
   withCommandFlags(addProjectCommand(issue, 'retry <issue>', 'start an issue now, also if it is held or waiting'))
     .option('--note <text>', 'a note to the agent')
-    .option('--agent <name>', 'which agent of the workflow file does it')
+    .option('--agent <name>', 'the agent of the workflow file that works on it')
     .action(async (id: string, { note, agent, ...flags }: CommandFlags & { note?: string; agent?: string }) => {
       const { submitCommand } = await import('./submit-command.ts');
       const wishes = { ...(note === undefined ? {} : { note }), ...(agent === undefined ? {} : { agent }) };

@@ -8,6 +8,7 @@ import { boardErrors } from '../../tracker/board/board-errors.ts';
 import { authorOf } from '../author-of.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { jsonLine } from '../json-line.ts';
+import { commandsHere } from '../place-flags.ts';
 
 export interface CommandFlags extends WorkplaceFlags {
   readonly json?: boolean;
@@ -25,7 +26,9 @@ export async function submitCommand(
 ): Promise<number> {
   await using connection = await connectAs(flags, surroundings);
   const command = await sendCommand(connection, request, flags, surroundings);
-  surroundings.stdout.write(flags.json ? jsonLine({ command }) : `${command.text}\n`);
+  const alone = command.status === 'waiting' && !connection.isDaemon() ? ' No daemon is running: `baton start`.' : '';
+  const text = commandsHere(flags, surroundings)(`${command.text}${alone}`);
+  surroundings.stdout.write(flags.json ? jsonLine({ command }) : `${text}\n`);
   return exitCodes.ok;
 }
 

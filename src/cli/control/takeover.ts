@@ -8,6 +8,7 @@ import type { Connection } from '../../daemon/connect.ts';
 import type { Surroundings } from '../../daemon/surroundings.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { jsonLine } from '../json-line.ts';
+import { commandsHere } from '../place-flags.ts';
 import { type CommandFlags, connectAs, sendCommand } from './submit-command.ts';
 
 /** How long to wait for the end of the run: the agent gets time to end by itself, and is then killed. */
@@ -33,8 +34,9 @@ export async function takeOver(issue: string, flags: CommandFlags, surroundings:
     resume_command: run === null ? null : (await connection.project.run(run.run_id)).resume_command,
   };
   const text = [command.text, ...(isDone ? handoverLines(run, shown.resume_command, issue, connection.described) : [])];
+  const here = commandsHere(flags, surroundings);
   surroundings.stdout.write(
-    flags.json ? jsonLine({ command, takeover: isDone ? shown : null }) : `${text.map(oneLine).join('\n')}\n`,
+    flags.json ? jsonLine({ command, takeover: isDone ? shown : null }) : `${here(text.map(oneLine).join('\n'))}\n`,
   );
   return isFree || !isDone ? exitCodes.ok : exitCodes.error;
 }

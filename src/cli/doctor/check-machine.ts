@@ -26,7 +26,7 @@ export async function checkMachine(surroundings: Surroundings): Promise<Finding[
     ...checkSearchPath(surroundings),
     ...checkUser(surroundings),
     ...(await checkContainment(surroundings)),
-    await checkFolder('temporary_files', surroundings.tmpDir),
+    await checkFolder('temporary_files', surroundings.tmpDir, surroundings),
   ];
 }
 

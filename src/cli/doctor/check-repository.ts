@@ -7,6 +7,7 @@ import type { Surroundings } from '../../daemon/surroundings.ts';
 import type { LoadedWorkflow } from '../../workflow/load-workflow.ts';
 import { lstatOrNull } from '../../workspace/file-system.ts';
 import type { Git } from '../../workspace/git/git.ts';
+import { isAtRemoteHost } from '../../workspace/git/source/home-repository.ts';
 import { readSource } from '../../workspace/git/source/read-source.ts';
 import { unusableSource } from '../../workspace/git/source/source-errors.ts';
 import { findCommonDirectory } from '../../workspace/git/source/source-repository.ts';
@@ -24,15 +25,19 @@ export async function checkRepository(workflow: LoadedWorkflow, surroundings: Su
   const { repo, strategy } = workspace;
   const git = boundedGit(surroundings);
   if (repo === null) return [withoutRepository(workflow.settings, surroundings)];
+  // With an address, Baton reads it as its host does, with the token, and not with the credentials of git.
+  if (!repo.isLocal && isAtRemoteHost(workflow.settings))
+    return [passed(check, harmlessLine(`${repo.shown}: Baton reads it with the token of review.host`), atHost)];
   const readable =
     strategy === 'none'
       ? passed(check, `${harmlessLine(repo.shown)}: workspaces start empty (workspace.strategy is none)`, empty)
-      : await checkBase(git, repo, workspace);
+      : await checkBase(git, repo, workflow.settings);
   if (readable.status === 'failed' || !repo.isLocal) return [readable];
   const branches = strategy === 'none' ? null : branchTemplateOf(workflow);
   return [readable, await checkRepositoryWrites(git, repo, branches)];
 }
 
+const atHost = { code: 'at_host' };
 const empty = { code: 'empty_workspaces' };
 
 /** Plain folders may be intended, and hooks may clone; but an agent that must commit probably needs a repository. */
@@ -44,13 +49,15 @@ function withoutRepository({ agent, hooks }: Settings, surroundings: Surrounding
   return warned(check, `${message}, so the agent's work is not in a branch`, fix, { code: 'no_branch' });
 }
 
-async function checkBase(git: Git, repo: RepositorySettings, { base, strategy }: WorkspaceSettings): Promise<Finding> {
+async function checkBase(git: Git, repo: RepositorySettings, settings: Settings): Promise<Finding> {
+  const { base, strategy } = settings.workspace;
   try {
     const source = await readSource(git, { repo, base, branches: [] });
     const commit = source.commits.get(source.base) ?? '';
     if (repo.isLocal) await refuseUnusable(git, repo, commit);
     const from = base === null ? 'its HEAD' : 'workspace.base';
-    const at = `${source.base} (${from}) at ${commit.slice(0, 12)}`;
+    const name = `${source.base} (${from})`;
+    const at = isAtRemoteHost(settings) ? `${name} of review.host` : `${name} at ${commit.slice(0, 12)}`;
     const message = harmlessLine(`${repo.shown}: each issue gets ${checkoutText(strategy)} that starts at ${at}`);
     return passed(check, message, { repository: repo.shown, base: source.base, commit, strategy });
   } catch (error) {

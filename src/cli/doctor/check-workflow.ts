@@ -1,10 +1,13 @@
 import path from 'node:path';
 import { systemChance } from '../../clock/system-chance.ts';
 import { systemClock } from '../../clock/system-clock.ts';
+import { errorCatalogue } from '../../core/error-catalogue.ts';
 import { type Finding, failed, failedBy, passed, warned } from '../../core/finding.ts';
+import type { Problem } from '../../core/problem.ts';
 import type { Settings } from '../../core/settings.ts';
 import { createRedactor, secretsIn } from '../../core/text/redact.ts';
-import { agentVariables, findBackend, findTracker, hostOf, workflowContext } from '../../daemon/adapters.ts';
+import { shellArgument } from '../../core/text/shell-argument.ts';
+import { agentVariables, findBackend, findTracker, hostOf } from '../../daemon/adapters.ts';
 import { commandPaths, type Isolate, isolationOfAgent, openIsolation } from '../../daemon/compose-isolation.ts';
 import { quietLogger } from '../../daemon/quiet-logger.ts';
 import { Remote } from '../../daemon/remote.ts';
@@ -14,10 +17,10 @@ import type { Surroundings } from '../../daemon/surroundings.ts';
 import { createLimiterRegistry } from '../../http/limiter-registry.ts';
 import { freeMemoryMb } from '../../process/free-memory.ts';
 import { pullHosts } from '../../pulls/hosts.ts';
-import { inspectWorkflow } from '../../workflow/inspect-workflow.ts';
 import { nearestFolder } from '../../workspace/free-disk.ts';
 import { gitPlaces } from '../../workspace/git/git-places.ts';
 import { refuseUnsafeRoot } from '../../workspace/safe-root.ts';
+import { inspectFile } from '../inspect-file.ts';
 import { boundedGit } from './bounded-git.ts';
 import { checkFolder, megabytes } from './check-folder.ts';
 import { checkRepository } from './check-repository.ts';
@@ -25,9 +28,10 @@ import { checkRepository } from './check-repository.ts';
 /** What one workflow file needs: a usable file, its folders, its repository, its tracker, its agent. */
 export async function checkWorkflow(workflow: string, surroundings: Surroundings): Promise<Finding[]> {
   const file = path.resolve(surroundings.cwd, workflow);
-  const { workflow: loaded, problems } = inspectWorkflow(file, workflowContext(surroundings, undefined));
+  const { workflow: loaded, problems } = await inspectFile(file, undefined, surroundings);
   const errors = problems.filter(({ severity }) => severity === 'error');
-  const nextStep = `baton validate '${file}'`;
+  const unread = errors.find(({ code }) => code === 'missing_workflow_file');
+  const nextStep = unread === undefined ? `baton validate ${shellArgument(file)}` : stepFor(unread);
   if (loaded === null || errors.length > 0) {
     const message = `${file}: ${errors.map((error) => `${error.message} [${error.code}]`).join('; ')}`;
     return [failed('workflow_file', message, nextStep, { code: 'unusable', path: file, problems: errors })];
@@ -37,8 +41,13 @@ export async function checkWorkflow(workflow: string, surroundings: Surroundings
   return [
     passed('workflow_file', file),
     ...warnings.map(({ code, message, key }) => warned('workflow_file', message, nextStep, { code, path: file, key })),
-    await checkWorkspaceRoot(workspace),
-    await checkFolder('state_folder', stateFolder(file, undefined, surroundings), workspace.minFreeDiskMb),
+    await checkWorkspaceRoot(workspace, surroundings),
+    await checkFolder(
+      'state_folder',
+      stateFolder(file, undefined, surroundings),
+      surroundings,
+      workspace.minFreeDiskMb,
+    ),
     ...(await checkRepository(loaded, surroundings)),
     ...(await checkTracker(loaded.settings, surroundings)),
     ...(await checkPullHost(file, loaded.settings, surroundings)),
@@ -46,6 +55,13 @@ export async function checkWorkflow(workflow: string, surroundings: Surroundings
     ...(await checkAgent(file, loaded.settings, surroundings)),
     ...(await checkNamedAgents(file, loaded.settings, surroundings)),
   ];
+}
+
+/** For a file that cannot be read, `validate` would say no more. */
+function stepFor({ details }: Problem): string {
+  return details?.problem === 'not_readable'
+    ? 'ask the owner of the file for permission to read it'
+    : errorCatalogue.missing_workflow_file.nextStep;
 }
 
 /** The checks of each agent of `agents`, under its name. */
@@ -61,13 +77,16 @@ async function checkNamedAgents(file: string, { agents }: Settings, surroundings
   return found;
 }
 
-async function checkWorkspaceRoot({ root, minFreeDiskMb }: Settings['workspace']): Promise<Finding> {
+async function checkWorkspaceRoot(
+  { root, minFreeDiskMb }: Settings['workspace'],
+  surroundings: Surroundings,
+): Promise<Finding> {
   try {
     refuseUnsafeRoot(root);
   } catch (error) {
     return failedBy('workspace_root', error);
   }
-  return await checkFolder('workspace_root', root, minFreeDiskMb);
+  return await checkFolder('workspace_root', root, surroundings, minFreeDiskMb);
 }
 
 async function checkTracker(settings: Settings, surroundings: Surroundings): Promise<readonly Finding[]> {

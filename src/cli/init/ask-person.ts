@@ -13,6 +13,9 @@ export interface InitFlags {
   readonly agent?: string;
   readonly label?: string;
   readonly repo?: string;
+  readonly judge?: boolean;
+  /** Writes the phases of a pipeline. */
+  readonly pipeline?: boolean;
   /** Takes the default for every question. */
   readonly yes?: boolean;
   /** The options that answer questions of the adapters, as `flagOf` names them. */
@@ -28,7 +31,21 @@ export interface Chosen {
   readonly label: string | null;
   /** The repository that each workspace is a checkout of; null for an empty directory. */
   readonly repo: string | null;
+  /** Whether an agent reviews each change before people do. */
+  readonly judge: boolean;
+  /** Whether issues are prepared in phases. No question asks for it: it costs several runs for each issue. */
+  readonly hasPipeline: boolean;
 }
+
+/** Pull requests of Baton's own need a repository on this machine, and a tracker that has a state for review. */
+export function leadsToReview({ repo, tracker }: Pick<Chosen, 'repo' | 'tracker'>): boolean {
+  const isLocal = repo !== null && !/^[A-Za-z][A-Za-z0-9+.-]*:\/\/|^[^/]+:/.test(repo);
+  return isLocal && (tracker.roleStates?.review ?? tracker.init.states?.review ?? null) !== null;
+}
+
+/** With the price: what one more run for each change means. */
+const judgeQuestion =
+  'Should an agent judge each change before you review it? A change then costs two runs instead of one, and four if it is rejected once (yes or no)?';
 
 /** The name of a question's option on the command line: `projectSlug` for `project_slug`. */
 function flagOf({ name }: InitQuestion): string {
@@ -84,17 +101,30 @@ export async function askPerson(flags: InitFlags, target: string, surroundings: 
     const ofAgent = await askAll(agent.init);
     // A user inside a repository most likely means that one.
     const here = (await repositoryAround(target, surroundings)) ?? '-';
-    const repo = await ask(flags.repo, 'Git repository to work on, a path or a URL (- for none)?', here);
+    const answered = await ask(flags.repo, 'Git repository to work on, a path or a URL (- for none)?', here);
+    const repo = answered === '-' || answered === '' ? null : answered;
+    const canJudge = leadsToReview({ repo, tracker });
+    if (flags.judge === true && !canJudge) throw nothingToJudge();
+    const judge = flags.judge ?? (canJudge && /^y(es)?$/i.test(await ask(undefined, judgeQuestion, 'no')));
     return {
       tracker,
       agent,
       answers: Object.fromEntries([...ofTracker, ...ofAgent]),
       label: label === '-' || label === '' ? null : label,
-      repo: repo === '-' || repo === '' ? null : repo,
+      repo,
+      judge,
+      hasPipeline: flags.pipeline === true,
     };
   } finally {
     terminal?.close();
   }
+}
+
+function nothingToJudge(): BatonError {
+  return new BatonError('init_refused', 'A judge needs changes under review, and these answers lead to none.', {
+    nextStep: 'Name a repository on this machine (--repo) and a tracker with a state for review, or leave out --judge.',
+    details: { problem: 'nothing_to_judge' },
+  });
 }
 
 function named(name: string, { about }: AdapterInit): string {

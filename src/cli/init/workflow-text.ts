@@ -1,6 +1,7 @@
 import { Document, isScalar, visit } from 'yaml';
 import type { TrackerAdapter } from '../../tracker/adapter.ts';
-import type { Chosen } from './ask-person.ts';
+import { type Chosen, leadsToReview } from './ask-person.ts';
+import { pipelineComment, pipelineSection } from './pipeline-section.ts';
 
 /**
  * The workflow file for these answers. Values go through the YAML writer, so that none can break the file. `root` is
@@ -8,7 +9,7 @@ import type { Chosen } from './ask-person.ts';
  * does not matter.
  */
 export function workflowText(chosen: Chosen, timeZone: string, root: string | null = null): string {
-  const { tracker, agent, answers, label, repo } = chosen;
+  const { tracker, agent, answers, label, repo, judge } = chosen;
   const workspace = { ...(repo === null ? {} : { repo }), ...(root === null ? {} : { root }) };
   const settings = new Document({
     tracker: {
@@ -17,16 +18,22 @@ export function workflowText(chosen: Chosen, timeZone: string, root: string | nu
       ...(label === null ? {} : { required_labels: [label] }),
       ...(leadsToReview(chosen) && tracker.init.states !== undefined ? { states: tracker.init.states } : {}),
     },
-    // The time zone is written down, so that the hours stay the same when Baton runs on another machine.
-    polling: { mode: 'adaptive', quiet_hours: '00:00-07:00', time_zone: timeZone },
+    // Only polls of a remote tracker are worth saving. The time zone is written down, so that the hours stay the same
+    // when Baton runs on another machine.
+    polling: {
+      mode: 'adaptive',
+      ...(tracker.init.isShared ? { quiet_hours: '00:00-07:00', time_zone: timeZone } : {}),
+    },
     agent: {
       backend: agent.name,
       ...agent.init.settings(answers),
       max_concurrent_agents: 2,
       ...(leadsToReview(chosen) ? { after_success: 'review' } : {}),
     },
+    ...(judge ? { judge: { agents: ['default'] } } : {}),
     ...agent.init.section?.(answers),
     ...(repo === null && root === null ? {} : { workspace }),
+    ...(chosen.hasPipeline ? { pipeline: pipelineSection } : {}),
   });
   const all = { ...comments, ...tracker.init.comments, ...agent.init.comments };
   for (const [name, comment] of Object.entries(all)) explain(settings, name, comment);
@@ -35,6 +42,8 @@ export function workflowText(chosen: Chosen, timeZone: string, root: string | nu
 
 const comments: Readonly<Record<string, string>> = {
   quiet_hours: 'In these hours Baton polls a remote tracker rarely. Running agents continue.',
+  judge: 'An agent that reviews each change before people do. Each verdict costs a run.',
+  pipeline: pipelineComment,
   root: 'Outside the folder for temporary files, because every agent may write there.',
 };
 
@@ -57,12 +66,6 @@ function prompt(chosen: Chosen): string {
 An earlier run did not finish this issue. Check what is already done in this directory, and continue from there.
 {% endif %}
 ${leadsToReview(chosen) ? howToPropose : howToFinish(stateAfterWork(tracker))}${toolsNote === undefined ? '' : `${toolsNote}\n`}`;
-}
-
-/** Pull requests of Baton's own need a repository on this machine, and a tracker that has a state for review. */
-function leadsToReview({ repo, tracker }: Chosen): boolean {
-  const isLocal = repo !== null && !/^[A-Za-z][A-Za-z0-9+.-]*:\/\/|^[^/]+:/.test(repo);
-  return isLocal && (tracker.roleStates?.review ?? tracker.init.states?.review ?? null) !== null;
 }
 
 const howToPropose = `Work only in this directory. When the work is done, commit all of it on the current branch and end your turn: Baton opens a

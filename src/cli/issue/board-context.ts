@@ -18,7 +18,7 @@ export interface BoardFlags extends WorkplaceFlags {
   readonly as?: string;
 }
 
-export type BoardSurroundings = Pick<Surroundings, 'cwd' | 'stdout' | 'stderr' | 'chance'> & {
+export type BoardSurroundings = Pick<Surroundings, 'batonPath' | 'env' | 'cwd' | 'stdout' | 'stderr' | 'chance'> & {
   readonly stdin: AsyncIterable<string | Uint8Array>;
 };
 
@@ -29,6 +29,8 @@ export interface BoardContext {
   readonly change: (request: CommandRequest) => Promise<Command>;
   readonly surroundings: BoardSurroundings;
   readonly json: boolean;
+  /** Makes the commands in Baton's own words work where the reader is. */
+  readonly here: (text: string) => string;
 }
 
 /** Writes one answer: JSON for programs; for people text, which is passed without a final line feed. */

@@ -12,7 +12,7 @@ export async function board(flags: { readonly limit: number }, context: BoardCon
   const { columns } = await context.project.board(flags.limit);
   const filled = columns.filter(({ count }) => count > 0);
   const sideBySide = stdout.isTTY && stdout.columns ? boardAsColumns(filled, stdout.columns) : null;
-  const nothing = 'The board is empty. `baton issue add "A title"` creates the first issue.';
+  const nothing = context.here('The board is empty. `baton issue add "A title"` creates the first issue.');
   const text = filled.length === 0 ? nothing : (sideBySide ?? boardAsList(filled));
   answer(context, { columns }, text);
   return exitCodes.ok;

@@ -65,7 +65,7 @@ export async function comment(name: string, text: string, _flags: unknown, conte
   const body = await textOrStdin(text, context.surroundings, mostTextBytes);
   const { data, author, text: said } = await context.change({ kind: 'issue_comment', issue: name, text: body });
   const { issue: identifier, seq, at } = data;
-  answer(context, { identifier, comment: { seq, at, author, body } }, said);
+  answer(context, { identifier, comment: { seq, at, author, body } }, context.here(said));
   return exitCodes.ok;
 }
 

@@ -2,6 +2,7 @@ import { Argument, type Command, Option } from 'commander';
 import { BatonError } from '../../core/baton-error.ts';
 import type { CommandFunction } from '../command-parts.ts';
 import { folder } from '../option-parsers.ts';
+import { commandsHere } from '../place-flags.ts';
 import type { BoardAccess, BoardContext, BoardFlags } from './board-context.ts';
 import { addIssueFlags, collect, limit, status, statuses } from './issue-flags.ts';
 
@@ -34,6 +35,7 @@ export function registerIssueCommands(
         },
         surroundings,
         json: flags.json === true,
+        here: commandsHere(flags, surroundings),
       };
       const command = (await load())[name] as (...given: unknown[]) => Promise<number>;
       finish(await command(...values, context));

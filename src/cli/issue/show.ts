@@ -9,11 +9,11 @@ import { messageWords } from './message-words.ts';
 /** `baton issue show ID`: everything that is known of an issue. */
 export async function show(name: string, _flags: unknown, context: BoardContext): Promise<number> {
   const details = await context.project.boardIssue(name);
-  answer(context, details, detailsAsText(details));
+  answer(context, details, detailsAsText(details, context));
   return exitCodes.ok;
 }
 
-function detailsAsText(details: BoardDetail): string {
+function detailsAsText(details: BoardDetail, { here }: Pick<BoardContext, 'here'>): string {
   const { issue, parent, children, blocks, comments, messages, history } = details;
   const short = ({ identifier, status, title }: BoardDetail['blocks'][number]): string =>
     `${identifier} (${status}) ${harmlessLine(title)}`;
@@ -25,7 +25,7 @@ function detailsAsText(details: BoardDetail): string {
     ...children.map((child): [string, string] => ['has part', short(child)]),
     ...issue.blocked_by.map(({ identifier, status }): [string, string] => ['waits for', `${identifier} (${status})`]),
     ...blocks.map((blocked): [string, string] => ['blocks', short(blocked)]),
-    ...workFacts(details),
+    ...workFacts(details, here),
     ['branch', harmlessLine(issue.branch ?? '')],
     ['url', harmlessLine(issue.url ?? '')],
     ['created', timeWords(issue.created_at)],
@@ -56,15 +56,18 @@ function detailsAsText(details: BoardDetail): string {
 }
 
 /** What agents did: their open questions, the last run, and where its work is. */
-function workFacts({ issue, open_questions: open, last_run: run }: BoardDetail): [name: string, value: string][] {
+function workFacts(
+  { issue, open_questions: open, last_run: run }: BoardDetail,
+  here: BoardContext['here'],
+): [name: string, value: string][] {
   const asks = open.map(({ id, text }): [string, string] => [
     'asks you',
-    `${harmlessLine(text)} · ${askCommand(open.length === 1 ? issue.identifier : id)}`,
+    `${harmlessLine(text)} · ${here(askCommand(open.length === 1 ? issue.identifier : id))}`,
   ]);
   if (run === null) return asks;
   return [
     ...asks,
-    ['last run', `${run.run_id.slice(0, 8)}, ${timeWords(run.started_at)}: ${harmlessLine(run.text)}`],
+    ['last run', `${run.run_id.slice(0, 8)}, ${timeWords(run.started_at)}: ${here(harmlessLine(run.text))}`],
     ['work', harmlessLine(run.work ?? '')],
   ];
 }

@@ -12,7 +12,7 @@ import { columns } from '../columns.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { authorWords, timeWords } from '../issue/history-words.ts';
 import { jsonLine } from '../json-line.ts';
-import { placeFlags } from '../place-flags.ts';
+import { commandsHere } from '../place-flags.ts';
 
 export interface PullFlags extends WorkplaceFlags {
   readonly json?: boolean;
@@ -76,7 +76,7 @@ export async function showPull(reference: string, flags: PullFlags, surroundings
 export function describePull(
   pull: PullDetail,
   flags: WorkplaceFlags,
-  surroundings: Pick<Surroundings, 'cwd'>,
+  surroundings: Pick<Surroundings, 'cwd' | 'batonPath' | 'env'>,
 ): string[] {
   const { asked, last_message, rounds, usage } = pull;
   const cost = usage.cost_usd > 0 ? `, $${usage.cost_usd.toFixed(2)}` : '';
@@ -97,13 +97,21 @@ export function describePull(
   ];
 }
 
-function endLines({ merge, merged, closed, approved, sent_back: sentBack }: PullDetail): string[] {
+function endLines({
+  merge,
+  merged,
+  closed,
+  approved,
+  sent_back: sentBack,
+  auto_merge: autoMerge,
+}: PullDetail): string[] {
   if (merged !== null) return [`  merged    ${timeWords(merged.at)} by ${authorWords(merged.by)}`];
   if (closed !== null) return [`  closed    ${timeWords(closed.at)} by ${authorWords(closed.by)}`];
   return [
     ...(approved === null ? [] : [`  approved  ${timeWords(approved.at)} by ${authorWords(approved.by)}`]),
     ...(sentBack === null ? [] : [`  sent back ${timeWords(sentBack.at)} by ${authorWords(sentBack.by)}`]),
     ...(merge === null ? [] : [`  merge     ${mergeWords(merge)}`]),
+    ...(autoMerge === null ? [] : [`  by itself ${autoMerge.objection ?? 'Baton merges it'}`]),
   ];
 }
 
@@ -136,12 +144,16 @@ function roundLines(rounds: PullDetail['rounds']): string[] {
   return [
     '',
     'Rounds',
-    ...rounds.flatMap(({ round, head, at, sent_back: sentBack, checks, said }) => [
+    ...rounds.flatMap(({ round, head, at, sent_back: sentBack, checks, verdicts, said }) => [
       `  ${round}  ${head.slice(0, shortCommit)}  ${timeWords(at)}${sentBack === null ? '' : `  sent back by ${sentBack.kind === 'person' ? authorWords(sentBack.by) : sentBack.kind}`}`,
       ...checks.map(({ name, result, started_at: startedAt }) => {
         const word = result ?? (startedAt === null ? 'waiting' : 'running');
         return `     ${word.padEnd(9)} ${harmlessLine(name)}`;
       }),
+      ...verdicts.map(
+        ({ verdict, agent, summary }) =>
+          `     ${verdict.padEnd(9)} by the judge (${harmlessLine(agent)}): ${cut(harmlessLine(summary), longestWords)}`,
+      ),
       ...said.map(
         ({ status, path, line, body }) =>
           `     ${status.padEnd(9)} ${path === null ? '' : `${harmlessLine(path)}:${line}: `}${cut(harmlessLine(body), longestWords)}`,
@@ -153,21 +165,21 @@ function roundLines(rounds: PullDetail['rounds']): string[] {
 function nextLines(
   { number, status, merge }: PullDetail,
   flags: WorkplaceFlags,
-  { cwd }: Pick<Surroundings, 'cwd'>,
+  surroundings: Pick<Surroundings, 'cwd' | 'batonPath' | 'env'>,
 ): string[] {
   if (status === 'merged' || status === 'closed') return [];
-  const here = placeFlags(flags);
+  const here = commandsHere(flags, surroundings);
   // A command for another folder names its workflow file already.
   const { stateDir } = flags;
-  const elsewhere = stateDir === undefined ? '' : placeFlags({ stateDir: path.resolve(cwd, stateDir) });
-  const there = merge?.folder == null ? here : elsewhere;
-  const merging = (merge?.commands ?? []).map((command) => (command.startsWith('baton ') ? command + there : command));
+  const elsewhere = stateDir === undefined ? {} : { stateDir: path.resolve(surroundings.cwd, stateDir) };
+  const there = merge?.folder == null ? here : commandsHere(elsewhere, surroundings);
+  const merging = (merge?.commands ?? []).map((command) => (command.startsWith('baton ') ? there(command) : command));
   return [
     '',
     'Next',
-    `  baton pr diff ${number}${here}`,
-    `  baton pr send-back ${number} "what has to change"${here}`,
-    ...(status === 'in_review' ? [`  baton pr approve ${number}${here}`] : []),
+    here(`  baton pr diff ${number}`),
+    here(`  baton pr send-back ${number} "what has to change"`),
+    ...(status === 'in_review' ? [here(`  baton pr approve ${number}`)] : []),
     // Last, because it may have to be run in another folder.
     ...merging.map((command) => `  ${command}`),
   ];

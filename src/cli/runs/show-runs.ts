@@ -2,7 +2,7 @@ import type { Run } from '../../client/schema/run.ts';
 import { BatonError } from '../../core/baton-error.ts';
 import { errorCatalogue } from '../../core/error-catalogue.ts';
 import { outcomeWords } from '../../core/run/outcome-words.ts';
-import { countText, durationText, usdText } from '../../core/text/amount-text.ts';
+import { countText, durationText, hasNoPrice, noPriceText, usdText } from '../../core/text/amount-text.ts';
 import { harmlessLine } from '../../core/text/harmless-line.ts';
 import { shellArgument } from '../../core/text/shell-argument.ts';
 import { connect } from '../../daemon/connect.ts';
@@ -11,7 +11,7 @@ import type { WorkplaceFlags } from '../../daemon/workplace.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { timeWords } from '../issue/history-words.ts';
 import { jsonLine } from '../json-line.ts';
-import { placeFlags } from '../place-flags.ts';
+import { commandsHere } from '../place-flags.ts';
 
 export interface RunsFlags extends WorkplaceFlags {
   readonly json?: boolean;
@@ -45,9 +45,11 @@ export async function showRun(id: string, flags: RunsFlags, surroundings: Surrou
     surroundings.stdout.write(jsonLine({ run: report }));
     return exitCodes.ok;
   }
-  const text = describe(run, now, placeFlags(flags)).map(
-    ([name, value]) => `${name.padEnd(13)} ${harmlessLine(value)}\n`,
-  );
+  const here = commandsHere(flags, surroundings);
+  const text = describe(run, now).map(([name, value]) => {
+    const line = harmlessLine(value);
+    return `${name.padEnd(13)} ${name === 'last message' ? line : here(line)}\n`;
+  });
   surroundings.stdout.write(text.join(''));
   return exitCodes.ok;
 }
@@ -55,7 +57,7 @@ export async function showRun(id: string, flags: RunsFlags, surroundings: Surrou
 type Named = readonly [name: string, value: string];
 
 /** In the order in which people ask: what, how it ended, when, why, by whom, at what cost, which work, what next. */
-function describe(run: Run, now: number, place: string): readonly Named[] {
+function describe(run: Run, now: number): readonly Named[] {
   const { run_id: id, issue_identifier: issue, usage, ended_at: endedAt, turns } = run;
   const took = (endedAt === null ? now : Date.parse(endedAt)) - Date.parse(run.started_at);
   return [
@@ -73,16 +75,15 @@ function describe(run: Run, now: number, place: string): readonly Named[] {
       `${startWords[run.retry_kind ?? 'none'] ?? run.retry_kind}${run.attempt === null ? '' : ` (attempt ${run.attempt})`}`,
     ],
     ['agent', agentWords(run)],
-    // Nothing when the agent reports no cost and its model has no price: then the cost is unknown.
-    ['cost', usage.cost_usd > 0 ? usdText(usage.cost_usd) : 'unknown'],
+    ['cost', costWords(usage)],
     [
       'tokens',
       `${countText(usage.input_tokens)} in (${countText(usage.cached_input_tokens)} cached), ${countText(usage.output_tokens)} out`,
     ],
     ...(run.last_message === null ? [] : [['last message', run.last_message] as const]),
     ...workspaceWords(run),
-    ['events', `baton runs log ${id.slice(0, 8)}${place}`],
-    ['what is next', `baton explain ${shellArgument(issue)}${place}`],
+    ['events', `baton runs log ${id.slice(0, 8)}`],
+    ['what is next', `baton explain ${shellArgument(issue)}`],
   ];
 }
 
@@ -113,6 +114,7 @@ const choiceWords: Readonly<Record<Run['agent_reason'], string>> = {
   label: ', chosen by a label',
   state: ', chosen by the state of the issue',
   default: '',
+  role: ', the agent of its role',
   stand_in: ', in place of another agent',
 };
 
@@ -140,6 +142,12 @@ function workspaceWords({ workspace_path: folder, evidence, publication, removal
   return found;
 }
 
+/** No cost is not $0.00: the agent may report nothing at all, or its tokens have no price. */
+function costWords({ cost_usd, total_tokens }: Run['usage']): string {
+  if (cost_usd > 0) return usdText(cost_usd);
+  return hasNoPrice(total_tokens, cost_usd) ? noPriceText : 'none reported';
+}
+
 const changedWords: Readonly<Record<string, string>> = { true: 'yes', false: 'no', null: 'unknown' };
 
 /** The run for programs, with its usage among the facts. */
@@ -150,9 +158,12 @@ function facts(run: Run, now: number): Record<string, string | number | null> {
     issue_id: run.issue_id,
     issue_identifier: run.issue_identifier,
     role: run.role,
+    phase: run.phase,
     backend: run.backend,
     agent: run.agent,
     agent_reason: run.agent_reason,
+    prompt_version: run.prompt?.version ?? null,
+    prompt_source: run.prompt?.source ?? null,
     account: run.account,
     attempt: run.attempt,
     retry_kind: run.retry_kind,

@@ -1,3 +1,4 @@
+import { governingText } from '../../core/run/governing-files.ts';
 import { harmlessLine, harmlessLines } from '../../core/text/harmless-line.ts';
 import { restoreCommand } from '../../daemon/services/salvage-report.ts';
 import type { Surroundings } from '../../daemon/surroundings.ts';
@@ -47,14 +48,16 @@ export async function diffSalvage(
   const { salvage } = openSalvage(flags, surroundings);
   const work = await salvage.find(wanted, reachOf(flags));
   const diff = await salvage.diff(work, { stat: flags.stat === true });
+  const mark = governingText(work.governing);
   // A terminal gets text that cannot control it; a file or a program gets the output of git, so that it can be applied.
   const text = surroundings.stdout.isTTY === true ? harmlessLines(diff) : diff;
   surroundings.stdout.write(flags.json ? jsonLine({ saved: presentSaved(work), diff }) : text);
+  if (flags.json !== true && mark !== null) surroundings.stderr.write(`baton: ${mark}\n`);
   return exitCodes.ok;
 }
 
 /** Saved work for other programs. */
-export function presentSaved(work: SavedWork): Record<string, string | number | null> {
+export function presentSaved(work: SavedWork): Record<string, string | number | readonly string[] | null> {
   return {
     name: work.name,
     kind: work.kind,
@@ -75,6 +78,7 @@ export function presentSaved(work: SavedWork): Record<string, string | number | 
     commits: work.commits,
     staged_files: work.stagedFiles,
     staged_otherwise: work.stagedOtherwise,
+    governing: work.governing === undefined ? [] : work.governing,
   };
 }
 
@@ -83,9 +87,12 @@ function shownLine(work: SavedWork, { allProjects }: ReachFlags): string {
   return allProjects === true ? `${harmlessLine(work.project ?? '-')}  ${line(work)}` : line(work);
 }
 
-export function line({ name, issueIdentifier, savedAt, files, commits, kind, issueTitle }: SavedWork): string {
+export function line(work: SavedWork): string {
+  const { name, issueIdentifier, savedAt, files, commits, kind, issueTitle } = work;
   const at = new Date(savedAt).toISOString().slice(0, 16).replace('T', ' ');
   const inCommits = `${counted(files, 'file')}, ${counted(commits, 'commit')}`;
   const what = kind === 'archive' ? `archive of ${counted(files, 'entry', 'entries')}` : inCommits;
-  return `${harmlessLine(name)}  ${at}  ${harmlessLine(issueIdentifier)}  ${what}  ${harmlessLine(issueTitle).slice(0, 80)}`;
+  const mark = governingText(work.governing);
+  const shown = `${harmlessLine(name)}  ${at}  ${harmlessLine(issueIdentifier)}  ${what}  ${harmlessLine(issueTitle).slice(0, 80)}`;
+  return mark === null ? shown : `${shown}\n  ${mark}`;
 }

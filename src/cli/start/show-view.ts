@@ -1,7 +1,9 @@
 import { ApiClient } from '../../client/api-client.ts';
-import { shellArgument } from '../../core/text/shell-argument.ts';
+import type { Problem } from '../../core/problem.ts';
 import type { OpenedApi } from '../../daemon/services/open-api.ts';
 import type { Surroundings } from '../../daemon/surroundings.ts';
+import type { WorkplaceFlags } from '../../daemon/workplace.ts';
+import { commandsHere } from '../place-flags.ts';
 import { clientSource } from '../top/client-source.ts';
 import { runTop } from '../top/run-top.ts';
 import type { LogTail } from './log-tail.ts';
@@ -10,26 +12,31 @@ export interface ViewParts {
   readonly api: Pick<OpenedApi, 'address' | 'send'>;
   readonly tail: LogTail;
   readonly refreshMs: number;
-  /** The flags by which `baton top` finds this daemon. */
-  readonly placeFlags: readonly string[];
+  /** Of the workflow file; the view shows them until a key is pressed. */
+  readonly warnings: readonly Problem[];
+  /** How `baton top` and other commands find this daemon. */
+  readonly place: WorkplaceFlags;
 }
 
 /**
  * Shows the view on the terminal of a daemon. After the user leaves the view, the terminal shows the log. Ctrl-C stops
  * Baton in order, as without the view. Disposing restores the terminal.
  */
-export function showView({ api, tail, refreshMs, placeFlags }: ViewParts, surroundings: Surroundings): AsyncDisposable {
+export function showView(
+  { api, tail, refreshMs, warnings, place }: ViewParts,
+  surroundings: Surroundings,
+): AsyncDisposable {
   const stop = new AbortController();
-  const dashboard = api.address.url;
   const source = clientSource(new ApiClient(api.send), () => tail.take());
-  const again = [surroundings.batonPath, 'top', ...placeFlags].map(shellArgument).join(' ');
+  const here = commandsHere(place, surroundings);
   const leftWords = [
     '',
-    `Baton keeps running and shows its log here. Ctrl-C stops it in order; \`${again}\` shows the view again.`,
-    `Dashboard: ${dashboard}`,
+    `Baton keeps running and shows its log here. Ctrl-C stops it in order; ${here('`baton top`')} shows the view again.`,
+    ...(api.address === null ? [] : [`Dashboard: ${api.address.url}`]),
     '',
   ];
-  const shown = runTop(source, surroundings, surroundings.clock, { stop: stop.signal, refreshMs })
+  const notice = warnings.map(({ message }) => `Warning: ${message}.`).join(' ');
+  const shown = runTop(source, surroundings, surroundings.clock, { stop: stop.signal, refreshMs, notice, here })
     .then((how) => {
       tail.show(how === 'quit' ? leftWords : []);
       // The view reads the keys itself, so this Ctrl-C never became a signal.

@@ -55,16 +55,21 @@ function listPart(state: TopState, at: number, columns: number, height: number):
   const place = selected === null ? 0 : all.findIndex(({ row }) => row === selected);
   // The title above the first row of a list scrolls with it.
   const from = place > 0 && all[place - 1]?.row === null && height > 1 ? place - 1 : place;
-  const most = Math.max(0, all.length - height);
-  const listTop = Math.max(0, Math.min(most, from, Math.max(state.listTop, place - height + 1)));
-  const lines = all.slice(listTop, listTop + height).map(({ row, draw }) => draw(at, row !== null && row === selected));
-  return { lines, listTop, pageTop: state.pageTop };
+  // Where not all fits, the last line says how many rows are hidden.
+  const room = all.length > height && height > 2 ? height - 1 : height;
+  const most = Math.max(0, all.length - room);
+  const listTop = Math.max(0, Math.min(most, from, Math.max(state.listTop, place - room + 1)));
+  const lines = all.slice(listTop, listTop + room).map(({ row, draw }) => draw(at, row !== null && row === selected));
+  const rowsIn = (some: typeof all): number => some.filter(({ row }) => row !== null).length;
+  const [above, below] = [rowsIn(all.slice(0, listTop)), rowsIn(all.slice(listTop + room))];
+  const hidden = [above > 0 ? `↑ ${above} more` : '', below > 0 ? `↓ ${below} more` : ''].filter(Boolean).join('  ');
+  const last = room < height ? [exactly([cell(` ${hidden}`, 'dim')], columns)] : [];
+  return { lines: [...lines, ...last], listTop, pageTop: state.pageTop };
 }
 
 function pagePart(state: TopState, at: number, columns: number, height: number): Middle {
   const row = rowOf(state);
-  const all =
-    state.screen === 'help' || row === null ? helpLines(columns) : detailsLines(row, state.details, at, columns);
+  const all = state.screen === 'help' || row === null ? helpLines(columns) : detailsLines(row, state, at, columns);
   const pageTop = Math.max(0, Math.min(state.pageTop, all.length - height));
   const below = all.length - pageTop - height;
   const seen = all.slice(pageTop, pageTop + height);

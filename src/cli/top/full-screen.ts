@@ -28,6 +28,8 @@ export interface FullScreenParts {
   readonly ends: Ends;
   /** The time between frames. */
   readonly refreshMs: number;
+  readonly notice: string;
+  readonly here: (text: string) => string;
 }
 
 /**
@@ -78,7 +80,16 @@ export async function showFullScreen(parts: FullScreenParts): Promise<void> {
   };
   const onData = (): void => drawBy(Math.max(clock.monotonic(), drawnAt + frameMs));
   const live = undo.use(
-    openLiveState({ source, clock, chance, onChange: onData, fail: ends.fail, refreshMs: frameMs }),
+    openLiveState({
+      source,
+      clock,
+      chance,
+      onChange: onData,
+      fail: ends.fail,
+      refreshMs: frameMs,
+      notice: parts.notice,
+      here: parts.here,
+    }),
   );
   undo.defer(() => next?.timer.cancel());
   const carryOut = (effect: Effect): void => {

@@ -21,6 +21,8 @@ export interface LiveStateParts {
   readonly fail: (error: unknown) => void;
   /** The slower the view draws, the less often it asks. */
   readonly refreshMs: number;
+  readonly notice: string;
+  readonly here: TopState['here'];
 }
 
 /**
@@ -37,7 +39,7 @@ export interface LiveState extends Disposable {
 export function openLiveState(parts: LiveStateParts): LiveState {
   const { source, clock, chance, onChange, fail } = parts;
   const askEveryMs = Math.max(leastAskMs, parts.refreshMs);
-  let state = startState();
+  let state = startState(parts.notice, parts.here);
   let timer: Timer | null = null;
   let isOpen = true;
   let asked = 0;

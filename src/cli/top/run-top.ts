@@ -16,6 +16,10 @@ export interface TopOptions {
   readonly stop?: AbortSignal;
   /** The time between frames and between requests to the daemon; at least a quarter of a second. */
   readonly refreshMs?: number;
+  /** Shown at the bottom until the first key. */
+  readonly notice?: string;
+  /** Makes the commands in a text of Baton work where the reader is. */
+  readonly here?: (text: string) => string;
 }
 
 /** How the view ended: by `q`, by Ctrl-C, by a signal or its caller, or because its terminal has gone. */
@@ -37,12 +41,12 @@ export async function runTop(
   source: TopSource,
   terminal: TopTerminal,
   clock: Clock,
-  { chance = systemChance, stop, refreshMs = 0 }: TopOptions = {},
+  { chance = systemChance, stop, refreshMs = 0, notice = '', here = (text) => text }: TopOptions = {},
 ): Promise<TopEnd> {
   using ends = listenForEnd(terminal, stop);
   // A dumb terminal takes no escapes.
   const isTerminal = terminal.stdout.isTTY === true && terminal.env.TERM !== 'dumb';
-  if (isTerminal) await showFullScreen({ source, terminal, clock, chance, ends, refreshMs });
+  if (isTerminal) await showFullScreen({ source, terminal, clock, chance, ends, refreshMs, notice, here });
   else await followPlainly(source, terminal.stdout, clock, ends.signal);
   return ends.reached;
 }

@@ -30,7 +30,9 @@ export interface TopState {
   readonly details: Details | null;
   readonly filter: string;
   readonly prompt: Prompt | null;
-  /** The result of the last command; cleared by the next key. */
+  /** Makes the commands in a text of Baton work where the reader is. */
+  readonly here: (text: string) => string;
+  /** The result of the last command, or a notice before the first; cleared by the next key. */
   readonly message: Message | null;
 }
 
@@ -79,7 +81,7 @@ export type Prompt =
   | { readonly kind: 'decision'; readonly answering: Answering }
   | { readonly kind: 'field'; readonly answering: Answering; readonly input: InputLine };
 
-export function startState(): TopState {
+export function startState(notice = '', here: TopState['here'] = (text) => text): TopState {
   return {
     address: null,
     nows: [],
@@ -96,7 +98,8 @@ export function startState(): TopState {
     details: null,
     filter: '',
     prompt: null,
-    message: null,
+    here,
+    message: notice === '' ? null : { text: notice, tone: 'warn' },
   };
 }
 

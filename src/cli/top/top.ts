@@ -6,6 +6,7 @@ import type { Surroundings } from '../../daemon/surroundings.ts';
 import type { WorkplaceFlags } from '../../daemon/workplace.ts';
 import { socketPath } from '../../server/socket-path.ts';
 import { exitCodes } from '../exit-codes.ts';
+import { commandsHere } from '../place-flags.ts';
 import { clientSource } from './client-source.ts';
 import { runTop } from './run-top.ts';
 
@@ -14,6 +15,6 @@ export async function top(flags: WorkplaceFlags, surroundings: Surroundings): Pr
   const { clock, cwd, tmpDir } = surroundings;
   const stateDir = stateFolder(path.resolve(cwd, flags.workflow ?? 'WORKFLOW.md'), flags.stateDir, surroundings);
   const client = new ApiClient(overSocket(socketPath(stateDir, tmpDir), clock));
-  await runTop(clientSource(client), surroundings, clock);
+  await runTop(clientSource(client), surroundings, clock, { here: commandsHere(flags, surroundings) });
   return exitCodes.ok;
 }

@@ -167,7 +167,7 @@ function issueKeys(): readonly IssueKey[] {
       key: 'h',
       help: ['h', 'hand it back to an agent'],
       word: 'hand back',
-      when: (row) => row.list === 'needs_you' && canRetry(row),
+      when: (row) => row.list === 'needs_you' && row.of.actions.includes('issue_handback'),
       text: (name) => `Hand ${name} back; a note is optional`,
       request: (issue, text) => ({ kind: 'issue_handback', issue, ...noteOf(text) }),
     },

@@ -3,9 +3,9 @@ import type { RunningRow } from '../../../client/schema/now.ts';
 import type { Question } from '../../../client/schema/question.ts';
 import type { RunEvent } from '../../../client/schema/run.ts';
 import { shortWords } from '../../../core/command/person-words.ts';
-import { countText, usdText } from '../../../core/text/amount-text.ts';
+import { countText, hasNoPrice, noPriceText, usdText } from '../../../core/text/amount-text.ts';
 import { cellText, padded, reasonText, wholeLines, wrapped } from '../../cell-text.ts';
-import type { Details } from '../top-state.ts';
+import type { TopState } from '../top-state.ts';
 import { cell, exactly, type Line, type Tone } from './line.ts';
 import { ageOf, needsYouText, stageText } from './short-text.ts';
 import type { TopRow } from './top-rows.ts';
@@ -15,14 +15,19 @@ const mostLines = 12;
 const mostEvents = 50;
 
 /** Why an issue is where it is, its question, and its last messages, newest first. */
-export function detailsLines(row: TopRow, known: Details | null, at: number, columns: number): readonly Line[] {
+export function detailsLines(
+  row: TopRow,
+  { details: known, here }: Pick<TopState, 'details' | 'here'>,
+  at: number,
+  columns: number,
+): readonly Line[] {
   const details = known !== null && known.issueId === row.issueId && known.project === row.project ? known : null;
   const issue = details?.issue ?? null;
   const problem = details === null ? 'Reading…' : details.problem;
   const lines = [
     [cell(' '), cell(row.identifier, 'strong'), cell(`  ${cellText(row.of.title ?? issue?.title ?? '')}`)],
     ...facts(row, at, columns),
-    ...section('Why', whyOf(row, issue), columns),
+    ...section('Why', withoutRepeats(whyOf(row, issue, here)), columns),
     ...(issue?.questions ?? []).filter(({ state }) => state === 'open').flatMap((each) => questionOf(each, columns)),
     ...(problem === null ? [] : section('', [{ text: problem, tone: 'dim' }], columns)),
     ...messagesOf(details?.events ?? [], row, columns),
@@ -60,7 +65,7 @@ function runFacts(run: RunningRow, at: number): string[] {
     `turn ${run.turn}`,
     `${ageOf(run.started_at, at) ?? 'not yet'} old`,
     `${countText(tokens)} tokens`,
-    usdText(cost),
+    hasNoPrice(tokens, cost) ? noPriceText : usdText(cost),
     ...(run.account === null ? [] : [`account ${cellText(run.account)}`]),
     ...(run.pid === null ? [] : [`pid ${run.pid}`]),
     ...(run.session_id === null ? [] : [`session ${cellText(run.session_id)}`]),
@@ -68,23 +73,33 @@ function runFacts(run: RunningRow, at: number): string[] {
   ];
 }
 
-function whyOf(row: TopRow, issue: IssueDetail | null): readonly Words[] {
-  const here: Words[] = [];
-  if (row.list === 'waiting') here.push({ text: reasonText(row.of.reason) });
-  if (row.list === 'needs_you') here.push({ text: needsYouText(row.of) });
+/** A text that another one contains is left out. */
+function withoutRepeats(all: readonly Words[]): readonly Words[] {
+  return all.filter(({ text }, at) => {
+    const bare = text.replace(/^× /, '');
+    return !all.some(
+      (other, index) => index !== at && other.text.includes(bare) && (other.text !== text || index < at),
+    );
+  });
+}
+
+function whyOf(row: TopRow, issue: IssueDetail | null, here: TopState['here']): readonly Words[] {
+  const found: Words[] = [];
+  if (row.list === 'waiting') found.push({ text: here(reasonText(row.of.reason)) });
+  if (row.list === 'needs_you') found.push({ text: here(needsYouText(row.of)) });
   if (row.list === 'needs_you' && row.of.actions.length > 0)
-    here.push({ text: `what can be done: ${row.of.actions.map(actionWord).join(', ')}`, tone: 'dim' });
-  if (row.list === 'running') here.push(...row.of.warnings.map(({ text }) => ({ text, tone: 'warn' as const })));
+    found.push({ text: `what can be done: ${row.of.actions.map(actionWord).join(', ')}`, tone: 'dim' });
+  if (row.list === 'running') found.push(...row.of.warnings.map(({ text }) => ({ text, tone: 'warn' as const })));
   const explanation = issue?.explanation ?? null;
   if (explanation !== null) {
-    here.push(
-      ...explanation.gates.filter(({ passed }) => !passed).map(({ text }) => ({ text: `× ${reasonText(text)}` })),
-    );
-    here.push({ text: reasonText(explanation.next) });
-  } else if (issue?.why_unknown) here.push({ text: reasonText(issue.why_unknown), tone: 'dim' });
+    // That it runs already is no obstacle.
+    const gates = row.list === 'running' ? [] : explanation.gates;
+    found.push(...gates.filter(({ passed }) => !passed).map(({ text }) => ({ text: `× ${here(reasonText(text))}` })));
+    found.push({ text: here(reasonText(explanation.next)) });
+  } else if (issue?.why_unknown) found.push({ text: reasonText(issue.why_unknown), tone: 'dim' });
   for (const { body, status } of issue?.messages ?? [])
-    if (status === 'waiting') here.push({ text: `for the next agent: ${shortWords(body)}` });
-  return here;
+    if (status === 'waiting') found.push({ text: `for the next agent: ${shortWords(body)}` });
+  return found;
 }
 
 function actionWord(action: string): string {
@@ -113,8 +128,8 @@ function messagesOf(events: readonly RunEvent[], row: TopRow, columns: number): 
   if (shown.length === 0) return last === null ? [] : section('Last message', [{ text: last }], columns);
   const lines = shown.map(({ at, event, message }) => [
     cell(`   ${at.slice(11, 19)}  `, 'dim'),
-    ...(columns < 80 ? [] : [cell(`${padded(cellText(event), 20)}  `, 'dim')]),
-    cell(cellText(message)),
+    ...(columns < 80 ? [] : [cell(`${padded(cellText(event).replaceAll('_', ' '), 20)}  `, 'dim')]),
+    cell(event === 'stage_changed' ? stageText(message) : cellText(message)),
   ]);
   return [[], [cell(' Last messages', 'strong')], ...lines];
 }

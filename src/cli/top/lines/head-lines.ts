@@ -1,5 +1,6 @@
 import type { Now } from '../../../client/schema/now.ts';
-import { countText, usdText } from '../../../core/text/amount-text.ts';
+import { type SlotView, slotsText } from '../../../core/dispatch/slots.ts';
+import { countText, hasNoPrice, noPriceText, usdText } from '../../../core/text/amount-text.ts';
 import { cellText, reasonText } from '../../cell-text.ts';
 import type { TopState } from '../top-state.ts';
 import { type Cell, cell, exactly, type Line, leftAndRight, lineWidth, type Tone } from './line.ts';
@@ -64,19 +65,32 @@ function nextPoll({ nows, gone }: TopState, at: number): readonly Cell[] {
 function amountsOf({ nows, tokensPerSecond }: TopState): readonly Cell[] {
   const sum = (of: (now: Now) => number): number => nows.reduce((total, now) => total + of(now), 0);
   const runs = sum(({ running }) => running.length);
-  const used = sum(({ vitals }) => vitals.slots.used);
-  const limit = sum(({ vitals }) => vitals.slots.limit);
+  const slots = sumOfSlots(nows.map(({ vitals }) => vitals.slots));
+  const tokens = sum(({ vitals }) => vitals.today.tokens);
+  const usd = sum(({ vitals }) => vitals.today.cost_usd);
   // A limit belongs to one project; several projects have none in common.
   const today = nows.length === 1 ? nows[0]?.vitals.today : undefined;
   const of = (most: number | null | undefined, text: (amount: number) => string): string =>
     typeof most === 'number' ? ` of ${text(most)}` : '';
   return [
-    cell(`slots ${used}/${limit}`),
+    cell(`slots ${slotsText(slots).replace(' of ', '/')}`),
     cell(`${runs} running`),
-    cell(`${tokensText(sum(({ vitals }) => vitals.today.tokens))} tokens today${of(today?.token_limit, tokensText)}`),
-    cell(`${cents(sum(({ vitals }) => vitals.today.cost_usd))}${of(today?.cost_limit_usd, usdText)}`),
+    cell(`${tokensText(tokens)} tokens today${of(today?.token_limit, tokensText)}`),
+    cell(hasNoPrice(tokens, usd) ? noPriceText : `${cents(usd)}${of(today?.cost_limit_usd, usdText)}`),
+    ...nows
+      .flatMap(({ vitals }) => vitals.today.roles ?? [])
+      .filter(({ used_up }) => used_up)
+      .map(({ role }) => cell(`budget of ${cellText(role)} used up`)),
     cell(`${countText(Math.floor(tokensPerSecond))} tokens/s`, tokensPerSecond >= 1 ? 'plain' : 'dim'),
   ];
+}
+
+/** Of several projects together. */
+function sumOfSlots(slots: readonly Now['vitals']['slots'][]): SlotView {
+  const sum = (of: (each: Now['vitals']['slots']) => number): number =>
+    slots.reduce((total, each) => total + of(each), 0);
+  const judges = { used: sum((each) => each.judges?.used ?? 0), limit: sum((each) => each.judges?.limit ?? 0) };
+  return { used: sum(({ used }) => used), limit: sum(({ limit }) => limit), judges };
 }
 
 /** Rounded down, so that it never shows a limit as reached too early. */

@@ -1,4 +1,5 @@
 import type { NeedsYou, RunningRow, WaitingRow } from '../../../client/schema/now.ts';
+import { phaseWords } from '../../../core/pipeline/phase-standing.ts';
 import { cellText, cut, reasonText, widthOf } from '../../cell-text.ts';
 import type { TopState } from '../top-state.ts';
 import { type Cell, cell, exactly, type Line } from './line.ts';
@@ -58,7 +59,6 @@ const gap = 2;
 const leastText = 12;
 const givenUpFirst = ['title', 'tokens', 'what', 'project', 'time'] as const;
 const wideColumns = 120;
-const veryWideColumns = 150;
 
 /** Widths that stay the same from frame to frame: only identifiers and projects are measured. */
 function columnWidths(rows: readonly TopRow[], hasProjects: boolean, columns: number): Widths {
@@ -77,7 +77,7 @@ function columnWidths(rows: readonly TopRow[], hasProjects: boolean, columns: nu
     what: isWide ? 23 : 14,
     time: 12,
     tokens: 10,
-    title: columns >= veryWideColumns ? Math.floor(columns / 5) : 0,
+    title: isWide ? Math.floor(columns / 5) : 0,
   };
   for (const column of givenUpFirst) {
     if ((columnsOf('running', wanted).at(-1)?.width ?? 0) >= leastText) break;
@@ -178,6 +178,14 @@ function titleLine(list: ShownList, shown: number, ofAll: number | null, widths:
 type RowCells = Readonly<Record<ColumnName | 'mark', Cell>>;
 
 function rowCells(row: TopRow, at: number): RowCells {
+  const cells = cellsOf(row, at);
+  const { phase } = row.of;
+  return phase === undefined
+    ? cells
+    : { ...cells, text: { ...cells.text, text: `${cellText(phaseWords(phase))} · ${cells.text.text}` } };
+}
+
+function cellsOf(row: TopRow, at: number): RowCells {
   const title = cell(cellText(row.of.title ?? ''), 'dim');
   const usual = { project: cell(cellText(row.project), 'dim'), title, tokens: cell('') };
   switch (row.list) {
@@ -219,7 +227,10 @@ function runningCells(run: RunningRow, at: number): OwnCells & Pick<RowCells, 't
 
 function waitingCells({ kind, code, attempt, reason, next_check_at: next }: WaitingRow, at: number): OwnCells {
   // An issue in the queue waits for something, not for a time; the next poll only checks it again.
-  const left = next === null || (kind === 'queue' && code !== 'day_limit') ? null : Date.parse(next) - at;
+  const left =
+    next === null || (kind === 'queue' && code !== 'day_limit' && code !== 'role_budget')
+      ? null
+      : Date.parse(next) - at;
   const what = kind === 'retry' && attempt !== null ? `retry ${attempt}` : kind;
   return {
     mark: kind === 'queue' ? cell('·', 'dim') : cell('↻', 'warn'),

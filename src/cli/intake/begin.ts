@@ -1,0 +1,87 @@
+import type { Command } from '../../client/schema/command.ts';
+import type { Vitals } from '../../client/schema/now.ts';
+import { sleep } from '../../clock/clock.ts';
+import { BatonError } from '../../core/baton-error.ts';
+import { mostIntakeChars } from '../../core/task/task.ts';
+import { usdText } from '../../core/text/amount-text.ts';
+import type { Connection } from '../../daemon/connect.ts';
+import type { Surroundings } from '../../daemon/surroundings.ts';
+import { type CommandFlags, connectAs, sendCommand } from '../control/submit-command.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { jsonLine } from '../json-line.ts';
+import { commandsHere } from '../place-flags.ts';
+import { readTextFile } from './read-file.ts';
+import { taskLines } from './show.ts';
+
+export interface BeginFlags extends CommandFlags {
+  readonly wait?: boolean;
+}
+
+/** How often the task is asked for with `--wait`. */
+const askAgainMs = 1_000;
+
+/** `baton intake FILE`: gives the text to an agent, and says how to see what it proposes. */
+export async function beginIntake(file: string, flags: BeginFlags, surroundings: Surroundings): Promise<number> {
+  const text = (await readTextFile(file, surroundings)).trim();
+  if (text.length > mostIntakeChars)
+    throw new BatonError('usage_error', `The text has more than ${mostIntakeChars} characters.`, {
+      nextStep: 'Split it, and send the parts one after the other.',
+    });
+  await using connection = await connectAs(flags, surroundings);
+  const command = await sendCommand(connection, { kind: 'intake_begin', text }, flags, surroundings);
+  return followTask(connection, command, flags, surroundings);
+}
+
+/** `baton scan now`: asks for one scan, and says before it what it may cost. */
+export async function beginScan(flags: BeginFlags, surroundings: Surroundings): Promise<number> {
+  await using connection = await connectAs(flags, surroundings);
+  const { roles = [] } = (await connection.project.now()).vitals.today;
+  const used = roles.find(({ role }) => role === 'scanner');
+  if (!flags.json && used !== undefined) surroundings.stderr.write(`${costText(used)}\n`);
+  const command = await sendCommand(connection, { kind: 'scan_begin' }, flags, surroundings);
+  return followTask(connection, command, flags, surroundings);
+}
+
+type RoleBudget = NonNullable<Vitals['today']['roles']>[number];
+
+function costText({ runs, runs_limit, cost_usd, cost_limit_usd }: RoleBudget): string {
+  const used = [
+    ...(runs_limit === null ? [] : [`${runs} of ${runs_limit} runs`]),
+    ...(cost_limit_usd === null ? [] : [`${usdText(cost_usd)} of ${usdText(cost_limit_usd)}`]),
+  ];
+  return `A scan costs one run of an agent. The scanner has used today: ${used.join(', ')}.`;
+}
+
+/** Prints the answer, or with `--wait` what the agent proposed. */
+async function followTask(
+  connection: Connection,
+  command: Command,
+  flags: BeginFlags,
+  surroundings: Surroundings,
+): Promise<number> {
+  const { stdout, stderr } = surroundings;
+  const here = commandsHere(flags, surroundings);
+  const id = String(command.data?.task ?? '');
+  if (!flags.wait || command.status !== 'done') {
+    const alone = command.status === 'waiting' && !connection.isDaemon() ? ' No daemon is running: `baton start`.' : '';
+    stdout.write(flags.json ? jsonLine({ command }) : `${here(`${command.text}${alone}`)}\n`);
+    return exitCodes.ok;
+  }
+  if (!flags.json) stderr.write(`${id}: an agent is at work.\n`);
+  const task = await answered(connection, id, surroundings);
+  stdout.write(flags.json ? jsonLine({ task }) : here(`${taskLines(task).join('\n')}\n`));
+  return task.status === 'failed' ? exitCodes.error : exitCodes.ok;
+}
+
+/** The task, once its agent has answered or failed. Its own time limit ends it. */
+export async function answered(
+  { project }: Pick<Connection, 'project'>,
+  id: string,
+  { clock }: Surroundings,
+): Promise<Awaited<ReturnType<Connection['project']['task']>>> {
+  for (;;) {
+    const task = await project.task(id);
+    if (task.status !== 'waiting') return task;
+    await sleep(clock, askAgainMs);
+  }
+}
