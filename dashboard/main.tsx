@@ -21,6 +21,8 @@ import './style/issue.css';
 import './style/waterfall.css';
 import './style/diff.css';
 import './style/review.css';
+import './style/pipeline.css';
+import './style/tasks.css';
 import './style/transcript.css';
 import './style/run.css';
 

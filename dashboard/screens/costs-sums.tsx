@@ -15,9 +15,7 @@ export function CostsSums({ total, hasUnpriced }: CostsSumsProps): VNode {
   return (
     <section aria-label="Sums">
       <dl class="sums">
-        <SumFact label="Cost">
-          <Cost of={total} />
-        </SumFact>
+        <SumFact label="Cost">{isCostUnknown(total) ? <NoPrice /> : <Cost of={total} />}</SumFact>
         <SumFact label="Runs">{runs.toLocaleString()}</SumFact>
         <SumFact label="Tokens">
           <Tokens count={total_tokens} />
@@ -30,13 +28,30 @@ export function CostsSums({ total, hasUnpriced }: CostsSumsProps): VNode {
         </SumFact>
       </dl>
       {hasUnpriced && (
-        <p class="quiet-text">
-          Baton knows a cost only if the agent reports it or agent.prices has a price for the model.
-          {!isCostUnknown(total) && ' Some tokens of these days have no known cost, so the real cost is higher.'}
-        </p>
+        <details class="no-price" data-part="no_price">
+          <summary>
+            {isCostUnknown(total)
+              ? 'How to see costs in dollars: agent.prices'
+              : 'Some tokens have no price, so the real cost is higher. How to add it: agent.prices'}
+          </summary>
+          <p>
+            The agent reports no cost. Give the price of its model in US dollars per million tokens, in the front matter
+            of the workflow file; <code>"*"</code> stands for every model. Baton uses it from the next run on.
+          </p>
+          <pre>{pricesExample}</pre>
+        </details>
       )}
     </section>
   );
+}
+
+const pricesExample = `agent:
+  prices:
+    "*": {input: 1.25, cached_input: 0.125, output: 10}`;
+
+/** Not the largest word of the page: it says what is missing, not an amount. */
+function NoPrice(): VNode {
+  return <span class="none no-amount">no price configured</span>;
 }
 
 interface SumFactProps {

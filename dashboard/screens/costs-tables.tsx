@@ -5,6 +5,7 @@ import { hasSeveralProjects } from '../data/connection/live.ts';
 import type { DayRange } from '../data/costs/day-range.ts';
 import { type IssueSum, isCostUnknown, type NamedSum, type Sum, type UsageSums } from '../data/costs/usage-sums.ts';
 import { issueHref } from '../data/page/router.ts';
+import { countWords } from '../data/text/words.ts';
 import { Cost, Tokens } from '../parts/costs/amount.tsx';
 import { DayChart, dayWords } from '../parts/costs/chart-days.tsx';
 import { ShareBar } from '../parts/costs/chart-share.tsx';
@@ -25,8 +26,16 @@ const amounts: readonly Column<Sum>[] = [
   { label: 'Runs', isNumber: true, cell: ({ runs }) => runs },
 ];
 
-/** The chart, and the same as a table, the newest day first. */
-export function CostsByDay({ sums: { days, range } }: { readonly sums: UsageSums }): VNode {
+interface CostsByDayProps {
+  readonly sums: UsageSums;
+  /** How many tokens a day may use; null without a limit. */
+  readonly limit: number | null;
+}
+
+/** The chart, and the same as a table, the newest day first. Days without a run are in the chart only. */
+export function CostsByDay({ sums: { days, range }, limit }: CostsByDayProps): VNode {
+  const used = days.filter(({ runs, total_tokens }) => runs > 0 || total_tokens > 0);
+  const unused = days.length - used.length;
   const columns: readonly Column<NamedSum>[] = [
     { label: 'Day', cell: ({ name }) => <time dateTime={name}>{dayWords(name)}</time> },
     ...amounts,
@@ -34,10 +43,11 @@ export function CostsByDay({ sums: { days, range } }: { readonly sums: UsageSums
   return (
     <CostsSection title="By day" what="day" range={range} rows={days} nameOf={({ name }) => [name]}>
       <div class="side-by-side">
-        <DayChart days={days} />
+        <DayChart days={days} limit={limit} />
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must reach a part that scrolls. */}
         <section class="scrolls" tabIndex={0} aria-label="By day, as a table">
-          <Table caption="Usage by day" columns={columns} rows={[...days].reverse()} keyOf={({ name }) => name} />
+          <Table caption="Usage by day" columns={columns} rows={used.toReversed()} keyOf={({ name }) => name} />
+          {unused > 0 && <p class="quiet-text">{countWords(unused, 'day', 'days')} without a run.</p>}
         </section>
       </div>
     </CostsSection>
@@ -68,7 +78,7 @@ export function CostsByName({ title, what, rows, range }: CostsByNameProps): VNo
 export function CostsByIssue({ sums: { issues, range } }: { readonly sums: UsageSums }): VNode {
   const name: Column<IssueSum> = {
     label: 'Issue',
-    cell: ({ project, issue_identifier }) => (
+    cell: ({ project, issue_identifier, title }) => (
       <>
         <a href={issueHref(project, issue_identifier)} data-row>
           <Text text={issue_identifier} />
@@ -78,6 +88,11 @@ export function CostsByIssue({ sums: { issues, range } }: { readonly sums: Usage
             {' '}
             <Text text={project} />
           </small>
+        )}
+        {title !== null && (
+          <span class="issue-title" title={harmlessLine(title)}>
+            <Text text={title} />
+          </span>
         )}
       </>
     ),

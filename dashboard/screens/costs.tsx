@@ -3,6 +3,7 @@ import type { VNode } from 'preact';
 import type { UsageReport } from '../../src/client/schema/system.ts';
 import { useEachProject } from '../data/connection/each-project.ts';
 import { useInterval } from '../data/connection/interval.ts';
+import { shownProjects } from '../data/connection/live.ts';
 import { type DayRange, dayOf, lastDays, mostDays, readRange } from '../data/costs/day-range.ts';
 import { isCostUnknown, sumUsage } from '../data/costs/usage-sums.ts';
 import { now } from '../data/page/clock.ts';
@@ -39,11 +40,13 @@ export function CostsScreen(): VNode {
             </p>
           ) : (
             <>
-              <CostsByDay sums={sums} />
+              <CostsByDay sums={sums} limit={tokenLimit()} />
               {sums.projects.length > 1 && (
                 <CostsByName title="By project" what="Project" rows={sums.projects} range={sums.range} />
               )}
-              <CostsByName title="By role" what="Role" rows={sums.roles} range={sums.range} />
+              {sums.roles.length > 1 && (
+                <CostsByName title="By role" what="Role" rows={sums.roles} range={sums.range} />
+              )}
               <CostsByIssue sums={sums} />
             </>
           )}
@@ -51,6 +54,12 @@ export function CostsScreen(): VNode {
       )}
     </div>
   );
+}
+
+/** The limit of the day; several projects have none in common. */
+function tokenLimit(): number | null {
+  const [only, ...others] = shownProjects.value;
+  return only === undefined || others.length > 0 ? null : only.vitals.today.token_limit;
 }
 
 const quick = [7, 30, 90] as const;

@@ -1,21 +1,40 @@
 import type { VNode } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
 import type { NeedsYou } from '../../src/client/schema/now.ts';
+import { freeSlots } from '../../src/core/dispatch/slots.ts';
+import { harmlessLine } from '../../src/core/text/harmless-line.ts';
+import { rankOf } from '../data/board/board-columns.ts';
 import { finished, needsYou, type Placed, projects, running, shownProjects, waiting } from '../data/connection/live.ts';
 import { type KeptRow, withKept } from '../data/issue/issue-rows.ts';
+import { followLanded, landedChange } from '../data/issue/landed-changes.ts';
+import { rowKey, useKeys } from '../data/page/keyboard.ts';
+import { isNarrow } from '../data/page/narrow.ts';
 import { placesInUse } from '../data/page/open-forms.ts';
-import { linkTo } from '../data/page/router.ts';
+import { linkTo, reviewHref } from '../data/page/router.ts';
 import { countWords } from '../data/text/words.ts';
+import { issueKeys } from '../parts/issue/issue-keys.ts';
 import { Band } from '../parts/rows/band.tsx';
+import { useMovingRows } from '../parts/rows/moving-rows.ts';
 import { NeedsYouRow } from '../parts/rows/needs-you-row.tsx';
 import { Row } from '../parts/rows/row.tsx';
 import { RunningRow } from '../parts/rows/running-row.tsx';
-import { VitalsLine } from '../parts/rows/vitals-line.tsx';
+import { ProjectControls, VitalsLine } from '../parts/rows/vitals-line.tsx';
 import { WaitingRow } from '../parts/rows/waiting-row.tsx';
 import { EmptyLine } from '../parts/shared/empty-line.tsx';
+import { Icon } from '../parts/shared/icon.tsx';
 import { ClockTime, Countdown } from '../parts/shared/time.tsx';
+import { hint } from '../parts/shared/tooltip.tsx';
 
-/** The current activity. Rows that need a person come first. */
+/** The current activity. Rows that need a person come first. The keys are those of `baton top`. */
 export function NowScreen(): VNode {
+  useKeys([
+    ...issueKeys(rowKey, focusAnswer),
+    { keys: 'p', label: 'pause or resume', part: 'pause', run: () => pressVital('pause', 'resume') },
+    { keys: 'd', label: 'drain (twice)', part: 'drain', run: () => pressVital('drain') },
+  ]);
+  const box = useRef<HTMLDivElement>(null);
+  useMovingRows(box);
+  useEffect(followLanded, []);
   if (projects.value === null) {
     return (
       <div class="screen">
@@ -28,19 +47,30 @@ export function NowScreen(): VNode {
     withKept('needs_you', needsYou.value),
     ({ row }) => `${urgency.indexOf(row.kind)} ${row.since ?? ''}`,
   );
-  const active = byTime(withKept('running', running.value), ({ row }) => row.started_at);
-  const later = byTime(withKept('waiting', waiting.value), ({ row }) => row.next_check_at);
+  const inUse = placesInUse();
+  const asking = new Set(needsYou.value.flatMap(({ row }) => (row.kind === 'question' ? (row.run_id ?? []) : [])));
+  // A run that asks is above, with its question; here only while the person types in its row.
+  const active = byTime(
+    withKept('running', running.value).filter(
+      ({ placed, place }) => !asking.has(placed.row.run_id) || inUse.has(place),
+    ),
+    ({ row }) => row.started_at,
+  );
+  // Retries by their time, then the queue in the order in which it starts.
+  const later = byTime(withKept('waiting', waiting.value), ({ row }) =>
+    row.kind === 'queue' ? `9 ${rankOf(row.priority ?? null)}` : row.next_check_at,
+  );
   const done = byTime(
     finished.value.map((placed) => ({ placed })),
     ({ row }) => row.at,
   ).reverse();
   return (
-    <div class="screen now">
+    <div class="screen now" ref={box}>
       <h1 tabIndex={-1} class="unseen">
         Now
       </h1>
       {shownProjects.value.map((rows) => (
-        <VitalsLine key={rows.project} rows={rows} />
+        <VitalsLine key={rows.project} rows={rows} hasActions={!isNarrow.value} />
       ))}
       <Band
         part="needs_you"
@@ -54,12 +84,12 @@ export function NowScreen(): VNode {
         ))}
         <More count={asked.length} path="/board" where="on the board" />
       </Band>
+      {isNarrow.value && shownProjects.value.map((rows) => <ProjectControls key={rows.project} rows={rows} isNamed />)}
       <Band
         part="running"
         title="Running"
-        count={running.value.length}
-        hasRows={active.length > 0}
-        empty={<NothingRuns />}
+        count={active.length}
+        empty={asking.size > 0 ? <AllAsk count={asking.size} /> : <NothingRuns />}
       >
         {active.map((kept) => (
           <RunningRow key={kept.place} {...kept} />
@@ -86,12 +116,28 @@ export function NowScreen(): VNode {
             tone="good"
             word={row.state}
             time={<ClockTime at={row.at} />}
+            facts={<Landed project={project} issueId={row.issue_id} identifier={row.issue_identifier} />}
           />
         ))}
         <More count={done.length} path="/board" where="on the board" />
       </Band>
     </div>
   );
+}
+
+/** Goes to the first field of the question of the selected row, or of the first question. */
+function focusAnswer(): void {
+  const row = document.activeElement?.closest('[data-row-of]') ?? null;
+  const form = row?.querySelector('.answer') ?? document.querySelector('.answer');
+  form?.querySelector<HTMLElement>('input:checked, input, textarea, button')?.focus();
+}
+
+/** Presses the first of these buttons that the project has now. */
+function pressVital(...parts: readonly string[]): void {
+  const buttons = document.querySelectorAll<HTMLElement>('.controls button');
+  const button = [...buttons].find(({ dataset: { part = '' } }) => parts.includes(part));
+  button?.focus();
+  button?.click();
 }
 
 /** A band is for a glance: thousands of rows would take seconds to draw, and people do not read them here. */
@@ -121,7 +167,16 @@ function More({ count, path, where }: MoreProps): VNode | null {
 }
 
 /** Questions of waiting agents come first, then problems that stop everything. */
-const urgency: readonly NeedsYou['kind'][] = ['question', 'daemon', 'workflow', 'account', 'limit', 'held', 'review'];
+const urgency: readonly NeedsYou['kind'][] = [
+  'question',
+  'daemon',
+  'workflow',
+  'account',
+  'limit',
+  'held',
+  'review',
+  'proposal',
+];
 
 /** The earliest first; rows without a time come last. Patches come in any order, so rows are sorted here. */
 function byTime<
@@ -146,13 +201,50 @@ function nameOf({
   return `${identifier ?? ''} ${key}`;
 }
 
+/** No agent works, but some wait for the person. */
+function AllAsk({ count }: { readonly count: number }): VNode {
+  return <>No agent is working. {countWords(count, 'agent waits', 'agents wait')} for your answer.</>;
+}
+
+interface LandedProps {
+  readonly project: string;
+  readonly issueId: string;
+  readonly identifier: string;
+}
+
+/** The size of a change, as a link to it. */
+function Landed({ project, issueId, identifier }: LandedProps): VNode | null {
+  const change = landedChange(project, issueId);
+  if (change === null) return null;
+  const { pull, size } = change;
+  const words = size === null ? 'Change' : `+${size.added} −${size.removed}`;
+  return (
+    <a
+      class="landed"
+      data-part="change"
+      href={reviewHref(project, String(pull))}
+      aria-label={`The change of ${harmlessLine(identifier)}: ${words}`}
+      {...hint('Open the change: its diff, its checks and who merged it')}
+    >
+      <Icon name="change" />
+      {size === null ? (
+        words
+      ) : (
+        <>
+          <span class="added">+{size.added}</span> <span class="removed">−{size.removed}</span>
+        </>
+      )}
+    </a>
+  );
+}
+
 /** Nothing runs: how many agents could, and when Baton polls next. */
 function NothingRuns(): VNode {
   const all = shownProjects.value;
   const paused = all.find(({ vitals }) => vitals.paused !== null);
   if (paused !== undefined && all.length === 1)
     return <>No agent is running, and nothing new starts while the project is paused.</>;
-  const free = all.reduce((sum, { vitals }) => sum + vitals.slots.limit - vitals.slots.used, 0);
+  const free = all.reduce((sum, { vitals }) => sum + freeSlots(vitals.slots), 0);
   const next = all.flatMap(({ vitals }) => vitals.polling.next_poll_at ?? []).sort()[0] ?? null;
   return (
     <>

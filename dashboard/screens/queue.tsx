@@ -4,15 +4,8 @@ import type { StreamEvent } from '../../src/client/schema/event.ts';
 import type { Queue } from '../../src/client/schema/system.ts';
 import { useEachProject } from '../data/connection/each-project.ts';
 import { projects } from '../data/connection/live.ts';
-import { actOnRow, queueActions } from '../data/issue/queue-actions.ts';
-import {
-  matchingRows,
-  type QueueRow as QueueRowFacts,
-  queueRows,
-  reasonCounts,
-  startsNext,
-} from '../data/issue/queue-rows.ts';
-import { useKeys } from '../data/page/keyboard.ts';
+import { matchingRows, queueRows, reasonCounts, startsNext } from '../data/issue/queue-rows.ts';
+import { rowKey, useKeys } from '../data/page/keyboard.ts';
 import { isNarrow } from '../data/page/narrow.ts';
 import { linkTo, queryWord } from '../data/page/router.ts';
 import { countWords, plainWords } from '../data/text/words.ts';
@@ -35,9 +28,9 @@ export function QueueScreen(): VNode {
   const text = queryWord('q');
   const rows = reason === '' && text === '' ? all.value : matchingRows(all.value, { reason, text });
   useKeys([
-    { keys: 'r', label: 'retry the row', run: () => onFocused(all.peek(), 'issue_retry') },
-    { keys: 'p', label: 'hold the row', run: () => onFocused(all.peek(), 'issue_hold') },
-    { keys: 'u', label: 'release the row', run: () => onFocused(all.peek(), 'issue_release') },
+    rowKey('r', 'retry the row', 'issue_retry'),
+    rowKey('p', 'hold the row', 'issue_hold'),
+    rowKey('u', 'release the row', 'issue_release'),
   ]);
   const next = answers.value.flatMap(({ value }) => value?.next_poll_at ?? []).sort()[0] ?? null;
   const isRead = answers.value.length > 0;
@@ -92,7 +85,8 @@ function Reason({ code, count, chosen, text }: ReasonProps): VNode {
   const words = { ...(code === '' ? {} : { reason: code }), ...(text === '' ? {} : { q: text }) };
   return (
     <a href={linkTo('/queue', words)} aria-current={code === chosen ? 'true' : undefined}>
-      {code === '' ? 'all' : code === startsNext ? 'starts next' : plainWords(code)} <span class="count">{count}</span>
+      {code === '' ? 'all' : code === startsNext ? 'starts next' : plainWords(code)}{' '}
+      <span class="count">{count.toLocaleString()}</span>
     </a>
   );
 }
@@ -108,11 +102,4 @@ function isAboutQueue(event: StreamEvent): boolean {
   if (event.name !== 'patch') return event.name === 'issue_changed';
   const { set, drop } = event.data;
   return [set.waiting, drop.waiting, set.needs_you, drop.needs_you, drop.running].some((rows) => rows !== undefined);
-}
-
-function onFocused(rows: readonly QueueRowFacts[], name: string): void {
-  const key = document.activeElement?.closest<HTMLElement>('[data-key]')?.dataset.key;
-  const row = rows.find((each) => each.key === key);
-  const action = row === undefined ? undefined : queueActions(row).find((each) => each.name === name);
-  if (row !== undefined && action !== undefined) void actOnRow(row, action);
 }

@@ -3,7 +3,7 @@ import type { Found } from '../../src/client/schema/system.ts';
 import { harmlessLine } from '../../src/core/text/harmless-line.ts';
 import { useEachProject } from '../data/connection/each-project.ts';
 import { hasSeveralProjects } from '../data/connection/live.ts';
-import { eventHref, issueHref, queryWord } from '../data/page/router.ts';
+import { eventHref, issueHref, linkTo, queryWord } from '../data/page/router.ts';
 import { type FoundGroup, type FoundResult, groupFound } from '../data/search/found-groups.ts';
 import { markFound } from '../data/search/found-words.ts';
 import { countWords } from '../data/text/words.ts';
@@ -21,7 +21,9 @@ export function SearchScreen(): VNode {
   const wanted = queryWord('q').trim();
   const question = wanted.length < shortest ? null : `search?q=${encodeURIComponent(wanted)}`;
   const { answers } = useEachProject<Found>(question);
-  const groups = groupFound(answers.value);
+  const all = groupFound(answers.value);
+  const within = placeNamed(queryWord('in'));
+  const groups = all.filter(isFoundIn[within]);
   const isAnswered = answers.value.length > 0 && answers.value.every(({ asked }) => asked === question);
   const isCut = answers.value.some(({ value }) => value?.is_cut === true);
   return (
@@ -31,6 +33,20 @@ export function SearchScreen(): VNode {
         <TypedFilter name="q" label="Search issues and transcripts" placeholder="Search issues and transcripts" />
       </search>
       {answers.value.map(({ project, problem }) => problem !== null && <ProblemLine key={project} problem={problem} />)}
+      {all.length > 0 && (
+        <nav class="reasons" aria-label="Where it was found">
+          {searched.map((name) => (
+            <a
+              key={name}
+              data-part={`in_${name}`}
+              href={linkTo('/search', { q: wanted, ...(name === 'all' ? {} : { in: name }) })}
+              aria-current={name === within ? 'true' : undefined}
+            >
+              {searchedWords[name]} <span class="count">{all.filter(isFoundIn[name]).length}</span>
+            </a>
+          ))}
+        </nav>
+      )}
       <output class="quiet-text" aria-busy={wanted.length >= shortest && !isAnswered}>
         {summaryOf({ wanted, groups, isAnswered, isCut })}
       </output>
@@ -46,6 +62,20 @@ export function SearchScreen(): VNode {
       </ul>
     </div>
   );
+}
+
+const searched = ['all', 'issues', 'runs'] as const;
+type Searched = (typeof searched)[number];
+const searchedWords = { all: 'all', issues: 'in the issue', runs: 'in what agents did' } as const;
+
+const isFoundIn: Readonly<Record<Searched, (group: FoundGroup) => boolean>> = {
+  all: () => true,
+  issues: ({ inIssue }) => inIssue.length > 0,
+  runs: ({ inRuns }) => inRuns.length > 0,
+};
+
+function placeNamed(name: string): Searched {
+  return searched.find((each) => each === name) ?? 'all';
 }
 
 interface Summary {

@@ -3,7 +3,7 @@ import type { Health, Project } from '../../src/client/schema/system.ts';
 import { apiRoot, projectPath } from '../data/connection/api.ts';
 import { useInterval } from '../data/connection/interval.ts';
 import { useResource } from '../data/connection/resource.ts';
-import { plainWords } from '../data/text/words.ts';
+import { countWords, plainWords } from '../data/text/words.ts';
 import { IssueLink } from '../parts/issue/issue-link.tsx';
 import { EmptyLine } from '../parts/shared/empty-line.tsx';
 import { Fact } from '../parts/shared/fact.tsx';
@@ -110,15 +110,24 @@ function Findings({ project, findings }: FindingsProps): VNode {
   );
 }
 
+/** A shorter step had nothing to do. */
+const leastMs = 0.05;
+
+/** The steps of the last tick that did something or failed. */
 function TickSteps({ tick }: { readonly tick: NonNullable<Health['tick']> }): VNode {
+  const steps = tick.steps.filter(({ duration_ms, error }) => duration_ms >= leastMs || error !== null);
   return (
     <section class="band">
       <h2>
         Last tick <span class="count">number {tick.number}</span>
       </h2>
+      <p class="quiet-text">
+        A tick is Baton's regular round, at least every 5 s: it checks what runs, starts retries that are due, and fills
+        free slots with new issues. {countWords(tick.steps.length - steps.length, 'step', 'steps')} had nothing to do.
+      </p>
       <Table
         caption={`The steps of tick ${tick.number}`}
-        rows={tick.steps}
+        rows={steps}
         keyOf={({ step }) => step}
         toneOf={({ error }) => (error === null ? null : 'broken')}
         columns={[

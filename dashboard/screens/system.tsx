@@ -6,10 +6,11 @@ import { SystemCommands } from './system-commands.tsx';
 import { SystemConfiguration } from './system-configuration.tsx';
 import { SystemHealth } from './system-health.tsx';
 import { SystemJobs } from './system-jobs.tsx';
+import { SystemPrompts } from './system-prompts.tsx';
 import { SystemRequests } from './system-requests.tsx';
 import { SystemSalvage } from './system-salvage.tsx';
 
-/** The state of Baton itself: health, jobs, requests, accounts, settings, saved work and commands. */
+/** The state of Baton itself: health, jobs, requests, accounts, settings, prompts, saved work and commands. */
 export function SystemScreen(): VNode {
   return (
     <div class="screen system">
@@ -34,6 +35,11 @@ export function SystemScreen(): VNode {
           },
           { name: 'accounts', label: 'Accounts', content: () => <SystemAccounts /> },
           { name: 'configuration', label: 'Configuration', content: () => <SystemConfiguration /> },
+          {
+            name: 'prompts',
+            label: 'Prompts',
+            content: () => <EachProject render={(name) => <SystemPrompts project={name} />} />,
+          },
           {
             name: 'salvage',
             label: 'Salvage',

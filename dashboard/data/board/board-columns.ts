@@ -6,11 +6,13 @@ export interface BoardColumn {
   /** The cursor of the next page; null when everything was read. */
   readonly next: string | null;
   readonly isRead: boolean;
+  /** How many issues the status has in all; null while only a search has counted them. */
+  readonly total: number | null;
 }
 
 export type BoardColumns = ReadonlyMap<string, BoardColumn>;
 
-const unread: BoardColumn = { issues: [], next: null, isRead: false };
+const unread: BoardColumn = { issues: [], next: null, isRead: false, total: null };
 
 export function columnOf(columns: BoardColumns, state: string): BoardColumn {
   return columns.get(state) ?? unread;
@@ -21,22 +23,14 @@ export function withPage(columns: BoardColumns, state: string, page: IssueList):
   const before = columnOf(columns, state);
   const known = new Set(before.issues.map(({ id }) => id));
   const issues = [...before.issues, ...page.issues.filter(({ id, state: at }) => at === state && !known.has(id))];
-  return new Map(columns).set(state, { issues, next: page.next, isRead: true });
+  const total = page.total ?? (page.next === null ? issues.length : before.total);
+  return new Map(columns).set(state, { issues, next: page.next, isRead: true, total });
 }
 
-/**
- * A column that was read again while a person reads it: issues that stay keep their place, new ones are on top, and
- * issues beyond the known end come after it. Issues that have gone are left out.
- */
-export function inPlace(before: BoardColumn, fresh: BoardColumn): BoardColumn {
-  const places = new Map(fresh.issues.map(({ id }, index) => [id, index]));
-  const stays = before.issues.flatMap(({ id }) => places.get(id) ?? []);
-  const known = new Set(stays);
-  const end = stays.reduce((last, place) => Math.max(last, place), -1);
-  const at = (place: number): readonly IssueSummary[] => fresh.issues.slice(place, place + 1);
-  const came = fresh.issues.flatMap((_, place) => (known.has(place) ? [] : [place]));
-  const order = [...came.filter((place) => place < end), ...stays, ...came.filter((place) => place > end)];
-  return { ...fresh, issues: order.flatMap(at) };
+/** The columns with the count of one that is folded. */
+export function withTotal(columns: BoardColumns, state: string, total: number | null): BoardColumns {
+  const before = columnOf(columns, state);
+  return before.total === total ? columns : new Map(columns).set(state, { ...before, total });
 }
 
 /** By how many rows the first visible row moved. If that row is gone, the next one that is left counts. */
@@ -48,30 +42,57 @@ export function shiftOf(before: readonly IssueSummary[], after: readonly IssueSu
   return 0;
 }
 
-/**
- * The columns with an issue in its current state. With the same status it stays in its place, otherwise it goes on top
- * of its new column, where the person sees it. An issue is in one column only.
- */
-export function withIssue(columns: BoardColumns, issue: IssueSummary): BoardColumns {
+/** How the cards of a status are sorted: as they start, or the newest change first. */
+export type CardOrder = (left: IssueSummary, right: IssueSummary) => number;
+
+export const asTheyStart: CardOrder = (left, right) =>
+  rankOf(left.priority) - rankOf(right.priority) ||
+  compare(left.created_at ?? '~', right.created_at ?? '~') ||
+  compare(left.identifier, right.identifier);
+
+export const newestFirst: CardOrder = (left, right) => compare(right.updated_at ?? '', left.updated_at ?? '');
+
+/** As the daemon ranks them: 1 to 4 are priorities, everything else comes after them. */
+export function rankOf(priority: number | null): number {
+  return priority !== null && priority >= 1 && priority <= 4 ? priority : 5;
+}
+
+function compare(left: string, right: string): number {
+  return left === right ? 0 : left < right ? -1 : 1;
+}
+
+/** The columns with an issue in its current state, at its place in the column. An issue is in one column only. */
+export function withIssue(columns: BoardColumns, issue: IssueSummary, order: CardOrder): BoardColumns {
   const next = new Map<string, BoardColumn>();
-  let isPlaced = false;
+  const isKnown = findIssue(columns, issue.id) !== null;
   for (const [state, column] of columns) {
-    const index = column.issues.findIndex(({ id }) => id === issue.id);
-    if (index === -1) next.set(state, column);
-    else if (state === issue.state) {
-      next.set(state, { ...column, issues: column.issues.with(index, issue) });
-      isPlaced = true;
-    } else next.set(state, { ...column, issues: column.issues.toSpliced(index, 1) });
+    const others = column.issues.filter(({ id }) => id !== issue.id);
+    const isHere = state === issue.state && column.isRead;
+    const wasHere = others.length < column.issues.length;
+    // An issue that no page had may be one that a later page of this column has.
+    const comes = state === issue.state && (isKnown || column.next === null);
+    const total = column.total === null ? null : column.total + Number(comes) - Number(wasHere);
+    if (!isHere) {
+      next.set(state, wasHere ? { ...column, issues: others, total } : column);
+      continue;
+    }
+    const after = others.findIndex((other) => order(issue, other) < 0);
+    const issues = others.toSpliced(after === -1 ? others.length : after, 0, issue);
+    next.set(state, { ...column, issues, total });
   }
-  const target = next.get(issue.state);
-  if (!isPlaced && target !== undefined) next.set(issue.state, { ...target, issues: [issue, ...target.issues] });
   return next;
 }
 
 /** The columns with an issue in another status, if the board has it. */
-export function withState(columns: BoardColumns, id: string, state: string): BoardColumns {
+export function withState(columns: BoardColumns, id: string, to: Move, order: CardOrder): BoardColumns {
   const issue = findIssue(columns, id);
-  return issue === null ? columns : withIssue(columns, { ...issue, state });
+  return issue === null ? columns : withIssue(columns, { ...issue, state: to.state, updated_at: to.at }, order);
+}
+
+/** Where an issue goes, and when. */
+export interface Move {
+  readonly state: string;
+  readonly at: string;
 }
 
 export function withoutIssue(columns: BoardColumns, id: string): BoardColumns {
@@ -79,7 +100,11 @@ export function withoutIssue(columns: BoardColumns, id: string): BoardColumns {
     [...columns].map(([state, column]) => [
       state,
       column.issues.some((issue) => issue.id === id)
-        ? { ...column, issues: column.issues.filter((issue) => issue.id !== id) }
+        ? {
+            ...column,
+            issues: column.issues.filter((issue) => issue.id !== id),
+            total: column.total && column.total - 1,
+          }
         : column,
     ]),
   );

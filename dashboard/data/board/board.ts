@@ -3,16 +3,20 @@ import type { StreamEvent } from '../../../src/client/schema/event.ts';
 import type { IssueDetail, IssueList } from '../../../src/client/schema/issue.ts';
 import { type Answer, type Problem, projectPath, read } from '../connection/api.ts';
 import { onStreamEvent } from '../connection/live.ts';
-import { later, pause } from '../page/clock.ts';
+import { later, now, pause } from '../page/clock.ts';
 import {
+  asTheyStart,
   type BoardColumns,
+  type CardOrder,
   columnOf,
   findIssue,
-  inPlace,
+  type Move,
+  newestFirst,
   withIssue,
   withoutIssue,
   withPage,
   withState,
+  withTotal,
 } from './board-columns.ts';
 
 /** The daemon's filters; the page applies the others. */
@@ -25,6 +29,7 @@ export interface BoardFilters {
  * The issues of a project by status, read page by page as far as the user scrolls, and kept up to date. What must hold:
  *
  * - An issue is shown where the daemon last said it is, or where a person has just put it and the daemon has not answered.
+ * - Open issues are in the order in which they would start, finished ones the newest first.
  * - The shown issues stay until their whole replacement is there: a person who reads a column keeps their place in it.
  */
 export interface Board {
@@ -35,6 +40,8 @@ export interface Board {
   readonly isAsking: ReadonlySignal<boolean>;
   /** Reads the next page of a status, if there is one and it is not being read already. */
   readMore(state: string): void;
+  /** Counts a status that is not read, and follows the count. */
+  readTotal(state: string): void;
   /** Shows the issues that the daemon finds with other filters. */
   setFilters(filters: BoardFilters): void;
   /** Shows an issue in another status before the daemon has confirmed it. The returned function undoes that. */
@@ -53,14 +60,16 @@ const againMs = 5_000;
 /** With more changes than this at once, reading pages is cheaper. */
 const mostSingleReads = 8;
 
-export function openBoard(project: string, first: BoardFilters): Board {
+export function openBoard(project: string, first: BoardFilters, finished: ReadonlySet<string>): Board {
+  const orderOf = (state: string): CardOrder => (finished.has(state) ? newestFirst : asTheyStart);
   const columns = signal<BoardColumns>(new Map());
   const problem = signal<Problem | null>(null);
   const isAsking = signal(false);
   const closed = new AbortController();
   const changed = new Set<string>();
   /** Moves that a person made while the board was read again: the pages may be older. */
-  const shown = new Map<string, string>();
+  const shown = new Map<string, Move>();
+  const counted = new Set<string>();
   let wanted = first;
   let reading = new Set<string>();
   let isReloading = false;
@@ -69,7 +78,8 @@ export function openBoard(project: string, first: BoardFilters): Board {
   let round = 0;
 
   const page = (state: string, cursor: string | null, limit = pageSize): Promise<Answer<IssueList>> => {
-    const words = { state, limit: String(limit), ...wanted, cursor: cursor ?? '' };
+    const order = finished.has(state) ? 'changed' : 'start';
+    const words = { state, order, limit: String(limit), ...wanted, cursor: cursor ?? '' };
     const query = new URLSearchParams(Object.entries(words).filter(([, value]) => value !== ''));
     return read<IssueList>(`${projectPath(project, 'issues')}?${query}`, closed.signal);
   };
@@ -120,7 +130,7 @@ export function openBoard(project: string, first: BoardFilters): Board {
     cancel?.();
     cancel = null;
     const before = columns.peek();
-    const states = new Set([...before.keys(), ...reading]);
+    const states = new Set([...[...before].flatMap(([state, { isRead }]) => (isRead ? [state] : [])), ...reading]);
     const isOther = isAsking.peek();
     const depth = (state: string): number => (isOther ? 0 : columnOf(before, state).issues.length + margin);
     const fresh = await Promise.all(
@@ -133,16 +143,16 @@ export function openBoard(project: string, first: BoardFilters): Board {
         cancel = later(againMs, () => void reload());
         return;
       }
-      const column = pages.reduce((columns, each) => withPage(columns, state, each), next);
-      const place = inPlace(columnOf(isOther ? next : columns.peek(), state), columnOf(column, state));
-      next = new Map(column).set(state, place);
+      next = pages.reduce((columns, each) => withPage(columns, state, each), next);
     }
-    for (const [id, state] of shown) next = withState(next, id, state);
+    for (const state of counted) next = withTotal(next, state, columnOf(before, state).total);
+    for (const [id, to] of shown) next = withState(next, id, to, orderOf(to.state));
     shown.clear();
     isReloading = false;
     reading = new Set();
     isAsking.value = false;
     columns.value = next;
+    countAll();
     if (changed.size > 0) cancel ??= later(settleMs, settle);
   };
 
@@ -156,12 +166,24 @@ export function openBoard(project: string, first: BoardFilters): Board {
       // A new issue may not match the search; the daemon knows, so the board asks it for pages then.
       const isSearched = wanted.q !== '' || wanted.label !== '';
       if (findIssue(columns.peek(), answer.value.id) !== null || !isSearched)
-        columns.value = withIssue(columns.peek(), answer.value);
+        columns.value = withIssue(columns.peek(), answer.value, orderOf(answer.value.state));
     } else if (answer.problem.status === 404) columns.value = withoutIssue(columns.peek(), id);
+  };
+
+  const count = async (state: string): Promise<void> => {
+    if (columnOf(columns.peek(), state).isRead) return;
+    const answer = await page(state, null, 1);
+    // A search is not counted: the daemon would read all issues for it.
+    if (!closed.signal.aborted && 'value' in answer && !columnOf(columns.peek(), state).isRead)
+      columns.value = withTotal(columns.peek(), state, answer.value.total);
+  };
+  const countAll = (): void => {
+    for (const state of counted) void count(state);
   };
 
   const settle = (): void => {
     cancel = null;
+    countAll();
     const ids = [...changed];
     changed.clear();
     if (ids.length > mostSingleReads) void reload();
@@ -186,6 +208,11 @@ export function openBoard(project: string, first: BoardFilters): Board {
       const { next, isRead } = columnOf(columns.peek(), state);
       if (!isRead || next !== null) void readPage(state, next);
     },
+    readTotal(state) {
+      if (counted.has(state)) return;
+      counted.add(state);
+      void count(state);
+    },
     setFilters(filters) {
       if (filters.q === wanted.q && filters.label === wanted.label) return;
       wanted = filters;
@@ -195,11 +222,12 @@ export function openBoard(project: string, first: BoardFilters): Board {
     show(id, state) {
       const before = findIssue(columns.peek(), id);
       if (before === null) return () => {};
-      columns.value = withState(columns.peek(), id, state);
-      if (isReloading) shown.set(id, state);
+      const to = { state, at: new Date(now.peek()).toISOString() };
+      columns.value = withState(columns.peek(), id, to, orderOf(state));
+      if (isReloading) shown.set(id, to);
       return () => {
         shown.delete(id);
-        columns.value = withIssue(columns.peek(), before);
+        columns.value = withIssue(columns.peek(), before, orderOf(before.state));
       };
     },
     close() {

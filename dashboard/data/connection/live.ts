@@ -32,6 +32,9 @@ export function agentsOf(project: string): readonly string[] {
   return known.value?.get(project)?.vitals.agents ?? [];
 }
 
+/** Whether a shown project prepares its issues in phases. */
+export const hasPipeline = computed(() => shownProjects.value.some(({ vitals }) => vitals.phases !== undefined));
+
 export const hasSeveralProjects = computed(() => (known.value?.size ?? 0) > 1);
 
 export const needsYou = listOf('needs_you');

@@ -5,9 +5,13 @@ import { type ReadonlySignal, signal } from '@preact/signals';
  */
 const place = 'baton.token';
 const wanted = signal(false);
+const refused = signal(false);
 
 /** Whether the daemon answers nothing until a token is typed. */
 export const isTokenWanted: ReadonlySignal<boolean> = wanted;
+
+/** Whether the daemon has refused the token that was typed last. */
+export const isTokenRefused: ReadonlySignal<boolean> = refused;
 
 export function authorization(): Record<string, string> {
   const token = sessionStorage.getItem(place);
@@ -16,10 +20,12 @@ export function authorization(): Record<string, string> {
 
 export function giveToken(token: string): void {
   sessionStorage.setItem(place, token.trim());
+  refused.value = false;
   wanted.value = false;
 }
 
 /** The daemon refused: with no token, or with one that it does not know. */
 export function askForToken(): void {
+  refused.value = sessionStorage.getItem(place) !== null;
   wanted.value = true;
 }

@@ -1,4 +1,5 @@
 import type { UsageReport } from '../../../src/client/schema/system.ts';
+import { hasNoPrice } from '../../../src/core/text/amount-text.ts';
 import type { DayRange } from './day-range.ts';
 import { daysOf } from './day-range.ts';
 
@@ -13,6 +14,7 @@ export interface IssueSum extends Sum {
   readonly project: string;
   readonly issue_id: string;
   readonly issue_identifier: string;
+  readonly title: string | null;
 }
 
 /** The usage of several projects together. */
@@ -56,9 +58,8 @@ export function sumUsage(
   };
 }
 
-/** Tokens were used and no price is known for them: not the same as free. */
 export function isCostUnknown({ cost_usd, total_tokens }: Pick<Sum, 'cost_usd' | 'total_tokens'>): boolean {
-  return cost_usd === 0 && total_tokens > 0;
+  return hasNoPrice(total_tokens, cost_usd);
 }
 
 /** The parts of a bar: each token is in one of them. In the report, cached tokens are part of the input too. */

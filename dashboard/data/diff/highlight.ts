@@ -25,7 +25,6 @@ import python from 'highlight.js/lib/languages/python';
 import ruby from 'highlight.js/lib/languages/ruby';
 import rust from 'highlight.js/lib/languages/rust';
 import scala from 'highlight.js/lib/languages/scala';
-import scss from 'highlight.js/lib/languages/scss';
 import sql from 'highlight.js/lib/languages/sql';
 import swift from 'highlight.js/lib/languages/swift';
 import typescript from 'highlight.js/lib/languages/typescript';
@@ -44,7 +43,7 @@ type PieceKind = 'keyword' | 'string' | 'comment' | 'value' | 'name' | 'type';
 
 const grammars: Readonly<Record<Language, LanguageFn>> = {
   ...{ bash, c, cpp, csharp, css, dart, diff, dockerfile, elixir, go, graphql, ini, java, javascript, json, kotlin },
-  ...{ lua, makefile, markdown, php, protobuf, python, ruby, rust, scala, scss, sql, swift, typescript, xml, yaml },
+  ...{ lua, makefile, markdown, php, protobuf, python, ruby, rust, scala, sql, swift, typescript, xml, yaml },
 };
 
 /** The names of highlight.js for parts of code, up to their first dot. */

@@ -5,7 +5,19 @@ type Row = Readonly<Record<string, unknown>> & { readonly key: string };
 const lists = ['needs_you', 'running', 'waiting', 'finished'] as const;
 
 /** The fields of a row whose change means more than a new last event. */
-const telling = ['kind', 'state', 'stage', 'turn', 'run_id', 'attempt', 'waits_for_person', 'code', 'reason', 'since'];
+const telling = [
+  'kind',
+  'state',
+  'stage',
+  'turn',
+  'run_id',
+  'attempt',
+  'waits_for_person',
+  'code',
+  'reason',
+  'since',
+  'phase',
+];
 
 /**
  * Returns whether an event is a reason to read an issue again. A row of a run changes with every event of its agent;

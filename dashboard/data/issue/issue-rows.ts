@@ -7,8 +7,9 @@ const bands = ['needs_you', 'running', 'waiting'] as const;
 export type RowBand = (typeof bands)[number];
 
 /** The actions for a run; a message can be sent only where its agent accepts one. */
-export function runningActions({ can_steer: canSteer }: Pick<RunningRow, 'can_steer'>): readonly string[] {
-  return [...(canSteer === false ? [] : ['issue_steer']), 'issue_stop', 'issue_takeover'];
+export function runningActions(row: Pick<RunningRow, 'can_steer' | 'hold_afterwards'>): readonly string[] {
+  const release = row.hold_afterwards === undefined ? [] : ['issue_release'];
+  return [...(row.can_steer === false ? [] : ['issue_steer']), 'issue_stop', 'issue_takeover', ...release];
 }
 
 export const waitingActions: Readonly<Record<WaitingRow['kind'], readonly string[]>> = {

@@ -1,10 +1,10 @@
 import type { Queue } from '../../../src/client/schema/system.ts';
 
-/** A candidate, whose it is, and how many of its project come before it. */
+/** A candidate, whose it is, and its place among those of its project; null for one that waits for other issues. */
 export interface QueueRow {
   readonly key: string;
   readonly project: string;
-  readonly place: number;
+  readonly place: number | null;
   readonly candidate: Queue['candidates'][number];
 }
 
@@ -15,14 +15,14 @@ export const startsNext = 'starts';
 export function queueRows(
   queues: readonly { readonly project: string; readonly value: Queue | null }[],
 ): readonly QueueRow[] {
-  return queues.flatMap(({ project, value }) =>
-    (value?.candidates ?? []).map((candidate, index) => ({
-      key: `${project}/${candidate.issue_id}`,
-      project,
-      place: index + 1,
-      candidate,
-    })),
-  );
+  return queues.flatMap(({ project, value }) => {
+    let before = 0;
+    return (value?.candidates ?? []).map((candidate) => {
+      const isBlocked = candidate.reason?.code === 'blocked';
+      if (!isBlocked) before += 1;
+      return { key: `${project}/${candidate.issue_id}`, project, place: isBlocked ? null : before, candidate };
+    });
+  });
 }
 
 /** The reasons for waiting with their counts; candidates that start come first, then the most frequent reason. */

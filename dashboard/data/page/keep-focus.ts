@@ -4,13 +4,16 @@
  *
  * - A user who has left a field on purpose is not brought back to it or to its neighbours.
  * - An element that only moved, such as a row in a new order, keeps the focus.
+ * - A dialog gives the focus back itself. If nothing had it before, nothing has it afterwards.
  */
 export function startKeepingFocus(): void {
   let last: HTMLElement | null = null;
   let home: Element | null = null;
+  let dialog: Element | null = null;
   document.addEventListener('focusin', ({ target }) => {
     last = target instanceof HTMLElement ? target : null;
     home = last?.closest('[data-row-of], [data-home]') ?? null;
+    dialog = last?.closest('dialog') ?? null;
   });
   document.addEventListener('focusout', ({ target }) => {
     // Removed or moved elements have been handled by then.
@@ -19,7 +22,7 @@ export function startKeepingFocus(): void {
     });
   });
   const watcher = new MutationObserver((records) => {
-    if (last === null || isSomewhere()) return;
+    if (last === null || isSomewhere() || dialog?.isConnected === false) return;
     const lost = records.findLast(({ removedNodes }) => [...removedNodes].some((node) => node.contains(last)));
     if (lost === undefined) return;
     const next = last.isConnected ? last : (within(home) ?? rowNear(lost) ?? document.querySelector('h1'));

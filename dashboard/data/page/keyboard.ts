@@ -2,12 +2,15 @@ import { type ReadonlySignal, signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { later } from './clock.ts';
 import { startKeepingFocus } from './keep-focus.ts';
+import { showNotice } from './notices.ts';
 
 /** A key, or two after each other: `j`, `g n`, `mod+k` (Ctrl, or Cmd on a Mac). */
 export interface KeyBinding {
   readonly keys: string;
   /** The action in words, for the list of all keys. */
   readonly label: string;
+  /** The part of the page that does the same (`data-part`); its tooltip shows the key. */
+  readonly part?: string;
   readonly run: () => void;
 }
 
@@ -64,6 +67,19 @@ function createStrayKeys(): (event: KeyboardEvent) => boolean {
   };
 }
 
+/** A key that presses a button of the row that has the focus; without such a row it says so. */
+export function rowKey(keys: string, label: string, part: string): KeyBinding {
+  const run = (): void => {
+    const row = document.activeElement?.closest('[data-row-of]') ?? null;
+    const button = row?.querySelector<HTMLElement>(`[data-part="${part}"]`) ?? null;
+    button?.focus();
+    button?.click();
+    const text = row === null ? 'Select a row first, with j and k.' : `The selected row has no action "${label}" now.`;
+    if (button === null) showNotice({ text, isRefusal: false });
+  };
+  return { keys, label, part, run };
+}
+
 export function startKeyboard(): void {
   startKeepingFocus();
   const isStray = createStrayKeys();
@@ -80,10 +96,12 @@ export function startKeyboard(): void {
     forget();
     first = null;
     const all = bound.peek().flat();
-    const binding = all.find((each) => each.keys === keys) ?? all.find((each) => each.keys === key);
+    const bindingOf = (wanted: string): KeyBinding | undefined => all.find((each) => each.keys === wanted);
+    const binding = bindingOf(keys) ?? bindingOf(key) ?? bindingOf(key.toLowerCase());
     if (binding !== undefined) {
       event.preventDefault();
-      binding.run();
+      // A key that is held down presses a button once; otherwise it would confirm its own question.
+      if (!event.repeat || binding.part === undefined) binding.run();
     } else if (all.some((each) => each.keys.startsWith(`${key} `))) {
       first = key;
       forget = later(sequenceMs, () => {
@@ -95,7 +113,9 @@ export function startKeyboard(): void {
 
 function nameOf(event: KeyboardEvent): string {
   if (event.altKey || event.isComposing) return '';
-  const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+  // Shift makes another key, Caps Lock does not.
+  const letter = event.shiftKey ? event.key.toUpperCase() : event.key.toLowerCase();
+  const key = event.key.length === 1 ? letter : event.key;
   return event.ctrlKey || event.metaKey ? `mod+${key}` : key;
 }
 

@@ -5,6 +5,8 @@ import { later } from './clock.ts';
 export interface Notice {
   readonly text: string;
   readonly isRefusal: boolean;
+  /** The page that it is about. */
+  readonly href?: string | null;
 }
 
 const shown = signal<Notice | null>(null);

@@ -1,5 +1,5 @@
 import type { Found } from '../../../src/client/schema/system.ts';
-import { screens } from '../../screens/index.ts';
+import { offeredScreens } from '../../screens/index.ts';
 import { agentsOf, finished, hasSeveralProjects, needsYou, projects, running, waiting } from '../connection/live.ts';
 import { sendAndNotify } from '../connection/send-and-notify.ts';
 import { runningActions, waitingActions } from '../issue/issue-rows.ts';
@@ -141,15 +141,13 @@ function searchItems(typed: string): readonly PaletteItem[] {
 }
 
 function screenItems(): readonly PaletteItem[] {
-  return screens
-    .filter(({ key }) => key !== null)
-    .map(({ path, label, key }) => ({
-      id: `screen/${path}`,
-      group: 'Screens',
-      label,
-      detail: `g ${key}`,
-      run: () => go(linkTo(path)),
-    }));
+  return offeredScreens().map(({ path, label, key }) => ({
+    id: `screen/${path}`,
+    group: 'Screens',
+    label,
+    detail: `g ${key}`,
+    run: () => go(linkTo(path)),
+  }));
 }
 
 function projectItems(boards: ReadonlySet<string>): readonly PaletteItem[] {

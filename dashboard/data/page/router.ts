@@ -67,7 +67,7 @@ export function runHref(project: string, runId: string, words: Readonly<Record<s
 
 /** An event of a run, among those around it. */
 export function eventHref(project: string, runId: string, seq: number | null): string {
-  return runHref(project, runId, seq === null ? {} : { seq: String(seq) });
+  return runHref(project, runId, seq === null ? {} : { tab: 'events', seq: String(seq) });
 }
 
 function withQuery(path: string, query: URLSearchParams): string {

@@ -19,7 +19,7 @@ export interface IssueAction {
 const retry: IssueAction = {
   name: 'issue_retry',
   label: 'Retry now',
-  hint: 'Start the issue now, even if it is held or waiting',
+  hint: 'Start the issue now, ahead of its turn, even if it is held or waiting',
   request: (issue) => ({ kind: 'issue_retry', issue }),
 };
 const retryWithNote: IssueAction = {
@@ -59,7 +59,7 @@ const actions: Readonly<Record<string, readonly IssueAction[]>> = {
     {
       name: 'issue_hold',
       label: 'Hold',
-      hint: 'Do not start the issue again until you release it',
+      hint: 'Do not start the issue again until you release it; an agent that works on it continues',
       request: (issue) => ({ kind: 'issue_hold', issue }),
     },
   ],
@@ -94,7 +94,7 @@ const actions: Readonly<Record<string, readonly IssueAction[]>> = {
     {
       name: 'issue_stop',
       label: 'Stop',
-      hint: 'Stop the run and hold the issue',
+      hint: 'End this run now. Its work stays, and the issue is held until you release it',
       confirm: 'Stop this run?',
       // The run that the user sees; never one that started meanwhile.
       request: (issue, _, run) => ({ kind: 'issue_stop', issue, ...(run === undefined ? {} : { run }) }),
@@ -114,6 +114,7 @@ const actions: Readonly<Record<string, readonly IssueAction[]>> = {
 /** Something that a person can do with a whole project; offered in rows that belong to no issue. */
 export interface ProjectAction {
   readonly label: string;
+  readonly hint: string;
   readonly confirm: string;
   /** The command, with what the row says that it is about. */
   readonly request: (row: { readonly revision?: string | undefined }) => CommandRequest;
@@ -121,9 +122,15 @@ export interface ProjectAction {
 
 const ofProject: Readonly<Record<string, ProjectAction>> = {
   // After a limit of the day, `resume` allows the same amount again.
-  resume: { label: 'Resume', confirm: 'Allow the same amount again?', request: () => ({ kind: 'resume' }) },
+  resume: {
+    label: 'Resume',
+    hint: 'Start issues again today, with the same amount once more',
+    confirm: 'Allow the same amount again?',
+    request: () => ({ kind: 'resume' }),
+  },
   reload: {
     label: 'Let them count',
+    hint: 'Use the changed values of the workflow file from now on',
     confirm: 'Use the new values?',
     request: ({ revision }) => ({ kind: 'reload', ...(revision === undefined ? {} : { revision }) }),
   },

@@ -23,6 +23,12 @@ export function stopwatchWords(ms: number): string {
   return `${start}:${pad(all % 60)}`;
 }
 
+/** How long a step took: `40 ms`, `6.3 s`, `3:12`. */
+export function stepWords(ms: number): string {
+  if (ms < 100) return `${Math.round(ms)} ms`;
+  return ms < minute ? `${(ms / second).toFixed(1)} s` : stopwatchWords(ms);
+}
+
 function pad(value: number): string {
   return String(value).padStart(2, '0');
 }
@@ -71,5 +77,5 @@ export function sentences(...parts: readonly (string | null)[]): string {
 }
 
 export function countWords(count: number, one: string, many: string): string {
-  return `${count} ${count === 1 ? one : many}`;
+  return `${count.toLocaleString()} ${count === 1 ? one : many}`;
 }

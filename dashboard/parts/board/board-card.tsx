@@ -1,19 +1,24 @@
 import type { VNode } from 'preact';
 import type { IssueSummary } from '../../../src/client/schema/issue.ts';
 import { harmlessLine } from '../../../src/core/text/harmless-line.ts';
-import { activityOf } from '../../data/issue/activity.ts';
+import { type LiveIssue, liveOf } from '../../data/issue/activity.ts';
 import { issueHref } from '../../data/page/router.ts';
-import { Status, type Tone } from '../shared/status.tsx';
+import { Icon, type IconName } from '../shared/icon.tsx';
+import { Priority } from '../shared/priority.tsx';
+import { Status } from '../shared/status.tsx';
 import { Text } from '../shared/text.tsx';
+import { Age, Countdown, Duration } from '../shared/time.tsx';
 
-/** All cards have the same height, so that only the visible ones are drawn. */
-export const cardHeight = 70;
+/** All cards have the same height, with the gap below, so that only the visible ones are drawn. */
+export const cardHeight = 102;
 
-const tones = { running: 'running', retrying: 'waiting', held: 'needs', asking: 'needs' } as const;
+const tones = { running: 'running', retrying: 'waiting', held: 'needs', asking: 'needs', review: 'needs' } as const;
 
 interface CardProps {
   readonly project: string;
   readonly issue: IssueSummary;
+  /** The statuses of finished issues. */
+  readonly finished: ReadonlySet<string>;
   readonly isTabStop: boolean;
   readonly isSelected: boolean;
   readonly canMove: boolean;
@@ -22,15 +27,18 @@ interface CardProps {
   readonly onDragEnd: () => void;
 }
 
+/** An issue: its name, what it is about, and at the bottom who works on it or what it waits for, and its age. */
 export function BoardCard(props: CardProps): VNode {
-  const { project, issue, isTabStop, isSelected, canMove, onSelect, onDragStart, onDragEnd } = props;
-  const activity = activityOf(project, issue.id);
-  const tone: Tone | null = activity === null ? null : tones[activity];
+  const { project, issue, finished, isTabStop, isSelected, canMove, onSelect, onDragStart, onDragEnd } = props;
+  const isFinished = finished.has(issue.state);
+  const live = liveOf(project, issue.id);
+  const blockers = isFinished ? [] : issue.blockers.filter(({ state }) => state === null || !finished.has(state));
+  const text = live?.text ?? (live === null && blockers.length > 0 ? waitsFor(blockers) : null);
   const tabIndex = isTabStop ? 0 : -1;
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: what is dragged by the mouse is moved by the key m.
     <div
-      class={`card tone ${tone ?? ''} ${isSelected ? 'selected' : ''}`}
+      class={`card tone ${live === null ? '' : tones[live.activity]} ${isSelected ? 'selected' : ''}`}
       draggable={canMove}
       data-row-of
       onDragStart={(event) => {
@@ -40,6 +48,7 @@ export function BoardCard(props: CardProps): VNode {
       onDragEnd={onDragEnd}
     >
       <p class="meta">
+        <Priority of={issue.priority} />
         <a
           href={issueHref(project, issue.identifier)}
           data-row
@@ -49,8 +58,6 @@ export function BoardCard(props: CardProps): VNode {
         >
           <Text text={issue.identifier} />
         </a>
-        {issue.priority !== null && <span class={`priority p${issue.priority}`}>P{issue.priority}</span>}
-        {tone !== null && activity !== null && <Status tone={tone} word={activity} />}
         <span class="labels">
           <Text text={issue.labels.join(', ')} />
         </span>
@@ -65,6 +72,49 @@ export function BoardCard(props: CardProps): VNode {
       <p class="title" title={harmlessLine(issue.title)}>
         <Text text={issue.title} />
       </p>
+      {text !== null && (
+        <p class="said-line" title={harmlessLine(text)}>
+          <Text text={text} />
+        </p>
+      )}
+      <p class="foot">
+        {live !== null && <LiveLine live={live} />}
+        {live === null && blockers.length > 0 && (
+          <span class="live">
+            <Icon name="block" />
+            <Status tone="waiting" word="blocked" />
+          </span>
+        )}
+        <Age at={isFinished ? issue.updated_at : issue.created_at} label={isFinished ? 'finished' : 'filed'} />
+      </p>
     </div>
   );
+}
+
+const icons: Readonly<Record<LiveIssue['activity'], IconName>> = {
+  running: 'agent',
+  asking: 'ask',
+  held: 'pause',
+  retrying: 'clock',
+  review: 'change',
+};
+
+function LiveLine({ live: { activity, agent, at } }: { readonly live: LiveIssue }): VNode {
+  return (
+    <span class="live">
+      <Icon name={icons[activity]} />
+      <Status tone={tones[activity]} word={activity} />
+      {activity === 'running' && <Duration from={at} />}
+      {activity === 'retrying' && <Countdown at={at} />}
+      {agent !== null && (
+        <span class="agent">
+          <Text text={agent} />
+        </span>
+      )}
+    </span>
+  );
+}
+
+function waitsFor(blockers: IssueSummary['blockers']): string {
+  return `waits for ${blockers.map(({ identifier, id }) => identifier ?? id ?? 'an unknown issue').join(', ')}`;
 }

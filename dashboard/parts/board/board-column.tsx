@@ -5,6 +5,8 @@ import type { IssueSummary, Move } from '../../../src/client/schema/issue.ts';
 import { type BoardColumn as ColumnFacts, shiftOf } from '../../data/board/board-columns.ts';
 import { plainWords } from '../../data/text/words.ts';
 import { EmptyLine } from '../shared/empty-line.tsx';
+import { Icon } from '../shared/icon.tsx';
+import { hint } from '../shared/tooltip.tsx';
 import { VirtualList } from '../shared/virtual-list.tsx';
 import { BoardCard, cardHeight } from './board-card.tsx';
 
@@ -17,6 +19,7 @@ interface ColumnProps {
   /** The issues that pass the filters of the page. */
   readonly issues: readonly IssueSummary[];
   readonly selected: ReadonlySet<string>;
+  readonly finished: ReadonlySet<string>;
   readonly canMove: boolean;
   /** Whether the dragged issue may come here; null while nothing is dragged, or until the daemon has answered. */
   readonly move: Move | null;
@@ -29,7 +32,7 @@ interface ColumnProps {
 }
 
 export function BoardColumn(props: ColumnProps): VNode {
-  const { project, state, label, column, issues, selected, canMove, move } = props;
+  const { project, state, label, column, issues, selected, finished, canMove, move } = props;
   const { onSelect, onDrag, onDrop, onMore, onFold } = props;
   const isOver = useSignal(false);
   // The first page; the list asks for the others.
@@ -66,11 +69,17 @@ export function BoardColumn(props: ColumnProps): VNode {
       }}
     >
       <h2>
-        {plainWords(state)}{' '}
-        <span class="count">{column.isRead ? `${issues.length}${column.next === null ? '' : '+'}` : ''}</span>
+        {plainWords(state)} <span class="count">{column.isRead ? countIn(column, issues) : ''}</span>
         {onFold !== null && (
-          <button type="button" class="quiet fold" aria-label={`Fold ${label}`} onClick={onFold}>
-            Fold
+          <button
+            type="button"
+            class="quiet fold"
+            data-part="fold"
+            aria-label={`Fold ${label}`}
+            onClick={onFold}
+            {...hint('Fold this column; it still takes dropped issues')}
+          >
+            <Icon name="fold" />
           </button>
         )}
       </h2>
@@ -87,6 +96,7 @@ export function BoardColumn(props: ColumnProps): VNode {
           <BoardCard
             project={project}
             issue={issue}
+            finished={finished}
             isTabStop={isTabStop}
             isSelected={selected.has(issue.id)}
             canMove={canMove}
@@ -98,4 +108,10 @@ export function BoardColumn(props: ColumnProps): VNode {
       />
     </section>
   );
+}
+
+/** All issues of the status, or those that pass the filters, as far as they were read. */
+function countIn({ issues: read, next, total }: ColumnFacts, shown: readonly IssueSummary[]): string {
+  if (shown.length === read.length && total !== null) return total.toLocaleString();
+  return `${shown.length}${next === null ? '' : '+'}`;
 }

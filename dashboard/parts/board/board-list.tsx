@@ -11,7 +11,7 @@ import { type BoardHandle, ProjectBoard } from './project-board.tsx';
 export function BoardList({ projects }: { readonly projects: readonly Project[] }): VNode {
   const q = queryWord('q');
   const label = queryWord('label');
-  const boards = useMemo(() => projects.map(({ name }) => openBoard(name, { q, label })), []);
+  const boards = useMemo(() => projects.map((each) => openBoard(each.name, { q, label }, finishedStates(each))), []);
   useEffect(() => () => closeAll(boards), [boards]);
   useEffect(() => {
     for (const board of boards) board.setFilters({ q, label });
@@ -27,8 +27,13 @@ export function BoardList({ projects }: { readonly projects: readonly Project[] 
     board?.openNew();
   };
   useKeys([
-    { keys: 'n', label: 'new issue', run: openNew },
-    { keys: 'm', label: 'move to…', run: () => (focused() ?? all().find((each) => each.hasSelection()))?.openMove() },
+    { keys: 'n', label: 'new issue', part: 'issue_file', run: openNew },
+    {
+      keys: 'm',
+      label: 'move to…',
+      part: 'issue_move',
+      run: () => (focused() ?? all().find((each) => each.hasSelection()))?.openMove(),
+    },
     { keys: 'x', label: 'select the issue', run: () => focused()?.toggleFocused() },
     { keys: 'h', label: 'column to the left', run: () => moveToColumn(-1) },
     { keys: 'l', label: 'column to the right', run: () => moveToColumn(1) },
@@ -63,6 +68,10 @@ export function BoardList({ projects }: { readonly projects: readonly Project[] 
       })}
     </>
   );
+}
+
+function finishedStates({ states }: Project): ReadonlySet<string> {
+  return new Set(states.filter(({ kind }) => kind === 'terminal').map(({ name }) => name));
 }
 
 function closeAll(boards: readonly Board[]): void {

@@ -1,6 +1,8 @@
 import type { VNode } from 'preact';
 import { activities } from '../../data/issue/activity.ts';
 import { queryWord, setQuery } from '../../data/page/router.ts';
+import { Icon } from '../shared/icon.tsx';
+import { hint } from '../shared/tooltip.tsx';
 import { TypedFilter } from '../shared/typed-filter.tsx';
 
 interface ToolbarProps {
@@ -60,7 +62,14 @@ export function BoardToolbar({ labels, isAsking, onNew }: ToolbarProps): VNode {
         {isAsking ? 'Loading…' : ''}
       </output>
       {onNew !== null && (
-        <button type="button" class="main new" data-part="issue_file" onClick={onNew}>
+        <button
+          type="button"
+          class="main new"
+          data-part="issue_file"
+          onClick={onNew}
+          {...hint('File an issue: what an agent should do')}
+        >
+          <Icon name="plus" />
           New issue
         </button>
       )}

@@ -1,4 +1,5 @@
 import type { VNode } from 'preact';
+import { hint } from '../shared/tooltip.tsx';
 
 interface BulkBarProps {
   readonly count: number;
@@ -21,14 +22,29 @@ export function BulkBar(props: BulkBarProps): VNode | null {
       <strong>{count} selected</strong>
       {hidden > 0 && <span>{hidden} of them hidden</span>}
       {canMove && (
-        <button type="button" data-part="issue_move" onClick={onMove}>
+        <button
+          type="button"
+          data-part="issue_move"
+          onClick={onMove}
+          {...hint('Move the selected issues to another status')}
+        >
           Move to…
         </button>
       )}
-      <button type="button" data-part="issue_hold" onClick={onHold}>
+      <button
+        type="button"
+        data-part="issue_hold"
+        onClick={onHold}
+        {...hint('Do not start them again until you release them; running agents continue')}
+      >
         Hold
       </button>
-      <button type="button" data-part="issue_release" onClick={onRelease}>
+      <button
+        type="button"
+        data-part="issue_release"
+        onClick={onRelease}
+        {...hint('Lift the hold; each starts when its turn comes')}
+      >
         Release
       </button>
       <button type="button" class="quiet" onClick={onClear}>

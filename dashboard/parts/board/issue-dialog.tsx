@@ -5,11 +5,13 @@ import type { CommandRequest } from '../../../src/client/schema/command.ts';
 import { send } from '../../data/connection/actions.ts';
 import { draftOf, keepDraft } from '../../data/page/drafts.ts';
 import { showNotice } from '../../data/page/notices.ts';
+import { issueHref } from '../../data/page/router.ts';
 import { sentences } from '../../data/text/words.ts';
 import { Dialog } from '../shared/dialog.tsx';
 import { Text } from '../shared/text.tsx';
+import { hint } from '../shared/tooltip.tsx';
 
-export const issueFields = ['title', 'description', 'priority', 'labels'] as const;
+export const issueFields = ['title', 'description', 'priority', 'labels', 'blockers', 'status'] as const;
 
 export type IssueField = (typeof issueFields)[number];
 
@@ -61,13 +63,18 @@ export function IssueDialog(props: IssueDialogProps): VNode {
       return;
     }
     for (const field of issueFields) keepDraft(draftName(field), null);
-    showNotice({ text: sentences(answer.value.text), isRefusal: false });
+    const { identifier } = answer.value.facts;
+    const href = typeof identifier === 'string' ? issueHref(project, identifier) : null;
+    showNotice({ text: sentences(answer.value.text), isRefusal: false, href });
     onClose();
   };
   return (
     <Dialog part={part} title={heading} onClose={onClose}>
       <form
         class="fields"
+        onKeyDown={(event) => {
+          if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) event.currentTarget.requestSubmit();
+        }}
         onSubmit={(event) => {
           event.preventDefault();
           void submit(event.currentTarget);
@@ -79,7 +86,7 @@ export function IssueDialog(props: IssueDialogProps): VNode {
         </label>
         <label>
           Description, in Markdown
-          <textarea {...typed('description')} rows={8} />
+          <textarea {...typed('description')} placeholder="What the agent should do, and how to see that it is done" />
         </label>
         <div class="side-by-side">
           <label>
@@ -97,6 +104,21 @@ export function IssueDialog(props: IssueDialogProps): VNode {
             Labels, separated by commas
             <input {...typed('labels')} autocomplete="off" />
           </label>
+          {part === 'issue_file' && (
+            <label>
+              Start
+              <select {...typed('status')} {...hint('In the backlog it waits until the other issues have started')}>
+                <option value="">when its turn comes</option>
+                <option value="backlog" selected={start.status === 'backlog'}>
+                  later: backlog
+                </option>
+              </select>
+            </label>
+          )}
+          <label>
+            Blocked by these issues, separated by commas
+            <input {...typed('blockers')} autocomplete="off" />
+          </label>
         </div>
         {refused.value !== null && (
           <p class="problem" role="alert">
@@ -104,7 +126,12 @@ export function IssueDialog(props: IssueDialogProps): VNode {
           </p>
         )}
         <div class="actions">
-          <button type="submit" class="main" aria-disabled={isSending.value}>
+          <button
+            type="submit"
+            class="main"
+            aria-disabled={isSending.value}
+            {...hint('Ctrl+Enter does the same from any field')}
+          >
             {isSending.value ? button.busy : button.label}
           </button>
         </div>
@@ -113,11 +140,13 @@ export function IssueDialog(props: IssueDialogProps): VNode {
   );
 }
 
-function wordsOf(of: (field: IssueField) => string): IssueWords {
-  return { title: of('title'), description: of('description'), priority: of('priority'), labels: of('labels') };
+export function wordsOf(of: (field: IssueField) => string): IssueWords {
+  // Every field is in it, because the list has them all.
+  return Object.fromEntries(issueFields.map((field) => [field, of(field)])) as unknown as IssueWords;
 }
 
-export function labelsIn(text: string): readonly string[] {
+/** The names in a text with commas. */
+export function namesIn(text: string): readonly string[] {
   return text
     .split(',')
     .map((label) => label.trim())

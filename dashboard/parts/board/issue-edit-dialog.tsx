@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import type { CommandRequest } from '../../../src/client/schema/command.ts';
 import type { IssueDetail } from '../../../src/client/schema/issue.ts';
-import { IssueDialog, type IssueWords, issueFields, labelsIn } from './issue-dialog.tsx';
+import { IssueDialog, type IssueWords, issueFields, namesIn } from './issue-dialog.tsx';
 
 interface IssueEditDialogProps {
   readonly project: string;
@@ -25,12 +25,14 @@ export function IssueEditDialog({ project, issue, onClose }: IssueEditDialogProp
   );
 }
 
-function wordsOf({ title, description, priority, labels }: IssueDetail): IssueWords {
+function wordsOf({ title, description, priority, labels, blockers }: IssueDetail): IssueWords {
   return {
     title,
     description: description ?? '',
     priority: priority === null ? '' : String(priority),
     labels: labels.join(', '),
+    blockers: blockers.flatMap(({ identifier, id }) => identifier ?? id ?? []).join(', '),
+    status: '',
   };
 }
 
@@ -46,6 +48,7 @@ function changesOf(issue: string, before: IssueWords, after: IssueWords): Comman
       ? { description: after.description.trim() === '' ? null : after.description }
       : {}),
     ...(changed.includes('priority') ? { priority: after.priority === '' ? null : Number(after.priority) } : {}),
-    ...(changed.includes('labels') ? { labels: [...labelsIn(after.labels)] } : {}),
+    ...(changed.includes('blockers') ? { blocked_by: [...namesIn(after.blockers)] } : {}),
+    ...(changed.includes('labels') ? { labels: [...namesIn(after.labels)] } : {}),
   };
 }

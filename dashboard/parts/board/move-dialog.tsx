@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import { useMemo } from 'preact/hooks';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { IssueDetail, IssueSummary } from '../../../src/client/schema/issue.ts';
 import { projectPath } from '../../data/connection/api.ts';
 import { useResource } from '../../data/connection/resource.ts';
@@ -42,6 +42,13 @@ export function MoveDialog({ project, issues, states, onMove, onClose }: MoveDia
     onMove(to);
     onClose();
   };
+  const list = useRef<HTMLUListElement>(null);
+  const isKnown = resource.value.value !== null;
+  // The dialog opens before the moves are known, with the focus on the first state.
+  useEffect(() => {
+    if (list.current?.contains(document.activeElement) && document.activeElement?.ariaDisabled === 'true')
+      list.current.querySelector<HTMLElement>('button[aria-disabled="false"]')?.focus();
+  }, [isKnown]);
   return (
     <Dialog part="issue_move" title={title} onClose={onClose}>
       {isOne && first !== null && (
@@ -51,6 +58,7 @@ export function MoveDialog({ project, issues, states, onMove, onClose }: MoveDia
       )}
       {hasMoved && <p role="status">The issue has moved: it is now in {plainWords(isAt)}.</p>}
       <ul
+        ref={list}
         class="choices"
         onKeyDown={({ key }) => {
           const to = offered[Number(key) - 1];

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import type { CommandRequest } from '../../../src/client/schema/command.ts';
 import { hasSeveralProjects } from '../../data/connection/live.ts';
-import { IssueDialog, type IssueWords, labelsIn } from './issue-dialog.tsx';
+import { IssueDialog, type IssueWords, namesIn, wordsOf } from './issue-dialog.tsx';
 
 interface NewIssueDialogProps {
   readonly project: string;
@@ -24,14 +24,16 @@ export function NewIssueDialog({ project, onClose }: NewIssueDialogProps): VNode
   );
 }
 
-const nothing: IssueWords = { title: '', description: '', priority: '', labels: '' };
+const nothing: IssueWords = wordsOf(() => '');
 
-function issueOf({ title, description, priority, labels }: IssueWords): CommandRequest {
+function issueOf({ title, description, priority, labels, blockers, status }: IssueWords): CommandRequest {
   return {
     kind: 'issue_file',
     title: title.trim(),
     ...(description.trim() === '' ? {} : { description: description.trim() }),
     ...(priority === '' ? {} : { priority: Number(priority) }),
-    ...(labelsIn(labels).length === 0 ? {} : { labels: [...labelsIn(labels)] }),
+    ...(namesIn(labels).length === 0 ? {} : { labels: [...namesIn(labels)] }),
+    ...(namesIn(blockers).length === 0 ? {} : { blocked_by: [...namesIn(blockers)] }),
+    ...(status === '' ? {} : { status }),
   };
 }

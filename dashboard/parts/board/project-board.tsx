@@ -1,15 +1,17 @@
 import { useSignal } from '@preact/signals';
-import type { VNode } from 'preact';
-import { useEffect, useMemo } from 'preact/hooks';
+import type { RefObject, VNode } from 'preact';
+import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import type { IssueSummary } from '../../../src/client/schema/issue.ts';
 import type { Project } from '../../../src/client/schema/system.ts';
 import type { Board } from '../../data/board/board.ts';
-import { columnOf, findIssue } from '../../data/board/board-columns.ts';
+import { type BoardColumn as BoardColumnFacts, columnOf, findIssue } from '../../data/board/board-columns.ts';
 import { createSelection, type Drag, focusedIssue, followDrag } from '../../data/board/board-selection.ts';
 import { actOnIssues, moveIssues } from '../../data/board/move-issues.ts';
 import { activityOf } from '../../data/issue/activity.ts';
+import { isNarrow } from '../../data/page/narrow.ts';
 import { linkTo, place, queryWord, setQuery } from '../../data/page/router.ts';
 import { plainWords } from '../../data/text/words.ts';
+import { EmptyLine } from '../shared/empty-line.tsx';
 import { ProblemLine } from '../shared/problem-line.tsx';
 import { Text } from '../shared/text.tsx';
 import { BoardColumn } from './board-column.tsx';
@@ -81,13 +83,18 @@ export function ProjectBoard({ project, board, isOne, handles }: ProjectBoardPro
     const next = isOpen ? [...open, state] : [...open].filter((each) => each !== state);
     setQuery({ open: next.join(',') });
   };
-  const columns = project.states.map(({ name: state, kind }) => {
+  const finished = new Set(project.states.filter(({ kind }) => kind === 'terminal').map((each) => each.name));
+  // As work goes: what is finished stands at the end.
+  const inOrder = project.states.toSorted((a, b) => Number(finished.has(a.name)) - Number(finished.has(b.name)));
+  const columns = inOrder.map(({ name: state }) => {
     const column = columnOf(board.columns.value, state);
-    const isFolded = kind === 'terminal' && !open.has(state);
+    const isFolded = finished.has(state) && !open.has(state);
     return { state, column, isFolded, issues: isFolded ? [] : filtered(name, column.issues) };
   });
   // If there are several boards, each is as high as its longest column.
   const rows = Math.max(1, ...columns.map(({ issues }) => issues.length));
+  const box = useRef<HTMLDivElement>(null);
+  useFirstFilled(box, columns);
   const drawn = new Set(columns.flatMap(({ issues }) => issues.map(({ id }) => id)));
   return (
     <section
@@ -113,13 +120,21 @@ export function ProjectBoard({ project, board, isOne, handles }: ProjectBoardPro
         onRelease={() => actOnAll('issue_release')}
         onClear={selection.clear}
       />
-      <div class="board" style={isOne ? undefined : { '--rows': String(rows) }}>
+      {canMove && isBare(columns) && (
+        <EmptyLine>
+          No issues yet. Press <kbd>n</kbd> or “New issue” to file the first one; an agent starts on it when its turn
+          comes.
+        </EmptyLine>
+      )}
+      <div class="board" ref={box} style={isOne ? undefined : { '--rows': String(rows) }}>
         {columns.map(({ state, column, isFolded, issues }) =>
           isFolded ? (
             <FoldedColumn
               key={state}
               state={state}
+              count={column.total}
               canMove={canMove}
+              onShown={board.readTotal}
               onOpen={() => setOpen(state, true)}
               onDrop={drop}
             />
@@ -132,6 +147,7 @@ export function ProjectBoard({ project, board, isOne, handles }: ProjectBoardPro
               column={column}
               issues={issues}
               selected={selection.ids.value}
+              finished={finished}
               canMove={canMove}
               move={dragged.value?.moves.find(({ to }) => to === state) ?? null}
               onSelect={selection.toggle}
@@ -164,6 +180,33 @@ export function ProjectBoard({ project, board, isOne, handles }: ProjectBoardPro
       )}
     </section>
   );
+}
+
+interface ShownColumn {
+  readonly column: BoardColumnFacts;
+  readonly issues: readonly IssueSummary[];
+  readonly isFolded: boolean;
+}
+
+/** The board has no issue at all, and that is not the doing of a filter. */
+function isBare(columns: readonly ShownColumn[]): boolean {
+  return columns.every(({ column: { total } }) => total === 0);
+}
+
+/** A phone shows one column: the board opens there on the first that has something. Later the person scrolls. */
+function useFirstFilled(box: RefObject<HTMLDivElement | null>, columns: readonly ShownColumn[]): void {
+  const isDone = useRef(false);
+  const open = columns.filter(({ isFolded }) => !isFolded);
+  useLayoutEffect(() => {
+    if (isDone.current || !isNarrow.peek()) return;
+    const first = open.findIndex(({ issues }) => issues.length > 0);
+    // The columns before it may still be on their way.
+    if (!open.slice(0, first === -1 ? open.length : first).every(({ column }) => column.isRead)) return;
+    isDone.current = true;
+    const element = box.current?.querySelectorAll<HTMLElement>('.column')[first];
+    if (element !== undefined && box.current !== null)
+      box.current.scrollLeft = element.offsetLeft - box.current.offsetLeft;
+  });
 }
 
 /** Applies the filters that the daemon does not have. */

@@ -1,6 +1,7 @@
 import type { VNode } from 'preact';
 import { isCostUnknown } from '../../data/costs/usage-sums.ts';
 import { costWords, tokenWords } from '../../data/text/words.ts';
+import { hint } from '../shared/tooltip.tsx';
 
 /** Tokens, short; the tooltip shows the whole number. */
 export function Tokens({ count }: { readonly count: number }): VNode {
@@ -15,12 +16,18 @@ interface CostProps {
   readonly of: { readonly cost_usd: number; readonly total_tokens: number };
 }
 
+/** Why a cost is not known, and how to make it known. */
+const noPriceHint =
+  'No price configured: the agent reports no cost, and agent.prices in the workflow file has none for its model';
+
 /** A cost, as far as it is known. */
 export function Cost({ of }: CostProps): VNode {
+  // Nothing was used yet, so nothing is known of its price either.
+  if (of.total_tokens === 0 && of.cost_usd === 0) return <span class="none">–</span>;
   if (isCostUnknown(of)) {
     return (
-      <span class="none" title="The agent reports no cost, and agent.prices has no price for the model">
-        unknown
+      <span class="none" {...hint(noPriceHint)}>
+        no price
       </span>
     );
   }

@@ -10,13 +10,27 @@ const height = 168;
 const top = 8;
 /** The width of a bar, in percent of a day's width. */
 const barShare = 72;
+/** The limit is drawn if it is at most this many times the largest day. */
+const limitInSight = 4;
 /** How many days get their name below. */
 const mostNames = { wide: 8, narrow: 4 } as const;
 
-/** The tokens of each day as bars of three parts. A table next to it has the same numbers. */
-export function DayChart({ days }: { readonly days: readonly NamedSum[] }): VNode {
+interface DayChartProps {
+  readonly days: readonly NamedSum[];
+  /** How many tokens a day may use; null without a limit. */
+  readonly limit: number | null;
+}
+
+/**
+ * The tokens of each day as bars of three parts, and the limit of a day as a line where the days come near it. A table
+ * next to it has the same numbers.
+ */
+export function DayChart({ days, limit }: DayChartProps): VNode {
   const pointed = useSignal<string | null>(null);
-  const end = axisEnd(Math.max(...days.map(totalOf)));
+  const most = Math.max(...days.map(totalOf));
+  // A limit far above the days would make bars of no height.
+  const line = limit !== null && limit <= most * limitInSight ? limit : null;
+  const end = axisEnd(Math.max(most, line ?? 0));
   const step = 100 / days.length;
   const heightOf = (tokens: number): number => (tokens / end) * (height - top);
   const every = Math.ceil(days.length / (isNarrow.value ? mostNames.narrow : mostNames.wide));
@@ -50,6 +64,9 @@ export function DayChart({ days }: { readonly days: readonly NamedSum[] }): VNod
               y2={height - heightOf(part * end) - (part === 0 ? 0.5 : 0)}
             />
           ))}
+          {line !== null && (
+            <line class="limit" x1="0" x2="100%" y1={height - heightOf(line)} y2={height - heightOf(line)} />
+          )}
           {days.map((day, index) => {
             const { input, cached, output } = tokenParts(day);
             const x = `${index * step + (step * (100 - barShare)) / 200}%`;
@@ -96,6 +113,12 @@ export function DayChart({ days }: { readonly days: readonly NamedSum[] }): VNod
       </div>
       <figcaption>
         <ChartKey />
+        {limit !== null && (
+          <span class="chart-limit" data-part="day_limit">
+            {line !== null && <i class="limit" />} limit of a day: {tokenWords(limit)} tokens
+            {line === null && `; the largest day used ${tokenWords(most)}`}
+          </span>
+        )}
         <span class="pointed-day" aria-hidden="true">
           {shown !== undefined && dayFacts(shown)}
         </span>

@@ -1,6 +1,7 @@
 import type { VNode } from 'preact';
 import { csvOf } from '../../data/costs/csv.ts';
-import { later } from '../../data/page/clock.ts';
+import { saveFile } from '../../data/page/save-file.ts';
+import { hint } from '../shared/tooltip.tsx';
 
 interface CsvButtonProps {
   readonly fileName: string;
@@ -10,21 +11,20 @@ interface CsvButtonProps {
   readonly rows: () => readonly (readonly (string | number)[])[];
 }
 
-/** After this time the browser has surely read the file. */
-const takenMs = 60_000;
-
 /** Offers a table as a file. The page makes it without a request. */
 export function CsvButton({ fileName, name, header, rows }: CsvButtonProps): VNode {
   const download = (): void => {
-    const address = URL.createObjectURL(new Blob([csvOf(header, rows())], { type: 'text/csv;charset=utf-8' }));
-    const link = document.createElement('a');
-    link.href = address;
-    link.download = fileName;
-    link.click();
-    later(takenMs, () => URL.revokeObjectURL(address));
+    saveFile(fileName, 'text/csv', csvOf(header, rows()));
   };
   return (
-    <button type="button" class="quiet" data-part="csv" aria-label={`Download CSV: ${name}`} onClick={download}>
+    <button
+      type="button"
+      class="quiet"
+      data-part="csv"
+      aria-label={`Download CSV: ${name}`}
+      onClick={download}
+      {...hint('Save this table for a spreadsheet')}
+    >
       Download CSV
     </button>
   );

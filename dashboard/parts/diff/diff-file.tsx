@@ -12,7 +12,7 @@ import { countWords } from '../../data/text/words.ts';
 import { CopyButton } from '../shared/copy-button.tsx';
 import { Text } from '../shared/text.tsx';
 import { LineCommentRows } from './line-comment-rows.tsx';
-import { LineText, useHighlighter } from './line-text.tsx';
+import { LineText, useHighlighter, useIsNear } from './line-text.tsx';
 
 type ChangedFile = Diff['files'][number];
 
@@ -21,23 +21,29 @@ type ChangedFile = Diff['files'][number];
  */
 const smallFile = 300;
 const linesAtOnce = 1_500;
+/** About the height of a line, for the space of a file that is not drawn yet. */
+const linePx = 19;
 
 interface DiffFileProps {
   readonly file: ChangedFile;
   readonly id: string;
+  /** It is drawn when it comes near the window. The files of a small change are all drawn at once. */
+  readonly isDrawnLater: boolean;
   readonly comments: LineComments | undefined;
   readonly folder: string | null;
 }
 
 /** The changes in one file, line by line. */
-export function DiffFile({ file, id, comments, folder }: DiffFileProps): VNode {
+export function DiffFile({ file, id, isDrawnLater, comments, folder }: DiffFileProps): VNode {
   const href = folder === null || file.status === 'deleted' ? null : editorHref(`${folder}/${file.path}`);
   const hunks = useMemo(() => (file.patch === null ? [] : diffHunks(file.patch)), [file.patch]);
   const count = hunks.reduce((sum, { lines }) => sum + lines.length, 0);
   const isOpen = useSignal(count <= smallFile);
   const name = harmlessLine(file.path);
+  const section = useRef<HTMLElement>(null);
+  const isDrawn = useIsNear(section) || !isDrawnLater;
   return (
-    <section class="diff-file" id={id} aria-label={name}>
+    <section class="diff-file" id={id} aria-label={name} ref={section}>
       <header>
         <button
           type="button"
@@ -66,7 +72,8 @@ export function DiffFile({ file, id, comments, folder }: DiffFileProps): VNode {
         )}
         <CopyButton text={file.path} label="Copy path" />
       </header>
-      {isOpen.value && <Body file={file} hunks={hunks} comments={comments} />}
+      {isOpen.value && isDrawn && <Body file={file} hunks={hunks} isColouredLater={isDrawnLater} comments={comments} />}
+      {isOpen.value && !isDrawn && <div style={{ height: `${count * linePx}px` }} />}
       {!isOpen.value && <p class="quiet-text">{countWords(count, 'line', 'lines')}, folded.</p>}
     </section>
   );
@@ -93,10 +100,11 @@ function Amounts({ file }: { readonly file: ChangedFile }): VNode {
 interface BodyProps {
   readonly file: ChangedFile;
   readonly hunks: readonly DiffHunk[];
+  readonly isColouredLater: boolean;
   readonly comments: LineComments | undefined;
 }
 
-function Body({ file, hunks, comments }: BodyProps): VNode {
+function Body({ file, hunks, isColouredLater, comments }: BodyProps): VNode {
   const most = useSignal(linesAtOnce);
   const language = useMemo(() => (canColour(hunks) ? languageOf(file.path) : null), [hunks, file.path]);
   if (file.patch === null)
@@ -106,7 +114,7 @@ function Body({ file, hunks, comments }: BodyProps): VNode {
   let left = most.value;
   for (const [index, hunk] of hunks.entries()) {
     if (left <= 0) break;
-    const about = { hunk, most: left, isFirst: index === 0, path: file.path, language, comments };
+    const about = { hunk, most: left, isFirst: index === 0, path: file.path, language, isColouredLater, comments };
     drawn.push(<Hunk key={index} {...about} />);
     left -= hunk.lines.length;
   }
@@ -138,13 +146,15 @@ interface HunkProps {
   readonly isFirst: boolean;
   readonly path: string;
   readonly language: Language | null;
+  readonly isColouredLater: boolean;
   readonly comments: LineComments | undefined;
 }
 
-function Hunk({ hunk, most, isFirst, path, language, comments }: HunkProps): VNode {
+function Hunk({ hunk, most, isFirst, path, language, isColouredLater, comments }: HunkProps): VNode {
   const open = useSignal<number | null>(null);
   const body = useRef<HTMLTableSectionElement>(null);
-  const highlight = useHighlighter(language !== null);
+  const isNear = useIsNear(body) || !isColouredLater;
+  const highlight = useHighlighter(language !== null && isNear);
   const pieces = useMemo(
     () => (language === null || highlight === null ? [] : colourHunk(hunk, language, highlight)),
     [hunk, language, highlight],

@@ -23,7 +23,7 @@ export function DiffTree({ files, comments, onShow }: DiffTreeProps): VNode {
   return (
     <nav class="diff-tree" aria-label="Changed files" data-part="file_tree" data-rows>
       <details open={!isNarrow.value}>
-        <summary title="Go to the file tree (t)">{countWords(files.length, 'file', 'files')}</summary>
+        <summary title="Go to the file tree (f)">{countWords(files.length, 'file', 'files')}</summary>
         <Entries entries={entries} counts={counts} onShow={onShow} />
       </details>
     </nav>

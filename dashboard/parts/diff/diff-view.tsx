@@ -22,9 +22,17 @@ interface DiffViewProps {
   readonly folder?: string | null;
 }
 
-/** The changes of a workspace against its base: the tree of files, and each of them. */
-export function DiffView({ path, changesWith, comments, folder = null }: DiffViewProps): VNode {
-  const { resource, reload } = useResource<Diff>(path, changesWith);
+/** The changes of a workspace against its base, read when they are shown. */
+export function DiffView({ path, changesWith, ...shown }: DiffViewProps): VNode {
+  return <DiffContent {...shown} read={useResource<Diff>(path, changesWith)} />;
+}
+
+interface DiffContentProps extends Omit<DiffViewProps, 'path' | 'changesWith'> {
+  readonly read: ReturnType<typeof useResource<Diff>>;
+}
+
+/** The tree of the changed files, and each of them. */
+export function DiffContent({ read: { resource, reload }, comments, folder = null }: DiffContentProps): VNode {
   const { value, problem } = resource.value;
   if (value === null)
     return problem === null ? <EmptyLine isAsking>Loading the diff.</EmptyLine> : <ProblemLine problem={problem} />;
@@ -83,6 +91,9 @@ function DiffSum({ diff, onReload }: { readonly diff: Diff; readonly onReload: (
   );
 }
 
+/** A larger change is drawn file by file, as it is read: a browser needs seconds for tens of thousands of lines. */
+const linesDrawnAtOnce = 1_000;
+
 interface FilesProps {
   readonly files: Diff['files'];
   readonly comments: LineComments | undefined;
@@ -93,12 +104,13 @@ function Files({ files, comments, folder }: FilesProps): VNode {
   const id = useId();
   const box = useRef<HTMLDivElement>(null);
   const ordered = useMemo(() => filesInOrder(fileTree(files)), [files]);
+  const lines = files.reduce((sum, { added, removed }) => sum + (added ?? 0) + (removed ?? 0), 0);
   const idOf = (index: number): string => `${id}-${index}`;
   const sections = (): HTMLElement[] => [...(box.current?.querySelectorAll<HTMLElement>('.diff-file') ?? [])];
   useKeys([
     { keys: 'n', label: 'next file of the diff', run: () => show(nextOf(sections(), 1)) },
     { keys: 'p', label: 'previous file of the diff', run: () => show(nextOf(sections(), -1)) },
-    { keys: 't', label: 'go to the file tree', run: () => goToTree(box.current) },
+    { keys: 'f', label: 'go to the file tree', run: () => goToTree(box.current) },
     ...(comments === undefined
       ? []
       : [{ keys: 'c', label: 'comment on the line', run: () => commentHere(sections()) }]),
@@ -114,7 +126,14 @@ function Files({ files, comments, folder }: FilesProps): VNode {
       )}
       <div class="diff-contents">
         {ordered.map(({ file, index }) => (
-          <DiffFile key={file.path} file={file} id={idOf(index)} comments={comments} folder={folder} />
+          <DiffFile
+            key={file.path}
+            file={file}
+            id={idOf(index)}
+            isDrawnLater={lines > linesDrawnAtOnce}
+            comments={comments}
+            folder={folder}
+          />
         ))}
       </div>
     </div>

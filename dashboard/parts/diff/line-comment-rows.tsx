@@ -2,6 +2,7 @@ import type { VNode } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { LineComment, LineComments } from '../../data/diff/line-comments.ts';
 import { draftOf, keepDraft } from '../../data/page/drafts.ts';
+import { isSendKey } from '../../data/page/send-key.ts';
 import { Text } from '../shared/text.tsx';
 
 interface LineCommentRowsProps {
@@ -83,7 +84,7 @@ function NewCommentRow({ line, draft, onAdd, onClose }: NewCommentRowProps): VNo
           onInput={({ currentTarget: { value } }) => keepDraft(draft, value === '' ? null : value)}
           onKeyDown={(event) => {
             if (event.key === 'Escape') onClose();
-            if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) add();
+            if (isSendKey(event)) add();
           }}
         />
         <div class="actions">

@@ -1,5 +1,5 @@
 import { type Signal, signal, useSignal } from '@preact/signals';
-import type { VNode } from 'preact';
+import type { RefObject, VNode } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type { highlightLines, Piece } from '../../data/diff/highlight.ts';
 import { Text } from '../shared/text.tsx';
@@ -20,6 +20,28 @@ export function useHighlighter(isWanted: boolean): typeof highlightLines | null 
     );
   }, [isWanted]);
   return isWanted ? loaded.value : null;
+}
+
+/** Lines and colours are made shortly before a person can see them: this far beyond the window. */
+const nearMargin = '600px';
+
+/** Whether an element is near the window; once it was, that stays so. A large change is drawn and coloured as far as it is read. */
+export function useIsNear(element: RefObject<Element | null>): boolean {
+  const isNear = useSignal(false);
+  useEffect(() => {
+    if (element.current === null || isNear.peek()) return;
+    const sight = new IntersectionObserver(
+      (entries) => {
+        if (!entries.some(({ isIntersecting }) => isIntersecting)) return;
+        isNear.value = true;
+        sight.disconnect();
+      },
+      { rootMargin: nearMargin },
+    );
+    sight.observe(element.current);
+    return () => sight.disconnect();
+  }, [element, isNear]);
+  return isNear.value;
 }
 
 /** A longer line is cut until the user asks for the rest: no one reads it, and a browser is slow with it. */

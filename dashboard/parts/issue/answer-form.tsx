@@ -6,9 +6,11 @@ import type { Question } from '../../../src/client/schema/question.ts';
 import { act, type Spot } from '../../data/connection/actions.ts';
 import { draftOf, keepDraft } from '../../data/page/drafts.ts';
 import { noteAnswering } from '../../data/page/open-forms.ts';
+import { isHeldEnter, isSendKey, sendKeyWords } from '../../data/page/send-key.ts';
 import { ActionButton } from '../shared/action-button.tsx';
 import { Text } from '../shared/text.tsx';
 import { Countdown } from '../shared/time.tsx';
+import { hint } from '../shared/tooltip.tsx';
 
 interface AnswerFormProps {
   readonly question: Question;
@@ -66,6 +68,7 @@ function Decision({ question, spot }: AnswerFormProps): VNode {
         label="Yes"
         name={`Yes: ${of}`}
         part="question_accept"
+        hint="Allow it this time; the agent continues"
         isMain
       />
       <ActionButton
@@ -74,8 +77,16 @@ function Decision({ question, spot }: AnswerFormProps): VNode {
         label="Always"
         name={`Always: ${of}`}
         part="question_accept_for_session"
+        hint="Allow it now and whenever this run asks for the same again"
       />
-      <ActionButton spot={spot} request={request('decline')} label="No" name={`No: ${of}`} part="question_decline" />
+      <ActionButton
+        spot={spot}
+        request={request('decline')}
+        label="No"
+        name={`No: ${of}`}
+        part="question_decline"
+        hint="Do not allow it; the agent continues without it"
+      />
     </div>
   );
 }
@@ -105,6 +116,9 @@ function Values({ question, spot, place, isOpen }: AnswerFormProps): VNode {
       onSubmit={(event) => {
         event.preventDefault();
         if (isOpen) void send(event.currentTarget);
+      }}
+      onKeyDown={(event) => {
+        if (isSendKey(event) && isOpen) void send(event.currentTarget);
       }}
     >
       {question.fields.map((field) =>
@@ -142,6 +156,7 @@ function Values({ question, spot, place, isOpen }: AnswerFormProps): VNode {
             class="main"
             data-part="question_answer"
             aria-label={`Answer: ${question.issue_identifier}`}
+            {...hint('Send the answer to the agent, or to its next run if it has stopped')}
           >
             Answer
           </button>
@@ -153,8 +168,10 @@ function Values({ question, spot, place, isOpen }: AnswerFormProps): VNode {
             label="Decline"
             name={`Decline: ${question.issue_identifier}`}
             part="question_decline"
+            hint="Send no answer; the agent decides itself and continues"
           />
         )}
+        {isOpen && secrets.length === 0 && <small class="send-key">{sendKeyWords} sends</small>}
       </div>
     </form>
   );
@@ -194,16 +211,19 @@ function ValueField({ field, draft, onTyped }: ValueFieldProps): VNode {
         </label>
       ))}
       {hasText && (
-        <input
-          type="text"
+        <textarea
           name={`other/${field.name}`}
-          autocomplete="off"
+          rows={2}
           aria-label={field.options.length === 0 ? field.label : `${field.label}: another answer`}
           placeholder={field.options.length === 0 ? '' : 'Another answer'}
           defaultValue={draftOf(draft) ?? ''}
           onInput={({ currentTarget: { value } }) => {
             keepDraft(draft, value === '' ? null : value);
             onTyped();
+          }}
+          onKeyDown={(event) => {
+            if (isHeldEnter(event)) event.preventDefault();
+            if (event.key === 'Escape') event.currentTarget.blur();
           }}
         />
       )}

@@ -7,6 +7,7 @@ import { closeForm, isJustOpened, openForm, openFormAt, turnForm } from '../../d
 import { actionNamed, actionsNamed, type IssueAction } from '../../data/text/command-words.ts';
 import { ActionButton } from '../shared/action-button.tsx';
 import { ActionFeedback } from '../shared/action-feedback.tsx';
+import { hint } from '../shared/tooltip.tsx';
 import { NoteForm } from './note-form.tsx';
 
 interface IssueActionsInput {
@@ -71,7 +72,7 @@ export function useIssueActions(input: IssueActionsInput): IssueActionsParts {
         class={common.isMain ? 'main' : ''}
         aria-label={common.name}
         aria-expanded={isOpen}
-        title={action.hint}
+        {...hint(action.hint)}
         onClick={() => (isOpen ? closeForm(place) : openForm(place, action.name))}
         onKeyDown={(event) => {
           if (event.repeat && event.key === 'Enter') event.preventDefault();

@@ -70,7 +70,7 @@ export function IssueCost({ project, usage, runs }: IssueCostProps): VNode {
 }
 
 /** The usage in its parts. */
-export function UsageFacts({ usage }: { readonly usage: Run['usage'] }): VNode {
+function UsageFacts({ usage }: { readonly usage: Run['usage'] }): VNode {
   return (
     <>
       <Fact name="tokens">

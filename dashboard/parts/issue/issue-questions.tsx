@@ -40,7 +40,9 @@ export function OpenQuestions({ project, issue }: IssueQuestionsProps): VNode | 
 /** The earlier questions and their answers. */
 export function PastQuestions({ issue }: { readonly issue: IssueDetail }): VNode {
   const past = issue.questions.filter(({ state }) => state !== 'open');
-  if (past.length === 0) return <EmptyLine>No closed questions yet.</EmptyLine>;
+  if (past.length < issue.questions.length && past.length === 0)
+    return <EmptyLine>The open question is above. No others yet.</EmptyLine>;
+  if (past.length === 0) return <EmptyLine>No questions yet.</EmptyLine>;
   return (
     <ul class="past-list">
       {past.map((question) => (

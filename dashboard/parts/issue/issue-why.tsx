@@ -1,118 +1,87 @@
 import type { VNode } from 'preact';
-import { useId } from 'preact/hooks';
-import type { Explanation, IssueDetail } from '../../../src/client/schema/issue.ts';
-import { runCounts } from '../../../src/core/text/run-counts.ts';
-import { runHref } from '../../data/page/router.ts';
-import { countWords, plainWords, sentences } from '../../data/text/words.ts';
+import type { IssueDetail } from '../../../src/client/schema/issue.ts';
+import { reviewHref, runHref } from '../../data/page/router.ts';
+import { reasonWords } from '../../data/text/gate-words.ts';
+import { plainWords, sentences } from '../../data/text/words.ts';
 import { Text } from '../shared/text.tsx';
 import { Countdown, TimeAgo } from '../shared/time.tsx';
+import { endOf } from './issue-heading.tsx';
 
-/** Why the issue is in its state: what happens next, its hold, and the answer of each gate (start condition). */
-export function IssueWhy({ project, issue }: { readonly project: string; readonly issue: IssueDetail }): VNode {
-  const { explanation, why_unknown, held, retry } = issue;
-  const id = useId();
-  const said = explanation === null ? (why_unknown ?? 'The reason is unknown.') : sentences(explanation.next);
-  const next = atWork[issue.activity ?? ''] ?? said;
-  const tone =
-    held !== null || issue.activity === 'asking' ? 'needs' : issue.activity === 'running' ? 'running' : 'waiting';
+/** Why the issue is in its state and what happens next, in a sentence or two; each reason once. */
+export function IssueWhy({ project, issue }: { readonly project: string; readonly issue: IssueDetail }): VNode | null {
+  const { explanation, why_unknown, held, retry, activity } = issue;
+  const end = endOf(issue);
+  if (end !== null) return <Ended project={project} issue={issue} end={end} />;
+  const isAtWork = activity === 'running' || activity === 'asking';
+  const isInReview = issue.pull?.status === 'in_review' || issue.pull?.status === 'approved';
+  // The question, the agent's part of the page and the review bar say it themselves.
+  const isQuestion = held?.code === 'agent_input_required' && issue.questions.some(({ state }) => state === 'open');
+  if (isAtWork || isQuestion || (isInReview && held === null)) return null;
+  const said = explanation === null ? (why_unknown ?? 'The reason is unknown.') : explanation.next;
   return (
-    <section class="why-here" aria-labelledby={id}>
-      <h2 id={id}>Why it is in this state</h2>
-      <div class={`tone ${tone} said-why`}>
+    <section
+      class={`why-here said-why tone ${held === null ? 'waiting' : 'needs'}`}
+      aria-label="Why it is in this state"
+    >
+      {held === null && (
         <p class="next">
-          <Text text={next} />
+          <Text text={sentences(reasonWords(said))} />
         </p>
-        {held !== null && (
-          <p data-part="held">
-            Held <TimeAgo at={held.since} />: <Text text={held.text} lines />
-            {held.run_id !== null && (
-              <>
-                {' '}
-                <a href={runHref(project, held.run_id)}>Show the run</a>
-              </>
-            )}
-          </p>
-        )}
-        {retry !== null && (
-          <p data-part="retry">
-            {retry.attempt === null ? 'Next check' : `Retry ${retry.attempt}`} <Countdown at={retry.due_at} />
-            {retry.error !== null && (
-              <>
-                : <Text text={retry.error} lines />
-              </>
-            )}
-          </p>
-        )}
-      </div>
-      {explanation !== null && (
-        <ul class="counts" aria-label="Runs">
-          {runCounts(explanation.counts).map(({ name, text }) => (
-            <li key={name} data-count={name}>
-              {text}
-            </li>
-          ))}
-        </ul>
       )}
-      {explanation !== null && <Gates gates={explanation.gates} isAtWork={next !== said} />}
+      {held !== null && (
+        <p data-part="held">
+          <span class="next">
+            Held <TimeAgo at={held.since} />.
+          </span>{' '}
+          <Text text={sentences(reasonWords(held.text))} lines />
+          {held.run_id !== null && (
+            <>
+              {' '}
+              <a href={runHref(project, held.run_id)}>Show the run</a>
+            </>
+          )}
+        </p>
+      )}
+      {retry !== null && (
+        <p data-part="retry">
+          {retry.attempt === null ? 'Next check' : `Retry ${retry.attempt}`} <Countdown at={retry.due_at} />
+          {retry.error !== null && (
+            <>
+              {'. The last run failed: '}
+              <Text text={reasonWords(retry.error)} lines />
+            </>
+          )}
+        </p>
+      )}
     </section>
   );
 }
 
-/** An issue with one of these activities has started, so its start conditions do not matter now. */
-const atWork: Readonly<Record<string, string>> = {
-  running: 'An agent is working on this issue.',
-  asking: 'An agent is working on this issue and waits for your answer.',
-};
-
-/** If one of these gates refuses, the other gates do not matter. */
-const lastWords: ReadonlySet<string> = new Set(['not_terminal', 'active']);
-
-interface GatesProps {
-  readonly gates: Explanation['gates'];
-  readonly isAtWork: boolean;
+interface EndedProps {
+  readonly project: string;
+  readonly issue: IssueDetail;
+  readonly end: NonNullable<ReturnType<typeof endOf>>;
 }
 
-/** Shows the refusals if they are the reason for waiting; the other gates are shown on request. */
-function Gates({ gates, isAtWork }: GatesProps): VNode {
-  const refused = gates.filter(({ passed }) => !passed);
-  const last = refused.find(({ gate }) => lastWords.has(gate));
-  const said = isAtWork ? [] : last === undefined ? refused : [last];
-  const others = gates.filter((gate) => !said.includes(gate));
-  const isAllWell = others.every(({ passed }) => passed);
+function Ended({ project, issue: { state, pull, updated_at }, end }: EndedProps): VNode {
   return (
-    <div class="gates">
-      {said.length > 0 && <GateList label="Start conditions that are not met" gates={said} />}
-      {others.length > 0 && (
-        <details>
-          <summary>
-            {isAllWell
-              ? `${countWords(others.length, 'start condition is', 'start conditions are')} met`
-              : `${countWords(others.length, 'condition', 'conditions')} for a new start`}
-          </summary>
-          <GateList label={isAllWell ? 'Start conditions that are met' : 'Conditions for a new start'} gates={others} />
-        </details>
-      )}
-    </div>
-  );
-}
-
-interface GateListProps {
-  readonly label: string;
-  readonly gates: Explanation['gates'];
-}
-
-function GateList({ label, gates }: GateListProps): VNode {
-  return (
-    <ul aria-label={label}>
-      {gates.map(({ gate, passed, text }) => (
-        <li key={gate} class={passed ? undefined : 'refused'}>
-          <span class="mark" role="img" aria-label={passed ? 'met' : 'not met'}>
-            {passed ? '✓' : '✕'}
-          </span>
-          <span class="gate">{plainWords(gate)}</span>
-          <Text text={text} lines />
-        </li>
-      ))}
-    </ul>
+    <section class={`why-here said-why tone ${end === 'success' ? 'good' : 'waiting'}`} aria-label="How it ended">
+      <p data-part={end}>
+        <span class="next">
+          {end === 'success' ? '✓ ' : ''}
+          <Text text={sentences(plainWords(state))} />
+        </span>{' '}
+        {pull?.status === 'merged' && (
+          <>
+            Its change <a href={reviewHref(project, String(pull.number))}>#{pull.number}</a> is merged.{' '}
+          </>
+        )}
+        {updated_at !== null && (
+          <small>
+            <TimeAgo at={updated_at} />
+          </small>
+        )}
+      </p>
+    </section>
   );
 }

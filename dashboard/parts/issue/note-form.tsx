@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals';
 import type { VNode } from 'preact';
 import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import { draftOf, keepDraft } from '../../data/page/drafts.ts';
+import { isHeldEnter, isSendKey, sendKeyWords } from '../../data/page/send-key.ts';
 import type { IssueAction } from '../../data/text/command-words.ts';
 
 interface NoteFormProps {
@@ -21,12 +22,14 @@ interface NoteFormProps {
   readonly onShown: (field: HTMLTextAreaElement) => void;
   /** Whether the daemon accepted it; a refused text stays in the field. */
   readonly onSend: (text: string, agent?: string) => Promise<boolean>;
-  readonly onClose: () => void;
+  /** Absent for a form that is always there: `onSent` then says that its text was taken. */
+  readonly onClose?: () => void;
+  readonly onSent?: () => void;
 }
 
 /**
- * A short note, typed in place. Enter sends, Shift+Enter begins a new line, Esc closes. It stays when its action is
- * not possible any more, and says so: only the person who typed a text discards it.
+ * A note, typed in place. Ctrl+Enter sends, Enter begins a new line, Esc closes. It stays when its action is not
+ * possible any more, and says so: only the person who typed a text discards it.
  */
 export function NoteForm({
   action,
@@ -57,7 +60,8 @@ export function NoteForm({
     isSending.value = false;
     if (!isTaken) return;
     keepDraft(draft, null);
-    props.onClose();
+    props.onSent?.();
+    props.onClose?.();
   };
   return (
     <form
@@ -70,18 +74,16 @@ export function NoteForm({
     >
       <textarea
         ref={field}
-        rows={1}
+        rows={2}
         aria-label={label}
         placeholder={isOptional ? `${label} (optional)` : label}
         defaultValue={start}
         readOnly={isSending.value}
         onInput={({ currentTarget: { value } }) => keepDraft(draft, value === '' ? null : value)}
         onKeyDown={(event) => {
-          if (event.key === 'Escape') props.onClose();
-          if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
-          event.preventDefault();
-          // The Enter key that opened it may still be held down.
-          if (!event.repeat) void submit();
+          if (event.key === 'Escape') (props.onClose ?? (() => event.currentTarget.blur()))();
+          if (isHeldEnter(event)) event.preventDefault();
+          if (isSendKey(event)) void submit();
         }}
       />
       {agents.length > 0 && (
@@ -94,13 +96,16 @@ export function NoteForm({
         </select>
       )}
       {isOffered && (
-        <button type="submit" class="main" aria-disabled={isSending.value}>
+        <button type="submit" class={props.onClose === undefined ? '' : 'main'} aria-disabled={isSending.value}>
           {send}
         </button>
       )}
-      <button type="button" class="quiet" onClick={props.onClose}>
-        Cancel
-      </button>
+      {props.onClose !== undefined && (
+        <button type="button" class="quiet" onClick={props.onClose}>
+          Cancel
+        </button>
+      )}
+      {isOffered && <small class="send-key">{sendKeyWords} sends</small>}
       <output class="note-state">
         {!isOffered && (
           <>
@@ -121,7 +126,6 @@ export function NoteForm({
             ))}
           </>
         )}
-        {isOffered && !isGone && 'Press Enter to send, Shift+Enter for a new line.'}
         {isOffered && isGone && 'The row is gone. Your text goes to the issue in its current state.'}
       </output>
     </form>

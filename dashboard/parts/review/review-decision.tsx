@@ -7,11 +7,13 @@ import { act, feedbackAt, type Spot } from '../../data/connection/actions.ts';
 import type { LineComment, LineComments } from '../../data/diff/line-comments.ts';
 import { draftOf, keepDraft } from '../../data/page/drafts.ts';
 import { useKeys } from '../../data/page/keyboard.ts';
+import { isSendKey } from '../../data/page/send-key.ts';
 import { countWords } from '../../data/text/words.ts';
 import { CopyLine } from '../issue/issue-takeover.tsx';
 import { ActionButton } from '../shared/action-button.tsx';
 import { ActionFeedback } from '../shared/action-feedback.tsx';
 import { Text } from '../shared/text.tsx';
+import { hint } from '../shared/tooltip.tsx';
 
 /** Where the answers to decisions about a change are shown. */
 export function reviewSpot(project: string, { number, status, head }: PullDetail): Spot {
@@ -70,7 +72,7 @@ export function ReviewDecision({ project, pull, comments, onDecided }: ReviewDec
             type="button"
             data-part="rebase"
             class={merge.code === 'conflict' ? 'main' : ''}
-            title={`Send it back to be rebased onto ${pull.base}, with what you have written (r)`}
+            {...hint(`Send it back to be rebased onto ${pull.base}, with what you have written (r)`)}
             aria-disabled={send.isSending}
             onClick={() => void send.now(rebaseNote)}
           >
@@ -112,12 +114,12 @@ export function ReviewDecision({ project, pull, comments, onDecided }: ReviewDec
           onInput={({ currentTarget: { value } }) => keepDraft(send.draft, value === '' ? null : value)}
           onKeyDown={(event) => {
             if (event.key === 'Escape') event.currentTarget.blur();
-            if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) void send.now();
+            if (isSendKey(event)) void send.now();
           }}
         />
         <CommentList comments={comments} />
         <div class="actions">
-          <button type="submit" aria-disabled={send.isSending} title="Send it back to its agent (Ctrl+Enter)">
+          <button type="submit" aria-disabled={send.isSending} {...hint('Send it back to its agent (Ctrl+Enter)')}>
             Send back{comments.all.value.length > 0 && ` with ${countOf(comments)}`}
           </button>
           <small>To comment on a line, press its number below.</small>

@@ -60,7 +60,9 @@ export function ReviewHeading({ project, pull }: { readonly project: string; rea
         )}
         {mark !== null && (
           <Fact name="read before you merge">
-            <Status tone="needs" word={mark} />
+            <span class="status needs">
+              <Text text={mark} />
+            </span>
           </Fact>
         )}
         {(['approved', 'sent_back', 'merged', 'closed'] as const).map((name) => {

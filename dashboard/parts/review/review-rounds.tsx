@@ -5,6 +5,7 @@ import { authorWords } from '../issue/issue-history.tsx';
 import { MessageItem } from '../issue/issue-messages.tsx';
 import { Text } from '../shared/text.tsx';
 import { TimeAgo } from '../shared/time.tsx';
+import { hint } from '../shared/tooltip.tsx';
 
 interface ReviewRoundsProps {
   readonly project: string;
@@ -30,12 +31,15 @@ export function ReviewRounds({ project, rounds, since, onSince }: ReviewRoundsPr
                 type="button"
                 class="quiet"
                 aria-pressed={since === round.round}
-                title="Show above only what changed after this round"
+                {...hint('Show above only what changed after this round')}
                 onClick={() => onSince(since === round.round ? null : round.round)}
               >
                 {since === round.round ? 'Show the whole change' : 'Show what changed since'}
               </button>
             )}
+            {round.verdicts.map((verdict) => (
+              <VerdictItem key={verdict.run_id} project={project} verdict={verdict} />
+            ))}
             {round.said.length > 0 && (
               <ul class="past-list">
                 {round.said.map((message) => (
@@ -50,11 +54,40 @@ export function ReviewRounds({ project, rounds, since, onSince }: ReviewRoundsPr
   );
 }
 
+interface VerdictItemProps {
+  readonly project: string;
+  readonly verdict: Round['verdicts'][number];
+}
+
+/** What a judge said about the commit of a round. */
+function VerdictItem({ project, verdict }: VerdictItemProps): VNode {
+  const { agent, findings, run_id, summary } = verdict;
+  return (
+    <div class="verdict">
+      <p>
+        <a href={runHref(project, run_id)}>Judge {agent}</a>: <strong>{verdict.verdict}</strong>.{' '}
+        <Text text={summary} />
+      </p>
+      {findings.length > 0 && (
+        <ul>
+          {findings.map(({ file, line, severity, problem, wanted }) => (
+            <li key={`${file}:${line}:${problem}`}>
+              {file !== null && <code>{line === null ? file : `${file}:${line}`}</code>} ({severity}){' '}
+              <Text text={`${problem} ${wanted}`} />
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+  );
+}
+
 const sentBackWords: Readonly<Record<NonNullable<Round['sent_back']>['kind'], string>> = {
   person: '',
   check: ' because of a red check',
   conflict: ' because of a conflict',
   review: ' because of a review at its host',
+  judge: ' because its judge rejected it',
   moved: ' by moving its issue',
 };
 

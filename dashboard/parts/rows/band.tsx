@@ -19,7 +19,7 @@ export function Band({ part, title, count, hasRows = count > 0, empty, children 
   return (
     <section class="band" data-part={part} aria-labelledby={id}>
       <h2 id={id}>
-        {title} {count > 0 && <span class="count">{count}</span>}
+        {title} {count > 0 && <span class="count">{count.toLocaleString()}</span>}
       </h2>
       {count === 0 && <p class="empty">{empty}</p>}
       {hasRows && <ul class="rows">{children}</ul>}

@@ -1,6 +1,7 @@
 import type { VNode } from 'preact';
 import type { NeedsYou } from '../../../src/client/schema/now.ts';
-import { type KeptRow, offeredNow } from '../../data/issue/issue-rows.ts';
+import { projects } from '../../data/connection/live.ts';
+import { type KeptRow, offeredNow, runningActions } from '../../data/issue/issue-rows.ts';
 import { questionOf } from '../../data/issue/questions.ts';
 import { issueHref, reviewHref } from '../../data/page/router.ts';
 import { projectActionsNamed } from '../../data/text/command-words.ts';
@@ -10,7 +11,10 @@ import { ActionButton } from '../shared/action-button.tsx';
 import type { Tone } from '../shared/status.tsx';
 import { Text } from '../shared/text.tsx';
 import { TimeAgo } from '../shared/time.tsx';
+import { hint } from '../shared/tooltip.tsx';
+import { PhaseOfRow } from './phase-of-row.tsx';
 import { Row } from './row.tsx';
+import { WatchLink } from './watch-link.tsx';
 
 const words: Readonly<Record<NeedsYou['kind'], { readonly word: string; readonly tone: Tone }>> = {
   question: { word: 'question', tone: 'needs' },
@@ -20,7 +24,11 @@ const words: Readonly<Record<NeedsYou['kind'], { readonly word: string; readonly
   account: { word: 'account', tone: 'broken' },
   workflow: { word: 'workflow', tone: 'needs' },
   daemon: { word: 'daemon', tone: 'broken' },
+  proposal: { word: 'proposal', tone: 'needs' },
 };
+
+/** The hold that asks a person about an artifact. */
+const aboutArtifact = 'revisions_exhausted';
 
 /** Something that waits for a person: what, since when, and the actions for it. */
 export function NeedsYouRow({ placed, place, isGone }: KeptRow<NeedsYou>): VNode {
@@ -31,8 +39,8 @@ export function NeedsYouRow({ placed, place, isGone }: KeptRow<NeedsYou>): VNode
     spot,
     place,
     issue: row,
-    actions: isGone && row.issue_id !== null ? offeredNow(project, row.issue_id) : row.actions,
-    hasMain: question === null && row.kind !== 'review',
+    actions: isGone && row.issue_id !== null ? offeredNow(project, row.issue_id) : actionsOf(project, row),
+    hasMain: question === null && row.kind !== 'review' && row.code !== aboutArtifact,
     run: row.kind === 'question' ? (row.run_id ?? undefined) : undefined,
     isGone,
   });
@@ -44,20 +52,42 @@ export function NeedsYouRow({ placed, place, isGone }: KeptRow<NeedsYou>): VNode
       {...words[row.kind]}
       time={row.since !== null && <TimeAgo at={row.since} />}
       what={
-        question === null && (
-          <p>
-            <Text text={row.reason} lines />
-          </p>
-        )
+        <>
+          <PhaseOfRow phase={row.phase} />
+          {question === null && (
+            <p>
+              <Text text={row.reason} lines />
+            </p>
+          )}
+        </>
       }
       actions={
         <div class="actions">
           {row.kind === 'review' && <ReviewLinks project={project} row={row} />}
+          {row.kind === 'proposal' && (
+            <a class="button main" data-part="read_proposals" href="/tasks" {...hint('Accept or refuse the proposals')}>
+              Decide
+            </a>
+          )}
+          {row.code === aboutArtifact && row.issue_identifier !== null && (
+            <a
+              class="button main"
+              data-part="read_artifact"
+              href={issueHref(project, row.issue_identifier)}
+              {...hint('Read the artifact, then approve it or send it back')}
+            >
+              Read the artifact
+            </a>
+          )}
           {buttons}
+          {row.kind === 'question' && row.run_id !== null && !isGone && (
+            <WatchLink project={project} runId={row.run_id} identifier={row.issue_identifier} />
+          )}
           {row.issue_id === null &&
-            projectActionsNamed(row.actions).map(({ label, confirm, request }) => (
+            projectActionsNamed(row.actions).map(({ label, hint: text, confirm, request }) => (
               <ActionButton
                 key={label}
+                hint={text}
                 confirm={confirm}
                 request={request(row)}
                 spot={spot}
@@ -78,12 +108,19 @@ export function NeedsYouRow({ placed, place, isGone }: KeptRow<NeedsYou>): VNode
   );
 }
 
+/** A run that asks has no other row: what else a person can do with it is here. */
+function actionsOf(project: string, row: NeedsYou): readonly string[] {
+  const run = row.run_id === null ? undefined : projects.value?.get(project)?.running.get(row.run_id);
+  if (row.kind !== 'question' || run === undefined) return row.actions;
+  return [...new Set([...runningActions(run), ...row.actions])];
+}
+
 function ReviewLinks({ project, row }: { readonly project: string; readonly row: NeedsYou }): VNode {
   const href =
     row.pull === undefined ? issueHref(project, row.issue_identifier ?? '') : reviewHref(project, String(row.pull));
   return (
     <div class="actions">
-      <a class="button main" href={href}>
+      <a class="button main" href={href} {...hint('Read the change, then approve it, merge it or send it back')}>
         Review
       </a>
       {row.issue_url !== null && /^https?:/u.test(row.issue_url) && (

@@ -7,10 +7,13 @@ import { actOnRow, queueActions } from '../../data/issue/queue-actions.ts';
 import type { QueueRow as QueueRowFacts } from '../../data/issue/queue-rows.ts';
 import { issueHref } from '../../data/page/router.ts';
 import type { IssueAction } from '../../data/text/command-words.ts';
+import { reasonWords } from '../../data/text/gate-words.ts';
 import { plainWords } from '../../data/text/words.ts';
+import { Priority } from '../shared/priority.tsx';
 import { Status, type Tone } from '../shared/status.tsx';
 import { Text } from '../shared/text.tsx';
 import { Countdown } from '../shared/time.tsx';
+import { hint } from '../shared/tooltip.tsx';
 
 /** All rows have the same height, so that only the visible ones are drawn. */
 export const queueRowHeight = { wide: 48, narrow: 148 } as const;
@@ -27,16 +30,16 @@ export function QueueRow({ row, isTabStop }: QueueRowProps): VNode {
   const activity = activityOf(project, issue_id);
   const tone = toneOf(reason?.code ?? null, activity);
   const tabIndex = isTabStop ? 0 : -1;
-  const why = reason === null ? 'starts next' : reason.text;
+  const why = reason === null ? 'starts next' : reasonWords(reason.text);
   return (
     <div class={`queue-row tone ${tone}`} data-row-of>
-      <span class="place number">{place}</span>
+      <span class="place number">{place ?? '–'}</span>
       <span class="issue">
         <a
           href={issueHref(project, identifier)}
           data-row
           tabIndex={tabIndex}
-          aria-label={harmlessLine(`${place}, ${identifier}: ${title}`)}
+          aria-label={harmlessLine(`${place === null ? 'blocked' : place}, ${identifier}: ${title}`)}
         >
           <Text text={identifier} />
         </a>
@@ -46,7 +49,7 @@ export function QueueRow({ row, isTabStop }: QueueRowProps): VNode {
           </small>
         )}
       </span>
-      <span class="priority">{priority === null ? <span class="none">–</span> : `P${priority}`}</span>
+      <span class="rank">{priority === null ? <span class="none">–</span> : <Priority of={priority} />}</span>
       <span class="state">
         <Text text={plainWords(state)} />
       </span>
@@ -63,9 +66,7 @@ export function QueueRow({ row, isTabStop }: QueueRowProps): VNode {
           <Text text={why} />
         </p>
       </div>
-      <span class="next">
-        <Countdown at={next_check_at} />
-      </span>
+      <span class="next">{activity === 'retrying' && <Countdown at={next_check_at} />}</span>
       <div class="actions">
         {queueActions(row).map((action) => (
           <QueueButton key={action.name} row={row} action={action} tabIndex={tabIndex} />
@@ -76,6 +77,7 @@ export function QueueRow({ row, isTabStop }: QueueRowProps): VNode {
           href={issueHref(project, identifier)}
           tabIndex={tabIndex}
           aria-label={harmlessLine(`Explain ${identifier}`)}
+          {...hint('Open the issue with every start condition that it fails')}
         >
           Explain
         </a>
@@ -106,7 +108,7 @@ function QueueButton({ row, action, tabIndex }: QueueButtonProps): VNode {
       tabIndex={tabIndex}
       aria-label={harmlessLine(`${label}: ${row.candidate.issue_identifier}`)}
       aria-disabled={isSending.value}
-      title={action.hint}
+      {...hint(action.hint)}
       onClick={() => void press()}
     >
       {label}

@@ -7,7 +7,11 @@ import { Text } from '../shared/text.tsx';
 
 interface RowProps {
   readonly project: string;
-  readonly row: { readonly issue_identifier: string | null; readonly title: string | null };
+  readonly row: {
+    readonly issue_id: string | null;
+    readonly issue_identifier: string | null;
+    readonly title: string | null;
+  };
   readonly tone: Tone;
   readonly word: string;
   readonly time: ComponentChildren;
@@ -31,7 +35,11 @@ export function Row({ project, row, below, isGone = false, ...live }: RowProps):
   const { issue_identifier: identifier, title } = row;
   const { tone, word, time, what, facts, actions } = isGone ? over : live;
   return (
-    <li class={`row tone ${tone}`} data-row-of>
+    <li
+      class={`row tone ${tone}`}
+      data-row-of
+      data-issue={row.issue_id === null ? undefined : `${project}/${row.issue_id}`}
+    >
       <div class="time">{time}</div>
       <div class="issue">
         {identifier !== null && (
@@ -61,8 +69,9 @@ export function Row({ project, row, below, isGone = false, ...live }: RowProps):
         {what}
       </div>
       <div class="facts">{facts}</div>
-      <div class="do">{actions}</div>
+      {/* Before the buttons, so that Tab comes to a question before it comes to the end of its run. */}
       <div class="below">{below}</div>
+      <div class="do">{actions}</div>
     </li>
   );
 }

@@ -3,12 +3,13 @@ import type { RunningRow as RunningFacts } from '../../../src/client/schema/now.
 import { stageWords } from '../../../src/core/run/run.ts';
 import { harmlessLine } from '../../../src/core/text/harmless-line.ts';
 import { type KeptRow, offeredNow, runningActions } from '../../data/issue/issue-rows.ts';
-import { runHref } from '../../data/page/router.ts';
 import { Cost, Tokens } from '../costs/amount.tsx';
 import { issueSpot, useIssueActions } from '../issue/issue-actions.tsx';
 import { Text } from '../shared/text.tsx';
 import { Duration, TimeAgo } from '../shared/time.tsx';
+import { PhaseOfRow } from './phase-of-row.tsx';
 import { Row } from './row.tsx';
+import { WatchLink } from './watch-link.tsx';
 
 export function RunningRow({ placed, place, isGone }: KeptRow<RunningFacts>): VNode {
   const { project, row } = placed;
@@ -26,6 +27,7 @@ export function RunningRow({ placed, place, isGone }: KeptRow<RunningFacts>): VN
       time={<Duration from={row.started_at} />}
       what={
         <>
+          <PhaseOfRow phase={row.phase} />
           <p class="one-line" title={harmlessLine(row.last_message ?? '')}>
             {row.last_message === null ? (
               <span class="none">no message yet</span>
@@ -38,6 +40,11 @@ export function RunningRow({ placed, place, isGone }: KeptRow<RunningFacts>): VN
               </>
             )}
           </p>
+          {row.hold_afterwards !== undefined && (
+            <p data-part="hold_afterwards">
+              Held after this run: <Text text={row.hold_afterwards.text} />
+            </p>
+          )}
           {row.warnings.map(({ limit, level, text }) => (
             <p key={limit} class={`warning ${level}`}>
               <Text text={text} />
@@ -68,14 +75,7 @@ export function RunningRow({ placed, place, isGone }: KeptRow<RunningFacts>): VN
       actions={
         <div class="actions">
           {buttons}
-          <a
-            class="button"
-            data-part="watch"
-            href={runHref(project, row.run_id)}
-            aria-label={`Watch the run of ${harmlessLine(row.issue_identifier)}`}
-          >
-            Watch
-          </a>
+          <WatchLink project={project} runId={row.run_id} identifier={row.issue_identifier} />
         </div>
       }
       below={below}

@@ -1,9 +1,12 @@
 import type { VNode } from 'preact';
 import type { WaitingRow as WaitingFacts } from '../../../src/client/schema/now.ts';
 import { type KeptRow, offeredNow, waitingActions } from '../../data/issue/issue-rows.ts';
+import { reasonWords } from '../../data/text/gate-words.ts';
 import { issueSpot, useIssueActions } from '../issue/issue-actions.tsx';
+import { Priority } from '../shared/priority.tsx';
 import { Text } from '../shared/text.tsx';
 import { Countdown } from '../shared/time.tsx';
+import { PhaseOfRow } from './phase-of-row.tsx';
 import { Row } from './row.tsx';
 
 const words = { retry: 'retry', quota: 'quota', queue: 'queued' } as const;
@@ -20,11 +23,15 @@ export function WaitingRow({ placed, place, isGone }: KeptRow<WaitingFacts>): VN
       isGone={isGone}
       tone="waiting"
       word={row.kind === 'retry' && row.attempt !== null ? `retry ${row.attempt}` : words[row.kind]}
-      time={<Countdown at={row.next_check_at} />}
+      // A queued issue waits for its turn, which its priority decides: the next poll is not its start.
+      time={row.kind === 'queue' ? <Priority of={row.priority ?? null} /> : <Countdown at={row.next_check_at} />}
       what={
-        <p>
-          <Text text={row.reason} />
-        </p>
+        <>
+          <PhaseOfRow phase={row.phase} />
+          <p>
+            <Text text={reasonWords(row.reason)} />
+          </p>
+        </>
       }
       actions={buttons}
       below={below}

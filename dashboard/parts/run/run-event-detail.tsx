@@ -3,7 +3,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import type { RunEvent } from '../../../src/client/schema/run.ts';
 import { projectPath } from '../../data/connection/api.ts';
 import { useResource } from '../../data/connection/resource.ts';
-import { setQuery } from '../../data/page/router.ts';
+import { eventHref, setQuery } from '../../data/page/router.ts';
 import { pretty, viewOf } from '../../data/run/transcript-kinds.ts';
 import { plainWords } from '../../data/text/words.ts';
 import { CopyButton } from '../shared/copy-button.tsx';
@@ -34,6 +34,7 @@ export function RunEventDetail({ project, runId, seq }: RunEventDetailProps): VN
     <aside class="event-detail" aria-label={`Event ${seq}`}>
       <header>
         <h3 ref={heading}>Event {seq}</h3>
+        <CopyButton text={location.origin + eventHref(project, runId, seq)} label="Copy link" />
         <button type="button" class="quiet" onClick={() => setQuery({ seq: null })}>
           Close
         </button>

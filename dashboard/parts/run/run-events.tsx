@@ -10,6 +10,7 @@ import { ProblemLine } from '../shared/problem-line.tsx';
 import { Text } from '../shared/text.tsx';
 import { TypedFilter } from '../shared/typed-filter.tsx';
 import { VirtualList } from '../shared/virtual-list.tsx';
+import { DownloadLog } from './download-log.tsx';
 import { RunEventDetail } from './run-event-detail.tsx';
 import { useRunScroll } from './run-scroll.ts';
 import { kindWords, SecondTime } from './transcript-entry.tsx';
@@ -22,6 +23,8 @@ interface RunEventsProps {
 }
 
 const rowHeight = 28;
+/** The list has space for this many rows, also when it has fewer. */
+const leastRows = 4;
 /** No run has more events in the store. */
 const most = 60_000;
 const mostPages = 60;
@@ -81,10 +84,11 @@ export function RunEvents({ project, runId, isLive }: RunEventsProps): VNode {
           </button>
         )}
         <span class="quiet-text">{sumWords(log, rows.length)}</span>
+        <DownloadLog project={project} runId={runId} />
       </div>
       {log.problem.value !== null && <ProblemLine problem={log.problem.value} />}
       <div class={seq === null ? 'events-split' : 'events-split chosen'}>
-        <div class="events-list" ref={box}>
+        <div class="events-list" ref={box} style={{ '--rows': Math.max(rows.length, leastRows) }}>
           <VirtualList
             rows={rows}
             keyOf={keyOf}

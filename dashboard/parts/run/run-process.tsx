@@ -1,107 +1,125 @@
 import type { VNode } from 'preact';
 import type { RunDetail } from '../../../src/client/schema/run.ts';
-import { countWords, plainWords } from '../../data/text/words.ts';
-import { Cost } from '../costs/amount.tsx';
-import { UsageFacts } from '../issue/issue-cost.tsx';
+import { countWords, plainWords, sentences } from '../../data/text/words.ts';
+import { Cost, Tokens } from '../costs/amount.tsx';
 import { CopyLine } from '../issue/issue-takeover.tsx';
 import { Fact } from '../shared/fact.tsx';
+import { Markdown } from '../shared/markdown.tsx';
 import { Status } from '../shared/status.tsx';
 import { Text } from '../shared/text.tsx';
 import { ClockTime, Duration } from '../shared/time.tsx';
 import { agentReasonWords, attemptWords, outcomeOf } from './run-words.ts';
 
-/** The facts of a run: its process, its workspace, its outcome and its usage. */
-export function RunProcess({ run }: { readonly run: RunDetail }): VNode {
+/** The facts of a run, in a column at the side: its outcome, its usage, its agent and its process. */
+export function RunSide({ run }: { readonly run: RunDetail }): VNode {
   const { word, tone } = outcomeOf(run);
   return (
-    <>
-      <dl class="line-of-facts">
-        <Fact name="outcome">
+    <aside class="run-side" aria-label="Facts of the run">
+      <dl class="properties">
+        <Fact name="Outcome">
           <Status tone={tone} word={word} />
         </Fact>
-        <Fact name="started as">{attemptWords(run)}</Fact>
-        <Fact name="started">
-          <ClockTime at={run.started_at} />
+        <Fact name="Started">
+          <ClockTime at={run.started_at} /> <small>{attemptWords(run)}</small>
         </Fact>
-        <Fact name={run.ended_at === null ? 'running for' : 'lasted'}>
+        <Fact name={run.ended_at === null ? 'Running for' : 'Duration'}>
           <Duration from={run.started_at} to={run.ended_at} />
         </Fact>
-        <Fact name="turns">{run.turns}</Fact>
-        <Fact name="cost">
+        <Fact name="Turns">{run.turns}</Fact>
+        <Fact name="Cost">
           <Cost of={run.usage} />
         </Fact>
-        <UsageFacts usage={run.usage} />
-      </dl>
-      <Outcome run={run} />
-      <dl class="run-process">
-        <Fact name="Process">
-          {run.pid === null ? 'no process' : `pid ${run.pid}`} on <Text text={run.host} />
+        <Fact name="Tokens">
+          <Tokens count={run.usage.total_tokens} />
+          {run.usage.total_tokens > 0 && (
+            <small class="token-parts">
+              <Tokens count={run.usage.input_tokens} /> in, <Tokens count={run.usage.cached_input_tokens} /> cached,{' '}
+              <Tokens count={run.usage.output_tokens} /> out, <Tokens count={run.usage.reasoning_tokens} /> reasoning
+            </small>
+          )}
         </Fact>
         <Fact name="Agent">
-          <Text text={[run.backend, run.account ?? ''].join(' ')} />, <Text text={run.role} />
-          {run.agent !== 'default' && (
-            <>
-              , <Text text={run.agent} /> ({agentReasonWords[run.agent_reason]})
-            </>
+          <Text text={run.agent === 'default' ? run.backend : `${run.agent} (${run.backend})`} />
+          {run.account !== null && (
+            <small>
+              {' '}
+              account <Text text={run.account} />
+            </small>
           )}
+          {run.agent !== 'default' && <small> {agentReasonWords[run.agent_reason]}</small>}
           {run.recovery !== null && (
-            <>
-              , context recovery: <Text text={plainWords(run.recovery)} />
-            </>
+            <small>
+              {' '}
+              context recovery: <Text text={plainWords(run.recovery)} />
+            </small>
           )}
         </Fact>
-        <Fact name="Session">
-          {run.session_id === null ? <span class="none">none</span> : <CopyLine name="session" text={run.session_id} />}
+        <Fact name="Role">
+          <Text text={run.role} />
         </Fact>
-        <Fact name="Workspace">
-          {run.workspace_path === null ? (
-            <span class="none">none</span>
-          ) : (
+        <Fact name="Process">
+          {run.pid === null ? 'none' : `pid ${run.pid}`} on <Text text={run.host} />
+        </Fact>
+      </dl>
+      <dl class="properties places">
+        {run.workspace_path !== null && (
+          <Fact name="Workspace">
             <CopyLine name="path" text={run.workspace_path} />
-          )}
-        </Fact>
+          </Fact>
+        )}
+        {run.session_id !== null && (
+          <Fact name="Session">
+            <CopyLine name="session" text={run.session_id} />
+          </Fact>
+        )}
         {run.resume_command !== null && (
           <Fact name="Continue by hand">
             <CopyLine name="command" text={run.resume_command} />
           </Fact>
         )}
+        <Fact name="Run">
+          <CopyLine name="run" text={run.run_id} />
+        </Fact>
+        {run.error_code !== null && (
+          <Fact name="Error code">
+            <code>{run.error_code}</code>
+          </Fact>
+        )}
       </dl>
-    </>
+    </aside>
   );
 }
 
-/** The outcome and its evidence, in words. */
-function Outcome({ run }: { readonly run: RunDetail }): VNode {
-  const { error_message, error_code, evidence, publication, last_message } = run;
+/** The last words of the agent, and what the run left. */
+export function RunOutcome({ run }: { readonly run: RunDetail }): VNode | null {
+  const { error_message, evidence, publication, last_message, outcome } = run;
   const git = evidence?.git ?? null;
+  // The step that failed shows the error itself.
+  const isErrorBelow = run.spans.some(({ kind, is_ok }) => kind !== 'tool' && kind !== 'question' && is_ok === false);
+  const error = isErrorBelow ? null : error_message;
+  if (error === null && evidence === null && last_message === null && outcome === null) return null;
   return (
     <div class={`tone ${outcomeOf(run).tone} said-why`}>
-      {error_message !== null && (
+      {error !== null && (
         <p>
-          <Text text={error_message} lines /> {error_code !== null && <code>{error_code}</code>}
+          <Text text={error} lines />
         </p>
       )}
-      {evidence !== null && (
-        <p>
-          <Text text={evidence.text} lines />
-          {git !== null && <small> {gitWords(git)}</small>}
-        </p>
-      )}
-      {evidence === null && run.outcome !== null && (
+      {last_message !== null && <Markdown source={last_message} />}
+      {evidence === null && outcome !== null && (
         <p class="quiet-text">Baton did not examine the workspace after this run.</p>
       )}
-      {publication !== null && (
-        <p>
-          <Text text={publication} lines />
+      {(evidence !== null || publication !== null) && (
+        <p class="quiet-text">
+          {evidence !== null && <Text text={sentences(evidence.text)} lines />}
+          {git !== null && (git.changed > 0 || git.conflicts > 0) && <> {gitWords(git)}</>}
+          {publication !== null && (
+            <>
+              {' '}
+              <Text text={sentences(publication)} lines />
+            </>
+          )}
         </p>
-      )}
-      {last_message !== null && (
-        <p>
-          Last message: <Text text={last_message} />
-        </p>
-      )}
-      {error_message === null && evidence === null && last_message === null && run.outcome === null && (
-        <p>The run is in progress.</p>
       )}
     </div>
   );
@@ -109,21 +127,10 @@ function Outcome({ run }: { readonly run: RunDetail }): VNode {
 
 type Git = NonNullable<NonNullable<RunDetail['evidence']>['git']>;
 
-function gitWords({ branch, ahead, changed, untracked, conflicts }: Git): VNode {
+function gitWords({ changed, conflicts }: Git): string {
   const parts = [
-    ...(ahead === null ? [] : [countWords(ahead, 'commit ahead', 'commits ahead')]),
-    `${changed} changed`,
-    `${untracked} untracked`,
+    countWords(changed, 'file is changed and not committed', 'files are changed and not committed'),
     ...(conflicts > 0 ? [countWords(conflicts, 'conflict', 'conflicts')] : []),
   ];
-  return (
-    <>
-      {branch !== null && (
-        <>
-          <Text text={branch} />:{' '}
-        </>
-      )}
-      {parts.join(', ')}
-    </>
-  );
+  return sentences(parts.join(', '));
 }

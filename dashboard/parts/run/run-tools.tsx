@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import type { RunDetail, Span } from '../../../src/client/schema/run.ts';
 import { queryWord, setQuery } from '../../data/page/router.ts';
-import { countWords, stopwatchWords } from '../../data/text/words.ts';
+import { countWords, stepWords, stopwatchWords } from '../../data/text/words.ts';
 import { EmptyLine } from '../shared/empty-line.tsx';
 import { Status } from '../shared/status.tsx';
 import { Table } from '../shared/table.tsx';
@@ -74,5 +74,5 @@ function Ended({ span, run }: { readonly span: Span; readonly run: RunDetail }):
 
 function Took({ span, ms, run }: { readonly span: Span; readonly ms: number | null; readonly run: RunDetail }): VNode {
   if (ms === null) return run.ended_at === null ? <Duration from={span.started_at} /> : <span class="none">–</span>;
-  return <span class="number">{ms < 60_000 ? `${(ms / 1_000).toFixed(1)} s` : stopwatchWords(ms)}</span>;
+  return <span class="number">{stepWords(ms)}</span>;
 }

@@ -26,6 +26,7 @@ export const agentReasonWords: Readonly<Record<Run['agent_reason'], string>> = {
   label: 'by its label',
   state: 'by the state of the issue',
   default: 'the default',
+  role: 'by role',
   stand_in: 'as a stand-in',
 };
 
@@ -43,4 +44,17 @@ const startWords: ReadonlyMap<string, string> = new Map([
 export function attemptWords({ attempt, retry_kind }: Pick<Run, 'attempt' | 'retry_kind'>): string {
   const words = retry_kind === null ? undefined : startWords.get(retry_kind);
   return words ?? (attempt === null || attempt === 0 ? 'first' : `retry ${attempt}`);
+}
+
+const waits: ReadonlyMap<string, string> = new Map([
+  ['quota', 'for quota'],
+  ['answered', 'for an answer'],
+  ['handed_back', 'while a person had it'],
+  ['revision', 'in review'],
+  ['review', 'in review'],
+]);
+
+/** What the issue waited for before a run. */
+export function waitWords({ retry_kind }: Pick<Run, 'retry_kind'>): string {
+  return waits.get(retry_kind ?? '') ?? 'for its retry';
 }

@@ -24,6 +24,8 @@ export const kindWords: Readonly<Record<EventKind, string>> = {
 
 interface EntryProps {
   readonly event: RunEvent;
+  /** Its permanent address. */
+  readonly href: string;
   /** Found by a search, or the current hit of it. */
   readonly mark?: 'found' | 'current';
 }
@@ -33,11 +35,14 @@ const longestMarkdown = 20_000;
 const longestPlain = 1_500;
 
 /** One event of a transcript. */
-export function TranscriptEntry({ event, mark }: EntryProps): VNode {
+export function TranscriptEntry({ event, href, mark }: EntryProps): VNode {
   const { kind, text, isMarkdown, detail, isBad } = viewOf(event);
   return (
     <li class={`entry ${kind}${isBad ? ' bad' : ''} ${mark === undefined ? '' : `is-${mark}`}`} data-seq={event.seq}>
-      <SecondTime at={event.at} />
+      <a href={href} class="permalink">
+        <SecondTime at={event.at} />
+        <span class="unseen">, event {event.seq}</span>
+      </a>
       <span class="kind">
         {kindWords[kind]}
         {isBad && <span class="unseen"> (failed)</span>}

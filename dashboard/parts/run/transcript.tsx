@@ -2,11 +2,12 @@ import { useSignal } from '@preact/signals';
 import type { VNode } from 'preact';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { RunEvent } from '../../../src/client/schema/run.ts';
-import { queryWord, setQuery } from '../../data/page/router.ts';
+import { eventHref, queryWord, setQuery } from '../../data/page/router.ts';
 import { type RunLog, useRunLog } from '../../data/run/run-log.ts';
 import { viewOf } from '../../data/run/transcript-kinds.ts';
 import { EmptyLine } from '../shared/empty-line.tsx';
 import { ProblemLine } from '../shared/problem-line.tsx';
+import { DownloadLog } from './download-log.tsx';
 import { TranscriptEntry } from './transcript-entry.tsx';
 import { useStayInPlace } from './transcript-scroll.ts';
 import { hasText, TranscriptSearch } from './transcript-search.tsx';
@@ -56,9 +57,18 @@ export function Transcript({ project, runId, isLive }: TranscriptProps): VNode {
   };
   const entry = (event: RunEvent): VNode => {
     if (places.has(event.seq))
-      return <TranscriptEntry key={event.seq} event={event} mark={event.seq === at ? 'current' : 'found'} />;
+      return (
+        <TranscriptEntry
+          key={event.seq}
+          event={event}
+          href={eventHref(project, runId, event.seq)}
+          mark={event.seq === at ? 'current' : 'found'}
+        />
+      );
     // Preact skips an element that is the same object: of thousands only new ones cost anything.
-    const drawn = vnodes.get(event) ?? <TranscriptEntry key={event.seq} event={event} />;
+    const drawn = vnodes.get(event) ?? (
+      <TranscriptEntry key={event.seq} event={event} href={eventHref(project, runId, event.seq)} />
+    );
     vnodes.set(event, drawn);
     return drawn;
   };
@@ -88,6 +98,7 @@ export function Transcript({ project, runId, isLive }: TranscriptProps): VNode {
             }}
           />
         )}
+        <DownloadLog project={project} runId={runId} />
       </div>
       {log.problem.value !== null && <ProblemLine problem={log.problem.value} />}
       <section

@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import { dismissFeedback, feedbackAt, type Spot } from '../../data/connection/actions.ts';
-import { sentences } from '../../data/text/words.ts';
+import { plainWords, sentences } from '../../data/text/words.ts';
 import { CopyButton } from './copy-button.tsx';
 import { Text } from './text.tsx';
 
@@ -30,7 +30,7 @@ export function ActionFeedback({ spot }: { readonly spot: Spot }): VNode | null 
           <code>
             <Text text={value} />
           </code>
-          <CopyButton text={value} label={`Copy ${name}`} />
+          <CopyButton text={value} label={`Copy ${plainWords(name)}`} />
         </span>
       ))}
     </output>

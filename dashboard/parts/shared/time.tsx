@@ -13,6 +13,18 @@ export function TimeAgo({ at }: Instant): VNode {
   return <Ticking at={at} words={(ms) => (ms < 1_000 ? 'now' : `${durationWords(ms)} ago`)} />;
 }
 
+/** How old something is, without words around it: `3 min`. */
+export function Age({ at, label }: Instant & { readonly label: string }): VNode | null {
+  if (at === null) return null;
+  return (
+    <span class="age">
+      <span class="unseen">{label} </span>
+      <Ticking at={at} words={durationWords} />
+      <span class="unseen"> ago</span>
+    </span>
+  );
+}
+
 /** The time that is left: `in 42 s`. A past time is `due`. */
 export function Countdown({ at }: Instant): VNode {
   return <Ticking at={at} words={(ms) => (ms >= 0 ? 'due' : `in ${durationWords(-ms + 999)}`)} />;

@@ -10,9 +10,11 @@ import { dismissNotice, notice } from '../../data/page/notices.ts';
 import { go, linkTo, place, setQuery } from '../../data/page/router.ts';
 import { nextTheme, theme } from '../../data/page/theme.ts';
 import { clockWords } from '../../data/text/words.ts';
-import { type Screen, screens } from '../../screens/index.ts';
+import { offeredScreens, type Screen, screens } from '../../screens/index.ts';
+import { Icon } from '../shared/icon.tsx';
 import { Text } from '../shared/text.tsx';
 import { Countdown, TimeAgo } from '../shared/time.tsx';
+import { hint, Tooltip } from '../shared/tooltip.tsx';
 import { Announcements } from './announcements.tsx';
 import { KeyList } from './key-list.tsx';
 import { Palette } from './palette.tsx';
@@ -45,6 +47,7 @@ export function Shell(): VNode {
       {
         keys: '?',
         label: 'show all keys',
+        part: 'show_keys',
         run: () => {
           over.value = 'keys';
         },
@@ -70,7 +73,13 @@ export function Shell(): VNode {
         </a>
         <Navigation current={found?.screen ?? null} />
         <ProjectChoice />
-        <button type="button" class="search" onClick={openPalette}>
+        <button
+          type="button"
+          class="search"
+          onClick={openPalette}
+          {...hint('Find an issue, a screen or an action by typing')}
+        >
+          <Icon name="find" />
           <span>
             Search<span class="longer"> or act</span>
           </span>
@@ -79,14 +88,24 @@ export function Shell(): VNode {
         <button
           type="button"
           class="quiet keys"
+          data-part="show_keys"
+          aria-label="Show keys"
           onClick={() => {
             over.value = 'keys';
           }}
+          {...hint('Show every key of this screen')}
         >
-          Show keys
+          <Icon name="keys" />
         </button>
-        <button type="button" class="quiet" aria-label={`Theme: ${theme.value}. Change it`} onClick={nextTheme}>
-          {themeWords[theme.value]}
+        <button
+          type="button"
+          class="quiet theme"
+          data-part="theme"
+          aria-label={`Theme: ${theme.value}`}
+          onClick={nextTheme}
+          {...hint(themeHints[theme.value])}
+        >
+          <Icon name={theme.value} />
         </button>
       </header>
       <AwayBar />
@@ -95,6 +114,7 @@ export function Shell(): VNode {
       </main>
       <NoticeLine />
       <Announcements />
+      <Tooltip />
       {over.value === 'keys' && <KeyList onClose={close} />}
       {over.value === 'palette' && <Palette onClose={close} />}
     </>
@@ -102,7 +122,11 @@ export function Shell(): VNode {
 }
 
 const isMac = navigator.platform.startsWith('Mac');
-const themeWords = { auto: 'Theme: auto', light: 'Theme: light', dark: 'Theme: dark' } as const;
+const themeHints = {
+  auto: 'Colours as on your machine. Press for light',
+  light: 'Light colours. Press for dark',
+  dark: 'Dark colours. Press for those of your machine',
+} as const;
 
 /** Focuses the search of the screen itself, if it has one. */
 function searchHere(): boolean {
@@ -148,19 +172,17 @@ function Navigation({ current }: { readonly current: Screen | null }): VNode {
   const count = needsYou.value.length;
   return (
     <nav class="screens" aria-label="Screens">
-      {screens
-        .filter(({ key }) => key !== null)
-        .map((screen) => (
-          <a key={screen.path} href={linkTo(screen.path)} aria-current={screen === current ? 'page' : undefined}>
-            {screen.label}
-            {screen.path === '/' && count > 0 && (
-              <span class="count needs">
-                {count}
-                <span class="unseen"> need you</span>
-              </span>
-            )}
-          </a>
-        ))}
+      {offeredScreens().map((screen) => (
+        <a key={screen.path} href={linkTo(screen.path)} aria-current={screen === current ? 'page' : undefined}>
+          {screen.label}
+          {screen.path === '/' && count > 0 && (
+            <span class="count needs">
+              {count}
+              <span class="unseen"> need you</span>
+            </span>
+          )}
+        </a>
+      ))}
     </nav>
   );
 }
@@ -199,7 +221,13 @@ function NoticeLine(): VNode | null {
   if (shown === null) return null;
   return (
     <output class={shown.isRefusal ? 'notice refused' : 'notice'}>
-      <Text text={shown.text} lines />
+      {shown.href == null ? (
+        <Text text={shown.text} lines />
+      ) : (
+        <a href={shown.href} onClick={dismissNotice}>
+          <Text text={shown.text} lines />
+        </a>
+      )}
       <button type="button" class="quiet" onClick={dismissNotice}>
         Dismiss
       </button>

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import { useRef } from 'preact/hooks';
 import { connectAgain } from '../../data/connection/stream.ts';
-import { giveToken } from '../../data/connection/token.ts';
+import { giveToken, isTokenRefused } from '../../data/connection/token.ts';
 import { Wordmark } from './wordmark.tsx';
 
 /** Asks for the token that a daemon on another machine requires. */
@@ -13,8 +13,7 @@ export function TokenForm(): VNode {
       <h1>Enter a token</h1>
       <p>
         Create one on the daemon's machine with <code>baton token create --scope operate</code>, or with{' '}
-        <code>--scope read</code> if you only want to read. The browser keeps the token until you close this tab. If you
-        have entered one already, the daemon did not accept it.
+        <code>--scope read</code> if you only want to read. The browser keeps the token until you close this tab.
       </p>
       <form
         onSubmit={(event) => {
@@ -25,11 +24,26 @@ export function TokenForm(): VNode {
           connectAgain();
         }}
       >
-        <input ref={field} type="password" autocomplete="off" aria-label="Token" />
+        <input
+          ref={field}
+          type="password"
+          autocomplete="off"
+          aria-label="Token"
+          aria-invalid={isTokenRefused.value}
+          aria-describedby="token-problem"
+        />
         <button type="submit" class="main">
           Continue
         </button>
       </form>
+      <p id="token-problem" class={isTokenRefused.value ? 'problem' : ''} role="alert">
+        {isTokenRefused.value && (
+          <>
+            The daemon does not know this token. It was mistyped or revoked; <code>baton token list</code> shows the
+            valid ones.
+          </>
+        )}
+      </p>
     </main>
   );
 }

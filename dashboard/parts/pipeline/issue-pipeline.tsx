@@ -1,0 +1,64 @@
+import type { VNode } from 'preact';
+import type { IssueDetail } from '../../../src/client/schema/issue.ts';
+import type { IssuePipeline as Standing } from '../../../src/client/schema/pipeline.ts';
+import { waitWords } from '../../../src/core/pipeline/phase-standing.ts';
+import type { Spot } from '../../data/connection/actions.ts';
+import { ActionFeedback } from '../shared/action-feedback.tsx';
+import { Text } from '../shared/text.tsx';
+import { TimeAgo } from '../shared/time.tsx';
+import { ArtifactVersions } from './artifact-versions.tsx';
+import { PhaseDecision } from './phase-decision.tsx';
+import { PhaseSteps } from './phase-steps.tsx';
+
+export interface PipelineProps {
+  readonly project: string;
+  readonly issue: IssueDetail;
+  readonly pipeline: Standing;
+  readonly spot: Spot;
+}
+
+/** Where the issue stands in the pipeline, what its agents wrote, and what a person can do about it. */
+export function IssuePipeline({ project, issue }: Pick<PipelineProps, 'project' | 'issue'>): VNode | null {
+  const { pipeline } = issue;
+  if (pipeline === null) return null;
+  const { phase, since, revisions, waits_for: waits, steps, artifacts } = pipeline;
+  const stamp = `${phase} ${revisions} ${waits} ${artifacts.length}`;
+  const props: PipelineProps = { project, issue, pipeline, spot: { project, name: `pipeline/${issue.id}`, stamp } };
+  return (
+    <section class={`pipeline tone ${waits === 'person' ? 'needs' : ''}`} aria-label="Pipeline" data-part="pipeline">
+      <h2>Pipeline</h2>
+      <PhaseSteps steps={steps} />
+      <p>
+        <strong>
+          <Text text={phase} />
+        </strong>
+        {revisions > 0 && `, round ${revisions + 1}`}: {waitWords[waits]}.{' '}
+        <small>
+          In this phase since <TimeAgo at={since} />.
+        </small>
+      </p>
+      <Reasons pipeline={pipeline} />
+      <PhaseDecision {...props} />
+      <ActionFeedback spot={props.spot} />
+      <ArtifactVersions {...props} />
+    </section>
+  );
+}
+
+/** Why the newest artifact of the phase did not count, or with which warnings it did. */
+function Reasons({ pipeline: { phase, since, claims } }: { readonly pipeline: Standing }): VNode | null {
+  const last = claims.find((claim) => claim.phase === phase && claim.at >= since);
+  if (last === undefined || last.reasons.length === 0) return null;
+  return (
+    <div class="phase-reasons">
+      <p>{last.state === 'revise' || last.state === 'person' ? 'It was sent back:' : 'What was missing:'}</p>
+      <ul>
+        {last.reasons.map((reason, index) => (
+          <li key={index}>
+            <Text text={reason} lines />
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
