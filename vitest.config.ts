@@ -1,6 +1,7 @@
 import { globSync } from 'node:fs';
 import { defineConfig } from 'vitest/config';
 import { ByDuration } from './test/by-duration.ts';
+import { smallWorkers } from './test/small-workers.ts';
 import { temporaryFolder } from './test/temporary-folder.ts';
 import { isInTier, tags, tierOf } from './test/tiers.ts';
 
@@ -13,11 +14,14 @@ export default defineConfig({
     exclude: globSync(allTests, { cwd: import.meta.dirname }).filter((file) => !isInTier(file, tier)),
     tags,
     // Tests start real processes; on two busy cores those need patience, and no test measures absolute time.
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    expect: { poll: { timeout: 50_000 } },
     env: { TMPDIR: temporaryFolder() },
     setupFiles: ['test/property-runs.ts'],
-    pool: 'forks',
+    pool: smallWorkers,
+    // A young generation that grows to 100 MB makes every start of a program slower and hardly any test faster.
+    execArgv: ['--max-semi-space-size=4'],
     // Most of the time a test waits for a process or a disk; one worker a core leaves the machine idle.
     maxWorkers: 3,
     sequence: { sequencer: ByDuration },

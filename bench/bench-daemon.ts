@@ -69,7 +69,7 @@ export async function openBenchDaemon(options: BenchDaemonOptions): Promise<Benc
   );
   const { settings } = workable.read().workflow;
   const project = (await store.projects.ensure(settings.project.name, clock.now())).id;
-  const { workspacesFor, pruneSalvage } = composeWorkspaces({
+  const { workspacesFor, files } = composeWorkspaces({
     ...process,
     ...withoutIsolation,
     workflowPath,
@@ -95,11 +95,10 @@ export async function openBenchDaemon(options: BenchDaemonOptions): Promise<Benc
           agentFor: (wanted, account) => watchAgent(createAgent(wanted, account, process, () => null, surroundings)),
           workspacesFor,
           toolSetFor: (_, run) => openToolSet({ ...run, clock, tracker }),
-          readIssue: async (_, id, signal) => (await tracker.fetchByIds([id], { signal }))[0] ?? null,
         }),
       ),
       workspacesFor,
-      pruneSalvage,
+      files,
       pullsFor: () => null,
       runChecks: async () => {},
       refreshRequests: async () => {},

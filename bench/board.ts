@@ -1,9 +1,9 @@
 import { DatabaseSync } from 'node:sqlite';
 import pg from 'pg';
 
-/** A board of this size: 1,000 issues are active, half of them to do, half in progress; the rest is done. */
-export async function fillBoard(url: string, project: string, issues: number): Promise<void> {
-  const rows = Array.from({ length: issues }, (_, index) => issueRow(project, index));
+/** A board of this size: some issues are active, half of them to do, half in progress; the rest is done. */
+export async function fillBoard(url: string, project: string, issues: number, active = 1_000): Promise<void> {
+  const rows = Array.from({ length: issues }, (_, index) => issueRow(project, index, index < active));
   const blockers = Array.from({ length: 100 }, (_, index) => [project, `id-${index}`, `id-${index + 1}`]);
   if (url.startsWith('sqlite:')) fillSqlite(url.slice('sqlite:'.length), rows, blockers);
   else await fillPostgres(url, rows, blockers);
@@ -14,8 +14,8 @@ const columns =
 
 type Row = readonly (string | number | null)[];
 
-function issueRow(project: string, index: number): Row {
-  const status = index >= 1_000 ? 'done' : index % 2 === 0 ? 'todo' : 'in_progress';
+function issueRow(project: string, index: number, isActive: boolean): Row {
+  const status = !isActive ? 'done' : index % 2 === 0 ? 'todo' : 'in_progress';
   const priority = index % 5 === 0 ? null : index % 5;
   const text = `A task, described in a few sentences. ${'There is more. '.repeat(20)}`;
   const times = [1_000_000 + index, 2_000_000 + index];

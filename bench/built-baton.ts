@@ -1,7 +1,8 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import { lighterParts } from '../scripts/lighter-parts.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -12,7 +13,12 @@ export interface BuiltBaton extends Disposable {
   readonly watchLoop: string;
 }
 
-/** Builds like `scripts/build.mjs`, next to the packages that it needs. */
+const entry = `if (process.argv[2] === 'start') process.getBuiltinModule('node:v8').setFlagsFromString('--semi-space-growth-factor=1');
+process.getBuiltinModule('node:module').enableCompileCache(import.meta.dirname + '/.compiled');
+await import('./cli/main.js');
+`;
+
+/** Builds like `scripts/build.mjs`. */
 export async function buildBaton(): Promise<BuiltBaton> {
   const cache = path.join(root, 'node_modules', '.cache');
   mkdirSync(cache, { recursive: true });
@@ -31,16 +37,22 @@ export async function buildBaton(): Promise<BuiltBaton> {
       outdir: path.join(home, 'dist'),
       bundle: true,
       splitting: true,
-      packages: 'external',
+      external: ['pg-native'],
+      plugins: [lighterParts],
+      banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
       platform: 'node',
       format: 'esm',
       target: 'node24',
+      minifyWhitespace: true,
+      minifySyntax: true,
       logLevel: 'warning',
     });
+    writeFileSync(path.join(home, 'dist', 'baton.js'), entry);
+    symlinkSync(path.join(root, 'dist', 'dashboard'), path.join(home, 'dist', 'dashboard'));
   } catch (thrown) {
     dispose();
     throw thrown;
   }
   const at = (name: string): string => path.join(home, 'dist', name);
-  return { program: at('cli/main.js'), watchLoop: at('watch-loop.js'), [Symbol.dispose]: dispose };
+  return { program: at('baton.js'), watchLoop: at('watch-loop.js'), [Symbol.dispose]: dispose };
 }

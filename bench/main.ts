@@ -2,11 +2,14 @@
 // the table of docs/performance.md. Times are not judged. If something did not happen at all, the exit code is 1.
 import { benchClaude } from './claude.ts';
 import { benchCodex } from './codex.ts';
+import { benchCounts } from './counts.ts';
 import { benchDecision } from './decision.ts';
 import { benchDrain } from './drain.ts';
 import { benchEvents } from './events.ts';
 import { benchIsolation } from './isolation.ts';
+import { benchLargeBoard } from './large-board.ts';
 import { benchListeners } from './listeners.ts';
+import { benchOutside } from './outside.ts';
 import { benchReaction } from './reaction.ts';
 import { asMarkdown, asText, type Figure, machine } from './report.ts';
 import { benchResponsiveness } from './responsiveness.ts';
@@ -17,8 +20,11 @@ import { benchStore } from './store.ts';
 import { benchWorkspaces } from './workspaces.ts';
 
 const parts: Readonly<Record<string, () => Promise<readonly Figure[]>>> = {
+  outside: benchOutside,
+  counts: benchCounts,
   drain: benchDrain,
   decision: benchDecision,
+  board: benchLargeBoard,
   sessions: benchSessions,
   restart: benchRestart,
   responsiveness: benchResponsiveness,

@@ -21,8 +21,11 @@ const runSeconds = 3;
 /**
  * From the exit of an agent that has committed to its change standing in review: the end of its processes, what is left
  * uncommitted, the publication of its branch, the pull request and the move of its issue. Compared with the git commands
- * that a person would type for the same, in turns: what is left uncommitted, which commits are new, the push of the branch
- * with its objects checked, and where branch and base are now.
+ * that a person would type for the same, in turns: what is left uncommitted, which commits are new, which files they
+ * change, the push of the branch with its objects checked and on the disk, and where branch and base are now.
+ *
+ * Both work trees are as old as the run when the commit is made: git reads every file again that was written in the second
+ * of its index.
  */
 export async function benchReview(): Promise<readonly Figure[]> {
   using scratch = new Scratch();
@@ -40,13 +43,13 @@ export async function benchReview(): Promise<readonly Figure[]> {
       ratio: ratioOf(
         seen,
         base,
-        `\`git status\`, \`git rev-list\`, \`git push\` and \`git for-each-ref\` (${base.toFixed(0)} ms)`,
+        `\`git status\`, \`git rev-list\`, \`git diff\`, \`git push\` and \`git for-each-ref\` (${base.toFixed(0)} ms)`,
       ),
     },
   ];
 }
 
-async function inTurns(scratch: Scratch, built: BuiltBaton, bare: (name: string) => Promise<number>) {
+async function inTurns(scratch: Scratch, built: BuiltBaton, bare: BareSide) {
   const { folder } = scratch;
   const stateDir = path.join(folder, 'state');
   mkdirSync(stateDir, { recursive: true, mode: 0o700 });
@@ -66,6 +69,7 @@ async function inTurns(scratch: Scratch, built: BuiltBaton, bare: (name: string)
   await daemon.logged('orchestrator_started');
   const [batons, bares]: [number[], number[]] = [[], []];
   for (let round = -1; round < rounds; round += 1) {
+    const measureBare = await bare(`bare-${round + 1}`);
     const args = ['issue', 'add', `Issue ${round}`, '--json', '--workflow', workflow, '--state-dir', stateDir];
     const child = spawn(process.execPath, [built.program, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
     const [said, [code]] = await Promise.all([text(child.stdout), once(child, 'exit')]);
@@ -74,7 +78,7 @@ async function inTurns(scratch: Scratch, built: BuiltBaton, bare: (name: string)
     const standsAt = (): number | null => movedAt(stateDir, issue.id);
     await daemon.until(async () => standsAt() !== null, 'a change never stood in review');
     const took = (standsAt() ?? 0) - Number(readFileSync(path.join(folder, 'ended'), 'utf8')) / 1e6;
-    const bareTook = await bare(`bare-${round + 1}`);
+    const bareTook = await measureBare();
     // The first of each makes the caches.
     if (round === -1) continue;
     batons.push(took);
@@ -100,20 +104,26 @@ function changeAndCommit(name: string): string {
   return [...changed, `echo "${name}" > "new-${name}"`, 'git add -A', `git commit -q -m "Work on ${name}"`].join('\n');
 }
 
-async function bareSide(scratch: string, source: string): Promise<(name: string) => Promise<number>> {
+/** Makes a worktree; then, some seconds later, commits there and measures. */
+type BareSide = (name: string) => Promise<() => Promise<number>>;
+
+async function bareSide(scratch: string, source: string): Promise<BareSide> {
   const cache = path.join(scratch, 'bare-cache.git');
   await git(scratch, 'clone', '-q', '--bare', source, cache);
   return async (name) => {
     const folder = path.join(scratch, 'bare', name);
     const branch = `bare/${name}`;
     await git(cache, 'worktree', 'add', '-q', '-b', branch, folder, 'main');
-    await run(folder, 'sh', '-c', changeAndCommit(name));
-    const began = performance.now();
-    await git(folder, 'status', '--porcelain');
-    await git(folder, 'rev-list', 'main..HEAD');
-    await git(folder, 'push', '-q', source, `HEAD:refs/heads/${branch}`);
-    await git(source, 'for-each-ref', '--format=%(objectname) %(refname)', `refs/heads/${branch}`, 'refs/heads/main');
-    return performance.now() - began;
+    return async () => {
+      await run(folder, 'sh', '-c', changeAndCommit(name));
+      const began = performance.now();
+      await git(folder, 'status', '--porcelain');
+      await git(folder, 'rev-list', 'main..HEAD');
+      await git(folder, 'diff', '--name-only', 'main...HEAD');
+      await git(folder, 'push', '-q', source, `HEAD:refs/heads/${branch}`);
+      await git(source, 'for-each-ref', '--format=%(objectname) %(refname)', `refs/heads/${branch}`, 'refs/heads/main');
+      return performance.now() - began;
+    };
   };
 }
 
@@ -121,6 +131,7 @@ async function makeSource(source: string): Promise<void> {
   mkdirSync(source, { recursive: true });
   await git(source, 'init', '-q', '-b', 'main');
   await git(source, 'config', 'receive.fsckObjects', 'true');
+  await git(source, 'config', 'core.fsync', 'all');
   for (let at = 0; at < files; at += 1) {
     const file = path.join(source, `d${at % 40}`, `f${at}`);
     mkdirSync(path.dirname(file), { recursive: true });

@@ -147,6 +147,8 @@ function localWorkspaces(scratch: string, source: string, root: string): Workspa
     retentionMs: 0,
     retentionMsByState: {},
     salvageRetentionDays: 0,
+    branchRetentionDays: 0,
+    cacheRetentionDays: 30,
     minFreeDiskMb: 0,
     repo: { location: source, shown: source, isLocal: true },
   };

@@ -1,14 +1,16 @@
+import { reviewCommand } from '../src/core/command/retry-command.ts';
 import type { Logger } from '../src/core/logger.ts';
-import { headVerdict, type OpenPull, pullStatus } from '../src/core/pull/pull-request.ts';
-import { shellArgument } from '../src/core/text/shell-argument.ts';
+import type { OpenPull } from '../src/core/pull/open-pull.ts';
+import { headVerdict, pullStatus } from '../src/core/pull/pull-request.ts';
 import { connect } from '../src/daemon/connect.ts';
 import type { Surroundings } from '../src/daemon/surroundings.ts';
 import type { Workplace } from '../src/daemon/workplace.ts';
 import type { BoardIssue } from '../src/store/tables/board-issues.ts';
 import type { Board } from '../src/tracker/board/board.ts';
 import { personsPart, type SendBack } from './demo-issues.ts';
+import type { Here } from './issue-rows.ts';
 import type { Announcement } from './lines.ts';
-import { type DemoFolder, placeFlags } from './make-demo.ts';
+import type { DemoFolder } from './make-demo.ts';
 
 /** The author of what the demo does in place of a person. */
 export const personName = 'baton demo, in place of a person';
@@ -61,8 +63,16 @@ export async function openPulls({ store, project, workflow }: Workplace): Promis
   const wanted = workflow.settings.review.checks.map(({ name }) => name);
   for (const pull of await store.pullRequests.allOpen(project.id)) {
     const checks = headVerdict(pull, await store.checks.list(pull, pull.headCommit), wanted);
-    const { issueId, number, timesSentBack } = pull;
-    open.set(issueId, { number, timesSentBack, status: pullStatus(pull), checks });
+    const { issueId, number, headCommit, timesSentBack } = pull;
+    open.set(issueId, {
+      number,
+      headCommit,
+      timesSentBack,
+      status: pullStatus(pull),
+      checks,
+      judge: null,
+      autoMerge: null,
+    });
   }
   return open;
 }
@@ -70,32 +80,21 @@ export async function openPulls({ store, project, workflow }: Workplace): Promis
 export interface ShowChangesParts {
   readonly board: Pick<Board, 'list'>;
   readonly open: () => Promise<ReadonlyMap<string, OpenPull>>;
-  readonly folder: DemoFolder;
+  readonly here: Here;
   /** The name of the project. */
   readonly project: string;
   /** The address of the dashboard. */
   readonly url: string;
-  /** How the reader starts Baton. */
-  readonly batonPath: string;
   readonly say: (announcement: Announcement) => void;
   readonly logger: Logger;
 }
 
 /** Shows each change that waits for the person who watches, once in each round. Returns what to call after each change. */
-export function showChanges({
-  board,
-  open,
-  folder,
-  project,
-  url,
-  batonPath,
-  say,
-  logger,
-}: ShowChangesParts): () => void {
+export function showChanges({ board, open, here, project, url, say, logger }: ShowChangesParts): () => void {
   const shown = new Set<string>();
   const show = ({ identifier }: BoardIssue, number: number, round: string): void => {
     const page = `${url}/review/${encodeURIComponent(project)}/${number}`;
-    const command = `${shellArgument(batonPath)} review ${shellArgument(identifier)} ${placeFlags(folder)}`;
+    const command = here(reviewCommand(identifier));
     const part = personsPart(identifier);
     const wish =
       typeof part === 'string'

@@ -8,6 +8,8 @@ export interface DemoIssue {
   readonly priority: number;
   readonly blockedBy: readonly string[];
   readonly script: readonly string[];
+  /** What the agents of its phases and their judge do, by phase or `judge`; empty: it begins as `ready`. */
+  readonly phases: Readonly<Record<string, readonly string[]>>;
 }
 
 /** Words with which a change goes back. */
@@ -41,7 +43,7 @@ const noQuotaMs = 6_000;
 /**
  * Ten issues: four priorities, one that waits for another, one whose first run fails, one that runs out of quota on
  * both accounts, one that asks a person, one that works for long and writes down your messages, one whose change a
- * person approves, and one whose change a person sends back. They take long enough to be watched; `baton demo --once`
+ * person approves, one whose change a person sends back, and two that go through the pipeline, on different paths. They take long enough to be watched; `baton demo --once`
  * runs faster (`agent/rehearsal/speed.ts`).
  */
 export const demoIssues: readonly DemoIssue[] = [
@@ -109,20 +111,44 @@ export const demoIssues: readonly DemoIssue[] = [
     [],
     addFunction('reverse', "[...text].reverse().join('')", "'baton 🎉'", "'🎉 notab'"),
   ),
-  demoIssue('WORDS-7', 4, 'Add initials', 'The first letters of the words, in capitals.', [
-    ...addFunction(
-      'initials',
-      "text.split(/\\s+/).map((word) => word[0].toUpperCase()).join('')",
-      "'one issue'",
-      "'OI'",
+  {
+    ...demoIssue(
+      'WORDS-7',
+      4,
+      'Add initials',
+      'The first letters of the words, in capitals. It goes through every phase, and a judge sends its design back once.',
+      addFunction(
+        'initials',
+        "text.split(/\\s+/).map((word) => word[0].toUpperCase()).join('')",
+        "'one issue'",
+        "'OI'",
+      ),
     ),
-  ]),
-  demoIssue('WORDS-8', 4, 'Ignore editor files', 'Keep the files of editors out of the repository.', [
-    'write .gitignore',
-    '| .vscode/',
-    '| *.swp',
-  ]),
-  demoIssue('WORDS-9', 3, 'Add camelCase', 'Join words with capitals. The quota of each account runs out on the way.', [
+    phases: {
+      research: phaseSteps('research', ['Findings', 'No function of the library takes a text apart into words yet.']),
+      architecture: [
+        ...phaseSteps('architecture', ['Design', 'Split at white space, take the first letter of each word.']),
+        'every turn',
+        ...phaseSteps('architecture', [
+          'Design',
+          'Split at white space. Words that begin with an emoji keep it whole.',
+        ]),
+      ],
+      judge: ['say Reading the design', 'wait 2000', 'judge begin with an emoji', 'spend 700'],
+      grooming: phaseSteps('grooming', ['Acceptance criteria', 'The initials of "one issue" are "OI".']),
+    },
+  },
+  {
+    ...demoIssue(
+      'WORDS-8',
+      4,
+      'Ignore editor files',
+      'Keep the files of editors out of the repository. Its first phase finds that it needs no others.',
+      ['write .gitignore', '| .vscode/', '| *.swp'],
+    ),
+    phases: { research: phaseSteps('research', ['Findings', 'Two lines in one file.'], ' > ready') },
+  },
+  demoIssue('WORDS-9', 2, 'Add camelCase', 'Join words with capitals. The quota of each account runs out on the way.', [
     ...addFunction(
       'camelCase',
       'text.toLowerCase().replace(/ +(.)/g, (_, letter) => letter.toUpperCase())',
@@ -137,9 +163,9 @@ export const demoIssues: readonly DemoIssue[] = [
     'Add shout',
     'Capitals and an exclamation mark. The agent asks a person first. It follows a script, so it does the same for every answer.',
     [
-      'ask Is one exclamation mark enough?',
-      '| one is enough',
-      '| one is plenty',
+      'ask Shall I start, or read all of the code first?',
+      '| start',
+      '| read the code first',
       ...addFunction('shout', "text.toUpperCase().concat('!')", "'baton'", "'BATON!'"),
     ],
   ),
@@ -170,7 +196,21 @@ function demoIssue(
     'say The work is committed, and its tests pass.',
     ...laterTurns(identifier, rework),
   ];
-  return { identifier, title, description, priority, blockedBy, script };
+  return { identifier, title, description, priority, blockedBy, script, phases: {} };
+}
+
+/** Writes the artifact of a phase, with one section, and completes the phase. */
+function phaseSteps(phase: string, [section, text]: readonly [string, string], skip = ''): readonly string[] {
+  return [
+    'say Reading the issue and the code',
+    'wait 2000',
+    `write .baton/${phase}.md`,
+    `| # ${section}`,
+    '|',
+    `| ${text}`,
+    'spend 800',
+    `complete ${text}${skip}`,
+  ];
 }
 
 /** What the agent does whenever its change comes back: it writes the words down, and does the work that is in its script. */
@@ -219,12 +259,16 @@ const author = { kind: 'person', name: 'baton demo' } as const;
 /** Files the issues on the board. Each has a key, so that a continued demo files none of them twice. */
 export async function fileIssues(board: Board): Promise<void> {
   const ids = new Map<string, string>();
-  for (const { identifier, title, description, priority, blockedBy, script } of demoIssues) {
+  for (const { identifier, title, description, priority, blockedBy, script, phases } of demoIssues) {
+    const blocks = Object.entries({ '': script, ...phases }).map(
+      ([part, steps]) => `\`\`\`rehearsal${part === '' ? '' : ` ${part}`}\n${steps.join('\n')}\n\`\`\``,
+    );
     const { issue } = await board.create(
       {
         title,
         priority,
-        description: `${description}\n\n\`\`\`rehearsal\n${script.join('\n')}\n\`\`\``,
+        description: [description, ...blocks].join('\n\n'),
+        labels: blocks.length > 1 ? ['phase:research'] : [],
         blockerIds: blockedBy.map((blocker) => ids.get(blocker) ?? blocker),
         clientKey: identifier,
       },

@@ -36,6 +36,17 @@ agent:
       home: threads
     - name: spare
       home: threads
+# Issues with the label phase:research are prepared in phases first. All others are ready for their worker.
+pipeline:
+  entry: ready
+  phases:
+    - name: research
+      required_sections: [Findings]
+    - name: architecture
+      required_sections: [Design]
+      validation: judge
+    - name: grooming
+      required_sections: [Acceptance criteria]
 review:
   # Runs on exactly the commit that is in review. A red check sends the change back to its agent.
   checks:

@@ -2,26 +2,28 @@ import path from 'node:path';
 import { rehearsalSpeed } from '../src/agent/rehearsal/speed.ts';
 import { exitCodes } from '../src/cli/exit-codes.ts';
 import { jsonLine } from '../src/cli/json-line.ts';
+import { commandsHere } from '../src/cli/place-flags.ts';
 import { systemClock } from '../src/clock/system-clock.ts';
 import type { Logger } from '../src/core/logger.ts';
-import type { OpenPull } from '../src/core/pull/pull-request.ts';
+import type { OpenPull } from '../src/core/pull/open-pull.ts';
 import { shellArgument } from '../src/core/text/shell-argument.ts';
 import { workflowContext } from '../src/daemon/adapters.ts';
-import { createDaemon, type Daemon } from '../src/daemon/daemon.ts';
+import { createDaemon } from '../src/daemon/daemon.ts';
 import { runDaemon } from '../src/daemon/run-daemon.ts';
 import { openApi } from '../src/daemon/services/open-api.ts';
 import { listenForStop } from '../src/daemon/stop-on-signal.ts';
 import type { Surroundings } from '../src/daemon/surroundings.ts';
 import { openWorkplace, type Workplace } from '../src/daemon/workplace.ts';
 import type { Orchestrator } from '../src/orchestrator/orchestrator.ts';
+import type { RunRecord } from '../src/store/tables/runs.ts';
 import { createLogger } from '../src/telemetry/create-logger.ts';
 import type { Board } from '../src/tracker/board/board.ts';
 import { loadWorkflow } from '../src/workflow/load-workflow.ts';
 import { changesOf, openPulls, personName, showChanges } from './changes.ts';
 import { fileIssues, personsPart } from './demo-issues.ts';
-import { type IssueRow, issueRows } from './issue-rows.ts';
+import { type Here, type IssueRow, issueRows } from './issue-rows.ts';
 import { openLines } from './lines.ts';
-import { type DemoFolder, openDemoFolder, placeFlags, putAside } from './make-demo.ts';
+import { type DemoFolder, openDemoFolder, putAside } from './make-demo.ts';
 import { type PlayedPerson, playPerson } from './play-person.ts';
 import { type AskingIssue, answerInPlace, askingIssues, showQuestions } from './questions.ts';
 import { quietRemark } from './quiet-remark.ts';
@@ -29,6 +31,7 @@ import { quietRemark } from './quiet-remark.ts';
 interface DemoFlags {
   readonly json?: boolean;
   readonly once?: boolean;
+  readonly fresh?: boolean;
   readonly dir?: string;
 }
 
@@ -37,10 +40,12 @@ export async function demo(flags: DemoFlags, given: Surroundings): Promise<numbe
   const surroundings = flags.once ? atSpeed(given) : given;
   surroundings.closeInherited();
   using signals = listenForStop(surroundings);
-  const { folder, keptOther } = await openDemoFolder(flags.dir, surroundings);
+  const { folder, keptOther } = await openDemoFolder(flags, surroundings);
   const json = flags.json === true;
   if (keptOther !== null && !json)
-    surroundings.stdout.write(`The demo in this folder was from another version of Baton. It is now in ${keptOther}\n`);
+    surroundings.stdout.write(
+      `The demo of before${flags.fresh ? '' : ' was from another version of Baton. It'} is now in ${keptOther}\n`,
+    );
   const { logger, close } = createLogger({ clock: systemClock, file: { logsRoot: folder.root }, terminal: null });
   try {
     const { server } = loadWorkflow(folder.workflow, workflowContext(surroundings, folder.stateDir)).settings;
@@ -53,17 +58,24 @@ export async function demo(flags: DemoFlags, given: Surroundings): Promise<numbe
     const { orchestrator } = daemon;
     const board = daemon.board();
     await fileIssues(board);
-    const { batonPath } = surroundings;
-    const askHere = (identifier: string): string =>
-      `${[batonPath, 'ask', 'show', identifier].map(shellArgument).join(' ')} ${placeFlags(folder)}`;
-    const rows = async (): Promise<IssueRow[]> => issueRows(await allIssues(board), orchestrator.read(), askHere);
-    if ((await rows()).every(({ status }) => status === 'done')) {
+    const here = commandsHere(folder, surroundings);
+    const rows = async (): Promise<IssueRow[]> => issueRows(await allIssues(board), orchestrator.read(), here);
+    const again = `${here('baton demo')} --dir ${shellArgument(folder.root)}`;
+    const first = await rows();
+    if (first.every(({ status }) => status === 'done')) {
       await daemon[Symbol.asyncDispose]();
       return await startAgain(flags, folder, surroundings);
     }
-    if (!json) surroundings.stdout.write(introduction(folder, flags.once === true, api.address.url, batonPath));
     const isRunning = (id: string): boolean => orchestrator.read().running.some(({ issue }) => issue.id === id);
     await using workplace = await openWorkplace(folder, surroundings);
+    const url = api.address?.url ?? '';
+    if (!json) {
+      const isNew = (await allRuns(workplace)).length === 0;
+      const words = isNew ? introduction(flags.once === true) : continuation(first, again);
+      const top = flags.once ? [] : [`The same in another terminal: ${here('baton top')}`];
+      const lines = [...words, `Everything is in ${folder.root}`, `The dashboard is at ${url}`, ...top, ''];
+      surroundings.stdout.write(lines.join('\n'));
+    }
     const demoDecides = (identifier: string): boolean =>
       personsPart(identifier) === 'merge' && person.whyRefused(identifier) === null;
     const remark = flags.once ? {} : { remark: quietRemark(demoDecides) };
@@ -78,11 +90,11 @@ export async function demo(flags: DemoFlags, given: Surroundings): Promise<numbe
       ...changesOf(folder, surroundings),
       isWatched: !flags.once,
     });
-    const showing = { folder, batonPath, say, logger };
+    const showing = { here, say, logger };
     const show = flags.once ? () => {} : showQuestions({ workplace, ...showing });
     const showReviews = flags.once
       ? () => {}
-      : showChanges({ board, open, url: api.address.url, project: workplace.project.name, ...showing });
+      : showChanges({ board, open, url, project: workplace.project.name, ...showing });
     const unwatch = orchestrator.onChange(() => {
       show(orchestrator.read());
       showReviews();
@@ -97,8 +109,7 @@ export async function demo(flags: DemoFlags, given: Surroundings): Promise<numbe
     await person.idle();
     await lines.close();
     const last = (await rows()).map((row) => ({ ...row, detail: person.whyRefused(row.identifier) ?? row.detail }));
-    const outOfQuota = await countOutOfQuota(workplace, orchestrator.read().startedAt);
-    surroundings.stdout.write(summary({ rows: last, daemon, folder, json, outOfQuota, batonPath }));
+    surroundings.stdout.write(summary({ rows: last, runs: await allRuns(workplace), folder, json, here, again }));
     return flags.once && last.some(({ status }) => status !== 'done') ? exitCodes.error : exitCodes.ok;
   } finally {
     await close();
@@ -169,66 +180,72 @@ function stopWhenIdle({ orchestrator, board, person, asking, logger }: IdleWatch
   });
 }
 
-function introduction(folder: DemoFolder, isOnce: boolean, url: string, batonPath: string): string {
-  const top = `${shellArgument(batonPath)} top ${placeFlags(folder)}`;
+function introduction(isOnce: boolean): string[] {
   return [
     'Baton demo: ten issues on the board, three agents at a time. The agent is "rehearsal", a script and not an AI:',
     'it really edits files, runs tests and commits, but it asks no AI model and sends nothing over the network.',
     ...(isOnce
       ? [
-          'The demo also plays the person who reviews: it merges changes, sends the one of WORDS-6 back with a comment, and',
+          'The demo also plays the person who reviews: it merges changes, sends the change of WORDS-6 back with a comment, and',
           'answers questions.',
         ]
       : [
-          'Two changes wait for you: approve and merge the one of WORDS-3, and send the one of WORDS-6 back with a comment.',
+          'Two changes wait for you: approve and merge that of WORDS-3, and send that of WORDS-6 back with a comment.',
           'The demo merges the others in place of a person. One agent will ask you a question. WORDS-1 works for two minutes,',
           'and you can send it messages. Ctrl-C stops the demo.',
         ]),
-    `Everything is in ${folder.root}`,
-    `The dashboard is at ${url}`,
-    ...(isOnce ? [] : [`The same in another terminal: ${top}`]),
-    '',
-  ].join('\n');
+  ];
 }
 
-/** Runs of this demo that ended because the quota of their account was used up. */
-async function countOutOfQuota({ store, project }: Workplace, startedAt: number): Promise<number> {
-  const runs = await store.runs.list(project.id, { limit: 1_000 });
-  return runs.filter((run) => run.startedAt >= startedAt && run.finish?.errorCode === 'agent_quota_exhausted').length;
+/** A second start promises nothing that is over. */
+function continuation(rows: readonly IssueRow[], again: string): string[] {
+  const left = rows.filter(({ status }) => status !== 'done').map(({ identifier }) => identifier);
+  return [
+    `Baton demo, continued: ${rows.length - left.length} of ${rows.length} issues are done. Not done: ${left.join(', ')}.`,
+    `Ctrl-C stops the demo. To start a new one: ${again} --fresh`,
+  ];
+}
+
+/** All runs of this demo, also those before it was stopped and continued. */
+async function allRuns({ store, project }: Workplace): Promise<readonly RunRecord[]> {
+  return await store.runs.list(project.id, { limit: 1_000 });
 }
 
 interface Ending {
   readonly rows: readonly IssueRow[];
-  readonly daemon: Daemon;
+  readonly runs: readonly RunRecord[];
   readonly folder: DemoFolder;
   readonly json: boolean;
-  readonly outOfQuota: number;
-  /** How the reader starts Baton. */
-  readonly batonPath: string;
+  readonly here: Here;
+  /** The command that continues this demo. */
+  readonly again: string;
 }
 
-function summary({ rows, daemon, folder, json, outOfQuota, batonPath }: Ending): string {
-  const { totals } = daemon.orchestrator.read();
+function summary({ rows, runs, folder, json, here, again }: Ending): string {
   const done = rows.filter(({ status }) => status === 'done').length;
-  const { failed = 0, timed_out: timedOut = 0, stalled = 0 } = totals.runsByEnd;
-  const bad = failed + timedOut + stalled - outOfQuota;
+  const outOfQuota = runs.filter(({ finish }) => finish?.errorCode === 'agent_quota_exhausted').length;
+  const bad = runs.filter(({ finish }) => badEnds.has(finish?.outcome ?? '')).length - outOfQuota;
   if (json) {
-    const figures = { issues: rows.length, done, runs: totals.runs, failed: bad, out_of_quota: outOfQuota };
+    const figures = { issues: rows.length, done, runs: runs.length, failed: bad, out_of_quota: outOfQuota };
     return jsonLine({ summary: { ...figures, folder: folder.root } });
   }
   const left = rows.filter(({ status }) => status !== 'done');
   return [
     '',
-    `${done} of ${rows.length} issues done in ${totals.runs} runs; ${runsText(bad)} failed, ${runsText(outOfQuota)} had no quota.`,
+    `${done} of ${rows.length} issues done in ${runsText(runs.length)}; ${runsText(bad)} failed, ${runsText(outOfQuota)} had no quota.`,
     ...left.map(({ identifier, status, detail }) => `  ${identifier} is not done: ${detail || status}`),
-    ...(left.length === 0 ? [] : ['The next `baton demo` continues from here.']),
+    ...(left.length === 0 ? [] : ['To continue from here:', `  ${again}`]),
+    'To start a new demo:',
+    `  ${again} --fresh`,
     'To see the commits of the agents, their runs, and the log:',
     `  git -C ${shellArgument(folder.project)} log --oneline --graph main`,
-    `  ${shellArgument(batonPath)} runs list ${placeFlags(folder)}`,
+    `  ${here('baton runs list')}`,
     `  less ${shellArgument(path.join(folder.root, 'log', 'baton.log'))}`,
     '',
   ].join('\n');
 }
+
+const badEnds: ReadonlySet<string> = new Set(['failed', 'timed_out', 'stalled']);
 
 function runsText(count: number): string {
   return count === 1 ? '1 run' : `${count} runs`;

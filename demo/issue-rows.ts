@@ -1,13 +1,13 @@
 import { eventLine } from '../src/agent/event-line.ts';
 import type { AgentQuestion } from '../src/core/command/question.ts';
-import { askCommand } from '../src/core/command/retry-command.ts';
 import { harmlessLine } from '../src/core/text/harmless-line.ts';
 import type { IssueName } from '../src/orchestrator/claims/claim.ts';
-import type { ReadModel, RetryingView } from '../src/orchestrator/view/read-model.ts';
+import type { ReadModel, RetryingView, RunningView } from '../src/orchestrator/view/read-model.ts';
 import type { BoardIssue } from '../src/store/tables/board-issues.ts';
 
 /** The word for each status in a line. */
 export const statusWords = {
+  backlog: 'backlog',
   waiting: 'waiting',
   running: 'running',
   asking: 'asks',
@@ -23,6 +23,8 @@ export interface IssueRow {
   readonly identifier: string;
   readonly title: string;
   readonly state: string;
+  /** Its phase of the pipeline; null: not known at this moment. */
+  readonly phase: string | null;
   readonly status: keyof typeof statusWords;
   /** What the agent does, or why it does not, in one line; empty when there is nothing to say. */
   readonly detail: string;
@@ -32,17 +34,18 @@ export interface IssueRow {
   readonly until: string | null;
 }
 
-/** The command that shows the question of an issue, whichever folder the reader is in. */
-export type AskHere = (identifier: string) => string;
+/** Makes the commands in a reason work, whichever folder the reader is in. */
+export type Here = (text: string) => string;
 
 /** All issues with what the orchestrator knows of each, in words that cannot steer a terminal. */
-export function issueRows(issues: readonly BoardIssue[], model: ReadModel, askHere: AskHere): IssueRow[] {
+export function issueRows(issues: readonly BoardIssue[], model: ReadModel, here: Here): IssueRow[] {
   return issues.map((issue) => {
-    const { status, detail, code = null, until = null } = statusOf(issue, model, askHere);
+    const { status, detail, code = null, until = null } = statusOf(issue, model, here);
     return {
       identifier: eventLine(issue.identifier),
       title: eventLine(issue.title),
       state: eventLine(issue.status),
+      phase: model.phases.get(issue.id)?.record.phase ?? null,
       status,
       // The reason of a hold ends with a command, and one that is cut off cannot be typed.
       detail: status === 'held' ? harmlessLine(detail) : eventLine(detail),
@@ -57,22 +60,17 @@ interface Status extends Pick<IssueRow, 'status' | 'detail'> {
   readonly until?: number;
 }
 
-function statusOf(issue: BoardIssue, model: ReadModel, askHere: AskHere): Status {
+function statusOf(issue: BoardIssue, model: ReadModel, here: Here): Status {
   const isThis = (entry: { readonly issue: IssueName }): boolean => entry.issue.id === issue.id;
   const asked = model.questions.find(isThis);
   if (asked !== undefined) return { status: 'asking', detail: questionText(asked.question) };
   const running = model.running.find(isThis);
-  if (running !== undefined) {
-    const doing = running.lastEvent?.summary || running.stage.replaceAll('_', ' ');
-    return { status: 'running', detail: running.attempt === null ? doing : `retry ${running.attempt}: ${doing}` };
-  }
+  if (running !== undefined) return { status: 'running', detail: runningText(running) };
   if (issue.status === 'done' || issue.status === 'cancelled') return { status: 'done', detail: '' };
   if (issue.status === 'review') return { status: 'review', detail: 'its change waits for a person' };
   const held = model.held.find(isThis);
   if (held !== undefined) {
-    // A reason names the command for the folder of the workflow file.
-    const detail = held.reason.replace(askCommand(issue.identifier), () => askHere(issue.identifier));
-    return { status: 'held', detail, code: held.code };
+    return { status: 'held', detail: here(held.reason), code: held.code };
   }
   const unpaid = model.waitingQuota.find(isThis);
   // It has quota again, and now waits for something else.
@@ -83,11 +81,27 @@ function statusOf(issue: BoardIssue, model: ReadModel, askHere: AskHere): Status
   const retrying = model.retrying.find(isThis);
   if (retrying?.kind === 'review') return { status: 'review', detail: 'its change goes to review' };
   if (retrying !== undefined) {
-    const why = retrying.error === null ? 'checks again' : `waits to try again: ${retrying.error}`;
+    const why =
+      retrying.error === null
+        ? (continuations[retrying.kind] ?? 'continues soon')
+        : `waits to try again: ${retrying.error}`;
     return { status: 'retrying', detail: why, code: retrying.waitCode, until: retrying.dueAt };
   }
+  if (issue.status === 'backlog') return { status: 'backlog', detail: 'move it to todo to start it' };
   const skipped = model.skipped.find(isThis)?.reason;
   return { status: 'waiting', detail: skipped?.text ?? '', code: skipped?.code ?? null };
+}
+
+const continuations: Partial<Record<RetryingView['kind'], string>> = {
+  revision: 'its artifact was sent back',
+  continuation: 'checks whether it needs another run',
+};
+
+function runningText({ lastEvent, stage, attempt }: RunningView): string {
+  // Until the agent goes on, its last event is the question, which has its answer now.
+  const isAnswered = lastEvent?.name === 'approval_required';
+  const doing = isAnswered ? 'has its answer' : lastEvent?.summary || stage.replaceAll('_', ' ');
+  return attempt === null ? doing : `retry ${attempt}: ${doing}`;
 }
 
 function questionText({ text, fields }: AgentQuestion): string {

@@ -1,5 +1,6 @@
 import { jsonLine } from '../src/cli/json-line.ts';
 import type { Clock } from '../src/clock/clock.ts';
+import { readyPhase } from '../src/core/pipeline/phase.ts';
 import type { Output } from '../src/daemon/surroundings.ts';
 import { type IssueRow, statusWords, timeOfDay } from './issue-rows.ts';
 
@@ -29,21 +30,25 @@ export interface Lines {
 }
 
 /**
- * Prints a line whenever an issue enters another status, the same on a terminal and in a pipe. As JSON also whenever its
+ * Prints a line whenever an issue enters another status or phase, the same on a terminal and in a pipe. As JSON also whenever its
  * detail changes.
  */
 export function openLines({ rows, json, output, clock, remark = () => null }: LinesOptions): Lines {
   const last = new Map<string, string>();
+  const phases = new Map<string, string>();
   let printing: Promise<void> | null = null;
   let changed = false;
   const printRow = (row: IssueRow): void => {
     // Before the first poll there is nothing to say about an issue.
     if (row.status === 'waiting' && row.detail === '') return;
-    const news = json ? `${row.status} ${row.detail}` : `${row.status} ${row.code}`;
+    const phase = row.phase ?? phases.get(row.identifier) ?? readyPhase;
+    phases.set(row.identifier, phase);
+    const news = `${row.status} ${phase} ${json ? row.detail : row.code}`;
     if (last.get(row.identifier) === news) return;
     last.set(row.identifier, news);
     const now = clock.now();
-    const text = `${statusWords[row.status].padEnd(8)} ${row.detail}`.trimEnd();
+    const prepared = phase === readyPhase ? '' : `${phase}: `;
+    const text = `${statusWords[row.status].padEnd(8)} ${prepared}${row.detail}`.trimEnd();
     output.write(
       json ? jsonLine({ time: new Date(now).toISOString(), ...row }) : `${timeOfDay(now)} ${row.identifier} ${text}\n`,
     );

@@ -3,7 +3,6 @@ import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { BatonError } from '../src/core/baton-error.ts';
-import { shellArgument } from '../src/core/text/shell-argument.ts';
 import { daemonStatus } from '../src/daemon/ask-daemon.ts';
 import type { Surroundings } from '../src/daemon/surroundings.ts';
 import { demoIssues } from './demo-issues.ts';
@@ -30,33 +29,31 @@ const markerText = [
 
 export interface OpenedDemo {
   readonly folder: DemoFolder;
-  /** Where a demo of another version of Baton was moved to. */
+  /** Where the demo of before was moved to. */
   readonly keptOther: string | null;
 }
 
 /**
  * The folder of the demo: the existing one, to continue it, or a new one with a git repository of real files. A folder
- * of another version of Baton has other issues and settings, so it is moved aside.
+ * of another version of Baton has other issues and settings, so it is moved aside, and so is any with `--fresh`.
  */
-export async function openDemoFolder(wanted: string | undefined, surroundings: Surroundings): Promise<OpenedDemo> {
-  const folder = demoFolder(wanted, surroundings);
+export async function openDemoFolder(
+  { dir, fresh }: { readonly dir?: string; readonly fresh?: boolean },
+  surroundings: Surroundings,
+): Promise<OpenedDemo> {
+  const folder = demoFolder(dir, surroundings);
   const found = await readFile(path.join(folder.root, markerFile), 'utf8').catch(() => null);
-  if (found === markerText) return { folder, keptOther: null };
+  if (found === markerText && fresh !== true) return { folder, keptOther: null };
   const keptOther = found === null ? null : await putOtherAside(folder, surroundings);
   await makeDemo(folder, surroundings);
   return { folder, keptOther };
 }
 
-/** The flags by which a command of the reader finds this demo. */
-export function placeFlags({ workflow, stateDir }: DemoFolder): string {
-  return `--workflow ${shellArgument(workflow)} --state-dir ${shellArgument(stateDir)}`;
-}
-
 async function putOtherAside(folder: DemoFolder, surroundings: Surroundings): Promise<string> {
   if ((await daemonStatus(folder, surroundings)) === null) return putAside(folder);
   const nextStep = 'Stop it first, or choose another folder with --dir.';
-  const details = { problem: 'other_version_running', folder: folder.root };
-  throw new BatonError('demo_failed', `A demo of another version of Baton is running in ${folder.root}.`, {
+  const details = { problem: 'other_demo_running', folder: folder.root };
+  throw new BatonError('demo_failed', `Another demo is running in ${folder.root}.`, {
     details,
     nextStep,
   });

@@ -1,7 +1,7 @@
 import type { Clock } from '../src/clock/clock.ts';
 import { toBatonError } from '../src/core/baton-error.ts';
 import type { Logger } from '../src/core/logger.ts';
-import type { OpenPull } from '../src/core/pull/pull-request.ts';
+import type { OpenPull } from '../src/core/pull/open-pull.ts';
 import { durationText } from '../src/core/text/amount-text.ts';
 import { harmlessLine } from '../src/core/text/harmless-line.ts';
 import type { BoardIssue } from '../src/store/tables/board-issues.ts';
@@ -99,7 +99,7 @@ export function playPerson(parts: PersonParts): PlayedPerson {
     }
     if (part !== 'merge') {
       await parts.decide(pull, { kind: 'approve' });
-      const why = part === 'approve' ? '' : 'The words have arrived: the second round has them. ';
+      const why = part === 'approve' ? '' : 'The agent has changed its work as the comment asked. ';
       sayOnce({
         lines: [`${identifier} ${why}The demo approves and merges the change in place of a person.`],
         json: { identifier, approved: true, ...(part === 'approve' ? {} : { words_arrived: true }) },

@@ -11,8 +11,8 @@ import type { IssueName } from '../src/orchestrator/claims/claim.ts';
 import type { ReadModel } from '../src/orchestrator/view/read-model.ts';
 import { isOpen } from '../src/server/api/present/present-question.ts';
 import { findQuestion } from '../src/server/api/routes/find-question.ts';
+import type { Here } from './issue-rows.ts';
 import type { Announcement } from './lines.ts';
-import { type DemoFolder, placeFlags } from './make-demo.ts';
 
 /** An issue that waits for a person's answer: its agent waits, or it is held with the question. */
 export interface AskingIssue {
@@ -35,9 +35,7 @@ export function askingIssues({ questions, held }: ReadModel): AskingIssue[] {
 
 export interface ShowParts {
   readonly workplace: Workplace;
-  readonly folder: DemoFolder;
-  /** How the reader starts Baton. */
-  readonly batonPath: string;
+  readonly here: Here;
   readonly say: (announcement: Announcement) => void;
   readonly logger: Logger;
 }
@@ -46,7 +44,7 @@ export interface ShowParts {
  * Shows what an agent asks, with the whole line that answers it: once when it asks, and once more when the answer did not
  * come in time. Returns what to call after each change.
  */
-export function showQuestions({ workplace, folder, batonPath, say, logger }: ShowParts): (model: ReadModel) => void {
+export function showQuestions({ workplace, here, say, logger }: ShowParts): (model: ReadModel) => void {
   const shown = new Set<string>();
   const show = async (asking: AskingIssue, now: number): Promise<void> => {
     const stored = await findQuestion(workplace.store.questions, workplace.project.id, asking.issue.identifier);
@@ -56,7 +54,7 @@ export function showQuestions({ workplace, folder, batonPath, say, logger }: Sho
     const options = question.fields[0]?.options ?? [];
     // With the first answer that is offered.
     const answer = question.fields.length === 0 ? '--yes' : options.length > 0 ? '1' : "'your answer'";
-    const command = `${shellArgument(batonPath)} ask answer ${shellArgument(identifier)} ${answer} ${placeFlags(folder)}`;
+    const command = here(`baton ask answer ${shellArgument(identifier)} ${answer}`);
     const asked = harmlessLine(question.text);
     say({
       lines: [

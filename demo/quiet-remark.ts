@@ -13,13 +13,15 @@ export function quietRemark(
     const isQuiet = ({ status, identifier }: IssueRow): boolean =>
       quiet.has(status) && !(status === 'review' && demoDecides(identifier));
     if (!rows.every(isQuiet)) return null;
-    const waiting = rows.filter(({ status }) => status !== 'done').map(({ identifier }) => identifier);
+    const waiting = rows
+      .filter(({ status }) => status !== 'done' && status !== 'backlog')
+      .map(({ identifier }) => identifier);
     const news = `${rows.length} ${waiting.join(' ')}`;
     if (news === said) return null;
     said = news;
     const what =
       waiting.length === 0
-        ? `All ${rows.length} issues are done.`
+        ? `All ${rows.filter(({ status }) => status === 'done').length} issues are done.`
         : `The agents are waiting: ${waiting.join(', ')} ${waiting.length === 1 ? 'needs' : 'need'} you.`;
     return {
       lines: [`${what} You can file issues of your own on the dashboard. Ctrl-C stops the demo.`],
@@ -28,4 +30,4 @@ export function quietRemark(
   };
 }
 
-const quiet: ReadonlySet<IssueRow['status']> = new Set(['asking', 'held', 'review', 'done']);
+const quiet: ReadonlySet<IssueRow['status']> = new Set(['asking', 'held', 'review', 'done', 'backlog']);

@@ -1,4 +1,5 @@
-// The ways in which `npm run test:all` runs the attacks of test/security again, besides the user who started it:
+// The ways in which `npm run test:attacks` runs the attacks of test/security again that differ by way (test/tiers.ts), besides
+// the user who started it:
 //
 // - as an ordinary user, where that is root: in a mount namespace with a private layer over the repository, because
 //   that user may neither read the folder of the repository nor write to it;

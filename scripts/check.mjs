@@ -3,7 +3,8 @@
 //   npm test                      the static checks and the quick tests: what to run before every commit
 //   npm run test:all              the static checks, all tests, and the attacks in every way (attack-ways.mjs); with
 //                                 `-- --record` the durations of the tests are recorded
-//   npm run test:rest             the tests of the full tier that `npm test` leaves out; CI runs both
+//   npm run test:rest             the tests of the full tier that `npm test` leaves out
+//   npm run test:attacks          the attacks in every other way; CI runs these three, and so does all of the above
 //   npm test -- lint types        only the checks that are named
 //
 // The last line is always `N passed, N failed, N skipped`: each check counts as one, each test as one.
@@ -18,8 +19,7 @@ const root = path.resolve(import.meta.dirname, '..');
 const tool = (file) => [process.execPath, path.join(root, 'node_modules', file)];
 
 /** By the tags of test/tiers.ts. */
-// The smoke tests run in both: later tests of their files build on what they did.
-const tagsFilter = { quick: '!full || smoke', rest: 'full', all: null };
+const tagsFilter = { quick: '!full || smoke', rest: 'full && (!smoke || first)', all: null, attacks: null };
 
 const staticChecks = {
   types: () => command([...tool('typescript/bin/tsc'), '--project', root]),
@@ -74,12 +74,12 @@ async function command([file, ...rest]) {
   return { passed: 0, failed: 1, skipped: 0 };
 }
 
-/** The attacks once more in each way that this machine can go; the others count as skipped, with the reason. */
+/** The attacks that differ by way, once more in each that this machine can go; the others count as skipped, with the reason. */
 async function attacks() {
   const sum = { passed: 0, failed: 0, skipped: 0 };
   for (const { name, reason, prepare } of attackWays) {
     if (reason !== null) console.log(`       attacks ${name}: ${reason}`);
-    const result = reason === null ? await tests('all', ['test/security'], prepare) : { skipped: 1 };
+    const result = reason === null ? await tests('attacks', ['test/security'], prepare) : { skipped: 1 };
     if (reason === null) console.log(`${result.failed === 0 ? 'ok    ' : 'FAILED'} attacks ${name}`);
     for (const key of Object.keys(sum)) sum[key] += result[key] ?? 0;
   }

@@ -164,13 +164,16 @@ function counts(documents: readonly SourceDocument[]): readonly number[] {
 
 const introduction = `# Conformance
 
-What the documents that Baton is built from require, and the tests that prove it. "The specification" is Symphony's SPEC.md of
-20 July 2026; "the reference" is its Elixir implementation at that time; "a seed" is one of the five documents that Baton grew
-from. Where the specification is silent the seed decides, then the reference.
+This page lists what the documents behind Baton require, and the tests that prove it. "The specification" is Symphony's SPEC.md of
+20 July 2026. "The reference" is its Elixir implementation at that time. "A seed" is one of the five documents that Baton was first
+designed from. Where the specification says nothing, the seed decides; where the seed says nothing, the reference decides.
 
 \`npm run docs\` writes this page from the rows in \`${rowFolder}/\` and from the comments \`// @conforms <id>\` next to the
-tests; \`scripts/conformance.ts\` has the rules. A row that names a test is proven by it: \`core/slots\` is the file
-\`test/core/dispatch/slots.test.ts\`, and the words behind it begin the title of the test, where they differ from the requirement.`;
+tests; \`scripts/conformance.ts\` has the rules. The last column of a row names the test that proves it: \`core/dispatch/slots\` is the
+file \`test/core/dispatch/slots.test.ts\`. After the file come the first words of the test's title, unless they repeat the requirement.
+
+Baton does not do what an **overruled** row requires. The row says what Baton does instead, and then why. **Not yet** means that it is
+not built. **Outside** means that it is no task of Baton.`;
 
 function lineOf({ id, text, reason }: Row, proofs: readonly Proof[]): string {
   const mine = Map.groupBy(
