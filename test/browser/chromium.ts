@@ -15,7 +15,7 @@ function findChromium(): string | { readonly missing: string } {
 }
 
 /** A browser test starts daemons and agents, on two busy cores. */
-const storyTest = { timeout: 120_000 };
+const storyTest = { timeout: 240_000 };
 
 /**
  * A suite in a real browser, which its tests share. Without a browser the suite is skipped with the reason; if one
@@ -32,7 +32,10 @@ export function describeInChromium(title: string, suite: (browser: () => Browser
     beforeAll(async () => {
       // A container has no namespaces for its sandbox; the pages shown here belong to this repository.
       if (typeof found === 'string')
-        browser = await chromium.launch({ executablePath: found, args: ['--no-sandbox', '--disable-dev-shm-usage'] });
+        browser = await chromium.launch({
+          executablePath: found,
+          args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'],
+        });
     }, 60_000);
     afterAll(() => browser?.close());
     suite(() => {

@@ -49,18 +49,21 @@ describeInChromium('the dashboard of the demo', (browser) => {
   it('shows what needs a person, what runs, what waits and what finished', async () => {
     await page.keyboard.press('g');
     await page.keyboard.press('n');
-    await action(rowOf(page, 'needs_you', 'WORDS-10'), 'question_answer', 'WORDS-10').waitFor();
+    await action(rowOf(page, 'needs_you', 'WORDS-10'), 'question_answer', 'WORDS-10').waitFor({ timeout: 60_000 });
     await reads(page.locator('.vitals'), /\d \S+ 3\b/);
     await expect.poll(() => band(page, 'finished').locator('li.row').count(), patient).toBeGreaterThan(0);
-    await expect.poll(() => band(page, 'running').locator('li.row').count(), patient).toBeGreaterThan(1);
+    await expect.poll(() => band(page, 'running').locator('li.row').count(), patient).toBeGreaterThan(0);
     expect(await page.title()).toMatch(/^\(\d\) .+ · Baton$/);
     await picture(page, 'now', scene);
     await page.emulateMedia({ colorScheme: 'dark' });
     await picture(page, 'now-dark', scene);
     await page.emulateMedia({ colorScheme: 'light' });
-    await rowOf(page, 'needs_you', 'WORDS-10')
-      .getByRole('link', { name: /WORDS-10/ })
-      .click();
+    await goToScreen(page, '/board');
+    await reads(page.locator('.card', { hasText: 'WORDS-10' }), /asking/);
+    await part(page, 'done').waitFor();
+    await picture(page, 'board', scene);
+    await goToScreen(page, '/');
+    await rowOf(page, 'needs_you', 'WORDS-10').locator('[data-row]').click();
     await page.getByRole('heading', { name: /WORDS-10 Add shout/ }).waitFor();
     await action(page, 'question_answer', 'WORDS-10').waitFor();
     await page.locator('.track .bar.question').first().waitFor();
@@ -88,25 +91,28 @@ describeInChromium('the dashboard of the demo', (browser) => {
       expect(box?.height).toBeGreaterThanOrEqual(24);
     }
     expect(await barriersOf(phone.page)).toEqual([]);
-    await row.getByText('one is plenty').tap();
+    await row.getByText('read the code first').tap();
     await action(row, 'question_answer', 'WORDS-10').tap();
     // The other window shows it without a reload.
     const state = async (): Promise<string> => (await ask(scene, 'projects/demo/issues/WORDS-10')).state;
-    await expect.poll(state, { timeout: 60_000 }).toBe('done');
-    await rowOf(phone.page, 'finished', 'WORDS-10').waitFor();
+    await expect.poll(state, { timeout: 120_000 }).toBe('done');
+    // The size of its change, which leads to it.
+    const change = part(rowOf(phone.page, 'finished', 'WORDS-10'), 'change');
+    await reads(change, /\+[1-9]\d*\s+−\d+/);
+    expect(await change.getAttribute('href')).toMatch(/^\/review\/demo\/\d+$/);
     phone.expectNothingWrong();
   });
 
   it('shows a finished issue with its timeline, transcript, diff and cost', async () => {
-    await reads(page.locator('.issue-heading'), /done/);
+    await reads(page.locator('.issue-side'), /✓ done/);
     await page.locator('.track .bar').first().waitFor();
     await openTab(page, 'transcript');
-    await reads(page.locator('section.transcript'), /one is plenty/);
+    await reads(page.locator('section.transcript'), /read the code first/);
     const { description } = await ask(scene, 'projects/demo/issues/WORDS-10');
     const [beginning] = description.split('.');
     await reads(page.locator('.description'), beginning);
     await openTab(page, 'questions');
-    await reads(page.locator('main'), /one is plenty/);
+    await reads(page.locator('main'), /read the code first/);
     await openTab(page, 'history');
     await reads(page.locator('.past-list'), /in progress → review/);
     await openTab(page, 'cost');
@@ -114,9 +120,12 @@ describeInChromium('the dashboard of the demo', (browser) => {
     await openTab(page, 'timeline');
     await page.locator('.track').first().waitFor();
     await page.locator('li a[data-row]').first().click();
-    await page.getByRole('heading', { name: /\bWORDS-10\b/ }).waitFor();
-    await reads(page.locator('.run-events'), /turn completed/);
+    await page.getByRole('heading', { name: /WORDS-10 Add shout/ }).waitFor();
+    await page.locator('.run-steps').waitFor();
+    await reads(page.locator('section.transcript'), /read the code first/);
     await picture(page, 'run', scene);
+    await openTab(page, 'events');
+    await reads(page.locator('.run-events'), /turn completed/);
     await openTab(page, 'tools');
     await reads(page.locator('main'), /create_pr/);
     await openTab(page, 'prompt');
@@ -140,7 +149,7 @@ describeInChromium('the dashboard of the demo', (browser) => {
 
   it('shows the costs and the health of Baton', async () => {
     await goToScreen(page, '/costs');
-    await reads(page.locator('main'), /worker/i);
+    await reads(page.locator('main'), /WORDS-10\s+Add shout/);
     await picture(page, 'costs', scene);
     await goToScreen(page, '/system');
     await settled(page);
@@ -150,6 +159,7 @@ describeInChromium('the dashboard of the demo', (browser) => {
       requests: /./,
       accounts: /spare/,
       configuration: /agent\.backend[\s\S]*rehearsal/,
+      prompts: /WORKFLOW\.md[\s\S]*of \d+ \(\d+–\d+ %\)/,
       salvage: /./,
       commands: /./,
     };
@@ -166,6 +176,13 @@ describeInChromium('the dashboard of the demo', (browser) => {
     await part(page, 'search').click();
     await page.waitForURL(/\/search\?/);
     await reads(page.locator('.found'), /WORDS-2[\s\S]*src\/slugify\.js/);
+    // Words that only the agent used.
+    await page.getByRole('searchbox').fill('wrote src');
+    await reads(page.locator('.found'), /wrote src/);
+    await part(page, 'in_issues').click();
+    await expect.poll(() => page.locator('.found > li').count(), patient).toBe(0);
+    await part(page, 'in_runs').click();
+    await reads(page.locator('.found'), /wrote src/);
     await page.keyboard.press('Escape');
     await page.keyboard.press('?');
     await reads(part(page, 'keys').locator('kbd'), /^\?$/m);
@@ -176,7 +193,6 @@ describeInChromium('the dashboard of the demo', (browser) => {
     await part(page, 'review').waitFor();
     await part(page, 'done').click();
     await page.getByRole('link', { name: 'WORDS-2: Add slugify' }).waitFor();
-    await picture(page, 'board', scene);
     window.expectNothingWrong();
   });
 
@@ -186,8 +202,8 @@ describeInChromium('the dashboard of the demo', (browser) => {
     const run = `/run/demo/${runs[0].run_id}`;
     const issue = '/issue/demo/WORDS-10';
     const ofIssue = ['timeline', 'transcript', 'diff', 'questions', 'messages', 'history', 'cost'];
-    const ofRun = ['events', 'transcript', 'tools', 'diff', 'prompt'];
-    const ofSystem = ['health', 'jobs', 'requests', 'accounts', 'configuration', 'salvage', 'commands'];
+    const ofRun = ['transcript', 'events', 'tools', 'diff', 'prompt'];
+    const ofSystem = ['health', 'jobs', 'requests', 'accounts', 'configuration', 'prompts', 'salvage', 'commands'];
     const paths = [
       ...['/', '/board?open=done', '/queue', '/costs'],
       ...ofSystem.map((tab) => `/system?tab=${tab}`),

@@ -78,7 +78,7 @@ describeInChromium('a hostile issue', (browser) => {
       '/issue/live/BAT-3': ['timeline'],
       [`/run/live/${runOf('BAT-1')}`]: ['events', 'transcript', 'tools', 'diff', 'prompt'],
       [`/run/live/${runOf('BAT-2')}`]: ['events', 'transcript'],
-      '/system': ['health', 'jobs', 'requests', 'accounts', 'configuration', 'salvage', 'commands'],
+      '/system': ['health', 'jobs', 'requests', 'accounts', 'configuration', 'prompts', 'salvage', 'commands'],
     };
     const shown = Object.entries(tabs).flatMap(([path, names]) => names.map((name) => `${path}?tab=${name}`));
     for (const path of ['/board', '/queue', '/costs', ...shown]) {

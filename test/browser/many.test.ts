@@ -12,7 +12,8 @@ import { answer } from '../cli/live-daemon.ts';
 import { leaveNoPlaces } from '../cli/run-baton.ts';
 import { describeInChromium } from './chromium.ts';
 import { BoardScene } from './scenes.ts';
-import { band, openWindow, patient, reads, type Window } from './window.ts';
+import { barriersOf } from './screens.ts';
+import { band, openWindow, patient, reads, settled, type Window } from './window.ts';
 
 leaveNoPlaces();
 
@@ -82,12 +83,34 @@ describeInChromium(`the dashboard with ${issues} issues and ${runs} runs`, (brow
     window.expectNothingWrong();
   });
 
+  // @conforms dashboard.68
+  it('shows on a desk and on a phone how many there are, the first to start on top, without a barrier', async () => {
+    const phoneSize = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true };
+    await using phone = await openWindow(browser(), scene.url, phoneSize);
+    for (const { go, page } of [window, phone]) {
+      await go('/board');
+      const column = page.locator('section.column[data-part="todo"]');
+      await reads(column.locator('h2'), /\b10,?000\b/);
+      await reads(column.locator('.card').first(), /BAT-1\b/);
+    }
+    const found: string[] = [];
+    for (const path of ['/', '/board', '/queue', '/costs', '/system']) {
+      await phone.go(path);
+      await settled(phone.page);
+      expect(await phone.page.evaluate('document.documentElement.scrollWidth'), path).toBeLessThanOrEqual(390);
+      found.push(...(await barriersOf(phone.page)));
+    }
+    expect(found).toEqual([]);
+    phone.expectNothingWrong();
+  });
+
   // @conforms dashboard.37
   it('keeps the reading position in a long column when many issues change, and after the daemon was away', async () => {
     const { page } = window;
     await window.go('/board');
     const column = page.locator('section.column[data-part="todo"]');
-    const read = async (): Promise<number> => Number(/\d+/.exec(await column.locator('.count').innerText())?.[0]);
+    const read = async (): Promise<number> =>
+      Number(await column.locator('li[aria-setsize]').first().getAttribute('aria-setsize'));
     const list = `document.querySelector('section[data-part=todo] .virtual')`;
     const scrollDown = `${list}.scrollTo(0, 1e9)`;
     await expect.poll(() => page.evaluate(scrollDown).then(read), patient).toBeGreaterThan(1_000);

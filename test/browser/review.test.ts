@@ -126,7 +126,12 @@ describeInChromium('the review of a change', (browser) => {
     scene.commitToBase({ [`src/greet/${issue}.ts`]: 'something else\n' });
     await using window = await openWindow(browser(), scene.url);
     const { page } = window;
-    await window.go(`/review/live/${issue}`);
+    // The page of the issue knows about the conflict, and its one main action leads to the review.
+    await window.go(`/issue/live/${issue}`);
+    await page.locator('.review-bar .status.broken').waitFor();
+    expect(await page.locator('.issue-page .main').count()).toBe(1);
+    await part(page, 'review_change').click();
+    await page.waitForURL(/\/review\/live\/\d+$/);
     await part(page, 'rebase').waitFor();
     expect(await action(page, 'pr_merge', issue).count()).toBe(0);
     await page.keyboard.press('r');
@@ -152,7 +157,7 @@ describeInChromium('the review of a change', (browser) => {
     await page.waitForURL(/\/review\/live\/\d+$/);
     await page.locator('.comment-on').first().waitFor();
 
-    await page.keyboard.press('t');
+    await page.keyboard.press('f');
     await press(page, 'j', () => focused(`.diff-tree button`));
     // The tree is in the order of the files: the first is in docs, the second is the code.
     await page.keyboard.press('j');
@@ -224,6 +229,7 @@ const hugeLine = 'x'.repeat(60_000);
 const hostileFiles: Readonly<Record<string, Buffer>> = {
   [hostileName]: Buffer.from(`${[...attacks, tricks, escapes].join('\n')}\nconst a = "\u202Efed\u202C";\r\n`),
   'huge.js': Buffer.from(`const ${hugeLine} = 1;\n`),
+  '.github/<svg onload=window.hit=1>_a.yml': Buffer.from('on: push\n'),
   'picture.png': Buffer.from([0x89, 0x50, 0x4e, 0x47, 0, 0, 0, 1, 255, 254]),
   'page.html': Buffer.from(`${attacks.join('\n')}\n<!-- <script>window.hit=1</script> -->\n`),
   [`${'deep/'.repeat(40)}a\u202Eb.md`]: Buffer.from(`# ${attacks[0]}\n`),
@@ -252,6 +258,11 @@ describeInChromium('the review of a hostile change', (browser) => {
     await page.locator('.code-comment').first().waitFor();
     await reads(page.locator('.diff-view'), /<svg onload=window\.hit=1>/);
     await reads(page.locator('.diff-view'), /⟦U\+202E⟧fed/);
+    // Among the facts that a person reads before the merge.
+    await reads(
+      page.locator('.issue-heading .status', { hasText: 'CI' }),
+      /\.github\/<svg onload=window\.hit=1>_a\.yml/,
+    );
     const huge = page.locator('.diff-file', { hasText: 'huge.js' });
     expect((await huge.innerText()).length).toBeLessThan(5_000);
     expect(await huge.locator('[class^=code-]').count()).toBe(0);
@@ -273,9 +284,15 @@ describeInChromium('the review of a hostile change', (browser) => {
 
 /** Presses until the merge is sent: the second press within a moment is a double click, and not a confirmation. */
 async function pressTwice(page: Page, act: () => Promise<void>): Promise<void> {
-  await act();
+  const merge = page.locator('button[data-part="pr_merge"]');
   const armed = page.locator('button.armed[data-part="pr_merge"]');
-  await armed.waitFor();
+  // The button takes no press while another decision is under way.
+  await expect
+    .poll(async () => {
+      if ((await armed.count()) + (await merge.count()) === 1) await act();
+      return (await armed.count()) > 0 || (await merge.count()) === 0;
+    }, patient)
+    .toBe(true);
   await expect
     .poll(async () => {
       if ((await armed.count()) === 0) return true;

@@ -18,7 +18,7 @@ describeInChromium('a browser with many tabs of the dashboard', (browser) => {
   beforeAll(async () => {
     await scene.start();
     context = await browser().newContext();
-    context.setDefaultTimeout(20_000);
+    context.setDefaultTimeout(60_000);
   }, 60_000);
   afterAll(async () => {
     await context?.close();

@@ -60,7 +60,7 @@ describeInChromium('updates do not interrupt typing, reading or the keyboard', (
   };
   /** The form says that its action is no longer possible, and offers another one. */
   const refuses = async (...others: readonly string[]): Promise<void> => {
-    await expect.poll(() => page.locator('form.note button[type=submit]').count(), patient).toBe(0);
+    await expect.poll(() => page.locator(':not(.comments) > form.note button[type=submit]').count(), patient).toBe(0);
     for (const other of others) await part(page.locator('.note-state'), other).waitFor();
   };
 
@@ -79,11 +79,11 @@ describeInChromium('updates do not interrupt typing, reading or the keyboard', (
     await goOnTyping(steer, 'look left');
     await refuses('retry_with_note');
     // Nothing is sent that the person did not intend.
-    await page.keyboard.press('Enter');
+    await page.keyboard.press('Control+Enter');
     expect(await steer.inputValue()).toBe('look left n g b j x ?');
     await part(page.locator('.note-state'), 'retry_with_note').click();
     expect(await focus()).toBe('field retry_with_note');
-    await page.keyboard.press('Enter');
+    await page.keyboard.press('Control+Enter');
     await rowOf(page, 'running', id).waitFor();
     await expect.poll(() => page.locator('.note').count(), patient).toBe(0);
     const { runs } = await ask(scene, `projects/live/issues/${id}`);
@@ -106,7 +106,7 @@ describeInChromium('updates do not interrupt typing, reading or the keyboard', (
     await goOnTyping(note, 'mind it');
     await refuses('issue_steer');
     await part(page.locator('.note-state'), 'issue_steer').click();
-    await page.keyboard.press('Enter');
+    await page.keyboard.press('Control+Enter');
     await rowOf(page, 'running', id).getByText('received: mind it n g b j x ?').waitFor();
     // The row that stayed for the note disappears with it; the focus moves to another row.
     await rowOf(page, 'waiting', id).waitFor({ state: 'detached' });
@@ -122,7 +122,7 @@ describeInChromium('updates do not interrupt typing, reading or the keyboard', (
     await goOnTyping(steer, 'still there');
     await refuses();
     await page.keyboard.press('Escape');
-    expect(await page.locator('.note').count()).toBe(0);
+    expect(await page.locator('.issue-commands .note').count()).toBe(0);
     await expect.poll(focus, patient).toMatch(/ BAT-2$/);
     window.expectNothingWrong();
   });
@@ -139,7 +139,7 @@ describeInChromium('updates do not interrupt typing, reading or the keyboard', (
     await page.keyboard.up('Enter');
     expect(await focus()).toBe('field issue_steer');
     await page.keyboard.type('a word');
-    await page.keyboard.press('Enter');
+    await page.keyboard.press('Control+Enter');
     await page.locator('.feedback.done').waitFor();
     expect(await focus()).toBe('issue_steer BAT-1');
     await part(page, 'dismiss').focus();
@@ -205,6 +205,7 @@ describeInChromium('updates do not interrupt typing, reading or the keyboard', (
     expect(address).toContain('run=');
     scene.allow('read');
     await part(page.locator('.why-here'), 'retry').waitFor();
+    await page.locator('.why-here summary').click();
     for (const name of ['runs', 'failures']) await reads(page.locator(`.why-here [data-count="${name}"]`), /^1 /);
     await command({ kind: 'issue_retry', issue: id });
     await part(page, 'newest_run').waitFor();
@@ -228,11 +229,11 @@ describeInChromium('updates do not interrupt typing, reading or the keyboard', (
     await goToScreen(page, '/');
     expect(await row.getByLabel('blue').isChecked()).toBe(true);
 
-    // It asks and runs, so it has two rows; the result of an action is shown in the row where it was started.
-    await action(page, 'issue_steer', id).click();
+    // It asks and runs, and has one row, with the actions of both; the result of an action is shown there.
+    await action(row, 'issue_steer', id).click();
     await page.keyboard.type('hm');
-    await page.keyboard.press('Enter');
-    await rowOf(page, 'running', id).locator('.feedback:not(.sending)').waitFor();
+    await page.keyboard.press('Control+Enter');
+    await row.locator('.feedback:not(.sending)').waitFor();
     expect(await page.locator('.feedback').count()).toBe(1);
 
     await action(page, 'question_answer', id).click();

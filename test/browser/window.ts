@@ -14,7 +14,7 @@ export interface Window extends AsyncDisposable {
 
 /** The size of the screenshots in the docs. */
 const size = { width: 1280, height: 860 };
-const patienceMs = 20_000;
+const patienceMs = 60_000;
 
 export async function openWindow(browser: Browser, url: string, more: BrowserContextOptions = {}): Promise<Window> {
   const context = await browser.newContext({ viewport: size, colorScheme: 'light', reducedMotion: 'reduce', ...more });

@@ -30,7 +30,7 @@ describeInChromium('a day of work at the dashboard', (browser) => {
   const paused = (of: Page) => of.locator('.vitals .paused[data-part="pause"]');
 
   it('steers a run, shows its transcript live, and shows its diff', {
-    tags: ['smoke'],
+    tags: ['smoke', 'first'],
   }, async () => {
     const id = await scene.file('Steer me', [
       'say I am at work',
@@ -44,7 +44,7 @@ describeInChromium('a day of work at the dashboard', (browser) => {
     await rowOf(page, 'running', id).getByText('README.md').waitFor();
     await action(page, 'issue_steer', id).click();
     await field('issue_steer').fill('look to the left');
-    await page.keyboard.press('Enter');
+    await page.keyboard.press('Control+Enter');
     await rowOf(page, 'running', id).getByText('received: look to the left').waitFor();
 
     await rowOf(page, 'running', id)
@@ -76,7 +76,7 @@ describeInChromium('a day of work at the dashboard', (browser) => {
     await page.locator('.live').waitFor({ state: 'detached' });
     await action(page, 'retry_with_note', 'BAT-1').click();
     await field('retry_with_note').fill('mind the\ngap');
-    await page.locator('form.note button[type=submit]').click();
+    await page.locator('form.note[data-part=retry_with_note] button[type=submit]').click();
     await page.locator('.live a[href^="/run/"]').click();
     await openTab(page, 'prompt');
     await reads(page.locator('.prompts'), /mind the\s+gap/);
@@ -87,13 +87,14 @@ describeInChromium('a day of work at the dashboard', (browser) => {
 
   it('takes a run over, shows its workspace, and hands it back', async () => {
     await page.getByRole('link', { name: 'BAT-1', exact: true }).click();
+    await page.locator('.issue-page').waitFor();
     await action(page, 'issue_takeover', 'BAT-1').click();
     await expect.poll(() => pressAgain(armed(page, 'issue_takeover')), patient).toBe(true);
     await reads(page.locator('.taken-over'), `${scene.place.folder}/workspaces/BAT-1`);
     await goToScreen(page, '/');
     await action(rowOf(page, 'needs_you', 'BAT-1'), 'issue_handback', 'BAT-1').click();
     await field('issue_handback').fill('I did the rest');
-    await page.keyboard.press('Enter');
+    await page.keyboard.press('Control+Enter');
     await rowOf(page, 'running', 'BAT-1').waitFor();
     window.expectNothingWrong();
   });

@@ -5,7 +5,7 @@ import type { Settings } from '../../src/core/settings.ts';
 import { workflowContext } from '../../src/daemon/adapters.ts';
 import { Remote } from '../../src/daemon/remote.ts';
 import type { Surroundings } from '../../src/daemon/surroundings.ts';
-import { trackerMaker } from '../../src/daemon/trackers.ts';
+import { taskReads, trackerMaker } from '../../src/daemon/trackers.ts';
 import { createLimiterRegistry } from '../../src/http/limiter-registry.ts';
 import { Orchestrator } from '../../src/orchestrator/orchestrator.ts';
 import { createRunner } from '../../src/runner/run-issue.ts';
@@ -15,6 +15,7 @@ import type { Tracker } from '../../src/tracker/tracker.ts';
 import { type LoadedWorkflow, parseWorkflow } from '../../src/workflow/load-workflow.ts';
 import { createFakeLinearCore, type FakeLinearCore } from '../fake/linear/fake-linear.ts';
 import { type MemoryLogger, memoryLogger } from '../fake/memory-logger.ts';
+import { noFiles } from '../fake/no-files.ts';
 import { seededChance } from '../fake/seeded-chance.ts';
 import { MemoryStore } from '../simulation/memory-store.ts';
 import { memoryWorkspaces } from './memory-workspaces.ts';
@@ -120,6 +121,7 @@ export async function beginDay(options: DayOptions = {}): Promise<Day> {
   const chance = seededChance(lives + 1);
   const made = trackerMaker(
     { clock, logger, remote, storage: { clock, chance, store, project, onChange: () => {} } },
+    taskReads(store, project),
     {},
   );
   const through = options.through ?? ((tracker: Tracker): Tracker => tracker);
@@ -162,13 +164,11 @@ export async function beginDay(options: DayOptions = {}): Promise<Day> {
       agentFor: () => agent,
       workspacesFor: () => workspaces,
       toolSetFor: (wanted, run) => openToolSet({ ...run, clock, tracker: trackerFor(wanted) }),
-      readIssue: async (wanted, id, signal) =>
-        (await trackerFor(wanted).fetchByIds([id], { signal, caller: { job: 'run', cause: 'turn' } }))[0] ?? null,
     }),
     isShared: false,
     owner: 'this-daemon',
     host: 'here',
-    transcripts: { append: async () => {}, remove: async () => {} },
+    transcripts: { append: async () => {}, remove: async () => {}, list: async () => [] },
     processes: {
       endLeftovers: async () => ({ ended: 0, left: [] }),
       endRun: async () => ({ ended: 0, left: 0 }),
@@ -176,7 +176,7 @@ export async function beginDay(options: DayOptions = {}): Promise<Day> {
       isAlive: () => true,
     },
     readHeadroom: async () => ({ disk: [], memoryMb: null }),
-    pruneSalvage: async () => 0,
+    files: noFiles,
     pullsFor: () => null,
     runChecks: async () => {},
     refreshRequests: () => remote.refresh(),

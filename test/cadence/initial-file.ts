@@ -5,6 +5,14 @@ import { linearAdapter } from '../../src/tracker/linear/linear-adapter.ts';
 /** The workflow file that `baton init` writes for a project of Linear, for a person in this time zone. */
 export function initialFile(timeZone = 'UTC'): string {
   const answers = { project_slug: 'baton' };
-  const chosen = { tracker: linearAdapter, agent: rehearsalBackend, answers, label: null, repo: null };
+  const chosen = {
+    tracker: linearAdapter,
+    agent: rehearsalBackend,
+    answers,
+    label: null,
+    repo: null,
+    judge: false,
+    hasPipeline: false,
+  };
   return workflowText(chosen, timeZone);
 }

@@ -14,8 +14,11 @@ export function memoryWorkspaces(now: () => number): Workspaces {
       return { path, created, gitDir: null };
     },
     beforeRun: async () => {},
+    keepOut: async () => {},
+    readFile: async () => ({ why: 'there are no files' }),
     verify: async () => {},
     commitRest: async () => null,
+    beginToPublish: () => {},
     afterRun: async () => null,
     bringHome: async () => null,
     isThere: async (path) => made.has(path),

@@ -77,11 +77,12 @@ describe('an edited workflow file', { timeout: 60_000 }, () => {
     expect(day.orchestrator.read().polling.pressure).toMatchObject({ step: 'closed' });
     day.save(polling({ budget: { requests_per_day: 1_000 } }));
     expect(await sentWithin(day, second)).toBe(1);
-    expect(await sentWithin(day, 10 * minute)).toBe(20);
+    // The last poll may begin up to three seconds later.
+    expect([19, 20]).toContain(await sentWithin(day, 10 * minute));
     day.save(polling({ budget: { requests_per_hour: 10 } }));
     expect(await sentWithin(day, 10 * minute)).toBe(0);
     day.save({});
-    expect(await sentWithin(day, 10 * minute)).toBeGreaterThanOrEqual(20);
+    expect(await sentWithin(day, 10 * minute)).toBeGreaterThanOrEqual(19);
     await day.requests();
     await day.orchestrator.stop();
   });

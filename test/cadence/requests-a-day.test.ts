@@ -41,9 +41,9 @@ describe('the requests of a day', { timeout: 180_000 }, () => {
     // One request per poll: 1,920 while active, 480 while idle, 96 while dormant.
     expect(poll).toBeLessThanOrEqual(2_500);
     // An issue that its run closes: the states of its team, the move, the read after the turn.
-    // Each issue: a read before its workspace is removed.
+    // Each other issue: a read before its workspace is removed.
     const half = issuesPerDay / 2;
-    expect(more).toEqual({ agent: 2 * half, turn: half, sweep: 2 * half });
+    expect(more).toEqual({ agent: 2 * half, turn: half, sweep: half });
     const requests = await day.requests();
     expect(requests).toBeLessThanOrEqual(2_550);
     expect(requests).toBeLessThanOrEqual(2_600);

@@ -1,7 +1,7 @@
 import { hostname, userInfo } from 'node:os';
 import path from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { pathToFileURL } from 'node:url';
 import { expect } from 'vitest';
 import { runCommandLine } from '../../src/cli/command-line.ts';
 import { systemChance } from '../../src/clock/system-chance.ts';
@@ -109,7 +109,8 @@ function surroundingsIn(place: Place, more: Partial<Surroundings> = {}, isTTY = 
     stdin: Object.assign(Readable.from([]), { isTTY: false }) as unknown as NodeJS.ReadStream,
     stdout: output('stdout'),
     stderr: output('stderr'),
-    batonPath: fileURLToPath(new URL('bin/baton', root)),
+    // As an installed one: printed commands are short.
+    batonPath: 'baton',
     nodePath: process.execPath,
     nodeVersion: process.versions.node,
     platform: process.platform,

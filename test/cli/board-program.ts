@@ -80,6 +80,8 @@ export async function boardProgram(): Promise<BoardProgram> {
             return { project: client.project('test'), described, [Symbol.asyncDispose]: close };
           },
           surroundings: {
+            batonPath: 'baton',
+            env: {},
             chance,
             cwd: program.cwd,
             stdout: output('out'),

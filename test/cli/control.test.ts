@@ -4,7 +4,7 @@ import { createConnection } from 'node:net';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { until } from '../process/real-children.ts';
-import { daemonHere } from './baton-here.ts';
+import { batonHere, daemonHere } from './baton-here.ts';
 import {
   addIssue,
   answer,
@@ -56,7 +56,7 @@ describe.concurrent('commands of another process to a daemon', liveTest, () => {
       skipped: [{ issue_identifier: 'BAT-1', code: 'paused' }],
     });
     expect(await runsOf(place)).toEqual([]);
-    const shown = await baton(place, 'status');
+    const shown = await batonHere(place, 'status');
     expect(shown).toMatchObject({ code: 0, stderr: '' });
     expect(shown.stdout).toContain('(lunch␛[2J⟦U+202E⟧)');
     expect(shown.stdout).toContain('BAT-1');
@@ -66,11 +66,11 @@ describe.concurrent('commands of another process to a daemon', liveTest, () => {
       code: 'command_refused',
       details: { kind: 'pause', code: 'already_paused' },
     });
-    const plain = await baton(place, 'pause');
+    const plain = await batonHere(place, 'pause');
     expect(plain).toMatchObject({ code: 1, stdout: '' });
     expect(plain.stderr).toContain('.\n  code: command_refused\n');
 
-    const resumed = await baton(place, 'resume');
+    const resumed = await batonHere(place, 'resume');
     expect(resumed).toMatchObject({ code: 0, stdout: expect.stringMatching(/^\S[^\n]*\.\n$/), stderr: '' });
     await untilStatus(place, { paused: null, ...runningOnly('BAT-1') });
     expect(await refusal(place, 'resume')).toMatchObject({ details: { code: 'not_paused' } });
@@ -91,7 +91,7 @@ describe.concurrent('commands of another process to a daemon', liveTest, () => {
       skipped: expect.arrayContaining([expect.objectContaining({ issue_identifier: 'BAT-2', code: 'paused' })]),
       ...runningOnly('BAT-1'),
     });
-    expect((await baton(place, 'status')).stdout).toContain('(update)');
+    expect((await batonHere(place, 'status')).stdout).toContain('(update)');
     letEnd(place, 'BAT-1');
     expect(await daemon.ended).toMatchObject({ code: 0, signal: null });
     expect(place.pids()).toEqual([]);
@@ -116,7 +116,7 @@ describe.concurrent('commands of another process to a daemon', liveTest, () => {
     expect(await answer(place, 'issue', 'hold', 'BAT-1')).toMatchObject({
       command: { status: 'done', code: 'already_held', data: { hold_code: 'person', reason: 'not yet' } },
     });
-    const shown = (await baton(place, 'status')).stdout;
+    const shown = (await batonHere(place, 'status')).stdout;
     expect(shown).toMatch(/^ {2}BAT-1 +not yet$/m);
     expect(shown.match(/BAT-1/g)).toHaveLength(1);
 
@@ -220,7 +220,7 @@ describe.concurrent('a command without a daemon', liveTest, () => {
   it('waits, says so, and is carried out before the next daemon starts anything', async () => {
     using place = givenPlace();
     await addIssue(place, untilDone);
-    const plain = await baton(place, 'issue', 'hold', 'BAT-1', '--reason', 'later');
+    const plain = await batonHere(place, 'issue', 'hold', 'BAT-1', '--reason', 'later');
     expect(plain).toMatchObject({ code: 0, stderr: '' });
     expect(plain.stdout).toMatch(/^\S[^\n]*\.\n$/);
     const waiting = await answer(place, 'pause', '--key', 'k');
@@ -232,7 +232,7 @@ describe.concurrent('a command without a daemon', liveTest, () => {
       reviews: [],
       status: null,
     });
-    const shown = await baton(place, 'status');
+    const shown = await batonHere(place, 'status');
     expect(shown.stdout.split('\n')).toEqual([
       expect.stringMatching(new RegExp(` ${place.folder}/WORKFLOW\\.md\\b.* baton start$`)),
       expect.stringMatching(/^2 /),

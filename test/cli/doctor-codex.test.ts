@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readdirSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -196,6 +196,19 @@ describe.concurrent('baton doctor with Codex', () => {
     },
     60_000,
   );
+
+  it('names the file of a Codex that only the PATH of this terminal has', async () => {
+    using place = new Place();
+    const bin = path.join(place.folder, 'bin');
+    place.write('bin/own-codex', '#!/bin/sh\n');
+    chmodSync(path.join(bin, 'own-codex'), 0o755);
+    const env = { ...place.env, PATH: `${bin}:${place.env.PATH}` };
+    const file = place.write('WORKFLOW.md', workflow('own-codex app-server', '', ''));
+    const findings = await checkWorkflow(file, { ...surroundingsOf(place), env });
+    const found = findings.find(({ check }) => check === 'codex');
+    expect(found).toMatchObject({ code: 'not_found', details: { program: path.join(bin, 'own-codex') } });
+    expect(found?.nextStep).toContain(`${path.join(bin, 'own-codex')} app-server`);
+  });
 
   it('ends a Codex that does not stop, and its processes', async () => {
     using place = new Place();

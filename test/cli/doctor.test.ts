@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
+  chownSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -55,13 +56,40 @@ describe.concurrent('baton doctor', () => {
       });
   });
 
+  // Root may search every folder.
+  it.skipIf(process.getuid?.() === 0)('passes over a folder of the PATH that may not be searched', async () => {
+    using closed = new Place();
+    const bin = path.join(closed.folder, 'bin');
+    mkdirSync(bin, { mode: 0o000 });
+    using place = new Place({ PATH: `${bin}:${process.env.PATH}` });
+    place.write('WORKFLOW.md', workflowText('git --version'));
+    const { findings } = seenBy(await batonHere(place, 'doctor', '--json'));
+    chmodSync(bin, 0o700);
+    expect(findings).toMatchObject({ agent_program: { status: 'ok' } });
+  });
+
+  it('names the owner of a folder of another user, and no command that would not help', async () => {
+    using place = new Place();
+    place.write('WORKFLOW.md', workflowText('true'));
+    // Only root can give a folder to another user.
+    const canGive = process.getuid?.() === 0;
+    mkdirSync(place.state, { mode: 0o500 });
+    if (canGive) chownSync(place.state, 12_345, 12_345);
+    const { findings } = await examine(place, '', asOrdinaryUser);
+    chmodSync(place.state, 0o700);
+    const details = canGive ? { owner: 12_345, owned_by_you: false } : { owned_by_you: true };
+    expect(findings.state_folder).toMatchObject({ status: 'failed', code: 'not_writable', details });
+    expect(findings.state_folder?.next_step?.includes('chmod')).toBe(!canGive);
+  });
+
   it('fails for a missing agent program, with the fix', async () => {
     using place = new Place();
     place.write('WORKFLOW.md', workflowText('KEY=1 no-such-agent --flag'));
     const { code, stdout } = await batonHere(place, 'doctor', 'WORKFLOW.md');
     expect(code).toBe(1);
     expect(stdout).toMatch(/^FAIL agent program .*"no-such-agent".*\n {5}.*\bno-such-agent\b/m);
-    const json = await batonHere(place, 'doctor', 'WORKFLOW.md', '--json');
+    // The file of this folder, as with every other command.
+    const json = await batonHere(place, 'doctor', '--json');
     expect(json.code).toBe(1);
     expect(JSON.parse(json.stdout)).toMatchObject({
       healthy: false,
@@ -93,7 +121,7 @@ describe.concurrent('baton doctor', () => {
     using place = new Place();
     const { code, stdout } = await batonHere(place, 'doctor', 'nowhere.md');
     expect(code).toBe(1);
-    expect(stdout).toMatch(/^FAIL workflow file .*missing_workflow_file\]\n {5}.*baton validate '.*nowhere\.md'$/m);
+    expect(stdout).toMatch(/^FAIL workflow file .*missing_workflow_file\]\n {5}.*baton init/m);
     const { findings } = seenBy(await batonHere(place, 'doctor', 'nowhere.md', '--json'));
     expect(findings.workflow_file).toMatchObject({
       status: 'failed',

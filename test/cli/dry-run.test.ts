@@ -40,6 +40,17 @@ const short = (plan: readonly Planned[]): string[] =>
   plan.map(({ issue_identifier, code }) => `${issue_identifier} ${code ?? 'starts'}`);
 
 describe.concurrent('baton start --dry-run', liveTest, () => {
+  it('reports what baton validate reports: a warning, and a template that cannot render', async () => {
+    using place = new Place();
+    const text = labelledWorkflow(2);
+    place.write('WORKFLOW.md', text.replace('---\n', '---\nagnt: {}\n'));
+    const warned = await baton(place, 'start', '--dry-run');
+    expect(warned).toMatchObject({ code: 0, stderr: expect.stringContaining('[unknown_setting]') });
+    place.write('WORKFLOW.md', `${text}{{ issue.titel }}\n`);
+    const refused = await baton(place, 'start', '--dry-run');
+    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('template_render_error') });
+  });
+
   it('prints what would start and why the rest would not, and starts nothing', async () => {
     using place = givenPlace();
     const empty = await baton(place, 'start', '--dry-run');
@@ -54,9 +65,9 @@ describe.concurrent('baton start --dry-run', liveTest, () => {
       'BAT-1 missing_label',
       'BAT-2 starts',
       'BAT-3 starts',
-      'BAT-4 no_slot',
+      'BAT-4 project_full',
       'BAT-5 blocked',
-      'BAT-6 no_slot',
+      'BAT-6 project_full',
     ]);
     expect(plan[4]).toEqual({
       issue_id: expect.any(String),
@@ -105,7 +116,7 @@ describe.concurrent('baton start --dry-run', liveTest, () => {
       'BAT-2 claimed',
       'BAT-3 claimed',
       'BAT-4 claimed',
-      'BAT-5 no_slot',
+      'BAT-5 project_full',
     ]);
     await answer(place, 'pause', '--reason', 'lunch');
     const plan = await planOf(place);

@@ -17,6 +17,7 @@ const dayOfCommands: readonly (readonly (readonly string[])[])[] = [
     ['explain', 'BAT-1'],
     ['requests'],
     ['jobs'],
+    ['prompts', 'list'],
     ['board'],
     ['ask', 'list', '--all'],
     ['ask', 'show', 'BAT-1'],
@@ -45,6 +46,7 @@ const dayOfCommands: readonly (readonly (readonly string[])[])[] = [
   [
     ['issue', 'unblock', 'BAT-2', '--by', 'BAT-1'],
     ['workspace', 'prune', '--dry-run'],
+    ['prune', '--dry-run'],
     ['takeover', 'BAT-1'],
   ],
   [

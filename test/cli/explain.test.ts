@@ -64,7 +64,7 @@ describe.concurrent('baton explain without a daemon', liveTest, () => {
       title: 'A title',
       state: 'todo',
       starts: false,
-      code: 'no_slot',
+      code: 'project_full',
       reason: expect.stringMatching(/1 \D+ 1/),
       starts_before: 1,
     });
@@ -145,7 +145,7 @@ describe.concurrent('baton explain next to a daemon', liveTest, () => {
     });
     expect(await answer(place, 'explain', 'BAT-2')).toMatchObject({
       daemon: true,
-      code: 'no_slot',
+      code: 'project_full',
       next: expect.stringMatching(/1 \D+ 1/),
     });
     await answer(place, 'issue', 'hold', 'BAT-2', '--reason', 'not\u202e yet');
@@ -198,6 +198,7 @@ describe('the output of baton explain', liveTest, () => {
         { gate: 'unblocked', refusal: refused, text: refused.text },
       ],
       reason: refused,
+      phase: null,
       startsBefore: 0,
       counts: { runs: 7, failures: 0, staleRuns: 2, noSignals: 1 },
       nextCode: 'waits',

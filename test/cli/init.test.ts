@@ -21,7 +21,8 @@ interface Written {
     readonly states?: Record<string, string>;
   };
   readonly agent: { readonly backend: string; readonly command?: string; readonly after_success?: string };
-  readonly polling: { readonly mode: string; readonly quiet_hours: string; readonly time_zone: string };
+  readonly polling: { readonly mode: string; readonly quiet_hours?: string; readonly time_zone?: string };
+  readonly judge?: { readonly agents: string[] };
   readonly workspace?: { readonly repo?: string; readonly root?: string };
 }
 
@@ -59,17 +60,11 @@ describe.concurrent('baton init with options', () => {
   });
 
   // @conforms cadence.25
-  it.each(['board', 'memory'])('writes the polling mode and quiet hours of this machine for %s', async (tracker) => {
+  it.each(['board', 'memory'])('writes no quiet hours for %s, where they would have no effect', async (tracker) => {
     using place = new Place({ TZ: 'America/New_York' });
     expect((await baton(place, 'init', '--tracker', tracker)).code).toBe(0);
-    expect(writtenIn(place).polling).toEqual({
-      mode: 'adaptive',
-      quiet_hours: '00:00-07:00',
-      time_zone: 'America/New_York',
-    });
-    const { warnings, settings } = await answer(place, 'validate');
-    expect(warnings).toEqual([]);
-    expect(settings).toContainEqual({ key: 'polling.quiet_hours', value: '00:00-07:00', origin: 'file' });
+    expect(writtenIn(place).polling).toEqual({ mode: 'adaptive' });
+    expect((await answer(place, 'validate')).warnings).toEqual([]);
   });
 
   it.each([{}, { LINEAR_API_KEY: 'canary' }])(
@@ -88,6 +83,7 @@ describe.concurrent('baton init with options', () => {
         },
         polling: { mode: 'adaptive', quiet_hours: '00:00-07:00', time_zone: 'Europe/Berlin' },
       });
+      expect(place.read('WORKFLOW.md')).toMatch(/^ {2}# \S.*\n {2}quiet_hours: 00:00-07:00$/m);
       // An empty list needs an explanation.
       expect(place.read('WORKFLOW.md')).toMatch(/^ {2}# \S.*\n {2}trusted_authors: \[\]$/m);
       expect(stdout + place.read('WORKFLOW.md')).not.toContain('canary');
@@ -95,8 +91,9 @@ describe.concurrent('baton init with options', () => {
   );
 
   it.each(['', 'Nonsense/Zone', ':/etc/nowhere'])('writes UTC when TZ=%j names no time zone', async (zone) => {
-    using place = new Place({ TZ: zone });
-    expect((await batonHere(place, 'init')).code).toBe(0);
+    using place = new Place({ TZ: zone, LINEAR_API_KEY: 'canary' });
+    const linear = ['--tracker', 'linear', '--project-slug', 'x-0123'];
+    expect((await baton(place, 'init', ...linear)).code).toBe(0);
     expect(writtenIn(place).polling.time_zone).toBe('UTC');
     expect(await answer(place, 'validate')).toMatchObject({ valid: true, warnings: [] });
   });
@@ -176,12 +173,6 @@ describe.concurrent('baton init with options', () => {
     expect(await inForce('asks.md')).toEqual(['on-request', 'ask', 'workspace-write']);
   });
 
-  it('explains the quiet hours in a comment', async () => {
-    using place = new Place();
-    await batonHere(place, 'init');
-    expect(place.read('WORKFLOW.md')).toMatch(/^ {2}# \S.*\n {2}quiet_hours: 00:00-07:00$/m);
-  });
-
   it('writes a file that fits on a screen', async () => {
     using place = new Place();
     await batonHere(place, 'init', '--label', 'x', '--command', './mine', '--repo', '.');
@@ -212,10 +203,12 @@ describe.concurrent('baton init with options', () => {
     async () => {
       using place = new Place();
       await batonHere(place, 'init', '--label', 'x', '--preset', 'opencode', '--repo', '.');
-      expect(place.read('WORKFLOW.md')).toMatch(/^ {2}backend: acp\n {2}approvals: auto$/m);
+      expect(place.read('WORKFLOW.md')).toMatch(/^ {2}backend: acp\n {2}approvals: auto\n {2}ask_timeout_ms: 900000$/m);
       expect(place.read('WORKFLOW.md')).toContain('acp:\n  preset: opencode\n');
       await batonHere(place, 'init', 'usual.md', '--label', 'x', '--agent', 'acp', '--repo', '.');
       expect(place.read('usual.md')).toContain('acp:\n  preset: claude-agent-acp\n');
+      await batonHere(place, 'init', 'codex.md', '--label', 'x', '--preset', 'codex-acp', '--repo', '.');
+      expect(place.read('codex.md')).toContain('ask_timeout_ms: 240000\n');
     },
   );
 
@@ -233,10 +226,12 @@ describe.concurrent('baton init with options', () => {
       path: `${place.folder}/flow.md`,
       tracker: 'board',
       agent: 'rehearsal',
+      pipeline: false,
       preset: null,
       command: null,
       label: 'x',
       repo: 'https://example.invalid/r.git',
+      judge: false,
       project_slug: null,
       workspaces: {
         strategy: 'worktree',
@@ -383,6 +378,28 @@ describe.concurrent('the repository that baton init suggests', () => {
     }
   });
 
+  // @conforms judge.5
+  it.each([
+    [['--yes'], undefined],
+    [['--yes', '--no-judge'], undefined],
+    [['--yes', '--judge'], { agents: ['default'] }],
+    [['--judge'], { agents: ['default'] }],
+  ])('has a judge only when it is asked for: %j', async (flags, judge) => {
+    using place = new Place();
+    scratchRepository(place.folder);
+    expect((await batonHere(place, 'init', ...flags)).code).toBe(0);
+    expect(writtenIn(place).judge).toEqual(judge);
+    expect(await answer(place, 'validate')).toMatchObject({ valid: true });
+  });
+
+  // @conforms judge.5
+  it('refuses a judge where nothing leads to review, and writes no file', async () => {
+    using place = new Place();
+    const refused = await refusal(place, 'init', '--judge', '--repo', '-');
+    expect(refused).toMatchObject({ code: 'init_refused', details: { problem: 'nothing_to_judge' } });
+    expect(existsSync(path.join(place.folder, 'WORKFLOW.md'))).toBe(false);
+  });
+
   it('leads nothing to review for a tracker without a state for it', async () => {
     using place = new Place();
     scratchRepository(place.folder);
@@ -519,6 +536,18 @@ describe.skipIf(!existsSync(makeTerminal))('baton init on a terminal', { concurr
     expect(writtenIn(place).workspace?.repo).toBe('https://example.invalid/r.git');
     const quiet = await typed(place, ['init', 'other.md', '--yes'], []);
     expect(quiet).toMatchObject({ code: 0, stdout: expect.not.stringContaining('?') });
+  });
+
+  // @conforms judge.5
+  it.each([
+    ['', undefined],
+    ['yes', { agents: ['default'] }],
+  ])('asks for a judge where changes are reviewed, and takes %j', async (text, judge) => {
+    using place = new Place({ TERM: 'xterm' });
+    scratchRepository(place.folder);
+    const given = ['init', '--tracker', 'board', '--agent', 'rehearsal', '--label', '-', '--repo', '.'];
+    expect((await typed(place, given, [['no', text]])).code).toBe(0);
+    expect(writtenIn(place).judge).toEqual(judge);
   });
 
   it('suggests a label for a shared tracker', async () => {

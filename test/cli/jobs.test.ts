@@ -158,7 +158,7 @@ describe.concurrent('baton jobs', liveTest, () => {
     const { code, stdout, stderr } = await batonHere(place, 'jobs');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toMatch(/^tracker_poll +remote +1 h \(fixed\) +\S+ +- +- +0 +-$/m);
-    expect(stdout).toMatch(/^salvage_pruning +local +24 h /m);
+    expect(stdout).toMatch(/^pruning +remote +24 h /m);
     // Below the table it is said that no daemon answers.
     expect(stdout.split('\n\n')).toHaveLength(2);
   });

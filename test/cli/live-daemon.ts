@@ -1,19 +1,17 @@
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { expect } from 'vitest';
-import { sleep } from '../../src/clock/clock.ts';
-import { systemClock } from '../../src/clock/system-clock.ts';
 import { statusAt } from '../fake/ask-daemon.ts';
+import { lookAgain } from '../look-again.ts';
 import { until } from '../process/real-children.ts';
 import { batonHere } from './baton-here.ts';
 import { type Place, type RunningBaton, startBaton } from './run-baton.ts';
 
 /** Long enough for a busy machine; nothing here measures time. */
-const patienceMs = 60_000;
-const lookEveryMs = 30;
+const patienceMs = 120_000;
 
 /** A test that talks to a daemon starts a dozen processes. */
-export const liveTest = { timeout: 90_000 };
+export const liveTest = { timeout: 240_000 };
 
 /** What an issue's description says when its run is to go on until the file `done` is in its workspace. */
 export const untilDone = 'echo at work; while [ ! -e done ]; do sleep 0.05; done; rm done';
@@ -113,13 +111,13 @@ export async function untilStatus(place: Place, parts: object): Promise<void> {
 
 /** Tries until it does not throw, and throws what it threw last when that never comes. */
 export async function soon(check: () => void | Promise<void>): Promise<void> {
-  const deadline = performance.now() + patienceMs;
+  const begin = performance.now();
   for (;;) {
     try {
       return await check();
     } catch (error) {
-      if (performance.now() > deadline) throw error;
-      await sleep(systemClock, lookEveryMs);
+      if (performance.now() > begin + patienceMs) throw error;
+      await lookAgain(begin);
     }
   }
 }

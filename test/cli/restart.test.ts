@@ -89,6 +89,13 @@ it('is refused with a state folder that a symbolic link puts inside the workspac
   });
 });
 
+it('is refused with a SQLite file inside the workspaces', async () => {
+  using place = new Place();
+  const file = path.join(place.folder, 'workspaces/BAT-1/baton.db');
+  place.write('WORKFLOW.md', boardWorkflow(`store: {url: 'sqlite:${file}'}`));
+  expect(await refusedStart(place)).toMatchObject({ code: 'state_inside_workspaces', details: { path: file } });
+});
+
 // @conforms F079
 it('is refused with a workspace root that contains Baton itself or the source repository', async () => {
   using place = new Place();

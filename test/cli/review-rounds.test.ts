@@ -126,6 +126,7 @@ describe.each(['command', 'rehearsal'] as const)('a change with %s as the agent'
     expect(await runsOf(place)).toHaveLength(3);
   });
 
+  // @conforms F071
   it('with a red check goes back by itself, is fixed by its agent in the second round, and is merged', async () => {
     const { place, source } = await project(backend, commitsMore);
     const review = `review: {checks: ['echo "more is missing" >&2; test -e more.txt']}`;

@@ -31,6 +31,9 @@ interface Given {
   /** A local repository that takes the work. */
   readonly source?: string;
   readonly archive?: boolean;
+  /** Further files, in a commit and in none. */
+  readonly committed?: Readonly<Record<string, string>>;
+  readonly loose?: Readonly<Record<string, string>>;
   /** Whether a file was staged and then changed again. */
   readonly staged?: boolean;
   /** How long ago it was saved. */
@@ -40,13 +43,19 @@ interface Given {
 /** A place whose daemon has saved the work of BAT-1. */
 async function givenSaved(given: Given = {}): Promise<{ place: Place; files: Map<string, string> }> {
   const { days = 0, project = 'live', source, archive = false, staged = false, agoMs = 0 } = given;
+  const { committed = {}, loose = {} } = given;
   const place = new Place();
   const repo = source === undefined ? '' : `repo: ${source}, `;
   const workflow = boardWorkflow().replace('{name: live}', `{name: ${project}}`);
   place.write('WORKFLOW.md', workflow.replace('workspace: {', `workspace: {salvage_retention_days: ${days}, ${repo}`));
   const workspace = path.join(place.folder, 'workspaces', 'BAT-1');
   if (!archive) makeRepository(workspace);
-  write(workspace, { 'a.txt': 'two\n', ...(archive ? {} : { 'new.txt': '\u001b[31mred\n' }) });
+  if (Object.keys(committed).length > 0) {
+    write(workspace, committed);
+    gitIn(workspace, 'add', '-A');
+    gitIn(workspace, 'commit', '-qm', 'more');
+  }
+  write(workspace, { 'a.txt': 'two\n', ...loose, ...(archive ? {} : { 'new.txt': '\u001b[31mred\n' }) });
   if (staged) {
     gitIn(workspace, 'add', 'new.txt');
     write(workspace, { 'new.txt': 'later\n' });
@@ -71,12 +80,30 @@ async function givenSaved(given: Given = {}): Promise<{ place: Place; files: Map
 }
 
 describe.concurrent('baton salvage', liveTest, () => {
+  it('marks saved work that changes files that control agents or CI, in commits too', async () => {
+    const committed = { '.github/workflows/ci.yml': 'on: push\n', 'src/x': '1\n' };
+    const { place } = await givenSaved({ committed, loose: { 'WORKFLOW.md': 'evil' } });
+    using _ = place;
+    const governing = ['WORKFLOW.md', '.github/workflows/ci.yml'];
+    expect((await answer(place, 'salvage', 'list')).saved).toMatchObject([{ governing }]);
+    expect((await answer(place, 'salvage', 'diff', 'BAT-1')).saved).toMatchObject({ governing });
+    for (const name of governing) {
+      expect((await batonHere(place, 'salvage', 'list')).stdout).toContain(name);
+      expect((await batonHere(place, 'salvage', 'show', 'BAT-1')).stdout).toContain(name);
+      // The diff itself stays one that git can apply.
+      const { stdout, stderr } = await batonHere(place, 'salvage', 'diff', 'BAT-1');
+      expect([stderr.includes(name), stdout.startsWith('diff --git ')]).toEqual([true, true]);
+    }
+  });
+
   // @conforms git.25
   it('lists, shows and compares without a daemon or a store, and cannot control a terminal', async () => {
     const { place } = await givenSaved();
     using _ = place;
     const { saved } = await answer(place, 'salvage', 'list');
-    expect(saved).toMatchObject([{ name: 'BAT-1/run-1', issue_title: title, files: 2, commits: 1, kind: 'commit' }]);
+    expect(saved).toMatchObject([
+      { name: 'BAT-1/run-1', issue_title: title, files: 2, commits: 1, kind: 'commit', governing: [] },
+    ]);
     const list = await batonHere(place, 'salvage', 'list');
     expect(list.stdout).toMatch(
       /^BAT-1\/run-1 {2}.* BAT-1 {2}2 \S+, 1 \S+ {2}turned ⟦U\+202E⟧ around ␛\]0;owned␇ second line\n$/,

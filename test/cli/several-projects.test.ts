@@ -355,7 +355,7 @@ describe.concurrent('baton start with several files', liveTest, () => {
     await addIssue(place, untilDone, ...of(b));
     await soon(async () => {
       const { status } = await answer(place, 'status', ...of(b));
-      expect(status.skipped).toMatchObject([{ code: 'no_slot_in_baton' }]);
+      expect(status.skipped).toMatchObject([{ code: 'global_full' }]);
     });
     place.write('a/workspaces/BAT-1/done', '');
     await soon(() => expect(liveRuns(place)).toEqual({ a: 1, b: 1 }));
@@ -555,7 +555,7 @@ describe.concurrent('baton start with several files', liveTest, () => {
       ],
     );
     expect(short).toEqual([
-      ['a', 'BAT-1 starts', 'BAT-2 starts', 'BAT-3 no_slot_in_baton'],
+      ['a', 'BAT-1 starts', 'BAT-2 starts', 'BAT-3 global_full'],
       ['b', 'BAT-1 starts'],
     ]);
     const plain = await baton(place, 'start', '--dry-run', a, 'no.md');
@@ -577,7 +577,7 @@ describe.concurrent('baton start with several files', liveTest, () => {
     const running = startBaton(place, a, '--max-agents', '1');
     await soon(async () => {
       const { status } = await answer(place, 'status', ...of(a));
-      expect(status).toMatchObject({ running: [{}], skipped: [{ code: 'no_slot_in_baton' }] });
+      expect(status).toMatchObject({ running: [{}], skipped: [{ code: 'global_full' }] });
     });
     expect(lines(running).every((line) => line.project === undefined)).toBe(true);
     running.child.kill('SIGTERM');

@@ -76,20 +76,32 @@ describe.concurrent('baton start', () => {
     expect(jsonLines(stderr).map(({ event }) => event)).toEqual(
       lines.filter(({ level }) => level !== 'debug').map(({ event }) => event),
     );
+    // In its opening lines, and so before the first run.
+    const opening = jsonLines(stderr).slice(
+      0,
+      lines.findIndex(({ event }) => event === 'run_started'),
+    );
+    expect(opening.find(({ event }) => event === 'bill_bounded')).toMatchObject({
+      level: 'info',
+      by: expect.stringMatching(/^limits\.runs_per_issue: 30; .*limits\.usd_per_day: \$100/),
+    });
     expect(lines.find(({ event }) => event === 'baton_starting')).toMatchObject({
       dashboard: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
     });
   });
 
-  it("writes its log below the user's state folder by default", async () => {
+  it("writes its log below the user's state folder by default, and warns when no limit bounds the bill", async () => {
     using place = new Place();
-    givenWorkflow(place, patient);
+    const noLimit = 'usd_per_day: 0, tokens_per_day: 0, runs_per_issue: 0, run_wall_time_ms: 0';
+    givenWorkflow(place, patient, `limits: {${noLimit}}`);
     const running = startBaton(place);
     await untilExists(path.join(place.folder, 'workspaces', 'T-1', 'started'));
     running.child.kill('SIGINT');
     expect(await running.ended).toMatchObject({ code: 0 });
     const [own] = readdirSync(path.join(place.state, 'baton'));
-    expect(jsonLines(place.read(`state/baton/${own}/log/baton.log`)).length).toBeGreaterThan(3);
+    const lines = jsonLines(place.read(`state/baton/${own}/log/baton.log`));
+    expect(lines.find(({ event }) => event === 'bill_not_bounded')).toMatchObject({ level: 'warn' });
+    expect(lines.length).toBeGreaterThan(3);
     expect(readdirSync(place.folder).sort()).toEqual([
       'WORKFLOW.md',
       'home',

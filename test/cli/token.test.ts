@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { batonHere } from './baton-here.ts';
 import { baton, batonCommand, type Ended, leaveNoPlaces, Place, startProgram } from './run-baton.ts';
 
 leaveNoPlaces();
@@ -10,15 +11,18 @@ describe('baton token', () => {
     const { token, id } = JSON.parse(made.stdout);
     expect(token).toMatch(/^baton_read_/);
     expect(place.read('state/baton/tokens.json')).not.toContain(token);
-    const listed = JSON.parse((await baton(place, 'token', 'list', '--json')).stdout);
+    const listed = JSON.parse((await batonHere(place, 'token', 'list', '--json')).stdout);
     expect(listed.tokens).toEqual([{ id, name: 'grafana', scope: 'read', created_at: expect.any(String) }]);
-    expect((await baton(place, 'token', 'list')).stdout).toMatch(new RegExp(`^${id} +read .*grafana$`, 'm'));
-    expect(await baton(place, 'token', 'revoke', id)).toMatchObject({ code: 0, stdout: expect.stringContaining(id) });
-    const again = await baton(place, 'token', 'revoke', id, '--json');
+    expect((await batonHere(place, 'token', 'list')).stdout).toMatch(new RegExp(`^${id} +read .*grafana$`, 'm'));
+    expect(await batonHere(place, 'token', 'revoke', id)).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining(id),
+    });
+    const again = await batonHere(place, 'token', 'revoke', id, '--json');
     expect(again.code).toBe(1);
     expect(JSON.parse(again.stdout).error).toMatchObject({ details: { problem: 'unknown_token' } });
-    expect(JSON.parse((await baton(place, 'token', 'list', '--json')).stdout)).toEqual({ tokens: [] });
-    expect((await baton(place, 'token', 'list')).stdout).not.toContain(id);
+    expect(JSON.parse((await batonHere(place, 'token', 'list', '--json')).stdout)).toEqual({ tokens: [] });
+    expect((await batonHere(place, 'token', 'list')).stdout).not.toContain(id);
   });
 
   it('requires a valid scope', async () => {

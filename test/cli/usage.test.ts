@@ -59,7 +59,7 @@ describe.concurrent('the command line', () => {
   });
 
   it.each(commands)('explains %s, its arguments and --json', async (command) => {
-    const { code, stdout, stderr } = await baton(place, command, '--help');
+    const { code, stdout, stderr } = await batonHere(place, command, '--help');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toContain(`Usage: baton ${command}`);
     expect(stdout).toContain('--json');
@@ -68,12 +68,12 @@ describe.concurrent('the command line', () => {
   it.each(beside)('explains %s, and rejects unknown options and a missing file', async (name, ...args) => {
     using own = new Place();
     const words = name.split(' ');
-    const help = await baton(own, ...words, '--help');
+    const help = await batonHere(own, ...words, '--help');
     expect({ code: help.code, stderr: help.stderr }).toEqual({ code: 0, stderr: '' });
     expect(help.stdout).toContain(`Usage: baton ${name} [options]`);
     for (const option of ['--json', '--workflow <file>', '--state-dir <dir>']) expect(help.stdout).toContain(option);
 
-    const misused = await baton(own, ...words, ...args, '--no-such-flag');
+    const misused = await batonHere(own, ...words, ...args, '--no-such-flag');
     expect(misused).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining("'--no-such-flag'") });
 
     const alone = await batonHere(own, ...words, ...args, '--json');
@@ -86,7 +86,7 @@ describe.concurrent('the command line', () => {
   });
 
   it.each(['issue', 'runs', 'store'])('lists the commands of %s when none is named, with exit code 2', async (name) => {
-    const { code, stdout, stderr } = await baton(place, name);
+    const { code, stdout, stderr } = await batonHere(place, name);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     for (const [command] of beside.filter(([each]) => each.startsWith(`${name} `)))
       expect(stderr).toMatch(new RegExp(`^ {2}${command.split(' ')[1]} `, 'm'));
@@ -125,10 +125,19 @@ describe.concurrent('the command line', () => {
 
   it.each(misuses.map((args) => ({ args })))('rejects $args with exit code 2, on stderr alone', async ({ args }) => {
     using own = new Place();
-    const { code, stdout, stderr } = await baton(own, ...args);
+    const { code, stdout, stderr } = await batonHere(own, ...args);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-    expect(stderr).toMatch(/^error: .+\n.*\bbaton --help\b.*\n$/);
-    expect(own.pids()).toEqual([]);
+    expect(stderr).toMatch(/^error: .+\n.*\bbaton .*--help\b.*\n$/);
+  });
+
+  it.each([
+    [['runs', 'show'], 'baton runs show --help'],
+    [['issue', 'hold', 'one', 'two'], 'baton issue hold --help'],
+    [['start', '--max-runs', '0'], 'baton start --help'],
+    [['isue', 'list'], '(see baton --help)'],
+  ])('names the help of the command that was misused: %s', async (args, help) => {
+    using own = new Place();
+    expect((await batonHere(own, ...args)).stderr).toContain(help);
   });
 
   it.each([
@@ -153,7 +162,7 @@ describe.concurrent('the command line', () => {
     ['sart', 'start'],
     ['docter', 'doctor'],
   ])('suggests for %s the command %s', async (typed, meant) => {
-    const { code, stdout, stderr } = await baton(place, typed);
+    const { code, stdout, stderr } = await batonHere(place, typed);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toContain('missing_workflow_file');
     expect(stderr).toContain(`\`baton ${meant}\``);

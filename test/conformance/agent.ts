@@ -1,5 +1,5 @@
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -12,6 +12,8 @@ import { systemClock } from '../../src/clock/system-clock.ts';
 import type { AgentQuestion, QuestionAnswer } from '../../src/core/command/question.ts';
 import type { ToolAnswer } from '../../src/core/tool-set.ts';
 import { listMarkedProcesses } from '../../src/process/containment/marked-processes.ts';
+import { isolationIn } from '../process/isolation/isolation-in.ts';
+import { hasNamespaces } from '../security/machine.ts';
 
 /** What a backend provides for the suite: how to create it, and prompts for each behaviour. */
 export interface AgentHarness {
@@ -46,6 +48,8 @@ export interface AgentHarness {
   };
 }
 
+const isolated = isolationIn('/nowhere');
+
 /** The suite of the seam `Agent`, with real processes. Every backend runs it unchanged. */
 export function agentConformance(harness: AgentHarness): void {
   describe(`the ${harness.name} agent conforms to the agent seam`, () => {
@@ -67,6 +71,8 @@ export function agentConformance(harness: AgentHarness): void {
       readonly ask?: SessionRequest['ask'];
       /** Replaces the default, in which the claim is certainly ours. */
       readonly isStillOurs?: () => boolean;
+      /** The session only reads its workspace, in the isolation of the machine. */
+      readonly isReadOnly?: boolean;
       /** The thread of an earlier session to resume. */
       readonly folders?: { readonly workspace: string; readonly home: string };
     }
@@ -81,8 +87,10 @@ export function agentConformance(harness: AgentHarness): void {
       const { workspace, home } = options.folders ?? { workspace: folder(), home: folder() };
       const parts: AgentParts = {
         clock: systemClock,
-        containment: 'marker_sweep',
+        containment: options.isReadOnly ? 'user_pid_namespace' : 'marker_sweep',
         daemonId: systemChance.id(),
+        // The home stays writable, as the folder of an account does.
+        ...(options.isReadOnly ? { isolate: (place) => isolated({ ...place, writes: [...place.writes, home] }) } : {}),
         daemonEnv: { ...process.env, ...options.env },
         allowEnv: ['ALLOWED'],
         accountEnv: options.accountEnv ?? {},
@@ -97,6 +105,7 @@ export function agentConformance(harness: AgentHarness): void {
         workspace,
         threadId: options.threadId ?? null,
         writableRoots: [],
+        isReadOnly: options.isReadOnly ?? false,
         title: 'T-1: Mend the door',
         env: { BATON_ISSUE_IDENTIFIER: 'T-1' },
         recovery: null,
@@ -134,6 +143,19 @@ export function agentConformance(harness: AgentHarness): void {
       expect(processes[0]?.startTime).not.toBeNull();
     });
 
+    it('changes nothing in its workspace in a read-only session, whatever its program does', async ({ skip }) => {
+      if (!hasNamespaces) return skip('without namespaces the caller compares the workspace');
+      const { session, workspace, left } = await open({ isReadOnly: true });
+      await writeFile(path.join(workspace, 'kept.txt'), 'kept');
+      expect(await session.runTurn(prompts.makeFile)).toMatchObject({
+        status: expect.stringMatching(/^(completed|failed)$/),
+      });
+      await session.runTurn(prompts.showEnvironment);
+      await session.stop();
+      expect(await readdir(workspace)).toEqual(['kept.txt']);
+      expect(await left()).toEqual([]);
+    });
+
     it('starts no process when the claim may be lost', async () => {
       const launched: (AgentProcess | null)[] = [];
       const turn = open({ isStillOurs: () => false }).then(async ({ session, processes }) => {
@@ -160,7 +182,7 @@ export function agentConformance(harness: AgentHarness): void {
     it('reports the end of its process before a stop in the middle of a turn resolves', async () => {
       const { session, events, processes } = await open();
       const turn = session.runTurn(prompts.fallSilent);
-      await expect.poll(() => events.some(({ name }) => name === 'notification'), { timeout: 20_000 }).toBe(true);
+      await expect.poll(() => events.some(({ name }) => name === 'notification')).toBe(true);
       expect(processes).toEqual([{ pid: session.pid, startTime: expect.any(Number) }]);
       await session.stop();
       expect(processes.slice(1)).toEqual([null]);
@@ -195,7 +217,7 @@ export function agentConformance(harness: AgentHarness): void {
       const { session, events, left } = await open();
       const giveUp = new AbortController();
       const turn = session.runTurn(prompts.fallSilent, giveUp.signal);
-      await expect.poll(() => events.some(({ name }) => name === 'notification'), { timeout: 20_000 }).toBe(true);
+      await expect.poll(() => events.some(({ name }) => name === 'notification')).toBe(true);
       giveUp.abort();
       expect(await turn).toEqual({ status: 'cancelled' });
       await session.stop();
@@ -205,7 +227,7 @@ export function agentConformance(harness: AgentHarness): void {
     it('ends a turn in progress when the session is stopped, and reports nothing afterwards', async () => {
       const { session, events, left } = await open();
       const turn = session.runTurn(prompts.fallSilent);
-      await expect.poll(() => events.some(({ name }) => name === 'notification'), { timeout: 20_000 }).toBe(true);
+      await expect.poll(() => events.some(({ name }) => name === 'notification')).toBe(true);
       await session.stop();
       const told = events.length;
       expect(await turn).toEqual({ status: 'cancelled' });
@@ -275,7 +297,7 @@ export function agentConformance(harness: AgentHarness): void {
         const values = Object.fromEntries(fields.map(({ name, options }) => [name, options[0] ?? 'blue']));
         answers[0]?.({ decision: 'accept', values });
       };
-      const isAsked = () => expect.poll(() => asked.length, { timeout: 20_000 }).toBe(1);
+      const isAsked = () => expect.poll(() => asked.length).toBe(1);
       return { ask, asked, signals, answers, sayYes, isAsked };
     };
 
@@ -400,7 +422,7 @@ export function agentConformance(harness: AgentHarness): void {
       expect(await session.steer('before')).toBe(false);
       const giveUp = new AbortController();
       const turn = session.runTurn(prompts.fallSilent, giveUp.signal);
-      await expect.poll(names, { timeout: 20_000 }).toContain('notification');
+      await expect.poll(names).toContain('notification');
       expect(await session.steer('Use the other door.')).toBe(true);
       giveUp.abort();
       await turn;

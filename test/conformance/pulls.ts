@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { mergeMethods } from '../../src/core/pull/pull-request.ts';
-import type { PullRequests } from '../../src/pulls/pull-requests.ts';
+import type { MergeRequest, PullRequests } from '../../src/pulls/pull-requests.ts';
 import { branch, mergeOf, pullOf } from '../pulls/pull-scene.ts';
 
 /** A repository with a branch `main`, as its host sees it, and what people and agents do there. */
@@ -124,6 +124,21 @@ export function pullRequestsConformance(name: string, ground: () => Promise<Pull
       expect(await refusal({ baseCommit })).toEqual({ code: 'head_moved', headCommit: head });
       remove(branch);
       expect(await refusal({ baseCommit })).toEqual({ code: 'head_moved', headCommit: null });
+    });
+
+    it('asks for a last word with what it has then, and changes nothing against an objection', async () => {
+      const { pulls, pull, tip } = await opened();
+      const [before, seen] = [tip('main'), [] as unknown[]];
+      const objection: MergeRequest['objection'] = async (now) => {
+        seen.push(now);
+        return seen.length === 1 ? { code: 'not_automatic', objection: 'not_approved' } : null;
+      };
+      const request = mergeOf(pull, { by: { kind: 'orchestrator' }, objection });
+      const refusal = { code: 'not_automatic', objection: 'not_approved' };
+      expect(await pulls.merge(pull, request)).toEqual({ outcome: 'refused', refusal });
+      expect(tip('main')).toBe(before);
+      expect(seen).toMatchObject([{ headCommit: pull.headCommit, baseCommit: before, reviews: [] }]);
+      expect(await pulls.merge(pull, request)).toMatchObject({ outcome: 'merged', commit: tip('main') });
     });
 
     it.each(['merge', 'fast_forward', 'squash', 'rebase'] as const)('sees a %s of another person', async (how) => {

@@ -156,7 +156,7 @@ export function claimsConformance(engine: StoreEngine): void {
       if (engine.name === 'sqlite') return await new Promise<void>((resolve) => setImmediate(resolve));
       const waiting = () =>
         where.query("select pid from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()");
-      await expect.poll(waiting, { timeout: 20_000 }).toHaveLength(1);
+      await expect.poll(waiting).toHaveLength(1);
     };
 
     it('of many that take a claim at once on several stores, round after round', { tags: ['smoke'] }, async () => {

@@ -30,6 +30,30 @@ export function readsConformance(engine: StoreEngine): void {
       expect(await boardIssues.list(project, { ...plain, statuses: [] })).toEqual({ issues: [], next: null });
     });
 
+    it('returns the issues in the order in which they start, whatever the size of a page', async () => {
+      const { boardIssues } = await open();
+      const made: [string, BoardStatus, number | null, number][] = [
+        ['late', 'todo', 1, 8],
+        ['none', 'todo', null, 1],
+        ['first', 'backlog', 1, 5],
+        ['low', 'todo', 4, 2],
+        ['same', 'todo', 1, 8],
+      ];
+      for (const [id, status, priority, at] of made)
+        await boardIssues.create(project, draft(id, { status, priority }), at);
+      const started = ['first', 'late', 'same', 'low', 'none'];
+      const query = { ...plain, order: 'start' } as const;
+      for (const limit of [1, 2, 100]) expect(await walk(boardIssues, { ...query, limit })).toEqual(started);
+      expect(await walk(boardIssues, { ...query, limit: 1, match: { priority: 1 } })).toEqual(started.slice(0, 3));
+      // A change does not move it, and a page continues where the one before ended.
+      const { next } = await boardIssues.list(project, { ...query, limit: 2 });
+      await boardIssues.update({ project, issueId: 'low' }, { title: 'Changed' }, 99);
+      expect(ids((await boardIssues.list(project, { ...query, after: next })).issues)).toEqual(started.slice(2));
+      await expect(boardIssues.list(project, { ...query, after: '5:x' })).rejects.toMatchObject({
+        code: 'usage_error',
+      });
+    });
+
     it('finds a literal text in identifier, title and description, without wildcards', async () => {
       const { boardIssues } = await open();
       await boardIssues.create(project, draft('a', { title: '100% of _it_ \\ done' }), 1);

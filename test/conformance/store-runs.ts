@@ -30,7 +30,7 @@ export function runsConformance(engine: StoreEngine): void {
         removal: null,
         seq: 1,
       };
-      expect(await runs.read('r1')).toEqual({ ...start, ...nothingYet });
+      expect(await runs.read('r1')).toEqual({ ...start, phase: null, prompt: null, ...nothingYet });
       const facts = {
         pid: 42,
         pidStartTime: 77,
@@ -51,10 +51,26 @@ export function runsConformance(engine: StoreEngine): void {
         },
       };
       expect(await runs.record('r1', 3, facts)).toBe(true);
-      expect(await runs.read('r1')).toEqual({ seq: 1, ...start, ...facts, finish: null, removal: null });
+      expect(await runs.read('r1')).toEqual({
+        seq: 1,
+        ...start,
+        phase: null,
+        prompt: null,
+        ...facts,
+        finish: null,
+        removal: null,
+      });
       expect((await runs.unfinished(project)).map(({ runId }) => runId)).toEqual(['r1']);
       expect(await runs.finish('r1', 3, end)).toBe(true);
-      expect(await runs.read('r1')).toEqual({ seq: 1, ...start, ...facts, finish: end, removal: null });
+      expect(await runs.read('r1')).toEqual({
+        seq: 1,
+        ...start,
+        phase: null,
+        prompt: null,
+        ...facts,
+        finish: end,
+        removal: null,
+      });
       expect(await runs.unfinished(project)).toEqual([]);
       expect(await runs.read('no')).toBeNull();
     });

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { done, refused } from '../../src/core/command/command-answers.ts';
 import type { CommandDraft } from '../../src/store/tables/commands.ts';
+import type { HeldIssue } from '../../src/store/tables/held.ts';
 import type { JobTimer } from '../../src/store/tables/job-timers.ts';
 import type { Retry } from '../../src/store/tables/retries.ts';
 import { onEngine, project, runStart, type StoreEngine } from './store.ts';
@@ -57,6 +58,7 @@ export function schedulingConformance(engine: StoreEngine): void {
       ...key,
       identifier: 'BAT-1',
       url: 'https://example.org/BAT-1',
+      role: 'judge',
       kind: 'failure',
       attempt: 2,
       failures: 1,
@@ -98,7 +100,15 @@ export function schedulingConformance(engine: StoreEngine): void {
 
     it('has one held entry per issue', async () => {
       const { held } = await open();
-      const entry = { ...key, identifier: 'BAT-1', code: 'person', reason: 'asked to', since: 5, runId: null };
+      const entry: HeldIssue = {
+        ...key,
+        identifier: 'BAT-1',
+        role: 'judge',
+        code: 'person',
+        reason: 'asked to',
+        since: 5,
+        runId: null,
+      };
       await held.put(entry);
       await held.put({ ...entry, code: 'agent_survives', runId: 'r1' });
       await held.put({ ...entry, ...elsewhere });
@@ -218,6 +228,7 @@ export function schedulingConformance(engine: StoreEngine): void {
       ...key,
       identifier: 'BAT-1',
       url: null,
+      role: 'worker',
       kind: 'continuation',
       attempt: 1,
       failures: 0,
@@ -227,7 +238,15 @@ export function schedulingConformance(engine: StoreEngine): void {
       recovery: null,
       agent: null,
     };
-    const hold = { ...key, identifier: 'BAT-1', code: 'person', reason: 'asked to', since: 5, runId: null };
+    const hold: HeldIssue = {
+      ...key,
+      identifier: 'BAT-1',
+      role: 'worker',
+      code: 'person',
+      reason: 'asked to',
+      since: 5,
+      runId: null,
+    };
 
     it('of one project: claims, retries, held issues, runs without an end', async () => {
       const store = await open();

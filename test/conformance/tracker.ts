@@ -25,6 +25,8 @@ export interface TrackerStates {
   readonly todo: string;
   readonly active: string;
   readonly done: string;
+  /** Neither active nor finished. */
+  readonly blocked: string;
   readonly movableByRun: { readonly from: string; readonly to: string };
 }
 
@@ -32,6 +34,7 @@ const usualStates: TrackerStates = {
   todo: 'Todo',
   active: 'In Progress',
   done: 'Done',
+  blocked: 'Backlog',
   movableByRun: { from: 'Todo', to: 'Done' },
 };
 
@@ -260,37 +263,48 @@ export function trackerConformance(
       });
     });
 
-    it('creates a part of an issue, and reads the parts with their states', async ({ skip }) => {
-      const { tracker, move, requests } = await openWith(issue({ id: '1', state: states.active }), issue({ id: '2' }));
+    it('makes the parts of an issue once, lets it wait for them, and reads them with their states', async ({
+      skip,
+    }) => {
+      const { tracker, move } = await openWith(issue({ id: '1', state: states.active }), issue({ id: '2' }));
       const { changes, fetchChildren } = tracker;
-      if (changes === null || fetchChildren === undefined) return skip('issues of this tracker have no parts');
+      if (changes?.createChildren === undefined || fetchChildren === undefined)
+        return skip('issues of this tracker have no parts');
       const children = async () => fetchChildren.call(tracker, ['1', '2', '1']);
       expect([...(await children()).values()]).toEqual([[], []]);
       const author = { kind: 'run', runId: 'run-1' } as const;
-      const before = requests();
-      const draft = { title: 'A part', description: 'Of it.', state: states.todo };
-      const child = await changes.createChild('1', draft, author);
-      expect(requests()).toBe(before === null ? null : before + 2);
+      const ids = ['00000000-0000-4000-8000-00000000000a', '00000000-0000-4000-8000-00000000000b'] as const;
+      const [first, second] = ids;
+      const part = { description: 'Of it.', priority: 1, labels: [] };
+      const plan = {
+        parentId: '1',
+        states: { todo: states.todo, blocked: states.blocked },
+        children: [
+          { ...part, id: first, title: 'A part', blockedBy: [] },
+          { ...part, id: second, title: 'Another', blockedBy: [first] },
+        ],
+      };
+      const made = await changes.createChildren(plan, author);
       const [parent] = await tracker.fetchByIds(['1']);
-      expect(child).toMatchObject({
-        title: 'A part',
-        description: 'Of it.',
-        state: states.todo,
-        labels: [],
-        parent: { id: '1', identifier: parent?.identifier },
-      });
-      expect((await tracker.fetchByIds([child.id]))[0]).toMatchObject({ parent: { id: '1' } });
+      expect(made).toMatchObject([
+        { id: first, title: 'A part', description: 'Of it.', priority: 1, state: states.todo, blockedBy: [] },
+        { id: second, title: 'Another', state: states.todo, blockedBy: [{ id: first, state: states.todo }] },
+      ]);
+      for (const { parent: of, labels } of made)
+        expect([of, labels]).toEqual([{ id: '1', identifier: parent?.identifier }, []]);
+      expect([parent?.state, parent?.blockedBy.map(({ id }) => id).toSorted()]).toEqual([states.blocked, [...ids]]);
       expect(parent?.parent ?? null).toBeNull();
-      const link = { id: child.id, identifier: child.identifier };
-      expect((await children()).get('1')).toEqual([{ ...link, state: states.todo }]);
-      await move(child.id, states.done);
-      expect((await children()).get('1')).toEqual([{ ...link, state: states.done }]);
-      await expect(changes.createChild('404', draft, author)).rejects.toMatchObject({
+      // Again: nothing is made twice.
+      expect((await changes.createChildren(plan, author)).map(({ id }) => id)).toEqual([...ids]);
+      const links = (await children()).get('1') ?? [];
+      expect(links.map(({ id, state }) => [id, state]).toSorted()).toEqual(ids.map((id) => [id, states.todo]));
+      await move(first, states.done);
+      expect((await children()).get('1')?.find(({ id }) => id === first)?.state).toBe(states.done);
+      await expect(changes.createChildren({ ...plan, parentId: '404' }, author)).rejects.toMatchObject({
         code: 'tracker_issue_not_found',
       });
-      await expect(changes.createChild('1', { ...draft, state: 'Nirvana' }, author)).rejects.toMatchObject({
-        code: 'tracker_state_unknown',
-      });
+      const nowhere = { ...plan, parentId: '2', states: { ...plan.states, todo: 'Nirvana' } };
+      await expect(changes.createChildren(nowhere, author)).rejects.toMatchObject({ code: 'tracker_state_unknown' });
     });
 
     it('moves and comments on behalf of a run, and lists the states for an unknown one', async ({ skip }) => {

@@ -107,6 +107,8 @@ describe('a budget shared by projects with their own stores', () => {
     const lives = await beginBoth(createLimiterRegistry(clock));
     expect(await ask(lives[0], 50)).toBe(50);
     expect(await ask(lives[1], 200)).toBe(40);
+    // Counts are written together, half a second after the first.
+    await clock.advance(500);
     for (let each = 0; each < 4; each += 1) {
       const next = await beginBoth(createLimiterRegistry(clock));
       for (const life of next) {
@@ -138,6 +140,30 @@ describe('a budget shared by projects with their own stores', () => {
       await life.remote.refresh();
     }
     for (const life of lives) expect(life.client.windows()).toMatchObject([{ used: 23 }]);
+  });
+});
+
+describe('the counts of a daemon that is killed', () => {
+  const budget = (): { requestsPerHour: null; requestsPerDay: number } => ({
+    requestsPerHour: null,
+    requestsPerDay: 100,
+  });
+  const countedByTheNext = async (): Promise<number | undefined> => (await begin({ budget })).client.windows()[0]?.used;
+
+  it('have the first request after a pause at once, so that a daemon that crashes early is counted each time', async () => {
+    for (let daemon = 1; daemon <= 5; daemon += 1) {
+      await ask(await begin({ budget }));
+      await clock.advance(1);
+      expect(await countedByTheNext()).toBe(daemon);
+    }
+  });
+
+  it('lack at most four requests, however quickly they are sent', async () => {
+    const life = await begin({ budget });
+    for (let asked = 1; asked <= 40; asked += 1) {
+      await ask(life);
+      expect(await countedByTheNext()).toBeGreaterThanOrEqual(asked - 4);
+    }
   });
 });
 

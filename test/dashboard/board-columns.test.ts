@@ -1,14 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
+  asTheyStart,
   type BoardColumns,
   columnOf,
   findIssue,
-  inPlace,
+  newestFirst,
   shiftOf,
   withIssue,
   withoutIssue,
   withPage,
+  withTotal,
 } from '../../dashboard/data/board/board-columns.ts';
 import type { IssueSummary } from '../../src/client/schema/issue.ts';
 
@@ -28,7 +30,7 @@ const page = (
   state: string,
   names: readonly string[],
   next: string | null = null,
-): BoardColumns => withPage(columns, state, { issues: names.map((id) => issue(id, state)), next });
+): BoardColumns => withPage(columns, state, { issues: names.map((id) => issue(id, state)), next, total: null });
 
 describe('the columns of the board', () => {
   // @conforms dashboard.5
@@ -49,7 +51,7 @@ describe('the columns of the board', () => {
             columns = withoutIssue(columns, each.id);
             expected.delete(each.id);
           } else {
-            columns = withIssue(columns, issue(each.id, each.state));
+            columns = withIssue(columns, issue(each.id, each.state), asTheyStart);
             expected.set(each.id, each.state);
           }
         }
@@ -60,16 +62,38 @@ describe('the columns of the board', () => {
     );
   });
 
-  it('keep the position of a changed issue, and put a moved issue on top', () => {
-    const before = page(page(new Map(), 'todo', ['a', 'b', 'c']), 'review', ['d']);
-    expect(ids(withIssue(before, { ...issue('b', 'todo'), title: 'new' }), 'todo')).toEqual(['a', 'b', 'c']);
-    const moved = withIssue(before, issue('b', 'review'));
+  it('have open issues in the order in which they start, and finished ones the newest first', () => {
+    const made = (id: string, priority: number | null, at: string): IssueSummary => ({
+      ...issue(id, 'todo'),
+      priority,
+      created_at: at,
+      updated_at: at,
+    });
+    const all = [made('old', null, '1'), made('low', 4, '0'), made('new', 1, '9'), made('urgent', 1, '2')];
+    const start = ['urgent', 'new', 'low', 'old'];
+    const put = (order: typeof asTheyStart): BoardColumns =>
+      all.reduce<BoardColumns>((columns, each) => withIssue(columns, each, order), page(new Map(), 'todo', []));
+    expect(ids(put(asTheyStart), 'todo')).toEqual(start);
+    expect(ids(put(newestFirst), 'todo')).toEqual(['new', 'urgent', 'old', 'low']);
+    expect([...all].sort(asTheyStart).map(({ id }) => id)).toEqual(start);
+  });
+
+  it('keep the position of a changed issue, and count those that come and go', () => {
+    const before = withTotal(page(page(new Map(), 'todo', ['a', 'b', 'c'], 'more'), 'review', ['d']), 'todo', 900);
+    expect(ids(withIssue(before, { ...issue('b', 'todo'), title: 'new' }, asTheyStart), 'todo')).toEqual([
+      'a',
+      'b',
+      'c',
+    ]);
+    const moved = withIssue(before, issue('b', 'review'), asTheyStart);
     expect(ids(moved, 'todo')).toEqual(['a', 'c']);
     expect(ids(moved, 'review')).toEqual(['b', 'd']);
+    expect([columnOf(moved, 'todo').total, columnOf(moved, 'review').total]).toEqual([899, 2]);
+    expect(columnOf(withoutIssue(moved, 'a'), 'todo').total).toBe(898);
   });
 
   it('remove an issue that moved to a column that was not read', () => {
-    const after = withIssue(page(new Map(), 'todo', ['a']), issue('a', 'done'));
+    const after = withIssue(page(new Map(), 'todo', ['a']), issue('a', 'done'), asTheyStart);
     expect(findIssue(after, 'a')).toBeNull();
     expect(columnOf(after, 'done').isRead).toBe(false);
   });
@@ -77,36 +101,13 @@ describe('the columns of the board', () => {
   it('show an issue once even if a page repeats it or it moved meanwhile', () => {
     const first = page(new Map(), 'todo', ['a', 'b'], 'more');
     expect(columnOf(first, 'todo').next).toBe('more');
-    const second = withPage(first, 'todo', { issues: [issue('b', 'todo'), issue('c', 'review')], next: null });
+    const second = withPage(first, 'todo', {
+      issues: [issue('b', 'todo'), issue('c', 'review')],
+      next: null,
+      total: null,
+    });
     expect(ids(second, 'todo')).toEqual(['a', 'b']);
     expect(columnOf(second, 'todo')).toMatchObject({ next: null, isRead: true });
-  });
-
-  it('have every issue of a reload once, and keep the reading position', () => {
-    const some = fc.uniqueArray(fc.integer({ min: 0, max: 20 }).map(String), { maxLength: 15 });
-    fc.assert(
-      fc.property(some, some, (before, fresh) => {
-        const old = columnOf(page(new Map(), 'todo', before), 'todo');
-        const read = columnOf(page(new Map(), 'todo', fresh, 'more'), 'todo');
-        const after = inPlace(old, read);
-        const shown = after.issues.map(({ id }) => id);
-        expect(after.next).toBe('more');
-        expect([...shown].sort()).toEqual([...fresh].sort());
-        const stays = before.filter((id) => fresh.includes(id));
-        expect(shown.filter((id) => stays.includes(id))).toEqual(stays);
-        // No new issue is between two that stay.
-        const first = shown.findIndex((id) => stays.includes(id));
-        if (first !== -1) expect(shown.slice(first, first + stays.length)).toEqual(stays);
-        // The text is the new one.
-        for (const issue of after.issues) expect(read.issues).toContain(issue);
-      }),
-    );
-  });
-
-  it('put new issues at the front on top, and issues beyond the end last', () => {
-    const old = columnOf(page(new Map(), 'todo', ['a', 'b', 'c']), 'todo');
-    const read = columnOf(page(new Map(), 'todo', ['new', 'c', 'a', 'older', 'b', 'oldest']), 'todo');
-    expect(inPlace(old, read).issues.map(({ id }) => id)).toEqual(['new', 'older', 'a', 'b', 'c', 'oldest']);
   });
 
   it('report by how many rows the visible part moved, even if its first row is gone', () => {

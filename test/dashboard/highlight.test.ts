@@ -27,6 +27,43 @@ describe('the colours of a diff', () => {
     );
   });
 
+  it.each([
+    ['a.sh', 'if [ -f "$a" ]; then exit; fi'],
+    ['a.c', 'int main(void) { return 1; }'],
+    ['a.cpp', 'class A { public: int b; };'],
+    ['a.cs', 'public class A { }'],
+    ['a.css', '.b { color: red; }'],
+    ['a.dart', 'final String s = "x";'],
+    ['a.patch', '+ added'],
+    ['Dockerfile', 'FROM node:24'],
+    ['a.ex', 'def b, do: "x"'],
+    ['a.go', 'func main() { return }'],
+    ['a.graphql', 'type A { b: String! }'],
+    ['a.toml', '[a]'],
+    ['a.java', 'public class A { }'],
+    ['a.js', 'const a = 1;'],
+    ['a.json', '{"a": true}'],
+    ['a.kt', 'fun main() { val s = "x" }'],
+    ['a.lua', 'local a = "x"'],
+    ['Makefile', 'all: a'],
+    ['a.md', '# A'],
+    ['a.php', '<?php return "x";'],
+    ['a.proto', 'message A { string b = 1; }'],
+    ['a.py', 'def f(): return 1'],
+    ['a.rb', 'def a; end'],
+    ['a.rs', 'fn main() { }'],
+    ['a.scala', 'object A { val s = "x" }'],
+    ['a.scss', 'a { color: red; }'],
+    ['a.sql', 'SELECT a FROM b'],
+    ['a.swift', 'func a() { return }'],
+    ['a.ts', 'interface B { c: number }'],
+    ['a.xml', '<a b="c">d</a>'],
+    ['a.yml', 'a: "b"'],
+  ])('are there for %s', (name, code) => {
+    const pieces = highlightLines(languageOf(name) as Language, [code]).flat();
+    expect(pieces.some(({ kind }) => kind !== null)).toBe(true);
+  });
+
   it('tell words of the language, texts and comments apart, over several lines', () => {
     const [first, second, third] = highlightLines('typescript', ['const a = "b"; /* one', 'two */ return 3', '']);
     expect(first?.filter(({ kind }) => kind !== null)).toEqual([

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { matchingRows, queueRows, reasonCounts, startsNext } from '../../dashboard/data/issue/queue-rows.ts';
 import type { Queue } from '../../src/client/schema/system.ts';
 
-const codes = ['blocked', 'no_slot', 'claimed', 'constructor', '__proto__'];
+const codes = ['blocked', 'project_full', 'claimed', 'constructor', '__proto__'];
 const candidate = fc.record({
   issue_id: fc.uuid(),
   issue_identifier: fc.string(),
@@ -19,7 +19,7 @@ const queue: fc.Arbitrary<Queue> = fc.record({
 });
 
 describe('the queue', () => {
-  it('keeps the order of each project, numbered from one', () => {
+  it('keeps the order of each project, numbered from one without those that wait for other issues', () => {
     fc.assert(
       fc.property(queue, queue, (first, second) => {
         const rows = queueRows([
@@ -29,7 +29,12 @@ describe('the queue', () => {
         ]);
         expect(rows.map((row) => row.candidate)).toEqual([...first.candidates, ...second.candidates]);
         const ofB = rows.filter(({ project }) => project === 'b');
-        expect(ofB.map(({ place }) => place)).toEqual(second.candidates.map((_, index) => index + 1));
+        const places = ofB.map(({ place }) => place);
+        expect(places.filter((place) => place !== null)).toEqual(
+          second.candidates.filter(({ reason }) => reason?.code !== 'blocked').map((_, index) => index + 1),
+        );
+        for (const [index, { reason }] of second.candidates.entries())
+          expect(places[index] === null).toBe(reason?.code === 'blocked');
       }),
     );
   });
@@ -66,6 +71,6 @@ describe('the queue', () => {
     const rows = queueRows([{ project: 'a', value }]);
     const found = (text: string): number => matchingRows(rows, { reason: '', text }).length;
     expect([found('LOOPS bat-9'), found('todo'), found('loops nothing'), found('')]).toEqual([1, 1, 0, 1]);
-    expect(matchingRows(rows, { reason: 'no_slot', text: '' })).toEqual([]);
+    expect(matchingRows(rows, { reason: 'project_full', text: '' })).toEqual([]);
   });
 });

@@ -30,7 +30,12 @@ const report: fc.Arbitrary<UsageReport> = fc
     total,
     by_day: by_day.map(([day, each]) => ({ ...each, day: `2026-11-0${day}` })),
     by_role: by_role.map(([role, each]) => ({ ...each, role })),
-    by_issue: by_issue.map(([id, each]) => ({ ...each, issue_id: `i${id}`, issue_identifier: `BAT-${id}` })),
+    by_issue: by_issue.map(([id, each]) => ({
+      ...each,
+      issue_id: `i${id}`,
+      issue_identifier: `BAT-${id}`,
+      title: null,
+    })),
   }));
 
 const tokensOf = (sums: readonly Sum[]): number => sums.reduce((all, { total_tokens }) => all + total_tokens, 0);

@@ -55,8 +55,10 @@ async function stop(demo: RunningBaton): Promise<void> {
   expect(await demo.ended).toMatchObject({ code: 0, stderr: '' });
 }
 
+const inDemo = ['--workflow', 'demo/WORKFLOW.md', '--state-dir', 'demo/state'];
+
 /** Each test carries all issues through. */
-const wholeDemo = { timeout: 180_000 };
+const wholeDemo = { timeout: 300_000 };
 
 describe.concurrent('the question of the demo', wholeDemo, () => {
   // @conforms runs.49, dashboard.53
@@ -64,9 +66,11 @@ describe.concurrent('the question of the demo', wholeDemo, () => {
     using place = new Place(atSpeed);
     const demo = startBaton(place, 'demo', '--dir', folder);
     await soon(() => expect(lineToType(demo.stdout())).not.toBe(''));
-    await soon(() => expect(demo.stdout()).toMatch(/^\d\d:\d\d:\d\d WORDS-10 .*Is one exclamation mark enough\?/m));
+    await soon(() =>
+      expect(demo.stdout()).toMatch(/^\d\d:\d\d:\d\d WORDS-10 .*Shall I start, or read all of the code first\?/m),
+    );
     expect(demo.stdout()).toMatch(
-      /^WORDS-10 .*: Is one exclamation mark enough\?\n {2}1 {2}one is enough\n {2}2 {2}one is plenty\n.* 10 min /m,
+      /^WORDS-10 .*: Shall I start, or read all of the code first\?\n {2}1 {2}start\n {2}2 {2}read the code first\n.* 10 min /m,
     );
     // An agent that asks takes one of three slots; the others are done without an answer, or wait for a review.
     for (const number of [1, 2, 4, 5, 7, 8, 9])
@@ -86,52 +90,49 @@ describe.concurrent('the question of the demo', wholeDemo, () => {
     await soon(async () => expect(await doneIn(place)).toContain('WORDS-10'));
     await stop(demo);
     // Issues that are done, issues, runs, runs that failed, runs without quota.
-    expect(demo.stdout()).toMatch(/^9 \D+ 10 \D+ 14 \D+ 1 \D+ 2 [^\d\n]+$/m);
+    expect(demo.stdout()).toMatch(/^9 \D+ 10 \D+ 21 \D+ 1 \D+ 2 [^\d\n]+$/m);
     expect(place.pids()).toEqual([]);
   });
 
   // @conforms runs.50
-  it('holds its issue without an answer, is shown again, and is answered by the next demo with --once', async () => {
+  it('is asked again after a stop, holds its issue without an answer, and is answered by a demo with --once', async () => {
     using place = new Place(atSpeed);
-    const demo = startBaton(place, 'demo', '--json', '--dir', 'demo');
-    await soon(() => expect(lastWith(demo, { identifier: 'WORDS-2', status: 'running' })).toBeDefined());
+    const first = startBaton(place, 'demo', '--dir', 'demo');
+    await soon(() => expect(lineToType(first.stdout())).not.toBe(''));
+    await stop(first);
+    expect(first.stdout()).toMatch(/^ {2}WORDS-10 .*: /m);
+
     place.replace(
       'demo/WORKFLOW.md',
       place.read('demo/WORKFLOW.md').replace(/ask_timeout_ms: \d+/, 'ask_timeout_ms: 300'),
     );
-    const question = 'Is one exclamation mark enough?';
+    const demo = startBaton(place, 'demo', '--json', '--dir', 'demo');
+    const question = 'Shall I start, or read all of the code first?';
     await soon(() =>
       expect(lastWith(demo, { identifier: 'WORDS-10', question, waits_until: null })).toMatchObject({
-        command: expect.stringMatching(/ ask answer WORDS-10 1 --workflow \S+ --state-dir \S+$/),
+        command: expect.stringMatching(/ ask answer WORDS-10 --workflow \S+ --state-dir \S+ 1$/),
       }),
     );
     await soon(() =>
       expect(lastWith(demo, { identifier: 'WORDS-10', status: 'held' })).toMatchObject({
         code: 'agent_input_required',
         // The command works wherever the reader is.
-        detail: expect.stringMatching(/Is one exclamation mark enough\? .* ask show WORDS-10 --workflow \S.*$/),
+        detail: expect.stringMatching(
+          /Shall I start, or read all of the code first\? .* ask show WORDS-10 --workflow \S.*$/,
+        ),
       }),
     );
     await stop(demo);
 
-    const next = await baton(place, 'demo', '--once', '--json', '--dir', 'demo');
-    expect(next).toMatchObject({ code: 0, stderr: '' });
-    const told = jsonLines(next.stdout);
-    expect(told).toContainEqual(expect.objectContaining({ identifier: 'WORDS-10', answer: 'one is enough' }));
-    expect(told.at(-1)).toMatchObject({ summary: { issues: 10, done: 10 } });
-    expect(place.pids()).toEqual([]);
-  });
-
-  it('is asked again by the next demo after a stop, and answered there', async () => {
-    using place = new Place(atSpeed);
-    const demo = startBaton(place, 'demo');
-    await soon(() => expect(lineToType(demo.stdout())).not.toBe(''));
-    await stop(demo);
-    expect(demo.stdout()).toMatch(/^ {2}WORDS-10 .*: /m);
-    const next = await baton(place, 'demo', '--once');
-    expect(next).toMatchObject({ code: 0, stderr: '' });
-    expect(next.stdout).toMatch(/^WORDS-10 .*: Is one exclamation mark enough\?\n {2}.*: one is enough$/m);
-    expect(next.stdout).toMatch(/^10 \D+ 10 \D+ \d/m);
+    const last = await baton(place, 'demo', '--once', '--dir', 'demo');
+    expect(last).toMatchObject({ code: 0, stderr: '' });
+    expect(last.stdout).toMatch(/^WORDS-10 .*: Shall I start, or read all of the code first\?\n {2}.*: start$/m);
+    // All runs of the three starts, and no promise of what is over.
+    const { runs } = await answer(place, 'runs', 'list', '--limit', '1000', ...inDemo);
+    expect(last.stdout).toMatch(new RegExp(`^10 \\D+ 10 \\D+ ${runs.length} `, 'm'));
+    expect(first.stdout()).toMatch(/WORDS-3/);
+    expect(last.stdout.split('\n')[0]).toMatch(/WORDS-10/);
+    expect(last.stdout).toMatch(/ --dir \S+\/demo --fresh$/m);
     expect(place.pids()).toEqual([]);
   });
 });

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type IssueRow, issueRows } from '../../demo/issue-rows.ts';
 import { openLines } from '../../demo/lines.ts';
+import { commandsHere } from '../../src/cli/place-flags.ts';
 import { systemClock } from '../../src/clock/system-clock.ts';
 import { noPressure } from '../../src/core/requests/request-pressure.ts';
 import type { Output } from '../../src/daemon/surroundings.ts';
@@ -29,7 +30,7 @@ describe('baton demo on a terminal', () => {
     const written = stdout.replaceAll('\r\n', '\n');
     expect(written).not.toMatch(steering);
     // Issues that are done, issues, runs, runs that failed, runs without quota.
-    const [before = '', after = ''] = written.split(/^10 \D+ 10 \D+ 14 \D+ 1 \D+ 2 [^\d\n]+$/m);
+    const [before = '', after = ''] = written.split(/^10 \D+ 10 \D+ 21 \D+ 1 \D+ 2 [^\d\n]+$/m);
     expect(after).toContain('baton.log');
     expect(before).toContain(path.join(place.state, 'baton', 'demo'));
     expect(before).toMatch(/ http:\/\/127\.0\.0\.1:\d+\n/);
@@ -46,10 +47,12 @@ describe('the issue rows of a demo', () => {
   const model = (retryError: string, more: Partial<ReadModel> = {}): ReadModel => ({
     at: 0,
     startedAt: 0,
+    proposals: [],
+    stepTimes: new Map(),
     candidates: [],
     isPolled: true,
     reviews: [],
-    today: { tokens: 0, microUsd: 0, tokenLimit: 0, usdLimit: 0 },
+    today: { tokens: 0, microUsd: 0, tokenLimit: 0, usdLimit: 0, roles: [] },
     polling: {
       mode: 'fixed',
       intervalMs: 1,
@@ -88,6 +91,8 @@ describe('the issue rows of a demo', () => {
     workflowWaiting: null,
     agents: [],
     governing: new Map(),
+    phaseNames: [],
+    phases: new Map(),
     pulls: new Map(),
     noHeadroom: null,
     environment: null,
@@ -109,8 +114,8 @@ describe('the issue rows of a demo', () => {
     createdAt: 0,
     updatedAt: 0,
   };
-  const askHere = (identifier: string): string => `/opt/baton ask show ${identifier} --workflow /demo/WORKFLOW.md`;
-  const rows = issueRows([filed], model(hostile), askHere);
+  const here = commandsHere({ workflow: '/demo/WORKFLOW.md' }, { batonPath: '/opt/baton', env: {} });
+  const rows = issueRows([filed], model(hostile), here);
   /** What is printed of these rows, one after the other. */
   const printed = async (shown: readonly (readonly IssueRow[])[], json = false): Promise<string> => {
     const written: string[] = [];
@@ -154,6 +159,17 @@ describe('the issue rows of a demo', () => {
     ]);
   });
 
+  it('get a line when their phase changes, which names the phase, and none while it is not known', async () => {
+    const at = (phase: string | null): IssueRow[] =>
+      rows.map((row) => ({ ...row, status: 'running', detail: 'reading', code: null, phase }));
+    const lines = (await printed([at('research'), at(null), at('grooming'), at('ready')])).trimEnd().split('\n');
+    expect(lines.map((line) => /running +(\w+): reading/.exec(line)?.[1] ?? null)).toEqual([
+      'research',
+      'grooming',
+      null,
+    ]);
+  });
+
   const quotaRetry = (more: Partial<RetryingView> = {}): RetryingView => ({
     issue: issue({ id: 'a' }),
     kind: 'quota',
@@ -172,7 +188,7 @@ describe('the issue rows of a demo', () => {
     waitsFor: until === null ? null : 'no quota',
     parked: until === null ? null : { until, since: 0, why: 'quota', reason: 'used up' },
   });
-  const rowFor = (more: Partial<ReadModel>) => issueRows([filed], model('', { retrying: [], ...more }), askHere)[0];
+  const rowFor = (more: Partial<ReadModel>) => issueRows([filed], model('', { retrying: [], ...more }), here)[0];
 
   it('show that they wait for quota and until when, with the accounts without quota', async () => {
     const accounts = [account('main', 61_000), account('spare', null)];
@@ -184,17 +200,17 @@ describe('the issue rows of a demo', () => {
       detail: expect.stringMatching(/^\D*00:00:05; [^\d]*\bmain$/),
     });
     expect(rowFor({ waitingQuota: [quotaRetry()] })?.detail).toMatch(/ 00:00:05: The quota is used up\.$/);
-    const lines = await printed([issueRows([filed], model('', { waitingQuota: [quotaRetry()] }), askHere)]);
+    const lines = await printed([issueRows([filed], model('', { waitingQuota: [quotaRetry()] }), here)]);
     expect(lines).toContain(' 00:00:05');
     // No line shows a time that has come.
     expect(rowFor({ waitingQuota: [quotaRetry()], at: 5_000 })?.detail).not.toContain('00:00:05');
   });
 
   it('show what they wait for when there is quota again', () => {
-    const retry = quotaRetry({ waitCode: 'no_slot', waitReason: 'no slot (3 of 3)' });
+    const retry = quotaRetry({ waitCode: 'project_full', waitReason: 'no slot (3 of 3)' });
     expect(rowFor({ waitingQuota: [retry] })).toMatchObject({
       status: 'waiting',
-      code: 'no_slot',
+      code: 'project_full',
       detail: 'no slot (3 of 3)',
     });
     const unpaid = quotaRetry({ waitCode: 'waiting_quota', waitReason: 'account "main" has no quota left' });
@@ -224,15 +240,22 @@ describe('the issue rows of a demo', () => {
   it('show a held question with a command that works in every folder', () => {
     const held = { code: 'agent_input_required', since: 0, runId: null, issue: issue({ id: 'a' }) };
     const reason = 'The agent asks: Which? To answer: baton ask show WORDS-10';
-    const [row] = issueRows(
-      [{ ...filed, identifier: 'WORDS-10' }],
-      model('', { held: [{ ...held, reason }] }),
-      askHere,
-    );
+    const [row] = issueRows([{ ...filed, identifier: 'WORDS-10' }], model('', { held: [{ ...held, reason }] }), here);
     expect(row).toMatchObject({
       status: 'held',
       code: 'agent_input_required',
-      detail: `The agent asks: Which? To answer: ${askHere('WORDS-10')}`,
+      detail: expect.stringMatching(/\/opt\/baton ask show WORDS-10 --workflow \/demo\/WORKFLOW\.md$/),
     });
+  });
+
+  it('show an answered question no longer, and an issue in the backlog as such', () => {
+    const asked = { name: 'approval_required', at: 0, pid: 1, summary: 'Which?' } as const;
+    const run = { issue: issue({ id: 'a' }), stage: 'streaming_turn', attempt: null, lastEvent: asked };
+    const running = [run] as unknown as ReadModel['running'];
+    const row = rowFor({ running });
+    expect(row).toMatchObject({ status: 'running' });
+    expect(row?.detail).not.toContain('Which?');
+    const [waits] = issueRows([{ ...filed, status: 'backlog' }], model('', { retrying: [] }), here);
+    expect(waits).toMatchObject({ status: 'backlog', state: 'backlog' });
   });
 });

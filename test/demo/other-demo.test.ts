@@ -2,6 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { batonHere } from '../cli/baton-here.ts';
 import { soon } from '../cli/live-daemon.ts';
 import { baton, jsonLines, leaveNoPlaces, Place, startBaton } from '../cli/run-baton.ts';
 
@@ -25,7 +26,7 @@ describe('a folder with a demo of another version of Baton', () => {
     // And while that one runs nobody takes its folder away, whatever its mark says.
     place.write('demo/.baton-demo', 'another mark');
     const other = await baton(place, 'demo', '--once', '--json', '--dir', 'demo');
-    const details = { problem: 'other_version_running', folder: path.join(place.folder, 'demo') };
+    const details = { problem: 'other_demo_running', folder: path.join(place.folder, 'demo') };
     expect(other.code).toBe(1);
     expect(jsonLines(other.stdout)).toMatchObject([{ error: { code: 'demo_failed', details } }]);
 
@@ -34,12 +35,24 @@ describe('a folder with a demo of another version of Baton', () => {
     expect(filed).toMatchObject({ code: 0 });
     // Who files an issue also reviews its change.
     await soon(() => expect(demo.stdout()).toMatch(/ review WORDS-11 --workflow /));
-    await soon(async () => expect(await baton(place, 'pr', 'merge', 'WORDS-11', ...where)).toMatchObject({ code: 0 }));
+    await soon(async () =>
+      expect(await batonHere(place, 'pr', 'merge', 'WORDS-11', ...where)).toMatchObject({ code: 0 }),
+    );
     await soon(() => expect(demo.stdout()).toContain(' WORDS-11 done'));
     const show = ['-C', path.join(place.folder, 'demo/project'), 'show', 'main:notes/words-11.md'];
     expect(execFileSync('git', show, { encoding: 'utf8' })).toContain(`# ${title}\n`);
     demo.child.kill('SIGINT');
     expect(await demo.ended).toMatchObject({ code: 0, stderr: '' });
+
+    // One that is not finished stays, unless a new one is wanted.
+    const fresh = startBaton(place, 'demo', '--json', '--fresh', '--dir', 'demo');
+    await soon(() =>
+      expect(jsonLines(fresh.stdout())).toContainEqual(expect.objectContaining({ identifier: 'WORDS-2' })),
+    );
+    expect(place.read('demo-finished-2/.baton-demo')).toBe('another mark');
+    fresh.child.kill('SIGINT');
+    const ended = await fresh.ended;
+    expect(jsonLines(ended.stdout).at(-1)).toMatchObject({ summary: { issues: 10, done: 0 } });
     expect(place.pids()).toEqual([]);
-  }, 120_000);
+  }, 180_000);
 });

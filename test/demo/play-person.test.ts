@@ -3,14 +3,22 @@ import type { Decision } from '../../demo/changes.ts';
 import type { Announcement } from '../../demo/lines.ts';
 import { playPerson } from '../../demo/play-person.ts';
 import { BatonError } from '../../src/core/baton-error.ts';
-import type { OpenPull } from '../../src/core/pull/pull-request.ts';
+import type { OpenPull } from '../../src/core/pull/open-pull.ts';
 import { memoryLogger } from '../fake/memory-logger.ts';
 import { ada, aRun, type BoardScene, openScene, theOrchestrator } from '../tracker/board-scene.ts';
 
 let scene: BoardScene | null = null;
 afterEach(() => scene?.close());
 
-const green: OpenPull = { number: 7, status: 'in_review', checks: 'green', timesSentBack: 0 };
+const green: OpenPull = {
+  number: 7,
+  status: 'in_review',
+  checks: 'green',
+  timesSentBack: 0,
+  headCommit: 'c',
+  judge: null,
+  autoMerge: null,
+};
 
 /** An issue in review, and a person who checks it. */
 async function staged(isWatched: boolean) {

@@ -9,6 +9,7 @@ const rows = (...statuses: IssueRow['status'][]): IssueRow[] =>
     state: '',
     status,
     detail: '',
+    phase: null,
     code: null,
     until: null,
   }));
@@ -23,6 +24,8 @@ describe('the remark that a demo is quiet', () => {
     expect(waits('review', 'asking', 'done')).toBeUndefined();
     expect(waits('done', 'asking', 'done')).toEqual(['W-2']);
     expect(waits('done', 'done', 'done')).toEqual([]);
+    // An issue in the backlog waits for no one.
+    expect(waits('done', 'review', 'backlog')).toEqual(['W-2']);
   });
 
   it('does not come while the demo itself decides about a change', () => {

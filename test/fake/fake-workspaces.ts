@@ -21,8 +21,11 @@ export function fakeWorkspaces() {
   const as: Workspaces = {
     prepare: never,
     beforeRun: never,
+    keepOut: never,
+    readFile: never,
     verify: never,
     commitRest: never,
+    beginToPublish: () => {},
     afterRun: never,
     bringHome: async (path) => {
       broughtHome.push(path);

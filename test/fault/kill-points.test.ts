@@ -70,7 +70,7 @@ describe.concurrent('a daemon that is killed', faultTest, () => {
     });
   }
 
-  // @conforms fault.6
+  // @conforms fault.6, 4.125
   it('during a turn records exactly the interrupted runs, and starts each of their issues once more', {
     tags: ['smoke'],
   }, async () => {

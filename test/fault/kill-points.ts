@@ -14,7 +14,7 @@ const inTurn = sql('insert into "run_events".*at work', 'after_commit');
  * every daemon finds an issue to work on, so that points share their issues; their agents work until the last daemon.
  */
 export const killPointsAtWork: Readonly<Record<string, readonly KillPlan[]>> = {
-  // @conforms fault.1
+  // @conforms fault.1, 4.124
   'before a claim, twice in the middle of it, and right after it': [
     sql('insert into "claims"', 'before'),
     sql('insert into "claims"', 'after'),
@@ -32,7 +32,7 @@ export const killPointsAtWork: Readonly<Record<string, readonly KillPlan[]>> = {
     { at: 'spawn', pattern: 'rehearsal/program', when: 'before' },
     { at: 'spawn', pattern: 'rehearsal/program', when: 'after' },
   ],
-  // @conforms fault.3
+  // @conforms fault.3, 4.123
   'before the first event, in a turn, while the next daemon cleans up, and while the one after records that': [
     sql('insert into "run_events"', 'before'),
     inTurn,
@@ -58,6 +58,22 @@ export const killPointsAtEnd: Readonly<Record<string, KillPlan>> = {
   'after the outcome was written': sql('update "runs" set "ended_at"', 'after_commit'),
   'while the claim is released': sql('update "claims" set "owner"', 'after'),
   'after the claim was released': sql('update "claims" set "owner"', 'after_commit'),
+};
+
+/** In the phases of one issue: each is passed several times. */
+export const killPointsInPhases: Readonly<Record<string, readonly KillPlan[]>> = {
+  'while and after its agent completes a phase': [
+    sql('insert into "completion_claims"', 'after'),
+    sql('insert into "completion_claims"', 'after_commit'),
+  ],
+  'while and after a completion is decided': [
+    sql('update "completion_claims".*advanced', 'after'),
+    sql('update "completion_claims".*advanced', 'after_commit'),
+  ],
+  'before and after its labels are written': [
+    sql('update "phases" set "mirroring_json"', 'after_commit'),
+    sql('update "phases" set "mirrored_json"', 'before'),
+  ],
 };
 
 /** Here the daemon does something other than run issues; the tests say what. */

@@ -65,6 +65,7 @@ describe.concurrent('under a live daemon', faultTest, () => {
     await scene.check();
   });
 
+  // @conforms 4.126
   it('an agent that exits in the middle of a turn has failed, and is retried only after the backoff', async () => {
     using scene = new NastyScene();
     await scene.start('echo half; kill -9 $$', [], 20);

@@ -1,5 +1,5 @@
-// Feeds changed inputs to every parser that reads bytes of others: `npm run fuzz -- --inputs 1000000`. A failing input prints
-// the command that repeats it; `--target NAME` takes one parser, `--from N` begins at another input.
+// Feeds a million changed inputs to the parsers that read bytes of others, in all; `--inputs N` for more or fewer. A failing
+// input prints the command that repeats it; `--target NAME` takes one parser, `--from N` begins at another input.
 import { spawnSync } from 'node:child_process';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
@@ -7,7 +7,7 @@ import { parseArgs } from 'node:util';
 const root = path.resolve(import.meta.dirname, '../..');
 const { values } = parseArgs({
   options: {
-    inputs: { type: 'string', default: '50000' },
+    inputs: { type: 'string', default: '1000000' },
     from: { type: 'string', default: '0' },
     target: { type: 'string', default: '' },
   },

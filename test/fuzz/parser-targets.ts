@@ -47,7 +47,8 @@ import { memoryLogger } from '../fake/memory-logger.ts';
 import { openTools } from '../tools/open-tools.ts';
 import { linearSettings } from '../tracker/linear/linear-scene.ts';
 import { givenText } from '../workflow/given.ts';
-import type { FuzzTarget } from './run-fuzz.ts';
+import { gitFiles, github, gitOutput } from './git-targets.ts';
+import { expectCatalogued, type FuzzTarget } from './run-fuzz.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
 const redactor = createRedactor(['lin_api_fake']);
@@ -128,7 +129,7 @@ const acp: FuzzTarget = {
   corpus: acpLines.map((line) => `${line}\n`),
   run: (input) => {
     const framer = new LineFramer(16 * 1_024);
-    const meter = new AcpUsageMeter({});
+    const meter = new AcpUsageMeter({}, true);
     const events = new EventSink(systemClock, 1, () => {});
     const reporter = new AcpReporter({ clock: systemClock, events, meter, terminal: () => null });
     for (const { text: line } of [...framer.push(input), ...[framer.end() ?? []].flat()]) {
@@ -257,11 +258,6 @@ function linear(): FuzzTarget {
   };
 }
 
-/** A refusal of one read; the next is tried all the same. */
-function expectCatalogued(thrown: unknown): void {
-  if (!(thrown instanceof Error && thrown.name === 'BatonError')) throw thrown;
-}
-
 const linearDocument: FuzzTarget = {
   name: 'linear-document',
   share: 5,
@@ -302,7 +298,7 @@ const index = Buffer.concat([
 ]);
 const git: FuzzTarget = {
   name: 'git',
-  share: 15,
+  share: 8,
   corpus: [
     index,
     Buffer.concat([Buffer.from('DIRC\0\0\0\x04\0\0\0\x02', 'latin1'), index.subarray(12), index.subarray(12)]),
@@ -367,6 +363,9 @@ export function parserTargets(): readonly FuzzTarget[] {
       boardImport,
       issuesFile,
       git,
+      gitOutput(),
+      gitFiles(),
+      github(),
       httpHeaders,
     ],
     { ...workflow, corpus: [...workflow.corpus, ...examples] },

@@ -3,7 +3,9 @@ import { planDispatch } from '../../src/core/dispatch/dispatch-plan.ts';
 import type { Settings } from '../../src/core/settings.ts';
 import { dispatchGates, type GateParts } from '../../src/orchestrator/dispatch/gates.ts';
 import { whyNothingStarts } from '../../src/orchestrator/dispatch/why-nothing-starts.ts';
+import { Phases } from '../../src/orchestrator/pipeline/phases.ts';
 import { Candidates } from '../../src/orchestrator/poll/candidates.ts';
+import { Judges } from '../../src/orchestrator/review/judges.ts';
 import { noTotals } from '../../src/orchestrator/runs/run-totals.ts';
 import { Spending } from '../../src/orchestrator/runs/spending.ts';
 import { issue } from '../fake/issues.ts';
@@ -105,21 +107,31 @@ describe('agent.max_in_review', () => {
     const { claims, hold } = seededClaims({ store, clock, project: 'p' });
     for (const id of claimed) hold(id);
     const all = settings({ agent: { maxInReview } });
-    const workflow = { path: '', revision: '', settings: all, renderPrompt: () => '', renderBranch: () => '' };
+    const workflow = {
+      path: '',
+      revision: '',
+      settings: all,
+      renderPrompt: () => '',
+      promptOf: () => ({ version: 'v1', source: 'test' }),
+      renderBranch: () => '',
+    };
     const reading = { workflow, problem: null };
     const source = { read: () => reading };
     const candidates = new Candidates(source);
     const inReviewNow = Array.from({ length: inReview ?? 0 }, (_, index) => issue({ id: `review-${index}` }));
     candidates.countInReview(inReview === null ? null : inReviewNow);
+    const phases = new Phases({ source, store, project: 'p', notify: () => {} });
     // What is asked of the others is that they have nothing against it.
     const parts = {
       claims,
       candidates,
+      judges: new Judges({ source, phases, pullWatch: { open: new Map() } }),
+      phases,
       source,
       pool: null,
       trial: null,
       totals: noTotals(),
-      spending: new Spending({ claims, store, clock, project: 'p' }),
+      spending: new Spending({ claims, store, clock, source, project: 'p' }),
       pause: { whyPaused: () => null },
       headroom: { whyNone: () => null },
       environment: { whyNone: () => null },
@@ -130,7 +142,7 @@ describe('agent.max_in_review', () => {
     const plan = planDispatch({
       issues: issues('1', '2'),
       settings: all,
-      runningStates: [],
+      taken: [],
       startMove: undefined,
       outside: dispatchGates(parts, reading),
     });
@@ -147,7 +159,7 @@ describe('agent.max_in_review', () => {
   it('does not affect a claimed issue or a retry', async () => {
     const { codes, parts } = await decided(9, 5, ['1']);
     expect(codes).toEqual(['claimed', 'max_in_review']);
-    expect(whyNothingStarts(parts, issue({ id: '1' }), null)).toBeNull();
+    expect(whyNothingStarts(parts, issue({ id: '1' }), 'worker', null)).toBeNull();
   });
 
   it('starts nothing before the first answer of the tracker', async () => {

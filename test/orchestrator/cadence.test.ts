@@ -17,7 +17,8 @@ const adaptive = (polling: Partial<PollingSettings> = {}) => settings({ polling:
 /** An adaptive daemon on a remote tracker, hours after anything happened. */
 async function dormant(options: SceneOptions = {}): Promise<Scene> {
   const stage = await begun({ issues: [], settings: adaptive(), ...options });
-  await stage.clock.advance(3 * hour);
+  // Two minutes after its last poll, and before the next one.
+  await stage.clock.advance(3 * hour + 2 * minute);
   expect(stage.orchestrator.read().polling.mode).toBe('dormant');
   stage.calls.length = 0;
   return stage;
@@ -255,6 +256,8 @@ describe('a decision', () => {
       issues,
       settings: settings({ intervalMs: 100, agent: { maxConcurrentAgents: 1 } }),
     });
+    // The start of a run is a change of its own.
+    await stage.clock.advance(10 * second);
     const { skipped } = stage.orchestrator.read();
     // A decision writes its reasons anew; one that is not made leaves them as they are.
     await stage.clock.advance(10 * second);

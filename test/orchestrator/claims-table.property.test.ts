@@ -69,6 +69,7 @@ const workflow = {
   revision: '',
   settings: settings(),
   renderPrompt: () => '',
+  promptOf: () => ({ version: 'v1', source: 'test' }),
   renderBranch: () => '',
 };
 

@@ -1,15 +1,19 @@
 import { describe, expect, it } from 'vitest';
 import { BatonError } from '../../src/core/baton-error.ts';
 import { issue } from '../fake/issues.ts';
+import { scratchStore } from '../fake/scratch-store.ts';
 import { settings } from '../fake/settings.ts';
+import { SimulatedClock } from '../fake/simulated-clock.ts';
 import { telling } from '../telling.ts';
 import { storeThrough } from './faulty-store.ts';
 import { begun, besides, pair, type Scene, scene } from './scene.ts';
+import { seededClaims } from './seeded-claims.ts';
 
 const leaseMs = 30_000;
 const quick = settings({ intervalMs: 1_000 });
 const person = { kind: 'person', name: 'me' } as const;
-const claimOf = ({ store, project }: Scene, issueId: string) => store.claims.read({ project, issueId });
+const claimOf = ({ store, project }: Pick<Scene, 'store' | 'project'>, issueId: string) =>
+  store.claims.read({ project, issueId });
 
 describe('a claim', () => {
   // @conforms claims.1
@@ -29,6 +33,18 @@ describe('a claim', () => {
     stage.runs[0]?.succeed();
     await stage.clock.advance(2_000);
     expect(await claimOf(stage, '1')).toBeNull();
+  });
+
+  it('is not taken for a hold while that of a dead daemon is not inherited', async () => {
+    const clock = new SimulatedClock();
+    const store = await scratchStore(clock);
+    const { claims } = seededClaims({ store, clock, project: 'p' });
+    const left = { project: 'p', issueId: '1', identifier: 'T-1', since: 0, runId: 'r1' };
+    await store.held.put({ ...left, code: 'agent_survives', reason: 'it may be alive' });
+    const takeover = { issue: { id: '1', identifier: 'T-1' }, code: 'taken_over', reason: 'by hand', since: 0 };
+    await expect(claims.hold({ ...takeover, runId: null })).rejects.toMatchObject({ code: 'claim_lost' });
+    expect(await store.held.list('p')).toMatchObject([{ code: 'agent_survives' }]);
+    expect(await claimOf({ store, project: 'p' }, '1')).toBeNull();
   });
 
   it('is kept by a retry, without a slot, and its generation grows with each claim', async () => {

@@ -286,7 +286,7 @@ describe('retry', () => {
     expect(await stage.command('issue_retry', { issue: '3' })).toMatchObject({
       status: 'refused',
       code: 'not_waiting',
-      data: { reason_code: 'no_slot' },
+      data: { reason_code: 'project_full' },
     });
   });
 });

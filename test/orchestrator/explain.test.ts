@@ -7,10 +7,13 @@ import { Pause } from '../../src/orchestrator/commands/pause.ts';
 import { EnvironmentWatch } from '../../src/orchestrator/dispatch/environment.ts';
 import { HeadroomWatch } from '../../src/orchestrator/dispatch/headroom.ts';
 import { skippedIssues } from '../../src/orchestrator/dispatch/skipped.ts';
+import { createSlotPool } from '../../src/orchestrator/dispatch/slot-pool.ts';
 import type { Trial } from '../../src/orchestrator/parts.ts';
+import { Phases } from '../../src/orchestrator/pipeline/phases.ts';
 import { Candidates } from '../../src/orchestrator/poll/candidates.ts';
 import { FinishedIssues } from '../../src/orchestrator/poll/finished-issues.ts';
 import { TrackerReads } from '../../src/orchestrator/poll/tracker-reads.ts';
+import { Judges } from '../../src/orchestrator/review/judges.ts';
 import { Accounts } from '../../src/orchestrator/runs/accounts.ts';
 import { Journal } from '../../src/orchestrator/runs/journal.ts';
 import { OpenQuestions } from '../../src/orchestrator/runs/open-questions.ts';
@@ -47,10 +50,17 @@ async function given({ issues, settings: wanted = settings(), trial, problem, he
   const seeded = seededClaims({ store, clock, project });
   const { claims } = seeded;
   const logger = memoryLogger();
-  const workflow = { path: '/w', revision: '1', settings: wanted, renderPrompt: () => '', renderBranch: () => 'b' };
+  const workflow = {
+    path: '/w',
+    revision: '1',
+    settings: wanted,
+    renderPrompt: () => '',
+    promptOf: () => ({ version: 'v1', source: 'test' }),
+    renderBranch: () => 'b',
+  };
   const source = { read: () => ({ workflow, problem: problem ?? null }) };
   const chance = seededChance(1);
-  const transcripts = { append: async () => {}, remove: async () => {} };
+  const transcripts = { append: async () => {}, remove: async () => {}, list: async () => [] };
   const trackerFor = () => tracker;
   const reads = new TrackerReads({
     clock,
@@ -59,6 +69,8 @@ async function given({ issues, settings: wanted = settings(), trial, problem, he
     freshnessMs: () => 0,
     backoffMs: () => 0,
     soon: () => [],
+    gatherMs: () => 0,
+    mostGathered: () => 0,
   });
   const headroom = new HeadroomWatch({
     clock,
@@ -71,10 +83,13 @@ async function given({ issues, settings: wanted = settings(), trial, problem, he
   const quiet = { own: () => {}, notify: () => {}, stopRun: () => {} };
   const base = { ...quiet, claims, store, project, clock, logger, source, stopping, chance, trackerFor };
   const journal = new Journal({ ...base, transcripts });
+  const phases = new Phases(base);
   const parts: ExplainParts = {
     ...base,
     reads,
     headroom,
+    judges: new Judges({ source, phases, pullWatch: { open: new Map() } }),
+    phases,
     environment: new EnvironmentWatch({ ...base, onMayStart: () => {} }),
     isShared: false,
     pool: null,
@@ -242,7 +257,7 @@ describe('an explanation', () => {
     pause.set('pause', 'lunch', 'c');
     expect(await explain('1')).toMatchObject({ nextCode: 'retry_obstructed', next: telling(due, 'lunch') });
     const retrying = claims.retrying.get('1') ?? expect.fail('no retry');
-    claims.postpone(retrying, { delayMs: 1, why: { code: 'no_slot', text: 'no slot (1 of 1)' } });
+    claims.postpone(retrying, { delayMs: 1, why: { code: 'project_full', text: 'no slot (1 of 1)' } });
     expect(await explain('1')).toMatchObject({ nextCode: 'retry_waits', next: telling('no slot (1 of 1)') });
   });
 
@@ -252,11 +267,35 @@ describe('an explanation', () => {
       settings: settings({ agent: { maxConcurrentAgents: 2 } }),
     });
     expect(await explain('1')).toMatchObject({
-      reason: { code: 'no_slot' },
+      reason: { code: 'project_full' },
       startsBefore: 2,
       nextCode: 'waits',
     });
     expect(await explain('3')).toMatchObject({ reason: null, startsBefore: 0 });
+  });
+
+  // @conforms 4.118
+  it.each([
+    { taken: { project: 1, shared: 0 }, limit: 1, byState: {}, reason: 'project_full', all: ['project_full'] },
+    { taken: { project: 0, shared: 1 }, limit: 2, byState: {}, reason: 'global_full', all: ['global_full'] },
+    { taken: { project: 1, shared: 0 }, limit: 2, byState: { todo: 1 }, reason: 'state_full', all: ['state_full'] },
+    {
+      taken: { project: 1, shared: 1 },
+      limit: 1,
+      byState: { todo: 1 },
+      reason: 'project_full',
+      all: ['project_full', 'state_full', 'global_full'],
+    },
+  ])('tells apart which limit is reached: $all', async ({ taken, limit, byState, reason, all }) => {
+    const { parts, run, source } = await given({
+      issues: [issue({ id: '1' }), issue({ id: '2' })],
+      settings: settings({ agent: { maxConcurrentAgents: limit, maxConcurrentAgentsByState: byState } }),
+    });
+    if (taken.project > 0) await run('2', source.read().workflow);
+    const pool = createSlotPool(() => 1);
+    if (taken.shared > 0) pool.join({ wake: () => {} }).take();
+    const told = await explainIssue({ ...parts, pool: pool.join({ wake: () => {} }) }, '1');
+    expect([told.reason?.code, failed(told).map(([, code]) => code)]).toEqual([reason, all]);
   });
 
   it('names the issues that have the slots', async () => {
@@ -265,7 +304,7 @@ describe('an explanation', () => {
       settings: settings({ agent: { maxConcurrentAgents: 1 } }),
     });
     await run('2', source.read().workflow);
-    expect(await explain('1')).toMatchObject({ reason: { code: 'no_slot' }, next: telling('T-2') });
+    expect(await explain('1')).toMatchObject({ reason: { code: 'project_full' }, next: telling('T-2') });
   });
 
   it('uses the candidates of the last poll, and the current record of the issue', async () => {

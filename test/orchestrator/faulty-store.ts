@@ -53,6 +53,11 @@ const tables = [
   'finishedIssues',
   'pullRequests',
   'checks',
+  'verdicts',
+  'phases',
+  'artifacts',
+  'completionClaims',
+  'plans',
 ] as const satisfies readonly (keyof StoreTables)[];
 
 function wrapTables(given: StoreTables, prefix: string, pass: Pass): StoreTables {

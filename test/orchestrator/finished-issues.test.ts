@@ -13,6 +13,8 @@ import { begun, besides, gate, type Scene, type SceneOptions, scene } from './sc
 
 const minute = 60_000;
 const hour = 60 * minute;
+/** Dozens of polls, and more than an issue waits for a place in one. */
+const awhile = 20 * minute;
 const person = { kind: 'person', name: 'me' } as const;
 const intervalMs = 30_000;
 const withReview = settings({ intervalMs, tracker: { reviewStates: ['In Review'] } });
@@ -57,7 +59,7 @@ describe('an issue that a person closes after its run', () => {
   // @conforms api.33
   it('is recorded once, at the poll that shows it, with title and address', async () => {
     const stage = await reviewed();
-    await stage.clock.advance(hour);
+    await stage.clock.advance(awhile);
     expect(completed(stage)).toEqual([]);
     const closedAt = stage.clock.now();
     await move(stage, 'Done');
@@ -65,7 +67,7 @@ describe('an issue that a person closes after its run', () => {
     const [entry] = completed(stage);
     expect(completed(stage)).toEqual([{ ...finished, at: entry?.at }]);
     expect((entry?.at ?? 0) - closedAt).toBeLessThanOrEqual(intervalMs * 1.1);
-    await stage.clock.advance(hour);
+    await stage.clock.advance(awhile);
     expect(completed(stage)).toEqual([entry]);
     const { issue: name, ...rest } = finished;
     const { id: issueId, ...names } = name;
@@ -76,17 +78,17 @@ describe('an issue that a person closes after its run', () => {
   it('is recorded even when no poll saw it in review', async () => {
     const stage = await reviewed();
     await move(stage, 'Done');
-    await stage.clock.advance(hour);
+    await stage.clock.advance(awhile);
     expect(completed(stage)).toMatchObject([finished]);
   });
 
   it('is recorded after a restart', async () => {
     const first = await reviewed();
-    await first.clock.advance(hour);
+    await first.clock.advance(awhile);
     first.kill();
     const { store, clock, tracker } = first;
     const second = await begun({ store, clock, tracker, settings: withReview });
-    await clock.advance(hour);
+    await clock.advance(awhile);
     expect(completed(second)).toEqual([]);
     await move(second, 'Cancelled');
     await clock.advance(minute);
@@ -96,7 +98,7 @@ describe('an issue that a person closes after its run', () => {
   it('is recorded when its agent left it in an unlisted state, where reading costs nothing', async () => {
     const stage = await withTicket({ isLocal: true });
     await work(stage, 'Backlog');
-    await stage.clock.advance(hour);
+    await stage.clock.advance(awhile);
     await move(stage, 'Done');
     await stage.clock.advance(minute);
     expect(completed(stage)).toMatchObject([finished]);
@@ -147,7 +149,7 @@ describe('an issue that a person closes after its run', () => {
     const times: number[] = [];
     for (const isWorkedOn of [false, false, true]) {
       await move(stage, isWorkedOn ? 'Todo' : 'In Review');
-      await stage.clock.advance(hour);
+      await stage.clock.advance(awhile);
       if (isWorkedOn) await work(stage);
       await move(stage, 'Done');
       await stage.clock.advance(minute);
@@ -156,8 +158,8 @@ describe('an issue that a person closes after its run', () => {
       times.push(entries[0]?.at ?? 0);
       expect((await stored(stage)).map(({ at }) => at)).toEqual([times.at(-1)]);
     }
-    expect(times[1]).toBeGreaterThan((times[0] ?? 0) + hour);
-    expect(times[2]).toBeGreaterThan((times[1] ?? 0) + hour);
+    expect(times[1]).toBeGreaterThan((times[0] ?? 0) + awhile);
+    expect(times[2]).toBeGreaterThan((times[1] ?? 0) + awhile);
   });
 
   it('is not recorded when it becomes active again, also when a person then closes it, or when it is gone', async () => {
@@ -166,12 +168,12 @@ describe('an issue that a person closes after its run', () => {
     await move(stage, 'Todo');
     await stage.clock.advance(minute);
     await move(stage, 'Done');
-    await stage.clock.advance(hour);
+    await stage.clock.advance(awhile);
     expect(completed(stage)).toEqual([]);
     const other = await reviewed();
     await other.clock.advance(minute);
     other.tracker.remove('1');
-    await other.clock.advance(hour);
+    await other.clock.advance(awhile);
     expect([completed(other), await stored(other)]).toEqual([[], []]);
   });
 });
@@ -188,10 +190,10 @@ describe('an issue that Baton did not work on', () => {
       through: (store) => storeThrough(store, { before: (call) => void asked.push(call) }),
     });
     await work(stage);
-    await clock.advance(hour);
+    await clock.advance(awhile);
     expect(asked.filter((call) => call === 'runs.latestStarts')).toHaveLength(1);
     for (const id of ['theirs', '1']) await move(stage, 'Done', id);
-    await clock.advance(hour);
+    await clock.advance(awhile);
     expect(completed(stage)).toMatchObject([finished]);
   });
 });
@@ -272,7 +274,7 @@ describe('while something fails', () => {
     });
     await clock.advance(minute);
     await move(second, 'Done');
-    await clock.advance(hour);
+    await clock.advance(awhile);
     expect(completed(second)).toEqual([]);
     isBroken = false;
     await clock.advance(minute);
@@ -329,12 +331,12 @@ describe('the requests for following issues', () => {
     const stage = await reviewed();
     await stage.clock.advance(10 * minute);
     const before = stage.calls.length;
-    await stage.clock.advance(hour);
+    await stage.clock.advance(awhile);
     const reads = stage.calls.slice(before);
     expect(reads.map(({ kind }) => kind)).not.toContain('ids');
-    expect(reads.length).toBeGreaterThan(100);
+    expect(reads.length).toBeGreaterThan(30);
     await move(stage, 'Done');
-    await stage.clock.advance(hour);
+    await stage.clock.advance(awhile);
     const later = stage.calls.slice(before + reads.length).filter(({ kind }) => kind === 'ids');
     expect(later).toMatchObject([{ asked: ['1'] }]);
   });
@@ -357,7 +359,7 @@ describe('the requests for following issues', () => {
     await move(stage, 'Done');
     const closedAt = stage.clock.now();
     wishes.length = 0;
-    await stage.clock.advance(hour);
+    await stage.clock.advance(awhile);
     expect(completed(stage)[0]?.at).toBeGreaterThanOrEqual(closedAt + 10 * minute);
     expect(completed(stage)[0]?.at).toBeLessThanOrEqual(closedAt + 12 * minute);
     expect(wishes.filter(({ watched }) => watched.length > 0)).toHaveLength(1);
@@ -369,7 +371,7 @@ describe('the requests for following issues', () => {
     snapshots(stage, wishes, { has: false }, ['1']);
     await stage.clock.advance(minute);
     await move(stage, 'Done');
-    await stage.clock.advance(hour);
+    await stage.clock.advance(awhile);
     expect(wishes.filter(({ watched }) => watched.length > 0)).toHaveLength(1);
     expect(stage.orchestrator.read()).toMatchObject({ completed: [], errors: [] });
   });
@@ -388,7 +390,7 @@ describe('the requests for following issues', () => {
       run.succeed();
       if (nth % 10 === 9) await clock.advance(2_000);
     }
-    await clock.advance(hour);
+    await clock.advance(awhile);
     const before = stage.calls.length;
     await clock.advance(minute);
     const asked = stage.calls.slice(before).filter(({ kind }) => kind === 'ids');
@@ -402,17 +404,17 @@ describe('two daemons on one store', () => {
     const other = await besides(one, { settings: withReview });
     await one.clock.advance(7_000);
     await other.orchestrator.start();
-    await one.clock.advance(hour);
+    await one.clock.advance(awhile);
     await move(one, 'Done');
     await one.clock.advance(2 * minute);
     expect(completed(one)).toMatchObject([finished]);
     expect(completed(other)).toEqual(completed(one));
     expect(await stored(one)).toHaveLength(1);
     await move(one, 'In Review');
-    await one.clock.advance(hour);
+    await one.clock.advance(awhile);
     await move(one, 'Done');
     await one.clock.advance(2 * minute);
-    expect(completed(one)[0]?.at).toBeGreaterThan(hour);
+    expect(completed(one)[0]?.at).toBeGreaterThan(awhile);
     expect(completed(other)).toEqual(completed(one));
   });
 
@@ -425,7 +427,7 @@ describe('two daemons on one store', () => {
     const other = await besides(one, { settings: withReview });
     await one.clock.advance(7_000);
     await other.orchestrator.start();
-    await one.clock.advance(hour);
+    await one.clock.advance(awhile);
     await move(one, 'Done');
     await one.clock.advance(2 * minute);
     const [seen] = completed(one);

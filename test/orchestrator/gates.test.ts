@@ -3,7 +3,9 @@ import { BatonError } from '../../src/core/baton-error.ts';
 import type { SkipReason } from '../../src/core/dispatch/eligibility.ts';
 import type { OutsideGateName } from '../../src/core/dispatch/gates.ts';
 import { decisionKey, dispatchGates, type GateParts } from '../../src/orchestrator/dispatch/gates.ts';
+import type { Phases } from '../../src/orchestrator/pipeline/phases.ts';
 import { Candidates } from '../../src/orchestrator/poll/candidates.ts';
+import { Judges } from '../../src/orchestrator/review/judges.ts';
 import { noTotals } from '../../src/orchestrator/runs/run-totals.ts';
 import { issue } from '../fake/issues.ts';
 import { scratchStore } from '../fake/scratch-store.ts';
@@ -15,26 +17,57 @@ import { seededClaims } from './seeded-claims.ts';
 async function world() {
   const clock = new SimulatedClock();
   const { claims, ...seed } = seededClaims({ store: await scratchStore(clock), clock, project: 'p' });
-  const refusals: Partial<Record<'pause' | 'requests' | 'account' | 'headroom' | 'environment' | 'pool', SkipReason>> =
-    {};
+  const refusals: Partial<
+    Record<
+      'pause' | 'requests' | 'account' | 'headroom' | 'environment' | 'phase' | 'pool' | 'budget' | 'plan',
+      SkipReason
+    >
+  > = {};
   const today = { tokens: 0, microUsd: 0 };
   const cleaning = new Set<string>();
   const totals = noTotals();
   const file = { problem: null as BatonError | null };
-  const all = settings({ agent: { maxClaimed: 2, maxInReview: 1 }, limits: { tokensPerDay: 1_000 } });
-  const workflow = { path: '', revision: '', settings: all, renderPrompt: () => '', renderBranch: () => '' };
+  const all = {
+    ...settings({ agent: { maxClaimed: 2, maxInReview: 1 }, limits: { tokensPerDay: 1_000 } }),
+    // A section with the name of a role is its budget.
+    worker: { runsPerDay: 5 },
+  };
+  const workflow = {
+    path: '',
+    revision: '',
+    settings: all,
+    renderPrompt: () => '',
+    promptOf: () => ({ version: 'v1', source: 'test' }),
+    renderBranch: () => '',
+  };
   const source = { read: () => ({ workflow, problem: file.problem }) };
   const candidates = new Candidates(source);
   candidates.countInReview([]);
+  const phases = {
+    isOn: true,
+    roleOf: () => 'worker',
+    agentOf: () => null,
+    whyNot: () => refusals.phase ?? null,
+    workOf: () => null,
+    facts: () => refusals.phase,
+    plans: {
+      isOn: true,
+      workOf: () => null,
+      whyNot: () => refusals.plan ?? null,
+      facts: () => refusals.plan,
+    },
+  } as unknown as Phases;
   // The gates ask no more than this of their parts.
   const parts = {
     claims,
     candidates,
+    judges: new Judges({ source, phases, pullWatch: { open: new Map() } }),
+    phases,
     source,
     totals,
     trial: { only: null, maxRuns: 1 },
     pool: { mayStart: () => refusals.pool ?? null },
-    spending: { today: () => today },
+    spending: { today: () => today, roles: { whyNone: () => refusals.budget ?? null } },
     pause: { whyPaused: () => refusals.pause ?? null },
     headroom: { whyNone: () => refusals.headroom ?? null },
     environment: { whyNone: () => refusals.environment ?? null },
@@ -77,6 +110,9 @@ const obstacles: Record<DecidedGate, (world: World) => void> = {
   day_limit: ({ today }) => {
     today.tokens = 2_000;
   },
+  role_budget: ({ refusals }) => {
+    refusals.budget = { code: 'role_budget', text: 'used up' };
+  },
   headroom: ({ refusals }) => {
     refusals.headroom = { code: 'no_headroom', text: 'the disk is full' };
   },
@@ -94,11 +130,17 @@ const obstacles: Record<DecidedGate, (world: World) => void> = {
     hold('8');
     hold('9');
   },
+  plan: ({ refusals }) => {
+    refusals.plan = { code: 'plan_pending', text: 'its plan is being written' };
+  },
+  pipeline: ({ refusals }) => {
+    refusals.phase = { code: 'phase_pending', text: 'its phase is being decided' };
+  },
   chosen: ({ totals }) => {
     totals.runs = 1;
   },
   slot_in_baton: ({ refusals }) => {
-    refusals.pool = { code: 'no_slot_in_baton', text: 'all are taken' };
+    refusals.pool = { code: 'global_full', text: 'all are taken' };
   },
 };
 

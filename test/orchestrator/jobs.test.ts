@@ -269,7 +269,7 @@ describe('a stop', () => {
       clock,
       jobs: [
         { name: 'usage_rollup', everyMs: minute, run: slow(clock, 5_000) },
-        { name: 'salvage_pruning', everyMs: minute, run: () => new Promise(() => {}) },
+        { name: 'pruning', everyMs: minute, run: () => new Promise(() => {}) },
       ],
     });
     await clock.advance(minute);
@@ -283,7 +283,7 @@ describe('a stop', () => {
     await clock.advance(1_000);
     expect(isOver).toBe(true);
     const told = stage.logger.lines.filter(({ event }) => event === 'jobs_abandoned');
-    expect(told).toMatchObject([{ fields: { jobs: ['salvage_pruning'] } }]);
+    expect(told).toMatchObject([{ fields: { jobs: ['pruning'] } }]);
   });
 });
 
@@ -301,10 +301,11 @@ describe('the orchestrator', () => {
       tracker_poll: 30,
       pull_requests: 5,
       workspace_sweep: 600,
-      salvage_pruning: 86_400,
+      pruning: 86_400,
       store_maintenance: 600,
       usage_rollup: 60,
       queue_health: 1_800,
+      scanner: 600,
     });
     expect(stage.health.at(-1)?.jobs.map(({ name }) => name)).toEqual(jobNames);
   });

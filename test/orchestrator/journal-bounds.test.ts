@@ -50,6 +50,7 @@ async function given(runs: readonly string[] = ['r1']) {
       lines.set(runId, [...(lines.get(runId) ?? []), ...added]);
     },
     remove: async () => {},
+    list: async () => [],
   };
   const logger = memoryLogger();
   const journal = new Journal({ store, transcripts, clock, logger, stopping: new AbortController().signal });
@@ -127,7 +128,11 @@ describe('an event', () => {
     const { journal, clock, store, rows } = await given();
     const commit = store.transaction;
     let losses = 2;
-    const parts = { transcripts: { append: async () => {}, remove: async () => {} }, clock, logger: memoryLogger() };
+    const parts = {
+      transcripts: { append: async () => {}, remove: async () => {}, list: async () => [] },
+      clock,
+      logger: memoryLogger(),
+    };
     const lossy: Store = {
       ...store,
       transaction: async (work) => {

@@ -31,7 +31,7 @@ describe('dispatch', () => {
     await stage.clock.advance(0);
     expect(started(stage)).toEqual(['2', '3']);
     expect(stage.orchestrator.read().skipped.map(({ issue: { id }, reason }) => [id, reason])).toEqual([
-      ['1', { code: 'no_slot', text: telling(2) }],
+      ['1', { code: 'project_full', text: telling(2) }],
     ]);
   });
 
@@ -149,7 +149,7 @@ describe('a run that ended', () => {
     await stage.clock.advance(60_000);
     expect(started(stage)).toEqual(['1', '2']);
     expect(stage.orchestrator.read().retrying).toMatchObject([
-      { attempt: 1, error: 'it ended: agent_exited', waitCode: 'no_slot' },
+      { attempt: 1, error: 'it ended: agent_exited', waitCode: 'project_full' },
     ]);
     stage.runs[1]?.succeed();
     await stage.tracker.changes.moveIssue('2', 'Done', { kind: 'orchestrator' });

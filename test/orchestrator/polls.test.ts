@@ -290,7 +290,8 @@ describe('reads', () => {
     await stage.clock.advance(8_500);
     stage.runs[0]?.fail('agent_input_required');
     await stage.clock.advance(0);
-    expect(stage.calls.at(-1)).toMatchObject({ kind: 'ids', asked: ['2'] });
+    // The read after the exit takes the issue along that would start next.
+    expect(stage.calls.at(-1)).toMatchObject({ kind: 'ids', asked: ['1', '2'] });
     await stage.clock.advance(500);
     expect(stage.started()).toEqual(['1']);
     await stage.clock.advance(5_000);
@@ -351,5 +352,53 @@ describe('reads', () => {
     expect(often.tookMs).toBeLessThanOrEqual(1_100);
     expect(seldom.tookMs).toBeLessThanOrEqual(1_100);
     expect(seldom.reads).toBeLessThanOrEqual(30);
+  });
+});
+
+describe('the reads of runs whose turn has ended', () => {
+  const three = () =>
+    begun({
+      issues: ['1', '2', '3'].map((id) => issue({ id })),
+      settings: settings({ intervalMs: hour, agent: { maxConcurrentAgents: 3 } }),
+    });
+  const signal = new AbortController().signal;
+
+  it('are one read that begins some time after the first of them, while another agent works', async () => {
+    const stage = await three();
+    stage.calls.length = 0;
+    const reads: Promise<unknown>[] = [];
+    for (const run of stage.runs.slice(0, 2)) {
+      reads.push(run.request.readIssue(signal));
+      await stage.clock.advance(20);
+    }
+    await stage.tracker.changes.moveIssue('1', 'Done', person);
+    expect(stage.calls).toEqual([]);
+    await stage.clock.advance(1_000);
+    expect(stage.calls).toMatchObject([{ kind: 'ids', asked: ['1', '2'] }]);
+    expect(await Promise.all(reads)).toMatchObject([{ state: 'Done' }, { state: 'Todo' }]);
+  });
+
+  it('are one read that begins with the last of them, when no other agent works', async () => {
+    const stage = await three();
+    stage.calls.length = 0;
+    const reads = stage.runs.map((run) => run.request.readIssue(signal));
+    await stage.clock.advance(1);
+    expect(stage.calls).toMatchObject([{ kind: 'ids', asked: ['1', '2', '3'] }]);
+    expect(await Promise.all(reads)).toHaveLength(3);
+  });
+
+  it('never use what was asked before the turn ended, and end with the run', async () => {
+    const stage = await three();
+    slowDown(stage, 10_000);
+    stage.orchestrator.refresh();
+    await stage.clock.advance(100);
+    await stage.tracker.changes.moveIssue('1', 'Done', person);
+    const read = stage.runs[0]?.request.readIssue(signal);
+    const stop = new AbortController();
+    const stopped = stage.runs[1]?.request.readIssue(stop.signal).catch(() => 'stopped');
+    stop.abort();
+    expect(await stopped).toBe('stopped');
+    await stage.clock.advance(30_000);
+    expect(await read).toMatchObject({ state: 'Done' });
   });
 });

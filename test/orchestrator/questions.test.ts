@@ -186,7 +186,7 @@ describe('a question of a live agent', () => {
   });
 
   it('does not wait when the settings do not ask people', async () => {
-    const stage = await begun({ settings: settings({ intervalMs: 100, agent: { approvals: 'auto' } }) });
+    const stage = await begun({ settings: settings({ intervalMs: 100, agent: { approvals: 'deny' } }) });
     const asked = ask(stage.runs[0], which);
     await stage.clock.advance(1);
     expect(asked.answer).toBeNull();

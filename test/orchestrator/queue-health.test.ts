@@ -24,7 +24,14 @@ async function given(first: readonly Issue[] | null = []) {
   const project = (await store.projects.ensure('test', 0)).id;
   const logger = memoryLogger();
   const all = settings();
-  const workflow = { path: '', revision: '', settings: all, renderPrompt: () => '', renderBranch: () => '' };
+  const workflow = {
+    path: '',
+    revision: '',
+    settings: all,
+    renderPrompt: () => '',
+    promptOf: () => ({ version: 'v1', source: 'test' }),
+    renderBranch: () => '',
+  };
   const source = { read: () => ({ workflow, problem: null }) };
   const seeded = seededClaims({ store, clock, project });
   const candidates = new Candidates(source);

@@ -88,6 +88,8 @@ describe('a command while the end of a run is being written', () => {
     return { stage, slow, settle };
   };
 
+  const lastAnswer = async ({ store, project }: Scene) => (await store.commands.list(project, 1))[0]?.result;
+
   it('to hold cancels the scheduled retry', async () => {
     const { stage, slow, settle } = await settling();
     await settle('fail');
@@ -102,9 +104,11 @@ describe('a command while the end of a run is being written', () => {
     const { stage, slow, settle } = await settling();
     await stage.command('issue_hold', { issue: '1' });
     await settle('succeed');
-    expect(await stage.command('issue_release', { issue: '1' })).toMatchObject({ status: 'done' });
+    // It waits until the end is written.
+    expect(await stage.command('issue_release', { issue: '1' })).toBeNull();
     slow.open();
     await stage.clock.advance(2_000);
+    expect(await lastAnswer(stage)).toMatchObject({ status: 'done' });
     expect(stage.started()).toEqual(['1', '1']);
     expect(await stage.store.held.list(stage.project)).toEqual([]);
   });
@@ -112,9 +116,10 @@ describe('a command while the end of a run is being written', () => {
   it('to stop holds the issue afterwards', async () => {
     const { stage, slow, settle } = await settling();
     await settle('succeed');
-    expect(await stage.command('issue_stop', { issue: '1' })).toMatchObject({ status: 'done' });
+    expect(await stage.command('issue_stop', { issue: '1' })).toBeNull();
     slow.open();
     await stage.clock.advance(5_000);
+    expect(await lastAnswer(stage)).toMatchObject({ status: 'done' });
     expect(stage.started()).toEqual(['1']);
     expect(await whereIs(stage, '1')).toEqual({ places: ['held'], rows: { hold: true, retry: false, claim: true } });
   });
@@ -282,7 +287,7 @@ describe('no request is forgotten', () => {
       settings: settings({ intervalMs: 3_600_000, agent: { maxConcurrentAgents: 1_000 } }),
       issues: Array.from({ length: 80 }, (_, index) => issue({ id: `i${index}` })),
       pool: {
-        mayStart: () => (isFull ? { code: 'no_slot_in_baton', text: 'full' } : null),
+        mayStart: () => (isFull ? { code: 'global_full', text: 'full' } : null),
         take: () => {
           isFull = true;
         },

@@ -75,7 +75,7 @@ describe('a freed slot', () => {
     await stage.clock.advance(2_000);
     stage.runs[0]?.fail();
     await stage.clock.advance(20_000);
-    expect(stage.orchestrator.read().retrying).toMatchObject([{ waitCode: 'no_slot' }]);
+    expect(stage.orchestrator.read().retrying).toMatchObject([{ waitCode: 'project_full' }]);
     await freeSlot(stage);
     expect(stage.started()).toEqual(['1', '2', '1']);
   });

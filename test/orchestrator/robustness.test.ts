@@ -208,7 +208,7 @@ describe('on a tracker where a start moves the issue', () => {
     expect(startedOf(stage)).toEqual(['1']);
     expect(stage.orchestrator.read().running[0]?.issue.state).toBe('In Progress');
     expect(stage.orchestrator.read().skipped.map(({ reason }) => reason)).toContainEqual({
-      code: 'no_slot_in_state',
+      code: 'state_full',
       text: telling('"In Progress"', 1),
     });
   });

@@ -7,8 +7,10 @@ import type { RunOutcome, StopReason } from '../../src/core/run/run.ts';
 import { stopOutcome } from '../../src/core/run/stop-outcome.ts';
 import type { Settings } from '../../src/core/settings.ts';
 import type { Workflow } from '../../src/core/workflow.ts';
+import { taskReads } from '../../src/daemon/trackers.ts';
 import type { OrchestratorParts } from '../../src/orchestrator/assemble.ts';
 import type { PoolMember } from '../../src/orchestrator/dispatch/slot-pool.ts';
+import type { FilePruning } from '../../src/orchestrator/jobs/pruning.ts';
 import { Orchestrator } from '../../src/orchestrator/orchestrator.ts';
 import type { Processes, Trial } from '../../src/orchestrator/parts.ts';
 import type { Health } from '../../src/orchestrator/view/health.ts';
@@ -16,9 +18,11 @@ import type { LiveRun, Runner, RunRequest } from '../../src/runner/runner.ts';
 import type { Store } from '../../src/store/store.ts';
 import { MemoryTracker } from '../../src/tracker/memory/memory-tracker.ts';
 import type { IssueEditor, Tracker } from '../../src/tracker/tracker.ts';
+import { withTasks } from '../../src/tracker/with-tasks.ts';
 import { fakeWorkspaces } from '../fake/fake-workspaces.ts';
 import { issue } from '../fake/issues.ts';
 import { memoryLogger } from '../fake/memory-logger.ts';
+import { noFiles } from '../fake/no-files.ts';
 import { scratchStore } from '../fake/scratch-store.ts';
 import { seededChance } from '../fake/seeded-chance.ts';
 import { settings as someSettings } from '../fake/settings.ts';
@@ -77,7 +81,7 @@ export interface SceneOptions {
   readonly processesLeft?: number;
   readonly processes?: Partial<Processes>;
   readonly pool?: PoolMember;
-  readonly pruneSalvage?: (settings: Settings) => Promise<number>;
+  readonly files?: Partial<FilePruning>;
   readonly pullsFor?: OrchestratorParts['pullsFor'];
   readonly runChecks?: OrchestratorParts['runChecks'];
   readonly room?: StagedRoom;
@@ -122,6 +126,7 @@ export async function scene(options: SceneOptions = {}) {
         revision: '1',
         settings: file.settings,
         renderPrompt: () => '',
+        promptOf: () => ({ version: 'v1', source: 'test' }),
         renderBranch: ({ identifier }) => `baton/${identifier}`,
       } satisfies Workflow,
       problem: file.problem,
@@ -144,7 +149,7 @@ export async function scene(options: SceneOptions = {}) {
     pool: options.pool ?? null,
     onHealth: (record) => void health.push(record),
     workspacesFor: () => workspaces.as,
-    pruneSalvage: options.pruneSalvage ?? (async () => 0),
+    files: { ...noFiles, ...options.files },
     pullsFor: options.pullsFor ?? (() => null),
     runChecks: options.runChecks ?? (async () => {}),
     readHeadroom: () => room.read(),
@@ -163,13 +168,14 @@ export async function scene(options: SceneOptions = {}) {
     transcripts: {
       append: async (_runId, lines) => void transcript.push(...lines),
       remove: async (runIds) => void forgotten.push(...runIds),
+      list: async () => [],
     },
     clock: life.clock,
     // Another life, or another daemon, on the same store must not make the same run ids again.
     chance: seededChance((await store.runs.list(project, { limit: 1_000 })).length + seedOf(owner)),
     logger,
     source,
-    trackerFor: () => counted,
+    trackerFor: (settings) => withTasks(counted, taskReads(store, project), settings.tracker),
     runner: stagedRunner(runs, options),
   });
   /** Writes a command as the command line does, drains the queue, and gives the answer. */

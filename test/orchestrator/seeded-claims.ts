@@ -62,7 +62,7 @@ export function seededClaims(
       }),
     elsewhere: (...others) =>
       claims.noteOthers(
-        others.map((each) => ({ ...each, slotState: null })),
+        others.map((each) => ({ ...each, slot: null })),
         [],
       ),
     inherit: (id) => void claims.inherit(id, () => new Promise(() => {})),
@@ -81,7 +81,7 @@ export function seededClaims(
         },
         whyNoAccount: async () => null,
         takeAccount: async () => null,
-        slotState: running.issue.state,
+        slot: { state: running.issue.state, role: 'worker' },
         settings: workflow.settings,
       });
       return running;
@@ -95,6 +95,11 @@ function startingRun(of: Issue, workflow: Workflow, clock: Clock, runId: string)
     ...newRunState(
       {
         runId,
+        role: 'worker',
+        judged: null,
+        phase: null,
+        judgedClaim: null,
+        plannedAs: null,
         attempt: null,
         retryKind: null,
         recovery: null,

@@ -57,7 +57,7 @@ describe('one project', () => {
     member.take();
     expect(member.mayStart()).toBeNull();
     member.take();
-    expect(member.mayStart()).toEqual({ code: 'no_slot_in_baton', text: telling(2) });
+    expect(member.mayStart()).toEqual({ code: 'global_full', text: telling(2) });
     member.setWaiting(true);
     member.free();
     expect(member.mayStart()).toBeNull();
@@ -71,7 +71,7 @@ describe('one project', () => {
     careless.free();
     other.take();
     expect(careless.held).toBe(0);
-    expect(careless.mayStart()).toMatchObject({ code: 'no_slot_in_baton' });
+    expect(careless.mayStart()).toMatchObject({ code: 'global_full' });
   });
 });
 
@@ -84,7 +84,7 @@ describe('several projects', () => {
     expect([rich.member.held, poor.member.held]).toEqual([3, 0]);
     rich.member.free();
     expect([rich.wakes, poor.wakes]).toEqual([0, 1]);
-    expect(rich.member.mayStart()).toMatchObject({ code: 'no_slot_in_baton' });
+    expect(rich.member.mayStart()).toMatchObject({ code: 'global_full' });
     expect(poor.member.mayStart()).toBeNull();
   });
 
@@ -97,7 +97,7 @@ describe('several projects', () => {
     rich.member.free();
     expect(rich.member.mayStart()).toBeNull();
     rich.member.take();
-    expect(rich.member.mayStart()).toMatchObject({ code: 'no_slot_in_baton' });
+    expect(rich.member.mayStart()).toMatchObject({ code: 'global_full' });
   });
 
   it('among equals the longest waiting project is next, and then goes to the end of the queue', () => {
@@ -135,7 +135,7 @@ describe('several projects', () => {
     leaving.member.take();
     leaving.member.setWaiting(true);
     expect(leaving.member.held).toBe(0);
-    expect(leaving.member.mayStart()).toMatchObject({ code: 'no_slot_in_baton' });
+    expect(leaving.member.mayStart()).toMatchObject({ code: 'global_full' });
     staying.member.free();
     expect(staying.member.mayStart()).toBeNull();
   });
@@ -148,7 +148,7 @@ describe('several projects', () => {
     tick(only);
     limit = 2;
     expect(only.member.held).toBe(4);
-    expect(only.member.mayStart()).toEqual({ code: 'no_slot_in_baton', text: telling(4, 2) });
+    expect(only.member.mayStart()).toEqual({ code: 'global_full', text: telling(4, 2) });
     endRun(only);
     endRun(only);
     expect(only.member.held).toBe(2);
@@ -285,5 +285,36 @@ describe('any sequence of events', () => {
         expect(at(projects, 0).member.held).toBe(limit);
       }),
     );
+  });
+});
+
+describe('judges of several projects', () => {
+  // @conforms 4.115
+  it('exceed the shared limit together by their extra slots, and not while a lowered limit is exceeded', () => {
+    const shared = { limit: 4 };
+    const pool = createSlotPool(() => shared.limit);
+    const [one, other] = [pool.join({ wake: () => {} }), pool.join({ wake: () => {} })];
+    for (let nth = 0; nth < 4; nth += 1) one.take('worker');
+    expect(one.mayStart('worker', 25)?.code).toBe('global_full');
+    expect(other.mayStart('judge', 0)?.code).toBe('global_full');
+    expect(other.mayStart('judge', 25)).toBeNull();
+    other.take('judge');
+    expect(one.mayStart('judge', 25)?.code).toBe('global_full');
+    other.free('judge');
+    shared.limit = 3;
+    expect(other.mayStart('judge', 25)?.code).toBe('global_full');
+    one.free('worker');
+    expect(other.mayStart('judge', 25)).toBeNull();
+  });
+
+  it('in extra slots keep no worker of another project asleep', () => {
+    const pool = createSlotPool(() => 1);
+    let wakes = 0;
+    const [one, other] = [pool.join({ wake: () => {} }), pool.join({ wake: () => (wakes += 1) })];
+    one.take('worker');
+    one.take('judge');
+    other.setWaiting(true);
+    one.free('worker');
+    expect([wakes, other.mayStart('worker', 25)]).toEqual([1, null]);
   });
 });

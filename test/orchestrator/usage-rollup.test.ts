@@ -216,12 +216,20 @@ async function given(limits: { readonly tokensPerDay?: number } = {}, between: B
   const store = storeThrough(kept, between);
   const project = (await kept.projects.ensure('test', 0)).id;
   const logger = memoryLogger();
-  const transcripts = { append: async () => {}, remove: async () => {} };
+  const transcripts = { append: async () => {}, remove: async () => {}, list: async () => [] };
   const journal = new Journal({ store, transcripts, clock, logger, stopping: new AbortController().signal });
   const all = settings({ limits });
-  const workflow = { path: '', revision: '', settings: all, renderPrompt: () => '', renderBranch: () => '' };
+  const workflow = {
+    path: '',
+    revision: '',
+    settings: all,
+    renderPrompt: () => '',
+    promptOf: () => ({ version: 'v1', source: 'test' }),
+    renderBranch: () => '',
+  };
   const { claims, run } = seededClaims({ store, clock, project });
-  const spending = new Spending({ claims, store, clock, project });
+  const source = { read: () => ({ workflow, problem: null }) };
+  const spending = new Spending({ claims, store, clock, project, source });
   const stopped: string[] = [];
   const running = await run('1', workflow);
   journal.runStarts(running.runId, running.generation ?? 0);
@@ -231,7 +239,7 @@ async function given(limits: { readonly tokensPerDay?: number } = {}, between: B
     spending,
     logger,
     journal,
-    source: { read: () => ({ workflow, problem: null }) },
+    source,
     stopRun: (_running: unknown, reason: string) => void stopped.push(reason),
     own: () => {},
   };

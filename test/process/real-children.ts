@@ -9,6 +9,7 @@ import type { LiveProcess, StopOptions } from '../../src/process/containment/liv
 import { type LaunchRequest, launch } from '../../src/process/launch.ts';
 import type { OutputLine } from '../../src/process/output/line-framer.ts';
 import { runToEnd } from '../../src/process/run-to-end.ts';
+import { lookAgain } from '../look-again.ts';
 
 /** The environment of a child in tests: enough to find programs. */
 export const testEnv = { PATH: process.env.PATH ?? '/usr/bin:/bin', TMPDIR: tmpdir() };
@@ -91,11 +92,11 @@ export async function nextLine(live: LiveProcess): Promise<string> {
 }
 
 /** Polls until a condition holds; fails at the deadline. */
-export async function until(condition: () => boolean, what: string, deadlineMs = 20_000): Promise<void> {
-  const end = performance.now() + deadlineMs;
+export async function until(condition: () => boolean, what: string, deadlineMs = 50_000): Promise<void> {
+  const begin = performance.now();
   while (!condition()) {
-    if (performance.now() > end) throw new Error(`timed out waiting until ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    if (performance.now() > begin + deadlineMs) throw new Error(`timed out waiting until ${what}`);
+    await lookAgain(begin);
   }
 }
 

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { systemChance } from '../../src/clock/system-chance.ts';
@@ -6,19 +6,16 @@ import { systemClock } from '../../src/clock/system-clock.ts';
 import { checksVerdict } from '../../src/core/pull/pull-request.ts';
 import { createRedactor } from '../../src/core/text/redact.ts';
 import type { IsolationPlace } from '../../src/process/isolation/plan-isolation.ts';
-import {
-  type CheckParts,
-  planChecks,
-  runWaitingChecks,
-  SkippedChecks,
-  type WantedCheck,
-} from '../../src/pulls/checks/run-checks.ts';
+import type { WantedCommand } from '../../src/pulls/checks/clean-run.ts';
+import { type CheckParts, planChecks, runWaitingChecks, SkippedChecks } from '../../src/pulls/checks/run-checks.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { gitPlaces } from '../../src/workspace/git/git-places.ts';
 import { memoryLogger } from '../fake/memory-logger.ts';
 import { SimulatedClock } from '../fake/simulated-clock.ts';
-import { until } from '../process/real-children.ts';
+import { isolationIn } from '../process/isolation/isolation-in.ts';
+import { pidsOfDaemon, until } from '../process/real-children.ts';
+import { describeIsolated } from '../security/machine.ts';
 import { git } from '../workspace/git/scratch-repository.ts';
 import { branch, pullScene } from './pull-scene.ts';
 
@@ -28,10 +25,10 @@ afterEach(async () => {
 });
 
 const project = 'p';
-const check = (name: string, run: string, timeoutMs = 60_000): WantedCheck => ({ name, run, timeoutMs });
+const check = (name: string, run: string, timeoutMs = 60_000): WantedCommand => ({ name, run, timeoutMs });
 
 /** A change in review, with the store and everything that runs its checks. */
-async function scene(wanted: readonly WantedCheck[], over: Partial<CheckParts> = {}) {
+async function scene(wanted: readonly WantedCommand[], over: Partial<CheckParts> = {}) {
   const ground = pullScene();
   const { folder, source, push, git: real } = ground;
   push(branch, { 'new.txt': 'hello\n', 'run.sh': 'echo from the commit\n' });
@@ -72,6 +69,26 @@ async function scene(wanted: readonly WantedCheck[], over: Partial<CheckParts> =
     (await store.checks.list(pull)).map(({ name, result, output }) => ({ name, result, output }));
   return { ...ground, store, pull, parts, stop, places, results };
 }
+
+describeIsolated('a check that needs a hidden path', {}, () => {
+  it('fails with the path and the setting in its output', async () => {
+    let letter = '';
+    const isolate = (place: IsolationPlace) => {
+      const [folder = ''] = place.workspace.split('/state/');
+      letter = path.join(folder, 'home/private');
+      mkdirSync(path.dirname(letter));
+      writeFileSync(letter, 'canary');
+      return isolationIn(folder)(place);
+    };
+    const over = { isolate, containment: 'user_pid_namespace' } as const;
+    const { parts, results } = await scene([check('reads', 'ls new.txt && cat "$HOME/home/private"')], over);
+    await runWaitingChecks(parts);
+    const [{ result, output } = { result: null, output: '' }] = await results();
+    expect([result, output?.startsWith('new.txt\n'), output?.includes('canary')]).toEqual(['failed', true, false]);
+    const hints = (output ?? '').split('\n').filter((line) => line.startsWith('baton: '));
+    expect(hints.map((line) => [line.includes(letter), line.includes('agent.isolation_read')])).toEqual([[true, true]]);
+  });
+});
 
 describe('the checks of a change', () => {
   it('run on exactly its commit in a clean checkout, one after another, and are bound to it', async () => {
@@ -115,6 +132,7 @@ describe('the checks of a change', () => {
     expect(Buffer.byteLength(long?.output ?? '')).toBeLessThanOrEqual(64 * 1024);
     expect(long?.output?.endsWith('the end\n')).toBe(true);
     expect(slow).toEqual({ name: 'slow', result: 'timed_out', output: 'before\n' });
+    await until(() => pidsOfDaemon(parts.daemonId).length === 0, 'nothing that it started is left');
   });
 
   it('have no result when the daemon stops in the middle, and run again', async () => {

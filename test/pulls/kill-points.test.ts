@@ -86,7 +86,13 @@ describe.each(mergeMethods)('a daemon that is killed around any step of a %s', (
         if (open[0]?.merged == null)
           await proposeChange(parts, {
             ...{ project, issueId: 'i', identifier: 'T-1', title: 't', body: '', repository: source },
-            ...{ branch, base: 'main', at: 10, by: { kind: 'run', runId: 'r' } },
+            ...{
+              branch,
+              base: 'main',
+              at: 10,
+              by: { kind: 'run', runId: 'r' },
+              commit: git(source, 'rev-parse', branch),
+            },
           });
         const pull = await store.pullRequests.openOfIssue({ project, issueId: 'i' });
         if (pull === null) return;
@@ -120,7 +126,7 @@ describe('what others do to an open change', () => {
     const parts = { store, pulls: scene.pulls };
     const pull = await proposeChange(parts, {
       ...{ project, issueId: 'i', identifier: 'T-1', title: 't', body: '', repository: source },
-      ...{ branch, base: 'main', at: 10, by: { kind: 'run', runId: 'r' } },
+      ...{ branch, base: 'main', at: 10, by: { kind: 'run', runId: 'r' }, commit: git(source, 'rev-parse', branch) },
     });
     await store.pullRequests.approve(pull, pull.headCommit, { at: 11, by: ada });
     const follow = () => followChanges(parts, project, { at: 99, someone });

@@ -135,6 +135,27 @@ describe('a merge in the local repository', () => {
     expect(tip('main')).toBe(pull.baseCommit);
   });
 
+  // @conforms judge.2
+  it.each(['base', 'branch'] as const)(
+    'by Baton itself is refused when the %s moves after its last word',
+    async (what) => {
+      const { pulls, pull, push, source, tip } = await proposed();
+      git(source, 'config', '--unset', 'user.email');
+      let moved: string | null = null;
+      const objection = async () => {
+        moved = push(what === 'base' ? 'main' : branch, { 'late.txt': 'x\n' });
+        return null;
+      };
+      const result = await pulls.merge(pull, mergeOf(pull, { by: { kind: 'orchestrator' }, objection }));
+      expect(result).toEqual({
+        outcome: 'refused',
+        refusal:
+          what === 'base' ? { code: 'base_moved', baseCommit: moved } : { code: 'head_moved', headCommit: moved },
+      });
+      expect(tip('main')).toBe(what === 'base' ? moved : pull.baseCommit);
+    },
+  );
+
   it('does not lose a commit that comes to the base in the last moment', async () => {
     for (const method of mergeMethods) {
       let moves = (): void => {};
@@ -246,6 +267,43 @@ describe('a merge in the local repository', () => {
     const pulled = { ...pull, headCommit: bomb };
     expect(await pulls.read([pulled])).toMatchObject([{ mergeability: 'unknown', merged: null }]);
     await expect(pulls.merge(pulled, mergeOf(pulled))).rejects.toMatchObject({ code: 'git_failed' });
+  });
+});
+
+describe('the objects of a change', () => {
+  it('are examined once: a base that moves is compared, and nothing else', async () => {
+    const asked: string[] = [];
+    const counted = (real: Git): Git => ({
+      run: async (call) => {
+        asked.push(call.args[0] ?? '');
+        return real.run(call);
+      },
+      ask: async (call) => {
+        asked.push(call.args[0] ?? '');
+        return real.ask(call);
+      },
+    });
+    const { pulls, pull, push } = await proposed({ git: counted });
+    for (const name of ['one', 'two']) {
+      push('main', { [`${name}.txt`]: 'x\n' });
+      asked.length = 0;
+      expect(await pulls.read([pull])).toMatchObject([{ mergeability: 'behind', merged: null }]);
+    }
+    // Where the base is checked out, the new commits on both sides, the patch of the new one, and the merge with its tree.
+    const compared = [
+      'for-each-ref',
+      'log',
+      'merge-base',
+      'merge-tree',
+      'patch-id',
+      'rev-list',
+      'rev-list',
+      'rev-parse',
+    ];
+    expect(asked.toSorted()).toEqual(compared);
+    asked.length = 0;
+    expect(await pulls.read([pull])).toMatchObject([{ mergeability: 'behind' }]);
+    expect(asked).toEqual(['for-each-ref']);
   });
 });
 

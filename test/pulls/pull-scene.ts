@@ -7,7 +7,7 @@ import { localHost } from '../../src/pulls/local/local-host.ts';
 import type { MergeRequest, OpenedChange, PullRequests } from '../../src/pulls/pull-requests.ts';
 import { createGit, type Git } from '../../src/workspace/git/git.ts';
 import { gitPlaces } from '../../src/workspace/git/git-places.ts';
-import { commit, git, scratchRepository } from '../workspace/git/scratch-repository.ts';
+import { committing, git, gits, scratchRepository, writeFiles } from '../workspace/git/scratch-repository.ts';
 import { scratchFolder } from '../workspace/scratch-folder.ts';
 
 export const branch = 'baton/t-1';
@@ -33,11 +33,14 @@ export function pullScene(
 ): PullScene {
   const folder = scratchFolder();
   const source = scratchRepository(path.join(folder, 'source'), options.sourceOptions);
-  git(source, 'config', 'user.name', 'Ada Person');
-  git(source, 'config', 'user.email', 'ada@example.invalid');
-  git(source, 'checkout', '-q', '--detach');
   const desk = path.join(folder, 'desk');
-  git(folder, 'clone', '-q', source, desk);
+  gits(
+    source,
+    ['config', 'user.name', 'Ada Person'],
+    ['config', 'user.email', 'ada@example.invalid'],
+    ['checkout', '-q', '--detach'],
+    ['clone', '-q', source, desk],
+  );
   const daemonEnv = { PATH: process.env.PATH, HOME: path.join(folder, 'home') };
   const containment = 'marker_sweep' as const;
   const plain = createGit({ clock: systemClock, containment, daemonId: systemChance.id(), daemonEnv });
@@ -48,18 +51,23 @@ export function pullScene(
     const found = git(source, 'for-each-ref', '--format=%(objectname)', `refs/heads/${name}`);
     return found === '' ? null : found;
   };
-  const onBranch = (name: string, ...commands: readonly (readonly string[])[]): string => {
-    git(desk, 'fetch', '-q', '--prune', 'origin');
-    git(desk, 'checkout', '-q', '-B', name, tip(name) ?? tip('main') ?? '');
-    for (const command of commands) git(desk, ...command);
-    git(desk, 'push', '-q', '--force', 'origin', `HEAD:refs/heads/${name}`);
-    return git(desk, 'rev-parse', 'HEAD');
-  };
-  const push = (name: string, files: Readonly<Record<string, string>>, message = 'a change'): string => {
-    onBranch(name);
-    commit(desk, files, message);
-    git(desk, 'push', '-q', 'origin', `HEAD:refs/heads/${name}`);
-    return git(desk, 'rev-parse', 'HEAD');
+  const ontoBranch = (name: string): readonly (readonly string[])[] => [
+    ['fetch', '-q', '--prune', 'origin'],
+    ['checkout', '-q', '-B', name, tip(name) ?? tip('main') ?? ''],
+  ];
+  const pushing = (name: string, ...how: readonly string[]) => [
+    'push',
+    '-q',
+    ...how,
+    'origin',
+    `HEAD:refs/heads/${name}`,
+  ];
+  const onBranch = (name: string, ...commands: readonly (readonly string[])[]): string =>
+    gits(desk, ...ontoBranch(name), ...commands, pushing(name, '--force'), ['rev-parse', 'HEAD']);
+  const push = (name: string, files: Readonly<Record<string, string>>, message?: string): string => {
+    gits(desk, ...ontoBranch(name));
+    writeFiles(desk, files);
+    return gits(desk, ...committing(message), pushing(name, '--force'));
   };
   return { folder, source, desk, pulls, git: real, tip, push, onBranch };
 }

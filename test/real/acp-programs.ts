@@ -16,6 +16,8 @@ import { findCodex } from './codex-binary.ts';
 export interface AcpProgram {
   readonly preset: 'claude-agent-acp' | 'codex-acp' | 'opencode';
   readonly version: string;
+  /** The file that its command names. */
+  readonly file: string;
   /** Shell text. */
   readonly command: string;
   /** The program that a person uses by hand. */
@@ -31,8 +33,18 @@ export interface AcpProgram {
   asking(command: string): ToolCall;
   /** A call of its tool that makes a file. */
   write(file: string, content: string): ToolCall;
+  /** A call of its tool that starts a sub-agent with this prompt. */
+  delegate(prompt: string): ToolCall;
+  /** A call of its tool that asks a person; absent where it has none. */
+  question?(question: ChoiceQuestion): ToolCall;
   /** A call of a tool of Baton. */
   own(name: string, input: Readonly<Record<string, unknown>>): ToolCall;
+}
+
+export interface ChoiceQuestion {
+  readonly question: string;
+  readonly header: string;
+  readonly options: readonly { readonly label: string; readonly description: string }[];
 }
 
 type Found = AcpProgram | { readonly missing: string };
@@ -94,6 +106,7 @@ async function findClaudeAcp(): Promise<Found> {
   return {
     preset: 'claude-agent-acp',
     version: packages.claude.version,
+    file,
     command: `CLAUDE_CODE_EXECUTABLE='${claude.path}' '${process.execPath}' '${file}'`,
     byHand: claude.path,
     folder: packageFolder(packages.claude),
@@ -102,6 +115,14 @@ async function findClaudeAcp(): Promise<Found> {
     bash: (command) => ({ name: 'Bash', arguments: { command } }),
     asking: (command) => ({ name: 'Bash', arguments: { command } }),
     write: (file_path, content) => ({ name: 'Write', arguments: { file_path, content } }),
+    delegate: (prompt) => ({
+      name: 'Task',
+      arguments: { description: 'look', prompt, subagent_type: 'general-purpose', run_in_background: false },
+    }),
+    question: (question) => ({
+      name: 'AskUserQuestion',
+      arguments: { questions: [{ ...question, multiSelect: false }] },
+    }),
     own: (name, input) => ({ name: `mcp__baton__${name}`, arguments: input }),
   };
 }
@@ -114,12 +135,16 @@ async function findCodexAcp(): Promise<Found> {
   return {
     preset: 'codex-acp',
     version: packages.codex.version,
+    file,
     command: `CODEX_PATH='${codex.path}' '${process.execPath}' '${file}'`,
     byHand: codex.path,
     folder: packageFolder(packages.codex),
     startModel: startFakeOpenAi,
     login: (home, url) => {
-      renameSync(codexHome(home, url, { model: 'gpt-5.5', sandboxMode: 'read-only' }).home, path.join(home, '.codex'));
+      // Without this feature Codex asks in its plan mode only.
+      const features = { default_mode_request_user_input: true };
+      const made = codexHome(home, url, { model: 'gpt-5.5', sandboxMode: 'read-only', features });
+      renameSync(made.home, path.join(home, '.codex'));
       return {};
     },
     bash: (command) => shell(command),
@@ -128,6 +153,11 @@ async function findCodexAcp(): Promise<Found> {
     write: (target, content) => ({
       custom: 'apply_patch',
       input: `*** Begin Patch\n*** Add File: ${target}\n${content.replaceAll(/^(?=.)/gm, '+')}*** End Patch\n`,
+    }),
+    delegate: (message) => ({ name: 'spawn_agent', namespace: 'multi_agent_v1', arguments: { message } }),
+    question: (question) => ({
+      name: 'request_user_input',
+      arguments: { questions: [{ id: 'first', ...question }] },
     }),
     own: (name, input) => ({ name, namespace: 'mcp__baton', arguments: input }),
   };
@@ -141,6 +171,7 @@ async function findOpencode(): Promise<Found> {
   return {
     preset: 'opencode',
     version: packages.opencode.version,
+    file,
     // The tests keep Baton's own state elsewhere, and the preset knows the usual folders.
     command: `env -u XDG_STATE_HOME '${file}' acp`,
     byHand: file,
@@ -155,6 +186,7 @@ async function findOpencode(): Promise<Found> {
     bash: (command) => ({ name: 'bash', arguments: { command, description: 'a command' } }),
     asking: (command) => ({ name: 'bash', arguments: { command, description: 'a command' } }),
     write: (filePath, content) => ({ name: 'write', arguments: { filePath, content } }),
+    delegate: (prompt) => ({ name: 'task', arguments: { description: 'look', prompt, subagent_type: 'general' } }),
     own: (name, input) => ({ name: `baton_${name}`, arguments: input }),
   };
 }

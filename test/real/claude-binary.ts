@@ -64,7 +64,10 @@ function checksumIn(folder: string, name: string): unknown {
  * A suite on the real Claude Code. Without it the suite is skipped with the reason; if real agents are required, it
  * fails instead.
  */
-export async function describeWithClaude(title: string, suite: (claude: ClaudeBinary) => void): Promise<void> {
+export async function describeWithClaude(
+  title: string,
+  suite: (claude: ClaudeBinary) => void | Promise<void>,
+): Promise<void> {
   const found = await findClaude();
   if (!('missing' in found)) {
     describe(`${title}, with Claude Code ${found.version}`, { timeout: suiteTimeoutMs }, () => suite(found));

@@ -1,7 +1,8 @@
 // @module-tag full
-import { chmodSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { chmodSync, copyFileSync, cpSync, linkSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
+import { presets } from '../../src/agent/acp/presets.ts';
 import { pinnedClaudeVersion } from '../../src/agent/claude/pinned-version.ts';
 import { pinnedCodexVersion } from '../../src/agent/codex/pinned-version.ts';
 import { batonCommand, leaveNoPlaces, Place, type RunningBaton, startProgram } from '../cli/run-baton.ts';
@@ -13,6 +14,7 @@ import { startFakeOpenAi } from '../fake/openai/fake-openai.ts';
 import { type Scenario, shell, type ToolCall } from '../fake/openai/scenario.ts';
 import { folderOnDisk } from '../temporary-folder.ts';
 import { git, scratchRepository } from '../workspace/git/scratch-repository.ts';
+import { type AcpProgram, describeWithAcp } from './acp-programs.ts';
 import { bash } from './claude/claude-scene.ts';
 import { describeWithClaude } from './claude-binary.ts';
 import { describeWithCodex } from './codex-binary.ts';
@@ -20,6 +22,7 @@ import { describeWithCodex } from './codex-binary.ts';
 leaveNoPlaces();
 
 const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
+const acpPage = readFileSync(new URL('../../docs/agents/acp.md', import.meta.url), 'utf8');
 
 /** The blocks of commands of README's first real project. */
 function blocks(): string[][] {
@@ -28,6 +31,9 @@ function blocks(): string[][] {
     (groups?.commands ?? '').trim().split('\n'),
   );
 }
+
+const withAgent = (name: string): string[][] =>
+  blocks().map((block) => block.map((line) => line.replace('--agent codex', `--agent ${name}`)));
 
 /** Follows the prompt of `baton init` and the issue: asks, writes the answer, commits, moves the issue. */
 const diligent = (run: (command: string) => ToolCall, prefix: string): Scenario => ({
@@ -79,10 +85,25 @@ await describeWithClaude("README's first real project", (claude) => {
     await using model = await startFakeAnthropic(diligent(bash, 'mcp__baton__'));
     using place = new Place(fakeModelVariables(model.url), folderOnDisk());
     const source = prepare(place, 'claude', claude.path);
-    const claudes = blocks().map((block) => block.map((line) => line.replace('--agent codex', '--agent claude')));
-    await follow(place, source, claudes, model);
+    await follow(place, source, withAgent('claude'), model);
   }, 180_000);
 });
+
+await describeWithAcp(
+  "README's first real project",
+  (program) => {
+    it('works word for word with an agent of the protocol, as README says', async () => {
+      expect(readme).toContain('`--agent acp`');
+      expect(acpPage).toContain(presets[program.preset].install);
+      await using model = await program.startModel(diligent(program.bash, 'mcp__baton__'));
+      using place = new Place({}, folderOnDisk());
+      const source = prepare(place, program.preset, installGlobally(program, path.join(place.home, '.npm-global')));
+      place.write('home/.claude/settings.json', JSON.stringify({ env: program.login(place.home, model.url) }));
+      await follow(place, source, withAgent('acp'), model);
+    });
+  },
+  ['claude-agent-acp'],
+);
 
 /** Types the commands of the blocks, and checks what a person sees and has in the end. */
 async function follow(place: Place, source: string, blocks: readonly string[][], model: FakeModel): Promise<void> {
@@ -106,6 +127,21 @@ async function follow(place: Place, source: string, blocks: readonly string[][],
   // The answer that the agent got before it wrote anything.
   const told = model.requests.find(({ conversation: { round } }) => round === 1)?.conversation.lastOutput;
   expect(told).toContain('Hello, reader!');
+}
+
+/** As `npm install --global` does it. The cache has Claude Code once for all tests; npm puts it next to the others. */
+function installGlobally({ folder, file, byHand }: AcpProgram, prefix: string): string {
+  const modules = path.join(prefix, 'lib/node_modules');
+  const from = path.join(folder, 'node_modules');
+  cpSync(from, modules, { recursive: true });
+  const own = path.join(modules, '@anthropic-ai', path.basename(path.dirname(byHand)));
+  cpSync(path.dirname(byHand), own, { recursive: true, filter: (each) => each !== byHand });
+  try {
+    linkSync(byHand, path.join(own, path.basename(byHand)));
+  } catch {
+    copyFileSync(byHand, path.join(own, path.basename(byHand)));
+  }
+  return path.join(modules, path.relative(from, file));
 }
 
 /** A home in which `baton` and the agent are installed, and a repository. */

@@ -102,7 +102,7 @@ describe('an agent that asks a person', () => {
         },
       },
     });
-    await expect.poll(() => signals.length, { timeout: 20_000 }).toBe(1);
+    await expect.poll(() => signals.length).toBe(1);
     staged.run.stop('shutdown');
     expect(await staged.end()).toMatchObject({ end: 'interrupted', left: 0 });
     expect(signals[0]?.aborted).toBe(true);
@@ -190,7 +190,7 @@ describe('a run that resumes a thread', () => {
     const rehearsalHome = scratchFolder();
     const ticket = script('append steps.txt', '| one', 'say here', 'wait 1500', 'move Done');
     const first = stageRun(ticket, { rehearsalHome });
-    await expect.poll(() => first.events.at(-1)?.summary, { timeout: 20_000 }).toBe('here');
+    await expect.poll(() => first.events.at(-1)?.summary).toBe('here');
     first.run.stop('shutdown');
     await first.end();
     const request = { threadId: first.threads[0] ?? null, retryKind: 'interrupted', earlier } as const;
@@ -330,13 +330,13 @@ describe('turns without progress', () => {
 describe('a message of a person', () => {
   it('reaches the agent during a turn', async () => {
     const staged = stageRun(script('say here', 'wait 600000'));
-    await expect.poll(() => staged.events.at(-1)?.summary, { timeout: 20_000 }).toBe('here');
+    await expect.poll(() => staged.events.at(-1)?.summary).toBe('here');
     expect(await staged.run.steer('Use the other door.')).toBe('delivered');
     expect(staged.run.canHear?.()).toBe(true);
     expect(staged.events).toContainEqual(
       expect.objectContaining({ name: 'person_said', payload: { kind: 'steer', text: 'Use the other door.' } }),
     );
-    await expect.poll(() => staged.events.at(-1)?.summary, { timeout: 20_000 }).toBe('received: Use the other door.');
+    await expect.poll(() => staged.events.at(-1)?.summary).toBe('received: Use the other door.');
     staged.run.stop('shutdown');
     await expect(staged.run.steer('late')).rejects.toMatchObject({ code: 'command_refused' });
     await staged.end();
@@ -360,7 +360,7 @@ describe('a message of a person', () => {
 
   it('is refused by an agent that has one turn and takes no messages in it', async () => {
     const staged = stageRun('', { agent: { backend: 'command', command: 'echo here; sleep 600' } });
-    await expect.poll(() => staged.events.at(-1)?.summary, { timeout: 20_000 }).toBe('here');
+    await expect.poll(() => staged.events.at(-1)?.summary).toBe('here');
     expect(staged.run.canHear?.()).toBe(false);
     await expect(staged.run.steer('Hurry.')).rejects.toMatchObject({ code: 'command_refused' });
     staged.run.stop('shutdown');

@@ -53,6 +53,12 @@ describe('a run fails', () => {
     expect(staged.hookLines().at(-1)).toBe('after_run');
   });
 
+  it('with agent_exited and the ordinary output of a command that has no error output', async () => {
+    const staged = stageRun('echo "Not logged in"; exit 1', { agent: { backend: 'command', command: 'exec sh' } });
+    const error = { code: 'agent_exited', message: expect.stringContaining('Not logged in') };
+    expect(await staged.end()).toMatchObject({ end: 'failed', error });
+  });
+
   it('with agent_exited and the last output of a command that exits with an error', async () => {
     const staged = stageRun('echo first >&2; echo trouble >&2; exit 9', {
       agent: { backend: 'command', command: 'exec sh' },

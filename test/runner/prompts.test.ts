@@ -3,7 +3,7 @@ import { answersText } from '../../src/core/command/answer-text.ts';
 import type { Message } from '../../src/core/command/message.ts';
 import type { EarlierWork } from '../../src/core/run/earlier-work.ts';
 import { fenceRule, fenceState } from '../../src/core/text/fence.ts';
-import { type FirstPrompt, firstPrompt } from '../../src/runner/prompts.ts';
+import { continuationPrompt, type FirstPrompt, firstPrompt } from '../../src/runner/prompts.ts';
 import { note } from './stage-run.ts';
 
 const whole = 'Mend the door.';
@@ -214,5 +214,12 @@ describe('words in the first prompt of a run', () => {
     const goesOn = (messages: readonly Message[]): string =>
       prompt({ threadId: 't', retryKind: 'continuation', messages, earlier }, { isResumed: true });
     expect(goesOn([said({})]).startsWith(goesOn([]))).toBe(false);
+  });
+});
+
+describe('the prompt of a later turn', () => {
+  // @conforms ref-continuation-turn
+  it('has the number of the turn as Symphony writes it', () => {
+    expect(continuationPrompt(2, 3)).toContain('#2 of 3');
   });
 });

@@ -160,21 +160,26 @@ export function stageRun(prompt: string, staging: Staging = {}): StagedRun {
         logger,
       }),
     toolSetFor: (_settings, run) => openToolSet({ ...run, tracker, clock: systemClock }),
-    readIssue: async (_settings, id, signal) =>
-      staging.readIssue === undefined
-        ? ((await tracker.fetchByIds([id], { signal }))[0] ?? null)
-        : staging.readIssue(signal),
   });
   const told = nothingTold();
   const runId = systemChance.id();
   const run = runner.start({
     runId,
     issue,
+    judged: null,
+    task: null,
+    role: 'worker',
+    phase: null,
+    complete: async () => [],
+    planner: null,
+    plan: async () => ({ made: [] }),
+    parts: [],
     workflow: {
       path: '/WORKFLOW.md',
       revision: '1',
       settings,
       renderPrompt: staging.renderPrompt ?? (() => prompt),
+      promptOf: () => ({ version: 'v1', source: 'test' }),
       renderBranch: staging.renderBranch ?? (({ identifier }) => `baton/${identifier}`),
     },
     attempt: null,
@@ -190,6 +195,7 @@ export function stageRun(prompt: string, staging: Staging = {}): StagedRun {
     earlier: null,
     ask: async () => null,
     isStillOurs: () => true,
+    readIssue: staging.readIssue ?? (async (signal) => (await tracker.fetchByIds([issue.id], { signal }))[0] ?? null),
     ...staging.request,
     report: (fact) => {
       keep(told, fact);

@@ -21,7 +21,7 @@ describe('a run that is stopped', () => {
       const nap = uniqueNap();
       const orphan = script('write run.sh', `| setsid sleep ${nap} > /dev/null 2>&1 &`, 'run sh run.sh', 'wait 600000');
       const staged = stageRun(orphan, { hooks: tracedHooks });
-      await expect.poll(() => staged.events.at(-1)?.summary, { timeout: 20_000 }).toBe('ran sh run.sh');
+      await expect.poll(() => staged.events.at(-1)?.summary).toBe('ran sh run.sh');
       staged.run.stop(why);
       expect(await staged.end()).toMatchObject({ end, turns: 1, left: 0, error: { code } });
       expect(pidsWithArgument(nap)).toEqual([]);
@@ -34,7 +34,7 @@ describe('a run that is stopped', () => {
     const nap = uniqueNap();
     const stubborn = `setsid sh -c "trap '' TERM; sleep ${nap}; :" & echo ready; while :; do sleep 1; done`;
     const staged = stageRun(stubborn, { agent: { backend: 'command', command: 'exec sh' }, hooks: tracedHooks });
-    await expect.poll(() => staged.events.at(-1)?.summary, { timeout: 20_000 }).toBe('ready');
+    await expect.poll(() => staged.events.at(-1)?.summary).toBe('ready');
     staged.run.stop('inactive_state');
     expect(await staged.end()).toMatchObject({ end: 'canceled_by_reconciliation', left: 0 });
     expect(pidsWithArgument(nap)).toEqual([]);
@@ -46,7 +46,7 @@ describe('a run that is stopped', () => {
     async (hook) => {
       const nap = uniqueNap();
       const staged = stageRun(script('say hi'), { hooks: { ...tracedHooks, [hook]: `sleep ${nap}` } });
-      await expect.poll(() => pidsWithArgument(nap), { timeout: 20_000 }).toHaveLength(1);
+      await expect.poll(() => pidsWithArgument(nap)).toHaveLength(1);
       staged.run.stop('stalled');
       expect(await staged.end()).toMatchObject({ end: 'stalled', turns: 0, left: 0 });
       expect(staged.processes).toEqual([]);
@@ -95,7 +95,7 @@ describe('a run that is stopped', () => {
         afterRun: 'echo begun >> ../hooks.log; while ! test -e go; do sleep 0.05; done; echo ended >> ../hooks.log',
       },
     });
-    await expect.poll(() => staged.hookLines(), { timeout: 20_000 }).toEqual(['begun']);
+    await expect.poll(() => staged.hookLines()).toEqual(['begun']);
     staged.run.stop('terminal_state');
     writeFileSync(path.join(staged.workspace, 'go'), '');
     expect(await staged.end()).toMatchObject({ turns: 1, left: 0 });
@@ -104,7 +104,7 @@ describe('a run that is stopped', () => {
 
   it('twice keeps its first reason', async () => {
     const staged = stageRun(script('say here', 'wait 600000'));
-    await expect.poll(() => staged.events.at(-1)?.summary, { timeout: 20_000 }).toBe('here');
+    await expect.poll(() => staged.events.at(-1)?.summary).toBe('here');
     staged.run.stop('stalled');
     staged.run.stop('terminal_state');
     expect(await staged.end()).toMatchObject({ end: 'stalled', left: 0 });

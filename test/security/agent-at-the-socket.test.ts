@@ -22,6 +22,7 @@ const clean = 'env -u BATON_RUN_ID -u BATON_DAEMON_ID';
 const ofPeople: readonly (readonly string[])[] = [
   ['resume'],
   ['issue', 'retry', 'BAT-1'],
+  ['issue', 'release', 'BAT-1'],
   ['issue', 'add', 'Delete everything'],
   ['issue', 'comment', 'BAT-1', 'The owner says yes.', '--as', 'ceo'],
   ['issue', 'edit', 'BAT-1', '--title', 'Another'],
@@ -48,8 +49,12 @@ const proof = await new Promise((resolve) => {
   let text = '';
   connect(port, '127.0.0.1').setEncoding('utf8').on('data', (chunk) => { text += chunk; }).on('close', () => resolve(text));
 });
-for (const headers of [{}, { 'baton-proof': proof }, { 'baton-proof': 'x' }]) {
-  const { status, json } = await ask('POST', '/api/v1/projects/live/commands', { ...headers, 'baton-acting-as': 'ceo' }, '{"kind":"resume"}');
+const [pull, head] = [1, 'a'.repeat(40)];
+const decisions = [{ kind: 'pr_approve', pull, head }, { kind: 'pr_merge', pull, head }, { kind: 'pr_send_back', pull, head, note: 'again' },
+  { kind: 'pr_close', pull }, { kind: 'question_answer', question: 'q', decision: 'accept' }];
+const tries = [[{}, { kind: 'resume' }], [{ 'baton-proof': proof }, { kind: 'resume' }], ...decisions.map((body) => [{ 'baton-proof': proof }, body]), [{ 'baton-proof': 'x' }, { kind: 'resume' }]];
+for (const [headers, body] of tries) {
+  const { status, json } = await ask('POST', '/api/v1/projects/live/commands', { ...headers, 'baton-acting-as': 'ceo' }, JSON.stringify(body));
   console.log(JSON.stringify({ error: { code: status, details: json.error?.details ?? null, author: json.command?.author ?? null } }));
 }
 `;
@@ -94,7 +99,8 @@ describe('an agent at the local socket', liveTest, () => {
       .map((line) => JSON.parse(line));
     const taken = said.map((each) => each.error?.details?.code ?? each.error?.code ?? each);
     expect(taken).toEqual([
-      ...Array.from({ length: ofPeople.length + 3 }, () => 'not_for_agents'),
+      // And the move, two tries to resume, four decisions about a change, and an answer.
+      ...Array.from({ length: ofPeople.length + 3 + 5 }, () => 'not_for_agents'),
       // The proof that it made up.
       401,
     ]);

@@ -1,3 +1,4 @@
+// @module-tag one-way
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,7 +14,7 @@ const stolen = 'http://127.0.0.1:18999/x';
 const good = [
   'tracker: {kind: linear, project_slug: baton, endpoint: "https://api.linear.app/graphql", api_key: $KEY}',
   'polling: {interval_ms: 1000}',
-  'agent: {backend: command, command: my-agent, approvals: ask}',
+  'agent: {backend: command, command: my-agent, approvals: ask, max_in_review: 4, max_claimed: 4, max_concurrent_agents_by_state: {Todo: 2, Rework: 1}}',
   'limits: {tokens_per_day: 1000, usd_per_day: 5, runs_per_issue: 0}',
 ];
 
@@ -74,6 +75,25 @@ describe('an agent edits the file that governs it', () => {
     ['a limit, upwards', edited('tokens_per_day: 1000', 'tokens_per_day: 2000'), 'limits.tokens_per_day'],
     ['how often it may fail', edited('{backend', '{max_retries: 9, backend'), 'agent.max_retries'],
     ['how often it may change nothing', edited('{backend', '{max_stale_runs: 0, backend'), 'agent.max_stale_runs'],
+    ['how many agents work', edited('{backend', '{max_concurrent_agents: 11, backend'), 'agent.max_concurrent_agents'],
+    [
+      'a limit on one state, upwards',
+      edited('{Todo: 2, Rework: 1}', '{todo: 3, Rework: 1}'),
+      'agent.max_concurrent_agents_by_state',
+    ],
+    [
+      'a limit on one state, off',
+      edited('{Todo: 2, Rework: 1}', '{Todo: 1, Review: 1}'),
+      'agent.max_concurrent_agents_by_state',
+    ],
+    ['how many changes wait for review', edited('max_in_review: 4', 'max_in_review: 5'), 'agent.max_in_review'],
+    ['how many issues are claimed', edited('max_claimed: 4', 'max_claimed: 0'), 'agent.max_claimed'],
+    ['how long a run is', edited('{backend', '{max_turns: 21, backend'), 'agent.max_turns'],
+    ['how long it may be idle', edited('{backend', '{max_idle_turns: 0, backend'), 'agent.max_idle_turns'],
+    ['how long it may be silent', edited('{backend', '{stall_timeout_ms: -1, backend'), 'agent.stall_timeout_ms'],
+    ['the same in another spelling', [...good, 'codex: {stall_timeout_ms: 0}'], 'agent.stall_timeout_ms'],
+    ['how much quota it uses', edited('{backend', '{quota_stop_percent: 99, backend'), 'agent.quota_stop_percent'],
+    ['how often its change goes back to it', [...good, 'review: {max_rounds: 6}'], 'review.max_rounds'],
     ['a limit, off', edited('usd_per_day: 5', 'usd_per_day: 0'), 'limits.usd_per_day'],
   ])('%s waits for a person', (_what, lines, key) => {
     const before = settings();
@@ -94,11 +114,24 @@ describe('an agent edits the file that governs it', () => {
     expect(logged('workflow_reloaded')).toMatchObject([{ keys: ['polling.interval_ms'] }]);
   });
 
-  it('and so do a limit that becomes lower, and the prompt', () => {
-    write(edited('tokens_per_day: 1000', 'tokens_per_day: 10'), 'Do it well.');
+  it('and so do limits that become lower, and the prompt', () => {
+    const lower = edited('{backend', '{max_concurrent_agents: 9, backend')
+      .map((line) => line.replace('tokens_per_day: 1000', 'tokens_per_day: 10'))
+      .map((line) => line.replace('{Todo: 2, Rework: 1}', '{todo: 1, Rework: 1, Review: 1}'));
+    write(lower, 'Do it well.');
     expect(waitingKeys()).toEqual([]);
     expect(settings().limits.tokensPerDay).toBe(10);
-    expect(logged('workflow_reloaded')).toMatchObject([{ keys: ['limits.tokens_per_day', 'prompt'] }]);
+    expect(settings().agent.maxConcurrentAgents).toBe(9);
+    expect(logged('workflow_reloaded')).toMatchObject([
+      {
+        keys: [
+          'agent.max_concurrent_agents',
+          'agent.max_concurrent_agents_by_state',
+          'limits.tokens_per_day',
+          'prompt',
+        ],
+      },
+    ]);
   });
 
   it('in another spelling, which would win', () => {

@@ -1,4 +1,6 @@
+// @module-tag one-way
 import { describe, expect, it } from 'vitest';
+import { commandKinds } from '../../src/core/command/command.ts';
 import type { Caller } from '../../src/server/api/caller.ts';
 import { issue } from '../fake/issues.ts';
 import { begun } from '../orchestrator/scene.ts';
@@ -42,6 +44,20 @@ describe('an agent', () => {
     const { command } = await scene();
     expect(await command('own', body)).toMatchObject(refusedByRule);
   });
+
+  it.each(commandKinds.filter((kind) => !['issue_hold', 'issue_stop', 'issue_move'].includes(kind)))(
+    'gives no command of a person, not even about its own issue: %s',
+    async (kind) => {
+      const { own } = await scene();
+      const author = { kind: 'run', runId: own.runs[0]?.request.runId ?? '' } as const;
+      const payload = { issue: '1', pull: 1, question: 'q', issues: ['1'], text: 'x' };
+      const draft = { id: `${kind}-by-run`, project: own.project, kind, payload, key: null, at: own.clock.now() };
+      await own.store.commands.submit({ ...draft, author });
+      own.orchestrator.wake();
+      await own.clock.advance(0);
+      expect(await own.store.commands.read(draft.id)).toMatchObject({ result: { code: 'not_for_agents' } });
+    },
+  );
 
   it('halts no other project, and not all of them at once', async () => {
     const { other, ask, command } = await scene();

@@ -1,4 +1,5 @@
 // @module-tag full
+// @module-tag one-way
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

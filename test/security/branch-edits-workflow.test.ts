@@ -1,3 +1,4 @@
+// @module-tag one-way
 import { lstatSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';

@@ -1,8 +1,10 @@
 // @module-tag full
+import { readdirSync } from 'node:fs';
+import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { addIssue, answer, runsOf, soon, startDaemon, statusOf, stopDaemon } from '../cli/live-daemon.ts';
 import { leaveNoPlaces } from '../cli/run-baton.ts';
-import { type CanaryName, CanaryScene, homeFiles } from './canary-scene.ts';
+import { apiRoutes, type CanaryName, CanaryScene, homeFiles, spies } from './canary-scene.ts';
 import { describeIsolated, hasNamespaces } from './machine.ts';
 
 leaveNoPlaces();
@@ -13,6 +15,7 @@ async function aDay(scene: CanaryScene): Promise<void> {
   const daemon = await startDaemon(place);
   const url: string = (await statusOf(place)).api;
   place.write('api-url', url);
+  place.write('socket-path', socketIn(place.folder));
   const closing = new AbortController();
   const stream = listen(`${url}/api/v1/events`, closing.signal, (text) => scene.served('event stream', text));
 
@@ -40,7 +43,14 @@ async function aDay(scene: CanaryScene): Promise<void> {
   await stream;
   await stopDaemon(daemon);
   scene.served('output of the daemon', daemon.stdout() + daemon.stderr());
+  const isBareRoot = process.geteuid?.() === 0 && !scene.isIsolated;
+  expect(daemon.stderr().includes('"runs_as_root"')).toBe(isBareRoot);
   await scene.type([['doctor', 'WORKFLOW.md']]);
+}
+
+function socketIn(folder: string): string {
+  const found = readdirSync(folder, { recursive: true, withFileTypes: true }).find((entry) => entry.isSocket());
+  return found === undefined ? expect.fail('no socket') : path.join(found.parentPath, found.name);
 }
 
 /** Every address of the API that answers without changing anything, for these runs. */
@@ -57,6 +67,7 @@ async function routes(url: string, runs: readonly string[]): Promise<readonly st
     run: runs,
     pull: ['1', '2'],
     question: ['BAT-1'],
+    task: ['intake:1'],
   };
   const filled = patterns
     .filter((route) => !route.endsWith('/events') || route.includes('{run}'))
@@ -127,6 +138,16 @@ function expectBatonTellsNone(scene: CanaryScene): void {
 
 /** What everything that Baton started saw in its environment, among processes, at the socket and at the API. */
 function expectNoneByOtherWays(scene: CanaryScene): void {
+  for (const who of spies) {
+    // Nothing answers at a socket that is hidden. At one that is not, every program that Baton started is refused.
+    const atSocket = scene.isIsolated ? '7 000' : '0 403';
+    expect([who, new Set(scene.tried(who, 'socket'))]).toEqual([who, new Set([atSocket])]);
+    // Agents may read their own project; a setup and a check are of none.
+    const answers = who.startsWith('BAT-') ? ['0 200'] : ['0 200', '0 403'];
+    expect([who, scene.tried(who, 'api').filter((each) => !answers.includes(each))]).toEqual([who, []]);
+    for (const way of ['socket', 'api'] as const)
+      expect(scene.tried(who, way).length, `${who} ${way}`).toBeGreaterThanOrEqual(apiRoutes.length);
+  }
   const visible = Object.entries(scene.visible());
   // Each of the seven looked in each of the five ways.
   expect(visible).toHaveLength(35);
@@ -153,7 +174,7 @@ const longTest = { timeout: 600_000 };
 
 describeIsolated('secrets around a day of Baton', longTest, () => {
   it('stay where they are with isolation', async () => {
-    await using scene = await CanaryScene.open('isolation: namespaces');
+    await using scene = await CanaryScene.open('namespaces');
     await aDay(scene);
     expectNoneByOtherWays(scene);
     for (const [who, seen] of filesSeen(scene)) {
@@ -172,7 +193,7 @@ describeIsolated('secrets around a day of Baton', longTest, () => {
 
 describe('secrets around a day of Baton', longTest, () => {
   it('are, without isolation, what a program of yours can read, and Baton tells none that it knows', async () => {
-    await using scene = await CanaryScene.open('isolation: none');
+    await using scene = await CanaryScene.open('none');
     await aDay(scene);
     expectNoneByOtherWays(scene);
     const everyFile = [...Object.values(homeFiles), ...Object.keys(inState), ...inWorkflow];
@@ -188,8 +209,9 @@ describe('secrets around a day of Baton', longTest, () => {
       expect([who, others]).toEqual([who, everyFile.toSorted()]);
     }
     expectBatonTellsNone(scene);
-    // A file that an agent may read is what the agent says; Baton cannot know that it is a secret.
+    // A file that an agent may read is what the agent says. Baton cannot know that it is a secret, so it tells it on.
     const found = scene.find();
+    expect(found('letter')).toEqual(expect.arrayContaining(['API', 'state/baton.db', 'state/transcripts']));
     for (const [name, file] of Object.entries({ ...fileOf, ...inState })) {
       const elsewhere = found(name as CanaryName).filter((where) => where !== file && !outlets.includes(where));
       expect([name, elsewhere]).toEqual([name, []]);

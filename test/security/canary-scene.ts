@@ -5,7 +5,8 @@ import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
-import { baton, Place } from '../cli/run-baton.ts';
+import { batonHere } from '../cli/baton-here.ts';
+import { Place } from '../cli/run-baton.ts';
 import { commit, scratchRepository } from '../workspace/git/scratch-repository.ts';
 
 /** Unguessable, so that a find is the thing itself. */
@@ -31,7 +32,7 @@ export type CanaryName = (typeof names)[number];
 const ways = ['environment', 'processes', 'files', 'socket', 'api'] as const;
 
 /** Who looks around; agents by their issue. */
-const spies = ['setup', 'before_run', 'after_run', 'check', 'BAT-1', 'BAT-2', 'BAT-3'] as const;
+export const spies = ['setup', 'before_run', 'after_run', 'check', 'BAT-1', 'BAT-2', 'BAT-3'] as const;
 
 /**
  * A user, a repository and a Baton with a secret wherever one may be, and programs that look for all of them: the agent,
@@ -43,8 +44,10 @@ export class CanaryScene implements AsyncDisposable {
   /** What Baton printed, answered and sent, by who got it. */
   readonly #served = new Map<string, string>();
   readonly #hook: Server;
+  readonly isIsolated: boolean;
 
-  private constructor(hook: Server, settings: string) {
+  private constructor(hook: Server, isolation: 'namespaces' | 'none') {
+    this.isIsolated = isolation === 'namespaces';
     this.canaries = Object.fromEntries(names.map((name) => [name, draw(name)])) as Record<CanaryName, string>;
     const { env_key, env_token, env_plain, env_proxy, ...planted } = this.canaries;
     this.place = new Place({
@@ -84,7 +87,7 @@ export class CanaryScene implements AsyncDisposable {
         '  max_retry_backoff_ms: 600000',
         `  accounts: [{name: first, env: {ACCOUNT_KEY: ${planted.account_key}}}]`,
         '  isolation_write: [seen]',
-        `  ${settings}`,
+        `  isolation: ${isolation}`,
         '---',
         'Work on {{ issue.identifier }}.',
       ].join('\n'),
@@ -104,14 +107,14 @@ export class CanaryScene implements AsyncDisposable {
     place.write('BAT-3.sh', 'echo 3 > third; git add -A; git commit -qm "Make the third"');
   }
 
-  static async open(settings: string): Promise<CanaryScene> {
+  static async open(isolation: 'namespaces' | 'none'): Promise<CanaryScene> {
     const bodies: string[] = [];
     const hook = createServer((request, response) => {
       request.setEncoding('utf8').on('data', (piece) => bodies.push(piece));
       request.on('end', () => response.end());
     }).listen(0, '127.0.0.1');
     await once(hook, 'listening');
-    const scene = new CanaryScene(hook, settings);
+    const scene = new CanaryScene(hook, isolation);
     scene.#bodies = bodies;
     return scene;
   }
@@ -136,7 +139,7 @@ export class CanaryScene implements AsyncDisposable {
   async type(commands: readonly (readonly string[])[]): Promise<void> {
     for (const args of commands)
       for (const json of [[], ['--json']]) {
-        const { stdout, stderr } = await baton(this.place, ...args, ...json);
+        const { stdout, stderr } = await batonHere(this.place, ...args, ...json);
         if (stdout.length + stderr.length === 0) throw new Error(`baton ${args.join(' ')} printed nothing`);
         this.served(`baton ${args[0]}`, stdout + stderr);
       }
@@ -152,6 +155,12 @@ export class CanaryScene implements AsyncDisposable {
           .map((way) => [`${who} ${way}`, this.#in(this.place.read(`seen/${who}.${way}`))] as const),
       ),
     );
+  }
+
+  /** How each request of a spy to the socket and to the API ended: the exit code of curl and the status of HTTP. */
+  tried(who: (typeof spies)[number], way: 'socket' | 'api'): readonly string[] {
+    const lines = this.place.read(`seen/${who}.tried`).trim().split('\n');
+    return lines.filter((line) => line.startsWith(`${way} `)).map((line) => line.slice(way.length + 1));
   }
 
   /** Where each canary is, of all that Baton wrote, printed, answered and sent. */
@@ -228,6 +237,10 @@ function gitContent(gitDir: string): string {
   });
 }
 
+export const apiRoutes = [
+  ...['state', 'projects', 'projects/canaries/status', 'projects/canaries/runs', 'projects/canaries/configuration'],
+];
+
 /** Looks for canaries by each way, writes down which it found, and prints them. */
 function spyScript(folder: string): string {
   return `
@@ -236,13 +249,15 @@ look() { tr '\\0' '\\n' | grep -aoE 'canary_[a-z_]+_[0-9a-f]{36}' | sort -u >> "
 (env; cat /proc/self/environ) 2>/dev/null | look environment
 (cat /proc/[0-9]*/environ /proc/[0-9]*/cmdline /proc/[0-9]*/task/*/environ) 2>/dev/null | look processes
 find "$all" -path "$all/seen" -prune -o -type f -size -8192k -print0 2>/dev/null | xargs -0 cat 2>/dev/null | look files
-for socket in $(find "$all" -type s 2>/dev/null); do
-  curl -s --max-time 5 --unix-socket "$socket" http://127.0.0.1/api/v1/projects/canaries/status
-done 2>/dev/null | look socket
-url=$(cat "$all/api-url")
-for each in state projects projects/canaries/ projects/canaries/status projects/canaries/runs projects/canaries/configuration; do
-  curl -s --noproxy '*' --max-time 5 "$url/api/v1/$each"
-done 2>/dev/null | look api
+ask() {
+  way=$1; shift
+  { ended=$(curl -s --noproxy '*' --max-time 60 -w '%{stderr}%{exitcode} %{http_code}' "$@" 2>&1 1>&3); } 3>&1
+  echo "$way $ended" >> "$all/seen/$who.tried"
+}
+for socket in $( (find "$all" -type s; cat "$all/socket-path") 2>/dev/null | sort -u); do
+  for each in ${apiRoutes.join(' ')}; do ask socket --unix-socket "$socket" "http://localhost/api/v1/$each"; done
+done | look socket
+for each in ${apiRoutes.join(' ')}; do ask api "$(cat "$all/api-url")/api/v1/$each"; done | look api
 cat "$all/seen/$who".*
 true
 `;

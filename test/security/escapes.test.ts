@@ -1,7 +1,8 @@
 // @module-tag full
+// @module-tag one-way
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { canary, IsolationScene, type Who, whoHere } from './isolation-scene.ts';
@@ -145,10 +146,14 @@ function attacksBy(who: Who): void {
   });
 
   it('neither sees nor signals a process outside', async () => {
-    const [file = '', ...args] = [...scene.asUser, 'sleep', '300'];
+    const [file = '', ...args] = [...scene.asUser, 'sleep', '300.271828'];
     const daemon = spawn(file, args, { env: { PATH: process.env.PATH ?? '' } });
+    const show = 'cat /proc/[0-9]*/cmdline';
     try {
-      scene.isolated(`kill -9 ${daemon.pid}; kill -9 -1; ls /proc/${daemon.pid}/root`);
+      expect(scene.outside(['sh', '-c', show]).stdout).toContain('300.271828');
+      const { stdout } = scene.isolated(`${show}; kill -9 ${daemon.pid}; kill -9 -1`);
+      expect(stdout).toContain('/proc/[0-9]*/cmdline');
+      expect(stdout).not.toContain('300.271828');
       expect(daemon.exitCode ?? daemon.signalCode).toBe(null);
     } finally {
       const ended = once(daemon, 'exit');
@@ -157,14 +162,27 @@ function attacksBy(who: Who): void {
     }
   });
 
-  it('reaches no socket of another program by its path', async () => {
-    const server = createServer((socket) => socket.end(canary));
-    server.listen(scene.at('state/baton.sock'));
+  it.each([
+    ['the state folder', (place: IsolationScene) => place.at('state/baton.sock')],
+    ['the home, as of a gpg agent', (place: IsolationScene) => place.at('home/letters/S.agent')],
+    ['the folder for temporary files, as of an ssh agent', () => `/tmp/baton-agent-${process.pid}`],
+    ['the folder of login sessions, as of a session bus', () => `/run/baton-bus-${process.pid}`],
+  ])('reaches no socket of another program by its path: in %s', async (_, placeOf) => {
+    const socket = placeOf(scene);
+    // Only root can make one there.
+    if (socket.startsWith('/run/') && process.geteuid?.() !== 0) return;
+    const server = createServer();
+    server.listen(socket);
     await once(server, 'listening');
+    chmodSync(socket, 0o777);
     try {
       const connect =
-        'use IO::Socket::UNIX; my $s = IO::Socket::UNIX->new(Peer => shift) or die "no socket\\n"; print <$s>';
-      expect(scene.isolated(`perl -e '${connect}' "$1/state/baton.sock"`).stderr).toContain('no socket');
+        'use IO::Socket::UNIX; IO::Socket::UNIX->new(Peer => shift) or die "no socket\\n"; print "reached\\n"';
+      expect(scene.outside(['perl', '-e', connect, socket]).stdout).toBe('reached\n');
+      expect(scene.isolated(`perl -e '${connect}' "${socket}"`)).toMatchObject({
+        stdout: '',
+        stderr: expect.stringContaining('no socket'),
+      });
     } finally {
       server.close();
     }

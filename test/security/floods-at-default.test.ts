@@ -1,4 +1,5 @@
 // @module-tag full
+// @module-tag one-way
 import { randomBytes } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { git } from '../workspace/git/scratch-repository.ts';

@@ -1,3 +1,4 @@
+// @module-tag one-way
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
@@ -86,7 +87,10 @@ it.each([
     GIT_COMMITTER_EMAIL: 'a@b',
   };
   execFileSync('sh', ['-c', script], { cwd: place, env: { ...process.env, ...identity } });
+  checkouts.beginToPublish(place);
   expect(await checkouts.publish(place)).toMatchObject({ outcome: 'refused', code });
+  const head = git(place, 'rev-parse', 'HEAD');
+  expect(() => git(source, 'cat-file', '-e', head)).toThrow();
   expect(git(source, 'branch', '--list', 'baton/*')).toBe('');
 });
 

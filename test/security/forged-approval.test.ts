@@ -1,3 +1,4 @@
+// @module-tag one-way
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { SessionRequest } from '../../src/agent/agent.ts';
@@ -244,7 +245,9 @@ describe('the views of it', () => {
     const question = { ...first, state: 'open', fields: [] };
     const issue = { questions: [question], explanation: null, why_unknown: null, retry: null, title: '' };
     const details = { project: 'p', issueId: 'i', issue, events: [], problem: null } as unknown as Details;
-    const drawn = detailsLines(row, details, 0, 60).map((line) => lineText(line).slice(3).trimEnd());
+    const drawn = detailsLines(row, { details, here: (text) => text }, 0, 60).map((line) =>
+      lineText(line).slice(3).trimEnd(),
+    );
     for (const line of first.detail.split('\n')) expect(drawn).toContain(line);
   });
 

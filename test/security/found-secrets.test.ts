@@ -1,4 +1,5 @@
 // @module-tag full
+// @module-tag one-way
 import { expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../src/clock/system-clock.ts';
 import { createAgent } from '../../src/daemon/adapters.ts';
@@ -28,8 +29,10 @@ it('children get proxies without user and password, unless the user named the va
 });
 
 it('the password of a proxy and the key of another service are secrets', () => {
-  const secrets = secretsAmong({ ...proxies, LINEAR_API_KEY: 'lin_api_SUPERSECRET', PATH: '/bin' });
-  expect(secrets).toEqual(['hunter2hunter2', 'p@ss%40word', 'lin_api_SUPERSECRET']);
+  const named = { LINEAR_API_KEY: 'the-key-1', GITHUB_TOKEN: 'the-token-2', CLIENT_SECRET: 'the-secret-3' };
+  const passwords = { PGPASSWORD: 'the-password-4', DB_PASSWORD_OLD: 'the-password-5' };
+  const secrets = secretsAmong({ ...proxies, ...named, ...passwords, PATH: '/bin', KEYBOARD: 'us-intl-layout' });
+  expect(secrets).toEqual(['hunter2hunter2', 'p@ss%40word', ...Object.values({ ...named, ...passwords })]);
 });
 
 it.each([

@@ -4,7 +4,7 @@ import { planIsolation } from '../../src/process/isolation/plan-isolation.ts';
 import { runToEnd } from '../../src/process/run-to-end.ts';
 
 // Runs a script in isolation as the user of this process, as a daemon of that user does. Prints the result as JSON.
-const { base, script, read, write } = JSON.parse(process.argv[2] ?? '{}');
+const { base, script, read, write, isReadOnly = false } = JSON.parse(process.argv[2] ?? '{}');
 const at = (name: string): string => `${base}/${name}`;
 const workspace = at('workspaces/own');
 const isolation = planIsolation(
@@ -19,7 +19,9 @@ const isolation = planIsolation(
     writeSetting: write ?? [],
     hasLayers: true,
   },
-  { workspace, writes: [at('state/git/own')], reads: [at('state/git/caches')] },
+  isReadOnly
+    ? { workspace, isReadOnly, writes: [], reads: [at('state/git/own'), at('state/git/caches')] }
+    : { workspace, writes: [at('state/git/own')], reads: [at('state/git/caches')] },
 );
 const { code, stdout, stderr, survivorsEnded } = await runToEnd(
   {

@@ -4,6 +4,7 @@ import { systemChance } from '../../src/clock/system-chance.ts';
 import { systemClock } from '../../src/clock/system-clock.ts';
 import { openIsolation } from '../../src/daemon/compose-isolation.ts';
 import type { Surroundings } from '../../src/daemon/surroundings.ts';
+import { whyNoNamespaces } from '../../src/process/isolation/probe-isolation.ts';
 import { memoryLogger } from '../fake/memory-logger.ts';
 import { settings } from '../fake/settings.ts';
 
@@ -44,4 +45,26 @@ it('`none` that a person chose is no reason to warn', async () => {
   const { opened, logger } = open({ isolation: 'none', isolationRequired: false });
   await opened;
   expect(logger.lines).toEqual([]);
+});
+
+// The step is a command: what it changes is what was found.
+it.each([
+  ['/proc/sys/kernel/apparmor_restrict_unprivileged_userns', '1', 'kernel.apparmor_restrict_unprivileged_userns=0'],
+  ['/proc/sys/kernel/unprivileged_userns_clone', '0', 'kernel.unprivileged_userns_clone=1'],
+  ['/proc/sys/user/max_user_namespaces', '0', 'user.max_user_namespaces=15000'],
+  ['/.dockerenv', '', '--security-opt seccomp=unconfined'],
+  ['/proc/self/status', 'Name:\tnode\nSeccomp:\t2\nThreads:\t1', '--security-opt seccomp=unconfined'],
+])('doctor has the step for a machine whose %s forbids namespaces', (file, content, step) => {
+  expect(whyNoNamespaces((each) => (each === file ? content : null))?.nextStep).toContain(step);
+});
+
+it('doctor has none where the machine says nothing', () => {
+  const allowing: Readonly<Record<string, string>> = {
+    '/proc/sys/kernel/apparmor_restrict_unprivileged_userns': '0',
+    '/proc/sys/kernel/unprivileged_userns_clone': '1',
+    '/proc/sys/user/max_user_namespaces': '15000',
+    '/proc/self/status': 'Seccomp:\t0',
+  };
+  expect(whyNoNamespaces((file) => allowing[file] ?? null)).toBeNull();
+  expect(whyNoNamespaces(() => null)).toBeNull();
 });

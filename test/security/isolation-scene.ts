@@ -12,6 +12,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { builtProgram, compileCache } from '../built-baton.ts';
 
 /** A user without a name, a home or a group: the ordinary user where the tests run as root. */
 const ordinary = 21_846;
@@ -69,13 +70,16 @@ export class IsolationScene implements Disposable {
   }
 
   /** Runs a shell script in isolation, with the base folder as `$1`. */
-  isolated(script: string, settings: { read?: string[]; write?: string[]; wrapper?: string[] } = {}): IsolatedResult {
+  isolated(
+    script: string,
+    settings: { read?: string[]; write?: string[]; wrapper?: string[]; isReadOnly?: boolean } = {},
+  ): IsolatedResult {
     const { wrapper = [], ...more } = settings;
     const request = JSON.stringify({ base: this.base, script, ...more });
     // By descriptor: the user need not be able to reach the folder of this Node.
     const node = openSync(process.execPath, 'r');
     try {
-      const program = path.join(import.meta.dirname, 'isolated-program.ts');
+      const program = builtProgram('security/isolated');
       const ended = this.outside([...wrapper, '/proc/self/fd/3', program, request], {
         stdio: ['ignore', 'pipe', 'pipe', node],
       });
@@ -89,7 +93,8 @@ export class IsolationScene implements Disposable {
   /** Runs a program as the user, without isolation. */
   outside(command: readonly string[], options: { stdio?: ('ignore' | 'pipe' | number)[] } = {}) {
     const [file = '', ...args] = [...this.asUser, ...command];
-    const env = { PATH: process.env.PATH ?? '', HOME: this.at('home'), TMPDIR: '/tmp' };
+    const own = { HOME: this.at('home'), TMPDIR: '/tmp', NODE_COMPILE_CACHE: compileCache };
+    const env = { PATH: process.env.PATH ?? '', ...own };
     return spawnSync(file, args, { ...options, encoding: 'utf8', env, cwd: '/', timeout: 120_000 });
   }
 

@@ -1,4 +1,5 @@
 // @module-tag full
+// @module-tag one-way
 import { describe, expect, it } from 'vitest';
 import { daemonHere } from '../cli/baton-here.ts';
 import { linearScene, secretKey } from '../cli/linear-scene.ts';

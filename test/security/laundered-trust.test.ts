@@ -1,3 +1,4 @@
+// @module-tag one-way
 import { beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/clock/system-clock.ts';
 import type { Issue } from '../../src/core/issue/issue.ts';

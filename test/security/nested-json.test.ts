@@ -1,3 +1,6 @@
+// @module-tag one-way
+import { globSync, readFileSync } from 'node:fs';
+import path from 'node:path';
 import { expect, it } from 'vitest';
 import { readFrame } from '../../src/agent/codex/wire/frame.ts';
 import { mostJsonContainers, mostJsonDepth, parseJson } from '../../src/core/text/parse-json.ts';
@@ -29,6 +32,15 @@ it('bounds the memory and the time of an answer of a tracker and of a line of an
   expect(errorsIn(hostile)).toEqual([]);
   expect(readFrame(hostile)).toBeNull();
   expect(process.memoryUsage.rss() - before).toBeLessThan(200 * 1024 * 1024);
+});
+
+it('is read in no other way from agents, trackers, GitHub and callers', () => {
+  const root = path.join(import.meta.dirname, '../../src');
+  const files = globSync('{agent,github,http,pulls,server,tools,tracker}/**/*.ts', { cwd: root });
+  const others = files.filter((file) => /\bJSON\.parse\(|\.json\(\)/.test(readFileSync(path.join(root, file), 'utf8')));
+  // These read files that Baton wrote itself.
+  const own = ['agent/rehearsal/memory.ts', 'server/api/present/transcript-payloads.ts', 'server/token-file.ts'];
+  expect(others.toSorted()).toEqual(own);
 });
 
 it('refuses it in a request to the API', async () => {

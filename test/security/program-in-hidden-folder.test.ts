@@ -1,4 +1,5 @@
 // @module-tag full
+// @module-tag one-way
 import { chmodSync, mkdirSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';

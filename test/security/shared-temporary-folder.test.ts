@@ -1,10 +1,21 @@
-import { chmodSync, chownSync, lchownSync, mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  lchownSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { defaultWorkspaceRoot, stateFolder } from '../../src/daemon/state-folder.ts';
 import type { Surroundings } from '../../src/daemon/surroundings.ts';
 import { refuseUnsafeRoot } from '../../src/workspace/safe-root.ts';
+import { scratchWorkspaces, visit } from '../workspace/scratch-workspaces.ts';
 
 const isRoot = process.geteuid?.() === 0;
 const anotherUser = 65_534;
@@ -70,6 +81,56 @@ describe('the root of the workspaces', () => {
     expect(refusalOf(link)).toBe(null);
     lchownSync(link, anotherUser, anotherUser);
     expect(refusalOf(link)).toEqual(refusedFor('replaceable_by_others'));
+  });
+});
+
+describe('a workspace', () => {
+  const modeOf = (place: string): string => (statSync(place).mode & 0o7777).toString(8);
+
+  it('and its root are for their user alone, whatever the umask lets through', async () => {
+    const before = process.umask(0);
+    try {
+      const { root, workspaces } = scratchWorkspaces();
+      const { path: made } = await workspaces.prepare(visit());
+      expect([modeOf(root), modeOf(made)]).toEqual(['700', '700']);
+      const uid = process.geteuid?.();
+      expect([statSync(root).uid, statSync(made).uid]).toEqual([uid, uid]);
+    } finally {
+      process.umask(before);
+    }
+  });
+
+  it('is neither made nor used in a root that others can write, and nothing is written there', async () => {
+    const { root, workspaces } = scratchWorkspaces();
+    await workspaces.prepare(visit());
+    chmodSync(root, 0o777);
+    const unsafe = { code: 'workspace_root_unsafe', details: { problem: 'writable_by_others' } };
+    for (const identifier of ['T-1', 'T-2'])
+      await expect(workspaces.prepare(visit({ identifier }))).rejects.toMatchObject(unsafe);
+    expect(readdirSync(root)).toEqual(['T-1']);
+  });
+
+  it.skipIf(!isRoot)('is not used when another user has put a folder in its place', async () => {
+    const { root, workspaces } = scratchWorkspaces();
+    const { path: made } = await workspaces.prepare(visit());
+    chownSync(made, anotherUser, anotherUser);
+    await expect(workspaces.prepare(visit())).rejects.toMatchObject({
+      code: 'workspace_unavailable',
+      details: { problem: 'another_user', path: made },
+    });
+    expect(readdirSync(root)).toEqual(['T-1']);
+  });
+
+  it('is not used when others can reach it and write to it', async () => {
+    const { root, workspaces } = scratchWorkspaces();
+    const { path: made } = await workspaces.prepare(visit());
+    chmodSync(made, 0o777);
+    expect(await workspaces.prepare(visit())).toMatchObject({ path: made });
+    chmodSync(root, 0o755);
+    const unsafe = { code: 'workspace_unavailable', details: { problem: 'writable_by_others', path: made } };
+    await expect(workspaces.prepare(visit())).rejects.toMatchObject(unsafe);
+    chmodSync(made, 0o755);
+    expect(await workspaces.prepare(visit())).toMatchObject({ path: made });
   });
 });
 

@@ -1,3 +1,4 @@
+// @module-tag one-way
 import { expect, it } from 'vitest';
 import { decideAfterExit } from '../../src/core/run/exit-decision.ts';
 import { settings } from '../fake/settings.ts';

@@ -58,7 +58,7 @@ async function hold(port: number, path?: string): Promise<Held> {
 async function ask(held: Held, port: number, path: string): Promise<void> {
   held.heard = '';
   held.socket.write(`GET ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n\r\n`);
-  await expect.poll(() => held.heard.startsWith('HTTP/1.1 200 ') || held.isClosed, { timeout: 20_000 }).toBe(true);
+  await expect.poll(() => held.heard.startsWith('HTTP/1.1 200 ') || held.isClosed).toBe(true);
 }
 
 const patient = { timeout: 20_000 };

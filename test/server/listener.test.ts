@@ -266,7 +266,7 @@ describe('the listener', () => {
 
   it('reports that it cannot listen', async () => {
     const { port } = await open();
-    await expect(open({ port })).rejects.toMatchObject({ code: 'listener_failed' });
+    await expect(open({ port })).rejects.toMatchObject({ code: 'port_in_use', details: { port } });
   });
 
   it('cuts open connections when it closes, and closes once', async () => {

@@ -1,14 +1,20 @@
 import type { Chance } from '../../src/clock/chance.ts';
+import { nothingToPrune } from '../../src/core/prune.ts';
 import type { OrchestratorParts } from '../../src/orchestrator/assemble.ts';
 import { Orchestrator } from '../../src/orchestrator/orchestrator.ts';
+import type { PullRequests } from '../../src/pulls/pull-requests.ts';
 import { createRunner } from '../../src/runner/run-issue.ts';
 import type { Runner } from '../../src/runner/runner.ts';
 import { openToolSet } from '../../src/tools/registry.ts';
+import { noFiles } from '../fake/no-files.ts';
 import { seededChance } from '../fake/seeded-chance.ts';
 import { guardStore } from './guard-store.ts';
 import type { Incarnation } from './incarnation.ts';
 import { wordsOf } from './question-book.ts';
+import { simulatedGithubPulls } from './review/github-client.ts';
+import type { ReviewWorld } from './review/review-world.ts';
 import { simulatedChecks } from './review/simulated-checks.ts';
+import { simulatedCheckout } from './review/simulated-judge.ts';
 import { simulatedPulls } from './review/simulated-pulls.ts';
 import { simulatedAgent } from './simulated-agent.ts';
 import { simulatedProcesses } from './simulated-processes.ts';
@@ -27,7 +33,7 @@ export function composeDaemon(world: World, incarnation: Incarnation): Orchestra
   const workspaces = simulatedWorkspaces(world, incarnation);
   const shownEngine = isShared ? 'postgres' : 'sqlite';
   const store = guardStore(world.memory.store, incarnation, storeGate(world, incarnation), shownEngine);
-  const pulls = review === null ? null : simulatedPulls(world, review, incarnation);
+  const pulls = review === null ? null : pullsOf(world, review, incarnation);
   const parts: OrchestratorParts = {
     clock: incarnation.clock,
     chance: chanceOf(world, incarnation),
@@ -45,8 +51,8 @@ export function composeDaemon(world: World, incarnation: Incarnation): Orchestra
         agentFor: ({ agent }, { name }) =>
           simulatedAgent(world, incarnation, { turnTimeoutMs: agent.turnTimeoutMs, account: name }),
         workspacesFor: () => workspaces,
+        checkoutFor: async (_, judged) => simulatedCheckout(world, judged),
         toolSetFor: (_settings, run) => openToolSet({ ...run, clock: incarnation.clock, tracker }),
-        readIssue: async (_settings, id, signal) => (await tracker.fetchByIds([id], { signal }))[0] ?? null,
       }),
     ),
     store,
@@ -59,10 +65,11 @@ export function composeDaemon(world: World, incarnation: Incarnation): Orchestra
     transcripts: {
       append: () => incarnation.call('transcripts.append', async () => {}),
       remove: () => incarnation.call('transcripts.remove', async () => {}),
+      list: async () => [],
     },
     processes: simulatedProcesses(world, incarnation),
     readHeadroom: async () => ({ disk: [], memoryMb: null }),
-    pruneSalvage: () => incarnation.call('salvage.prune', async () => 0),
+    files: { ...noFiles, savedWork: () => incarnation.call('salvage.prune', async () => nothingToPrune) },
     pullsFor: () => pulls,
     runChecks: review === null ? async () => {} : simulatedChecks(world, review, incarnation, () => used.store),
     pool: null,
@@ -71,6 +78,13 @@ export function composeDaemon(world: World, incarnation: Incarnation): Orchestra
   };
   const used = world.sabotage.parts?.(parts, world, incarnation) ?? parts;
   return new Orchestrator(used);
+}
+
+function pullsOf(world: World, review: ReviewWorld, incarnation: Incarnation): PullRequests {
+  const { github } = review;
+  return github === null
+    ? simulatedPulls(world, review, incarnation)
+    : simulatedGithubPulls(world, review, github, incarnation);
 }
 
 /** Every message to a live run goes through here. */

@@ -1,6 +1,7 @@
 import { BatonError } from '../../src/core/baton-error.ts';
 import type { Author } from '../../src/core/issue/author.ts';
 import { type Issue, normalizeState } from '../../src/core/issue/issue.ts';
+import { blockedState } from './planner/planner-plan.ts';
 
 /** Every state of the simulated tracker. `Review` and `Backlog` are neither active nor terminal. */
 export const trackerStates = ['Backlog', 'Todo', 'In Progress', 'Review', 'Done'] as const;
@@ -26,9 +27,13 @@ export class IssueBook {
   /** Called with each move. */
   readonly onMove = new Set<(move: IssueMove) => void>();
   readonly #now: () => number;
+  readonly #hasTimes: boolean;
+  #changedAt = 0;
 
-  constructor(now: () => number) {
+  /** `hasTimes`: each change gets a later time of the tracker's own clock. */
+  constructor(now: () => number, hasTimes: boolean) {
     this.#now = now;
+    this.#hasTimes = hasTimes;
   }
 
   get(id: string): Issue | undefined {
@@ -47,7 +52,7 @@ export class IssueBook {
   put(issue: Issue): void {
     const before = this.#issues.get(issue.id);
     if (before?.state !== issue.state) this.stateSince.set(issue.id, this.#now());
-    this.#issues.set(issue.id, issue);
+    this.#issues.set(issue.id, this.#stamped(issue));
     if (before !== undefined) this.#noteChange(issue.id);
   }
 
@@ -56,17 +61,33 @@ export class IssueBook {
     this.#noteChange(id);
   }
 
+  /** Labels that Baton writes are no change that others have to hear of. */
+  relabel(id: string, labels: readonly string[], by: 'hand' | 'baton'): Issue {
+    const issue = this.#issues.get(id);
+    if (issue === undefined) throw new BatonError('tracker_issue_not_found', `There is no issue with the id "${id}".`);
+    const changed = this.#stamped({ ...issue, labels: [...labels] });
+    this.#issues.set(id, changed);
+    if (by === 'hand') this.#noteChange(id);
+    return this.#withBlockers(changed);
+  }
+
   /** Like a tracker: refuses an unknown issue or state. */
   move(id: string, state: string, by: Author | 'hand'): Issue {
     const issue = this.#issues.get(id);
     if (issue === undefined) throw new BatonError('tracker_issue_not_found', `There is no issue with the id "${id}".`);
-    const known = trackerStates.find((name) => normalizeState(name) === normalizeState(state));
+    const known = [...trackerStates, blockedState].find((name) => normalizeState(name) === normalizeState(state));
     if (known === undefined) throw new BatonError('tracker_state_unknown', `There is no state "${state}".`);
     this.put({ ...issue, state: known });
     const move = { id, from: issue.state, to: known, by, at: this.#now() };
     this.lastMove.set(id, move);
     for (const told of this.onMove) told(move);
-    return this.#withBlockers({ ...issue, state: known });
+    return this.get(id) ?? { ...issue, state: known };
+  }
+
+  #stamped(issue: Issue): Issue {
+    if (!this.#hasTimes) return issue;
+    this.#changedAt = Math.max(this.#now(), this.#changedAt + 1);
+    return { ...issue, updatedAt: this.#changedAt };
   }
 
   #noteChange(id: string): void {

@@ -2,6 +2,7 @@ import { BatonError } from '../../src/core/baton-error.ts';
 import { composeDaemon } from './compose-daemon.ts';
 import { type Fate, Incarnation } from './incarnation.ts';
 import { deliverySteps } from './review/delivery-steps.ts';
+import { githubSteps } from './review/github-client.ts';
 import type { RunningDaemon, World } from './world.ts';
 
 /** How far the wall clock of a daemon may be from that of the world. */
@@ -132,7 +133,8 @@ export class Keeper {
     const call = draw.lives.logBetween(1, plan.incarnations.longestCalls);
     const when = draw.lives.chance(0.5) ? 'before' : 'after';
     if (plan.review === null || !draw.review.chance(plan.review.killsAtDelivery)) return { call, when };
-    const steps = new Set([draw.review.pick([...deliverySteps])]);
+    const likely = plan.review.github === null ? [...deliverySteps] : [...deliverySteps, ...githubSteps];
+    const steps = new Set([draw.review.pick(likely)]);
     return { call: draw.review.pick([1, 1, 2, 3]), when, steps };
   }
 }

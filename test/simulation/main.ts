@@ -1,7 +1,11 @@
 // Runs many seeds and prints what happened in them: `npm run simulate -- --seeds 10000 --from 1`. With `--trace` every
-// event of each seed is printed. Exits with 1 if a rule is broken, and prints the command that repeats it.
+// event of each seed is printed. With `--github` seeds without GitHub are left out,
+// with `--pipeline` those without phases, with `--planner` those without a planner. Exits with 1 if a rule is broken, and prints the command that repeats it.
 import { parseArgs } from 'node:util';
 import { describeBroken } from './broken-rule.ts';
+import { drawPipeline } from './pipeline/pipeline-plan.ts';
+import { drawPlan } from './plan.ts';
+import { drawReview } from './review/review-plan.ts';
 import { runSeed, type SeedResult } from './run-seed.ts';
 
 const { values } = parseArgs({
@@ -9,6 +13,9 @@ const { values } = parseArgs({
     seeds: { type: 'string', default: '300' },
     from: { type: 'string', default: '1' },
     trace: { type: 'boolean', default: false },
+    github: { type: 'boolean', default: false },
+    pipeline: { type: 'boolean', default: false },
+    planner: { type: 'boolean', default: false },
   },
 });
 const from = Number(values.from);
@@ -23,7 +30,11 @@ process.on('unhandledRejection', (error) => {
 });
 
 const beganAt = performance.now();
-for (let seed = from; seed < from + count; seed += 1) {
+for (let seed = from, left = count; left > 0; seed += 1) {
+  if (values.github && drawReview(seed)?.github == null) continue;
+  if (values.pipeline && drawPipeline(seed) === null) continue;
+  if (values.planner && drawPlan(seed).planner === null) continue;
+  left -= 1;
   const result = await runSeed(seed, { print: values.trace ? (line) => console.log(line) : undefined });
   add('seeds', 1);
   add('steps', result.steps);

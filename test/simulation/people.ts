@@ -3,6 +3,7 @@ import { isPullCommandKind } from '../../src/orchestrator/review/decide-pull.ts'
 import { issue } from '../fake/issues.ts';
 import { HelpfulPeople } from './helpful-people.ts';
 import { trackerStates } from './issue-book.ts';
+import { startPipelinePeople } from './pipeline/pipeline-people.ts';
 import { ReviewPeople } from './review/review-people.ts';
 import type { World } from './world.ts';
 
@@ -33,6 +34,7 @@ export class People {
     world.nowAndThen(draw.people, plan.people.commandsPerMinute, () => this.#command());
     const submit = (kind: CommandKind, payload: Record<string, unknown>): Promise<void> => this.submit(kind, payload);
     new HelpfulPeople(world, submit);
+    if (world.pipeline !== null) startPipelinePeople(world, world.pipeline);
     this.#reviewers = world.review === null ? null : new ReviewPeople(world, world.review, submit);
   }
 
@@ -95,7 +97,7 @@ export class People {
         id,
         state,
         identifier: `T-${this.#filed}`,
-        labels: draw.people.chance(0.85) ? ['baton'] : [],
+        labels: [...(draw.people.chance(0.85) ? ['baton'] : []), ...planningLabels(this.#world)],
         priority: draw.people.pick([null, 1, 2, 3]),
         blockedBy: blocker === null ? [] : [{ id: blocker, identifier: null, state: null }],
         createdAt: clock.now(),
@@ -152,4 +154,10 @@ export class People {
     if (kind === 'issue_retry') this.#world.triedAgainAt = now;
     void this.submit(kind, { issue: id });
   }
+}
+
+/** Drawn from a stream of its own, so that worlds without a planner stay as they were. */
+function planningLabels({ draw, plan }: World): readonly string[] {
+  const { planner, settings } = plan;
+  return planner !== null && draw.planner.chance(planner.labelled) ? [settings.planner.label] : [];
 }

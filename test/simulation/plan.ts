@@ -8,6 +8,8 @@ import type {
 import { settings } from '../fake/settings.ts';
 import type { Tempers } from './agent-script.ts';
 import { type Draw, drawFrom } from './draw.ts';
+import { drawPipeline, type PipelinePlan, withPipeline } from './pipeline/pipeline-plan.ts';
+import { drawPlanner, type PlannerPlan, withPlanner } from './planner/planner-plan.ts';
 import { drawReview, type ReviewPlan, withReview } from './review/review-plan.ts';
 
 /** The plan of one seed, drawn once before the start. Rates are per simulated minute. */
@@ -61,6 +63,10 @@ export interface Plan {
   readonly trackerStormsPerMinute: number;
   /** Null: `agent.after_success: continue`, without a repository. */
   readonly review: ReviewPlan | null;
+  /** Null: without phases. */
+  readonly pipeline: PipelinePlan | null;
+  /** Null: without a planner. */
+  readonly planner: PlannerPlan | null;
 }
 
 const labels = ['baton'];
@@ -118,11 +124,21 @@ export function drawPlan(seed: number, changes: Partial<Plan> = {}): Plan {
     wall: { jumpsPerMinute: rate(0.2) },
     trackerStormsPerMinute: rate(0.2),
     review: drawReview(seed),
+    pipeline: drawPipeline(seed),
+    // Only where nothing else changes what an issue goes through.
+    planner: isPlain(seed, changes) ? drawPlanner(seed) : null,
     ...changes,
   };
-  const { review } = plan;
-  if (review === null) return plan;
-  return { ...plan, settings: withReview(plan.settings, review, drawFrom(seed, 'review settings')) };
+  const { review, pipeline, planner } = plan;
+  const reviewed =
+    review === null ? plan.settings : withReview(plan.settings, review, drawFrom(seed, 'review settings'));
+  const phased = pipeline === null ? reviewed : withPipeline(reviewed, pipeline);
+  return { ...plan, settings: planner === null ? phased : withPlanner(phased, planner) };
+}
+
+function isPlain(seed: number, { review, pipeline }: Partial<Plan>): boolean {
+  if (review !== undefined || pipeline !== undefined) return false;
+  return drawReview(seed) === null && drawPipeline(seed) === null;
 }
 
 function drawSettings(draw: Draw, { retention, pace }: { readonly retention: Draw; readonly pace: Draw }): Settings {

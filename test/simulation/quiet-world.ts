@@ -35,6 +35,8 @@ export const quiet = {
   wall: { jumpsPerMinute: 0 },
   trackerStormsPerMinute: 0,
   review: null,
+  pipeline: null,
+  planner: null,
 } satisfies Partial<Plan>;
 
 export const hostile = agents({});
@@ -56,12 +58,12 @@ export const withoutHolds: NonNullable<Sabotage['parts']> = (parts, world, incar
 };
 
 export function withMaxRetries(maxRetries: number): Settings {
-  const { settings } = drawPlan(1);
+  const { settings } = drawPlan(1, { pipeline: null });
   return { ...settings, agent: { ...settings.agent, maxRetries }, limits: noLimits };
 }
 
 export function inQuietWorld(sabotage: Sabotage, plan: Partial<Plan> = {}, only?: RuleName): Promise<SeedResult> {
-  const { settings } = drawPlan(1);
+  const { settings } = drawPlan(1, { pipeline: null });
   const tracker = { ...settings.tracker, requiredLabels: [] };
   const workspace = { ...settings.workspace, retentionMs: 0 };
   const agent: AgentSettings = {

@@ -5,8 +5,10 @@ import type { PullRequests } from '../../src/pulls/pull-requests.ts';
 import type { RuleName } from './broken-rule.ts';
 import type { Plan } from './plan.ts';
 import { changed, changedStore, inQuietWorld, quiet } from './quiet-world.ts';
-import type { ReviewPlan } from './review/review-plan.ts';
-import type { SimulatedRepository } from './review/simulated-repository.ts';
+import type { JudgePlan, ReviewPlan } from './review/review-plan.ts';
+import type { ReviewWorld } from './review/review-world.ts';
+import { otherBase } from './review/simulated-github.ts';
+import { commitId, type SimulatedRepository } from './review/simulated-repository.ts';
 import type { Sabotage } from './sabotage.ts';
 import type { World } from './world.ts';
 
@@ -22,6 +24,8 @@ const calmReview: ReviewPlan = {
   fails: 0,
   killsAtDelivery: 0,
   tidy: 1,
+  github: null,
+  judge: null,
 };
 const byHand = { decisionsPerMinute: 0, handsPerMinute: 3 };
 const allRed = { red: 1, decisionsPerMinute: 0 };
@@ -32,7 +36,7 @@ describe('A rule of review mode notices', () => {
     const { broken, counts } = await inReview(
       {},
       { red: 0.3, decisionsPerMinute: 2, handsPerMinute: 2 },
-      { issues: 12 },
+      { issues: 20 },
     );
     expect(broken).toBeNull();
     for (const what of ['merged by Baton', 'merged by hand', 'words heard', 'check: failed'])
@@ -45,7 +49,7 @@ describe('A rule of review mode notices', () => {
       const { memory, project } = world;
       const [pull] = memory.look<{ branch: string }>('select branch from pull_requests where merged_at is null');
       if (pull === undefined || memory.look("select 1 from pull_requests where issue_id = 'other'").length > 0) return;
-      const commits = { baseCommit: 'c1', headCommit: 'c1', base: 'main', branch: pull.branch };
+      const commits = { baseCommit: commitId(1), headCommit: commitId(1), base: 'main', branch: pull.branch };
       const texts = {
         title: '',
         body: '',
@@ -133,7 +137,7 @@ describe('A rule of review mode notices', () => {
       read: async (...given) =>
         (await pulls.read(...given)).map((facts) => ({
           ...facts,
-          merged: { commit: 'c1', by: 'Paula', method: 'merge' as const },
+          merged: { commit: commitId(1), by: 'Paula', method: 'merge' as const },
         })),
     }));
     expect(await isBroken('done_needs_merge', { parts: dreaming })).toBe(true);
@@ -182,7 +186,7 @@ describe('A rule of review mode notices', () => {
       },
     }));
     const agents = { ...quiet.agents, hostile: 0.5, tempers: { fails: 1 } };
-    expect(await isBroken('words_arrive', { parts: settlesAll }, { red: 0.5 }, { agents })).toBe(true);
+    expect(await isBroken('words_arrive', { parts: settlesAll }, allRed, { agents, issues: 20 })).toBe(true);
   });
 
   it('words that are repeated after a run that ended well', async () => {
@@ -190,7 +194,7 @@ describe('A rule of review mode notices', () => {
       ...tables,
       messages: { ...tables.messages, settle: async () => 0 },
     }));
-    expect(await isBroken('words_arrive', { parts: stubborn }, { red: 0.5 })).toBe(true);
+    expect(await isBroken('words_arrive', { parts: stubborn }, allRed)).toBe(true);
   });
 
   // @conforms simulation.25
@@ -205,6 +209,82 @@ describe('A rule of review mode notices', () => {
       },
     }));
     expect(await isBroken('rounds', { parts: generous }, { ...allRed, maxRounds: 1 })).toBe(true);
+  });
+
+  describe('with a judge', () => {
+    const judge: JudgePlan = {
+      ...{ rejects: 0.5, saysNothing: 0, spoils: 0, repeats: 0, count: 1, decides: 'any_reject', maxRounds: 3 },
+      ...{ withoutVerdict: 'hold', extraSlotsPercent: 25 },
+    };
+    const undecided = { judge, decisionsPerMinute: 0 };
+
+    it('nothing when nothing goes wrong, and changes are approved and rejected', async () => {
+      const { broken, counts } = await inReview({}, { judge, decisionsPerMinute: 1 }, { issues: 20 });
+      expect(broken).toBeNull();
+      for (const what of ['judge: approve_pr', 'judge: reject_pr', 'merged by Baton'])
+        expect([what, counts.get(what) ?? 0]).not.toEqual([what, 0]);
+    });
+
+    it('a verdict that counts for another commit', async () => {
+      const careless = changedStore((tables) => ({
+        ...tables,
+        verdicts: {
+          ...tables.verdicts,
+          add: (key, verdict) => tables.verdicts.add(key, { ...verdict, commit: commitId(999) }),
+        },
+      }));
+      expect(await isBroken('honest_verdicts', { parts: careless }, undecided)).toBe(true);
+    });
+
+    it('a change that is sent back without a rejection', async () => {
+      const harsh = changedStore((tables) => ({
+        ...tables,
+        verdicts: {
+          ...tables.verdicts,
+          add: (key, verdict) => tables.verdicts.add(key, { ...verdict, verdict: 'approved' }),
+          list: async (key) =>
+            (await tables.verdicts.list(key)).map((each) => ({ ...each, verdict: 'rejected' as const })),
+        },
+      }));
+      expect(await isBroken('honest_verdicts', { parts: harsh }, undecided)).toBe(true);
+    });
+
+    it('a judge that never starts', async () => {
+      const lazy = changed(({ source }) => ({
+        source: {
+          read: () => {
+            const { workflow, problem } = source.read();
+            const none = { ...workflow.settings.judge, agents: [] };
+            return { workflow: { ...workflow, settings: { ...workflow.settings, judge: none } }, problem };
+          },
+        },
+      }));
+      expect(await isBroken('no_issue_forgotten', { parts: lazy }, { ...undecided, github: null })).toBe(true);
+    });
+
+    it('a commit that is judged again', async () => {
+      const forgetful = changedStore((tables) => ({
+        ...tables,
+        verdicts: { ...tables.verdicts, list: async () => [] },
+      }));
+      expect(await isBroken('honest_verdicts', { parts: forgetful }, undecided)).toBe(true);
+    });
+
+    it('judges beyond their slots', async () => {
+      const generous = changed(({ source }) => ({
+        source: {
+          read: () => {
+            const { workflow, problem } = source.read();
+            const wide = { ...workflow.settings.judge, extraSlotsPercent: 10_000 };
+            return { workflow: { ...workflow, settings: { ...workflow.settings, judge: wide } }, problem };
+          },
+        },
+      }));
+      const full = { issues: 30 };
+      expect(await isBroken('slots', { parts: generous }, { judge: { ...judge, extraSlotsPercent: 0 } }, full)).toBe(
+        true,
+      );
+    });
   });
 
   // @conforms simulation.26
@@ -292,6 +372,94 @@ describe('A rule of review mode notices', () => {
   });
 });
 
+const onGithub: Partial<ReviewPlan> = {
+  decisionsPerMinute: 0,
+  handsPerMinute: 4,
+  basePerMinute: 0.5,
+  github: { checks: 1, lost: 0, slowestMs: 500 },
+};
+
+/** The same with the real host for GitHub. */
+describe('A rule of review mode notices on GitHub', () => {
+  it('nothing when nothing goes wrong, whatever people do there', { timeout: 120_000 }, async () => {
+    const plan = { ...onGithub, red: 0.3, decisionsPerMinute: 2 };
+    const { broken, counts } = await inReview({}, plan, { issues: 50, stormMs: 60 * 60_000 });
+    expect(broken).toBeNull();
+    const acts = ['push', 'force', 'rebase', 'merge', 'squash', 'queue', 'close', 'reopen', 'retarget', 'stranger'];
+    for (const what of [...acts.map((act) => `on GitHub: ${act}`), 'merged by Baton', 'merged by hand', 'words heard'])
+      expect([what, counts.get(what) ?? 0]).not.toEqual([what, 0]);
+  });
+
+  // @conforms simulation.28
+  it('a second pull request of a branch', async () => {
+    const twice = withGithub((pulls, { github }) => ({
+      open: async (change) => {
+        const opened = await pulls.open(change);
+        github?.open(change.branch, otherBase);
+        return opened;
+      },
+    }));
+    expect(await isBroken('one_pull', { parts: twice }, { ...onGithub, handsPerMinute: 0 })).toBe(true);
+  });
+
+  it('a head that is proposed again after its end', async () => {
+    const again = withGithub((pulls, { github }) => ({
+      read: async (...given) => {
+        for (const { branch, state } of [...(github?.pulls ?? [])])
+          if (state === 'CLOSED') github?.open(branch, 'main');
+        return pulls.read(...given);
+      },
+    }));
+    expect(await isBroken('one_pull', { parts: again }, onGithub, { issues: 30 })).toBe(true);
+  });
+
+  // @conforms simulation.29
+  it('a commit of a person that is overwritten', async () => {
+    const forced = withGithub((pulls, { repository, clone }) => ({
+      open: async (change) => {
+        const { branch } = change;
+        const [from, to] = [repository.ref(branch), clone.ref(branch)];
+        if (from !== null && to !== null) repository.move({ branch, from, to, maker: 'agent', name: 'Baton' });
+        return pulls.open(change);
+      },
+    }));
+    const plan = { ...onGithub, red: 0.7, handsPerMinute: 20 };
+    const world = { issues: 50, stormMs: 4 * 60 * 60_000 };
+    expect(await isBroken('foreign_commits', { parts: forced }, plan, world)).toBe(true);
+  });
+
+  // @conforms simulation.30
+  it('an issue that is finished without a merge', async () => {
+    const dreaming = withGithub((pulls) => ({
+      read: async (...given) =>
+        (await pulls.read(...given)).map((facts) =>
+          facts.isClosed ? { ...facts, merged: { commit: commitId(1), by: 'Paula', method: null } } : facts,
+        ),
+    }));
+    expect(await isBroken('done_needs_merge', { parts: dreaming }, onGithub)).toBe(true);
+  });
+
+  it('a merge that is lost', async () => {
+    const blind = withGithub((pulls) => ({
+      read: async (...given) => (await pulls.read(...given)).map((facts) => ({ ...facts, merged: null })),
+    }));
+    expect(await isBroken('merge_finishes', { parts: blind }, onGithub)).toBe(true);
+  });
+
+  it('the words of a stranger in a prompt', async () => {
+    const naive = withGithub((pulls) => ({
+      read: async (...given) =>
+        (await pulls.read(...given)).map((facts) => ({
+          ...facts,
+          reviews: facts.reviews.map((review) => ({ ...review, isTrusted: true })),
+        })),
+    }));
+    const plan = { ...onGithub, handsPerMinute: 2 };
+    const long = { issues: 50, stormMs: 60 * 60_000 };
+    expect(await isBroken('words_arrive', { parts: naive }, plan, long)).toBe(true);
+  });
+});
+
 function inReview(sabotage: Sabotage, review: Partial<ReviewPlan>, plan: Partial<Plan> = {}, only?: RuleName) {
   return inQuietWorld(sabotage, { ...plan, review: { ...calmReview, ...review } }, only);
 }
@@ -309,11 +477,28 @@ async function isBroken(
 function withPulls(
   change: (pulls: PullRequests, repository: SimulatedRepository) => Partial<PullRequests>,
 ): NonNullable<Sabotage['parts']> {
+  return withGithub((pulls, { repository }) => change(pulls, repository));
+}
+
+function withGithub(
+  change: (pulls: PullRequests, review: ReviewWorld) => Partial<PullRequests>,
+): NonNullable<Sabotage['parts']> {
   return (parts: OrchestratorParts, { review }) => {
     const pullsFor: OrchestratorParts['pullsFor'] = (settings) => {
       const pulls = parts.pullsFor(settings);
-      return pulls === null || review === null ? pulls : { ...pulls, ...change(pulls, review.repository) };
+      return pulls === null || review === null ? pulls : overridden(pulls, change(pulls, review));
     };
     return { ...parts, pullsFor };
   };
+}
+
+/** The real host is a class: its methods stay bound to it. */
+function overridden(pulls: PullRequests, some: Partial<PullRequests>): PullRequests {
+  return new Proxy(pulls, {
+    get: (target, name) => {
+      if (name in some) return Reflect.get(some, name);
+      const found = Reflect.get(target, name);
+      return typeof found === 'function' ? found.bind(target) : found;
+    },
+  });
 }

@@ -1,4 +1,5 @@
 // @module-tag full
+
 import { describe, expect, it } from 'vitest';
 import { sleep } from '../../src/clock/clock.ts';
 import { toBatonError } from '../../src/core/baton-error.ts';
@@ -6,6 +7,7 @@ import type { RunOutcome } from '../../src/core/run/run.ts';
 import { stopOutcome } from '../../src/core/run/stop-outcome.ts';
 import type { OrchestratorParts } from '../../src/orchestrator/assemble.ts';
 import type { Store } from '../../src/store/store.ts';
+import type { Counters } from '../../src/store/tables/counters.ts';
 import { drawPlan } from './plan.ts';
 import {
   agents,
@@ -31,6 +33,13 @@ import type { World } from './world.ts';
  * A rule that cannot fail proves nothing: each test breaks one part of a world without other faults, and the rule for it
  * must notice.
  */
+/** Sets every counter one too high. */
+function oneTooMany(counters: Counters): Counters {
+  const more = (values: Readonly<Record<string, number>>) =>
+    Object.fromEntries(Object.entries(values).map(([name, value]) => [name, value + 1]));
+  return { ...counters, setAll: (key, values) => counters.setAll(key, more(values)) };
+}
+
 describe('A rule notices', () => {
   it('nothing when nothing goes wrong', async () => {
     expect((await inQuietWorld({})).broken).toBeNull();
@@ -225,7 +234,14 @@ describe('A rule notices', () => {
         ...tables.claims,
         held: async () => [],
         take: async (key, wish) =>
-          (await tables.claims.take(key, wish)) ?? { ...key, ...wish, generation: 1, claimedAt: 0, leaseUntil: 0 },
+          (await tables.claims.take(key, wish)) ?? {
+            ...key,
+            ...wish,
+            slotRole: 'worker',
+            generation: 1,
+            claimedAt: 0,
+            leaseUntil: 0,
+          },
       },
       runs: { ...tables.runs, unfinished: async () => [], latestOfIssue: async () => null },
     }));
@@ -243,7 +259,7 @@ describe('A rule notices', () => {
   it('a failure that is counted for an interrupted run', async () => {
     const unfair = changedStore((tables) => ({
       ...tables,
-      counters: { ...tables.counters, set: (key, name, value) => tables.counters.set(key, name, value + 1) },
+      counters: oneTooMany(tables.counters),
     }));
     const plan = { incarnations: { ...quiet.incarnations, stoppedPerMinute: 1 } };
     expect(await isBroken('counters', { parts: unfair }, plan)).toBe(true);
@@ -448,7 +464,7 @@ describe('A rule notices', () => {
   it('a wait for quota that counts as an attempt', async () => {
     const unfair = changedStore((tables) => ({
       ...tables,
-      counters: { ...tables.counters, set: (key, name, value) => tables.counters.set(key, name, value + 1) },
+      counters: oneTooMany(tables.counters),
     }));
     const plan = agents({ tempers: { out_of_quota: 1 } });
     expect(await isBroken('quota_waits', { parts: unfair }, plan)).toBe(true);

@@ -4,6 +4,9 @@ import type { MemoryStore } from './memory-store.ts';
 export interface LedgerRun {
   readonly runId: string;
   readonly issueId: string;
+  readonly role: string;
+  /** Of a phase agent and of the judge of its artifact; null for all others. */
+  readonly phase: string | null;
   readonly generation: number;
   readonly attempt: number | null;
   readonly retryKind: string | null;
@@ -25,6 +28,8 @@ interface Row {
   readonly row: number;
   readonly run_id: string;
   readonly issue_id: string;
+  readonly role: string;
+  readonly phase: string | null;
   readonly generation: number;
   readonly attempt: number | null;
   readonly retry_kind: string | null;
@@ -43,6 +48,8 @@ interface EndRow {
 /** The changes of runs in the store since the last read. A read without changes is almost free. */
 export class RunLedger {
   readonly unfinished = new Map<string, LedgerRun>();
+  /** By run. */
+  readonly roles = new Map<string, string>();
   /** How many rows were ever seen. */
   seen = 0;
   readonly #memory: MemoryStore;
@@ -61,7 +68,7 @@ export class RunLedger {
     this.#changes = changes;
     const started = this.#memory
       .look<Row>(
-        'select rowid as row, run_id, issue_id, generation, attempt, retry_kind, recovery, account from runs where rowid > ? order by rowid',
+        'select rowid as row, run_id, issue_id, role, phase, generation, attempt, retry_kind, recovery, account from runs where rowid > ? order by rowid',
         this.#lastRow,
       )
       .map((row) => this.#add(row));
@@ -74,6 +81,8 @@ export class RunLedger {
     const run: LedgerRun = {
       runId: row.run_id,
       issueId: row.issue_id,
+      role: row.role,
+      phase: row.phase,
       generation: row.generation,
       attempt: row.attempt,
       retryKind: row.retry_kind,
@@ -87,6 +96,7 @@ export class RunLedger {
       tokens: 0,
     };
     this.unfinished.set(run.runId, run);
+    this.roles.set(run.runId, run.role);
     return run;
   }
 

@@ -45,6 +45,7 @@ export class SimulatedFile implements WorkflowSource {
       revision: String(this.#revision),
       settings,
       renderPrompt: () => wholePrompt,
+      promptOf: () => ({ version: 'v1', source: 'test' }),
       renderBranch: ({ identifier }) => `baton/${identifier}`,
     };
     return { workflow, problem };

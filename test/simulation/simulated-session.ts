@@ -3,8 +3,13 @@ import type { QuotaWindow } from '../../src/core/account/account.ts';
 import { BatonError } from '../../src/core/baton-error.ts';
 import { drawAsks, drawTurn, type Temper, type TurnScript } from './agent-script.ts';
 import { type Incarnation, never } from './incarnation.ts';
+import { drawPhaseTurn, drawPhaseVerdict } from './pipeline/phase-turn.ts';
+import type { PipelineWorld } from './pipeline/pipeline-world.ts';
+import type { PlannerPlan } from './planner/planner-plan.ts';
+import { drawPlannerTurn } from './planner/planner-turn.ts';
 import type { SimulatedProcess } from './process-table.ts';
 import { type BranchWork, drawBranchWork, workOnBranch } from './review/review-agent.ts';
+import { drawJudgeTurn, type JudgeTurn } from './review/simulated-judge.ts';
 import { TurnAsks } from './turn-asks.ts';
 import { refusal } from './turn-refusal.ts';
 import type { World } from './world.ts';
@@ -82,10 +87,14 @@ export class SimulatedSession implements AgentSession {
     this.#turns += 1;
     this.#isInTurn = true;
     world.questions.read({ runId: request.runId, issueId: process.issueId }, prompt, this.#turns === 1);
-    world.review?.heard({ runId: request.runId, issueId: process.issueId, isFirst: this.#turns === 1 }, prompt);
+    // A judge reads what the author of the change says, too.
+    if (request.isReadOnly !== true)
+      world.review?.heard({ runId: request.runId, issueId: process.issueId, isFirst: this.#turns === 1 }, prompt);
     this.tell('turn_started', 'a turn');
     const drawn = drawTurn(world.draw.agents, world.isCalm ? 'good' : temper);
-    const work = world.review === null ? null : drawBranchWork(world, world.review);
+    const { BATON_ROLE: role, BATON_ARTIFACT: artifact } = request.env;
+    const isWorker = role === undefined;
+    const work = world.review === null || !isWorker ? null : drawBranchWork(world, world.review);
     const script = work === null ? drawn : { ...drawn, moveTo: drawn.moveTo === null ? null : work.moveTo };
     const { promise, resolve } = Promise.withResolvers<TurnResult>();
     const onAbort = (): void => resolve({ status: 'cancelled' });
@@ -98,7 +107,14 @@ export class SimulatedSession implements AgentSession {
       resolve({ status: 'failed', error: new BatonError('agent_turn_timeout', 'The simulated agent said nothing.') }),
     );
     const asks = new TurnAsks({ ...this.#parts, onAsking: (isAsking) => silence.pause(isAsking) });
-    this.#play(script, work, { settle: resolve, heard: () => silence.touch(), asks });
+    const ears = { settle: resolve, heard: () => silence.touch(), asks };
+    const { pipeline, review } = world;
+    if (role === 'phase' && pipeline !== null) this.#prepare(script, pipeline, artifact ?? '', ears);
+    else if (role === 'phase_judge' && pipeline !== null)
+      this.#judge(script, drawPhaseVerdict(world, pipeline.plan), ears);
+    else if (role === 'planner' && world.plan.planner !== null) this.#plan(script, world.plan.planner, ears);
+    else if (role === 'judge' && review?.plan.judge) this.#judge(script, drawJudgeTurn(world, review.plan.judge), ears);
+    else this.#play(script, work, ears);
     const result = await promise;
     this.#isInTurn = false;
     silence.cancel();
@@ -135,6 +151,59 @@ export class SimulatedSession implements AgentSession {
         else incarnation.deliver(() => void this.#move(moveTo));
       });
     if (script.end !== 'never') world.later(process, script.durationMs, () => this.#finish(script, settle, asks));
+  }
+
+  /** A judge moves and commits nothing. */
+  #judge(script: TurnScript, { call, spoils }: JudgeTurn, ears: TurnEars): void {
+    const { world, request, process, incarnation } = this.#parts;
+    this.#play({ ...script, changes: false, moveTo: null }, null, ears);
+    world.later(process, script.durationMs * 0.6, () => {
+      const trees = world.judgeTrees;
+      if (spoils) trees.set(request.workspace, (trees.get(request.workspace) ?? 0) + 1);
+      if (call === null || !incarnation.isAlive) return;
+      world.tally(`judge: ${call.name}`);
+      incarnation.deliver(() => void request.tools.call(call.name, call.input));
+    });
+  }
+
+  /** A planner says what it wants, perhaps several times; it moves and commits nothing. */
+  #plan(script: TurnScript, plan: PlannerPlan, ears: TurnEars): void {
+    const { world, request, process, incarnation } = this.#parts;
+    const { calls, input, crashes } = drawPlannerTurn(world, plan);
+    this.#play({ ...script, changes: false, moveTo: null }, null, ears);
+    world.later(process, script.durationMs * 0.6, () => {
+      world.tally(`planner: ${input === null ? 'says nothing' : 'plans'}`);
+      for (let call = 0; call < calls && incarnation.isAlive; call += 1)
+        incarnation.deliver(() => void request.tools.call('create_subtasks', input));
+    });
+    if (crashes)
+      world.later(process, script.durationMs * 0.6 + world.draw.planner.logBetween(1, 5_000), () =>
+        world.finishOrphan(process, true),
+      );
+  }
+
+  /** A phase agent writes its artifact and says so; it moves and commits nothing. */
+  #prepare(script: TurnScript, pipeline: PipelineWorld, artifact: string, ears: TurnEars): void {
+    const { world, request, process, incarnation } = this.#parts;
+    const { writes, call, crashes } = drawPhaseTurn(world, pipeline.plan);
+    this.#play({ ...script, changes: false, moveTo: null }, null, ears);
+    world.later(process, script.durationMs * 0.5, () => {
+      if (writes === null) return;
+      pipeline.write(request.workspace, artifact, writes === 'short');
+      const checkout = world.review?.checkouts.get(request.workspace);
+      const folder = artifact.slice(0, artifact.lastIndexOf('/'));
+      if (checkout !== undefined && !pipeline.keptOut.has(`${request.workspace}/${folder}`)) checkout.loose += 1;
+    });
+    world.later(process, script.durationMs * 0.7, () => {
+      world.tally(`phase agent: ${call === null ? 'says nothing' : 'completes'}`);
+      if (call !== null && incarnation.isAlive)
+        incarnation.deliver(() => void request.tools.call(call.name, call.input));
+    });
+    // Between the call and its answer, or after it.
+    if (crashes)
+      world.later(process, script.durationMs * 0.7 + world.draw.pipeline.logBetween(1, 5_000), () =>
+        world.finishOrphan(process, true),
+      );
   }
 
   #work(work: BranchWork | null): void {

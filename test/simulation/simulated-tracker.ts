@@ -1,9 +1,10 @@
 import { sleep } from '../../src/clock/clock.ts';
 import { BatonError } from '../../src/core/baton-error.ts';
-import { normalizeState } from '../../src/core/issue/issue.ts';
+import { type Blocker, type Issue, normalizeState } from '../../src/core/issue/issue.ts';
 import { refuseMoved } from '../../src/tracker/refuse-moved.ts';
-import type { Tracker } from '../../src/tracker/tracker.ts';
+import type { ChildrenPlan, Tracker } from '../../src/tracker/tracker.ts';
 import type { Incarnation } from './incarnation.ts';
+import { blockedState } from './planner/planner-plan.ts';
 import type { World } from './world.ts';
 
 /**
@@ -31,7 +32,16 @@ export function simulatedTracker(world: World, incarnation: Incarnation): Tracke
       }),
     fetchByIds: (ids, ask) =>
       read('tracker.fetchByIds', ask?.signal, () => [...new Set(ids)].flatMap((id) => book.get(id) ?? [])),
+    ...(plan.planner === null
+      ? {}
+      : { fetchChildren: (ids, ask) => read('tracker.fetchChildren', ask?.signal, () => partsOf(world, ids)) }),
     changes: {
+      ...(plan.planner === null
+        ? {}
+        : {
+            createChildren: (wanted, _author, ask) =>
+              incarnation.call('tracker.createChildren', () => makeParts(world, wanted, ask?.signal)),
+          }),
       moveIssue: (id, state, author, ask) =>
         incarnation.call('tracker.moveIssue', async () => {
           await fault(world, ask?.signal);
@@ -44,17 +54,80 @@ export function simulatedTracker(world: World, incarnation: Incarnation): Tracke
           return moved;
         }),
       addComment: () => incarnation.call('tracker.addComment', () => fault(world, undefined)),
-      changeLabels: () => Promise.reject(new BatonError('tracker_read_only', 'not simulated')),
-      createChild: () => Promise.reject(new BatonError('tracker_read_only', 'not simulated')),
+      changeLabels: (id, { add = [], remove = [] }, _author, ask) =>
+        incarnation.call('tracker.changeLabels', async () => {
+          await fault(world, ask?.signal);
+          await delay(world, ask?.signal);
+          const isRefused = !world.isCalm && draw.pipeline.chance(plan.pipeline?.refused ?? 1);
+          if (isRefused) throw new BatonError('tracker_read_only', 'The simulated tracker refuses labels.');
+          const before = book.get(id)?.labels ?? [];
+          const after = book.relabel(
+            id,
+            [...new Set([...before.filter((each) => !remove.includes(each)), ...add])],
+            'baton',
+          );
+          world.trace.tell('labelled', incarnation.name, id, after.labels.join(' '));
+          if (draw.tracker.chance(plan.tracker.errors / 4)) throw trouble(world);
+          return after;
+        }),
     },
     ...(plan.startMove ? { startMove: { from: 'Todo', to: 'In Progress' } } : {}),
   };
 }
 
+function partsOf({ book }: World, ids: readonly string[]): ReadonlyMap<string, readonly Blocker[]> {
+  const all = book.all();
+  const of = (parentId: string): Blocker[] =>
+    all.filter(({ parent }) => parent?.id === parentId).map(({ id, identifier, state }) => ({ id, identifier, state }));
+  return new Map(ids.map((id) => [id, of(id)]));
+}
+
+/** Part by part, as a remote tracker: any request may fail, or be carried out and not answered. */
+async function makeParts(
+  world: World,
+  wanted: ChildrenPlan,
+  signal: AbortSignal | undefined,
+): Promise<readonly Issue[]> {
+  const { book, draw, plan } = world;
+  const request = async (act: () => void): Promise<void> => {
+    await fault(world, signal);
+    await delay(world, signal);
+    act();
+    if (!world.isCalm && draw.tracker.chance(plan.tracker.errors / 4)) throw trouble(world);
+  };
+  const parent = book.get(wanted.parentId);
+  if (parent === undefined)
+    throw new BatonError('tracker_issue_not_found', `There is no issue with the id "${wanted.parentId}".`);
+  const link = (id: string): Blocker => ({ id, identifier: id, state: null });
+  for (const { id, blockedBy, ...fields } of wanted.children) {
+    if (book.get(id) !== undefined) continue;
+    const { id: parentId, identifier } = parent;
+    await request(() => {
+      book.put({
+        ...parent,
+        ...fields,
+        id,
+        identifier: id,
+        state: 'Todo',
+        parent: { id: parentId, identifier },
+        blockedBy: blockedBy.map(link),
+      });
+      world.tally('part made');
+    });
+  }
+  await request(() => {
+    const now = book.get(wanted.parentId);
+    if (now !== undefined)
+      book.put({ ...now, blockedBy: wanted.children.map(({ id }) => link(id)), state: blockedState });
+  });
+  return wanted.children.flatMap(({ id }) => book.get(id) ?? []);
+}
+
 /** Like the board: does not move an issue that someone moved meanwhile. */
 function refuseLateMove({ book }: World, id: string, to: string): void {
   const state = book.get(id)?.state;
-  if (state === 'Todo' || state === 'In Progress' || (state === 'Review' && to === 'Todo')) return;
+  if (state === 'Todo' || state === 'In Progress') return;
+  if ((state === 'Review' || state === blockedState) && to === 'Todo') return;
   throw new BatonError('board_move_refused', `The issue "${id}" cannot be moved from "${state}".`);
 }
 

@@ -45,9 +45,18 @@ export function simulatedWorkspaces(world: World, incarnation: Incarnation): Wor
         await visit(signal);
         if (fails()) throw new BatonError('workspace_hook_failed', 'The simulated hook before_run exited with code 1.');
       }),
+    keepOut: async (path, folder) => void world.pipeline?.keptOut.add(`${path}/${folder}`),
+    readFile: (path, name, mostBytes) =>
+      incarnation.call('workspaces.readFile', async () => {
+        if (fails()) return { why: 'the simulated disk does not answer' };
+        const text = world.pipeline?.files.get(path)?.get(name);
+        if (text === undefined) return { why: 'it does not exist' };
+        return text.length > mostBytes ? { bytes: text.length } : { text };
+      }),
     verify: async () => {},
     commitRest: ({ path }) =>
       incarnation.call('workspaces.commitRest', async () => (review === null ? null : commitRest(review, path))),
+    beginToPublish: () => {},
     afterRun: ({ path }) => incarnation.call('workspaces.afterRun', () => visit(undefined).then(() => delivered(path))),
     bringHome: (path) => incarnation.call('workspaces.bringHome', () => visit(undefined).then(() => delivered(path))),
     remove: ({ path }, { issue, signal }) =>
@@ -56,6 +65,7 @@ export function simulatedWorkspaces(world: World, incarnation: Incarnation): Wor
         if (fails()) return { outcome: 'kept', code: 'failed', reason: 'the simulated disk does not let it go' };
         for (const rule of world.rules) rule.removed?.({ issueId: issue.id, machine: incarnation.machine });
         review?.checkouts.delete(path);
+        world.pipeline?.files.delete(path);
         return workspaces.delete(path) ? { outcome: 'removed', saved: [] } : { outcome: 'absent' };
       }),
     isThere: (path) => incarnation.call('workspaces.isThere', async () => workspaces.has(path)),

@@ -1,6 +1,8 @@
 // @module-tag full
 import { describe, expect, it } from 'vitest';
 import { describeBroken } from './broken-rule.ts';
+import { drawPipeline } from './pipeline/pipeline-plan.ts';
+import { drawReview } from './review/review-plan.ts';
 import { runSeed } from './run-seed.ts';
 
 /** Each takes a fraction of a second. `npm run simulate -- --seeds 10000` runs more. */
@@ -34,17 +36,17 @@ const withoutReview = [
     rule: 'slots',
     what: 'an agent whose inheriting failed at startup and continues in a tick keeps its slot',
   },
+  {
+    seed: 9_002_534,
+    rule: 'answers_delivered',
+    what: 'a daemon that lost its claim leaves an answer to the new owner',
+  },
   { seed: 2_001_639, rule: 'limits', what: 'a run starts in the step in which a person lifts the limit of the day' },
 ] as const;
 
 /** The same, in review mode. */
 const withReview = [
   { seed: 9_001_965, rule: 'merge_once', what: 'a merge by hand from before a head stood is not made again' },
-  {
-    seed: 9_002_534,
-    rule: 'answers_delivered',
-    what: 'a daemon that lost its claim leaves an answer to the new owner',
-  },
   { seed: 5_000_149, rule: 'honest_checks', what: 'a merge waits for the checks that are not planned yet' },
   {
     seed: 8_003_633,
@@ -53,7 +55,30 @@ const withReview = [
   },
   { seed: 5_000_184, rule: 'issues_finish', what: 'a stop does not wait for a tracker that never answers a move' },
   { seed: 5_000_091, rule: 'review_settles', what: 'the issue of a red change leaves review whatever its daemon lost' },
+  { seed: 9_402_496, rule: 'review_settles', what: 'a change that was sent back while it was delivered leaves review' },
   { seed: 5_000_128, rule: 'no_issue_forgotten', what: 'a tracker that never answers a move blocks no change forever' },
+] as const;
+
+/** The same, with GitHub. */
+const withGithub = [
+  { seed: 700_033, rule: 'no_issue_forgotten', what: 'a head that a lost delivery pushed may be replaced' },
+  {
+    seed: 9_401_434,
+    rule: 'slots',
+    what: 'a hold for an agent that may be alive is not replaced before it is inherited',
+  },
+  { seed: 9_401_907, rule: 'words_arrive', what: 'a pull request that was opened again keeps its record' },
+  { seed: 700_027, rule: 'no_issue_forgotten', what: 'a change whose branch others moved is held' },
+] as const;
+
+/** The same, with phases. */
+const withPhases = [
+  {
+    seed: 9_700_016,
+    rule: 'phase_forward',
+    what: 'a label of a write whose answer was lost is not taken for a person',
+  },
+  { seed: 9_700_136, rule: 'counters', what: 'the end of a phase whose answer was lost is not decided again' },
 ] as const;
 
 describe('The real orchestrator, runner and store in a simulated world', () => {
@@ -77,10 +102,22 @@ describe('The real orchestrator, runner and store in a simulated world', () => {
   }
 
   it.each(withoutReview)('satisfy $rule in the seed $seed: $what', { timeout: patienceMs }, async ({ seed }) => {
-    expect((await runSeed(seed, { plan: { review: null } })).broken).toBeNull();
+    expect((await runSeed(seed, { plan: { review: null, pipeline: null } })).broken).toBeNull();
   });
 
   it.each(withReview)('satisfy $rule in the seed $seed: $what', { timeout: patienceMs }, async ({ seed }) => {
+    const review = drawReview(seed);
+    if (review === null) throw new Error('not in review mode');
+    expect((await runSeed(seed, { plan: { review: { ...review, github: null }, pipeline: null } })).broken).toBeNull();
+  });
+
+  it.each(withGithub)('satisfy $rule in the seed $seed: $what', { timeout: patienceMs }, async ({ seed }) => {
+    expect(drawReview(seed)?.github).toBeTruthy();
+    expect((await runSeed(seed, { plan: { pipeline: null } })).broken).toBeNull();
+  });
+
+  it.each(withPhases)('satisfy $rule in the seed $seed: $what', { timeout: patienceMs }, async ({ seed }) => {
+    expect(drawPipeline(seed)).not.toBeNull();
     expect((await runSeed(seed)).broken).toBeNull();
   });
 

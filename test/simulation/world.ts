@@ -7,6 +7,7 @@ import { type Draw, drawFrom } from './draw.ts';
 import type { Incarnation } from './incarnation.ts';
 import { IssueBook } from './issue-book.ts';
 import { MemoryStore } from './memory-store.ts';
+import { PipelineWorld } from './pipeline/pipeline-world.ts';
 import type { Plan } from './plan.ts';
 import { ProcessTable, type SimulatedProcess } from './process-table.ts';
 import { QuestionBook } from './question-book.ts';
@@ -28,6 +29,9 @@ const streams = [
   'weather',
   'questions',
   'review',
+  'judge',
+  'pipeline',
+  'planner',
 ] as const;
 type Stream = (typeof streams)[number];
 
@@ -68,6 +72,8 @@ export class World {
   readonly sabotage: Sabotage;
   /** Null: not in review mode. */
   readonly review: ReviewWorld | null;
+  /** Null: without phases. */
+  readonly pipeline: PipelineWorld | null;
   /** How often each was changed. */
   readonly workspaces = new Map<string, number>();
   readonly questions = new QuestionBook();
@@ -127,7 +133,8 @@ export class World {
     this.trace = new Trace(now, options.print ?? null);
     this.draw = Object.fromEntries(streams.map((name) => [name, drawFrom(plan.seed, name)])) as Record<Stream, Draw>;
     this.review = plan.review === null ? null : new ReviewWorld(plan.review, drawFrom(plan.seed, 'check results'));
-    this.book = new IssueBook(now);
+    this.pipeline = plan.pipeline === null ? null : new PipelineWorld(plan.pipeline);
+    this.book = new IssueBook(now, plan.pipeline !== null);
     this.processes = new ProcessTable(now);
     this.file = new SimulatedFile(plan.settings, now);
     this.ledger = new RunLedger(memory, now);
@@ -143,6 +150,11 @@ export class World {
 
   get now(): number {
     return this.clock.monotonic();
+  }
+
+  /** How often something was changed in each checkout of a judge. */
+  get judgeTrees(): Map<string, number> {
+    return (this.review ?? this.pipeline)?.judgeTrees ?? new Map();
   }
 
   get running(): RunningDaemon[] {

@@ -167,6 +167,9 @@ async function fillEverything(store: Store): Promise<void> {
     await tables.boardComments.add(key, { author, body: 'b', at: 1 });
     await tables.boardHistory.add(key, { at: 1, author, field: 'status', from: null, to: ['todo'], reason: null });
     await tables.claims.take(key, { owner: 'me', host: 'here', at: 1, leaseMs: 10, slotState: 'Todo' });
+    await tables.runs.start(runStart('r0', { prompt: { version: 'v', source: '漢' } }));
+    await tables.runs.finish('r0', 1, { endedAt: 1, outcome: 'succeeded', errorCode: null, errorMessage: null });
+    await tables.runs.prune(2, 1);
     await tables.runs.start(runStart('r1', { account: 'work' }));
     await tables.runEvents.append(
       'r1',
@@ -203,6 +206,37 @@ async function fillEverything(store: Store): Promise<void> {
     await tables.finishedIssues.note({ ...key, identifier: 'x', title: '漢 🚲', url: null, state: 'Done', at: 7 }, 0);
     const pull = await tables.pullRequests.open(pullDraft(key.issueId, { body: '漢 🚲' }));
     await tables.checks.plan(pull, 'c', [{ name: 'test 漢', command: 'true' }]);
+    const finding = { file: 'a 漢', line: 1, severity: 'must', problem: 'p', wanted: 'w' } as const;
+    const opinion = { verdict: 'rejected', summary: 'no "it" is not', findings: [finding] } as const;
+    await tables.verdicts.add(pull, {
+      ...{ ...opinion, commit: 'c', place: 0, runId: 'r', agent: 'default', promptVersion: '1', at: 7 },
+    });
+    const mirror = { mirrored: ['phase:a'], mirroredAt: 4, mirroring: { labels: ['phase:b'], by: 'a', at: 5 } };
+    const record = { phase: 'a', since: 1, revisions: 2, revisionSince: 3, skipped: ['漢'], ...mirror };
+    await tables.phases.put(key, record);
+    const child = {
+      id: 'part',
+      title: '漢',
+      description: '',
+      priority: null,
+      labels: [],
+      blockedBy: [],
+      identifier: null,
+    };
+    await tables.plans.add(key, { runId: 'r', summary: '漢', at: 1, depth: 1, madeAt: null, children: [child] });
+    await tables.tasks.add(key.project, {
+      id: 'intake:1',
+      kind: 'intake',
+      title: '漢',
+      text: '🚲',
+      author,
+      createdAt: 1,
+    });
+    const version = await tables.artifacts.add(key, { phase: 'a', text: '# 漢 🚲', author, at: 1 });
+    const found = [{ code: 'missing_sections', sections: ['漢'] }] as const;
+    const said = { path: 'a.md', version, summary: '漢', skipTo: 'b', at: 1, found };
+    await tables.completionClaims.add(key, { id: 'claim', phase: 'a', runId: null, ...said });
+    await tables.completionClaims.decide('claim', 'pending', { state: 'judging', reasons: [], at: 2 });
     const labels = { provider: 'p', route: '/r', method: 'GET', statusClass: '2xx', job: 'j', cause: 'c' };
     for (let minute = 0; minute < 300; minute++) {
       await tables.requestCounts.add({ ...labels, at: minute * 60_000, bytes: 1, latencyMs: 1 });

@@ -9,6 +9,7 @@ const retry: Retry = {
   ...key,
   identifier: 'BAT-1',
   url: null,
+  role: 'judge',
   kind: 'failure',
   attempt: 1,
   failures: 1,

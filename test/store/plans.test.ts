@@ -30,6 +30,7 @@ it.each<[string, string, (tables: StoreTables) => Promise<unknown>]>([
   ['retries', 'retries_due', ({ retries }) => retries.list('p')],
   ['held issues', 'sqlite_autoindex_held_1', ({ held }) => held.list('p')],
   ['runs in progress', 'runs_unfinished', ({ runs }) => runs.unfinished('p')],
+  ['the runs of a role today', 'runs_of_role', ({ runs }) => runs.ofRoles('p', ['judge'], 1)],
   ['the latest run of an issue', 'runs_of_issue', ({ runs }) => runs.latestOfIssue(key)],
   ['the latest run of an issue by its name', 'runs_of_name', ({ runs }) => runs.latestNamed('p', 'T-1')],
   ['the latest runs in workspaces', 'runs_in_workspace', ({ runs }) => runs.latestInWorkspaces('p', ['/a', '/b'])],
@@ -39,6 +40,12 @@ it.each<[string, string, (tables: StoreTables) => Promise<unknown>]>([
     'a column of the board in a list',
     'board_issues_page',
     ({ boardIssues }) => boardIssues.list('p', { statuses: ['todo'], match: {}, limit: 100, scan: 9, after: '5:i' }),
+  ],
+  [
+    'a column of the board in the order of starts',
+    'board_issues_dispatch',
+    ({ boardIssues }) =>
+      boardIssues.list('p', { statuses: ['todo'], match: {}, limit: 9, scan: 9, order: 'start', after: '2:5:BAT-1' }),
   ],
   ['the runs before one', 'runs_newest', ({ runs }) => runs.list('p', { limit: 9, before: { seq: 5, runId: 'r' } })],
   [

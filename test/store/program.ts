@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
+import { builtProgram, compileCache } from '../built-baton.ts';
 
 /** A second process that has the store open (see store-program.ts). */
 export interface Program {
@@ -17,7 +17,8 @@ export interface Program {
 }
 
 export function startProgram(...args: readonly string[]): Program {
-  const child = spawn(process.execPath, [fileURLToPath(import.meta.resolve('./store-program.ts')), ...args], {
+  const child = spawn(process.execPath, [builtProgram('store/other'), ...args], {
+    env: { ...process.env, NODE_COMPILE_CACHE: compileCache },
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   const lines: string[] = [];

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { systemClock } from '../../src/clock/system-clock.ts';
 import { done } from '../../src/core/command/command-answers.ts';
-import { pruneStore } from '../../src/store/prune-store.ts';
+import { countOld, pruneStore } from '../../src/store/prune-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { onEngine, project, runStart } from '../conformance/store.ts';
 import { engines } from './engines.ts';
@@ -18,13 +18,18 @@ for (const engine of engines) {
       const store = await open();
       await fill(store);
       const steps: number[] = [];
-      const pruned = await pruneStore(watched(store, steps), systemClock, {
-        now,
-        runsOlderThanMs: 30 * day,
-        commandsOlderThanMs: 30 * day,
-        requestMinutesOlderThanMs: 30 * day,
-        step: 3,
-      });
+      const olderThanMs = 30 * day;
+      const retention = {
+        ...{ now, runsOlderThanMs: olderThanMs, commandsOlderThanMs: olderThanMs },
+        ...{ requestMinutesOlderThanMs: olderThanMs, step: 3 },
+      };
+      const { artifactBytes, ...planned } = await countOld(store, retention);
+      const pruned = await pruneStore(watched(store, steps), systemClock, retention);
+      // A plan says exactly what a prune removes, and afterwards there is nothing to remove.
+      expect({ ...planned, runIds: planned.runIds.toSorted() }).toEqual(pruned);
+      expect(artifactBytes).toBe(4);
+      const rest = await countOld(store, retention);
+      expect(Object.values({ ...rest, runIds: rest.runIds.length })).toEqual(Array(11).fill(0));
       expect(pruned).toEqual({
         runIds: ['old-0', 'old-1', 'old-2', 'old-3', 'old-4'],
         events: 35,
@@ -35,6 +40,7 @@ for (const engine of engines) {
         notifications: 4,
         finished: 4,
         checks: 4,
+        artifacts: 4,
       });
       expect(Math.max(...steps)).toBe(3);
       expect((await store.runs.list(project, { limit: 99 })).map(({ runId }) => runId)).toEqual(['live', 'young']);
@@ -49,6 +55,9 @@ for (const engine of engines) {
       expect(finished.map(({ issueId }) => issueId)).toEqual(['a month ago']);
       const checksLeft = await Promise.all([1, 2].map((number) => store.checks.list({ project, number })));
       expect(checksLeft.map((each) => each.map(({ name }) => name))).toEqual([['young', 'unfinished'], ['old']]);
+      const issues = ['merged', 'merged lately', 'in work'];
+      const versions = await Promise.all(issues.map((issueId) => store.artifacts.list({ project, issueId })));
+      expect(versions.map((each) => each.length)).toEqual([1, 5, 5]);
       expect((await store.requestCounts.sum({ bucket: 'minute', from: 0, to: now }))[0]?.count).toBe(1);
       expect((await store.requestCounts.sum({ bucket: 'day', from: 0, to: now }))[0]?.count).toBe(6);
     });
@@ -66,6 +75,7 @@ for (const engine of engines) {
         notifications: 4,
         finished: 4,
         checks: 0,
+        artifacts: 0,
       });
       expect(await store.runs.list(project, { limit: 99 })).toHaveLength(7);
     });
@@ -131,6 +141,7 @@ async function fill(store: Store): Promise<void> {
     );
   }
   await fillChecks(store);
+  await fillArtifacts(store);
   for (let index = 0; index < 6; index++) {
     await store.commands.submit({ id: `c${index}`, project, kind: 'k', payload: {}, author, at: 1, key: null });
     if (index < 5) await store.commands.finish(`c${index}`, { at: index, ...done('paused', '') });
@@ -155,6 +166,21 @@ async function fillChecks({ pullRequests, checks }: Store): Promise<void> {
   await checks.plan(open, 'c', [{ name: 'old', command: 'true' }]);
   await checks.end(open, 'c', 'old', { ...end, at: day });
   await pullRequests.close(ended, { at: 2 * day, by: { kind: 'orchestrator' } });
+}
+
+/** Only one issue was merged long ago; one of its artifacts is from after that. */
+async function fillArtifacts({ pullRequests, artifacts }: Store): Promise<void> {
+  const by = { kind: 'orchestrator' } as const;
+  for (const [issueId, mergedAt] of [
+    ['merged', 2 * day],
+    ['merged lately', 80 * day],
+    ['in work', null],
+  ] as const) {
+    for (const at of [1, 2, 3, 4, 80 * day])
+      await artifacts.add({ project, issueId }, { phase: 'a', text: `${at}`, author: by, at });
+    const pull = await pullRequests.open(pullDraft(issueId));
+    if (mergedAt !== null) await pullRequests.merged(pull, { at: mergedAt, by, commit: 'c', method: 'merge' });
+  }
 }
 
 async function fillMessages({ messages }: Store): Promise<void> {

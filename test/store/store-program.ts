@@ -1,6 +1,7 @@
 // A program for tests that need a second process. `hold URL` opens the store as a daemon, says so, and keeps it until
 // its standard input ends. `write URL NAME` writes one command after the other and names each that was acknowledged.
 import { writeSync } from 'node:fs';
+import { flushCompileCache } from 'node:module';
 import { systemClock } from '../../src/clock/system-clock.ts';
 import { BatonError } from '../../src/core/baton-error.ts';
 import { openStore } from '../../src/store/open-store.ts';
@@ -18,6 +19,8 @@ try {
     clock: systemClock,
     mode: act === 'hold' || name === 'daemon' ? 'daemon' : 'visitor',
   });
+  // Node writes it at the end, which most of these programs do not reach.
+  flushCompileCache();
   say('open');
   if (act === 'hold') await inputEnded;
   else await write();

@@ -11,6 +11,7 @@ import { type Store, storeOver } from '../../src/store/store.ts';
 import { onEngine, project } from '../conformance/store.ts';
 import { runs } from '../property-runs.ts';
 import { engines, scratchFolder } from './engines.ts';
+import { pullDraft } from './pull-draft.ts';
 
 const author = { kind: 'orchestrator' } as const;
 const draft = (id: string, over: { readonly project?: string } = {}) => ({
@@ -51,6 +52,32 @@ for (const engine of engines) {
       expect([await waitingIn(store), await waitingIn(store, 'beta')]).toEqual([[], []]);
       await store.commands.submit(draft('elsewhere', { project: 'beta' }));
       expect([await waitingIn(store), await waitingIn(store, 'beta')]).toEqual([[], ['elsewhere']]);
+    });
+
+    it('and in the same way the last command done and the open pull requests', async () => {
+      const where = await place();
+      const [store, other] = [await open(where, 'daemon'), await open(where)];
+      const known = async () => ({
+        done: (await store.commands.latestDone(project, ['k']))?.id ?? null,
+        open: (await store.pullRequests.allOpen(project)).map(({ number }) => number),
+      });
+      expect(await known()).toEqual({ done: null, open: [] });
+      await other.commands.submit(draft('c1'));
+      await other.commands.finish('c1', result);
+      const first = await other.pullRequests.open(pullDraft('1'));
+      expect(await known()).toEqual({ done: 'c1', open: [1] });
+      await store.transaction(async ({ commands, pullRequests }) => {
+        await commands.submit(draft('c2'));
+        await commands.finish('c2', result);
+        await pullRequests.open(pullDraft('2'));
+      });
+      expect(await known()).toEqual({ done: 'c2', open: [1, 2] });
+      await where.query(`update pull_requests set closed_at = 3 where number = ${first.number}`);
+      expect([await known(), (await store.pullRequests.allOpen('beta')).length]).toEqual([
+        { done: 'c2', open: [2] },
+        0,
+      ]);
+      expect(await store.commands.latestDone(project, ['other'])).toBeNull();
     });
 
     it('and is not misled by a rolled-back write', async () => {
@@ -156,8 +183,7 @@ it('SQLite queries its tables only when a command may have been written', async 
   expect([await questions(), await questions()]).toEqual([1, 0]);
   await other.close();
   await commands.submit(draft('c1'));
-  // What waits is read anew each time.
-  expect([await questions(), await questions()]).toEqual([1, 1]);
+  expect([await questions(), await questions()]).toEqual([1, 0]);
   await engine.close();
   await expect(commands.waiting(project, 9)).rejects.toThrow();
   scratch.remove();

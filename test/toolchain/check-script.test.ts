@@ -12,6 +12,7 @@ const configuration = [
     'durations.json',
     'property-runs.ts',
     'summary-reporter.ts',
+    'small-workers.ts',
     'temporary-folder.ts',
     'tiers.ts',
   ].map((name) => `test/${name}`),

@@ -57,7 +57,7 @@ export function trackerThat(act: (ask: Ask | undefined) => Promise<never>): Trac
       moveIssue: (_id, _state, _author, ask) => noted(ask),
       addComment: (_id, _body, _author, ask) => noted(ask),
       changeLabels: (_id, _change, _author, ask) => noted(ask),
-      createChild: (_parentId, _child, _author, ask) => noted(ask),
+      createChildren: (_plan, _author, ask) => noted(ask),
     },
     nativeTools: [
       {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { whyNotCandidate } from '../../src/core/dispatch/eligibility.ts';
 import type { BoardStatus } from '../../src/core/issue/board-status.ts';
+import { openStore } from '../../src/store/open-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { Board } from '../../src/tracker/board/board.ts';
 import { createBoardTracker } from '../../src/tracker/board/board-tracker.ts';
@@ -56,8 +57,59 @@ trackerConformance(
       dispose: close,
     };
   },
-  { todo: 'todo', active: 'in_progress', done: 'done', movableByRun: { from: 'in_progress', to: 'review' } },
+  {
+    todo: 'todo',
+    active: 'in_progress',
+    done: 'done',
+    blocked: 'blocked',
+    movableByRun: { from: 'in_progress', to: 'review' },
+  },
 );
+
+describe('a repeated read of a board', () => {
+  const active = ['todo', 'in_progress'];
+
+  it('gives the same issues while nothing changes, and asks nothing of each', async () => {
+    const { board, store } = await boardScene();
+    for (const title of ['first', 'second']) await board.create({ title }, ada);
+    const asked = { histories: 0 };
+    const list = (...query: Parameters<typeof store.boardHistory.list>) => {
+      asked.histories += 1;
+      return store.boardHistory.list(...query);
+    };
+    const tracker = createBoardTracker(board, { ...store, boardHistory: { ...store.boardHistory, list } });
+    const before = await tracker.fetchByStates(active);
+    expect(asked.histories).toBe(2);
+    const after = await tracker.fetchByStates(active);
+    expect(asked.histories).toBe(2);
+    expect(after).toHaveLength(2);
+    for (const [at, issue] of after.entries()) expect(issue).toBe(before[at]);
+  });
+
+  it('gives every change: of a text, a label, a blocker and the state of a blocker, and of another process', async () => {
+    const { board, store, url, clock } = await boardScene();
+    const tracker = createBoardTracker(board, store);
+    const { issue: blocker } = await board.create({ title: 'blocker' }, ada);
+    const { issue } = await board.create({ title: 'first' }, ada);
+    const { issue: other } = await board.create({ title: 'other' }, ada);
+    const read = async () => {
+      const found = await tracker.fetchByStates(active);
+      return { ...found.find(({ id }) => id === issue.id), other: found.find(({ id }) => id === other.id) };
+    };
+    const { other: unchanged } = await read();
+    await board.relabel(issue.id, { add: ['ui'], remove: [] }, ada);
+    expect(await read()).toMatchObject({ labels: ['ui'] });
+    await store.boardIssues.addBlocker({ project: board.project, issueId: issue.id }, blocker.id);
+    expect(await read()).toMatchObject({ blockedBy: [{ id: blocker.id, state: 'todo' }] });
+    await board.move(blocker.id, 'done', ada);
+    expect(await read()).toMatchObject({ blockedBy: [{ id: blocker.id, state: 'done' }] });
+    await using visitor = await openStore({ url, clock, mode: 'visitor' });
+    await visitor.boardIssues.update({ project: board.project, issueId: issue.id }, { title: 'new' }, clock.now());
+    const last = await read();
+    expect(last.title).toBe('new');
+    expect(last.other).toBe(unchanged);
+  });
+});
 
 describe('the board as a tracker', () => {
   it('reports unreadable comments as a tracker that did not answer', async () => {

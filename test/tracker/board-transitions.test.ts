@@ -13,13 +13,13 @@ import { telling } from '../telling.ts';
 
 const owners: readonly BoardOwner[] = ['orchestrator', 'agent', 'person'];
 
-/** Seed 4, Status Transitions, and the further moves of a person, written out again from the text. */
+/** Seed 4, Status Transitions, the further moves of a person, and `review.auto_merge`, written out again. */
 const expected: Record<BoardOwner, Partial<Record<BoardStatus, readonly BoardStatus[]>>> = {
   orchestrator: {
     backlog: ['todo'],
     todo: ['in_progress'],
     in_progress: ['review', 'todo'],
-    review: ['todo'],
+    review: ['done', 'todo'],
     blocked: ['todo'],
   },
   agent: { in_progress: ['blocked', 'review'], review: ['todo'] },

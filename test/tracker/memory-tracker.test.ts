@@ -7,7 +7,11 @@ import { SimulatedClock } from '../fake/simulated-clock.ts';
 const person = { kind: 'person', name: 'somebody' } as const;
 
 trackerConformance('the memory tracker', async (issues) => {
-  const tracker = new MemoryTracker({ issues, states: ['Todo', 'In Progress', 'Done'], clock: new SimulatedClock() });
+  const tracker = new MemoryTracker({
+    issues,
+    states: ['Todo', 'In Progress', 'Done', 'Backlog'],
+    clock: new SimulatedClock(),
+  });
   return {
     tracker,
     move: async (id, state) => void (await tracker.changes.moveIssue(id, state, person)),

@@ -24,6 +24,15 @@ describe('the settings of questions, quota and recovery', () => {
     expect(describedAs(front, 'agent.approvals')).toEqual({ key: 'agent.approvals', value, origin });
   });
 
+  it.each([
+    ['', 900_000],
+    ['agent: {approvals: auto}', 0],
+    ['codex: {approval_policy: never}', 0],
+    ['agent: {approvals: auto, ask_timeout_ms: 5000}', 5_000],
+  ])('let an agent wait for a person for %j as long as %s ms', (front, value) => {
+    expect(agentOf(front).askTimeoutMs).toBe(value);
+  });
+
   it('accept values within bounds, including numbers as text', () => {
     expect(
       agentOf(`agent:
@@ -92,7 +101,7 @@ describe('agent.prices', () => {
     ['{m: {input: -1, output: 1}}', 'agent.prices.m.input'],
     ['{m: {input: 1, output: .inf}}', 'agent.prices.m.output'],
     ['{m: {input: 1, output: 1, reasoning: 1}}', 'agent.prices.m.reasoning'],
-    ['{" ": {input: 1, output: 1}}', 'agent.prices. '],
+    ['{" ": {input: 1, output: 1}}', 'agent.prices'],
   ])('reject %s and name the key', (prices, key) => {
     expect(refused(`agent: {prices: ${prices}}`)).toEqual([key]);
   });

@@ -293,7 +293,7 @@ describe('the request budget', () => {
         ]);
       expect(problemsOf(`{budget: {${name}: {linear: 0, github: 5, "": 7}}}`)).toMatchObject([
         { key: `polling.budget.${name}.linear`, details: { problem: 'wrong_entry' } },
-        { key: `polling.budget.${name}`, details: { problem: 'wrong_value' } },
+        { key: `polling.budget.${name}`, details: { problem: 'blank_key' } },
       ]);
       expect(keysIn(refused(`{budget: {${name}: {linear: {a: 1}}}}`))).toEqual([`polling.budget.${name}.linear`]);
     }

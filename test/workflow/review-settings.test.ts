@@ -15,6 +15,11 @@ describe('agent.after_success', () => {
     expect(given(`${mapped}\n${asked}\nworkspace: {repo: /repo}`).settings.agent.afterSuccess).toBe('review');
   });
 
+  it('may be review with an address where the host has the changes', () => {
+    const at = 'workspace: {repo: "https://github.com/acme/app.git"}\nreview: {host: github, repository: acme/app}';
+    expect(board(`${asked}\n${at}`).settings.agent.afterSuccess).toBe('review');
+  });
+
   it.each([
     ['without a repository', () => board(asked)],
     ['with a repository that hooks fill in', () => board(`${asked}\nworkspace: {repo: /repo, strategy: none}`)],
@@ -38,6 +43,7 @@ describe('review', () => {
       labels: [],
       reviewers: [],
       mergeMethod: 'merge',
+      autoMerge: [],
       maxRounds: 5,
       autoCommit: false,
       checks: [],
@@ -49,6 +55,16 @@ describe('review', () => {
       { name: 'npm test', run: 'npm test', timeoutMs: null },
       { name: 'lint', run: 'npm run lint', timeoutMs: 5 },
     ]);
+  });
+
+  it.each([
+    [
+      'agent.after_success',
+      () => board('agent: {backend: rehearsal}\nreview: {auto_merge: [docs], checks: [npm test]}'),
+    ],
+    ['review.checks', () => board(`${asked}\nworkspace: {repo: /repo}\nreview: {auto_merge: [docs]}`)],
+  ])('merges by itself only with %s', (needs, read) => {
+    expect(refusal(read).details.problems).toMatchObject([{ key: 'review.auto_merge', details: { needs } }]);
   });
 
   it.each([

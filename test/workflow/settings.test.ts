@@ -126,6 +126,7 @@ describe('settings', () => {
       turnTimeoutMs: 3_600_000,
       readTimeoutMs: 5000,
       stallTimeoutMs: 300_000,
+      shutdownTimeoutMs: 30_000,
     });
     expect(backends.command).toEqual({ command: null });
     expect(backends.codex).toEqual({
@@ -223,7 +224,7 @@ server: {port: -1, host: 123}`),
       },
     ]);
     expect(problemsOf('agent: {max_concurrent_agents_by_state: {" ": 1}}')).toMatchObject([
-      { key: 'agent.max_concurrent_agents_by_state. ', details: { problem: 'wrong_entry' } },
+      { key: 'agent.max_concurrent_agents_by_state', details: { problem: 'blank_key' } },
     ]);
   });
 

@@ -342,6 +342,18 @@ describe('tracker.states', () => {
   });
 });
 
+describe('scanner.enabled', () => {
+  it('is off, and a warning where no scan could begin by itself', () => {
+    expect(given('tracker: {kind: board}').settings.scanner).toMatchObject({ enabled: false, runsPerDay: 1 });
+    expect(given('tracker: {kind: board}\nscanner: {enabled: true}').warnings).toEqual([]);
+    for (const file of [
+      'tracker: {kind: board}\nscanner: {enabled: true, runs_per_day: 0}',
+      'tracker: {kind: memory}\nscanner: {enabled: true}',
+    ])
+      expect(given(file).warnings).toMatchObject([{ key: 'scanner.enabled', details: { problem: 'no_effect' } }]);
+  });
+});
+
 describe('board.auto_promote', () => {
   it('is off, and a warning where there is no backlog', () => {
     expect(given('tracker: {kind: board}').settings.board).toEqual({ autoPromote: false });

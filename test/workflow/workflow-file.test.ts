@@ -75,6 +75,15 @@ describe('reading before each use', () => {
     await expect(started()).rejects.toMatchObject({ code: 'missing_workflow_file' });
     writeFileSync(path, content(0));
     await expect(started()).rejects.toMatchObject({ code: 'invalid_workflow_config' });
+    writeFileSync(path, content(1).replace('Do it.', 'Do {{ issue.titel }}.'));
+    await expect(started()).rejects.toMatchObject({ code: 'template_render_error' });
+  });
+
+  it('keeps the last good reading when the template of an edit cannot render', async () => {
+    const file = await started(new SimulatedClock());
+    writeFileSync(path, content(2).replace('Do it.', 'Do {{ issue.titel }}.'));
+    expect(file.read().problem?.code).toBe('template_render_error');
+    expect(intervalIn(file.read())).toBe(1);
   });
 
   // @conforms C55

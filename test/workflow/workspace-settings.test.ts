@@ -31,6 +31,8 @@ describe('the workspace section', () => {
       retentionMs: 0,
       retentionMsByState: {},
       salvageRetentionDays: 0,
+      branchRetentionDays: 0,
+      cacheRetentionDays: 30,
       minFreeDiskMb: 250,
     });
     expect(fakeSettings().workspace).toMatchObject({ ...rest, copyFrom: '/nowhere' });
@@ -62,6 +64,8 @@ agent: {min_free_memory_mb: 0}`);
       retentionMs: 5,
       retentionMsByState: { done: 0, cancelled: 7 },
       salvageRetentionDays: 30,
+      branchRetentionDays: 0,
+      cacheRetentionDays: 30,
       minFreeDiskMb: 0,
     });
     expect(settings.agent.minFreeMemoryMb).toBe(0);

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -23,11 +24,11 @@ async function scene(strategy: 'worktree' | 'clone' = 'worktree') {
     mkdirSync(path.dirname(path.join(place, name)), { recursive: true });
     writeFileSync(path.join(place, name), text);
   };
-  const commitNow = () =>
+  const commitNow = (bound: { readonly mostBytes?: number } = {}) =>
     commitRest(
       place,
       { issue, runId: 'run-1', attempt: null },
-      { git: own, places, checkouts, clock: systemClock, logger },
+      { git: own, places, checkouts, clock: systemClock, logger, ...bound },
     );
   const events = () => logger.lines.map(({ event }) => event).filter((event) => event.startsWith('rest_'));
   return { folder, source, place, gitDir, places, checkouts, write, commitNow, events };
@@ -109,6 +110,19 @@ describe('a hostile git directory', () => {
     git(place, 'update-index', '--assume-unchanged', 'README.md');
     const made = await commitNow();
     expect(git(place, 'cat-file', 'blob', `${made}:README.md`)).toBe('changed');
+  });
+
+  it('is left to a person when it is too large to be published, and its git directory does not grow', async () => {
+    const { place, gitDir, write, commitNow, events } = await scene();
+    const head = git(place, 'rev-parse', branch);
+    writeFileSync(path.join(place, 'a.bin'), randomBytes(64 * 1024));
+    write('b.txt', 'work\n');
+    const before = readdirSync(path.join(gitDir, 'objects'), { recursive: true });
+    expect(await commitNow({ mostBytes: 64 * 1024 })).toBeNull();
+    expect(events()).toEqual(['rest_not_committed']);
+    expect(git(place, 'rev-parse', branch)).toBe(head);
+    expect(readdirSync(path.join(gitDir, 'objects'), { recursive: true })).toEqual(before);
+    expect(await commitNow({ mostBytes: 128 * 1024 })).not.toBeNull();
   });
 
   it.each<[string, (gitDir: string, outside: string, place: string) => void]>([

@@ -1,10 +1,44 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { systemChance } from '../../src/clock/system-chance.ts';
 import { pidsMarked, pidsWithArgument, uniqueNap } from '../process/real-children.ts';
-import { rejection } from './scratch-folder.ts';
+import { describeIsolated } from '../security/machine.ts';
+import { scratchRepository } from './git/scratch-repository.ts';
+import { rejection, scratchFolder } from './scratch-folder.ts';
 import { scratchWorkspaces, visit } from './scratch-workspaces.ts';
+
+describeIsolated('a hook or a setup that needs a hidden path', {}, () => {
+  const script = 'cat "$HOME/letters/private"';
+  const source = (): string => scratchRepository(path.join(scratchFolder(), 'source'));
+
+  it.each([
+    ['before_run', { hooks: { beforeRun: script } }],
+    ['after_create', { hooks: { afterCreate: script } }],
+    ['workspace.setup', { workspace: { setup: script, strategy: 'worktree' } }],
+  ] as const)('fails with the path and the setting: %s', async (hook, changes) => {
+    const repo = source();
+    const { folder, home, workspaces } = scratchWorkspaces({
+      ...changes,
+      isolated: true,
+      ...('workspace' in changes
+        ? { workspace: { ...changes.workspace, repo: { location: repo, shown: repo, isLocal: true }, copyFrom: repo } }
+        : {}),
+    });
+    const letter = path.join(home, 'letters/private');
+    for (const each of [path.dirname(letter), path.join(folder, 'source')]) mkdirSync(each);
+    writeFileSync(letter, 'canary');
+    const { code, details } = await rejection(
+      workspaces.prepare(visit()).then((workspace) => workspaces.beforeRun(workspace, visit())),
+    );
+    expect([code, details.hook]).toEqual(['workspace_hook_failed', hook]);
+    const hints = String(details.output)
+      .split('\n')
+      .filter((line) => line.startsWith('baton: '));
+    expect(hints.map((line) => [line.includes(letter), line.includes('agent.isolation_read')])).toEqual([[true, true]]);
+    expect(details.output).not.toContain('canary');
+  });
+});
 
 describe('the hook after_create', () => {
   // @conforms W10

@@ -10,6 +10,7 @@ import { createWorkspaceResources } from '../../src/workspace/workspace-resource
 import { issue } from '../fake/issues.ts';
 import { memoryLogger } from '../fake/memory-logger.ts';
 import { settings } from '../fake/settings.ts';
+import { isolationIn } from '../process/isolation/isolation-in.ts';
 import { scratchFolder } from './scratch-folder.ts';
 
 export interface Changes {
@@ -19,6 +20,8 @@ export interface Changes {
   readonly hooks?: Partial<HookSettings>;
   readonly env?: Record<string, string>;
   readonly secrets?: readonly string[];
+  /** Whether hooks are really isolated; this needs namespaces. */
+  readonly isolated?: boolean;
 }
 
 /** Real local workspaces in their own folder, with a home folder that no profile of the machine reaches. */
@@ -31,7 +34,7 @@ export function scratchWorkspaces(changes: Changes = {}) {
   const logger = memoryLogger();
   const parts = {
     clock: systemClock,
-    containment: 'marker_sweep',
+    containment: changes.isolated === true ? 'user_pid_namespace' : 'marker_sweep',
     daemonId: systemChance.id(),
     daemonEnv: { PATH: process.env.PATH, HOME: home, ...changes.env },
   } as const;
@@ -50,6 +53,7 @@ export function scratchWorkspaces(changes: Changes = {}) {
     },
     secretEnvironment: changes.secrets ?? [],
     resources,
+    ...(changes.isolated === true ? { isolate: isolationIn(folder) } : {}),
     restoreCommand: (name) => `baton salvage restore ${name}`,
     logger,
   });

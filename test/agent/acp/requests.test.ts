@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/clock/system-clock.ts';
@@ -7,7 +7,8 @@ import type { AgentQuestion, QuestionAnswer } from '../../../src/core/command/qu
 import { listMarkedProcesses } from '../../../src/process/containment/marked-processes.ts';
 import type { Step } from '../../fake/acp/scenario.ts';
 import { hasNamespaces } from '../../security/machine.ts';
-import { openAcp, scratchFolder, turn } from './acp-scene.ts';
+import { scratchFolder } from '../scripted-scene.ts';
+import { openAcp, turn } from './acp-scene.ts';
 
 const options = [
   { optionId: 'forever', kind: 'allow_always', name: 'Always' },
@@ -92,6 +93,35 @@ describe('a request for permission', () => {
     for (const part of ['/w/a.txt', '-one', '+two', 'secret_flag', 'extra']) expect(asked[0]?.detail).toContain(part);
   });
 
+  it.each([
+    ['edit', 'no'],
+    ['delete', 'no'],
+    ['move', 'no'],
+    ['execute', 'no'],
+    ['switch_mode', 'no'],
+    ['read', 'yes'],
+    ['other', 'yes'],
+  ])('to %s gets a %s in a read-only session', async (kind, answer) => {
+    const params = { toolCall: { toolCallId: 'c1', kind, title: 'a call' }, options };
+    const { session, fake } = await openAcp(turn({ ask: 'session/request_permission', params }), {
+      options: { approvals: 'auto' },
+      request: { isReadOnly: true },
+    });
+    await session.runTurn('go');
+    expect(fake.answers()).toEqual([selected(answer)]);
+  });
+
+  it('to run a command of no kind is declined in a read-only session', async () => {
+    const params = { toolCall: { ...toolCall, kind: 'other' }, options };
+    const { ask, asked } = person('accept');
+    const { session, fake } = await openAcp(turn({ ask: 'session/request_permission', params }), {
+      request: { isReadOnly: true, ask },
+    });
+    await session.runTurn('go');
+    expect(fake.answers()).toEqual([selected('no')]);
+    expect(asked).toEqual([]);
+  });
+
   it('is cancelled with its turn, also when it comes after the cancel', async () => {
     const { session, fake, names } = await openAcp(
       turn({ say: 'well' }, permission, { askLate: 'session/request_permission', params: { toolCall, options } }),
@@ -103,11 +133,11 @@ describe('a request for permission', () => {
     );
     const giveUp = new AbortController();
     const over = session.runTurn('go', giveUp.signal);
-    await expect.poll(names, { timeout: 20_000 }).toContain('approval_required');
+    await expect.poll(names).toContain('approval_required');
     giveUp.abort();
     expect(await over).toEqual({ status: 'cancelled' });
     const cancelled = { result: { outcome: { outcome: 'cancelled' } } };
-    await expect.poll(() => fake.answers(), { timeout: 20_000 }).toEqual([cancelled, cancelled]);
+    await expect.poll(() => fake.answers()).toEqual([cancelled, cancelled]);
   });
 });
 
@@ -150,6 +180,25 @@ describe('a request about a file', () => {
     expect(readFileSync(path.join(workspace, 'deep/er/b.txt'), 'utf8')).toBe('made');
     expect(readFileSync(path.join(workspace, 'real/c.txt'), 'utf8')).toBe('inside');
     expect(readFileSync(path.join(gitDir, 'note'), 'utf8')).toBe('here');
+  });
+
+  it('to write, or a command, is refused in a read-only session, which also offers neither', async () => {
+    const workspace = scratchFolder();
+    writeFileSync(path.join(workspace, 'a.txt'), 'kept');
+    const { session, fake } = await openAcp(
+      turn(
+        write(path.join(workspace, 'a.txt'), 'new'),
+        { ask: 'terminal/create', params: { command: 'echo new > b.txt' } },
+        read(path.join(workspace, 'a.txt')),
+      ),
+      { request: { workspace, isReadOnly: true } },
+    );
+    await session.runTurn('go');
+    const refused = { error: { code: expect.any(Number) } };
+    expect(fake.answers()).toMatchObject([refused, refused, { result: { content: 'kept' } }]);
+    expect(readdirSync(workspace)).toEqual(['a.txt']);
+    const capabilities = { fs: { readTextFile: true, writeTextFile: false }, terminal: false };
+    expect(fake.asked('initialize')).toMatchObject([{ clientCapabilities: capabilities }]);
   });
 
   it('cannot leave the workspace: by its path, through a link, or by a pipe', async () => {
@@ -251,7 +300,7 @@ describe('a terminal', () => {
         .map(({ pid }) => readFileSync(`/proc/${pid}/comm`, 'utf8').trim());
     const over = session.runTurn('go');
     const sleeps = async (): Promise<number> => (await commands()).filter((each) => each === 'sleep').length;
-    await expect.poll(sleeps, { timeout: 20_000 }).toBe(2);
+    await expect.poll(sleeps).toBe(2);
     writeFileSync(pipe, 'go on');
     expect(await over).toEqual({ status: 'completed', message: 'alive' });
     expect(await sleeps()).toBe(0);

@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { presets } from '../../../src/agent/acp/presets.ts';
+import type { AcpOptions } from '../../../src/agent/acp/settings.ts';
 import { systemClock } from '../../../src/clock/system-clock.ts';
 import { listMarkedProcesses } from '../../../src/process/containment/marked-processes.ts';
 import type { Step } from '../../fake/acp/scenario.ts';
-import { openAcp, scratchFolder, turn } from './acp-scene.ts';
+import { scratchFolder } from '../scripted-scene.ts';
+import { openAcp, turn } from './acp-scene.ts';
 
 const thread = '00000000-0000-4000-8000-000000000000';
 const toolAddress = { url: 'http://127.0.0.1:1/mcp', token: 'token-of-the-run' };
@@ -85,6 +87,18 @@ describe('the opening of a session', () => {
     const byRequest = await openAcp({ session: { modes, models } }, { options: { mode: 'work', model: 'large' } });
     expect(byRequest.fake.asked('session/set_mode')).toMatchObject([{ modeId: 'work' }]);
     expect(byRequest.fake.asked('session/set_model')).toMatchObject([{ modelId: 'large' }]);
+  });
+
+  it('has the mode of its preset for reading in a read-only session, not that of the settings', async () => {
+    const modes = { currentModeId: 'work', availableModes: [{ id: 'ask' }, { id: 'work' }] };
+    const preset = { ...presets['claude-agent-acp'], paths: [], mode: 'work', readOnly: { mode: 'ask' } };
+    const { fake } = await openAcp(
+      { session: { modes } },
+      { options: { preset, mode: 'work' }, request: { isReadOnly: true } },
+    );
+    expect(fake.asked('session/set_mode')).toMatchObject([{ modeId: 'ask' }]);
+    const { disallowedTools } = JSON.parse(JSON.stringify(fake.asked('session/new')))[0]._meta.claudeCode.options;
+    expect(disallowedTools).toEqual(expect.arrayContaining(['Edit', 'Write', 'NotebookEdit', 'EnterWorktree']));
   });
 
   it('refuses a mode that the agent does not have, but only reports one that a preset prefers', async () => {
@@ -212,6 +226,41 @@ describe('a turn', () => {
     expect(await last({ threadId: thread })).toEqual({ ...tokens, costMicroUsd: 250_000 });
   });
 
+  it('counts each call of the model as the last one where only that is reported', async () => {
+    const call = { call: { toolCallId: 'a', title: 'look', status: 'pending' }, ends: { status: 'completed' } };
+    const usage = { inputTokens: 100, outputTokens: 20, totalTokens: 120 };
+    const size: Step = { update: { sessionUpdate: 'usage_update', used: 100, size: 1_000 } };
+    const turns = [
+      { steps: [call, call, { say: 'done' }, size, { end: { usage } }] },
+      { steps: [call, chunk('and'), { end: { stopReason: 'cancelled', usage: { totalTokens: 0 } } }] },
+    ];
+    const totals = async (preset: AcpOptions['preset']) => {
+      const { session, events } = await openAcp({ turns }, { options: { preset } });
+      const total = () => events.findLast((event) => event.usage !== undefined)?.usage?.totalTokens;
+      await session.runTurn('one');
+      const first = total();
+      await session.runTurn('two');
+      return [first, total()];
+    };
+    expect(await totals({ ...presets.opencode, paths: [] })).toEqual([360, 460]);
+    expect(await totals(null)).toEqual([120, 120]);
+  });
+
+  it('counts the calls of sub-agents with sessions of their own, and ends those that go on after it', async () => {
+    const used: Step = { update: { sessionUpdate: 'usage_update', used: 120, size: 1_000 }, session: 'helper' };
+    const usage = { inputTokens: 100, outputTokens: 20, totalTokens: 120 };
+    const started: Step = { update: { sessionUpdate: 'subagent_update', sessionId: 'helper', description: 'Look.' } };
+    const alone: Step[] = [{ ...chunk('on and on'), session: 'helper' } as Step, used];
+    const preset = { ...presets['codex-acp'], mode: null, paths: [] };
+    const turns = [{ steps: [started, used, used, { end: { usage } }], alone }];
+    const { session, events, fake } = await openAcp({ turns }, { options: { preset } });
+    expect(fake.asked('initialize')).toMatchObject([{ clientCapabilities: { subagents: {} } }]);
+    await session.runTurn('go');
+    await expect.poll(() => fake.asked('session/cancel')).toEqual([{ sessionId: 'helper' }]);
+    await expect.poll(() => events.findLast((event) => event.usage !== undefined)?.usage?.totalTokens).toBe(480);
+    expect(events.map(({ summary }) => summary)).toContain('starts a sub-agent: Look.');
+  });
+
   it('continues after garbage, unknown updates, updates of other sessions and answers to nothing', async () => {
     const { session, names } = await openAcp(
       turn(
@@ -255,7 +304,7 @@ describe('a turn', () => {
     ];
     const { session, fake } = await openAcp({ turns });
     await session.runTurn('go');
-    await expect.poll(() => fake.asked('session/cancel').length, { timeout: 20_000 }).toBe(1);
+    await expect.poll(() => fake.asked('session/cancel').length).toBe(1);
     expect(await session.runTurn('go')).toMatchObject({ status: 'completed', message: 'done' });
   });
 
@@ -263,7 +312,7 @@ describe('a turn', () => {
     const { session, names } = await openAcp({ ...turn({ say: 'well' }, { forever: true }), isStubborn: true });
     const giveUp = new AbortController();
     const first = session.runTurn('one', giveUp.signal);
-    await expect.poll(names, { timeout: 20_000 }).toContain('turn_started');
+    await expect.poll(names).toContain('turn_started');
     giveUp.abort();
     expect(await first).toEqual({ status: 'cancelled' });
     expect(await session.runTurn('two')).toMatchObject({ status: 'failed', error: { code: 'agent_protocol_error' } });
@@ -299,7 +348,7 @@ describe('the end of a session', () => {
       ),
     );
     const over = session.runTurn('go');
-    await expect.poll(names, { timeout: 20_000 }).toContain('notification');
+    await expect.poll(names).toContain('notification');
     await session.stop();
     expect(await over).toEqual({ status: 'cancelled' });
     const left = await listMarkedProcesses({ clock: systemClock });

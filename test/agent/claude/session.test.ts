@@ -30,7 +30,7 @@ describe('a turn of Claude Code', () => {
       ],
     });
     const result = session.runTurn('first');
-    await expect.poll(() => session.steer?.('and this'), { timeout: 10_000 }).toBe(true);
+    await expect.poll(() => session.steer?.('and this')).toBe(true);
     expect(await result).toMatchObject({ status: 'completed', message: 'both' });
     expect(fake.said().slice(0, 2)).toEqual(['first', 'and this']);
   });
@@ -42,7 +42,7 @@ describe('a turn of Claude Code', () => {
         turns: [{ steps: [{ say: 'working' }, { untilSaid: 1 }, { say: 'one' }] }, { steps: [{ say: 'both' }] }],
       });
       const result = session.runTurn(words);
-      await expect.poll(() => session.steer?.(words), { timeout: 10_000 }).toBe(true);
+      await expect.poll(() => session.steer?.(words)).toBe(true);
       expect(await result).toMatchObject({ status: 'completed' });
       for (const said of fake.said()) {
         expect(said.trimStart().startsWith('/')).toBe(false);
@@ -60,7 +60,7 @@ describe('a turn of Claude Code', () => {
       ],
     });
     expect(await session.runTurn('first')).toMatchObject({ status: 'completed', message: 'one' });
-    await expect.poll(() => events.some(({ summary }) => /by itself/.test(summary)), { timeout: 10_000 }).toBe(true);
+    await expect.poll(() => events.some(({ summary }) => /by itself/.test(summary))).toBe(true);
     expect(await session.runTurn('second')).toMatchObject({ status: 'completed', message: 'two' });
     expect(names().filter((name) => name.startsWith('turn_'))).toEqual([
       ...['turn_started', 'turn_completed', 'turn_started', 'turn_completed'],
@@ -77,7 +77,7 @@ describe('a turn of Claude Code', () => {
     const { session } = await openClaude({ ...turn({ say: 'x' }, { forever: true }), isStubborn: true });
     const giveUp = new AbortController();
     const first = session.runTurn('go', giveUp.signal);
-    await expect.poll(() => session.steer?.('hm'), { timeout: 10_000 }).toBe(true);
+    await expect.poll(() => session.steer?.('hm')).toBe(true);
     giveUp.abort();
     expect(await first).toEqual({ status: 'cancelled' });
     expect(await session.runTurn('again')).toMatchObject({ status: 'failed', error: { code: 'agent_protocol_error' } });
@@ -172,6 +172,22 @@ describe('a session of Claude Code', () => {
     expect(argv.slice(-2)).toEqual(['--effort', 'high']);
   });
 
+  it('has no tools that edit files in a read-only session, and asks for all that no rule allows', async () => {
+    const options = {
+      permissionMode: 'bypassPermissions',
+      allowedTools: ['Bash(npm test *)'],
+      disallowedTools: ['WebSearch'],
+      args: ['--permission-mode', 'acceptEdits', '--disallowedTools', 'Task'],
+    } as const;
+    const { fake } = await openClaude({}, { options, request: { isReadOnly: true } });
+    const argv = fake.trace()[0]?.started?.argv ?? [];
+    const flagged = (flag: string): string => argv[argv.lastIndexOf(flag) + 1] ?? '';
+    expect([flagged('--permission-mode'), flagged('--allowedTools')]).toEqual(['default', 'Bash(npm test *)']);
+    const denied = argv.slice(argv.lastIndexOf('--disallowedTools'));
+    expect(denied).toEqual(expect.arrayContaining(['Edit', 'Write', 'NotebookEdit', 'WebSearch', 'EnterWorktree']));
+    expect(JSON.parse(flagged('--settings'))).toEqual({ sandbox: { autoAllowBashIfSandboxed: false } });
+  });
+
   it('uses another model, or a smaller window, after a full context', async () => {
     const { fake } = await openClaude({}, { request: { recovery: { model: 'fable', budgetTokens: 50_000 } } });
     const argv = fake.trace()[0]?.started?.argv ?? [];
@@ -257,6 +273,21 @@ describe('a request of Claude Code for permission', () => {
     expect(asked).toEqual([]);
     expect(fake.answers()).toMatchObject([{ response: { behavior } }]);
     expect(names()).toContain(name);
+  });
+
+  it.each([
+    ['Bash', { command: 'npm test' }, 'deny'],
+    ['Write', { file_path: '/w/a.ts', content: '' }, 'deny'],
+    ['mcp__other__send', { to: 'someone' }, 'deny'],
+    ['Read', { file_path: '/etc/hosts' }, 'allow'],
+    ['WebFetch', { url: 'https://example.org' }, 'allow'],
+  ])('to use %s with %j gets "%s" in a read-only session, even when all is approved', async (tool, input, behavior) => {
+    const { session, fake } = await openClaude(turn(permission(tool, input), { say: 'done' }), {
+      options: { approvals: 'auto' },
+      request: { isReadOnly: true },
+    });
+    expect(await session.runTurn('go')).toMatchObject({ status: 'completed' });
+    expect(fake.answers()).toMatchObject([{ response: { behavior } }]);
   });
 
   it('is declined with a reason when a person could not see all of it', async () => {

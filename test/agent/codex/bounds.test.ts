@@ -7,7 +7,8 @@ import { FrameReporter } from '../../../src/agent/codex/wire/report-frames.ts';
 import { EventSink } from '../../../src/agent/wire/event-sink.ts';
 import { systemClock } from '../../../src/clock/system-clock.ts';
 import type { Step } from '../../fake/app-server/scenario.ts';
-import { folder, openCodex, turn } from './codex-scene.ts';
+import { scratchFolder } from '../scripted-scene.ts';
+import { openCodex, turn } from './codex-scene.ts';
 
 const note = (method: string, params: Record<string, unknown> = {}): Step => ({ send: { method, params } });
 
@@ -91,7 +92,7 @@ describe('the open requests of one session', () => {
 
   // @conforms codex.11
   it('end the session when Codex keeps asking and never reads the answers', async () => {
-    const program = path.join(folder(), 'deaf.mjs');
+    const program = path.join(scratchFolder(), 'deaf.mjs');
     writeFileSync(program, deafProgram);
     const output = 'x'.repeat(1_000_000);
     const { session } = await openCodex(

@@ -122,6 +122,23 @@ describe('an approval request of Codex', () => {
     expect(names().filter((name) => name === 'approval_auto_approved')).toHaveLength(approvals.length);
   });
 
+  it.each(['auto', 'ask'] as const)(
+    'is declined in a read-only session under %s, and no one is asked',
+    async (policy) => {
+      const asked: AgentQuestion[] = [];
+      const { session, fake } = await openCodex(
+        turn(...approvals.map(([method, params], index) => asks(index, method, params))),
+        {
+          options: { approvals: policy },
+          request: { isReadOnly: true, ask: answering(asked, { decision: 'accept', values: {} }) },
+        },
+      );
+      expect(await session.runTurn('go')).toMatchObject({ status: 'completed' });
+      for (const [index, [, , , , no]] of approvals.entries()) expect(fake.answerTo(index)?.result).toEqual(no);
+      expect(asked).toEqual([]);
+    },
+  );
+
   it('is declined under deny, and the turn continues', async () => {
     const { session, fake } = await openCodex(
       turn(...approvals.map(([method, params], index) => asks(`s${index}`, method, params)), { say: 'went on' }),
@@ -276,7 +293,7 @@ describe('a request of Codex', () => {
       { request: { ask } },
     );
     const running = session.runTurn('go');
-    await expect.poll(() => events.at(-1)?.summary, { timeout: 10_000 }).toBe('went on');
+    await expect.poll(() => events.at(-1)?.summary).toBe('went on');
     expect(signals.map((signal) => signal?.aborted)).toEqual([true]);
     expect(await running).toEqual({ status: 'completed', message: 'went on' });
     expect(fake.answerTo(5)).toBeUndefined();
@@ -360,7 +377,7 @@ describe('a tool of the run', () => {
       { options: { turnTimeoutMs: 1_000 }, request: { tools: door(call) } },
     );
     const running = session.runTurn('go');
-    await expect.poll(() => events.map(({ summary }) => summary), { timeout: 10_000 }).toContain('meanwhile');
+    await expect.poll(() => events.map(({ summary }) => summary)).toContain('meanwhile');
     expect(await running).toMatchObject({ status: 'completed' });
     release.resolve();
   });

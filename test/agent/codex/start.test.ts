@@ -6,7 +6,8 @@ import type { AgentEvent } from '../../../src/agent/agent.ts';
 import { openSession } from '../../../src/agent/codex/session/open-session.ts';
 import type { Step } from '../../fake/app-server/scenario.ts';
 import { SimulatedClock } from '../../fake/simulated-clock.ts';
-import { folder, openCodex, turn } from './codex-scene.ts';
+import { scratchFolder } from '../scripted-scene.ts';
+import { openCodex, turn } from './codex-scene.ts';
 
 describe('starting Codex', () => {
   it('times out although Codex prints lines that are not frames', async () => {
@@ -41,7 +42,7 @@ describe('starting Codex', () => {
   });
 
   it('is cancelled while another start in the same home hangs', async () => {
-    const parts = { accountEnv: { CODEX_HOME: folder() } };
+    const parts = { accountEnv: { CODEX_HOME: scratchFolder() } };
     const first = new AbortController();
     const second = new AbortController();
     const hangs = openCodex({ answers: { initialize: 'silence' } }, { parts, request: { signal: first.signal } });
@@ -66,7 +67,7 @@ describe('starting Codex', () => {
         },
       },
     );
-    await expect.poll(() => events.map(({ name }) => name), { timeout: 10_000 }).toContain('session_started');
+    await expect.poll(() => events.map(({ name }) => name)).toContain('session_started');
     giveUp.abort(new Error('not wanted'));
     await expect(opened).rejects.toThrow('not wanted');
     expect(events.map(({ name }) => name)).not.toContain('startup_failed');
@@ -77,8 +78,8 @@ describe('starting Codex', () => {
     ['a secret', 'TRACKER_KEY=of-the-profile', {}],
     ['a variable of the account', 'OPENAI_API_KEY=of-the-profile', { OPENAI_API_KEY: 'of-the-account' }],
   ])('fails and starts nothing when a login profile makes %s readonly', async (_, variable, accountEnv) => {
-    const home = folder();
-    const seen = path.join(folder(), 'env.txt');
+    const home = scratchFolder();
+    const seen = path.join(scratchFolder(), 'env.txt');
     await writeFile(path.join(home, '.bash_profile'), `export ${variable}; readonly ${variable.split('=')[0]}\n`);
     const parts = { daemonEnv: { PATH: process.env.PATH, HOME: home }, accountEnv, denyEnv: ['TRACKER_KEY'] };
     await expect(openCodex({}, { parts, options: { command: `env > '${seen}'` } })).rejects.toMatchObject({
@@ -141,6 +142,10 @@ describe('a thread that Codex does not resume', () => {
     { code: -32_600, message: 'no rollout found for thread id 01900000-0000-7000-8000-000000000000' },
     { code: -32_600, message: 'invalid session id: invalid character: expected an optional prefix' },
     { code: -32_600, message: 'thread not found: 01900000-0000-7000-8000-000000000000' },
+    {
+      code: -32_600,
+      message: 'This chat uses openai, but your current provider is fake. Switch to openai to continue.',
+    },
     { code: -32_603, message: 'failed to read thread: thread-store internal error: failed to read session metadata' },
   ])('is lost, and a new one begins, when Codex says: $message', async (error) => {
     const { session, fake } = await resume(error);

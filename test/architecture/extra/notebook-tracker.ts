@@ -57,7 +57,6 @@ function tracker(issues: Issue[]): Tracker {
       },
       addComment: async () => {},
       changeLabels: () => Promise.reject(readOnly),
-      createChild: () => Promise.reject(readOnly),
     },
   };
 }

@@ -61,6 +61,17 @@ describe.skipIf(!existsSync(makeTerminal))('baton start on a terminal', () => {
     expect(place.pids()).toEqual([]);
   });
 
+  it('shows the warnings of the workflow file until a key is pressed', patient, async () => {
+    using place = givenProject(working, 'agnt: {}');
+    await using terminal = new PseudoTerminal(place, size, leavingPid('start', '--port', '0'));
+    await terminal.sees(/● T-1 .*at work/);
+    // The bottom of the screen; the log above it may have the same words.
+    const lastLines = (): string => terminal.lines().slice(-2).join('\n');
+    expect(lastLines()).toContain('agnt');
+    terminal.type('j');
+    await terminal.until(() => !lastLines().includes('agnt'), 'the warning stays');
+  });
+
   it('prints after q that it continues, how to end it and how to show the view again', patient, async () => {
     using place = givenProject(working);
     await using terminal = new PseudoTerminal(place, size, leavingPid('start', '--port', '0'));

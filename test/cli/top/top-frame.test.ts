@@ -1,12 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { cellText, cut, padded, reasonText, widthOf } from '../../../src/cli/cell-text.ts';
+import { commandsHere } from '../../../src/cli/place-flags.ts';
 import { drawFrame, type Frame, type Size } from '../../../src/cli/top/frame.ts';
 import { cell, type Line, lineText, lineWidth } from '../../../src/cli/top/lines/line.ts';
 import { colours, noColours, paintLine } from '../../../src/cli/top/lines/paint-line.ts';
 import { countdown, shortDuration } from '../../../src/cli/top/lines/short-text.ts';
 import { throughput, withSample } from '../../../src/cli/top/lines/throughput.ts';
-import { startState, type TopState, withRows } from '../../../src/cli/top/top-state.ts';
+import { type Details, startState, type TopState, withRows } from '../../../src/cli/top/top-state.ts';
 import type { Now } from '../../../src/client/schema/now.ts';
 import { runs } from '../../property-runs.ts';
 import { ago, busy, colourQuestion, finished, needsYou, now, running, sceneAt, waiting } from './now-scene.ts';
@@ -241,7 +242,7 @@ describe('a frame', () => {
       const row = lineText(lines[place] ?? []);
       for (const text of ['20m 25s / 7', 'runs npm']) expect(titles).toContain(row.indexOf(text));
       if (columns >= 80) expect(titles).toContain(row.indexOf('14,200'));
-      expect(row.includes('The work of WORDS-1')).toBe(columns >= 150);
+      expect(row.includes('The work of WORDS-1')).toBe(columns >= 120);
     },
   );
 
@@ -361,6 +362,11 @@ describe('a frame', () => {
     const today = { tokens: 1, cost_usd: 19.999_9, token_limit: 5_000_000, cost_limit_usd: 20 };
     expect(seen([now({}, { today })])[1]).toMatch(/ 1 [^·]* 5,000,000 · \$19\.99 [^·]*\$20\.00 /);
     expect(seen([now({}, { today: { ...today, cost_usd: 0.29 } })])[1]).toContain('$0.29');
+    // Tokens without a price are not free; a day without tokens is.
+    const unpriced = seen([now({}, { today: { ...today, cost_usd: 0 } })])[1];
+    expect(unpriced).toContain('agent.prices');
+    expect(unpriced).not.toContain('$0.00');
+    expect(seen([now({}, { today: { ...today, cost_usd: 0, tokens: 0 } })])[1]).toContain('$0.00');
   });
 
   it('keeps its content while the daemon is gone, and says since when', () => {
@@ -369,6 +375,12 @@ describe('a frame', () => {
     expect(lines[0]).toMatch(/ ○ \S/);
     expect(lines[2]).toMatch(/^ ! .* 12:00:01Z \(1m 0s\)/);
     expect(lines.join('\n')).toContain('20m 25s / 7');
+  });
+
+  // @conforms 4.115
+  it('shows the slots of judges next to the others', () => {
+    const slots = { used: 3, limit: 3, judges: { used: 1, limit: 2 } };
+    expect(seen([now({}, { slots })])[1]).toMatch(/ 3\/3 \+ 2 /);
   });
 
   it('names the project of each row when there are several', () => {
@@ -386,7 +398,7 @@ describe('a frame', () => {
       title: 'T',
       explanation: {
         gates: [
-          { gate: 'slot', passed: false, code: 'no_slot', text: 'no slot (3 of 3)' },
+          { gate: 'slot', passed: false, code: 'project_full', text: 'no slot (3 of 3)' },
           { gate: 'state', passed: true, code: null, text: 'active' },
         ],
         reason: null,
@@ -411,6 +423,58 @@ describe('a frame', () => {
     expect(text.indexOf('said 2')).toBeLessThan(text.indexOf('said 1'));
     const other = seen([busy()], { screen: 'details', details: { ...details, issueId: 'id-WORDS-3' } });
     expect(other.join('\n')).not.toContain('said 2');
+  });
+
+  it('shows the reason of a hold once, with a command that works where the reader is', () => {
+    const reason = 'It failed. To continue: baton issue retry W-1';
+    const held = needsYou('W-1', { kind: 'held', code: 'retries_exhausted', reason, actions: ['issue_retry'] });
+    const gates = [{ gate: 'free_here', passed: false, code: 'claimed', text: 'it is on hold' }];
+    const explanation = { gates, next: `it is on hold: ${reason}`, reason: null };
+    const issue = { questions: [], why_unknown: null, title: 'T', explanation };
+    const details = { project: 'words', issueId: 'id-W-1', issue, events: [], problem: null } as unknown as Details;
+    const here = commandsHere({ workflow: 'x/W.md' }, { batonPath: '/opt/baton', env: {} });
+    const shown = { screen: 'details', details, here } as const;
+    const text = seen([now({ needs_you: [held] })], shown, { columns: 160, rows: 40 }).join('\n');
+    expect(text.split('It failed.')).toHaveLength(2);
+    expect(text.split('on hold')).toHaveLength(2);
+    expect(text).toContain('/opt/baton issue retry W-1 --workflow x/W.md');
+  });
+
+  it('has no obstacles for an issue that runs', () => {
+    const gates = [{ gate: 'free_here', passed: false, code: 'claimed', text: 'an agent is working on it' }];
+    const issue = { questions: [], why_unknown: null, title: 'T', explanation: { gates, next: 'its run continues' } };
+    const details = { project: 'words', issueId: 'id-W-1', issue, events: [], problem: null } as unknown as Details;
+    const text = seen([now({ running: [running('W-1')] })], { screen: 'details', details }).join('\n');
+    expect(text).not.toContain('×');
+    expect(text).toContain('its run continues');
+  });
+
+  it('says how many rows it hides, above and below', () => {
+    const rows = Array.from({ length: 30 }, (_, at) => finished(`W-${at}`));
+    const hiddenIn = (listTop: number, at: number): string => {
+      const selection = { key: `words\nfinished\n${rows[at]?.key}`, project: 'words', issueId: null, at };
+      const lines = seen([now({ finished: rows })], { listTop, selection }, { columns: 80, rows: 24 });
+      return lines.find((line) => / more/.test(line)) ?? '';
+    };
+    const visible = seen([now({ finished: rows })], {}, { columns: 80, rows: 24 }).filter((line) => / W-\d/.test(line));
+    expect(hiddenIn(0, 0).trim()).toBe(`↓ ${30 - visible.length} more`);
+    expect(hiddenIn(0, 29)).toMatch(/^ ↑ \d+ more *$/);
+    expect(seen([now({ finished: rows.slice(0, 2) })]).join('\n')).not.toContain(' more');
+  });
+
+  it('does not call an unknown cost nothing', () => {
+    const vitals = (tokens: number, cost_usd: number) =>
+      seen([now({}, { today: { ...now().vitals.today, tokens, cost_usd } })]).join('\n');
+    expect(vitals(500, 0)).not.toContain('$0.00');
+    expect(vitals(0, 0)).toContain('$0.00');
+    expect(vitals(500, 0.5)).toContain('$0.50');
+  });
+
+  it('offers to hand back only what a person took over', () => {
+    const footOf = (actions: string[]): string =>
+      seen([now({ needs_you: [needsYou('W-1', { kind: 'held', actions })] })]).at(-1) ?? '';
+    expect(footOf(['issue_handback'])).toContain(' h ');
+    expect(footOf(['issue_retry', 'issue_release'])).not.toContain(' h ');
   });
 
   it('keeps the selected row in sight, and the title over the first', () => {

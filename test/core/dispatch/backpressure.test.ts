@@ -74,7 +74,7 @@ it('both gates come after headroom and before the issue itself, each with its ow
   const other = { refuse: () => null, passed: () => 'fine' };
   const gates = openGates({
     settings: settings(),
-    runningStates: [],
+    taken: [],
     startMove: undefined,
     outside: { chosen: other, headroom: other, ...full },
   });
@@ -112,7 +112,7 @@ describe('one decision', () => {
     return planDispatch({
       issues: candidates.map((id) => issue({ id })),
       settings: settings({ agent }),
-      runningStates: [],
+      taken: [],
       startMove: undefined,
       outside: { free_here, ...backpressureGates({ inReview, claimed: taken }, { ...settings().agent, ...agent }) },
     });

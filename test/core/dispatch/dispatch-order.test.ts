@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { compareForDispatch, inDispatchOrder } from '../../../src/core/dispatch/dispatch-order.ts';
+import { compareForDispatch, inDispatchOrder, retriesInOrder } from '../../../src/core/dispatch/dispatch-order.ts';
 import type { Issue } from '../../../src/core/issue/issue.ts';
+import { type Role, roleRank, roles } from '../../../src/core/run/role.ts';
 import { issue } from '../../fake/issues.ts';
 
 const order = (issues: readonly Issue[]) => inDispatchOrder(issues).map(({ identifier }) => identifier);
@@ -47,4 +48,41 @@ it('gives the same order for every order of arrival', () => {
       expect(inDispatchOrder(issues)).toEqual(issues.toSorted(compareForDispatch));
     }),
   );
+});
+
+/** Every role that there is, in the order of seed 4; equals share a row. */
+const rows: readonly (readonly Role[])[] = [
+  ['setup', 'intake'],
+  ['judge', 'phase_judge'],
+  ['phase'],
+  ['worker', 'planner'],
+  ['scanner'],
+];
+
+// @conforms 4.108, 4.110, 4.111
+it('ranks every role by the order of its start', () => {
+  expect(roles).toEqual(rows.flat());
+  expect(rows.map((row) => row.map(roleRank))).toEqual(rows.map((row, rank) => row.map(() => rank)));
+});
+
+// @conforms 4.13
+it('sorts due retries by role, then as new work; one whose issue is unknown comes last of its role', () => {
+  const known = [
+    issue({ id: 'a', identifier: 'A', priority: 1, createdAt: 1 }),
+    issue({ id: 'b', identifier: 'B', priority: 4, createdAt: 9 }),
+    issue({ id: 'c', identifier: 'C', priority: 4, createdAt: 2 }),
+  ];
+  const retries = (['a', 'b', 'c', 'd'] as const).flatMap((id) =>
+    (['worker', 'judge'] as const).map((role) => ({ issue: { id, identifier: id.toUpperCase() }, role })),
+  );
+  const sorted = retriesInOrder(
+    retries.toReversed(),
+    ({ role }) => role,
+    ({ issue: { id } }) => known.find((each) => each.id === id) ?? null,
+  );
+  const one = ['a', 'c', 'b', 'd'];
+  expect(sorted.map(({ issue: { id }, role }) => `${role} ${id}`)).toEqual([
+    ...one.map((id) => `judge ${id}`),
+    ...one.map((id) => `worker ${id}`),
+  ]);
 });

@@ -7,6 +7,7 @@ import type { OutsideGates } from '../../../src/core/dispatch/gates.ts';
 import type { Issue } from '../../../src/core/issue/issue.ts';
 import { issue } from '../../fake/issues.ts';
 import { settings } from '../../fake/settings.ts';
+import { workersIn } from '../../fake/slots.ts';
 import { runs } from '../../property-runs.ts';
 import { telling } from '../../telling.ts';
 
@@ -22,11 +23,11 @@ interface ExpectedReason {
 function naivePlan({
   issues,
   settings: { tracker, agent },
-  runningStates,
+  taken,
   startMove,
   outside,
 }: DispatchFacts): { readonly issue: Issue; readonly reason: ExpectedReason | null }[] {
-  const running = [...runningStates];
+  const running = taken.map(({ state }) => state);
   const started: string[] = [];
   const isIn = (names: readonly string[], state: string) => names.some((name) => key(name) === key(state));
   const refusals = (each: Issue): (ExpectedReason | null | undefined)[] => {
@@ -54,8 +55,8 @@ function naivePlan({
       unless(each.dispatchable, 'not_dispatchable'),
       ask('chosen'),
       ask('own_limits'),
-      unless(running.length < agent.maxConcurrentAgents, 'no_slot', running.length, agent.maxConcurrentAgents),
-      unless(limit === undefined || taken < limit, 'no_slot_in_state', `"${after}"`, taken, limit ?? ''),
+      unless(running.length < agent.maxConcurrentAgents, 'project_full', running.length, agent.maxConcurrentAgents),
+      unless(limit === undefined || taken < limit, 'state_full', `"${after}"`, taken, limit ?? ''),
       ask('slot_in_baton'),
     ];
   };
@@ -125,14 +126,14 @@ const anyOutside = fc
       ...(runs === null ? {} : { chosen: gate('not_chosen', (_each, startsBefore) => startsBefore >= runs) }),
       ...(shared === null
         ? {}
-        : { slot_in_baton: gate('no_slot_in_baton', (_each, startsBefore) => startsBefore >= shared) }),
+        : { slot_in_baton: gate('global_full', (_each, startsBefore) => startsBefore >= shared) }),
     };
   });
 
 const anyFacts: fc.Arbitrary<DispatchFacts> = fc
   .record({
     issues: fc.array(anyIssue, { maxLength: 40 }),
-    runningStates: fc.array(anyState, { maxLength: 8 }),
+    taken: fc.array(anyState, { maxLength: 8 }).map((states) => workersIn(...states)),
     startMove: fc.option(fc.constant({ from: 'todo', to: 'In Progress' }), { nil: undefined }),
     maxConcurrentAgents: fc.integer({ min: 0, max: 15 }),
     byState: fc.dictionary(fc.constantFrom('todo', 'in progress', 'rework', 'constructor'), fc.nat(5)),
@@ -141,9 +142,9 @@ const anyFacts: fc.Arbitrary<DispatchFacts> = fc
     requiredLabels: fc.oneof({ weight: 3, arbitrary: fc.constant([]) }, fc.subarray(labels)),
     outside: anyOutside,
   })
-  .map(({ issues, runningStates, startMove, outside, maxConcurrentAgents, byState, ...tracker }) => ({
+  .map(({ issues, taken, startMove, outside, maxConcurrentAgents, byState, ...tracker }) => ({
     issues,
-    runningStates,
+    taken,
     startMove,
     outside,
     settings: settings({ agent: { maxConcurrentAgents, maxConcurrentAgentsByState: byState }, tracker }),
@@ -170,14 +171,14 @@ describe('a plan', () => {
         for (const { reason } of plan) expect(reason === null || reason.text.trim() !== '').toBe(true);
         const starting = plan.filter(({ reason }) => reason === null).map((decision) => decision.issue);
         expect(new Set(starting.map(({ id }) => id)).size).toBe(starting.length);
-        const free = Math.max(0, agent.maxConcurrentAgents - facts.runningStates.length);
+        const free = Math.max(0, agent.maxConcurrentAgents - facts.taken.length);
         expect(starting.length).toBeLessThanOrEqual(free);
         for (const [state, limit] of Object.entries(agent.maxConcurrentAgentsByState)) {
           const move = facts.startMove;
           const slots = starting.map((each) =>
             key(move !== undefined && key(each.state) === 'todo' ? move.to : each.state),
           );
-          const before = facts.runningStates.filter((each) => key(each) === state).length;
+          const before = facts.taken.filter((each) => key(each.state) === state).length;
           const after = slots.filter((each) => each === state).length;
           if (after > 0) expect(before + after).toBeLessThanOrEqual(limit);
         }
@@ -191,7 +192,7 @@ describe('a plan', () => {
     const plan = planDispatch({
       issues: twice,
       settings: settings(),
-      runningStates: [],
+      taken: [],
       startMove: undefined,
       outside: {},
     });
@@ -200,7 +201,7 @@ describe('a plan', () => {
 
   it('does not change the given list', () => {
     const issues = [issue({ id: '2', priority: 4 }), issue({ id: '1', priority: 1 })];
-    planDispatch({ issues, settings: settings(), runningStates: [], startMove: undefined, outside: {} });
+    planDispatch({ issues, settings: settings(), taken: [], startMove: undefined, outside: {} });
     expect(issues.map(({ id }) => id)).toEqual(['2', '1']);
   });
 });
@@ -231,7 +232,7 @@ describe('an explanation', () => {
     const { answers } = explainDispatch(done, {
       issues: [],
       settings: settings({ tracker }),
-      runningStates: [],
+      taken: [],
       startMove: undefined,
       outside: {},
     });
@@ -241,4 +242,29 @@ describe('an explanation', () => {
       'inactive_state',
     ]);
   });
+});
+
+// @conforms 4.108
+it('starts judges before workers, each by priority and age', () => {
+  const [urgent, old, judged, alsoJudged] = [
+    issue({ id: 'urgent', identifier: 'T-1', priority: 1 }),
+    issue({ id: 'old', identifier: 'T-2', priority: 3, createdAt: 1 }),
+    issue({ id: 'judged', identifier: 'T-3', priority: 4, state: 'In Review' }),
+    issue({ id: 'also judged', identifier: 'T-4', priority: 2, state: 'In Review' }),
+  ];
+  const all = settings({ tracker: { reviewStates: ['In Review'] }, agent: { maxConcurrentAgents: 10 } });
+  const plan = planDispatch({
+    issues: [old, judged, urgent, alsoJudged],
+    settings: all,
+    taken: [],
+    roleOf: ({ state }) => (state === 'In Review' ? 'judge' : 'worker'),
+    startMove: undefined,
+    outside: {},
+  });
+  expect(plan.map(({ issue: { id }, reason }) => [id, reason])).toEqual([
+    ['also judged', null],
+    ['judged', null],
+    ['urgent', null],
+    ['old', null],
+  ]);
 });

@@ -3,11 +3,12 @@ import { type GateFacts, type OutsideGate, openGates } from '../../../src/core/d
 import type { Issue } from '../../../src/core/issue/issue.ts';
 import { issue } from '../../fake/issues.ts';
 import { settings } from '../../fake/settings.ts';
+import { workersIn } from '../../fake/slots.ts';
 import { telling } from '../../telling.ts';
 
 const some = (changes: Partial<GateFacts> = {}): GateFacts => ({
   settings: settings(),
-  runningStates: [],
+  taken: [],
   startMove: undefined,
   outside: {},
   ...changes,
@@ -39,7 +40,7 @@ describe('the gates', () => {
     const refused = issue({ title: '', dispatchable: false, blockedBy: [{ id: 'b', identifier: 'B-1', state: null }] });
     const tracker = { requiredLabels: ['baton'], activeStates: ['x'], terminalStates: ['todo'] };
     const agent = { maxConcurrentAgents: 2, maxConcurrentAgentsByState: { todo: 1 } };
-    const facts = some({ settings: settings({ tracker, agent }), runningStates: ['Todo', 'x'] });
+    const facts = some({ settings: settings({ tracker, agent }), taken: workersIn('Todo', 'x') });
     expect(told(refused, facts).slice(1)).toEqual([
       ['fields', 'missing_field', telling('title')],
       ['labels', 'missing_label', telling('"baton"')],
@@ -47,8 +48,8 @@ describe('the gates', () => {
       ['active', 'inactive_state', telling('"Todo"')],
       ['unblocked', 'blocked', telling('B-1')],
       ['dispatchable', 'not_dispatchable', expect.any(String)],
-      ['slot', 'no_slot', telling(2)],
-      ['slot_in_state', 'no_slot_in_state', telling('"Todo"', 1)],
+      ['slot', 'project_full', telling(2)],
+      ['slot_in_state', 'state_full', telling('"Todo"', 1)],
     ]);
   });
 
@@ -56,7 +57,7 @@ describe('the gates', () => {
     const agent = { maxConcurrentAgents: 10, maxConcurrentAgentsByState: { 'in progress': 2 } };
     const facts = some({
       settings: settings({ agent }),
-      runningStates: ['In Progress'],
+      taken: workersIn('In Progress'),
       startMove: { from: 'todo', to: 'In Progress' },
     });
     const gates = openGates(facts);

@@ -3,9 +3,10 @@ import { createHash, randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { batonHere } from '../../cli/baton-here.ts';
 import { filesWith } from '../../cli/linear-scene.ts';
 import { soon, stateFolderOf } from '../../cli/live-daemon.ts';
-import { baton, leaveNoPlaces, type Place } from '../../cli/run-baton.ts';
+import { leaveNoPlaces, type Place } from '../../cli/run-baton.ts';
 import type { Step } from '../../fake/app-server/scenario.ts';
 import { type FakeLinear, startFakeLinear } from '../../fake/linear/fake-linear.ts';
 import { CodexDaemon, patientAgent } from './codex-daemon.ts';
@@ -168,7 +169,7 @@ async function typed(place: Place, all: readonly (readonly string[])[]): Promise
   let told = '';
   for (const args of all) {
     for (const json of [[], ['--json']]) {
-      const { stdout, stderr } = await baton(place, ...args, ...json);
+      const { stdout, stderr } = await batonHere(place, ...args, ...json);
       expect(stdout.length + stderr.length, args.join(' ')).toBeGreaterThan(0);
       told += stdout + stderr;
     }

@@ -151,6 +151,7 @@ type Spoken = Extract<
   | { raw: unknown }
   | { say: unknown }
   | { usage: unknown }
+  | { usedUpForSeconds: unknown }
   | { stderr: unknown }
   | { complete: unknown }
   | { answerStart: unknown }
@@ -164,7 +165,14 @@ function speak(step: Spoken): void {
   else if ('stderr' in step) process.stderr.write(filled(step.stderr) as string);
   else if ('complete' in step) end(step.complete, step.error ?? null);
   else if ('answerStart' in step) answerStart();
+  else if ('usedUpForSeconds' in step) tellQuota(step.usedUpForSeconds);
   else notify('thread/tokenUsage/updated', { turnId: turn, tokenUsage: { total: step.usage, last: step.last } });
+}
+
+function tellQuota(seconds: number): void {
+  const resetsAt = Math.ceil(Date.now() / 1000) + seconds;
+  const primary = { usedPercent: 100, windowDurationMins: 300, resetsAt };
+  send({ method: 'account/rateLimits/updated', params: { rateLimits: { limitId: 'codex', primary } } });
 }
 
 async function ask({ id, method, params }: { id: number | string; method: string; params?: unknown }): Promise<void> {

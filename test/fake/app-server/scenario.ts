@@ -37,6 +37,8 @@ export type Step =
   /** An agent message, bit by bit and whole. */
   | { readonly say: string }
   | { readonly usage: Readonly<Record<string, unknown>>; readonly last?: Readonly<Record<string, unknown>> }
+  /** Tells that the quota of the account is used up, and comes back in so many seconds. */
+  | { readonly usedUpForSeconds: number }
   | { readonly waitMs: number }
   /** Text as it is, without a newline of its own. */
   | { readonly raw: string; readonly times?: number }

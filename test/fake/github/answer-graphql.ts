@@ -1,4 +1,5 @@
 import { type ExecutionResult, execute, GraphQLError } from 'graphql';
+import type { Account } from './fake-github.ts';
 import { canMerge, type Forge, type ForgeCheck, type ForgePull, type ForgeReview } from './forge.ts';
 import { checkDocument, githubSchema } from './github-schema.ts';
 
@@ -13,7 +14,10 @@ interface Answer {
   readonly headers?: Record<string, string>;
 }
 
-export async function answerGraphql({ forge, complaints }: Desk, { body }: { readonly body: string }): Promise<Answer> {
+export async function answerGraphql(
+  { forge, complaints }: Desk,
+  { body, user: { canReadChecks = true } }: { readonly body: string; readonly user: Pick<Account, 'canReadChecks'> },
+): Promise<Answer> {
   forge.settle();
   const { query, variables } = JSON.parse(body) as { query: string; variables: Record<string, unknown> };
   const { document, errors } = checkDocument(query);
@@ -25,7 +29,7 @@ export async function answerGraphql({ forge, complaints }: Desk, { body }: { rea
     schema: githubSchema(),
     document,
     variableValues: variables,
-    rootValue: rootOf(forge),
+    rootValue: rootOf(forge, canReadChecks),
   });
   const said = (result.errors ?? []).map(({ message, path, extensions }) => ({ message, path, ...extensions }));
   // GitHub would not answer so: the fake lacks a field.
@@ -38,7 +42,7 @@ function notFound(what: string): GraphQLError {
   return new GraphQLError(`Could not resolve to ${what}.`, { extensions: { type: 'NOT_FOUND' } });
 }
 
-function rootOf(forge: Forge): Record<string, unknown> {
+function rootOf(forge: Forge, canReadChecks: boolean): Record<string, unknown> {
   return {
     repository: ({ owner, name }: { owner: string; name: string }) => {
       if (owner !== 'acme' || name !== 'app') throw notFound(`a Repository with the name '${owner}/${name}'`);
@@ -46,7 +50,7 @@ function rootOf(forge: Forge): Record<string, unknown> {
         pullRequest: ({ number }: { number: number }) => {
           const pull = forge.pulls.find((each) => each.number === number);
           if (pull === undefined) throw notFound(`a PullRequest with the number of ${number}`);
-          return pullNode(forge, pull);
+          return pullNode(forge, pull, canReadChecks);
         },
       };
     },
@@ -59,7 +63,7 @@ function refNode(oid: string | null) {
   return oid === null ? null : { target: { __typename: 'Commit', oid } };
 }
 
-function pullNode(forge: Forge, pull: ForgePull): Record<string, unknown> {
+function pullNode(forge: Forge, pull: ForgePull, canReadChecks: boolean): Record<string, unknown> {
   const [head, base] = [forge.tip(pull.branch), forge.tip(pull.base)];
   const isOpen = pull.state === 'OPEN' && head !== null && base !== null;
   const mergeable = !isOpen ? 'UNKNOWN' : canMerge(forge.repository, base, head) ? 'MERGEABLE' : 'CONFLICTING';
@@ -79,12 +83,19 @@ function pullNode(forge: Forge, pull: ForgePull): Record<string, unknown> {
       nodes: pull.state === 'CLOSED' ? [{ __typename: 'ClosedEvent', actor: user(pull.closedBy) }] : [],
     },
     reviews: { nodes: pull.reviews.map(reviewNode) },
-    commits: { nodes: [{ commit: { oid: pull.headOid, statusCheckRollup: rollup(forge.checksOf(pull.headOid)) } }] },
+    commits: {
+      nodes: [
+        { commit: { oid: pull.headOid, statusCheckRollup: rollup(forge.checksOf(pull.headOid), canReadChecks) } },
+      ],
+    },
   };
 }
 
-function rollup(checks: readonly ForgeCheck[]) {
-  return checks.length === 0 ? null : { contexts: { nodes: checks.map(checkNode) } };
+function rollup(checks: readonly ForgeCheck[], canReadChecks: boolean) {
+  const refused = (): GraphQLError =>
+    new GraphQLError('Resource not accessible by personal access token', { extensions: { type: 'FORBIDDEN' } });
+  const nodes = checks.map((check) => (canReadChecks ? checkNode(check) : refused()));
+  return checks.length === 0 ? null : { contexts: { nodes } };
 }
 
 function checkNode({ id, name, conclusion, isRequired }: ForgeCheck): Record<string, unknown> {

@@ -1,5 +1,5 @@
 import type { Account } from './fake-github.ts';
-import type { Forge, ForgePull } from './forge.ts';
+import type { Forge, ForgePull, ForgeReview } from './forge.ts';
 import { exampleOf, type RouteMatch, routeOf, wrongAnswer, wrongRequest } from './openapi.ts';
 
 interface Given {
@@ -53,6 +53,14 @@ const handlers: Readonly<Record<string, Handle>> = {
       ...{ ruleset_source_type: 'Repository', ruleset_source: 'acme/app', ruleset_id: 1 },
     })),
   }),
+  [`GET ${repository}/commits/{ref}/check-runs`]: (_forge, { user }) =>
+    user?.canReadChecks === false
+      ? {
+          status: 403,
+          body: { message: 'Resource not accessible by personal access token', documentation_url: 'x', status: '403' },
+          headers: { 'x-accepted-github-permissions': 'checks=read' },
+        }
+      : { status: 200, body: { total_count: 0, check_runs: [] } },
   [`GET ${pulls}`]: (forge, { url }) => {
     const asked = url.searchParams;
     const [owner, branch] = (asked.get('head') ?? '').split(/:(.*)/s);
@@ -63,7 +71,7 @@ const handlers: Readonly<Record<string, Handle>> = {
       .toReversed();
     return { status: 200, body: found.map((pull) => restPull('pull-request-simple', forge, pull)) };
   },
-  [`POST ${pulls}`]: (forge, { data }) => {
+  [`POST ${pulls}`]: (forge, { data, user }) => {
     const [branch, base] = [String(data.head), String(data.base)];
     const [head, into] = [forge.tip(branch), forge.tip(base)];
     const invalid = (message: string): Answer => ({
@@ -85,6 +93,7 @@ const handlers: Readonly<Record<string, Handle>> = {
     if (head === into) return invalid(`No commits between ${base} and ${branch}`);
     const { title, body, draft } = data;
     const pull = forge.open({ title: String(title), body: String(body), branch, base, isDraft: draft === true });
+    pull.author = user?.login ?? '';
     return { status: 201, body: restPull('pull-request', forge, pull) };
   },
   [`PATCH ${onePull}`]: (forge, { data, user }, { parameters }) => {
@@ -116,6 +125,31 @@ const handlers: Readonly<Record<string, Handle>> = {
     pull.reviewers = [...new Set([...pull.reviewers, ...wanted])];
     return { status: 201, body: restPull('pull-request-simple', forge, pull) };
   },
+  [`GET ${onePull}/reviews`]: (forge, { url }, { parameters }) => {
+    const pull = forge.pulls.find(({ number }) => String(number) === parameters.pull_number);
+    if (pull === undefined) return notFound;
+    const [size, page] = ['per_page', 'page'].map((name) => Number(url.searchParams.get(name)));
+    const from = (size ?? 30) * ((page ?? 1) - 1);
+    return { status: 200, body: pull.reviews.slice(from, from + (size ?? 30)).map((review) => restReview(review)) };
+  },
+  [`POST ${onePull}/reviews`]: (forge, { data, user }, { parameters }) => {
+    const pull = forge.pulls.find(({ number }) => String(number) === parameters.pull_number);
+    if (pull === undefined) return notFound;
+    const state = reviewStates[String(data.event)];
+    if (state === undefined) return { status: 422, body: { message: 'Unprocessable Entity', documentation_url: 'x' } };
+    if (state !== 'COMMENTED' && pull.author === user?.login)
+      return {
+        status: 422,
+        body: {
+          message: 'Unprocessable Entity',
+          errors: [`Review Can not ${state === 'APPROVED' ? 'approve' : 'request changes on'} your own pull request`],
+          documentation_url: 'x',
+        },
+      };
+    const given = { author: user?.login ?? '', canPush: user?.canWrite === true, state, body: String(data.body) };
+    const review = forge.addReview(pull.number, { ...given, commit: String(data.commit_id) });
+    return { status: 200, body: restReview(review) };
+  },
   [`GET ${job}`]: (forge, _given, { parameters }) => {
     const check = checkOf(forge, Number(parameters.job_id));
     if (check === undefined) return notFound;
@@ -139,6 +173,16 @@ const handlers: Readonly<Record<string, Handle>> = {
     return { status: 302, body: null, headers: { location: `http://${url.host}/logs/${check.id}` } };
   },
 };
+
+const reviewStates: Readonly<Record<string, ForgeReview['state']>> = {
+  COMMENT: 'COMMENTED',
+  APPROVE: 'APPROVED',
+  REQUEST_CHANGES: 'CHANGES_REQUESTED',
+};
+
+function restReview({ id, body, state, commit }: ForgeReview) {
+  return { ...exampleOf('pull-request-review'), id: Number(id.replace('PRR_', '')), body, state, commit_id: commit };
+}
 
 function checkOf(forge: Forge, id: number) {
   return forge.pulls.flatMap(({ headOid }) => forge.checksOf(headOid)).find((check) => check.id === id);
@@ -188,7 +232,7 @@ export const answerRest = {
     if (owner !== undefined && (owner !== 'acme' || repo !== 'app')) return notFound;
     const data = given.body === '' ? {} : (JSON.parse(given.body) as Record<string, unknown>);
     if (given.body !== '') complaints.push(...wrongRequest(given.method, at.route, data));
-    if (given.method !== 'GET' && given.user?.canWrite !== true)
+    if (given.method !== 'GET' && (given.user?.canWritePulls ?? given.user?.canWrite) !== true)
       return {
         status: 403,
         body: { message: 'Resource not accessible by personal access token', documentation_url: 'x', status: '403' },

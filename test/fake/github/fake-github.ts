@@ -4,7 +4,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
-import { git } from '../../workspace/git/scratch-repository.ts';
+import { git, gits } from '../../workspace/git/scratch-repository.ts';
 import { answerGraphql } from './answer-graphql.ts';
 import { answerRest } from './answer-rest.ts';
 import { createForge, type Forge } from './forge.ts';
@@ -32,6 +32,10 @@ export interface Account {
   readonly needsSso?: boolean;
   /** Null: a fine-grained token, which announces no scopes. */
   readonly scopes: string | null;
+  /** Absent: the same as `canWrite`, for pull requests and for pushes; and yes. */
+  readonly canPush?: boolean;
+  readonly canWritePulls?: boolean;
+  readonly canReadChecks?: boolean;
 }
 
 export interface LoggedCall {
@@ -63,6 +67,8 @@ export interface FakeGithub extends Forge, AsyncDisposable {
   readonly complaints: string[];
   /** How many requests of git there were. */
   gitRequests: number;
+  /** Where it sends git instead of answering; null: nowhere. */
+  gitRedirect: string | null;
 }
 
 const repositoryName = { owner: 'acme', name: 'app' };
@@ -79,9 +85,14 @@ export async function startFakeGithub({ folder, from, now = Date.now }: FakeGith
   const repository = path.join(root, repositoryName.owner, `${repositoryName.name}.git`);
   mkdirSync(path.dirname(repository), { recursive: true });
   git(folder, 'clone', '-q', '--bare', from, repository);
-  git(repository, 'remote', 'remove', 'origin');
-  for (const setting of ['http.receivepack=true', 'uploadpack.allowAnySHA1InWant=true'])
-    git(repository, 'config', ...setting.split('='));
+  gits(
+    repository,
+    ['remote', 'remove', 'origin'],
+    ...['http.receivepack=true', 'uploadpack.allowAnySHA1InWant=true'].map((setting) => [
+      'config',
+      ...setting.split('='),
+    ]),
+  );
   writeFileSync(path.join(repository, 'hooks', 'update'), protection, { mode: 0o755 });
   const forge = createForge(repository, now);
   const token = 'ghp_fakeTokenOfBaton0123456789';
@@ -95,9 +106,11 @@ export async function startFakeGithub({ folder, from, now = Date.now }: FakeGith
   const carryGit = (request: IncomingMessage, response: ServerResponse, url: URL): void => {
     fake.gitRequests += 1;
     const user = userOf(request, accounts);
-    if (user === null)
+    if (fake.gitRedirect !== null)
+      response.writeHead(302, { location: `${fake.gitRedirect}${url.pathname}${url.search}` }).end();
+    else if (user === null)
       response.writeHead(401, { 'www-authenticate': 'Basic realm="GitHub"' }).end('Authentication required');
-    else if (url.searchParams.get('service') === 'git-receive-pack' && !user.canWrite)
+    else if (url.searchParams.get('service') === 'git-receive-pack' && !(user.canPush ?? user.canWrite))
       response.writeHead(403).end(`Permission to acme/app.git denied to ${user.login}.`);
     else serveGit(root, request, response, user.login);
   };
@@ -145,7 +158,9 @@ export async function startFakeGithub({ folder, from, now = Date.now }: FakeGith
     const refused = refusal(fault, given.user);
     if (refused !== null) return refused;
     if (fault?.kind === 'race') fault.meanwhile();
-    const found = isGraphql ? await answerGraphql(desk, given) : answerRest.answer(desk, given);
+    const found = isGraphql
+      ? await answerGraphql(desk, { ...given, user: given.user ?? {} })
+      : answerRest.answer(desk, given);
     if (given.method !== 'GET') {
       limits.used += 1;
       return found;
@@ -203,6 +218,7 @@ export async function startFakeGithub({ folder, from, now = Date.now }: FakeGith
     calls,
     complaints,
     gitRequests: 0,
+    gitRedirect: null,
     [Symbol.asyncDispose]: async () => {
       const closed = once(server, 'close');
       server.close();

@@ -37,6 +37,7 @@ export interface ForgePull {
   body: string;
   state: 'OPEN' | 'CLOSED' | 'MERGED';
   isDraft: boolean;
+  author: string;
   /** Whose repository the branch is in. */
   readonly owner: string;
   readonly branch: string;
@@ -63,6 +64,7 @@ export interface Forge {
   merge(number: number, method: 'merge' | 'squash' | 'rebase', by: string, sha?: string): MergeRefusal | null;
   close(number: number, by: string): void;
   reopen(number: number): void;
+  retarget(number: number, base: string): void;
   /** The checks of a commit. */
   checksOf(commit: string): ForgeCheck[];
   addCheck(commit: string, name: string, conclusion: Conclusion | null, isRequired?: boolean): ForgeCheck;
@@ -126,7 +128,15 @@ export function createForge(repository: string, now: () => number): Forge {
     open: (draft) => {
       const headOid = tip(draft.branch) ?? '';
       const nothing = { mergeCommit: null, mergedBy: null, closedBy: null, labels: [], reviewers: [], reviews: [] };
-      const pull: ForgePull = { ...draft, owner: 'acme', number: pulls.length + 1, state: 'OPEN', headOid, ...nothing };
+      const pull: ForgePull = {
+        ...draft,
+        author: 'someone',
+        owner: 'acme',
+        number: pulls.length + 1,
+        state: 'OPEN',
+        headOid,
+        ...nothing,
+      };
       pulls.push(pull);
       return pull;
     },
@@ -153,6 +163,7 @@ export function createForge(repository: string, now: () => number): Forge {
       const pull = named(number);
       if (pull.state === 'CLOSED') Object.assign(pull, { state: 'OPEN', closedBy: null });
     },
+    retarget: (number, base) => void Object.assign(named(number), { base }),
     checksOf: (commit) => checks.get(commit) ?? [],
     addCheck: (commit, name, conclusion, isRequired = false) => {
       const check = { id: nextId(), name, conclusion, isRequired, step: `Run ${name}`, log: '' };

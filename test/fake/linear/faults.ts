@@ -1,5 +1,8 @@
-/** A fault of one answer. With `operation` it affects only requests of that GraphQL operation. */
-export type Fault = { readonly operation?: string } & (
+/**
+ * A fault of one answer. With `operation` it affects only requests of that GraphQL operation, with `skip` only after that
+ * many of them.
+ */
+export type Fault = { readonly operation?: string; readonly skip?: number } & (
   | {
       readonly kind: 'status';
       readonly status: number;
@@ -84,6 +87,11 @@ export function noFaults(): Faults {
 export function takeFault(faults: Faults, operation: string | null): Fault | null {
   const isMeant = (fault: Fault): boolean => fault.operation === undefined || fault.operation === operation;
   const at = faults.next.findIndex(isMeant);
+  const next = faults.next[at];
+  if (next?.skip !== undefined && next.skip > 0) {
+    faults.next[at] = { ...next, skip: next.skip - 1 };
+    return null;
+  }
   if (at >= 0) return faults.next.splice(at, 1)[0] ?? null;
   return faults.always !== null && isMeant(faults.always) ? faults.always : null;
 }

@@ -42,6 +42,8 @@ export const mutations: Readonly<Record<string, (workspace: Workspace, args: nev
     const { teamId, id, ...rest } = input as Input & { readonly teamId: string; readonly id?: string };
     const team = workspace.records.teams.get(teamId);
     if (team === undefined) throw entityNotFound('Team');
+    if (id !== undefined && findIssue(workspace.records, id) !== undefined)
+      throw invalidInput(`There is an issue ${id} already`);
     // Without a project, the fake would use its first one.
     const made = workspace.addIssue({ team: team.key, project: null, ...(id === undefined ? {} : { id }) });
     const issue = workspace.updateIssue(made.id, changesOf(rest, made, workspace.records));

@@ -46,6 +46,8 @@ export interface Workspace {
   issue(issue: string): IssueRecord;
   /** The name of the state that it is in. */
   stateOf(issue: string): string;
+  /** The names of its labels, in order of the alphabet. */
+  labelsOf(issue: string): readonly string[];
   /** Oldest first. */
   commentsOf(issue: string): readonly CommentRecord[];
   /** The user behind the key. */
@@ -353,6 +355,10 @@ export function createWorkspace(now: () => number): Workspace {
       return label.id;
     },
     issue: issueOf,
+    labelsOf: (name) =>
+      issueOf(name)
+        .labelIds.map((id) => records.labels.get(id)?.name ?? id)
+        .toSorted(),
     stateOf: (name) => existing(records.states.get(issueOf(name).stateId), 'state', name).name,
     commentsOf: (name) => {
       const { id } = issueOf(name);

@@ -1,59 +1,49 @@
 import { describe, expect, it } from 'vitest';
 import { BatonError } from '../../../src/core/baton-error.ts';
+import { noPressure } from '../../../src/core/requests/request-pressure.ts';
 import type { Publication } from '../../../src/core/run/run-evidence.ts';
-import { MemoryTracker } from '../../../src/tracker/memory/memory-tracker.ts';
-import { fakePulls } from '../../fake/fake-pulls.ts';
 import { issue } from '../../fake/issues.ts';
-import { settings } from '../../fake/settings.ts';
 import { SimulatedClock } from '../../fake/simulated-clock.ts';
 import { storeThrough } from '../faulty-store.ts';
-import { begun, type Scene, type SceneOptions, type StagedRun } from '../scene.ts';
+import { begun, type Scene } from '../scene.ts';
+import { claims, commit, hour, inReviewMode, minute, reviewed } from './review-scene.ts';
 
-const hour = 3_600_000;
-const usual = settings().tracker;
-const reviewed = settings({
-  intervalMs: hour,
-  agent: { afterSuccess: 'review', maxStaleRuns: 3 },
-  tracker: { reviewStates: ['In Review'], states: { ...usual.states, review: 'In Review' } },
+describe('a branch that others moved at a remote host', () => {
+  it('holds the issue, and counts every head that a run published as its own', async () => {
+    const remote = { pressure: () => noPressure, lastRead: () => null, explainCheck: async () => null };
+    const stage = await inReviewMode();
+    Object.assign(stage.pulls.as, { remote });
+    stage.pulls.answers.fails = new BatonError('tracker_request', 'The push was done, and its answer is lost.');
+    commit(stage.runs[0], 'commit-1');
+    await stage.clock.advance(1_000);
+    await stage.command('issue_takeover', { issue: '1' });
+    await stage.command('issue_handback', { issue: '1' });
+    await stage.clock.advance(1_000);
+    stage.pulls.answers.fails = null;
+    commit(stage.runs[1], 'commit-2');
+    await stage.clock.advance(minute);
+    expect(stage.pulls.proposed.at(-1)).toMatchObject({ earlierHeads: ['commit-2', 'commit-1'] });
+  });
+
+  it("with commits on top of those of the run has a head that is not the run's", async () => {
+    const stage = await inReviewMode();
+    stage.at.head = 'theirs';
+    commit(stage.runs[0], 'commit-1');
+    await stage.clock.advance(minute);
+    expect(await stage.store.pullRequests.rounds({ project: stage.project, number: 1 })).toMatchObject([
+      { headCommit: 'theirs', runId: null },
+    ]);
+  });
+
+  it('is left to a person', async () => {
+    const stage = await inReviewMode();
+    stage.pulls.answers.fails = new BatonError('change_not_published', 'Someone else moved it.');
+    commit(stage.runs[0], 'commit-1');
+    await stage.clock.advance(minute);
+    expect(stage.orchestrator.read().held).toMatchObject([{ issue: { id: '1' }, code: 'change_not_published' }]);
+    expect([stage.runs.length, claims(stage)]).toEqual([1, [0, 0, 1]]);
+  });
 });
-
-async function inReviewMode(options: SceneOptions = {}, first = issue({ id: '1', title: 'Say hello' })) {
-  const clock = new SimulatedClock();
-  const states = ['Backlog', 'Todo', 'In Progress', 'In Review', 'Done'];
-  const tracker = new MemoryTracker({ issues: [first], states, clock });
-  const at = { head: 'commit-1' };
-  const pulls = fakePulls(() => at.head);
-  const stage = await begun({ clock, tracker, settings: reviewed, pullsFor: () => pulls.as, ...options });
-  const allPulls = () => stage.store.pullRequests.list(stage.project, { limit: 10 });
-  return Object.assign(stage, { pulls, at, allPulls, stateNow: () => stateOf(tracker) });
-}
-
-async function stateOf(tracker: MemoryTracker): Promise<string | undefined> {
-  return (await tracker.fetchByIds(['1']))[0]?.state;
-}
-
-/** The agent commits, and ends without a word about its issue. */
-function commit(run: StagedRun | undefined, sha: string, change: Partial<Publication> = {}): void {
-  const git = { head: sha, branch: 'baton/t-1', ahead: 1, changed: 0, untracked: 0, conflicts: 0 };
-  run?.request.report({ kind: 'message', text: 'I said hello.' });
-  run?.request.report({
-    kind: 'changed',
-    changed: true,
-    facts: { fingerprint: sha, git },
-    committed: true,
-  });
-  const published = { outcome: 'published', branch: 'baton/t-1', base: 'main', commit: sha } as const;
-  run?.request.report({
-    kind: 'published',
-    publication: { ...published, before: null, reason: null, elsewhere: null, ...change },
-  });
-  run?.succeed();
-}
-
-const claims = (stage: Scene) => {
-  const { running, retrying, held } = stage.orchestrator.read();
-  return [running.length, retrying.length, held.length];
-};
 
 describe('an agent that commits and forgets to move its issue', () => {
   // @conforms 4.47, 4.64
@@ -172,6 +162,24 @@ describe('a change that cannot be brought into review', () => {
     await stage.clock.advance(60_000);
     expect(await stage.allPulls()).toMatchObject([{ number: 1, merged }]);
     expect(await stage.stateNow()).not.toBe('In Review');
+  });
+});
+
+describe('a change that a person sends back while its issue is being moved to review', () => {
+  it('takes its issue back out of review', async () => {
+    const stage = await inReviewMode();
+    const { moveIssue } = stage.tracker.changes;
+    stage.tracker.changes.moveIssue = async (...asked) => {
+      const [pull] = await stage.allPulls();
+      const sent = { at: 1, by: { kind: 'person', name: 'me' }, kind: 'person' } as const;
+      if (pull !== undefined && pull.timesSentBack === 0)
+        await stage.store.pullRequests.sendBack(pull, 'commit-1', sent);
+      return moveIssue(...asked);
+    };
+    commit(stage.runs[0], 'commit-1');
+    await stage.clock.advance(minute);
+    expect(await stage.allPulls()).toMatchObject([{ timesSentBack: 1, movedAt: expect.any(Number) }]);
+    expect([await stage.stateNow(), stage.runs.length]).toEqual(['Todo', 2]);
   });
 });
 

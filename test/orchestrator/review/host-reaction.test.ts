@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { messageText } from '../../../src/core/command/message-text.ts';
 import type { PullRequest } from '../../../src/core/pull/pull-request.ts';
+import { fence } from '../../../src/core/text/fence.ts';
 import { hostReaction, reactionWords } from '../../../src/orchestrator/review/host-reaction.ts';
 import type { HostCheck, HostReview, PullFacts, RemoteHost } from '../../../src/pulls/pull-requests.ts';
 import { pullOf } from '../../pulls/pull-scene.ts';
@@ -92,6 +94,8 @@ describe('the words', () => {
   const host = (explained: Awaited<ReturnType<RemoteHost['explainCheck']>>): RemoteHost => ({
     pressure: () => ({ step: 'free', spacingMs: 0, until: null, text: '' }),
     lastRead: () => null,
+    fetchBase: async () => 'main',
+    sayVerdict: async () => '1',
     explainCheck: async () => explained,
   });
   const words = async (given: Partial<PullFacts>, explained: Parameters<typeof host>[0] = null) => {
@@ -122,7 +126,11 @@ describe('the words', () => {
       { kind: 'check', author: { kind: 'orchestrator' }, body: expect.stringContaining('expected 1, got 2') },
       { kind: 'check', body: expect.stringContaining('slow') },
     ]);
-    expect(found[0]?.body).toContain('Run npm test');
+    const [first = expect.fail()] = found;
+    expect(first.body).toContain('Run npm test');
+    const message = { ...first, at: 0, path: null, line: null, commit: null };
+    const mark = 'mark-of-this-prompt';
+    expect(messageText(message, mark)).toContain(fence(first.body, mark));
   });
 
   it('of a conflict say where the base is', async () => {

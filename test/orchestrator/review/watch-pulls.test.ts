@@ -72,6 +72,19 @@ describe('an open pull request', () => {
     expect([(await stage.read())?.merged?.commit, await stage.stateNow()]).toEqual(['merge-1', 'Done']);
   });
 
+  it('stays open when the daemon stops before its issue was moved, so that the next one finds the merge', async () => {
+    const stage = await inReview();
+    let asked = 0;
+    stage.tracker.changes.moveIssue = (_id, _to, _by, ask) => {
+      asked += 1;
+      return new Promise((_, reject) => ask?.signal?.addEventListener('abort', () => reject(ask.signal?.reason)));
+    };
+    stage.pulls.answers.facts = { merged };
+    await stage.clock.advance(pass);
+    await stage.orchestrator.stop();
+    expect([asked, (await stage.read())?.merged]).toEqual([1, null]);
+  });
+
   it('is followed again when the tracker did not answer the move of its issue at all', async () => {
     const stage = await inReview();
     const move = stage.tracker.changes.moveIssue.bind(stage.tracker.changes);
@@ -84,6 +97,25 @@ describe('an open pull request', () => {
     stage.tracker.changes.moveIssue = move;
     await stage.clock.advance(3 * 60_000);
     expect([(await stage.read())?.merged?.commit, await stage.stateNow()]).toEqual(['merge-1', 'Done']);
+  });
+
+  // @conforms 3.6, 3.17, 3.55
+  it('has its checks run by a job of its own from the store, without a request; without one in review nothing runs', async () => {
+    const stage = await inReview();
+    await stage.clock.advance(1_000);
+    const before = stage.calls.length;
+    await stage.clock.advance(pass);
+    expect([stage.checked, stage.calls.length - before]).toEqual([['head-1'], 0]);
+    const passes: number[] = [];
+    const none = await scene({
+      settings: wanted,
+      issues: [issue({ id: '1', state: 'In Review' })],
+      pullsFor: () => fakePulls(() => 'head-1').as,
+      runChecks: async (_settings, standing) => void passes.push(standing.length),
+    });
+    await none.orchestrator.start();
+    await none.clock.advance(10 * pass);
+    expect(passes).toEqual([]);
   });
 
   it('whose branch a person moved begins another round, with checks of its own', async () => {

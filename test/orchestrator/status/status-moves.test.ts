@@ -172,7 +172,8 @@ describe('promotion from the backlog', () => {
     expect(await statusOf(last.id)).toBe('backlog');
   });
 
-  it('never takes what a person moved there, what is blocked, or what lacks a label', async () => {
+  // @conforms 4.136
+  it('never takes what a person moved there, what is blocked, what lacks a label, or what a scan proposed', async () => {
     const { add, board, clock, statusOf, started } = await boardStage({
       ...on,
       tracker: { requiredLabels: ['agent'] },
@@ -183,10 +184,11 @@ describe('promotion from the backlog', () => {
     const open = await add({ title: 'open', status: 'review' });
     const blocked = await add({ title: 'blocked', status: 'backlog', priority: 1, labels, blockerIds: [open.id] });
     const unlabelled = await add({ title: 'unlabelled', status: 'backlog', priority: 1 });
-    const proposed = await add({ title: 'proposed', status: 'backlog', labels }, theOrchestrator);
+    const scanned = await add({ title: 'scanned', status: 'backlog', priority: 1, labels: [...labels, 'Proposed'] });
+    const free = await add({ title: 'free', status: 'backlog', labels }, theOrchestrator);
     await clock.advance(60_000);
-    expect(started()).toEqual([proposed.id]);
-    for (const { id } of [parked, blocked, unlabelled]) expect(await statusOf(id)).toBe('backlog');
+    expect(started()).toEqual([free.id]);
+    for (const { id } of [parked, blocked, unlabelled, scanned]) expect(await statusOf(id)).toBe('backlog');
   });
 
   it('does not happen unless the file asks for it', async () => {

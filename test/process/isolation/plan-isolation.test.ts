@@ -97,6 +97,15 @@ describe('the view of an isolated agent', () => {
     expect(accessTo('/home/me/work/lib/library', {}, program)).toBe('read');
   });
 
+  it('has a workspace for reading in a read-only session, whatever a setting lets the agent write', () => {
+    const writeSetting = [ground.workspaceRoot, `${own}/build`, '/home/me/work'];
+    const { rules } = planIsolation({ ...ground, writeSetting }, { ...place, isReadOnly: true });
+    const accessOf = (each: string) => ruleFor(rules, each)?.access;
+    for (const each of [own, `${own}/src/file`, `${own}/build/file`]) expect(accessOf(each)).toBe('read');
+    expect(accessOf('/home/me/work/file')).toBe('write');
+    expect(accessOf('/home/me/.codex/auth.json')).toBe('write');
+  });
+
   it('keeps the state folder hidden when a setting names a folder around it', () => {
     const writeSetting = ['/home/me/.local/state'];
     expect(accessTo('/home/me/.local/state/other', { writeSetting })).toBe('write');

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { Secret } from '../../../src/core/text/secret.ts';
+import { githubHost } from '../../../src/pulls/github/github-host.ts';
 import { type GithubScene, githubScene, stopGithubs } from './github-scene.ts';
 
 let scene: GithubScene;
@@ -21,7 +22,7 @@ describe('baton doctor about GitHub', () => {
       ['github_base', 'ok', 'ok'],
       ['github_push', 'ok', 'ok'],
     ]);
-    expect(scene.sent.map(({ method, job }) => [method, job])).toEqual(Array(4).fill(['GET', 'doctor']));
+    expect(scene.sent.map(({ method, job }) => [method, job])).toEqual(Array(5).fill(['GET', 'doctor']));
   });
 
   it('tells a wrong token, a wrong repository, SSO and an unreachable host apart, each with a next step', async () => {
@@ -42,6 +43,18 @@ describe('baton doctor about GitHub', () => {
     expect(await one({})).toBe('github_sso');
   });
 
+  it('tells an address of another repository', async () => {
+    scene = await githubScene();
+    const { gitUrl } = scene.github;
+    const about = async (location: string) => {
+      const repo = { location, shown: location, isLocal: false };
+      const found = await githubHost.doctor?.({ ...scene.parts(), repo }, { base: null, branch: 'baton/example-1' });
+      return found?.map(({ code }) => code);
+    };
+    expect(await about(gitUrl.replace('/app', '/other'))).toEqual(['unsupported_setting']);
+    expect(await about(gitUrl)).toEqual(['ok', 'ok', 'ok', 'ok']);
+  });
+
   it('tells a missing scope, missing write access, a missing base and rules apart', async () => {
     scene = await githubScene();
     const { doctor, github } = scene;
@@ -49,9 +62,24 @@ describe('baton doctor about GitHub', () => {
     github.accounts.set(github.token, { login: 'x', canWrite: true, scopes: 'read:org, gist' });
     expect(await codes()).toEqual([['github_token', 'failed', 'missing_scope']]);
     github.accounts.set(github.token, { login: 'x', canWrite: false, scopes: null });
-    expect(await codes()).toEqual([['github_repository', 'failed', 'no_write_access']]);
-    expect(await codesOf(doctor({ push: false }))).toHaveLength(3);
+    expect(await codes()).toEqual([
+      ['github_repository', 'failed', 'no_write_access'],
+      ['github_push', 'failed', 'no_write_access'],
+      ['github_pulls', 'failed', 'no_pull_request_access'],
+    ]);
+    expect(await codesOf(doctor({ push: false }))).toHaveLength(5);
     github.accounts.set(github.token, { login: 'x', canWrite: true, scopes: null });
+    // What such a token may do shows only when it tries.
+    const fine = { login: 'x', canWrite: true, scopes: null };
+    github.accounts.set(github.token, { ...fine, canPush: false });
+    expect(await codes()).toEqual([['github_push', 'failed', 'no_write_access']]);
+    github.accounts.set(github.token, { ...fine, canWritePulls: false });
+    expect(await codes()).toEqual([['github_pulls', 'failed', 'no_pull_request_access']]);
+    github.accounts.set(github.token, { ...fine, canReadChecks: false });
+    expect(await codes()).toEqual([['github_checks', 'warning', 'checks_unreadable']]);
+    github.accounts.set(github.token, fine);
+    expect(await codes()).toEqual([]);
+    expect(github.pulls).toEqual([]);
     expect(await codes('develop')).toEqual([['github_base', 'failed', 'unknown_base']]);
     github.rules.branches = ['required_signatures', 'deletion'];
     expect(await codes()).toEqual([['github_push', 'warning', 'protected_branches']]);

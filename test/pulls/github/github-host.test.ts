@@ -1,6 +1,10 @@
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
+import { githubHost } from '../../../src/pulls/github/github-host.ts';
 import { git } from '../../workspace/git/scratch-repository.ts';
 import { branch, mergeOf, pullOf } from '../pull-scene.ts';
 import { type GithubScene, githubScene, stopGithubs } from './github-scene.ts';
@@ -76,6 +80,42 @@ describe('a change', () => {
     expect(await pulls.open(change)).toMatchObject({ hostNumber: 2 });
   });
 
+  it('that a person closed and opened again is the same one', async () => {
+    const { pulls, github, pull, opened } = await proposed();
+    github.close(1, 'ada');
+    expect(await pulls.open(change)).toMatchObject({ hostNumber: 1, isOpen: false });
+    github.reopen(1);
+    expect(await pulls.open(change)).toEqual(opened);
+    expect(await pulls.read([pull])).toMatchObject([{ isClosed: false, closedBy: null, mergeability: 'clean' }]);
+    expect(github.pulls).toHaveLength(1);
+  });
+
+  it('that a person gave another base keeps it, in later rounds too', async () => {
+    const { pulls, github, publish, push, head, pull, source } = await proposed();
+    const develop = push('develop', { 'new.txt': 'by a person\n' });
+    github.retarget(1, 'develop');
+    const second = publish(branch, { 'more.txt': 'x\n' }, head);
+    const request = { ...change, base: 'develop', earlierHeads: [head] };
+    expect(await pulls.open(request)).toMatchObject({ hostNumber: 1, headCommit: second, baseCommit: develop });
+    expect(await pulls.read([{ ...pull, headCommit: second }])).toMatchObject([
+      { base: 'develop', baseCommit: develop, baseReference: 'refs/baton/base/develop', conflicts: ['new.txt'] },
+    ]);
+    expect(git(source, 'rev-parse', 'refs/baton/base/develop')).toBe(develop);
+    expect([github.pulls.length, github.tip('main')]).toEqual([1, pull.baseCommit]);
+  });
+
+  it.each(['merged', 'closed'] as const)(
+    'whose record is open and that was %s is neither pushed nor proposed',
+    async (how) => {
+      const { pulls, github, publish, head } = await proposed();
+      if (how === 'closed') github.close(1, 'ada');
+      else expect(github.merge(1, 'squash', 'ada')).toBeNull();
+      publish(branch, { 'more.txt': 'x\n' }, head);
+      expect(await pulls.open({ ...change, hostNumber: 1 })).toMatchObject({ hostNumber: 1, isOpen: false });
+      expect([github.tip(branch), github.pulls.length]).toEqual([head, 1]);
+    },
+  );
+
   it('stays in review without a label that GitHub refuses', async () => {
     scene = await githubScene({ labels: ['odd'] });
     scene.publish(branch, { 'new.txt': 'hello\n' });
@@ -101,7 +141,7 @@ describe('the push', () => {
     const theirs = push(branch, { 'theirs.txt': 'x\n' });
     publish(branch, { 'new.txt': 'rewritten\n' });
     await expect(pulls.open({ ...change, earlierHeads: [head] })).rejects.toMatchObject({
-      code: 'github_branch_moved',
+      code: 'change_not_published',
     });
     expect(github.tip(branch)).toBe(theirs);
   });
@@ -163,6 +203,25 @@ describe('the push', () => {
   });
 });
 
+describe('an address that redirects', () => {
+  it('does not get the token', async () => {
+    scene = await githubScene();
+    const { pulls, github, publish } = scene;
+    const got: (string | undefined)[] = [];
+    const other = createServer(({ headers }, response) => {
+      got.push(headers.authorization);
+      response.writeHead(404).end();
+    }).listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    publish(branch, { 'new.txt': 'x\n' });
+    github.gitRedirect = `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
+    await expect(pulls.open(change)).rejects.toThrow();
+    expect(github.gitRequests).toBeGreaterThan(0);
+    other.close();
+    expect(got).toEqual([]);
+  });
+});
+
 function findText(folder: string, texts: readonly string[]): { readonly status: 'absent' | 'present' } {
   for (const text of texts) {
     try {
@@ -208,6 +267,13 @@ describe('reading', () => {
       ['TIMED_OUT', 'timed_out'],
       ['ACTION_REQUIRED', null],
     ]);
+  });
+
+  it('takes a check that the token may not read for one without a result', async () => {
+    const { pulls, github, pull, head } = await proposed();
+    github.addCheck(head, 'test', 'FAILURE');
+    github.accounts.set(github.token, { login: 'x', canWrite: true, scopes: null, canReadChecks: false });
+    expect((await pulls.read([pull]))[0]?.checks).toMatchObject([{ result: null, id: null }]);
   });
 
   it('reports who may write among reviewers, their lines, and never what Baton wrote', async () => {
@@ -315,6 +381,25 @@ describe('a merge', () => {
     expect(github.tip('main')).toBe(main);
   });
 
+  // @conforms judge.2
+  it('by Baton itself gets the checks and reviews of the last moment', async () => {
+    const { pulls, github, pull, head } = await proposed();
+    github.addCheck(head, 'test', 'SUCCESS', false);
+    await pulls.read([pull]);
+    github.checksOf(head).splice(0);
+    github.addCheck(head, 'test', 'FAILURE', false);
+    github.addReview(1, { author: 'ada', state: 'CHANGES_REQUESTED', body: 'No.' });
+    const seen: unknown[] = [];
+    const request = mergeOf(pull, {
+      objection: async ({ checks, reviews }) => {
+        seen.push(checks, reviews);
+        return { code: 'not_automatic', objection: 'checks_not_green' };
+      },
+    });
+    expect(await pulls.merge(pull, request)).toMatchObject({ outcome: 'refused' });
+    expect(seen).toMatchObject([[{ result: 'failed' }], [{ author: 'ada', verdict: 'changes_requested' }]]);
+  });
+
   it('whose answer was lost is found, and not made twice', async () => {
     const { pulls, github, pull } = await proposed();
     const route = 'PUT /repos/{owner}/{repo}/pulls/{pull_number}/merge';
@@ -339,5 +424,37 @@ describe('a merge', () => {
     const { pulls, github, pull } = await proposed();
     github.close(1, 'ada');
     expect(await pulls.merge(pull, mergeOf(pull))).toEqual({ outcome: 'refused', refusal: { code: 'closed' } });
+  });
+});
+
+describe('the base of new work', () => {
+  it('is the one of GitHub, in a clone that is behind or has commits of its own, whose branches stay', async () => {
+    scene = await githubScene();
+    const { push, publish, source, pulls } = scene;
+    const mine = publish('main', { 'mine.txt': 'not pushed\n' });
+    const theirs = push('main', { 'theirs.txt': 'x\n' });
+    expect(await pulls.remote?.fetchBase('main')).toBe('main');
+    expect(git(source, 'rev-parse', 'main', 'refs/baton/base/main').split('\n')).toEqual([mine, theirs]);
+    expect(git(source, 'show', `${theirs}:theirs.txt`)).toBe('x');
+    await expect(pulls.remote?.fetchBase('none')).rejects.toMatchObject({ code: 'change_missing' });
+    // No branch is checked out there.
+    await expect(pulls.remote?.fetchBase(null)).rejects.toMatchObject({ code: 'repository_unavailable' });
+  });
+
+  it('comes into a repository of Baton where there is no clone; changes go out from there', async () => {
+    scene = await githubScene();
+    const { push, parts, github, source } = scene;
+    const { places, git: ownGit } = parts();
+    const location = path.join(places.caches, 'app.home.git');
+    const pulls = githubHost.create({ ...parts(), repo: { location, shown: location, isLocal: true } });
+    expect(await pulls.remote?.fetchBase(null)).toBe('main');
+    const moved = push('main', { 'more.txt': 'x\n' });
+    expect(await pulls.remote?.fetchBase(null)).toBe('main');
+    expect(git(location, 'rev-parse', 'main', 'refs/baton/base/main').split('\n')).toEqual([moved, moved]);
+    const head = scene.publish(branch, { 'new.txt': 'hello\n' });
+    await ownGit.run({ args: ['fetch', '-q', source, `${head}:refs/heads/${branch}`], gitDir: location });
+    expect(await pulls.open(change)).toMatchObject({ hostNumber: 1, headCommit: head, baseCommit: moved });
+    expect(github.tip(branch)).toBe(head);
+    expect(findText(scene.folder, [github.token]).status).toBe('absent');
   });
 });

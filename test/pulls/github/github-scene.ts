@@ -18,7 +18,14 @@ import { gitPlaces } from '../../../src/workspace/git/git-places.ts';
 import { type FakeGithub, startFakeGithub } from '../../fake/github/fake-github.ts';
 import { type MemoryLogger, memoryLogger } from '../../fake/memory-logger.ts';
 import { settings } from '../../fake/settings.ts';
-import { commit, git, scratchRepository } from '../../workspace/git/scratch-repository.ts';
+import {
+  commit,
+  committing,
+  git,
+  gits,
+  scratchRepository,
+  writeFiles,
+} from '../../workspace/git/scratch-repository.ts';
 import { scratchFolder } from '../../workspace/scratch-folder.ts';
 
 /** Called around each call of git and each request, by the name of the command, or by method and route. */
@@ -109,10 +116,6 @@ export async function githubScene(
   });
   const another = (over?: Partial<ReviewSettings>, around?: Around): PullRequests =>
     githubHost.create(partsOf(over, around));
-  const onBranch = (name: string): void => {
-    git(desk, 'fetch', '-q', '--prune', 'origin');
-    git(desk, 'checkout', '-q', '-B', name, github.tip(name) ?? github.tip('main') ?? '');
-  };
   return {
     folder,
     github,
@@ -126,16 +129,15 @@ export async function githubScene(
     doctor: async (over, base) =>
       (await githubHost.doctor?.(partsOf(over), { base: base ?? null, branch: 'baton/example-1' })) ?? [],
     push: (name, files, message) => {
-      onBranch(name);
-      const made = commit(desk, files, message);
-      git(desk, 'push', '-q', '--force', 'origin', `HEAD:refs/heads/${name}`);
-      return made;
+      const from = github.tip(name) ?? github.tip('main') ?? '';
+      gits(desk, ['fetch', '-q', '--prune', 'origin'], ['checkout', '-q', '-B', name, from]);
+      writeFiles(desk, files);
+      return gits(desk, ...committing(message), ['push', '-q', '--force', 'origin', `HEAD:refs/heads/${name}`]);
     },
     publish: (name, files, from = 'main') => {
       git(source, 'checkout', '-q', '--detach', from);
       const made = commit(source, files);
-      git(source, 'update-ref', `refs/heads/${name}`, made);
-      git(source, 'checkout', '-q', '--detach', 'main');
+      gits(source, ['update-ref', `refs/heads/${name}`, made], ['checkout', '-q', '--detach', 'main']);
       return made;
     },
     reset: (name, to) => git(github.repository, 'update-ref', `refs/heads/${name}`, to),

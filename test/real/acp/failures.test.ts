@@ -17,9 +17,9 @@ await describeWithAcp('failures of the model of a real agent', (program) => {
   it('are distinguished, and the session goes on after each', async () => {
     const scene = await makeScene();
     const { session, complete } = await scene.open();
-    const failing = async (step: Step, code: string): Promise<void> => {
+    const failing = async (step: Step, code: string, details = {}): Promise<void> => {
       scene.model.play({ otherwise: [step] });
-      expect(await session.runTurn('Try.')).toMatchObject({ status: 'failed', error: { code } });
+      expect(await session.runTurn('Try.')).toMatchObject({ status: 'failed', error: { code, details } });
     };
     await failing(status(401), 'agent_auth_failed');
     const tooLong = isCodex
@@ -29,9 +29,11 @@ await describeWithAcp('failures of the model of a real agent', (program) => {
           error: { type: 'invalid_request_error', message: 'prompt is too long: 9 tokens > 8 maximum' },
         };
     await failing(status(400, {}, tooLong), 'agent_context_exhausted');
-    // OpenCode waits silently, and so does Codex for a 429 that is no used-up quota.
+    // OpenCode waits silently, and so does Codex for a 429 that is no used-up quota. Claude says the time for a plan only.
     const usedUp = { error: { type: 'usage_limit_reached', message: 'no more', resets_at: inAnHour } };
-    if (isCodex) await failing(status(429, {}, usedUp), 'agent_quota_exhausted');
+    // Codex says it to the minute.
+    const resets = { resets_at: expect.closeTo(inAnHour * 1_000, -6) };
+    if (isCodex) await failing(status(429, {}, usedUp), 'agent_quota_exhausted', resets);
     if (program.preset === 'claude-agent-acp') await failing(status(429), 'agent_quota_exhausted');
     if (program.preset !== 'opencode') await failing(status(500), 'agent_turn_failed');
     for (const code of [500, 529]) {

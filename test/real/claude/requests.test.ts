@@ -11,7 +11,7 @@ import { createToolHost } from '../../../src/server/tool-host.ts';
 import { memoryLogger } from '../../fake/memory-logger.ts';
 import type { Step } from '../../fake/openai/scenario.ts';
 import { describeWithClaude } from '../claude-binary.ts';
-import { commentTool } from '../codex/codex-scene.ts';
+import { commentTool } from '../real-scene.ts';
 import { bash, useClaudeScenes } from './claude-scene.ts';
 
 const tellOutput: Step = { message: ({ lastOutput }) => lastOutput };

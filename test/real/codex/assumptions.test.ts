@@ -101,7 +101,7 @@ await describeWithCodex('the assumptions of Baton', (codex) => {
     const turnsBefore = bare.heard.filter(({ method }) => method === 'turn/completed').length;
     expect(await bare.request('thread/compact/start', { threadId })).toMatchObject({ result: {} });
     const isEnd = (): boolean => bare.heard.filter(({ method }) => method === 'turn/completed').length > turnsBefore;
-    await expect.poll(isEnd, { timeout: 10_000 }).toBe(true);
+    await expect.poll(isEnd).toBe(true);
     expect(JSON.stringify(bare.heard)).toContain('contextCompaction');
   });
 });

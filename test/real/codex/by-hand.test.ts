@@ -88,8 +88,7 @@ function openByHand({ folder, env }: CodexScene, program: string, line: string):
     if (text.includes('\u001b[6n')) child.stdin.write('\u001b[1;1R');
   });
   const ended = new Promise<number | null>((resolve) => child.on('exit', resolve));
-  const sees: Person['sees'] = (text) =>
-    expect.poll(() => stripVTControlCharacters(seen), { timeout: 15_000 }).toContain(text);
+  const sees: Person['sees'] = (text) => expect.poll(() => stripVTControlCharacters(seen)).toContain(text);
   return {
     sees,
     presses: async (key, text) => {

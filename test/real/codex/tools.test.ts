@@ -1,5 +1,6 @@
 // @module-tag full
 import { afterEach, expect, it } from 'vitest';
+import { sleep } from '../../../src/clock/clock.ts';
 import { systemChance } from '../../../src/clock/system-chance.ts';
 import { systemClock } from '../../../src/clock/system-clock.ts';
 import type { ToolAddress, ToolAnswer, ToolHost, ToolSet } from '../../../src/core/tool-set.ts';
@@ -12,7 +13,8 @@ import { createToolHost } from '../../../src/server/tool-host.ts';
 import { memoryLogger } from '../../fake/memory-logger.ts';
 import type { Step } from '../../fake/openai/scenario.ts';
 import { describeWithCodex } from '../codex-binary.ts';
-import { commentTool, useCodexScenes } from './codex-scene.ts';
+import { commentTool } from '../real-scene.ts';
+import { useCodexScenes } from './codex-scene.ts';
 
 const tellOutput: Step = { message: ({ lastOutput }) => lastOutput };
 
@@ -96,7 +98,12 @@ await describeWithCodex('tools of a run in a real Codex', (codex) => {
   it('passes a call over MCP to the tool set of the run and its answer back', async () => {
     const daemonIds = new Set<string>();
     const uid = process.getuid?.() ?? null;
-    const { address, runId, calls } = await openTools(createPeerFinder({ daemonIds, uid, clock: systemClock }));
+    const findPeer = createPeerFinder({ daemonIds, uid, clock: systemClock });
+    // Codex waits for a server that answers late, instead of beginning its turn without tools.
+    const { address, runId, calls } = await openTools(async (connection) => {
+      await sleep(systemClock, 1_000);
+      return findPeer(connection);
+    });
     const scene = await makeScene({ scenario: { otherwise: [useMcp, tellOutput] }, options: { tools: 'mcp' } });
     daemonIds.add(scene.env[daemonMarker] ?? '');
     const { complete } = await scene.open({ toolAddress: address, runId });
@@ -104,13 +111,16 @@ await describeWithCodex('tools of a run in a real Codex', (codex) => {
     expect(calls).toEqual([['comment', { body: 'hello' }]]);
   });
 
-  it("allows calls of Baton's own tools without asking, whatever the approval policy", async () => {
+  it.each([
+    ['whatever the approval policy', false],
+    ['in a read-only session', true],
+  ])("allows calls of Baton's own tools without asking, %s", async (_, isReadOnly) => {
     const { address, calls } = await openTools();
     const scene = await makeScene({
       scenario: { otherwise: [useMcp, tellOutput] },
       options: { tools: 'mcp', approvalPolicy: 'untrusted', threadSandbox: 'workspace-write' },
     });
-    const { complete, asked } = await scene.open({ toolAddress: address });
+    const { complete, asked } = await scene.open({ toolAddress: address, isReadOnly });
     expect(await complete('Say hello.')).toContain('noted over HTTP');
     expect(asked).toEqual([]);
     expect(calls).toHaveLength(1);

@@ -93,8 +93,8 @@ await describeWithCodex('turns of a real session', (codex) => {
     const { session, names } = await scene.open();
     expect(await session.steer?.('too early')).toBe(false);
     const turn = session.runTurn('Mend it.');
-    await expect.poll(() => scene.model.requests.length, { timeout: 10_000 }).toBe(1);
-    await expect.poll(() => names().filter((name) => name === 'notification').length, { timeout: 10_000 }).not.toBe(0);
+    await expect.poll(() => scene.model.requests.length).toBe(1);
+    await expect.poll(() => names().filter((name) => name === 'notification').length).not.toBe(0);
     expect(await session.steer?.('Write tests too.')).toBe(true);
     writeFileSync(path.join(scene.workspace, 'go-on'), '');
     expect(await turn).toEqual({ status: 'completed', message: 'with tests then' });

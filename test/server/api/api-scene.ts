@@ -27,6 +27,8 @@ export function projectOf(stage: Scene, name = 'test', more: Partial<ApiProject>
     owner: null,
     dashboardUrl: null,
     polling: () => settings().polling,
+    pipeline: () => settings(),
+    prompts: () => [],
     storeChanged: () => orchestrator.wake(),
     describe: () => ({
       name,
@@ -56,6 +58,7 @@ export function projectOf(stage: Scene, name = 'test', more: Partial<ApiProject>
       throw new Error('health is not part of this test');
     },
     requests: nothing('a report of requests'),
+    prunable: nothing('a prune'),
     salvage: nothing('salvage'),
     board: () => {
       throw new BatonError('tracker_not_board', 'The tracker is "memory".');

@@ -4,6 +4,7 @@ import { BatonError } from '../../../src/core/baton-error.ts';
 import { done, refused } from '../../../src/core/command/command-answers.ts';
 import type { BoardStatus } from '../../../src/core/issue/board-status.ts';
 import type { ApiProject } from '../../../src/server/api/api-project.ts';
+import { presentNow } from '../../../src/server/api/present/present-now.ts';
 import { draft } from '../../conformance/store.ts';
 import { issue } from '../../fake/issues.ts';
 import { settings } from '../../fake/settings.ts';
@@ -79,6 +80,26 @@ describe('the issue list of the board', () => {
       seen.push(...idsOf(page));
     }
     expect(seen).toEqual(all);
+  });
+
+  it('lists issues in the order in which they start, page by page, and counts them', async () => {
+    const stage = await begun({ issues: [] });
+    for (let n = 0; n < 12; n += 1) {
+      const priority = n % 3 === 0 ? null : n % 3;
+      await onBoard(stage, `i${n}`, { status: n === 11 ? 'done' : 'todo', priority }, 100 - n);
+    }
+    const { get, refused } = readsOf([boardProject(stage)]);
+    const started = ['i10', 'i7', 'i4', 'i1', 'i8', 'i5', 'i2', 'i9', 'i6', 'i3', 'i0'];
+    for (const limit of [1, 4, 100])
+      expect(await walk(get, `state=todo&order=start&limit=${limit}`), `${limit}`).toEqual(started);
+    expect(await walk(get, 'state=todo&order=start&limit=2&priority=2')).toEqual(['i8', 'i5', 'i2']);
+    const first = await get(`${at}?state=todo&order=start&limit=2`);
+    expect(first.total).toBe(11);
+    expect(await get(`${at}?limit=2`)).toMatchObject({ total: 12 });
+    // A search would have to read them all, and a later page has nothing new to say.
+    expect(await get(`${at}?q=i1`)).toMatchObject({ total: null });
+    expect(await get(`${at}?state=todo&order=start&cursor=${first.next}`)).toMatchObject({ total: null });
+    expect(await refused(`${at}?state=todo&order=changed&cursor=${first.next}`)).toEqual([422, 'invalid_request']);
   });
 
   it('sends the store one query per page of a column, never one for the whole board', async () => {
@@ -254,6 +275,33 @@ describe('one issue', () => {
     expect((await hearing(false)).actions).toEqual(['issue_stop', 'issue_takeover', 'issue_hold']);
   });
 
+  it('shows a hold that follows the run, and offers to remove it', async () => {
+    const stage = await begun();
+    const { get } = readsOf([projectOf(stage)]);
+    const row = () => presentNow('test', stage.orchestrator.read()).running[0]?.hold_afterwards;
+    expect(row()).toBeUndefined();
+    await stage.command('issue_hold', { issue: 'T-1', reason: 'not yet' });
+    expect(row()).toMatchObject({ code: 'person', text: expect.stringContaining('not yet') });
+    expect((await get(`${at}/1`)).actions).toEqual(['issue_steer', 'issue_stop', 'issue_takeover', 'issue_release']);
+    await stage.command('issue_release', { issue: 'T-1' });
+    expect(row()).toBeUndefined();
+    expect((await get(`${at}/1`)).actions).toContain('issue_hold');
+  });
+
+  it('has its priority in the row where it waits, if it is a whole one', async () => {
+    const priorities = [null, 2, 0.5];
+    const issues = priorities.map((priority, n) => issue({ id: `${n}`, priority }));
+    const stage = await begun({ issues, settings: settings({ agent: { maxConcurrentAgents: 0 } }) });
+    const { waiting } = presentNow('test', stage.orchestrator.read());
+    expect(new Map(waiting.map(({ issue_id, priority }) => [issue_id, priority]))).toEqual(
+      new Map([
+        ['0', undefined],
+        ['1', 2],
+        ['2', undefined],
+      ]),
+    );
+  });
+
   it('that is known only from its runs is found by them, with its title from the explanation', async () => {
     const stage = await begun();
     const base = { project: stage.project, generation: 1, role: 'worker', attempt: null, retryKind: null };
@@ -272,6 +320,7 @@ describe('one issue', () => {
         issue: { id: 'gone', identifier: 'OLD-1', title: 'An old door', state: 'Done' },
         gates: [],
         reason: null,
+        phase: null,
         startsBefore: 0,
         counts: { runs: 0, failures: 0, staleRuns: 0, noSignals: 0 },
         nextCode: 'needs_change',

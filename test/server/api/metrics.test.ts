@@ -5,7 +5,7 @@ import { begun } from '../../orchestrator/scene.ts';
 import { apiOf, projectOf } from './api-scene.ts';
 
 describe('GET /metrics', () => {
-  // @conforms api.29
+  // @conforms api.29, 4.15
   it('has slots, issues, runs, tokens, cost, requests, loop delay and the lateness of jobs', async () => {
     const stage = await begun({ issues: [issue({ id: '1' }), issue({ id: '2' })] });
     const { ask, metrics } = await apiOf([projectOf(stage)]);
@@ -31,6 +31,9 @@ describe('GET /metrics', () => {
       'baton_cost_usd_total{project="test"} 1.5',
       'baton_requests_total{provider="linear",status="2xx",job="tracker_poll"} 1',
       'baton_loop_delay_seconds{quantile="0.99"} 0',
+      'baton_ticks_total{project="test"} 1',
+      'baton_tick_step_seconds_total{project="test",step="transitions"} 0',
+      'baton_tick_step_longest_seconds{project="test",step="dispatch"} 0',
     ])
       expect(text).toContain(line);
     expect(text).toMatch(/baton_job_late_seconds\{project="test",job="tracker_poll"\} /);
@@ -54,6 +57,20 @@ describe('GET /readyz', () => {
     expect(status).toBe(503);
     expect(text).toContain('invalid_workflow_config');
     expect(text).not.toContain('/home/ada');
+  });
+
+  it('reports a broken workflow file once, and so do the problems and what needs a person', async () => {
+    const stage = await begun();
+    const { ask } = await apiOf([projectOf(stage)]);
+    stage.file.problem = new BatonError('invalid_workflow_config', 'the file is broken');
+    await stage.clock.advance(10_000);
+    const broken = [{ code: 'invalid_workflow_config' }];
+    expect((await ask('GET', '/readyz')).json.problems).toMatchObject(broken);
+    const { vitals, needs_you: rows } = (await ask('GET', '/api/v1/projects/test')).json;
+    expect(vitals.problems).toMatchObject(broken);
+    expect(rows).toMatchObject(broken);
+    const status = (await ask('GET', '/api/v1/projects/test/status')).json;
+    expect(status).toMatchObject({ errors: [], workflow_problem: broken[0] });
   });
 
   it('is not ready without a project', async () => {

@@ -78,6 +78,17 @@ describe('a pull request', () => {
     expect(await refused(`${at}/T-b`)).toEqual([404, 'pull_not_found']);
   });
 
+  it('is not found for an issue without one, and the next step explains that issue', async () => {
+    const stage = await begun({ issues: [] });
+    await stage.store.runs.start(
+      runStart('run of a', { project: stage.project, issueId: 'a', identifier: 'T-a', startedAt: 5 }),
+    );
+    const { ask } = readsWith(stage, {});
+    const nextStep = async (address: string): Promise<string> => (await (await ask(address)).json()).error.next_step;
+    expect(await nextStep(`${at}/T-a`)).toContain('`baton explain T-a`');
+    expect(await nextStep(`${at}/T-b`)).not.toContain('baton explain');
+  });
+
   it('is marked where it changes files that control agents or CI, for the person who merges it', async () => {
     const stage = await begun({ issues: [] });
     await opened(stage, 'a');
@@ -93,7 +104,7 @@ describe('a pull request', () => {
       });
       return await get(`${at}/1`);
     };
-    const place = { cwd: '/' };
+    const place = { cwd: '/', batonPath: 'baton', env: {} };
     const detail = await publish('r1', ['WORKFLOW.md', '.github/workflows/\u001bci.yml']);
     expect(detail.governing).toEqual(['WORKFLOW.md', '.github/workflows/\u001bci.yml']);
     const shown = (pull: PullDetail) => describePull(pull, {}, place).filter((line) => /^ {2}read /.test(line));

@@ -67,11 +67,11 @@ function sorted(now: Now | undefined): unknown {
 /** It only gives the first model; what changes is the test's. */
 let real: ReturnType<typeof begun> | null = null;
 
-async function staged() {
+async function staged({ isStopping = (): boolean => false } = {}) {
   real ??= begun({ issues: ['1', '2', '3'].map((id) => issue({ id })) });
   const stage = await real;
   const clock = new SimulatedClock();
-  const projects = createApiProjects();
+  const projects = createApiProjects(isStopping);
   let model: ReadModel = stage.orchestrator.read();
   const watchers = new Set<() => void>();
   const project: ApiProject = projectOf(stage, 'test', {
@@ -81,13 +81,13 @@ async function staged() {
       return () => watchers.delete(watcher);
     },
   });
-  projects.add(project);
+  const leave = projects.add(project);
   const stream = new EventStream({ projects, clock, chance: seededChance(1), logger: memoryLogger() });
   const change = (next: Partial<ReadModel>): void => {
     model = { ...model, ...next };
     for (const watcher of watchers) watcher();
   };
-  return { stage, clock, stream, projects, change, model: () => model, now: () => presentNow('test', model) };
+  return { stage, clock, stream, projects, leave, change, model: () => model, now: () => presentNow('test', model) };
 }
 
 function listener(isSlow = false) {
@@ -243,6 +243,25 @@ describe('the event stream', () => {
     stream.listen(one, fresh);
     const leave = projects.add(projectOf(stage, 'second'));
     expect([...stateOf(one.events()).keys()]).toEqual(['test', 'second']);
+    leave();
+    expect([...stateOf(one.events()).keys()]).toEqual(['test']);
+  });
+
+  it('keeps what was shown when Baton stops, with one project or several', async () => {
+    let isStopping = false;
+    const { stream, projects, stage } = await staged({ isStopping: () => isStopping });
+    const one = listener();
+    stream.listen(one, fresh);
+    const leave = projects.add(projectOf(stage, 'second'));
+    isStopping = true;
+    leave();
+    expect([...stateOf(one.events()).keys()]).toEqual(['test', 'second']);
+  });
+
+  it('keeps what was shown when its last project has left, after a drain', async () => {
+    const { stream, leave } = await staged();
+    const one = listener();
+    stream.listen(one, fresh);
     leave();
     expect([...stateOf(one.events()).keys()]).toEqual(['test']);
   });

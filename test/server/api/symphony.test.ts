@@ -184,7 +184,9 @@ describe("the addresses of Symphony's API", () => {
     } of stage.runs) {
       report({ kind: 'workspace', path: `/w/${of.identifier}` });
       report({ kind: 'session', threadId: 'thread-7' });
+      report({ kind: 'turn', turn: 2 });
       report({ kind: 'event', event: { at: stage.clock.now(), name: 'notification', summary: 'half way', pid: 1 } });
+      report({ kind: 'stage', stage: 'finishing' });
     }
     await stage.clock.advance(1_000);
     const runOf = (identifier: string) => stage.runs.find(({ request }) => request.issue.identifier === identifier);
@@ -196,11 +198,71 @@ describe("the addresses of Symphony's API", () => {
     const { json } = await ask('GET', '/api/v1/state');
     expect(json.retrying).toMatchObject([{ workspace_path: '/w/MT-RETRY' }]);
     expect(json.blocked).toMatchObject([
-      { workspace_path: '/w/MT-BLOCKED', session_id: 'thread-7', last_message: expect.any(String) },
+      {
+        workspace_path: '/w/MT-BLOCKED',
+        session_id: 'thread-7-2',
+        last_event: 'notification',
+        last_message: 'half way',
+      },
     ]);
     const held = (await ask('GET', '/api/v1/MT-BLOCKED')).json;
     expect(held.workspace).toEqual({ path: '/w/MT-BLOCKED', host: null });
     expect(held.recent_events).toHaveLength(1);
+  });
+
+  // @conforms ref-last-words
+  it('show the last words of the agent as the last message of a waiting issue', async () => {
+    const stage = await begun({ issues: [issue({ id: '1', identifier: 'MT-1' })] });
+    const [run] = stage.runs;
+    run?.request.report({ kind: 'message', text: 'I need the password of the printer.' });
+    const event = { at: stage.clock.now(), name: 'turn_completed', summary: 'turn completed', pid: 1 } as const;
+    run?.request.report({ kind: 'event', event });
+    await stage.clock.advance(1_000);
+    run?.fail('agent_exited');
+    await stage.clock.advance(10);
+    const { ask } = await apiOf([projectOf(stage)]);
+    const { recent_events: last } = (await ask('GET', '/api/v1/MT-1')).json;
+    expect(last).toMatchObject([{ event: 'turn_completed', message: 'I need the password of the printer.' }]);
+  });
+
+  // @conforms ref-session-id
+  it('name a session by its thread and its turn, and none before the first turn', async () => {
+    const stage = await begun({ issues: [issue({ id: '1', identifier: 'MT-1' })] });
+    const { ask } = await apiOf([projectOf(stage)]);
+    const sessionNow = async () => (await ask('GET', '/api/v1/state')).json.running[0].session_id;
+    const report = stage.runs[0]?.request.report;
+    report?.({ kind: 'session', threadId: 'thread-7' });
+    expect(await sessionNow()).toBeNull();
+    report?.({ kind: 'turn', turn: 1 });
+    expect(await sessionNow()).toBe('thread-7-1');
+    report?.({ kind: 'turn', turn: 2 });
+    expect(await sessionNow()).toBe('thread-7-2');
+  });
+
+  // @conforms ref-rate-limits
+  it('have the limits as the agent reported them, next to those by account', async () => {
+    const stage = await begun({ issues: [issue({ id: '1', identifier: 'MT-1' })] });
+    const { ask } = await apiOf([projectOf(stage)]);
+    const limitsNow = async () => (await ask('GET', '/api/v1/state')).json.rate_limits;
+    expect(await limitsNow()).toBeNull();
+    const told = (rateLimits: Readonly<Record<string, unknown>>) =>
+      stage.runs[0]?.request.report({
+        kind: 'event',
+        event: {
+          ...{ at: stage.clock.now(), name: 'notification', summary: 'quota', pid: 1, rateLimits },
+          quota: [{ name: 'primary', usedPercent: 40, windowMinutes: 300, resetsAt: null }],
+        },
+      });
+    told({ limit_id: 'codex', primary: { remaining: 9, limit: 20 } });
+    told({ limit_id: 'codex', primary: { remaining: 8, limit: 20 }, credits: { unlimited: true } });
+    const found = await limitsNow();
+    expect(found).toMatchObject({
+      limit_id: 'codex',
+      primary: { remaining: 8, limit: 20 },
+      credits: { unlimited: true },
+    });
+    const accounts = Object.entries(found).filter(([name]) => name.includes('/'));
+    expect(accounts).toMatchObject([[expect.any(String), { primary: { used_percent: 40, window_minutes: 300 } }]]);
   });
 
   it('count the seconds of finished and running runs', async () => {

@@ -57,9 +57,9 @@ describe('the queue', () => {
     expect(
       candidates.map((each: { issue_id: string; reason: { code: string } }) => [each.issue_id, each.reason.code]),
     ).toEqual([
-      ['next', 'no_slot'],
+      ['next', 'project_full'],
       ['held', 'person'],
-      ['late', 'no_slot'],
+      ['late', 'project_full'],
     ]);
     expect(candidates[0].next_check_at).toBe(nextPoll);
     expect(candidates[1]).toMatchObject({ next_check_at: null, reason: { text: expect.stringContaining('not yet') } });
@@ -89,7 +89,7 @@ describe('the queue without a free slot', () => {
     await stage.clock.advance(60_000);
     expect(stage.orchestrator.read().running).toMatchObject([{ issue: { id: '2' } }]);
     const { candidates } = await readsOf([projectOf(stage)]).get(`${at}/queue`);
-    expect(candidates).toMatchObject([{ issue_id: '1', reason: { code: 'no_slot', text: telling(1) } }]);
+    expect(candidates).toMatchObject([{ issue_id: '1', reason: { code: 'project_full', text: telling(1) } }]);
   });
 
   it('says the same for an unchecked issue, but not for one that waits for its time', async () => {
@@ -101,12 +101,21 @@ describe('the queue without a free slot', () => {
           `${at}/queue`,
         )
       ).candidates[0].reason;
-    expect(await queue({})).toEqual({ code: 'no_slot', text: telling(1) });
+    expect(await queue({})).toEqual({ code: 'project_full', text: telling(1) });
     expect(await queue({ slots: { used: 1, limit: 2 } })).toBeNull();
     const name = { id: '2', identifier: 'T-2', url: null };
     const look = { issue: name, kind: 'failure', attempt: 1, error: null, waitReason: null, waitCode: null } as const;
     expect(await queue({ retrying: [{ ...look, dueAt: model.at + 1 }] })).toBeNull();
-    expect(await queue({ retrying: [{ ...look, dueAt: model.at }] })).toMatchObject({ code: 'no_slot' });
+    expect(await queue({ retrying: [{ ...look, dueAt: model.at }] })).toMatchObject({ code: 'project_full' });
+    // A due retry still says why there is one.
+    const due = {
+      ...look,
+      dueAt: model.at,
+      error: 'it broke',
+      waitReason: 'all busy',
+      waitCode: 'project_full',
+    } as const;
+    expect(await queue({ retrying: [due] })).toEqual({ code: 'project_full', text: telling('it broke', 'all busy') });
   });
 });
 

@@ -67,7 +67,7 @@ function rebase(world: World, review: ReviewWorld, checkout: SimulatedCheckout):
 /** Merges what others pushed on its branch; in a conflict their work counts. */
 function takeIn(world: World, review: ReviewWorld, checkout: SimulatedCheckout): void {
   const { repository } = review;
-  const theirs = repository.ref(checkout.branch);
+  const theirs = review.clone.ref(checkout.branch);
   if (theirs !== null && !repository.contains(checkout.head, theirs)) {
     const made = repository.merged(checkout.head, theirs, 'agent', 'an agent');
     checkout.head =

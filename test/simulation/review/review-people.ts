@@ -1,6 +1,7 @@
 import type { CommandKind } from '../../../src/core/command/command.ts';
 import type { MergeMethod } from '../../../src/core/pull/pull-request.ts';
 import type { World } from '../world.ts';
+import { GithubPeople } from './github-people.ts';
 import type { ReviewWorld } from './review-world.ts';
 import { baseBranch } from './simulated-repository.ts';
 
@@ -44,7 +45,8 @@ export class ReviewPeople {
     this.#submit = submit;
     const { decisionsPerMinute, handsPerMinute, basePerMinute } = review.plan;
     world.nowAndThen(world.draw.review, decisionsPerMinute, () => this.#decide());
-    world.nowAndThen(world.draw.review, handsPerMinute, () => this.#byHand());
+    if (review.github !== null) new GithubPeople(world, review, review.github);
+    else world.nowAndThen(world.draw.review, handsPerMinute, () => this.#byHand());
     world.nowAndThen(world.draw.review, basePerMinute, () => this.#moveBase());
   }
 

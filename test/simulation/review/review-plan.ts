@@ -22,10 +22,41 @@ export interface ReviewPlan {
   readonly killsAtDelivery: number;
   /** The share of agents that do as they are told. */
   readonly tidy: number;
+  /** Null: the local host. */
+  readonly github: GithubPlan | null;
+  /** Null: no judge. */
+  readonly judge: JudgePlan | null;
+}
+
+/** A seed whose changes are judged. Shares of the turns of judges. */
+export interface JudgePlan {
+  readonly rejects: number;
+  readonly saysNothing: number;
+  /** It changes a file of the commit first. */
+  readonly spoils: number;
+  /** The share of rejections with a finding of an earlier round. */
+  readonly repeats: number;
+  readonly count: number;
+  readonly decides: 'any_reject' | 'majority';
+  readonly maxRounds: number;
+  readonly withoutVerdict: 'hold' | 'todo';
+  readonly extraSlotsPercent: number;
+}
+
+/** A seed whose changes are reviewed on GitHub. */
+export interface GithubPlan {
+  /** How many checks each head gets there. */
+  readonly checks: number;
+  /** The share of requests whose answer is lost, half of them carried out. */
+  readonly lost: number;
+  readonly slowestMs: number;
 }
 
 /** The share of seeds in review mode. */
 const share = 0.5;
+/** The share of those with GitHub. */
+const githubShare = 0.5;
+const judgeShare = 0.4;
 
 /** Null: the seed is not in review mode. Its own stream, so that the other draws of a seed stay as they were. */
 export function drawReview(seed: number): ReviewPlan | null {
@@ -44,16 +75,39 @@ export function drawReview(seed: number): ReviewPlan | null {
     fails: rate(0.1),
     killsAtDelivery: draw.pick([0, 0.7, 0.95]),
     tidy: draw.pick([0.6, 0.9]),
+    github: drawGithub(drawFrom(seed, 'github plan')),
+    judge: drawJudge(drawFrom(seed, 'judge plan')),
   };
+}
+
+function drawJudge(draw: Draw): JudgePlan | null {
+  if (!draw.chance(judgeShare)) return null;
+  return {
+    rejects: draw.pick([0.1, 0.5, 0.9]),
+    saysNothing: draw.pick([0, 0.1, 0.6]),
+    spoils: draw.pick([0, 0.2]),
+    repeats: draw.pick([0, 0.3]),
+    count: draw.pick([1, 1, 2, 3]),
+    decides: draw.pick(['any_reject', 'majority']),
+    maxRounds: draw.pick([1, 3]),
+    withoutVerdict: draw.pick(['hold', 'todo']),
+    extraSlotsPercent: draw.pick([0, 25, 100]),
+  };
+}
+
+function drawGithub(draw: Draw): GithubPlan | null {
+  if (!draw.chance(githubShare)) return null;
+  return { checks: draw.pick([0, 1, 2]), lost: draw.pick([0, 0.05, 0.2]), slowestMs: draw.pick([200, 2_000, 10_000]) };
 }
 
 export function withReview(
   settings: Settings,
-  { checks, maxRounds, slowestCheckMs }: ReviewPlan,
+  { checks, maxRounds, slowestCheckMs, github, judge }: ReviewPlan,
   draw: Draw,
 ): Settings {
   return {
     ...settings,
+    ...(judge === null ? {} : { judge: judgeSettings(settings, judge) }),
     agent: { ...settings.agent, afterSuccess: 'review' },
     tracker: {
       ...settings.tracker,
@@ -68,6 +122,7 @@ export function withReview(
     },
     review: {
       ...settings.review,
+      ...(github === null ? {} : { host: 'github', repository: 'acme/app', labels: ['baton'] }),
       mergeMethod: draw.pick(['merge', 'squash', 'rebase']),
       maxRounds,
       autoCommit: draw.chance(0.2),
@@ -79,4 +134,11 @@ export function withReview(
       checkTimeoutMs: 2 * slowestCheckMs,
     },
   };
+}
+
+function judgeSettings(
+  { judge }: Settings,
+  { count, decides, maxRounds, withoutVerdict, extraSlotsPercent }: JudgePlan,
+): Settings['judge'] {
+  return { ...judge, agents: ['default'], count, decides, maxRounds, withoutVerdict, extraSlotsPercent };
 }

@@ -5,8 +5,8 @@ import type { ReviewWorld, SimulatedCheckout } from './review-world.ts';
 import { baseBranch } from './simulated-repository.ts';
 
 /** A new checkout: a branch with work that the base lacks is continued. */
-export function makeCheckout({ repository, checkouts }: ReviewWorld, path: string, branch: string): void {
-  const found = repository.ref(branch);
+export function makeCheckout({ repository, clone, checkouts }: ReviewWorld, path: string, branch: string): void {
+  const found = clone.ref(branch);
   const baseCommit = repository.base;
   const start = found === null || repository.contains(baseCommit, found) ? baseCommit : found;
   checkouts.set(path, { branch, baseCommit, start, found, published: found, head: start, loose: 0 });
@@ -33,7 +33,7 @@ export function examineCheckout(
 
 /** As `publishBranch`: moves the branch in the repository, then records that; the daemon may end before, between and after. */
 export async function publish(
-  { repository, checkouts }: ReviewWorld,
+  { clone: repository, checkouts }: ReviewWorld,
   incarnation: Incarnation,
   path: string,
 ): Promise<Publication | null> {

@@ -1,6 +1,7 @@
 import type { CheckResult } from '../../../src/core/pull/pull-request.ts';
 import type { Draw } from '../draw.ts';
 import type { ReviewPlan } from './review-plan.ts';
+import { SimulatedGithub } from './simulated-github.ts';
 import { SimulatedRepository } from './simulated-repository.ts';
 
 /** The record of a checkout, as Baton keeps it, and what its agent has there. */
@@ -34,8 +35,17 @@ export interface MergeWish {
 /** Everything of a world in review mode that outlives its daemons: the repository, the checkouts, and what people want. */
 export class ReviewWorld {
   readonly plan: ReviewPlan;
+  /** Where changes are merged. */
   readonly repository = new SimulatedRepository();
+  /** Null: the host is the repository itself. */
+  readonly github: SimulatedGithub | null;
+  /** Where runs publish; with GitHub it is a clone on this machine. */
+  readonly clone: SimulatedRepository;
+  /** Marks that no agent may hear. */
+  readonly strangersWords = new Set<string>();
   readonly checkouts = new Map<string, SimulatedCheckout>();
+  /** How often something was changed in each checkout of a judge. */
+  readonly judgeTrees = new Map<string, number>();
   readonly mergeWishes: MergeWish[] = [];
   /** Whether the people around it have decided everything that they want to decide. */
   isQuiet = false;
@@ -48,6 +58,8 @@ export class ReviewWorld {
   constructor(plan: ReviewPlan, draw: Draw) {
     this.plan = plan;
     this.#draw = draw;
+    this.github = plan.github === null ? null : new SimulatedGithub(this.repository);
+    this.clone = this.github === null ? this.repository : new SimulatedRepository(this.repository);
   }
 
   /** A word that no other text contains. */
@@ -70,6 +82,13 @@ export class ReviewWorld {
     const result = isKnown ? known : isCalm ? 'passed' : this.#draw.weighted(weights);
     this.#results.set(key, result);
     return result;
+  }
+
+  /** Whether this head is in its base. GitHub's word counts where it is the host. */
+  isMerged(head: string): boolean {
+    const { github, repository } = this;
+    if (github === null) return repository.observe(head, repository.base, '') !== null;
+    return github.pulls.some(({ state, headOid }) => state === 'MERGED' && repository.contains(headOid, head));
   }
 
   knownResult(commit: string, name: string): CheckResult | undefined {

@@ -27,6 +27,11 @@ export interface RefMove {
 
 export const baseBranch = 'main';
 
+/** As long as git's. */
+export function commitId(nth: number): string {
+  return `c${String(nth).padStart(39, '0')}`;
+}
+
 /** A merge of two trees: the result, or the files that both changed. */
 type MergedTree = { readonly tree: ReadonlyMap<string, string> } | { readonly conflicts: readonly string[] };
 
@@ -35,14 +40,21 @@ type MergedTree = { readonly tree: ReadonlyMap<string, string> } | { readonly co
  * merge that the local host uses. A file has one line, so two different changes of it are a conflict.
  */
 export class SimulatedRepository {
-  readonly #commits = new Map<string, SimulatedCommit>();
-  readonly #depths = new Map<string, number>();
+  readonly #commits: Map<string, SimulatedCommit>;
+  readonly #depths: Map<string, number>;
   readonly #refs = new Map<string, string>();
   readonly #baseLog: { readonly commit: string; readonly name: string }[] = [];
   /** Called after each move of a branch. */
   readonly onMove = new Set<(move: RefMove) => void>();
 
-  constructor() {
+  /** With `of`, a clone that shares its commits and has branches of its own. */
+  constructor(of?: SimulatedRepository) {
+    this.#commits = of === undefined ? new Map() : of.#commits;
+    this.#depths = of === undefined ? new Map() : of.#depths;
+    if (of !== undefined) {
+      this.#refs.set(baseBranch, of.base);
+      return;
+    }
     const root = this.commit([], { readme: 'root' }, 'person', 'nobody');
     this.#refs.set(baseBranch, root);
     this.#baseLog.push({ commit: root, name: 'nobody' });
@@ -83,7 +95,7 @@ export class SimulatedRepository {
   }
 
   #add(commit: Omit<SimulatedCommit, 'id'>): string {
-    const id = `c${this.#commits.size + 1}`;
+    const id = commitId(this.#commits.size + 1);
     this.#commits.set(id, { ...commit, id });
     this.#depths.set(id, 1 + Math.max(0, ...commit.parents.map((parent) => this.#depths.get(parent) ?? 0)));
     return id;
@@ -97,6 +109,10 @@ export class SimulatedRepository {
     if (branch === baseBranch) this.#baseLog.push({ commit: to, name });
     for (const told of this.onMove) told(move);
     return true;
+  }
+
+  remove(branch: string): void {
+    this.#refs.delete(branch);
   }
 
   /** The commit and everything before it. */

@@ -13,11 +13,18 @@ import { neverFalls } from './never-falls.ts';
 import { noCrash } from './no-crash.ts';
 import { noIssueForgotten } from './no-issue-forgotten.ts';
 import { oneAgent } from './one-agent.ts';
+import { completionOnce } from './pipeline/completion-once.ts';
+import { phaseEnds } from './pipeline/phase-ends.ts';
+import { phaseForward } from './pipeline/phase-forward.ts';
+import { workWaits } from './pipeline/work-waits.ts';
+import { planBounds } from './planner/plan-bounds.ts';
+import { planOnce } from './planner/plan-once.ts';
 import { questionHasReason } from './question-has-reason.ts';
 import { quotaWaits } from './quota-waits.ts';
 import { doneNeedsMerge } from './review/done-needs-merge.ts';
 import { foreignCommits } from './review/foreign-commits.ts';
 import { honestChecks } from './review/honest-checks.ts';
+import { honestVerdicts } from './review/honest-verdicts.ts';
 import { mergeFinishes } from './review/merge-finishes.ts';
 import { mergeOnce } from './review/merge-once.ts';
 import { onePull } from './review/one-pull.ts';
@@ -51,7 +58,7 @@ export function allRules(world: World): Rule[] {
     issuesFinish,
     noCrash,
   ];
-  const { review } = world;
+  const { review, pipeline } = world;
   const ofReview = [
     onePull,
     mergeOnce,
@@ -61,7 +68,14 @@ export function allRules(world: World): Rule[] {
     wordsArrive,
     rounds,
     honestChecks,
+    honestVerdicts,
     reviewSettles,
   ];
-  return [...rules.map((rule) => rule(world)), ...(review === null ? [] : ofReview.map((rule) => rule(world, review)))];
+  const ofPipeline = [completionOnce, phaseForward, workWaits, phaseEnds];
+  return [
+    ...rules.map((rule) => rule(world)),
+    ...(review === null ? [] : ofReview.map((rule) => rule(world, review))),
+    ...(pipeline === null ? [] : ofPipeline.map((rule) => rule(world, pipeline))),
+    ...(world.plan.planner === null ? [] : [planOnce(world), planBounds(world)]),
+  ];
 }

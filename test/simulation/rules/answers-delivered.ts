@@ -6,6 +6,7 @@ import type { Rule } from './rule.ts';
 interface QuestionRow {
   readonly id: string;
   readonly issue_id: string;
+  readonly run_id: string;
   readonly question_json: string;
   readonly answer_json: string;
   readonly delivered_to: string | null;
@@ -31,7 +32,9 @@ export function answersDelivered(world: World): Rule {
   const stuckSince = new Map<string, number>();
   const isExcused = (runId: string): boolean => {
     const incarnation = incarnations.get(runId.split('.')[0] ?? '')?.incarnation;
-    return incarnation === undefined || incarnation.isDead || failedCalls.has(`${incarnation.name} questions.deliver`);
+    if (incarnation === undefined || incarnation.isDead) return true;
+    // The record of the delivery failed, or still hangs.
+    return failedCalls.has(`${incarnation.name} questions.deliver`) || world.weather.storeLost.has(incarnation.daemon);
   };
   questions.onTold = ({ text, issueId, told }, { runId, words, isReminder }) => {
     world.trace.tell('told', issueId, runId, text, words);
@@ -51,6 +54,8 @@ export function answersDelivered(world: World): Rule {
   questions.onPrompt = ({ runId, issueId, isWhole }, texts) => {
     for (const row of answered(world)) {
       const isKnown = row.delivered_to !== null && !(isWhole && isInput(row));
+      // A judge and a worker do not hear each other's answers.
+      if (ledger.roles.get(row.run_id) !== ledger.roles.get(runId)) continue;
       if (row.issue_id !== issueId || isKnown || texts.has(textOf(row))) continue;
       if ((answeredAt.get(row.id) ?? Number.POSITIVE_INFINITY) <= (startedAt.get(runId) ?? 0))
         world.broke('answers_delivered', issueId, `run ${runId} begins without the answer to "${textOf(row)}"`);
@@ -99,7 +104,7 @@ export function answersDelivered(world: World): Rule {
 
 function answered({ memory }: World): QuestionRow[] {
   return memory.look<QuestionRow>(
-    'select id, issue_id, question_json, answer_json, delivered_to from questions where answered_at is not null',
+    'select id, issue_id, run_id, question_json, answer_json, delivered_to from questions where answered_at is not null',
   );
 }
 

@@ -1,6 +1,7 @@
 import { largestSkewMs } from '../keeper.ts';
 import type { LedgerRun } from '../run-ledger.ts';
 import type { World } from '../world.ts';
+import { hasCompleted } from './pipeline/has-completed.ts';
 import type { Rule } from './rule.ts';
 
 interface Wait {
@@ -38,23 +39,26 @@ const toldMs = 120_000;
  */
 export function backoff(world: World): Rule {
   const waits = new Map<string, Wait>();
+  /** A judge does not wait for the failures of a worker, nor a worker for those of a judge, nor one phase for another. */
+  const keyOf = ({ issueId, role, phase }: LedgerRun): string => `${role} ${phase} ${issueId}`;
   /** When a run last got through: another daemon's account may have recovered before its announced time. */
   let goodAt = Number.NEGATIVE_INFINITY;
-  const stillCounts = (issueId: string): Wait | undefined => {
-    const last = waits.get(issueId);
-    return last?.isQuota === true && goodAt >= last.at ? undefined : countedWait(world, issueId, last);
+  const stillCounts = (run: LedgerRun): Wait | undefined => {
+    const last = waits.get(keyOf(run));
+    return last?.isQuota === true && goodAt >= last.at ? undefined : countedWait(world, run.issueId, last);
   };
   return {
     runEnded: (run) => {
       if (run.outcome === 'succeeded') goodAt = world.now;
       if (run.outcome === 'interrupted') return;
-      const before = stillCounts(run.issueId);
-      if (failures.has(run.outcome) && !needsPerson.has(run.errorCode))
-        waits.set(run.issueId, next(world, run, before));
-      else waits.delete(run.issueId);
+      const before = stillCounts(run);
+      if (hasCompleted(world, run)) waits.delete(keyOf(run));
+      else if (failures.has(run.outcome) && !needsPerson.has(run.errorCode))
+        waits.set(keyOf(run), next(world, run, before));
+      else waits.delete(keyOf(run));
     },
     runStarted: (run) => {
-      const last = stillCounts(run.issueId);
+      const last = stillCounts(run);
       if (last === undefined) return;
       const earlyMs = last.notBefore - world.now - toleranceMs(world, last, run);
       if (earlyMs <= 0) return;
@@ -95,6 +99,8 @@ function countedWait(world: World, issueId: string, last: Wait | undefined): Wai
   if (last === undefined) return undefined;
   if ((world.askedAt.get(issueId) ?? -1) >= last.at || (world.book.changedAt.get(issueId) ?? -1) >= last.at)
     return undefined;
+  // A pull request that a person opens again ends the hold of its issue, and with it the wait.
+  if (world.review?.github?.reopened.has(`baton/${world.book.get(issueId)?.identifier}`) === true) return undefined;
   // It is tried early if a person asks for it, or if the clock says that it is time; and then it may work again.
   if (last.isQuota && Math.max(world.triedAgainAt, world.wallJumpedAt) >= last.at) return undefined;
   return last;

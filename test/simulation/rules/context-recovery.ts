@@ -1,6 +1,7 @@
 import { recoverySteps } from '../../../src/core/run/context-recovery.ts';
 import type { LedgerRun } from '../run-ledger.ts';
 import type { World } from '../world.ts';
+import { hasCompleted } from './pipeline/has-completed.ts';
 import type { Rule } from './rule.ts';
 
 /** After these, a run repeats the step of the previous one. */
@@ -31,6 +32,7 @@ export function contextRecovery(world: World): Rule {
       if (promised === undefined) return;
       const { recovery: next } = promised;
       promises.set(run.issueId, next);
+      if (hasCompleted(world, run)) return;
       if (run.errorCode === 'agent_context_exhausted' && !isForward(world, run.recovery, next))
         world.broke(
           'context_recovery',

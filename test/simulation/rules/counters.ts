@@ -1,3 +1,4 @@
+import { isJudge, roleOf } from '../../../src/core/run/role.ts';
 import type { LedgerRun } from '../run-ledger.ts';
 import type { World } from '../world.ts';
 import type { Rule } from './rule.ts';
@@ -37,16 +38,21 @@ export function counters(world: World): Rule {
   };
   let hasRun = false;
   return {
-    runStarted: ({ issueId }) => {
-      of(issueId).runs += 1;
+    runStarted: ({ issueId, role }) => {
+      if (!isJudge(roleOf(role))) of(issueId).runs += 1;
       hasRun = true;
       compare(world, expected);
     },
     runEnded: (run) => {
       of(run.issueId).tokens += run.tokens;
-      if (run.errorCode === 'agent_quota_exhausted') of(run.issueId).runs -= 1;
+      const isCounted = !isJudge(roleOf(run.role));
+      if (isCounted && run.errorCode === 'agent_quota_exhausted') of(run.issueId).runs -= 1;
       // One issue is held for a missing login, and its run counts; the others wait as for quota.
-      if (run.errorCode === 'agent_auth_failed' && countsOf(world, run.issueId).runs === of(run.issueId).runs - 1)
+      if (
+        isCounted &&
+        run.errorCode === 'agent_auth_failed' &&
+        countsOf(world, run.issueId).runs === of(run.issueId).runs - 1
+      )
         of(run.issueId).runs -= 1;
       if (mayRaise(run)) of(run.issueId).failures += 1;
       hasRun = true;

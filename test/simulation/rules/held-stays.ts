@@ -14,13 +14,15 @@ interface Held {
 
 /**
  * A held issue does not start, and its hold does not end, unless a person asked for that or the issue is no longer active.
- * An answer ends the hold for a question, and a handback the hold of a takeover; neither ends a hold of another kind.
+ * An answer ends the hold for a question, a handback the hold of a takeover, and a reopened pull request the hold of a closed
+ * one; none of them ends a hold of another kind.
  */
 export function heldStays(world: World): Rule {
   const holds = new Map<string, Held>();
   const isAsked = (issueId: string, { since, code }: Held): boolean => {
     const isAfter = (times: ReadonlyMap<string, number>): boolean => (times.get(issueId) ?? -1) >= since;
     if (isAfter(world.freedAt)) return true;
+    if (code === 'pull_closed' && world.memory.look(openPull, issueId).length > 0) return true;
     if (code === 'agent_input_required' && isAfter(world.answeredAt)) return true;
     // A takeover and a handback may happen in one step.
     return (code === 'taken_over' || isAfter(world.takenOverAt)) && isAfter(world.handedBackAt);
@@ -70,6 +72,7 @@ function note(world: World, issueId: string, code: string): Held {
   return { since: world.now, code };
 }
 
+const openPull = 'select 1 from pull_requests where issue_id = ? and closed_at is null';
 const heldIssues = 'select issue_id, code from held';
 const waitingCommands = (kinds: string): string =>
   `select 1 from commands where result_at is null and kind in ${kinds} and payload_json like ? limit 1`;

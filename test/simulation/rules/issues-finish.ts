@@ -1,5 +1,6 @@
 import { whyNotCandidate } from '../../../src/core/dispatch/eligibility.ts';
 import type { World } from '../world.ts';
+import { waitingParents, waitsForPlan } from './planner/waiting-parents.ts';
 import type { Rule } from './rule.ts';
 import { storedAccounts, whyAccountWaits } from './stored-accounts.ts';
 
@@ -32,13 +33,17 @@ export function leftOver(world: World): string[] {
   const held = new Set(
     memory.look<{ issue_id: string }>("select issue_id from held where reason <> ''").map(({ issue_id }) => issue_id),
   );
-  return book
+  const active = book
     .all()
     .filter(
       (issue) =>
-        whyNotCandidate(issue, file.settings.tracker) === null && !held.has(issue.id) && !excused.has(issue.id),
+        whyNotCandidate(issue, file.settings.tracker) === null &&
+        !held.has(issue.id) &&
+        !excused.has(issue.id) &&
+        !waitsForPlan(world, issue.id),
     )
     .map(({ id }) => id);
+  return [...active, ...waitingParents(world).filter((id) => !held.has(id))];
 }
 
 const quotaWaits = "select issue_id from retries where kind = 'quota' and due_at > ?";

@@ -1,10 +1,12 @@
 import { whyNotCandidate } from '../../../src/core/dispatch/eligibility.ts';
 import { stateOnceStarted, whyNoSlot } from '../../../src/core/dispatch/slots.ts';
+import type { Role } from '../../../src/core/run/role.ts';
 import type { RetryKind } from '../../../src/core/workflow.ts';
 import type { Incarnation } from '../incarnation.ts';
 import { isBadWeather } from '../start-weather.ts';
 import type { RunningDaemon, World } from '../world.ts';
 import { knowledgeLagMs } from './knowledge-lag.ts';
+import { waitsForPlan } from './planner/waiting-parents.ts';
 import type { Rule } from './rule.ts';
 import { occupants } from './slots.ts';
 import { spentToday } from './spent-today.ts';
@@ -52,16 +54,44 @@ function isDisturbed(world: World): boolean {
 function couldStart(world: World, id: string): boolean {
   const { book, file, plan, processes } = world;
   const issue = book.get(id);
-  if (issue === undefined || whyNotCandidate(issue, file.settings.tracker) !== null) return false;
+  const role = issue === undefined ? 'worker' : roleOf(world, id);
+  if (issue === undefined || whyNotCandidate(issue, file.settings.tracker, role) !== null) return false;
+  if (waitsForPlan(world, id)) return false;
   // An agent that no signal ended keeps its slot until a person confirms that it is gone.
   const survivors = world.memory.look<{ issue_id: string }>(heldForSurvivor).map(({ issue_id }) => issue_id);
   const busy = [...new Set([...occupants(world), ...survivors])];
   if (busy.includes(id) || processes.ofIssue(id).length > 0) return false;
   const state = stateOnceStarted(issue, plan.startMove ? { from: 'Todo', to: 'In Progress' } : undefined);
-  // A daemon counts a run by its last known active state, so any occupant may be counted here.
-  const states = busy.map(() => state);
-  return whyNoSlot(state, states, file.settings.agent) === null;
+  // A daemon counts a run by its last known active state, so any occupant may be counted here; and by its role.
+  return (['worker', 'judge', 'phase'] as const).every((each) => {
+    const taken = busy.map(() => ({ state, role: each }));
+    return (
+      (role === 'worker' && each !== 'worker') || whyNoSlot({ state, role }, taken, file.settings, () => true) === null
+    );
+  });
 }
+
+/** The judge of an artifact takes the slot of a phase agent at worst. */
+function roleOf(world: World, id: string): Role {
+  if (wantsJudge(world, id)) return 'judge';
+  const [record] = world.memory.look<{ phase: string }>('select phase from phases where issue_id = ?', id);
+  return world.pipeline === null || record?.phase === 'ready' ? 'worker' : 'phase';
+}
+
+/** A change in review that its checks let through, without any verdict. At GitHub its checks come late. */
+function wantsJudge({ file, memory, plan }: World, id: string): boolean {
+  const { judge, review } = file.settings;
+  if (judge.agents.length === 0 || plan.review == null || plan.review.github !== null) return false;
+  return memory.look(unjudged, id, review.checks.length).length > 0;
+}
+
+const unjudged = `
+  select 1 from pull_requests as pull where issue_id = ? and merged_at is null and closed_at is null
+    and sent_back_at is null and moved_at is not null and approved_at is null
+    and not exists (select 1 from verdicts where verdicts.project = pull.project and verdicts.number = pull.number
+      and verdicts.commit_id = pull.head_commit)
+    and (select count(*) from checks where checks.project = pull.project and checks.number = pull.number
+      and checks.commit_id = pull.head_commit and result in ('passed', 'skipped')) = ?`;
 
 const heldForSurvivor = "select issue_id from held where code = 'agent_survives'";
 

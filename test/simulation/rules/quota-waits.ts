@@ -1,5 +1,6 @@
 import type { LedgerRun } from '../run-ledger.ts';
 import type { World } from '../world.ts';
+import { hasCompleted } from './pipeline/has-completed.ts';
 import type { Rule } from './rule.ts';
 
 interface Streaks {
@@ -31,7 +32,7 @@ export function quotaWaits(world: World): Rule {
       const was = before.get(run.runId);
       before.delete(run.runId);
       if (run.errorCode !== 'agent_quota_exhausted' || was === undefined) return;
-      if (freedSince(run)) return;
+      if (freedSince(run) || hasCompleted(world, run)) return;
       const is = streaksOf(world, run);
       for (const name of ['failures', 'stale_runs'] as const)
         if (is[name] !== was[name])

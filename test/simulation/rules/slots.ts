@@ -1,4 +1,6 @@
+import { slotsForJudges } from '../../../src/core/dispatch/slots.ts';
 import { normalizeState } from '../../../src/core/issue/issue.ts';
+import { isJudge, roleOf } from '../../../src/core/run/role.ts';
 import type { LedgerRun } from '../run-ledger.ts';
 import type { World } from '../world.ts';
 import { knowledgeLagMs } from './knowledge-lag.ts';
@@ -13,12 +15,13 @@ export function slots(world: World): Rule {
     runStarted: (run) => {
       const others = occupants(world, run);
       const most = limit(world);
-      if (others.length + 1 > most)
-        world.broke(
-          'slots',
-          run.issueId,
-          `run ${run.runId} is number ${others.length + 1} of ${most}: ${others.join(' ')}`,
-        );
+      const roles = rolesOf(world, run);
+      const workers = roles.filter((role) => !isJudge(roleOf(role))).length;
+      const all = most + slotsForJudges(most, world.file.settings.judge.extraSlotsPercent);
+      if (!isJudge(roleOf(run.role)) && workers + 1 > most)
+        world.broke('slots', run.issueId, `run ${run.runId} is number ${workers + 1} of ${most}: ${others.join(' ')}`);
+      if (roles.length + 1 > all)
+        world.broke('slots', run.issueId, `run ${run.runId} is number ${roles.length + 1} of ${all} with judges`);
       inState(world, run, others);
     },
   };
@@ -26,6 +29,14 @@ export function slots(world: World): Rule {
 
 /** The issues with a live agent, or with a run of a living daemon that will have one. */
 export function occupants(world: World, but?: LedgerRun): string[] {
+  return [...occupantRuns(world, but).values()];
+}
+
+function rolesOf(world: World, but: LedgerRun): string[] {
+  return [...occupantRuns(world, but).keys()].map((runId) => world.ledger.roles.get(runId) ?? 'worker');
+}
+
+function occupantRuns(world: World, but?: LedgerRun): ReadonlyMap<string, string> {
   const { ledger, incarnations, processes } = world;
   const runs = [...ledger.unfinished.values()].filter(
     ({ incarnation }) => incarnations.get(incarnation)?.incarnation.isAlive ?? false,
@@ -35,7 +46,7 @@ export function occupants(world: World, but?: LedgerRun): string[] {
   for (const { runId, issueId, machine } of processes.all())
     if (!world.isStandingStill(machine)) byRun.set(runId, issueId);
   if (but !== undefined) byRun.delete(but.runId);
-  return [...byRun.values()];
+  return byRun;
 }
 
 function limit({ file, now }: World): number {

@@ -44,6 +44,29 @@ for (const engine of engines) {
       expect((await pullRequests.allOpen(project)).map(({ number }) => number)).toEqual([2]);
     });
 
+    it('a closed one open again, but no merged one and no second one of its issue', async () => {
+      const { pullRequests } = await open();
+      const first = await pullRequests.open(pullDraft('a'));
+      expect(await pullRequests.reopen(first)).toBe(false);
+      await pullRequests.close(first, { at: 40, by: person });
+      expect(await pullRequests.reopen(first)).toBe(true);
+      expect(await pullRequests.read(first)).toEqual(first);
+      await pullRequests.close(first, { at: 50, by: person });
+      const second = await pullRequests.open(pullDraft('a', { headCommit: 'other', at: 99 }));
+      expect(await pullRequests.reopen(first)).toBe(false);
+      await pullRequests.merged(second, { at: 60, by: person, commit: 'm', method: null });
+      expect(await pullRequests.reopen(second)).toBe(false);
+    });
+
+    it('as the same one when its host has it open again with another head', async () => {
+      const { pullRequests } = await open();
+      const first = await pullRequests.open(pullDraft('a', { host: 'github', hostNumber: 7 }));
+      await pullRequests.close(first, { at: 40, by: person });
+      const again = pullDraft('a', { host: 'github', hostNumber: 7, headCommit: 'other', at: 99 });
+      expect((await pullRequests.open(again)).number).toBe(first.number);
+      expect((await pullRequests.open({ ...again, hostNumber: 8 })).number).toBe(2);
+    });
+
     it('one of an issue and every number once, when many daemons open at the same moment', async () => {
       const where = await place();
       const stores = await Promise.all([open(where), open(where), open(where)]);
@@ -190,6 +213,7 @@ it('derives the status of a pull request', async () => {
   expect(pullStatus({ ...pull, closed: said })).toBe('closed');
 });
 
+// @conforms F073
 it('derives the verdict of checks: skipped is not green', () => {
   const verdict = (...results: readonly Check['result'][]) =>
     checksVerdict(

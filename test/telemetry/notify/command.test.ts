@@ -136,7 +136,8 @@ it.each(['1', '2'])('ends a command that floods its output %s at once, and does 
   const began = performance.now();
   notifier.update(facts(held(1)));
   await until(clock, () => logger.events().includes('notification_given_up'));
-  expect(performance.now() - began).toBeLessThan(5_000);
+  // Its time would be 30 seconds.
+  expect(performance.now() - began).toBeLessThan(25_000);
   expect(logger.lines.find(({ level }) => level === 'warn')?.fields.error).toMatchObject({
     code: 'notification_refused',
     details: { most_bytes: 65_536 },

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Author } from '../../../src/core/issue/author.ts';
-import type { TrackerChanges } from '../../../src/tracker/tracker.ts';
+import type { ChildrenPlan, TrackerChanges } from '../../../src/tracker/tracker.ts';
 import { type LinearScene, linearScene } from './linear-scene.ts';
 
 const author: Author = { kind: 'run', runId: 'run-1' };
@@ -10,6 +10,21 @@ function changesOf({ tracker }: LinearScene): TrackerChanges {
   if (tracker.changes === null) throw new Error('read-only');
   return tracker.changes;
 }
+
+/** The ids that a plan has drawn. */
+const idOf = (number: number): string => `00000000-0000-4000-8000-00000000000${number}`;
+const splitOf = (parentId: string, labels: readonly string[] = []): ChildrenPlan => ({
+  parentId,
+  states: { todo: 'Todo', blocked: 'Backlog' },
+  children: ['a', 'b', 'c'].map((title, index) => ({
+    id: idOf(index + 1),
+    title,
+    description: `do ${title}`,
+    priority: 2,
+    labels,
+    blockedBy: index === 0 ? [] : [idOf(1)],
+  })),
+});
 
 describe('a move', () => {
   it("takes one read and one write, by the states of the issue's team", async () => {
@@ -139,21 +154,69 @@ describe('a change of labels', () => {
 });
 
 describe('a part of an issue', () => {
-  it('is recorded as written by the run before it is sent, and stays in team and project', async () => {
+  it('is recorded as written by the run before it is sent, and stays in team, project and with its assignee', async () => {
     const scene = linearScene();
     const { linear } = scene;
     linear.addTeam({ key: 'OPS' });
-    const parent = linear.addIssue({ team: 'OPS' });
+    linear.addUser({ name: 'ada' });
+    const parent = linear.addIssue({ team: 'OPS', labels: ['backend'], assignee: 'ada' });
     const texts: unknown[] = [];
     const onWrite = async (text: unknown): Promise<void> => void texts.push([text, linear.counts().BatonCreateChild]);
     const ask = { run: { issueId: parent.id, onWrite } };
-    const child = await changesOf(scene).createChild(parent.id, { title: 'A part', description: null }, author, ask);
-    expect(texts).toEqual([[{ kind: 'issue', id: child.id }, undefined]]);
-    expect(linear.issue(child.id)).toMatchObject({
-      teamId: parent.teamId,
-      projectId: parent.projectId,
-      parentId: parent.id,
+    await changesOf(scene).createChildren?.(splitOf(parent.id, ['backend', 'unknown']), author, ask);
+    expect(texts).toEqual([
+      [{ kind: 'issue', id: idOf(1) }, undefined],
+      [{ kind: 'issue', id: idOf(2) }, 1],
+      [{ kind: 'issue', id: idOf(3) }, 2],
+    ]);
+    for (const number of [1, 2, 3]) {
+      const { teamId, projectId, assigneeId } = parent;
+      expect(linear.issue(idOf(number))).toMatchObject({
+        teamId,
+        projectId,
+        assigneeId,
+        parentId: parent.id,
+        priority: 2,
+      });
+      expect(linear.labelsOf(idOf(number))).toEqual(['backend']);
+    }
+    expect(linear.stateOf(parent.id)).toBe('Backlog');
+  });
+
+  // @conforms planner.3
+  it('is made once, whichever request fails, before it arrives or after', async () => {
+    const whole = linearScene();
+    const parent = whole.linear.addIssue({ state: 'In Progress' });
+    await changesOf(whole).createChildren?.(splitOf(parent.id), author);
+    const writes = Object.entries(whole.linear.counts()).filter(([name]) => name.startsWith('Baton'));
+    expect(Object.fromEntries(writes)).toMatchObject({
+      BatonCreateChild: 3,
+      BatonCreateRelation: 5,
+      BatonMoveIssue: 1,
     });
+    for (const [operation, times] of writes)
+      for (let before = 0; before < times; before += 1)
+        for (const where of ['before', 'in_body'] as const) {
+          const scene = linearScene();
+          const { linear, tracker } = scene;
+          const { id } = linear.addIssue({ state: 'In Progress' });
+          const fault =
+            where === 'before' ? ({ kind: 'status', status: 502 } as const) : ({ kind: 'cut', where } as const);
+          linear.faults.next.push({ ...fault, operation, skip: before });
+          const plan = splitOf(id);
+          await changesOf(scene)
+            .createChildren?.(plan, author)
+            .catch(() => {});
+          const made = await changesOf(scene).createChildren?.(plan, author);
+          expect(made?.map(({ title }) => title)).toEqual(['a', 'b', 'c']);
+          expect((await tracker.fetchChildren?.([id]))?.get(id)).toHaveLength(3);
+          const [now] = await tracker.fetchByIds([id]);
+          expect([now?.state, now?.blockedBy.map((each) => each.id).toSorted()]).toEqual([
+            'Backlog',
+            [1, 2, 3].map(idOf),
+          ]);
+          expect(made?.map(({ blockedBy }) => blockedBy.map((each) => each.id))).toEqual([[], [idOf(1)], [idOf(1)]]);
+        }
   });
 
   it('counts as open when there are more than a page of them', async () => {
@@ -164,6 +227,31 @@ describe('a part of an issue', () => {
     const children = (await tracker.fetchChildren?.([parent.id]))?.get(parent.id) ?? [];
     expect(children).toHaveLength(251);
     expect(children.at(-1)).toEqual({ id: null, identifier: null, state: null });
+  });
+});
+
+describe('an issue of its own', () => {
+  const wanted = { title: 'Say hello', description: 'To all.', priority: 2, labels: ['bug', 'unknown'] };
+
+  it('is created in the project, once for a key, also when the answer was lost', async () => {
+    const scene = linearScene();
+    const { linear, operationsOf } = scene;
+    const before = linear.addIssue({ labels: ['bug'] });
+    const create = changesOf(scene).createIssue;
+    const made = await create?.({ ...wanted, key: 'intake:1#1' }, author);
+    expect(made).toMatchObject({ title: 'Say hello', description: 'To all.', priority: 2, labels: ['bug'] });
+    expect(linear.issue(made?.id ?? '')).toMatchObject({ projectId: before.projectId, teamId: before.teamId });
+    const again = await operationsOf(() => create?.({ ...wanted, key: 'intake:1#1' }, author) ?? Promise.resolve());
+    expect(again).not.toContain('BatonCreateChild');
+    const other = await create?.({ ...wanted, key: 'intake:1#2', state: 'Backlog' }, author);
+    expect([other?.state, other?.id === made?.id]).toEqual(['Backlog', false]);
+  });
+
+  it('is refused for a state that the team does not have', async () => {
+    const scene = linearScene();
+    scene.linear.addIssue();
+    const create = changesOf(scene).createIssue?.({ ...wanted, key: 'k', state: 'Nowhere' }, author);
+    await expect(create).rejects.toMatchObject({ code: 'tracker_state_unknown' });
   });
 });
 

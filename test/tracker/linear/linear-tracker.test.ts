@@ -121,7 +121,10 @@ function withShortIds(tracker: Tracker): Tracker {
             moveIssue: async (id, ...rest) => short(await changes.moveIssue(uuidOf(id), ...rest)),
             addComment: (id, ...rest) => changes.addComment(uuidOf(id), ...rest),
             changeLabels: async (id, ...rest) => short(await changes.changeLabels(uuidOf(id), ...rest)),
-            createChild: async (id, ...rest) => short(await changes.createChild(uuidOf(id), ...rest)),
+            createChildren: async ({ parentId, children, states }, ...rest) => {
+              const made = await changes.createChildren?.({ parentId: uuidOf(parentId), children, states }, ...rest);
+              return made?.map(short) ?? [];
+            },
           },
   };
 }

@@ -13,6 +13,8 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { systemClock } from '../../../src/clock/system-clock.ts';
+import { BatonError } from '../../../src/core/baton-error.ts';
 import { rejection, scratchFolder } from '../scratch-folder.ts';
 import { commit, git, type ScratchCheckouts, scratchCheckouts, scratchRepository } from './scratch-repository.ts';
 
@@ -37,6 +39,36 @@ function packIn(cache: string): string {
   const name = readdirSync(path.join(cache, 'objects/pack')).find((each) => each.endsWith('.pack'));
   return path.join(cache, 'objects/pack', name ?? 'none');
 }
+
+describe('a base that a remote host has', () => {
+  it('is fetched before each new workspace, which starts there', async () => {
+    const folder = scratchFolder();
+    const source = scratchRepository(path.join(folder, 'source'));
+    const main = git(source, 'rev-parse', 'main');
+    const bring = async (): Promise<string> => {
+      const newer = git(source, 'commit-tree', '-p', main, '-m', `at ${systemClock.monotonic()}`, `${main}^{tree}`);
+      git(source, 'update-ref', 'refs/baton/base/main', newer);
+      return 'main';
+    };
+    const scratch = scratchCheckouts(folder, source, { fetchBase: bring });
+    for (const name of ['T-1', 'T-2']) {
+      const made = await make(scratch, name);
+      const newest = git(source, 'rev-parse', 'refs/baton/base/main');
+      expect(made).toMatchObject({ base: 'main', baseCommit: newest });
+    }
+    expect(git(source, 'rev-parse', 'main')).toBe(main);
+  });
+
+  it('that cannot be fetched is a fault of the environment', async () => {
+    const folder = scratchFolder();
+    const source = scratchRepository(path.join(folder, 'source'));
+    const fetchBase = async (): Promise<string> => {
+      throw new BatonError('tracker_request', 'The host does not answer.', { nextStep: 'Wait.' });
+    };
+    const error = await rejection(make(scratchCheckouts(folder, source, { fetchBase }), 'T-1'));
+    expect([error.code, error.nextStep]).toEqual(['repository_unavailable', 'Wait.']);
+  });
+});
 
 describe('an unusable source', () => {
   async function failure(prepare: (source: string) => void, base: string | null = null) {

@@ -88,8 +88,10 @@ describe.each(strategies)('a workspace with the strategy %s', (strategy) => {
         `refs/heads/baton/${name}`,
       );
     }
-    expect(calls.filter(({ args }) => args[0] === 'ls-remote')).toHaveLength(2);
-    expect(calls.filter(({ network }) => network === true)).toHaveLength(3);
+    // They share what they ask the repository; some may come too late for the first question.
+    const asked = calls.filter(({ args }) => args[0] === 'ls-remote').length;
+    expect([1, 2]).toContain(asked);
+    expect(calls.filter(({ network }) => network === true)).toHaveLength(asked + 1);
   });
 
   // @conforms F065, F076

@@ -110,6 +110,41 @@ describe('publishing a branch', () => {
     expect(publication).not.toHaveProperty('governing');
   });
 
+  it('moves only the branch once its commits were copied early', async () => {
+    const { source, place, checkouts, calls } = await scene();
+    const work = commit(place, { 'AGENTS.md': 'mine\n' });
+    checkouts.beginToPublish(place);
+    const called = (): unknown[] => calls.map(({ args }) => args[0]);
+    await expect.poll(called).toEqual(expect.arrayContaining(['fetch', 'diff-tree']));
+    expect(git(source, 'branch', '--list', branch)).toBe('');
+    calls.length = 0;
+    expect(await checkouts.publish(place)).toMatchObject({
+      outcome: 'published',
+      commit: work,
+      governing: ['AGENTS.md'],
+    });
+    expect(called()).toEqual(['for-each-ref', 'update-ref']);
+    expect(tip(source)).toBe(work);
+    expect(git(source, 'fsck', '--full', '--strict', '--connectivity-only')).toBe('');
+  });
+
+  it('publishes what the branch has, not what was copied early', async () => {
+    const { source, place, checkouts } = await scene();
+    commit(place, { 'a.txt': '1\n' });
+    checkouts.beginToPublish(place);
+    const later = commit(place, { 'a.txt': '2\n' });
+    expect(await checkouts.publish(place)).toMatchObject({ outcome: 'published', commit: later });
+    expect(tip(source)).toBe(later);
+  });
+
+  it('reads again where others have the branch after an early copy', async () => {
+    const { source, place, checkouts } = await scene();
+    commit(place, { 'a.txt': '1\n' });
+    checkouts.beginToPublish(place);
+    git(source, 'switch', '-q', '-c', branch);
+    expect(await checkouts.publish(place)).toMatchObject({ outcome: 'refused', code: 'checked_out' });
+  });
+
   it('does nothing for a remote source or a directory that is not a checkout', async () => {
     const { folder, source, checkouts, workspace } = await scene();
     expect(await checkouts.publish(workspace('T-9'))).toBeNull();

@@ -4,6 +4,7 @@ import { chmodSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { BatonError } from '../../../src/core/baton-error.ts';
+import { objectsIn } from '../../../src/workspace/salvage/saved-commits.ts';
 import { rejection } from '../scratch-folder.ts';
 import {
   contentsOf,
@@ -360,4 +361,10 @@ describe('an entry of saved work', () => {
     write(source, { '.git/refs/baton/salvage/T-1/run-1.lock': '' });
     expect(savedBy(await salvage.save(requestFor(workspace)))).toMatchObject([{ name: 'T-1/run-1-2' }]);
   });
+});
+
+it.each(['-50', '1e400', 'x'])('reading the output of git ends at an object of the size %s', (size) => {
+  const id = 'a1'.repeat(20);
+  const output = `${id} blob 2\nhi\n${id} blob ${size}\n${'x'.repeat(60)}\n`;
+  expect([...objectsIn(output)]).toEqual([{ id, type: 'blob', content: 'hi' }]);
 });

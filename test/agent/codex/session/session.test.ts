@@ -1,7 +1,8 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { folder, openCodex, turn } from '../codex-scene.ts';
+import { scratchFolder } from '../../scripted-scene.ts';
+import { openCodex, turn } from '../codex-scene.ts';
 
 const rejectAll = { reject: { sandbox_approval: true, rules: true, mcp_elicitations: true } };
 
@@ -60,6 +61,21 @@ describe('a Codex session', () => {
     });
   });
 
+  it('only reads in a read-only session, whatever the workflow sets', async () => {
+    const turnSandboxPolicy = { type: 'dangerFullAccess' };
+    const options = { approvalPolicy: 'untrusted', threadSandbox: 'danger-full-access', turnSandboxPolicy } as const;
+    const request = { isReadOnly: true, writableRoots: ['/repo/.git'], threadId: null };
+    const { session, fake } = await openCodex({}, { options, request });
+    await session.runTurn('Look at the door.');
+    const asksNothing = { sandbox_approval: false, rules: false, skill_approval: false, request_permissions: false };
+    const approvalPolicy = { granular: { ...asksNothing, mcp_elicitations: true } };
+    expect(fake.sent('thread/start')[0]).toMatchObject({ approvalPolicy, sandbox: 'read-only' });
+    const sandboxPolicy = { type: 'readOnly', networkAccess: false };
+    expect(fake.sent('turn/start')[0]).toMatchObject({ approvalPolicy, sandboxPolicy });
+    const resumed = await openCodex({}, { options, request: { ...request, threadId: 'before' } });
+    expect(resumed.fake.sent('thread/resume')[0]).toMatchObject({ approvalPolicy, sandbox: 'read-only' });
+  });
+
   // @conforms T8
   it('uses the command of the workflow unchanged, without flags of its own (T8)', async () => {
     const { fake } = await openCodex({});
@@ -72,7 +88,7 @@ describe('a Codex session', () => {
 
   // @conforms A22
   it('has no tracker secrets, even when the login profile exports them again (A22)', async () => {
-    const home = folder();
+    const home = scratchFolder();
     await writeFile(path.join(home, '.bash_profile'), 'export TRACKER_KEY=canary MY_KEY=canary OTHER=kept\n');
     const { session, fake, workspace } = await openCodex(turn({ run: 'env > env.txt' }), {
       parts: {
@@ -90,7 +106,7 @@ describe('a Codex session', () => {
 
   // @conforms codex.2
   it('has the variables of its account despite the login profile, and no value in the shell text', async () => {
-    const home = folder();
+    const home = scratchFolder();
     await writeFile(path.join(home, '.bash_profile'), 'export CODEX_HOME=/elsewhere OPENAI_API_KEY=another\n');
     const accountEnv = { CODEX_HOME: path.join(home, 'mine'), OPENAI_API_KEY: `it's "mine" $HOME` };
     const { session, workspace } = await openCodex(
@@ -198,7 +214,7 @@ describe('ending Codex', () => {
     });
     const giveUp = new AbortController();
     const given = session.runTurn('long work', giveUp.signal);
-    await expect.poll(names, { timeout: 10_000 }).toContain('notification');
+    await expect.poll(names).toContain('notification');
     giveUp.abort();
     expect(await given).toEqual({ status: 'cancelled' });
     expect(fake.sent('turn/interrupt')).toMatchObject([{ threadId: session.threadId }]);
@@ -214,7 +230,7 @@ describe('ending Codex', () => {
       isStubborn: true,
     });
     const given = session.runTurn('go');
-    await expect.poll(names, { timeout: 10_000 }).toContain('notification');
+    await expect.poll(names).toContain('notification');
     await session.stop();
     expect(await given).toEqual({ status: 'cancelled' });
     expect(await left()).toEqual([]);

@@ -27,7 +27,7 @@ describe('a turn that Baton did not request', () => {
     });
     expect(await session.runTurn('first')).toMatchObject({ status: 'completed', message: 'one' });
     const stray = { threadId: session.threadId, turnId: 'stray' };
-    await expect.poll(() => fake.sent('turn/interrupt'), { timeout: 25_000 }).toContainEqual(stray);
+    await expect.poll(() => fake.sent('turn/interrupt')).toContainEqual(stray);
     expect(events.filter(({ payload }) => isDeepStrictEqual(payload, stray))).toMatchObject([{ name: 'notification' }]);
     expect(await session.runTurn('second')).toMatchObject({ status: 'completed', message: 'two' });
   });
@@ -38,7 +38,7 @@ describe('a turn that Baton did not request', () => {
       answers: { 'turn/interrupt': 'silence' },
     });
     expect(await session.runTurn('first')).toMatchObject({ status: 'completed' });
-    await expect.poll(() => fake.sent('turn/interrupt'), { timeout: 25_000 }).toHaveLength(1);
+    await expect.poll(() => fake.sent('turn/interrupt')).toHaveLength(1);
     expect(await session.runTurn('second')).toMatchObject({
       status: 'failed',
       error: { code: 'agent_protocol_error' },
@@ -60,7 +60,7 @@ describe('a turn that Baton did not request', () => {
     );
     const giveUp = new AbortController();
     const given = session.runTurn('go', giveUp.signal);
-    await expect.poll(names, { timeout: 10_000 }).toContain('notification');
+    await expect.poll(names).toContain('notification');
     giveUp.abort();
     expect(await given).toEqual({ status: 'cancelled' });
     expect(fake.sent('turn/interrupt')).toContainEqual({ threadId: 'helper', turnId: 'h1' });
@@ -71,9 +71,7 @@ describe('a turn that Baton did not request', () => {
       turn({ say: 'done' }, ownEnd, { waitMs: 50 }, started('helper', 'late'), { forever: true }),
     );
     await session.runTurn('go');
-    await expect
-      .poll(() => fake.sent('turn/interrupt'), { timeout: 25_000 })
-      .toEqual([{ threadId: 'helper', turnId: 'late' }]);
+    await expect.poll(() => fake.sent('turn/interrupt')).toEqual([{ threadId: 'helper', turnId: 'late' }]);
   });
 
   it('costs a bounded wait when it cannot be interrupted, and does not change the result of our turn', async () => {
@@ -153,7 +151,7 @@ describe('a turn that Codex does not end', () => {
     });
     const giveUp = new AbortController();
     const given = session.runTurn('go', giveUp.signal);
-    await expect.poll(names, { timeout: 10_000 }).toContain('notification');
+    await expect.poll(names).toContain('notification');
     giveUp.abort();
     expect(await session.steer?.('do this as well')).toBe(false);
     expect(fake.sent('turn/steer')).toEqual([]);

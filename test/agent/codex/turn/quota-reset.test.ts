@@ -121,9 +121,9 @@ describe('the reset time of a quota', () => {
   });
 
   it('is found fast in hostile text', () => {
-    const started = performance.now();
+    const before = process.cpuUsage();
     for (const piece of ['1 a ', '1a', '1 and ', 'try again at Nov ', 'try again in 1.'])
       at(`try again in ${piece.repeat(20_000)}`);
-    expect(performance.now() - started).toBeLessThan(2_000);
+    expect(process.cpuUsage(before).user).toBeLessThan(2_000_000);
   });
 });

@@ -9,7 +9,8 @@ import { pinnedCodexVersion } from '../../../../src/agent/codex/pinned-version.t
 import type { Step } from '../../../fake/app-server/scenario.ts';
 import type { TracedFrame } from '../../../fake/app-server/write-fake-app-server.ts';
 import { describeWithCodex } from '../../../real/codex-binary.ts';
-import { folder, openCodex } from '../codex-scene.ts';
+import { scratchFolder } from '../../scripted-scene.ts';
+import { openCodex } from '../codex-scene.ts';
 
 const root = fileURLToPath(new URL('../../../..', import.meta.url));
 
@@ -87,7 +88,7 @@ async function everyFrame(approvals: 'auto' | 'deny' | 'ask', steps: readonly St
   await first.session.runTurn('all');
   const giveUp = new AbortController();
   const open = first.session.runTurn('long', giveUp.signal);
-  await expect.poll(() => first.events.at(-1)?.summary, { timeout: 10_000 }).toBe('working');
+  await expect.poll(() => first.events.at(-1)?.summary).toBe('working');
   expect(await first.session.steer?.('Faster.')).toBe(true);
   giveUp.abort();
   await open;
@@ -111,7 +112,7 @@ async function everyFrame(approvals: 'auto' | 'deny' | 'ask', steps: readonly St
 
 /** The schemas that a Codex generates, by name, made strict: a field that they do not name is an error. */
 function schemasOf(codex: string): (name: string) => ValidateFunction {
-  const out = folder();
+  const out = scratchFolder();
   execFileSync(codex, ['app-server', 'generate-json-schema', '--experimental', '--out', out], { stdio: 'ignore' });
   const files = new Set(readdirSync(out));
   const known = new Map<string, ValidateFunction>();

@@ -21,6 +21,7 @@ import { transcriptFiles } from '../../../../src/store/transcripts/transcript-fi
 import { MemoryTracker } from '../../../../src/tracker/memory/memory-tracker.ts';
 import { fakeWorkspaces } from '../../../fake/fake-workspaces.ts';
 import { issue } from '../../../fake/issues.ts';
+import { noFiles } from '../../../fake/no-files.ts';
 import { settings } from '../../../fake/settings.ts';
 
 export interface LoadOptions {
@@ -295,6 +296,7 @@ function orchestratorOf(
     path: '/w/WORKFLOW.md',
     revision: '1',
     renderPrompt: () => '',
+    promptOf: () => ({ version: 'v1', source: 'test' }),
     renderBranch: () => '',
     settings: settings({ agent: { maxConcurrentAgents: runs }, limits: { tokensPerDay: 0 } }),
   };
@@ -313,7 +315,7 @@ function orchestratorOf(
     source: { read: () => ({ workflow, problem: null }) },
     trackerFor: () => tracker,
     workspacesFor: () => fakeWorkspaces().as,
-    pruneSalvage: async () => 0,
+    files: noFiles,
     pullsFor: () => null,
     runChecks: async () => {},
     refreshRequests: async () => {},
@@ -352,6 +354,8 @@ function projectOf({
     lastSeqOf: (runId) => orchestrator.lastSeqOf(runId),
     watchIssues: () => () => {},
     describe: nothing,
+    pipeline: nothing,
+    prompts: () => [],
     movesFrom: nothing,
     explain: nothing,
     poll: nothing,
@@ -362,6 +366,7 @@ function projectOf({
     configuration: nothing,
     health: nothing,
     requests: nothing,
+    prunable: nothing,
     salvage: nothing,
     board: nothing,
     workspaces: nothing,

@@ -1,5 +1,6 @@
 import { stateClass } from '../../../../src/core/dispatch/eligibility.ts';
 import type { Author } from '../../../../src/core/issue/author.ts';
+import { githubLogin } from '../../review/github-client.ts';
 import type { ReviewWorld } from '../../review/review-world.ts';
 import { identity } from '../../review/simulated-pulls.ts';
 import { baseBranch } from '../../review/simulated-repository.ts';
@@ -32,10 +33,11 @@ const commander = 'somebody';
  * A change that reached the base while its head stood in review is recorded as merged, in the name of a person, and its issue
  * is finished by that person, unless someone closed the pull request or moved the issue since.
  */
-export function mergeFinishes(world: World, { repository }: ReviewWorld): Rule {
+export function mergeFinishes(world: World, review: ReviewWorld): Rule {
+  const { repository, github } = review;
   const merges = new Map<number, Merge>();
   repository.onMove.add(({ branch, from, to, maker, name }) => {
-    if (branch !== baseBranch || from === null) return;
+    if (github !== null || branch !== baseBranch || from === null) return;
     for (const { number, issue_id, head_commit, base_commit } of world.memory.look<PullRow>(openPulls)) {
       // It may be merged again by hand before Baton has recorded the first merge.
       merges.get(number)?.names.push(name);
@@ -48,14 +50,21 @@ export function mergeFinishes(world: World, { repository }: ReviewWorld): Rule {
       merges.set(number, { number, issueId: issue_id, head: head_commit, names, at: world.now });
     }
   });
+  github?.onMerged.add(({ number: hostNumber, mergedBy, headOid }) => {
+    for (const { number, issue_id } of world.memory.look<PullRow>(openAtHost, hostNumber)) {
+      world.tally(mergedBy === githubLogin ? 'merged by command' : 'merged by hand');
+      const names = [mergedBy ?? '', commander];
+      merges.set(number, { number, issueId: issue_id, head: headOid, names, at: world.now });
+    }
+  });
   return {
     afterStep: () => {
       for (const merge of merges.values())
-        if (isOver(world, merge)) merges.delete(merge.number);
+        if (isOver(world, merge, github !== null)) merges.delete(merge.number);
         else if (world.now - Math.max(merge.at, world.disturbedAt) > reviewLagMs(world)) lost(world, merge);
     },
     atEnd: () => {
-      for (const merge of merges.values()) if (!isOver(world, merge)) lost(world, merge);
+      for (const merge of merges.values()) if (!isOver(world, merge, github !== null)) lost(world, merge);
     },
   };
 }
@@ -69,11 +78,11 @@ function lost(world: World, { issueId, number, head, at }: Merge): void {
   );
 }
 
-function isOver(world: World, { number, issueId, head, names, at }: Merge): boolean {
+function isOver(world: World, { number, issueId, head, names, at }: Merge, isByWord: boolean): boolean {
   const [pull] = world.memory.look<PullRow>(onePull, number);
   // Another head stands there, or a person was faster.
   if (pull === undefined || pull.closed_at !== null) return true;
-  if (pull.merged_by_json === null) return pull.head_commit !== head;
+  if (pull.merged_by_json === null) return !isByWord && pull.head_commit !== head;
   const by = JSON.parse(pull.merged_by_json) as Author;
   if (by.kind !== 'person' || !names.includes(by.name))
     world.broke('merge_finishes', issueId, `pull request ${number} is merged by ${pull.merged_by_json}, not ${names}`);
@@ -89,4 +98,5 @@ function isOver(world: World, { number, issueId, head, names, at }: Merge): bool
 
 const columns = 'number, issue_id, head_commit, base_commit, merged_by_json, closed_at';
 const openPulls = `select ${columns} from pull_requests where merged_at is null and closed_at is null`;
+const openAtHost = `${openPulls} and host_number = ?`;
 const onePull = `select ${columns} from pull_requests where number = ?`;

@@ -3,11 +3,13 @@ import type { World } from '../../world.ts';
 import type { Rule } from '../rule.ts';
 
 /** Baton merges no change that is in the base already, whoever brought it there; and nothing that no person asked it to merge. */
-export function mergeOnce(world: World, { repository, mergeWishes }: ReviewWorld): Rule {
+export function mergeOnce(world: World, { repository, mergeWishes, github }: ReviewWorld): Rule {
   repository.onMove.add(({ maker, from, head }) => {
     if (maker !== 'baton' || from === null || head === undefined) return;
     world.tally('merged by Baton');
-    const before = repository.observe(head, from, null);
+    // GitHub knows a change only by its commits.
+    const isKnown = github === null || repository.contains(from, head);
+    const before = isKnown ? repository.observe(head, from, null) : null;
     if (before !== null) world.broke('merge_once', null, `${head} is merged and was in the base with ${before.commit}`);
     if (!mergeWishes.some((wish) => wish.head === head))
       world.broke('merge_once', null, `${head} is merged and nobody asked for that`);

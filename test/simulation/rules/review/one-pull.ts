@@ -1,8 +1,15 @@
+import type { ReviewWorld } from '../../review/review-world.ts';
 import type { World } from '../../world.ts';
 import type { Rule } from '../rule.ts';
 
-/** An issue, and a branch, has at most one open pull request. */
-export function onePull(world: World): Rule {
+/** An issue, and a branch, has at most one open pull request, in the store and on GitHub. No head is proposed twice there. */
+export function onePull(world: World, { github }: ReviewWorld): Rule {
+  github?.onOpened.add(({ number, branch, headOid }) => {
+    const others = github.pulls.filter((pull) => pull.branch === branch && pull.number !== number);
+    const second = others.find(({ state, headOid: other }) => state === 'OPEN' || other === headOid);
+    if (second !== undefined)
+      world.broke('one_pull', null, `${branch} has ${number} on GitHub, and ${second.number} is ${second.state}`);
+  });
   return {
     afterStep: () => {
       if (!world.storeHasChanged) return;

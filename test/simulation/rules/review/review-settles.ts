@@ -29,8 +29,8 @@ export function reviewSettles(world: World, review: ReviewWorld): Rule {
   const lastOutcome = new Map<string, string | null>();
   let nextLookAt = 0;
   return {
-    runStarted: ({ issueId }) => void lastOutcome.delete(issueId),
-    runEnded: ({ issueId, outcome }) => void lastOutcome.set(issueId, outcome),
+    runStarted: ({ issueId, role }) => void (role === 'judge' || lastOutcome.delete(issueId)),
+    runEnded: ({ issueId, outcome, role }) => void (role === 'judge' || lastOutcome.set(issueId, outcome)),
     afterStep: () => {
       if (world.now < nextLookAt) return;
       nextLookAt = world.now + lookEveryMs;
@@ -78,15 +78,16 @@ const noCheck = { commit: '', name: '', command: '', startedAt: null, endedAt: n
 
 function stuckIssues(
   { book, memory }: World,
-  { repository }: ReviewWorld,
+  review: ReviewWorld,
   lastOutcome: ReadonlyMap<string, string | null>,
 ): [string, string][] {
   return book.all().flatMap(({ id, identifier, state }): [string, string][] => {
+    const { repository } = review;
     const head = repository.ref(`baton/${identifier}`);
     const last = book.lastMove.get(id);
     const isByBaton = last !== undefined && last.by !== 'hand';
     if (state !== 'Review' || head === null || !isByBaton || lastOutcome.get(id) !== 'succeeded') return [];
-    if (repository.get(head).maker !== 'agent' || repository.observe(head, repository.base, '') !== null) return [];
+    if (repository.get(head).maker !== 'agent' || review.isMerged(head)) return [];
     const isKnown = memory.look(anyOfIssue, id, head, id, id).length > 0;
     return isKnown ? [] : [[`${head} of ${identifier} is in review without a pull request`, id]];
   });

@@ -1,7 +1,7 @@
 import type { World } from '../../world.ts';
 import type { Rule } from '../rule.ts';
 
-/** A check sends a change back at most so often that all its rounds together stay within `review.max_rounds`. */
+/** Checks, conflicts and reviewers send a change back at most `review.max_rounds` times since a person last did. */
 export function rounds(world: World): Rule {
   const { maxRounds } = world.plan.settings.review;
   return {
@@ -25,4 +25,10 @@ interface Row {
 }
 
 const sentBackByChecks = `
-  select number, issue_id, times_sent_back as times from pull_requests where sent_back_kind = 'check'`;
+  select number, issue_id, (
+    select count(*) from pull_rounds as one
+    where one.project = pull.project and one.number = pull.number and sent_back_kind in ('check', 'conflict', 'review')
+      and one.round > coalesce((
+        select max(other.round) from pull_rounds as other
+        where other.project = pull.project and other.number = pull.number and other.sent_back_kind in ('person', 'moved')), 0)
+  ) as times from pull_requests as pull where sent_back_kind = 'check'`;

@@ -33,6 +33,7 @@ export function wordsArrive(world: World, review: ReviewWorld): Rule {
       world.tally('words heard');
       const runs = heardBy.get(word) ?? new Set();
       heardBy.set(word, runs.add(runId));
+      if (review.strangersWords.has(word)) world.broke('words_arrive', issueId, `run ${runId} hears a stranger`);
       if (settled.has(word)) world.broke('words_arrive', issueId, `run ${runId} hears ${word} again`);
     }
     if (!isFirst) return;
@@ -40,7 +41,8 @@ export function wordsArrive(world: World, review: ReviewWorld): Rule {
       if (!words.has(word)) world.broke('words_arrive', issueId, `run ${runId} begins without ${word}`);
   };
   return {
-    runStarted: ({ runId, issueId }) => void owed.set(runId, waiting(issueId)),
+    // Words on an issue are for its worker.
+    runStarted: ({ runId, issueId, role }) => void owed.set(runId, role === 'judge' ? new Set() : waiting(issueId)),
     runEnded: ({ runId, issueId, outcome }) => {
       const unsettled = new Set(
         memory.look<MessageRow>(unsettledMessages, issueId).flatMap(({ body }) => [...marksIn(body)]),

@@ -1,0 +1,58 @@
+// @module-tag full
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { leaveNoPlaces } from '../cli/run-baton.ts';
+import { describeInChromium } from './chromium.ts';
+import { ask, BoardScene } from './scenes.ts';
+import { barriersOf } from './screens.ts';
+import { goToScreen, openWindow, part, patient, reads, settled } from './window.ts';
+
+leaveNoPlaces();
+
+const onPhone = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true };
+
+describeInChromium('tasks on the dashboard', (browser) => {
+  const scene = new BoardScene();
+  beforeAll(() => scene.start(), 60_000);
+  afterAll(() => scene[Symbol.dispose]());
+
+  const titles = async (): Promise<string[]> =>
+    (await ask(scene, 'projects/live/issues?limit=100')).issues.map(({ title }: { title: string }) => title).toSorted();
+
+  it('takes a text, shows what the agent proposes next to a duplicate, and files what a person accepts', async () => {
+    const known = await scene.fileText('A dark theme', '```rehearsal\nwait 60000\n```');
+    await using window = await openWindow(browser(), scene.url);
+    const { page } = window;
+    await window.go('/');
+    await goToScreen(page, '/tasks');
+    const script = `\`\`\`rehearsal intake\nissues\n| Export as CSV\n| Dark mode = ${known}\n| <img src=x onerror=alert(1)>\n\`\`\``;
+    await page.getByLabel('Text for an intake').fill(`Notes\n\n${script}\n`);
+    await part(page, 'intake_begin').locator('button[type=submit]').click();
+    const proposal = (number: number) => page.locator(`[data-part=proposal][data-number="${number}"]`);
+    const task = part(page, 'task');
+    await expect.poll(() => task.count(), patient).toBe(1);
+    await expect.poll(() => task.locator('.status').first().textContent(), { timeout: 60_000 }).toBe('proposed');
+    if ((await part(page, 'proposals').count()) === 0) await task.locator('h3 button').click();
+    await reads(proposal(2).locator('[data-part=duplicate]'), new RegExp(known));
+    // Words of strangers are text.
+    await reads(proposal(3), /<img src=x/);
+
+    await proposal(1).locator('[data-part=edit]').click();
+    await page.getByLabel('Title of proposal 1').fill('Export as CSV and TSV');
+    await proposal(1).locator('[data-part=accept]').click();
+    await expect.poll(titles, patient).toEqual(['A dark theme', 'Export as CSV and TSV']);
+    await expect.poll(() => proposal(1).locator('[data-part=accept]').count(), patient).toBe(0);
+    await proposal(2).locator('[data-part=refuse]').click();
+    await expect.poll(() => proposal(2).locator('[data-part=refuse]').count(), patient).toBe(0);
+    await proposal(3).locator('[data-part=accept]').click();
+    await expect.poll(() => task.locator('.status').first().textContent(), patient).toBe('accepted');
+    await settled(page);
+    window.expectNothingWrong();
+
+    await using phone = await openWindow(browser(), scene.url, onPhone);
+    await phone.go('/tasks');
+    await settled(phone.page);
+    expect(await phone.page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390);
+    expect(await barriersOf(phone.page)).toEqual([]);
+    phone.expectNothingWrong();
+  });
+});
