@@ -221,12 +221,13 @@ export function assemble(around: AssemblyParts) {
   const statusMoves = new StatusMoves(known);
   const pruning = new Pruning({ ...known, onPruned: around.requestTick });
 
+  claims.onChange(({ by, issueId, after }) => {
+    if (isOnlyOfMemory.has(by)) return;
+    phases.forget(issueId);
+    // Rows show the phase: it must not be missing until the next decision.
+    if (after !== null) own('phases', phases.know([issueId]));
+  });
   claims.onChange((change) => {
-    if (!isOnlyOfMemory.has(change.by)) {
-      phases.forget(change.issueId);
-      // Rows show the phase: it must not be missing until the next decision.
-      if (change.after !== null) own('phases', phases.know([change.issueId]));
-    }
     if (pool !== null) shareSlot(pool, change);
     if (change.by === 'begin' || change.by === 'settle') activity.note();
     const isOffHold = change.before?.status === 'held' && change.after !== change.before;
