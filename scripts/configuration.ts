@@ -25,6 +25,7 @@ export const configurationTables = [
     ['## `planner`', 'planner'],
     ['## `intake`', 'intake'],
     ['## `scanner`', 'scanner'],
+    ['## `learner`', 'learner'],
     ['## `setup`', 'setup'],
     ['## `second_prompt`', 'second_prompt'],
     ['## `limits`', 'limits'],

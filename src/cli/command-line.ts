@@ -10,6 +10,7 @@ import { registerIntakeCommands, registerScanCommands } from './intake/register.
 import type { BoardAccess } from './issue/board-context.ts';
 import { registerIssueCommands } from './issue/register.ts';
 import { registerJobCommands } from './jobs/register.ts';
+import { registerLearningCommands } from './learnings/register.ts';
 import { folder, jsonOption } from './option-parsers.ts';
 import { registerPipelineCommands } from './pipeline/register.ts';
 import { batonName } from './place-flags.ts';
@@ -97,6 +98,7 @@ function commandLine(surroundings: Surroundings, json: boolean, finish: (exitCod
   registerIntakeCommands(program, parts);
   registerScanCommands(program, parts);
   registerSetupCommands(program, parts);
+  registerLearningCommands(program, parts);
   registerRunCommands(program, parts);
   registerPromptCommands(program, parts);
   registerRequestCommands(program, parts);

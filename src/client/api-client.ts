@@ -17,6 +17,7 @@ import {
 import { type Command, type CommandRequest, commandAnswer, commandList } from './schema/command.ts';
 import { refusal } from './schema/common.ts';
 import { type ExplainedIssue, explainedIssue, type IssueDetail, issueDetail } from './schema/issue.ts';
+import { type LearningList, learningList } from './schema/learning.ts';
 import { type Now, now } from './schema/now.ts';
 import {
   type Artifact,
@@ -257,6 +258,10 @@ export class ProjectClient {
   workspaces({ ignoresRetention }: { readonly ignoresRetention: boolean }): Promise<WorkspaceReport> {
     const query = `ignores_retention=${ignoresRetention}`;
     return this.#client.read(`${this.#path}/workspaces?${query}`, workspaceReport, measureMs);
+  }
+
+  learnings(): Promise<LearningList> {
+    return this.#client.read(`${this.#path}/learnings`, learningList, patientMs);
   }
 
   prompts(days: number): Promise<PromptList> {

@@ -228,8 +228,9 @@ export const errorCatalogue = {
   artifact_not_found: { retryable: false, nextStep: 'See what the issue has with `baton pipeline artifact ISSUE`.' },
   task_not_found: {
     retryable: false,
-    nextStep: 'Find the task with `baton intake list`, `baton scan list` or `baton setup list`.',
+    nextStep: 'Find the task with `baton intake list`, `baton scan list`, `baton setup list` or `baton learn list`.',
   },
+  learning_not_found: { retryable: false, nextStep: 'Find the learning with `baton learnings list --all`.' },
   prompt_not_found: { retryable: false, nextStep: 'See which prompts have runs with `baton prompts list`.' },
   pull_not_found: { retryable: false, nextStep: 'Find the pull request with `baton pr list --all`.' },
   run_not_found: { retryable: false, nextStep: 'Find the run with `baton runs list`.' },

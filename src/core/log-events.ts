@@ -74,6 +74,11 @@ export const logEvents = {
     'The scanner is on. A day without work costs at most these runs or dollars; 0 means that this one does not limit it.',
   scan_begun: 'Nothing is to be done, and an agent will look for improvements (`scanner.enabled`).',
   scan_not_due: 'No scan for improvements begins now; `why` says what is missing.',
+  learner_on:
+    'The learner is on. A day costs at most these runs or dollars for it; 0 means that this one does not limit it.',
+  learning_begun: 'Enough has happened, and an agent will propose what later agents should know (`learner.enabled`).',
+  learning_not_due: 'No agent looks for learnings now; `why` says what is missing.',
+  learning_decided: 'The trial of a learning is over: it is kept, or it fades, because it did not help.',
   issue_promoted: 'Baton moved an issue from the backlog to todo (`board.auto_promote`).',
   status_move_failed: 'Failed to move an issue, or to find out whether to move it; a later poll tries again.',
   hold_release_failed: 'Failed to lift a hold; it is tried again.',

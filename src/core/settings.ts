@@ -3,6 +3,7 @@ import type { NotifyEvent } from './notify/notify-cause.ts';
 import type { agentKeys, limitKeys } from './settings/agent-keys.ts';
 import type { intakeKeys } from './settings/intake-keys.ts';
 import type { judgeKeys } from './settings/judge-keys.ts';
+import type { learnerKeys } from './settings/learner-keys.ts';
 import type { pipelineKeys } from './settings/pipeline-keys.ts';
 import type { plannerKeys } from './settings/planner-keys.ts';
 import type { pollingKeys } from './settings/polling-keys.ts';
@@ -38,6 +39,7 @@ export interface Settings {
   readonly planner: PlannerSettings;
   readonly intake: Section<typeof intakeKeys>;
   readonly scanner: Section<typeof scannerKeys>;
+  readonly learner: Section<typeof learnerKeys>;
   readonly setup: Section<typeof setupKeys>;
   readonly secondPrompt: Section<typeof secondPromptKeys>;
   readonly notify: NotifySettings;

@@ -147,8 +147,10 @@ export async function createDaemon(options: DaemonOptions, surroundings: Surroun
   const bounds = boundsOfBill(settings, (backend) => findBackend(backend, surroundings).reports);
   if (isDaemon && bounds.length > 0) logger.info('bill_bounded', { by: bounds.join('; ') });
   else if (isDaemon) logger.warn('bill_not_bounded');
-  const { enabled: scans, runsPerDay: runs_per_day, usdPerDay: usd_per_day } = settings.scanner;
-  if (isDaemon && scans) logger.info('scanner_on', { runs_per_day, usd_per_day });
+  for (const role of ['scanner', 'learner'] as const) {
+    const { enabled, runsPerDay: runs_per_day, usdPerDay: usd_per_day } = settings[role];
+    if (isDaemon && enabled) logger.info(`${role}_on`, { runs_per_day, usd_per_day });
+  }
   const isIsolated = (wanted: Settings): boolean => isIsolatedFromWorkflow(isolationFor(wanted), wanted, workflowPath);
   const workspaceParts = { ...process, workflowPath, stateDir, logger, isolationFor };
   const { resources, workspacesFor, files } = composeWorkspaces({

@@ -6,8 +6,9 @@ import {
   messageText,
   type NewComments,
 } from '../core/command/message-text.ts';
+import { type Learning, learningLine } from '../core/learning/learning.ts';
 import { earlierWorkText } from '../core/run/earlier-work.ts';
-import { fenceRule, fenceState } from '../core/text/fence.ts';
+import { fenceRule, fenceState, unfencedLine } from '../core/text/fence.ts';
 import type { RetryKind } from '../core/workflow.ts';
 import type { RunRequest } from './runner.ts';
 
@@ -92,6 +93,13 @@ const reasons: Readonly<Record<RetryKind | 'revision', string>> = {
   revision: 'Your work came back to you, for the reasons below. The issue may have changed, so read it again.',
   review: 'Your change is in review.',
 };
+
+/** The whole prompt with what earlier work taught. People accepted each learning, so it is trusted as their words are. */
+export function withLearnings(whole: string, learnings: readonly Learning[], mark: string): string {
+  if (learnings.length === 0) return whole;
+  const lines = learnings.map((learning) => unfencedLine(learningLine(learning), mark));
+  return [whole, ['Earlier work in this project taught the following:', ...lines].join('\n')].join('\n\n');
+}
 
 /** The prompt of each turn after the first, for an agent that remembers its thread (specification 12; row 1.5). */
 export function continuationPrompt(turn: number, maxTurns: number): string {

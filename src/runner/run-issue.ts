@@ -8,6 +8,7 @@ import type { WorkspaceVisit } from '../workspace/workspace.ts';
 import { asWorkspaces, judgePrompt, type RunCheckout } from './judge-run.ts';
 import { artifactFolder, phaseJudgePrompt, phasePrompt } from './phase-run.ts';
 import { partsPrompt, plannerPrompt } from './planner-run.ts';
+import { withLearnings } from './prompts.ts';
 import { type RunnerParts, type RunParts, runSession } from './run-session.ts';
 import type { LiveRun, RunFact, Runner, RunRequest } from './runner.ts';
 import { setupPrompt } from './setup-run.ts';
@@ -86,7 +87,8 @@ async function runIssue(run: RunParts): Promise<void> {
     const { role, phase } = request;
     const template = workflow.renderPrompt({ issue, role, phase: phase?.name ?? null, attempt, retryKind, fenceMark });
     const ofPhase = phase === null ? template : phasePrompt(template, phase, fenceMark);
-    const whole = request.parts.length === 0 ? ofPhase : partsPrompt(ofPhase, request.parts, fenceMark);
+    const ofParts = request.parts.length === 0 ? ofPhase : partsPrompt(ofPhase, request.parts, fenceMark);
+    const whole = withLearnings(ofParts, request.learnings, fenceMark);
     await workspaces.verify(workspace, visit);
     signal.throwIfAborted();
     report({ kind: 'stage', stage: 'launching_agent_process' });

@@ -2,6 +2,7 @@ import type { AgentEvent, AgentProcess, SessionRequest } from '../agent/agent.ts
 import type { Message } from '../core/command/message.ts';
 import type { AgentQuestion, QuestionAnswer } from '../core/command/question.ts';
 import type { Issue } from '../core/issue/issue.ts';
+import type { Learning } from '../core/learning/learning.ts';
 import type { CompletionRequest, Shortcoming } from '../core/pipeline/completion.ts';
 import type { Phase } from '../core/pipeline/phase.ts';
 import type { PlanDraft, PlanProblem } from '../core/planner/plan.ts';
@@ -63,6 +64,8 @@ export interface RunRequest {
   readonly planner: { /** Its subtasks may be split again. */ readonly mayNest: boolean } | null;
   /** Stores the plan of its agent and makes it in the tracker. Only for a planner. */
   readonly plan: (draft: PlanDraft, signal: AbortSignal) => Promise<PlanAnswer>;
+  /** What earlier work taught, for this issue. */
+  readonly learnings: readonly Learning[];
   /** For the worker of an issue that was split: what became of its parts. Empty: it was not. */
   readonly parts: readonly PartOfIssue[];
   /** Asks a person, as `SessionRequest.ask`. */
@@ -80,8 +83,10 @@ export interface TaskBrief {
   readonly task: Task;
   /** The issues that are open now. */
   readonly open: readonly KnownIssue[];
-  /** How many issues it may propose. */
-  readonly mostIssues: number;
+  /** What agents of the project get to know already. Empty, except for a learner. */
+  readonly learnings: readonly Learning[];
+  /** How many issues or learnings it may propose. */
+  readonly most: number;
   /** Stores what it proposes, until a person decides; the last one counts. */
   readonly propose: (proposal: Proposal) => Promise<void>;
 }

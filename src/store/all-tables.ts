@@ -41,6 +41,8 @@ export const allTables: readonly TableOfStore[] = [
   { name: 'phases', key: ['project', 'issue_id'] },
   { name: 'artifacts', key: ['project', 'issue_id', 'phase', 'version'] },
   { name: 'completion_claims', key: ['id'] },
+  { name: 'learnings', key: ['project', 'number'] },
+  { name: 'learning_offers', key: ['project', 'issue_id', 'number'] },
   { name: 'plans', key: ['project', 'issue_id'] },
   { name: 'plan_children', key: ['project', 'issue_id'] },
   { name: 'tasks', key: ['project', 'id'] },

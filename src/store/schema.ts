@@ -2,6 +2,7 @@ import type { Generated } from 'kysely';
 import type { CommandAnswer } from '../core/command/command-answers.ts';
 import type { MessageKind } from '../core/command/message.ts';
 import type { BoardStatus } from '../core/issue/board-status.ts';
+import type { LearningStatus } from '../core/learning/learning.ts';
 import type { NotifyCause } from '../core/notify/notify-cause.ts';
 import type { ClaimState } from '../core/pipeline/completion.ts';
 import type { Verdict } from '../core/pull/judge.ts';
@@ -264,6 +265,18 @@ export interface Database {
     /** Null while it is pending, or waits for a judge. */
     decided_at: number | null;
   };
+  learnings: {
+    project: string;
+    number: number;
+    body: string;
+    status: LearningStatus;
+    origins_json: string;
+    author_json: string;
+    client_key: string;
+    created_at: number;
+    changed_at: number;
+  };
+  learning_offers: IssueColumns & { number: number; at: number };
   tasks: {
     project: string;
     id: string;

@@ -13,6 +13,7 @@ import { countersTable } from './tables/counters.ts';
 import { finishedTable } from './tables/finished-issues.ts';
 import { heldTable } from './tables/held.ts';
 import { jobTimersTable } from './tables/job-timers.ts';
+import { learningsTable } from './tables/learnings/learnings.ts';
 import { notificationsTable } from './tables/notifications.ts';
 import { pinsTable } from './tables/pins.ts';
 import { artifactsTable } from './tables/pipeline/artifacts.ts';
@@ -114,6 +115,7 @@ function storeTables(db: Kysely<Database>, engine: Engine) {
     phases: phasesTable(db, engine.name),
     artifacts: artifactsTable(db),
     tasks: tasksTable(db, engine),
+    learnings: learningsTable(db, engine),
     completionClaims: completionClaimsTable(db),
     plans: plansTable(db),
   };

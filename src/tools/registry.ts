@@ -8,7 +8,7 @@ import { limitCalls } from './limit-calls.ts';
 import { approvePhase, completePhase, rejectPhase } from './phase-tools.ts';
 import { createSubtasks } from './plan-tools.ts';
 import { reportUsage } from './report-usage.ts';
-import { proposeIssues, proposeSetup } from './task-tools.ts';
+import { proposeIssues, proposeLearnings, proposeSetup } from './task-tools.ts';
 import { mostOutputBytes, type Tool, type ToolContext, timeLimitMs as usualLimitMs } from './tool.ts';
 
 /** Users' prompts rely on these names: never change one. */
@@ -34,6 +34,9 @@ const phaseTools: readonly Tool[] = [getIssue, comment, completePhase, askPerson
 
 /** The agent of a task that proposes issues has these and no others. */
 const proposerTools: readonly Tool[] = [proposeIssues, reportProgress, reportUsage];
+
+/** A learner has these and no others. */
+const learnerTools: readonly Tool[] = [proposeLearnings, reportProgress, reportUsage];
 
 /** The agent of a setup has these and no others. */
 const setupTools: readonly Tool[] = [proposeSetup, reportProgress, reportUsage];
@@ -78,9 +81,10 @@ function offeredTools(context: ToolContext): ReadonlyMap<string, Tool> {
 
 /** Null: a worker's. */
 function toolsOfRole(context: ToolContext): readonly Tool[] | null {
-  const { onOpinion, onComplete, onPlan, onProposeIssues, onProposeSetup, judges } = context;
+  const { onOpinion, onComplete, onPlan, onProposeIssues, onProposeLearnings, onProposeSetup, judges } = context;
   if (onPlan !== undefined) return plannerTools;
   if (onProposeIssues !== undefined) return proposerTools;
+  if (onProposeLearnings !== undefined) return learnerTools;
   if (onProposeSetup !== undefined) return setupTools;
   if (onOpinion !== undefined) return judges === 'artifact' ? artifactJudgeTools : judgeTools;
   return onComplete === undefined ? null : phaseTools;

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { BatonError } from '../core/baton-error.ts';
 import { normalizeLabels } from '../core/issue/issue.ts';
+import { longestLearning } from '../core/learning/learning.ts';
 import { setupName } from '../core/task/setup-proposal.ts';
 import { text } from './judge-tools.ts';
 import { defineTool } from './tool.ts';
@@ -38,6 +39,39 @@ export const proposeIssues = defineTool({
         { details: { most: answer.most } },
       );
     return `Noted: ${answer.kept} proposed, ${answer.duplicates} of them like an open issue. End your turn now.`;
+  },
+});
+
+const proposedLearning = z.strictObject({
+  text: text(longestLearning),
+  from: z.array(z.int().min(1)).min(1).max(60),
+  replaces: z.array(text(20)).max(20).default([]),
+});
+
+/** A learner proposes what later agents should know; a person decides about each. */
+export const proposeLearnings = defineTool({
+  name: 'propose_learnings',
+  description:
+    'Propose what later agents in this project should know. Each is one or two sentences, with the numbers of the lines that it ' +
+    'comes from, and the ids of learnings that it replaces. Call this once, with all of them, and end your turn. An empty list ' +
+    'says that there is nothing to propose.',
+  changesTracker: false,
+  input: z.strictObject({ learnings: z.array(proposedLearning).max(100) }),
+  run: async ({ learnings }, { onProposeLearnings }) => {
+    const answer = (await onProposeLearnings?.(learnings)) ?? { kept: 0 };
+    if ('most' in answer)
+      throw new BatonError(
+        'invalid_tool_arguments',
+        `These are ${learnings.length} learnings, and at most ${answer.most} are allowed. Combine or leave out some.`,
+        { details: { most: answer.most } },
+      );
+    if ('unknown' in answer)
+      throw new BatonError(
+        'invalid_tool_arguments',
+        `There are no lines or learnings with these names: ${answer.unknown.join(', ')}.`,
+        { details: { unknown: answer.unknown } },
+      );
+    return `Noted: ${answer.kept} proposed. End your turn now.`;
   },
 });
 

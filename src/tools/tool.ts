@@ -5,6 +5,7 @@ import type { ReportedUsage } from '../core/account/token-cost.ts';
 import { BatonError } from '../core/baton-error.ts';
 import type { AgentQuestion, QuestionAnswer } from '../core/command/question.ts';
 import type { Issue } from '../core/issue/issue.ts';
+import type { SaidLearning } from '../core/learning/learnings-proposal.ts';
 import type { Shortcoming } from '../core/pipeline/completion.ts';
 import type { PlanDraft, PlanProblem } from '../core/planner/plan.ts';
 import type { Opinion } from '../core/pull/judge.ts';
@@ -46,6 +47,10 @@ export interface ToolContext {
   readonly onProposeIssues?: (
     said: readonly SaidIssue[],
   ) => Promise<{ readonly kept: number; readonly duplicates: number } | { readonly most: number }>;
+  /** Takes the learnings that a learner proposes; present only for one. */
+  readonly onProposeLearnings?: (
+    said: readonly SaidLearning[],
+  ) => Promise<{ readonly kept: number } | { readonly most: number } | { readonly unknown: readonly string[] }>;
   /** Runs the commands that the agent of a setup proposes, and takes them if all passed; present only for one. */
   readonly onProposeSetup?: (
     said: SaidSetup,

@@ -20,7 +20,12 @@ import { defaultJudgePrompt } from './template/judge-prompt.ts';
 import { defaultPhaseJudgePrompt, defaultPhasePrompt } from './template/phase-prompts.ts';
 import { defaultPlannerPrompt } from './template/planner-prompt.ts';
 import { issueVariables, promptVariables } from './template/prompt-variables.ts';
-import { defaultIntakePrompt, defaultScannerPrompt, defaultSetupPrompt } from './template/task-prompts.ts';
+import {
+  defaultIntakePrompt,
+  defaultLearnerPrompt,
+  defaultScannerPrompt,
+  defaultSetupPrompt,
+} from './template/task-prompts.ts';
 import type { WorkflowContext } from './workflow-context.ts';
 import { errorAt, type Report, toWorkflowError } from './workflow-problems.ts';
 
@@ -197,6 +202,7 @@ function compileTaskPrompts(settings: Settings | null, place: TemplatePlace) {
   return {
     intake: compilePrompt('intake.prompt', settings?.intake.prompt ?? null, defaultIntakePrompt, place),
     scanner: compilePrompt('scanner.prompt', settings?.scanner.prompt ?? null, defaultScannerPrompt, place),
+    learner: compilePrompt('learner.prompt', settings?.learner.prompt ?? null, defaultLearnerPrompt, place),
     setup: compilePrompt('setup.prompt', settings?.setup.prompt ?? null, defaultSetupPrompt, place),
   };
 }

@@ -74,7 +74,10 @@ describe('baton scan', { timeout: 240_000 }, () => {
 
     // The pause is over at once, and auto_promote is on: only the budget and the label keep Baton from going on.
     const now = await baton(place, 'scan', 'now', '--json');
-    expect([now.code === 0, JSON.parse(now.stdout).error]).toMatchObject([false, { details: { code: 'scan_budget' } }]);
+    expect([now.code === 0, JSON.parse(now.stdout).error]).toMatchObject([
+      false,
+      { details: { code: 'role_budget_used' } },
+    ]);
     expect((await answer(place, 'issue', 'show', 'BAT-1')).issue).toMatchObject({
       status: 'backlog',
       labels: ['proposed'],
@@ -94,7 +97,7 @@ describe('baton scan', { timeout: 240_000 }, () => {
     const off = scanScene('{}');
     const idle = await daemonHere(off);
     const refused = await baton(off, 'scan', 'now', '--json');
-    expect(JSON.parse(refused.stdout).error).toMatchObject({ details: { code: 'scanner_off' } });
+    expect(JSON.parse(refused.stdout).error).toMatchObject({ details: { code: 'role_off' } });
     expect([await runsOf(off), (await answer(off, 'scan', 'list')).tasks]).toEqual([[], []]);
     await idle.stop();
   });

@@ -167,6 +167,7 @@ export function stageRun(prompt: string, staging: Staging = {}): StagedRun {
     runId,
     issue,
     judged: null,
+    learnings: [],
     task: null,
     role: 'worker',
     phase: null,

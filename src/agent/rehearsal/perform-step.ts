@@ -60,6 +60,14 @@ export async function performStep(step: WorkStep, context: StepContext): Promise
       await useTool(context, 'propose_issues', { issues });
       break;
     }
+    case 'learnings': {
+      const learnings = step.lines.map((line) => {
+        const [text = '', numbers = ''] = line.split(' < ');
+        return { text, from: (numbers.match(/\d+/g) ?? []).map(Number) };
+      });
+      await useTool(context, 'propose_learnings', { learnings });
+      break;
+    }
     case 'plan': {
       const subtasks = step.lines.map((line) => {
         const [title = '', blockers = ''] = line.split(' < ');

@@ -21,7 +21,8 @@
  * `judge TEXT` approves an artifact that has the text, and rejects any other. A planner plays the block ```rehearsal planner, where
  * `plan SUMMARY` splits its issue into the subtasks below it, one title a line; `TITLE < 1 2` waits for the first and the second.
  * The agent of an intake plays the block ```rehearsal intake, a scanner ```rehearsal scanner, where `issues` proposes the titles below it; `TITLE = NAME` calls the
- * issue NAME its duplicate.
+ * issue NAME its duplicate. A learner plays the block ```rehearsal learner, where `learnings` proposes the texts below it, each
+ * `TEXT < 1 2` from the lines with these numbers.
  * `first` before a step limits it to an issue's first run; `try` lets the script continue when the step cannot be done;
  * a line `next turn` leaves the rest to the next turn of the same session, `every turn` to all later turns. `quote FILE`
  * appends the words of people in the prompt to the file. `listen MS FILE` waits MS milliseconds for
@@ -53,7 +54,7 @@ const textVerbs = [
 ] as const;
 const amountVerbs = ['wait', 'spend'] as const;
 const fileVerbs = ['write', 'append'] as const;
-const listVerbs = ['plan', 'issues'] as const;
+const listVerbs = ['plan', 'issues', 'learnings'] as const;
 
 const block = /^```rehearsal(?: (?<part>\S+))?\n(?<body>.*?)^```$/gms;
 
@@ -67,7 +68,7 @@ export function findScript(prompt: string, part: string | null = null): string |
 export function partOf(env: Readonly<Record<string, string | undefined>>): string | null {
   if (env.BATON_ROLE === 'phase_judge') return 'judge';
   const { BATON_ROLE: role } = env;
-  if (role === 'planner' || role === 'intake' || role === 'scanner') return role;
+  if (role === 'planner' || role === 'intake' || role === 'scanner' || role === 'learner') return role;
   return env.BATON_ROLE === 'phase' ? (env.BATON_PHASE ?? null) : null;
 }
 

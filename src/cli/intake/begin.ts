@@ -2,7 +2,7 @@ import type { Command } from '../../client/schema/command.ts';
 import type { Vitals } from '../../client/schema/now.ts';
 import { sleep } from '../../clock/clock.ts';
 import { BatonError } from '../../core/baton-error.ts';
-import { mostIntakeChars } from '../../core/task/task.ts';
+import { mostIntakeChars, taskRoleOf } from '../../core/task/task.ts';
 import { usdText } from '../../core/text/amount-text.ts';
 import type { Connection } from '../../daemon/connect.ts';
 import type { Surroundings } from '../../daemon/surroundings.ts';
@@ -32,24 +32,24 @@ export async function beginIntake(file: string, flags: BeginFlags, surroundings:
   return followTask(connection, command, flags, surroundings);
 }
 
-/** `baton scan now`: asks for one scan, and says before it what it may cost. */
-export async function beginScan(flags: BeginFlags, surroundings: Surroundings): Promise<number> {
+/** `baton scan now`, `baton learn now`: asks for one task, and says before it what it may cost. */
+export async function beginOwn(kind: 'scan' | 'learn', flags: BeginFlags, surroundings: Surroundings): Promise<number> {
   await using connection = await connectAs(flags, surroundings);
   const { roles = [] } = (await connection.project.now()).vitals.today;
-  const used = roles.find(({ role }) => role === 'scanner');
+  const used = roles.find(({ role }) => role === taskRoleOf(`${kind}:`));
   if (!flags.json && used !== undefined) surroundings.stderr.write(`${costText(used)}\n`);
-  const command = await sendCommand(connection, { kind: 'scan_begin' }, flags, surroundings);
+  const command = await sendCommand(connection, { kind: `${kind}_begin` }, flags, surroundings);
   return followTask(connection, command, flags, surroundings);
 }
 
 type RoleBudget = NonNullable<Vitals['today']['roles']>[number];
 
-function costText({ runs, runs_limit, cost_usd, cost_limit_usd }: RoleBudget): string {
+function costText({ role, runs, runs_limit, cost_usd, cost_limit_usd }: RoleBudget): string {
   const used = [
     ...(runs_limit === null ? [] : [`${runs} of ${runs_limit} runs`]),
     ...(cost_limit_usd === null ? [] : [`${usdText(cost_usd)} of ${usdText(cost_limit_usd)}`]),
   ];
-  return `A scan costs one run of an agent. The scanner has used today: ${used.join(', ')}.`;
+  return `This costs one run of an agent. The ${role} has used today: ${used.join(', ')}.`;
 }
 
 /** Prints the answer, or with `--wait` what the agent proposed. */

@@ -15,6 +15,7 @@ const beginBy: Readonly<Record<Task['kind'], string>> = {
   intake: 'baton intake FILE',
   scan: 'baton scan now',
   setup: 'baton setup',
+  learn: 'baton learn now',
 };
 
 /** `list`: the latest tasks of a kind, and how many proposals wait for a decision. */

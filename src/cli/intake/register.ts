@@ -33,14 +33,14 @@ export function registerScanCommands(program: Command, parts: CommandParts): voi
   )
     .option('--wait', 'wait for the proposals and print them')
     .action(async (flags: BeginFlags) => {
-      const { beginScan } = await import('./begin.ts');
-      finish(await beginScan(flags, surroundings));
+      const { beginOwn } = await import('./begin.ts');
+      finish(await beginOwn('scan', flags, surroundings));
     });
   addTaskCommands(scan, 'scan', parts);
 }
 
 /** What people do with tasks of every kind. */
-function addTaskCommands(
+export function addTaskCommands(
   parent: Command,
   kind: TaskKind,
   { surroundings, finish, addProjectCommand }: CommandParts,

@@ -1,4 +1,6 @@
 import type { TaskDetail } from '../../client/schema/task.ts';
+import { originText } from '../../core/learning/learning.ts';
+import type { Decision } from '../../core/task/proposal.ts';
 import { harmlessLine, harmlessLines } from '../../core/text/harmless-line.ts';
 import { connect } from '../../daemon/connect.ts';
 import type { Surroundings } from '../../daemon/surroundings.ts';
@@ -19,11 +21,11 @@ export async function showTask(id: string, flags: TaskFlags, surroundings: Surro
 }
 
 export function taskLines(task: TaskDetail): string[] {
-  const { id, kind, title, issues, open } = task;
+  const { id, kind, title, issues, learnings, open } = task;
   const head = [`${id}  ${harmlessLine(title)}`, standing(task)];
   const proposals = issues.flatMap((issue) => [
     '',
-    `${issue.number}. ${harmlessLine(issue.title)}${decided(issue)}`,
+    `${issue.number}. ${harmlessLine(issue.title)}${decided({ decision: issue.decision, became: issue.issue })}`,
     ...(issue.duplicate_of === null
       ? []
       : [`   looks like ${issue.duplicate_of.identifier}: ${harmlessLine(issue.duplicate_of.title)}`]),
@@ -34,33 +36,37 @@ export function taskLines(task: TaskDetail): string[] {
           .map((line) => `   ${line}`.trimEnd())),
     ...issue.acceptance_criteria.map((each) => `   - ${harmlessLine(each)}`),
   ]);
+  const taught = learnings.flatMap(({ number, text, origins, replaces, decision, learning }) => [
+    '',
+    `${number}. ${harmlessLine(text)}${decided({ decision, became: learning })}`,
+    `   ${[originText(origins.map((each) => ({ ...each, at: Date.parse(each.at) }))), ...replaces.map((old) => `replaces ${old}`)].join('; ')}`,
+  ]);
   const next =
     open === 0
       ? []
       : [
           '',
-          `To file them: baton ${kind} accept ${id} [NUMBERS]`,
+          `To ${kind === 'learn' ? 'accept' : 'file'} them: baton ${kind} accept ${id} [NUMBERS]`,
           `To refuse them: baton ${kind} refuse ${id} [NUMBERS]`,
         ];
   const again = task.status === 'failed' ? [`To try it again: baton ${kind} retry ${id}`] : [];
-  return [...head, ...proposals, ...next, ...again];
+  return [...head, ...proposals, ...taught, ...next, ...again];
 }
 
-function decided({ decision, issue }: TaskDetail['issues'][number]): string {
-  if (decision === 'accepted') return ` (filed as ${issue})`;
+function decided({ decision, became }: { readonly decision: Decision; readonly became: string | null }): string {
+  if (decision === 'accepted') return ` (accepted as ${became})`;
   return decision === 'refused' ? ' (refused)' : '';
 }
 
-function standing({ status, is_running, issues, open, error }: TaskDetail): string {
+function standing({ status, is_running, issues, learnings, open, error }: TaskDetail): string {
+  const all = issues.length + learnings.length;
   switch (status) {
     case 'waiting':
       return is_running ? 'An agent is at work.' : 'It waits for an agent.';
     case 'failed':
       return `It failed: ${harmlessLine(error?.message ?? '')} (${error?.code ?? ''})`;
     case 'proposed':
-      return issues.length === 0
-        ? 'The agent proposes nothing.'
-        : `${open} of ${issues.length} wait for your decision.`;
+      return all === 0 ? 'The agent proposes nothing.' : `${open} of ${all} wait for your decision.`;
     case 'accepted':
       return 'Decided: some or all were accepted.';
     case 'refused':

@@ -15,6 +15,9 @@ const pull = z.int().min(1);
 const commit = text.min(1).max(100);
 const phase = text.trim().min(1).max(100);
 const task = text.trim().min(1).max(100);
+const learning = text.trim().min(1).max(20);
+/** Longer than is allowed, so that the answer can say what is allowed. */
+const learningText = text.trim().min(1).max(10_000);
 
 /** The fields of a new issue, or of an edit. */
 const fields = {
@@ -132,6 +135,11 @@ const kinds = [
   z.strictObject({ kind: z.literal('scan_begin'), ...envelope }),
   /** An agent finds out how the repository is built and tested. */
   z.strictObject({ kind: z.literal('setup_begin'), ...envelope }),
+  /** An agent reads what happened lately and proposes learnings, within the budget of the learner. */
+  z.strictObject({ kind: z.literal('learn_begin'), ...envelope }),
+  z.strictObject({ kind: z.literal('learning_add'), text: learningText, ...envelope }),
+  z.strictObject({ kind: z.literal('learning_edit'), learning, text: learningText, ...envelope }),
+  z.strictObject({ kind: z.enum(['learning_veto', 'learning_restore']), learning, ...envelope }),
   /** Without `numbers`, all that are open; those that look like an open issue only with `duplicates`. */
   z.strictObject({
     kind: z.literal('task_accept'),
@@ -145,6 +153,8 @@ const kinds = [
       .array(
         z.strictObject({
           number: z.int().min(1),
+          /** Of a learning. The others are of an issue. */
+          text: learningText.optional(),
           ...z
             .object({ title, description: text.max(262_144), priority: fields.priority, labels: fields.labels })
             .partial().shape,

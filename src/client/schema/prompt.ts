@@ -4,7 +4,7 @@ import { count, text, textOrNone, time } from './common.ts';
 const ratio = z.number().nullable();
 
 /** A share with the interval that has the true one with 95 % confidence; null without any case. */
-const share = z.object({ count, of: count, low: ratio, high: ratio });
+export const share = z.object({ count, of: count, low: ratio, high: ratio });
 
 /** The median of `of` values. `range`: too few for an interval, so `low` and `high` are the smallest and the largest. */
 const middle = z.object({

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { taskKinds, taskStatuses } from '../../core/task/task.ts';
 import { author, count, text, textOrNone, time } from './common.ts';
+import { learningOrigin } from './learning.ts';
 
 const proposedIssue = z.object({
   /** From 1; commands name it by this. */
@@ -15,6 +16,18 @@ const proposedIssue = z.object({
   decision: z.enum(['open', 'accepted', 'refused']),
   /** The issue that it became. */
   issue: textOrNone,
+});
+
+const proposedLearning = z.object({
+  /** From 1; commands name it by this. */
+  number: count,
+  text,
+  origins: z.array(learningOrigin),
+  /** The ids of learnings that it would replace. */
+  replaces: z.array(text),
+  decision: z.enum(['open', 'accepted', 'refused']),
+  /** The learning that it became. */
+  learning: textOrNone,
 });
 
 /** A command that Baton ran in a clean checkout before it was proposed. */
@@ -60,6 +73,8 @@ export const task = z.object({
 export const taskDetail = task.extend({
   text,
   issues: z.array(proposedIssue),
+  /** Only of a learner. */
+  learnings: z.array(proposedLearning),
   /** Only of a setup. */
   setup: proposedSetup.nullable(),
 });

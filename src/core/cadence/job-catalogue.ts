@@ -43,6 +43,12 @@ export const jobCatalogue = {
     intervalMs: 600_000,
     description: 'begin a scan for improvements if one is due (`scanner.enabled`)',
   },
+  learning: {
+    kind: 'local',
+    intervalMs: 600_000,
+    description:
+      'decide about learnings on trial, and let an agent propose new ones if that is due (`learner.enabled`)',
+  },
 } as const satisfies Record<string, JobDescription>;
 
 export type JobName = keyof typeof jobCatalogue;

@@ -64,6 +64,11 @@ const doneAnswers = {
   // tasks
   task_waits: 'The task waits for an agent; `data.task` is its id.',
   proposals_accepted: 'The accepted proposals are filed; `data.filed` has the identifiers.',
+  learnings_accepted: 'The accepted learnings are noted; `data.learnings` has their ids.',
+  learning_added: 'The learning is noted; `data.learning` is its id.',
+  learning_edited: 'The learning has the new text; its trial begins again.',
+  learning_vetoed: 'No agent gets the learning any more.',
+  learning_restored: 'Agents get the learning again; its trial begins again.',
   task_refused: 'The proposals are refused; nothing is filed for them.',
   setup_accepted: 'The commands of the setup are in the workflow file, whose content is `data.revision`.',
 } as const satisfies Record<string, string>;
@@ -127,9 +132,11 @@ const refusals = {
   // tasks
   task_not_open: 'The task has nothing to decide about: `data.status` says where it is.',
   unknown_proposal: 'The task has no open proposal with this number.',
-  scanner_off: 'The scanner is switched off (`scanner.enabled`), or has no limit in its budget.',
-  scan_budget: 'The budget of the scanner is used up for today.',
-  scan_undecided: 'The proposals of the last scan wait for a decision; `data.task` is its id.',
+  role_off: 'The role in `data.role` is switched off in the workflow file, or has no limit in its budget.',
+  role_budget_used: 'The budget of the role in `data.role` is used up for today.',
+  task_undecided: 'The last proposals wait for a decision; `data.task` has them.',
+  nothing_to_learn: 'Nothing has happened since the last time that could teach something.',
+  learning_too_long: 'The text of the learning is longer than `data.most` characters.',
   no_repository: 'The project has no repository that a setup could look at.',
   written_by_person: 'A setup is accepted with `baton setup accept`, which writes the workflow file for the person.',
   not_failed: 'Only a task that has failed is tried again.',

@@ -18,6 +18,8 @@
  * - `intake_begin`: an agent reads a text and proposes issues.
  * - `scan_begin`: an agent looks for improvements and proposes issues.
  * - `setup_begin`: an agent finds out how the repository is built and tested, and proposes commands.
+ * - `learn_begin`: an agent reads what happened lately, and proposes what later agents should know.
+ * - `learning_add`, `learning_edit`, `learning_veto`, `learning_restore`: a person decides what later agents get to know.
  * - `task_accept`, `task_refuse`: a person decides about what the agent of a task proposed.
  * - `task_retry`: a task that failed is tried again.
  * - `reload`: lets changes of the workflow file count that waited for a person.
@@ -55,6 +57,11 @@ export const commandKinds = [
   'intake_begin',
   'scan_begin',
   'setup_begin',
+  'learn_begin',
+  'learning_add',
+  'learning_edit',
+  'learning_veto',
+  'learning_restore',
   'task_accept',
   'task_refuse',
   'task_retry',

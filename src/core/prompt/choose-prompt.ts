@@ -15,7 +15,7 @@ export function getsSecondPrompt(issueId: string, share: number): boolean {
 }
 
 /** A number from 0 up to, but not including, 1; spread evenly over any ids. A mixing of 32 bits, FNV-1a and murmur3's end. */
-function pointOf(text: string): number {
+export function pointOf(text: string): number {
   let hash = 0x811c9dc5;
   for (const byte of new TextEncoder().encode(text)) hash = Math.imul(hash ^ byte, 0x01000193);
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);

@@ -1,8 +1,8 @@
 /**
  * What an agent is started for. A judge reviews a change that a worker delivered, a phase judge the artifact of a phase; a
  * phase agent writes that artifact, a planner splits an issue into smaller ones, the agent of an intake and a scanner
- * propose issues, the one of a setup finds out how a repository is built and tested. An issue may have
- * runs of different roles over time; at any moment it has one live agent.
+ * propose issues, the one of a setup finds out how a repository is built and tested, a learner says what earlier work
+ * taught. An issue may have runs of different roles over time; at any moment it has one live agent.
  *
  * The rows are in the order of their starts (seed 4, Dispatch Priority: setup, judge, phase agents, workers and planners,
  * scanner). Roles of one row are equals. A new role is one word here.
@@ -12,7 +12,7 @@ const startOrder = [
   ['judge', 'phase_judge'],
   ['phase'],
   ['worker', 'planner'],
-  ['scanner'],
+  ['scanner', 'learner'],
 ] as const;
 
 export type Role = (typeof startOrder)[number][number];
@@ -38,7 +38,7 @@ export function hasOwnCheckout(role: Role): boolean {
 
 /** It reads and decides, and changes nothing in its checkout. */
 export function onlyReads(role: Role): boolean {
-  return isJudge(role) || role === 'planner' || role === 'intake' || role === 'scanner';
+  return isJudge(role) || role === 'planner' || role === 'intake' || role === 'scanner' || role === 'learner';
 }
 
 /** Judges have extra slots, and their runs are not counted as runs of the issue. */

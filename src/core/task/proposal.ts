@@ -1,12 +1,63 @@
+import type { LearningOrigin } from '../learning/learning.ts';
 import type { SetupProposal } from './setup-proposal.ts';
+import type { Task } from './task.ts';
 
 /** What the agent of a task proposes: JSON data, as it is stored. */
-export type Proposal = IssuesProposal | SetupProposal;
+export type Proposal = IssuesProposal | SetupProposal | LearningsProposal;
 
 /** Of an intake and of a scan. */
 export interface IssuesProposal {
   readonly kind: 'issues';
   readonly issues: readonly ProposedIssue[];
+}
+
+/** Of a run of the learner. */
+export interface LearningsProposal {
+  readonly kind: 'learnings';
+  readonly learnings: readonly ProposedLearning[];
+}
+
+/** A learning that an agent would keep, and what a person decided about it. */
+export interface ProposedLearning {
+  readonly text: string;
+  readonly origins: readonly LearningOrigin[];
+  /** The ids of learnings that it would replace. */
+  readonly replaces: readonly string[];
+  readonly decision: Decision;
+  /** The id of the learning that it became; null: none. */
+  readonly learning: string | null;
+}
+
+export type Decision = 'open' | 'accepted' | 'refused';
+
+/** The parts that a person decides about one by one; none in the proposal of a setup. */
+export function partsOf(proposal: Proposal | null): readonly { readonly decision: Decision }[] {
+  return proposal?.kind === 'learnings' ? proposal.learnings : issuesIn(proposal);
+}
+
+/** The proposal after a person refused the open parts with these numbers, from 1. */
+export function withRefused(proposal: Proposal | null, isRefused: (number: number) => boolean): Proposal | null {
+  const refuse = <Part extends { readonly decision: Decision }>(part: Part, at: number): Part =>
+    part.decision === 'open' && isRefused(at + 1) ? { ...part, decision: 'refused' } : part;
+  if (proposal?.kind === 'issues') return { ...proposal, issues: proposal.issues.map(refuse) };
+  if (proposal?.kind === 'learnings') return { ...proposal, learnings: proposal.learnings.map(refuse) };
+  return proposal;
+}
+
+/** What a person decided about a proposal whose parts are all decided. */
+export function decisionOf(proposal: Proposal | null): 'accepted' | 'refused' {
+  return partsOf(proposal).some(({ decision }) => decision === 'accepted') ? 'accepted' : 'refused';
+}
+
+/** A task that proposed nothing has nothing to decide about. */
+export function isUndecided({ status, proposal }: Task): boolean {
+  const isOpen = partsOf(proposal).some(({ decision }) => decision === 'open');
+  return status === 'waiting' || (status === 'proposed' && isOpen);
+}
+
+/** The learnings in a proposal; none in one of another kind. */
+export function learningsIn(proposal: Proposal | null): readonly ProposedLearning[] {
+  return proposal?.kind === 'learnings' ? proposal.learnings : [];
 }
 
 /** The issues in a proposal; none in one of another kind. */
@@ -25,7 +76,7 @@ export interface ProposedIssue {
   readonly labels: readonly string[];
   /** The open issue that asks for the same; null: none was found. */
   readonly duplicateOf: KnownIssue | null;
-  readonly decision: 'open' | 'accepted' | 'refused';
+  readonly decision: Decision;
   /** The identifier of the issue that it became; null: none. */
   readonly issue: string | null;
 }

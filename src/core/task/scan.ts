@@ -1,8 +1,9 @@
 import { whyNotCandidate } from '../dispatch/eligibility.ts';
 import { type Issue, isInOneOf } from '../issue/issue.ts';
 import type { Settings } from '../settings.ts';
+import { type NoOwnTask, type OwnTaskFacts, whyNoOwnTask } from './own-task.ts';
 import { issuesIn } from './proposal.ts';
-import { newTaskId, type Task } from './task.ts';
+import type { Task } from './task.ts';
 
 /** An accepted proposal of a scan has this label. Baton never promotes an issue with it: a person does. */
 export const proposedLabel = 'proposed';
@@ -11,10 +12,8 @@ export const proposedLabel = 'proposed';
 export const proposedState = 'backlog';
 
 /** What decides about a scan. Null is what Baton does not know, and then there is none. */
-export interface ScanFacts {
+export interface ScanFacts extends OwnTaskFacts {
   readonly now: number;
-  /** Whether the budget of the role allows a run now; `none`: there is no limit on it, so that it must not begin by itself. */
-  readonly budget: 'free' | 'used' | 'none';
   /** Baton could start an agent: it has read its tracker, its file has no mistake, and neither a person nor a limit forbids it. */
   readonly isReady: boolean;
   /** Something is running, waits to be tried again or is held, on any daemon of the store. */
@@ -22,7 +21,7 @@ export interface ScanFacts {
   /** All issues that are not finished. */
   readonly open: readonly Issue[] | null;
   /** The latest scans, the newest first; at least `scansToRead` if there are as many. */
-  readonly scans: readonly Task[];
+  readonly tasks: readonly Task[];
 }
 
 /** The longest pause is 64 times the first. */
@@ -32,13 +31,7 @@ const mostDoublings = 6;
 export const scansToRead = mostDoublings + 1;
 
 export type NoScan =
-  /** `scanner.enabled` is not set. */
-  | 'off'
-  /** The budget has no limit. */
-  | 'unlimited'
-  | 'budget_used'
-  /** A scan waits for its agent or for a person. */
-  | 'undecided'
+  | NoOwnTask
   | 'cooldown'
   | 'not_ready'
   | 'busy'
@@ -53,26 +46,15 @@ export type NoScan =
  * slower after each scan that was of no use: without that, an agent would invent work for agents for ever.
  */
 export function whyNoScan({ scanner, tracker }: ScanSettings, facts: ScanFacts): NoScan | null {
-  const { now, open, scans, isBusy, isReady } = facts;
-  const refused = whyNoScanNow(scanner, facts);
+  const { now, open, tasks, isBusy, isReady } = facts;
+  const refused = whyNoOwnTask(scanner, facts);
   if (refused !== null) return refused;
-  if (now < scanAllowedFrom(scanner.cooldownMs, scans)) return 'cooldown';
+  if (now < scanAllowedFrom(scanner.cooldownMs, tasks)) return 'cooldown';
   if (!isReady) return 'not_ready';
   if (isBusy) return 'busy';
   if (open === null) return 'unknown';
   if (open.some((issue) => whyNotCandidate(issue, tracker) === null)) return 'work';
   return backlogOf(open, tracker) < scanner.maxBacklog ? null : 'backlog_full';
-}
-
-/** The same where a person asks for a scan: they know whether there is other work. */
-export function whyNoScanNow(
-  { enabled }: Pick<Settings['scanner'], 'enabled'>,
-  { budget, scans }: Pick<ScanFacts, 'budget' | 'scans'>,
-): NoScan | null {
-  if (!enabled) return 'off';
-  if (budget === 'none') return 'unlimited';
-  if (scans.some(isUndecided)) return 'undecided';
-  return budget === 'used' ? 'budget_used' : null;
 }
 
 export type ScanSettings = Pick<Settings, 'scanner' | 'tracker'>;
@@ -94,16 +76,3 @@ function uselessInARow(scans: readonly Task[]): number {
   const useful = scans.findIndex(({ proposal }) => issuesIn(proposal).some(({ decision }) => decision === 'accepted'));
   return useful < 0 ? scans.length : useful;
 }
-
-/** One that proposed nothing has nothing to decide about. */
-export function isUndecided({ status, proposal }: Task): boolean {
-  const isOpen = issuesIn(proposal).some(({ decision }) => decision === 'open');
-  return status === 'waiting' || (status === 'proposed' && isOpen);
-}
-
-/** The id of the scan after these: two daemons that begin it at the same time, or one again after a crash, begin the same one. */
-export function nextScanId(scans: readonly Task[], now: number): string {
-  return newTaskId('scan', (scans[0]?.createdAt ?? now - (now % dayMs)).toString(36));
-}
-
-const dayMs = 24 * 3_600_000;

@@ -48,7 +48,7 @@ export const taskStatuses = ['waiting', 'proposed', 'accepted', 'refused', 'fail
 export type TaskStatus = (typeof taskStatuses)[number];
 
 /** The kinds of tasks, each with the role of its agent. */
-const roleOfKind = { intake: 'intake', scan: 'scanner', setup: 'setup' } as const;
+const roleOfKind = { intake: 'intake', scan: 'scanner', setup: 'setup', learn: 'learner' } as const;
 
 export type TaskKind = keyof typeof roleOfKind;
 export type TaskRole = (typeof roleOfKind)[TaskKind];
@@ -80,6 +80,16 @@ export function isTaskRole(role: Role): role is TaskRole {
 export function newTaskId(kind: TaskKind, unique: string): string {
   return `${kind}:${unique.replaceAll('-', '').slice(0, 12)}`;
 }
+
+/**
+ * The id of the task after these, the newest first: two daemons that begin it at the same time, or one again after a crash,
+ * begin the same one.
+ */
+export function nextTaskId(kind: TaskKind, tasks: readonly Task[], now: number): string {
+  return newTaskId(kind, (tasks[0]?.createdAt ?? now - (now % dayMs)).toString(36));
+}
+
+const dayMs = 24 * 3_600_000;
 
 /**
  * A task as the scheduler sees it: an issue that is active while the task waits, and over afterwards. It has the labels that

@@ -50,6 +50,7 @@ export function storedPart(parts: StoredParts) {
     transcripts: parts.transcripts,
     polling: () => loaded().settings.polling,
     pipeline: () => loaded().settings,
+    learner: () => loaded().settings.learner,
     prompts: () => loaded().prompts,
     describe: () => ({ ...describeProject(loaded(), editor(), version), name }),
     movesFrom: (state) => editor()?.movesFrom(state) ?? [],

@@ -182,4 +182,5 @@ const workOf: Readonly<Record<Role, string>> = {
   worker: 'an agent is working on it',
   planner: 'a planner splits it',
   scanner: 'an agent looks for improvements',
+  learner: 'an agent reads what happened',
 };

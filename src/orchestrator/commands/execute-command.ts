@@ -13,6 +13,7 @@ import type { BaseParts } from '../parts.ts';
 import { type DecidePullParts, decidePull, isPullCommandKind } from '../review/decide-pull.ts';
 import { whyDayLimit } from '../runs/check-limits.ts';
 import type { Spending } from '../runs/spending.ts';
+import { changeLearning, isLearningCommandKind } from '../tasks/learning-commands.ts';
 import { changeTask, isTaskCommandKind, type TaskCommandParts } from '../tasks/task-commands.ts';
 import type { WorkspaceSweep } from '../workspaces/sweep-workspaces.ts';
 import { type AnswerParts, answerQuestion } from './answer-question.ts';
@@ -60,6 +61,7 @@ export async function executeCommand(parts: CommandParts, command: Command): Pro
   if (isPullCommandKind(kind)) return decidePull(parts, command, kind);
   if (isPhaseCommandKind(kind)) return changePhase(parts, command, kind);
   if (isTaskCommandKind(kind)) return changeTask(parts, command, kind);
+  if (isLearningCommandKind(kind)) return changeLearning(parts, command, kind);
   if (kind === 'workspace_pin' || kind === 'workspace_unpin') return pinWorkspace(parts, command, kind);
   return onIssue(parts, command, kind);
 }

@@ -4,6 +4,7 @@ import { type PollError, type PollParts, poll } from '../poll/poll.ts';
 import type { PullWatch } from '../review/watch-pulls.ts';
 import { rollUpUsage, type UsageRollupParts } from '../runs/usage-rollup.ts';
 import { checkRuns, findLostAgents, type WatchRunsParts } from '../runs/watch-runs.ts';
+import { learn } from '../tasks/learner.ts';
 import type { OpenProposals } from '../tasks/open-proposals.ts';
 import { type ScanParts, scanIfDue } from '../tasks/scanner.ts';
 import { everything, type WorkspaceSweep } from '../workspaces/sweep-workspaces.ts';
@@ -64,6 +65,7 @@ export function recurringJobs(parts: JobParts): readonly Job[] {
       await parts.queueHealth.check();
     }),
     job('scanner', () => scanIfDue(parts), { scope: 'store' }),
+    job('learning', () => learn(parts), { scope: 'store' }),
   ];
 }
 

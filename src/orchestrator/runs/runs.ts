@@ -1,6 +1,7 @@
 import { BatonError, toBatonError } from '../../core/baton-error.ts';
 import { stateOnceStarted } from '../../core/dispatch/slots.ts';
 import { type Issue, normalizeState } from '../../core/issue/issue.ts';
+import type { Learning } from '../../core/learning/learning.ts';
 import { defaultAgent } from '../../core/run/choose-agent.ts';
 import type { EarlierWork } from '../../core/run/earlier-work.ts';
 import { isJudge, type Role } from '../../core/run/role.ts';
@@ -34,6 +35,7 @@ import { partsOfIssue } from '../planner/parent-brief.ts';
 import { briefFor, type Judges } from '../review/judges.ts';
 import type { OpenProposals } from '../tasks/open-proposals.ts';
 import { briefForTask } from '../tasks/task-runs.ts';
+import { offerLearnings } from './offer-learnings.ts';
 import { type RecordFactsParts, recordFacts } from './record-facts.ts';
 import { newRunState, type RunState, waitingForPerson } from './run-state.ts';
 import { type SettleParts, settleRun } from './settle-run.ts';
@@ -214,6 +216,7 @@ export class Runs {
     let phase: PhaseBrief | null;
     let task: TaskBrief | null;
     let parts: readonly PartOfIssue[];
+    let learnings: readonly Learning[];
     try {
       issue = await this.#beginWork(running);
       judged = begun.pull === null ? null : await briefFor(this.#parts, begun.pull, running.judged?.commit ?? '');
@@ -221,6 +224,7 @@ export class Runs {
       phase = isOutside ? null : await briefForPhase(this.#parts, running);
       parts = running.plannedAs === 'parent' ? await partsOfIssue(this.#parts, issue.id) : [];
       task = await briefForTask(this.#parts, running);
+      learnings = await offerLearnings(this.#parts, running);
     } catch (thrown) {
       // An error after a stop is caused by the stop: it is not a failure of the run.
       return this.#stopped(running) ?? notAllowed(toBatonError(thrown, 'tracker_request'));
@@ -232,7 +236,7 @@ export class Runs {
     if (!isStillOurs()) return stopOutcome('claim_lost', 0);
     try {
       const request = this.#request(running, begun, judged, phase);
-      running.live = runner.start({ ...request, parts, task, issue, isStillOurs });
+      running.live = runner.start({ ...request, parts, learnings, task, issue, isStillOurs });
     } catch (thrown) {
       return { end: 'failed', turns: 0, error: toBatonError(thrown) };
     }
@@ -274,7 +278,7 @@ export class Runs {
     begun: BegunRun,
     judged: JudgeBrief | null,
     phase: PhaseBrief | null,
-  ): Omit<RunRequest, 'issue' | 'isStillOurs' | 'parts' | 'task'> {
+  ): Omit<RunRequest, 'issue' | 'isStillOurs' | 'learnings' | 'parts' | 'task'> {
     const { questions, clock, phases, reads } = this.#parts;
     const { runId, role, workflow, attempt, retryKind, recovery, issue } = running;
     const { backend } = workflow.settings.agent;

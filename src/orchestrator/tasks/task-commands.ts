@@ -2,13 +2,24 @@ import { BatonError, toBatonError } from '../../core/baton-error.ts';
 import type { CommandKind } from '../../core/command/command.ts';
 import { type CommandAnswer, done, refused } from '../../core/command/command-answers.ts';
 import { normalizeLabels } from '../../core/issue/issue.ts';
-import { descriptionOf, type IssuesProposal, issuesIn, type ProposedIssue } from '../../core/task/proposal.ts';
+import {
+  decisionOf,
+  descriptionOf,
+  type IssuesProposal,
+  issuesIn,
+  learningsIn,
+  type ProposedIssue,
+  partsOf,
+  withRefused,
+} from '../../core/task/proposal.ts';
 import { proposedLabel, proposedState } from '../../core/task/scan.ts';
 import { newTaskId, type Task } from '../../core/task/task.ts';
 import { harmlessLine } from '../../core/text/harmless-line.ts';
 import type { Command } from '../../store/tables/commands.ts';
 import type { TrackerChanges } from '../../tracker/tracker.ts';
 import type { BaseParts } from '../parts.ts';
+import { beginLearning } from './learner.ts';
+import { acceptLearnings } from './learning-commands.ts';
 import { offerTask } from './offer-task.ts';
 import type { OpenProposals } from './open-proposals.ts';
 import { beginScan, type ScanParts } from './scanner.ts';
@@ -20,6 +31,7 @@ const taskCommandKinds = [
   'intake_begin',
   'scan_begin',
   'setup_begin',
+  'learn_begin',
   'task_accept',
   'task_refuse',
   'task_retry',
@@ -40,6 +52,7 @@ export async function changeTask(
   if (kind === 'intake_begin') return beginIntake(parts, command);
   if (kind === 'scan_begin') return beginScan(parts, command);
   if (kind === 'setup_begin') return beginSetup(parts, command);
+  if (kind === 'learn_begin') return beginLearning(parts, command);
   const { project, store } = parts;
   const taskId = String(command.payload.task ?? '').trim();
   const task = await store.tasks.read({ project, taskId });
@@ -95,19 +108,18 @@ async function beginSetup(parts: TaskCommandParts, { id, author }: Command): Pro
 
 type Act = (parts: TaskCommandParts, task: Task, command: Command) => Promise<CommandAnswer>;
 
-const acts: Readonly<Record<Exclude<TaskCommandKind, 'intake_begin' | 'scan_begin' | 'setup_begin'>, Act>> = {
-  task_accept: (parts, task, command) =>
-    task.kind === 'setup' ? acceptSetup(parts, task, command) : acceptIssues(parts, task, command),
+const acts: Readonly<Record<Exclude<TaskCommandKind, `${string}_begin`>, Act>> = {
+  task_accept: (parts, task, command) => {
+    if (task.kind === 'setup') return acceptSetup(parts, task, command);
+    return task.kind === 'learn' ? acceptLearned(parts, task, command) : acceptIssues(parts, task, command);
+  },
 
   async task_refuse(parts, task, { payload }) {
     const { clock, project, store, requestTick } = parts;
     const chosen = numbersIn(payload.numbers);
     if (chosen !== null && task.status === 'proposed') return refuseSome(parts, task, chosen);
-    const issues = issuesIn(task.proposal).map((each) => (each.decision === 'open' ? refusedIssue(each) : each));
-    const wasAccepted = issues.some(({ decision }) => decision === 'accepted');
-    const proposal = task.proposal?.kind === 'issues' ? { ...task.proposal, issues } : task.proposal;
-    const status = wasAccepted ? 'accepted' : 'refused';
-    if (!(await store.tasks.decide({ project, taskId: task.id }, status, proposal, clock.now())))
+    const proposal = withRefused(task.proposal, () => true);
+    if (!(await store.tasks.decide({ project, taskId: task.id }, decisionOf(proposal), proposal, clock.now())))
       return decidedBefore(task);
     // Its agent, if it has one, is stopped by the next look at its task.
     requestTick();
@@ -157,6 +169,29 @@ async function acceptIssues(parts: TaskCommandParts, task: Task, command: Comman
   const text = filed.length === 0 ? 'Nothing was filed.' : `Filed ${filed.join(', ')}.`;
   const rest = open === 0 ? '' : ` ${open} wait for your decision.`;
   return done('proposals_accepted', `${text}${rest}`, { task: task.id, filed });
+}
+
+/** What a person accepts becomes a learning; the rest of the proposal stays open. */
+async function acceptLearned(parts: TaskCommandParts, task: Task, command: Command): Promise<CommandAnswer> {
+  const { clock, project, store } = parts;
+  const { proposal } = task;
+  const known = (made: readonly string[], rest = ''): CommandAnswer =>
+    done('learnings_accepted', `${made.length === 0 ? 'Nothing was noted.' : `Noted ${made.join(', ')}.`}${rest}`, {
+      task: task.id,
+      learnings: made,
+    });
+  if (task.status === 'accepted') return known(learningsIn(proposal).flatMap(({ learning }) => learning ?? []));
+  if (task.status !== 'proposed' || proposal?.kind !== 'learnings') return decidedBefore(task);
+  const open = proposal.learnings.flatMap(({ decision }, at) => (decision === 'open' ? [at + 1] : []));
+  const chosen = numbersIn(command.payload.numbers) ?? open;
+  const unknown = chosen.filter((number) => proposal.learnings[number - 1] === undefined);
+  if (unknown.length > 0) return unknownNumber(unknown, proposal.learnings.length);
+  const texts = editsIn(command.payload.edits);
+  const accepted = await acceptLearnings(parts, { ...task, proposal }, command, chosen, texts);
+  if ('refusal' in accepted) return accepted.refusal;
+  const left = accepted.proposal.learnings.filter(({ decision }) => decision === 'open').length;
+  if (left === 0) await store.tasks.decide({ project, taskId: task.id }, 'accepted', accepted.proposal, clock.now());
+  return known(accepted.made, left === 0 ? '' : ` ${left} wait for your decision.`);
 }
 
 /** Each is noted at once: after a crash the command files only what is missing, under the same keys. */
@@ -210,21 +245,15 @@ async function refuseSome(
   task: Task,
   numbers: readonly number[],
 ): Promise<CommandAnswer> {
-  const { proposal } = task;
-  if (proposal?.kind !== 'issues') return decidedBefore(task);
-  const unknown = numbers.filter((number) => proposal.issues[number - 1]?.decision !== 'open');
-  if (unknown.length > 0) return unknownNumber(unknown, proposal.issues.length);
-  const issues = proposal.issues.map((each, at) => (numbers.includes(at + 1) ? refusedIssue(each) : each));
-  const key = { project, taskId: task.id };
-  const isOpen = issues.some(({ decision }) => decision === 'open');
-  const status = issues.some(({ decision }) => decision === 'accepted') ? 'accepted' : 'refused';
-  const next = { ...proposal, issues };
+  const parts = partsOf(task.proposal);
+  if (parts.length === 0) return decidedBefore(task);
+  const unknown = numbers.filter((number) => parts[number - 1]?.decision !== 'open');
+  if (unknown.length > 0) return unknownNumber(unknown, parts.length);
+  const next = withRefused(task.proposal, (number) => numbers.includes(number));
+  const [key, status] = [{ project, taskId: task.id }, decisionOf(next)];
+  const isOpen = partsOf(next).some(({ decision }) => decision === 'open');
   await (isOpen ? store.tasks.note(key, next, clock.now()) : store.tasks.decide(key, status, next, clock.now()));
   return done('task_refused', `Refused number ${numbers.join(', ')} of ${task.id}.`, { task: task.id, numbers });
-}
-
-function refusedIssue(issue: ProposedIssue): ProposedIssue {
-  return { ...issue, decision: 'refused' };
 }
 
 function unknownNumber(unknown: readonly number[], most: number): CommandAnswer {
@@ -248,12 +277,13 @@ function numbersIn(value: unknown): readonly number[] | null {
 }
 
 /** What a person changed in a proposal before accepting it, by its number. The schema of the command has checked it. */
-function editsIn(value: unknown): ReadonlyMap<number, Partial<ProposedIssue>> {
+function editsIn(value: unknown): ReadonlyMap<number, Partial<ProposedIssue> & { readonly text?: string }> {
   const edits = Array.isArray(value) ? (value as readonly Record<string, unknown>[]) : [];
   return new Map(
-    edits.map(({ number, title, description, priority, labels, acceptance_criteria: criteria }) => [
+    edits.map(({ number, text, title, description, priority, labels, acceptance_criteria: criteria }) => [
       Number(number),
       {
+        ...(typeof text === 'string' ? { text } : {}),
         ...(typeof title === 'string' ? { title } : {}),
         ...(typeof description === 'string' ? { description } : {}),
         ...(typeof priority === 'number' || priority === null ? { priority } : {}),

@@ -1,9 +1,11 @@
 import { BatonError } from '../../core/baton-error.ts';
 import { type Issue, isInOneOf } from '../../core/issue/issue.ts';
+import { isOffered } from '../../core/learning/learning.ts';
 import type { RequestCaller } from '../../core/requests/request-caller.ts';
 import type { RunOutcome } from '../../core/run/run.ts';
+import type { Settings } from '../../core/settings.ts';
 import type { KnownIssue } from '../../core/task/proposal.ts';
-import { isTaskId, isTaskRole } from '../../core/task/task.ts';
+import { isTaskId, isTaskRole, type TaskRole } from '../../core/task/task.ts';
 import type { TaskBrief } from '../../runner/runner.ts';
 import type { StoreTables } from '../../store/store.ts';
 import type { Running } from '../claims/claim.ts';
@@ -29,8 +31,9 @@ export async function briefForTask(parts: TaskRunParts, running: Running): Promi
   if (task === null) throw new BatonError('tracker_issue_not_found', `There is no task ${issue.id} any more.`);
   return {
     task,
-    open: role === 'setup' ? [] : await openIssues(parts),
-    mostIssues: role === 'setup' ? 0 : running.workflow.settings[role].maxIssues,
+    open: role === 'intake' || role === 'scanner' ? await openIssues(parts) : [],
+    learnings: role === 'learner' ? (await store.learnings.list(project)).filter(isOffered) : [],
+    most: mostOf(role, running.workflow.settings),
     propose: async (proposal) => {
       // With its answer the task is over. Its agent may finish its turn, as one that moved its issue itself.
       running.ownMove = { to: null, atMonotonic: clock.monotonic() };
@@ -43,6 +46,12 @@ export async function briefForTask(parts: TaskRunParts, running: Running): Promi
       await proposals.read();
     },
   };
+}
+
+/** How much the agent of a task may propose. */
+function mostOf(role: TaskRole, { intake, scanner, learner }: Settings): number {
+  if (role === 'learner') return learner.maxLearnings;
+  return role === 'setup' ? 0 : { intake, scanner }[role].maxIssues;
 }
 
 /** The issues that are open: of a tracker on this machine all of them, else those that the last poll found. */

@@ -50,6 +50,7 @@ export interface ApiProject {
     | 'artifacts'
     | 'plans'
     | 'tasks'
+    | 'learnings'
   >;
   readonly transcripts: TranscriptReader;
   /** The id under which the daemon stores its jobs; null when no daemon ever ran. */
@@ -59,6 +60,7 @@ export interface ApiProject {
   polling(): PollingSettings;
   /** The phases, and what decides how many runs an issue costs. */
   pipeline(): Pick<Settings, 'agent' | 'judge' | 'limits' | 'pipeline' | 'review'>;
+  learner(): Settings['learner'];
   describe(): Project;
   /** The prompts that runs get now. */
   prompts(): readonly (PromptName & { readonly role: string; readonly share: number })[];

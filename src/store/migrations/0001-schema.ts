@@ -188,7 +188,11 @@ const tables: readonly TableSpec[] = [
     integer: 'at line? settled_at?',
     key: 'seq',
     constraints: { messages_id: 'unique (id)' },
-    indexes: { messages_of_issue: '(project, issue_id, seq)', messages_settled: '(settled_at)' },
+    indexes: {
+      messages_of_issue: '(project, issue_id, seq)',
+      messages_settled: '(settled_at)',
+      messages_latest: '(project, at)',
+    },
   },
   {
     name: 'notifications',
@@ -266,6 +270,24 @@ const tables: readonly TableSpec[] = [
     integer: 'created_at changed_at',
     key: 'project id',
     indexes: { tasks_by_age: '(project, kind, created_at)', tasks_open: "(project, id) where status = 'waiting'" },
+  },
+  {
+    name: 'learnings',
+    text: 'project body status origins_json author_json client_key',
+    integer: 'number created_at changed_at',
+    key: 'project number',
+    constraints: { learnings_client_key: 'unique (project, client_key)' },
+  },
+  {
+    // Which issues got a learning: it outlives their runs.
+    name: 'learning_offers',
+    text: ofIssue,
+    integer: 'number at',
+    key: `${ofIssue} number`,
+    constraints: {
+      learning_offers_learning: 'foreign key (project, number) references learnings (project, number)',
+    },
+    indexes: { learning_offers_of_learning: '(project, number)' },
   },
   {
     // No foreign key to `runs`, as above.

@@ -122,7 +122,7 @@ function renamed(problem: Problem, section: string, name: string): Problem {
 
 /** Every name of an agent in the settings must be one of `agents`; `default` is the agent of the section `agent`. */
 export function checkAgentNames(
-  { agent, agents, judge, pipeline, planner, intake, scanner, setup }: Settings,
+  { agent, agents, judge, pipeline, planner, intake, scanner, learner, setup }: Settings,
   report: Report,
 ): void {
   const allowed = ['default', ...Object.keys(agents)];
@@ -132,6 +132,7 @@ export function checkAgentNames(
     ...Object.entries(agents).map(([name, { settings }]) => [`agents.${name}.stand_in`, settings.agent.standIn]),
     ['intake.agent', intake.agent],
     ['scanner.agent', scanner.agent],
+    ['learner.agent', learner.agent],
     ...judge.agents.map((name) => ['judge.agents', name]),
     ['planner.agent', planner.agent],
     ['setup.agent', setup.agent],

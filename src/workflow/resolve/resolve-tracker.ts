@@ -240,8 +240,16 @@ function readAuthors({ trustedAuthors = [] }: TrackerProfile, written: readonly 
   return [...new Set([...trustedAuthors, ...written.map((name) => name.trim())])];
 }
 
-/** The scanner fails closed, so a file must not switch it on in vain. */
-function checkScanner({ kind, hasBacklog }: TrackerProfile, { scanner }: PlainSettings, report: Report): void {
+/** The scanner and the learner fail closed, so a file must not switch it on in vain. */
+function checkScanner({ kind, hasBacklog }: TrackerProfile, { scanner, learner }: PlainSettings, report: Report): void {
+  if (learner.enabled && learner.runsPerDay === 0 && learner.usdPerDay === 0)
+    report(
+      warningAt(
+        'learner.enabled',
+        'learner.enabled has no effect: without learner.runs_per_day or learner.usd_per_day no agent looks for learnings',
+        { problem: 'no_effect' },
+      ),
+    );
   if (!scanner.enabled) return;
   const warn = (message: string): void => report(warningAt('scanner.enabled', message, { problem: 'no_effect' }));
   if (scanner.runsPerDay === 0 && scanner.usdPerDay === 0)

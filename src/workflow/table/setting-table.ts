@@ -2,6 +2,7 @@ import type { BackendProfile, ImpliedDefault } from '../../core/backend-profile.
 import { agentKeys, agentsKey, limitKeys } from '../../core/settings/agent-keys.ts';
 import { intakeKeys } from '../../core/settings/intake-keys.ts';
 import { judgeKeys } from '../../core/settings/judge-keys.ts';
+import { learnerKeys } from '../../core/settings/learner-keys.ts';
 import { pipelineKeys } from '../../core/settings/pipeline-keys.ts';
 import { plannerKeys } from '../../core/settings/planner-keys.ts';
 import { jobKeys, pollingKeys, type TimedJob } from '../../core/settings/polling-keys.ts';
@@ -34,6 +35,7 @@ const sections = {
   planner: plannerKeys,
   intake: intakeKeys,
   scanner: scannerKeys,
+  learner: learnerKeys,
   setup: setupKeys,
   second_prompt: secondPromptKeys,
   notify: notifyKeys,

@@ -1,16 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { isUndecided } from '../../../src/core/task/proposal.ts';
 import {
   backlogOf,
-  isUndecided,
   type NoScan,
-  nextScanId,
   type ScanFacts,
   scanAllowedFrom,
   scansToRead,
   whyNoScan,
 } from '../../../src/core/task/scan.ts';
-import { type Task, taskKindOf } from '../../../src/core/task/task.ts';
+import { nextTaskId, type Task, taskKindOf } from '../../../src/core/task/task.ts';
 import { issue } from '../../fake/issues.ts';
 import { settings } from '../../fake/settings.ts';
 
@@ -53,7 +52,7 @@ function scan(ending: Ending, changedAt = now): Task {
   };
 }
 
-const free: ScanFacts = { now, budget: 'free', isReady: true, isBusy: false, open: [], scans: [] };
+const free: ScanFacts = { now, budget: 'free', isReady: true, isBusy: false, open: [], tasks: [] };
 
 const inState = (state: string, count: number) =>
   Array.from({ length: count }, (_, at) => issue({ id: `${state}${at}`, state }));
@@ -71,16 +70,16 @@ describe('whether a scan is due', () => {
     ['the backlog is unknown', { open: null }, 'unknown'],
     ['the budget is used', { budget: 'used' }, 'budget_used'],
     ['the budget has no limit', { budget: 'none' }, 'unlimited'],
-    ['a scan waits for its agent', { scans: [scan('waiting', 0)] }, 'undecided'],
-    ['a scan waits for a person', { scans: [scan('proposed', 0)] }, 'undecided'],
-    ['an old scan waits for a person', { scans: [scan('failed', 0), scan('proposed', 0)] }, 'undecided'],
-    ['the last one proposed nothing, long ago', { scans: [scan('empty', 0)] }, null],
-    ['a proposal was accepted 23 h ago', { scans: [scan('accepted', now - 23 * hour)] }, 'cooldown'],
-    ['a proposal was accepted 24 h ago', { scans: [scan('accepted', now - 24 * hour)] }, null],
-    ['all were refused 47 h ago', { scans: [scan('refused', now - 47 * hour)] }, 'cooldown'],
-    ['all were refused 48 h ago', { scans: [scan('refused', now - 48 * hour)] }, null],
-    ['it failed 47 h ago', { scans: [scan('failed', now - 47 * hour)] }, 'cooldown'],
-    ['the clock went back', { scans: [scan('accepted', now + 1_000 * hour)] }, 'cooldown'],
+    ['a scan waits for its agent', { tasks: [scan('waiting', 0)] }, 'undecided'],
+    ['a scan waits for a person', { tasks: [scan('proposed', 0)] }, 'undecided'],
+    ['an old scan waits for a person', { tasks: [scan('failed', 0), scan('proposed', 0)] }, 'undecided'],
+    ['the last one proposed nothing, long ago', { tasks: [scan('empty', 0)] }, null],
+    ['a proposal was accepted 23 h ago', { tasks: [scan('accepted', now - 23 * hour)] }, 'cooldown'],
+    ['a proposal was accepted 24 h ago', { tasks: [scan('accepted', now - 24 * hour)] }, null],
+    ['all were refused 47 h ago', { tasks: [scan('refused', now - 47 * hour)] }, 'cooldown'],
+    ['all were refused 48 h ago', { tasks: [scan('refused', now - 48 * hour)] }, null],
+    ['it failed 47 h ago', { tasks: [scan('failed', now - 47 * hour)] }, 'cooldown'],
+    ['the clock went back', { tasks: [scan('accepted', now + 1_000 * hour)] }, 'cooldown'],
   ];
   // @conforms 4.111
   it.each(rows)('%s', (_, facts, why) => {
@@ -110,7 +109,7 @@ const anyFacts = fc.record<ScanFacts>({
       { maxLength: 12 },
     ),
   ),
-  scans: fc.array(
+  tasks: fc.array(
     fc
       .tuple(fc.constantFrom<Ending>('accepted', 'refused', 'failed', 'empty', 'waiting', 'proposed'), fc.nat(200))
       .map(([end, hoursAgo]) => scan(end, now - hoursAgo * hour)),
@@ -129,8 +128,8 @@ describe('whatever the facts', () => {
       { open: null },
       { open: inState('Todo', 1) },
       { open: inState('Backlog', 10) },
-      { scans: [scan('proposed', 0)] },
-      { scans: [scan('accepted', now)] },
+      { tasks: [scan('proposed', 0)] },
+      { tasks: [scan('accepted', now)] },
     ];
     fc.assert(
       fc.property(anyFacts, fc.constantFrom(...noes), (facts, no) => {
@@ -160,10 +159,10 @@ describe('whatever the facts', () => {
         fc.nat(now),
         (times, at, later) => {
           const scans = times.map((time) => scan('accepted', time));
-          const id = nextScanId(scans, at);
-          expect([nextScanId(scans, later), taskKindOf(id)]).toEqual([id, 'scan']);
+          const id = nextTaskId('scan', scans, at);
+          expect([nextTaskId('scan', scans, later), taskKindOf(id)]).toEqual([id, 'scan']);
           const [{ createdAt = 0 } = {}] = scans;
-          expect(nextScanId([scan('waiting', createdAt + 1), ...scans], at)).not.toBe(id);
+          expect(nextTaskId('scan', [scan('waiting', createdAt + 1), ...scans], at)).not.toBe(id);
         },
       ),
     );

@@ -70,7 +70,7 @@ export async function proposes(run: StagedRun): Promise<void> {
   const { onProposeIssues } = new TaskEnd(task).tools();
   const many = Array.from({ length: 300 }, (_, at) => said(`Idea ${run.request.runId} ${at}`));
   tries.push(await onProposeIssues?.(many));
-  await onProposeIssues?.(many.slice(0, task.mostIssues));
+  await onProposeIssues?.(many.slice(0, task.most));
   run.request.report({ kind: 'changed', changed: false, facts: null });
   run.succeed();
 }

@@ -134,13 +134,13 @@ describe('a scan', () => {
     expect(stage.runs).toHaveLength(1);
     await proposes(stage.runs[0] as StagedRun);
     await stage.clock.advance(minute);
-    expect(await stage.command('scan_begin')).toMatchObject({ code: 'scan_undecided' });
+    expect(await stage.command('scan_begin')).toMatchObject({ code: 'task_undecided' });
     await stage.command('task_refuse', { task: first?.data.task });
-    expect(await stage.command('scan_begin')).toMatchObject({ status: 'refused', code: 'scan_budget' });
+    expect(await stage.command('scan_begin')).toMatchObject({ status: 'refused', code: 'role_budget_used' });
     stage.file.settings = scanning({ runsPerDay: 0 });
-    expect(await stage.command('scan_begin')).toMatchObject({ code: 'scanner_off' });
+    expect(await stage.command('scan_begin')).toMatchObject({ code: 'role_off' });
     stage.file.settings = scanning({ enabled: false });
-    expect(await stage.command('scan_begin')).toMatchObject({ code: 'scanner_off' });
+    expect(await stage.command('scan_begin')).toMatchObject({ code: 'role_off' });
     expect(await scansOf(stage)).toHaveLength(1);
   });
 });

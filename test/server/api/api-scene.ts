@@ -28,6 +28,7 @@ export function projectOf(stage: Scene, name = 'test', more: Partial<ApiProject>
     dashboardUrl: null,
     polling: () => settings().polling,
     pipeline: () => settings(),
+    learner: () => settings().learner,
     prompts: () => [],
     storeChanged: () => orchestrator.wake(),
     describe: () => ({

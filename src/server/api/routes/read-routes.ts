@@ -3,6 +3,7 @@ import { boardRoutes } from './board-routes.ts';
 import { commandsRoutes } from './commands-routes.ts';
 import type { ReadParts } from './in-project.ts';
 import { issuesRoutes } from './issues-routes.ts';
+import { learningsRoutes } from './learnings-routes.ts';
 import { pipelineRoutes } from './pipeline-routes.ts';
 import { projectsRoutes } from './projects-routes.ts';
 import { promptsRoutes } from './prompts-routes.ts';
@@ -21,6 +22,7 @@ export function readRoutes(parts: ReadParts): Route[] {
     ...issuesRoutes(parts),
     ...pipelineRoutes(parts),
     ...tasksRoutes(parts),
+    ...learningsRoutes(parts),
     ...boardRoutes(parts),
     ...runsRoutes(parts),
     ...pullsRoutes(parts),

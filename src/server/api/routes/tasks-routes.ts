@@ -7,7 +7,7 @@ import {
   taskList,
 } from '../../../client/schema/task.ts';
 import { BatonError } from '../../../core/baton-error.ts';
-import { issuesIn, type Proposal } from '../../../core/task/proposal.ts';
+import { issuesIn, learningsIn, type Proposal, partsOf } from '../../../core/task/proposal.ts';
 import type { ProvenCommand } from '../../../core/task/setup-proposal.ts';
 import { type Task, taskKinds } from '../../../core/task/task.ts';
 import { certainTime } from '../../../core/text/time-text.ts';
@@ -15,6 +15,7 @@ import type { ApiProject } from '../api-project.ts';
 import { presentAuthor } from '../present/present-command.ts';
 import type { Route } from '../route.ts';
 import { inProject, type ReadParts } from './in-project.ts';
+import { presentOrigin } from './learnings-routes.ts';
 
 /** The tasks of a project, and what their agents proposed. */
 export function tasksRoutes(parts: ReadParts): Route[] {
@@ -63,7 +64,7 @@ function presentTask(task: Task, isRunning: boolean): Presented {
 }
 
 function openIn(proposal: Proposal | null): number {
-  return proposal?.kind === 'setup' ? 1 : issuesIn(proposal).filter(({ decision }) => decision === 'open').length;
+  return proposal?.kind === 'setup' ? 1 : partsOf(proposal).filter(({ decision }) => decision === 'open').length;
 }
 
 function presentTaskDetail(task: Task, isRunning: boolean): TaskDetail {
@@ -76,6 +77,10 @@ function presentTaskDetail(task: Task, isRunning: boolean): TaskDetail {
       ...{ title, description, priority, labels: [...labels], decision, issue },
       acceptance_criteria: [...criteria],
       duplicate_of: duplicateOf,
+    })),
+    learnings: learningsIn(task.proposal).map(({ origins, replaces, ...rest }, at) => ({
+      ...{ number: at + 1, ...rest, replaces: [...replaces] },
+      origins: origins.map(presentOrigin),
     })),
     setup: presentSetup(task.proposal),
   };

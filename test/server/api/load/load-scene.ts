@@ -355,6 +355,7 @@ function projectOf({
     watchIssues: () => () => {},
     describe: nothing,
     pipeline: nothing,
+    learner: nothing,
     prompts: () => [],
     movesFrom: nothing,
     explain: nothing,
