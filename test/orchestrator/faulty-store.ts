@@ -58,6 +58,8 @@ const tables = [
   'artifacts',
   'completionClaims',
   'plans',
+  'tasks',
+  'learnings',
 ] as const satisfies readonly (keyof StoreTables)[];
 
 function wrapTables(given: StoreTables, prefix: string, pass: Pass): StoreTables {

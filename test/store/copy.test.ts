@@ -224,6 +224,15 @@ async function fillEverything(store: Store): Promise<void> {
       identifier: null,
     };
     await tables.plans.add(key, { runId: 'r', summary: '漢', at: 1, depth: 1, madeAt: null, children: [child] });
+    const learning = {
+      text: '漢',
+      origins: [],
+      author: { kind: 'orchestrator' },
+      status: 'trial',
+      at: 1,
+      key: 'k',
+    } as const;
+    await tables.learnings.offer(key, [await tables.learnings.add(key.project, learning)], 1);
     await tables.tasks.add(key.project, {
       id: 'intake:1',
       kind: 'intake',

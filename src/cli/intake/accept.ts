@@ -57,19 +57,23 @@ const edited = z.object({
   labels: z.array(z.string()),
   acceptance_criteria: z.array(z.string()),
 });
-const editedFile = z.object({ task: z.object({ issues: z.array(edited) }) });
+const editedLearning = z.object({ number: z.int().min(1), text: z.string() });
+const editedFile = z.object({
+  task: z.object({ issues: z.array(edited), learnings: z.array(editedLearning).default([]) }),
+});
 
-function editsFrom(text: string): z.infer<typeof edited>[] {
+function editsFrom(text: string): (z.infer<typeof edited> | z.infer<typeof editedLearning>)[] {
   const refuse = (cause: unknown): never => {
     const why = cause instanceof z.ZodError ? z.prettifyError(cause).replaceAll('\n', ' ') : 'it is not JSON';
     throw new BatonError('usage_error', `The edited proposals cannot be used: ${why}`, {
       cause,
       nextStep:
-        'Begin again with the output of `show TASK --json`, and change only texts, or remove whole entries of `issues`.',
+        'Begin again with the output of `show TASK --json`, and change only texts, or remove whole entries of `issues` or `learnings`.',
     });
   };
   try {
-    return editedFile.parse(JSON.parse(text)).task.issues;
+    const { issues, learnings } = editedFile.parse(JSON.parse(text)).task;
+    return [...issues, ...learnings];
   } catch (cause) {
     return refuse(cause);
   }

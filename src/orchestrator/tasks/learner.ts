@@ -3,6 +3,7 @@ import { refused } from '../../core/command/command-answers.ts';
 import { type LearnFacts, whyNoLearning } from '../../core/learning/learn-due.ts';
 import { afterTrial, trialResult } from '../../core/learning/learning-trial.ts';
 import { lessonsText, mostLessons } from '../../core/learning/lesson.ts';
+import { isUndecided } from '../../core/task/proposal.ts';
 import { nextTaskId, type Task } from '../../core/task/task.ts';
 import type { Command } from '../../store/tables/commands.ts';
 import type { FoundLesson } from '../../store/tables/learnings/lessons.ts';
@@ -46,8 +47,8 @@ async function learnIfDue(parts: OwnTaskParts): Promise<void> {
 export async function beginLearning(parts: OwnTaskParts, { author }: Command): Promise<CommandAnswer> {
   const tasks = await latestTasks(parts);
   const found = await lessonsAfter(parts, tasks);
-  const waits = tasks.some(({ status }) => status === 'waiting');
-  if (found.length === 0 && !waits && parts.source.read().workflow.settings.learner.enabled)
+  const isFirst = !tasks.some(isUndecided) && parts.source.read().workflow.settings.learner.enabled;
+  if (found.length === 0 && isFirst)
     return refused(
       'nothing_to_learn',
       'No run failed, no work came back and no person left a note since the last time.',

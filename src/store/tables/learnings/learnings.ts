@@ -94,7 +94,7 @@ export function learningsTable(db: Kysely<Database>, engine: Engine) {
     trialIssues: (project: string, id: string, since: number): Promise<readonly TrialIssue[]> =>
       trialIssues(db, project, numberOf(id), since),
 
-    /** What happened since then, the newest first; at most `limit` of each kind. */
+    /** What happened since then, the oldest first; at most `limit` of each kind. */
     lessons: (project: string, since: number, limit: number): Promise<readonly FoundLesson[]> =>
       lessonsSince(db, project, since, limit),
   };

@@ -20,11 +20,11 @@ export async function lessonsSince(
     ...(await failedRuns(db, project, since, limit)),
     ...(await words(db, project, since, limit)),
     ...(await artifacts(db, project, since, limit)),
-  ];
+  ].toReversed();
   const names = await namesOf(db, project, [...new Set(found.map(({ issueId }) => issueId))]);
   return found
     .map((each) => ({ ...each, issue: names.get(each.issueId) ?? each.issueId }))
-    .toSorted((one, other) => other.at - one.at);
+    .toSorted((one, other) => one.at - other.at);
 }
 
 type Found = Omit<FoundLesson, 'issue'>;
@@ -56,6 +56,7 @@ async function words(db: Kysely<Database>, project: string, since: number, limit
     .where('at', '>', since)
     .where('kind', '!=', 'conflict')
     .orderBy('at', 'desc')
+    .orderBy('seq', 'desc')
     .limit(limit)
     .execute();
   return rows.map(({ issue_id: issueId, at, kind, author_json: author, body, path }) => {
