@@ -69,7 +69,9 @@ export async function stopDaemon(daemon: RunningBaton): Promise<void> {
 // biome-ignore lint/suspicious/noExplicitAny: each test checks the shape it is about.
 export async function answer(place: Place, ...args: string[]): Promise<any> {
   const { code, stdout, stderr } = await batonHere(place, ...args, '--json');
-  expect({ args, code, stderr }).toEqual({ args, code: 0, stderr: '' });
+  // A failure is JSON on stdout: it says why.
+  const answered = code === 0 ? {} : { stdout };
+  expect({ args, code, stderr, ...answered }).toEqual({ args, code: 0, stderr: '' });
   return JSON.parse(stdout);
 }
 
