@@ -38,6 +38,8 @@ export function initCommand(surroundings: Surroundings, finish: (exitCode: numbe
     .option('--repo <address>', 'the git repository that agents work on, a path or a URL; - for none')
     .option('--judge', 'let an agent judge each change before you do; each verdict costs a run')
     .option('--no-judge', 'have no judge, and ask nothing about it')
+    .option('--setup', 'name `baton setup` as the last step: an agent finds out how to build and test; costs one run')
+    .option('--no-setup', 'want no setup, and ask nothing about it')
     .option('--pipeline', 'prepare every issue in phases before its worker; several runs for each issue')
     .option('--yes', 'ask nothing and take the defaults')
     .addOption(jsonOption())
@@ -71,6 +73,7 @@ async function init(file: string, flags: InitFlags, surroundings: Surroundings):
     label,
     repo,
     judge,
+    setup: chosen.wantsSetup,
     pipeline: chosen.hasPipeline,
     workspaces: workspacesReport(workspaces),
   };
@@ -125,16 +128,18 @@ function check(text: string, target: string, { tracker }: Chosen, surroundings: 
   return parseWorkflow(Buffer.from(text), target, context).settings;
 }
 
-function nextSteps(target: string, { tracker, agent, hasPipeline }: Chosen): string[] {
+function nextSteps(target: string, { tracker, agent, hasPipeline, wantsSetup }: Chosen): string[] {
   const file = shellArgument(target);
   const first = [...secretVariables(tracker).map((name) => `export ${name}=…`), ...(agent.init.firstSteps ?? [])];
-  const pages = [tracker.docs, agent.docs, ...(hasPipeline ? ['docs/pipeline.md'] : [])];
+  const pages = [tracker.docs, agent.docs, ...(hasPipeline ? ['docs/pipeline.md'] : []), ...(wantsSetup ? ['docs/setup.md'] : [])];
   return [
     `Wrote ${harmlessLine(target)}. Read it (${pages.slice(0, -1).join(', ')} and ${pages.at(-1)} in the folder of Baton explain it). Then run:`,
     ...first.map((line) => `  ${line}`),
     `  baton doctor ${file}`,
     ...(tracker.openBoard === undefined ? [] : [`  baton issue add "My first issue" --workflow ${file}`]),
     `  baton start ${file} --dry-run`,
+    ...(wantsSetup ? ['Then start Baton, and let an agent find out how to build and test (one run):'] : []),
+    ...(wantsSetup ? [`  baton start ${file}`, `  baton setup --wait --workflow ${file}`] : []),
   ];
 }
 

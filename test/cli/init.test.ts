@@ -232,6 +232,7 @@ describe.concurrent('baton init with options', () => {
       label: 'x',
       repo: 'https://example.invalid/r.git',
       judge: false,
+      setup: false,
       project_slug: null,
       workspaces: {
         strategy: 'worktree',
@@ -392,6 +393,32 @@ describe.concurrent('the repository that baton init suggests', () => {
     expect(await answer(place, 'validate')).toMatchObject({ valid: true });
   });
 
+  // @conforms setup.1
+  it.each([
+    [['--yes'], false],
+    [['--yes', '--no-setup'], false],
+    [['--yes', '--setup'], true],
+    [['--setup'], true],
+  ])('names a setup as the last step only when it is asked for: %j', async (flags, isWanted) => {
+    using place = new Place();
+    scratchRepository(place.folder);
+    const { code, stdout } = await batonHere(place, 'init', ...flags);
+    const file = path.join(place.folder, 'WORKFLOW.md');
+    expect([code, stdout.includes(` setup --wait --workflow ${file}\n`)]).toEqual([0, isWanted]);
+    // A setup runs when a person asks, so the file is the same.
+    await batonHere(place, 'init', 'other.md', '--yes');
+    expect(place.read('other.md')).toBe(place.read('WORKFLOW.md'));
+    expect(await answer(place, 'init', 'third.md', ...flags)).toMatchObject({ setup: isWanted });
+  });
+
+  // @conforms setup.1
+  it('refuses a setup without a repository, and writes no file', async () => {
+    using place = new Place();
+    const refused = await refusal(place, 'init', '--setup', '--repo', '-');
+    expect(refused).toMatchObject({ code: 'init_refused', details: { problem: 'nothing_to_set_up' } });
+    expect(existsSync(path.join(place.folder, 'WORKFLOW.md'))).toBe(false);
+  });
+
   // @conforms judge.5
   it('refuses a judge where nothing leads to review, and writes no file', async () => {
     using place = new Place();
@@ -529,7 +556,10 @@ describe.skipIf(!existsSync(makeTerminal))('baton init on a terminal', { concurr
     const asked = await typed(
       place,
       ['init', '--tracker', 'memory', '--agent', 'rehearsal', '--label', 'x'],
-      [['-', 'https://example.invalid/r.git']],
+      [
+        ['-', 'https://example.invalid/r.git'],
+        ['no', ''],
+      ],
     );
     expect(asked.code).toBe(0);
     expect(asked.stdout).not.toMatch(/\[(?:board|rehearsal|none)\]/);
@@ -545,9 +575,21 @@ describe.skipIf(!existsSync(makeTerminal))('baton init on a terminal', { concurr
   ])('asks for a judge where changes are reviewed, and takes %j', async (text, judge) => {
     using place = new Place({ TERM: 'xterm' });
     scratchRepository(place.folder);
-    const given = ['init', '--tracker', 'board', '--agent', 'rehearsal', '--label', '-', '--repo', '.'];
+    const given = ['init', '--tracker', 'board', '--agent', 'rehearsal', '--label', '-', '--repo', '.', '--no-setup'];
     expect((await typed(place, given, [['no', text]])).code).toBe(0);
     expect(writtenIn(place).judge).toEqual(judge);
+  });
+
+  // @conforms setup.1
+  it.each([
+    ['', false],
+    ['yes', true],
+  ])('asks for a setup where there is a repository, and takes %j', async (text, isWanted) => {
+    using place = new Place({ TERM: 'xterm' });
+    scratchRepository(place.folder);
+    const given = ['init', '--tracker', 'board', '--agent', 'rehearsal', '--label', '-', '--repo', '.', '--no-judge'];
+    const { code, stdout } = await typed(place, given, [['no', text]]);
+    expect([code, stdout.includes(' setup --wait ')]).toEqual([0, isWanted]);
   });
 
   it('suggests a label for a shared tracker', async () => {

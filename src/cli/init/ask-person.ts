@@ -14,6 +14,7 @@ export interface InitFlags {
   readonly label?: string;
   readonly repo?: string;
   readonly judge?: boolean;
+  readonly setup?: boolean;
   /** Writes the phases of a pipeline. */
   readonly pipeline?: boolean;
   /** Takes the default for every question. */
@@ -33,6 +34,8 @@ export interface Chosen {
   readonly repo: string | null;
   /** Whether an agent reviews each change before people do. */
   readonly judge: boolean;
+  /** Whether the person wants a setup as soon as a daemon runs. Nothing in the file says so: a setup runs only when asked. */
+  readonly wantsSetup: boolean;
   /** Whether issues are prepared in phases. No question asks for it: it costs several runs for each issue. */
   readonly hasPipeline: boolean;
 }
@@ -46,6 +49,10 @@ export function leadsToReview({ repo, tracker }: Pick<Chosen, 'repo' | 'tracker'
 /** With the price: what one more run for each change means. */
 const judgeQuestion =
   'Should an agent judge each change before you review it? A change then costs two runs instead of one, and four if it is rejected once (yes or no)?';
+
+/** With the price. */
+const setupQuestion =
+  'Should an agent find out how the repository is built and tested (baton setup)? It costs one run, and you decide about what it proposes (yes or no)?';
 
 /** The name of a question's option on the command line: `projectSlug` for `project_slug`. */
 function flagOf({ name }: InitQuestion): string {
@@ -105,7 +112,11 @@ export async function askPerson(flags: InitFlags, target: string, surroundings: 
     const repo = answered === '-' || answered === '' ? null : answered;
     const canJudge = leadsToReview({ repo, tracker });
     if (flags.judge === true && !canJudge) throw nothingToJudge();
-    const judge = flags.judge ?? (canJudge && /^y(es)?$/i.test(await ask(undefined, judgeQuestion, 'no')));
+    const isYes = async (question: string): Promise<boolean> =>
+      /^y(es)?$/i.test(await ask(undefined, question, 'no'));
+    const judge = flags.judge ?? (canJudge && (await isYes(judgeQuestion)));
+    if (flags.setup === true && repo === null) throw nothingToSetUp();
+    const wantsSetup = flags.setup ?? (repo !== null && (await isYes(setupQuestion)));
     return {
       tracker,
       agent,
@@ -113,6 +124,7 @@ export async function askPerson(flags: InitFlags, target: string, surroundings: 
       label: label === '-' || label === '' ? null : label,
       repo,
       judge,
+      wantsSetup,
       hasPipeline: flags.pipeline === true,
     };
   } finally {
@@ -124,6 +136,13 @@ function nothingToJudge(): BatonError {
   return new BatonError('init_refused', 'A judge needs changes under review, and these answers lead to none.', {
     nextStep: 'Name a repository on this machine (--repo) and a tracker with a state for review, or leave out --judge.',
     details: { problem: 'nothing_to_judge' },
+  });
+}
+
+function nothingToSetUp(): BatonError {
+  return new BatonError('init_refused', 'A setup looks at a repository, and these answers name none.', {
+    nextStep: 'Name a repository (--repo), or leave out --setup.',
+    details: { problem: 'nothing_to_set_up' },
   });
 }
 
