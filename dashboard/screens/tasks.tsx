@@ -3,10 +3,11 @@ import type { VNode } from 'preact';
 import { useRef } from 'preact/hooks';
 import type { StreamEvent } from '../../src/client/schema/event.ts';
 import type { Task } from '../../src/client/schema/task.ts';
+import { taskPriceText } from '../../src/client/task-price.ts';
 import { mostIntakeChars } from '../../src/core/task/task.ts';
 import { act, isSendingAt, type Spot } from '../data/connection/actions.ts';
 import { useEachProject } from '../data/connection/each-project.ts';
-import { hasSeveralProjects } from '../data/connection/live.ts';
+import { hasSeveralProjects, vitalsOf } from '../data/connection/live.ts';
 import { draftOf, keepDraft } from '../data/page/drafts.ts';
 import { isSendKey, sendKeyWords } from '../data/page/send-key.ts';
 import { ActionButton } from '../parts/shared/action-button.tsx';
@@ -89,11 +90,14 @@ function IntakeForm({ project, onBegun }: IntakeFormProps): VNode {
           if (isSendKey(event)) void send();
         }}
       />
+      <small data-part="price">
+        <Text text={taskPriceText('intake', vitalsOf(project))} />
+      </small>
       <div class="actions">
         <button type="submit" class="main" aria-disabled={isSending}>
           Propose issues
         </button>
-        <small class="send-key">One run of an agent. {sendKeyWords} sends.</small>
+        <small class="send-key">{sendKeyWords} sends.</small>
       </div>
       <ActionFeedback spot={spot} />
     </form>

@@ -131,7 +131,12 @@ function check(text: string, target: string, { tracker }: Chosen, surroundings: 
 function nextSteps(target: string, { tracker, agent, hasPipeline, wantsSetup }: Chosen): string[] {
   const file = shellArgument(target);
   const first = [...secretVariables(tracker).map((name) => `export ${name}=…`), ...(agent.init.firstSteps ?? [])];
-  const pages = [tracker.docs, agent.docs, ...(hasPipeline ? ['docs/pipeline.md'] : []), ...(wantsSetup ? ['docs/setup.md'] : [])];
+  const pages = [
+    tracker.docs,
+    agent.docs,
+    ...(hasPipeline ? ['docs/pipeline.md'] : []),
+    ...(wantsSetup ? ['docs/setup.md'] : []),
+  ];
   return [
     `Wrote ${harmlessLine(target)}. Read it (${pages.slice(0, -1).join(', ')} and ${pages.at(-1)} in the folder of Baton explain it). Then run:`,
     ...first.map((line) => `  ${line}`),

@@ -1,5 +1,6 @@
 import path from 'node:path';
 import type { Problem } from '../core/problem.ts';
+import { type RoleCost, roleCosts } from '../core/run/role-costs.ts';
 import type { Settings } from '../core/settings.ts';
 import { findBackend, workflowContext } from '../daemon/adapters.ts';
 import { agentEnvironmentText, describeAgentEnvironment } from '../daemon/agent-environment.ts';
@@ -34,6 +35,9 @@ export async function validate(
       warnings,
       settings,
       agent_environment: environment,
+      costs: costsOf(loaded).map(({ role, runsPerDay: runs_per_day, usdPerDay: usd_per_day, text }) => ({
+        ...{ role, runs_per_day, usd_per_day, text },
+      })),
       agent_needs: loaded && needsOf(loaded.settings, surroundings),
       needs_of_agents: loaded && Object.fromEntries(needsOfAgents(loaded.settings, surroundings)),
     };
@@ -42,6 +46,7 @@ export async function validate(
     if (loaded !== null) surroundings.stdout.write(settingsTable(loaded));
     if (environment !== null) surroundings.stdout.write(agentEnvironmentText(environment));
     if (loaded !== null) surroundings.stdout.write(allNeedsText(loaded.settings, surroundings));
+    surroundings.stdout.write(costsText(loaded));
     surroundings.stderr.write([...warnings, ...errors].map(problemLine).join(''));
     const verdict = valid ? 'is valid' : `is not valid: ${errors.length} ${errors.length === 1 ? 'error' : 'errors'}`;
     (valid ? surroundings.stdout : surroundings.stderr).write(`${file} ${verdict}\n`);
@@ -53,6 +58,16 @@ export async function validate(
 export function schema(_flags: unknown, surroundings: Surroundings): number {
   surroundings.stdout.write(`${JSON.stringify(workflowSchema(workflowContext(surroundings, undefined)), null, 2)}\n`);
   return exitCodes.ok;
+}
+
+function costsOf(loaded: LoadedWorkflow | null): readonly RoleCost[] {
+  return loaded === null ? [] : roleCosts(loaded.settings);
+}
+
+function costsText(loaded: LoadedWorkflow | null): string {
+  return costsOf(loaded)
+    .map(({ text }) => `${text}\n\n`)
+    .join('');
 }
 
 function settingsTable({ described }: LoadedWorkflow): string {

@@ -70,6 +70,8 @@ export const logEvents = {
   lease_lost: 'The store was unreachable for too long; Baton ends its agents before the leases expire.',
   issue_held: 'An issue is on hold and waits for a person.',
   issue_unblocked: 'Baton moved a blocked issue to todo, because everything that it waited for is finished.',
+  planner_on:
+    'The planner is on. Each plan costs a run, each part of it another; a day has at most these runs or dollars of the planner, and 0 means that this one does not limit it.',
   scanner_on:
     'The scanner is on. A day without work costs at most these runs or dollars; 0 means that this one does not limit it.',
   scan_begun: 'Nothing is to be done, and an agent will look for improvements (`scanner.enabled`).',

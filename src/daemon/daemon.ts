@@ -1,6 +1,7 @@
 import path from 'node:path';
 import type { Logger } from '../core/logger.ts';
 import { boundsOfBill } from '../core/run/limits.ts';
+import { roleCosts } from '../core/run/role-costs.ts';
 import type { Settings } from '../core/settings.ts';
 import type { WorkflowSource } from '../core/workflow.ts';
 import { createLimiterRegistry, type LimiterRegistry } from '../http/limiter-registry.ts';
@@ -147,10 +148,8 @@ export async function createDaemon(options: DaemonOptions, surroundings: Surroun
   const bounds = boundsOfBill(settings, (backend) => findBackend(backend, surroundings).reports);
   if (isDaemon && bounds.length > 0) logger.info('bill_bounded', { by: bounds.join('; ') });
   else if (isDaemon) logger.warn('bill_not_bounded');
-  for (const role of ['scanner', 'learner'] as const) {
-    const { enabled, runsPerDay: runs_per_day, usdPerDay: usd_per_day } = settings[role];
-    if (isDaemon && enabled) logger.info(`${role}_on`, { runs_per_day, usd_per_day });
-  }
+  for (const { role, runsPerDay: runs_per_day, usdPerDay: usd_per_day } of isDaemon ? roleCosts(settings) : [])
+    logger.info(`${role}_on`, { runs_per_day, usd_per_day });
   const isIsolated = (wanted: Settings): boolean => isIsolatedFromWorkflow(isolationFor(wanted), wanted, workflowPath);
   const workspaceParts = { ...process, workflowPath, stateDir, logger, isolationFor };
   const { resources, workspacesFor, files } = composeWorkspaces({

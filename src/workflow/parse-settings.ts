@@ -4,6 +4,7 @@ import type { Settings } from '../core/settings.ts';
 import type { TrackerProfile } from '../core/tracker-profile.ts';
 import { type ComparedSetting, comparedSettings } from './changed-settings.ts';
 import type { FrontMatter } from './parse-front-matter.ts';
+import { checkBudgets } from './resolve/check-budgets.ts';
 import { checkPipeline } from './resolve/check-pipeline.ts';
 import { checkPlanner } from './resolve/check-planner.ts';
 import { checkRetention } from './resolve/check-retention.ts';
@@ -52,6 +53,7 @@ export function parseSettings(
   const agents = resolveAgents(frontMatter, found.writtenAgents, { backends, known, read }, report);
   const settings: Settings = { ...found.settings, agents };
   checkAgentNames(settings, report);
+  checkBudgets(settings, backends, report);
   return {
     settings,
     described: describeSettings(settings, rows, profile, origins),

@@ -25,6 +25,7 @@ describeInChromium('tasks on the dashboard', (browser) => {
     await window.go('/');
     await goToScreen(page, '/tasks');
     const script = `\`\`\`rehearsal intake\nissues\n| Export as CSV\n| Dark mode = ${known}\n| <img src=x onerror=alert(1)>\n\`\`\``;
+    await reads(part(page, 'price'), /limits\.usd_per_day/);
     await page.getByLabel('Text for an intake').fill(`Notes\n\n${script}\n`);
     await part(page, 'intake_begin').locator('button[type=submit]').click();
     const proposal = (number: number) => page.locator(`[data-part=proposal][data-number="${number}"]`);

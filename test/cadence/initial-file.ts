@@ -12,6 +12,7 @@ export function initialFile(timeZone = 'UTC'): string {
     label: null,
     repo: null,
     judge: false,
+    wantsSetup: false,
     hasPipeline: false,
   };
   return workflowText(chosen, timeZone);

@@ -1,5 +1,6 @@
 // @module-tag full
 import { describe, expect, it } from 'vitest';
+import { telling } from '../telling.ts';
 import { git, scratchRepository } from '../workspace/git/scratch-repository.ts';
 import { batonHere as baton, daemonHere } from './baton-here.ts';
 import { answer, runsOf, soon } from './live-daemon.ts';
@@ -58,6 +59,7 @@ function intakeScene(): { readonly place: Place; readonly source: string } {
       'polling: {interval_ms: 300, jobs: {pull_requests: {interval_ms: 1000}}}',
       'workspace: {root: workspaces, repo: project, base: main}',
       `agent: {backend: command, command: "${command}", isolation: none, after_success: review}`,
+      'intake: {runs_per_day: 3}',
       '---',
       '{{ issue.title }}',
     ].join('\n'),
@@ -69,7 +71,7 @@ const wishes = ['Export as CSV', 'Dark mode', 'Faster search', 'A help page', 'U
 const notes = `Notes of the meeting\n\n${wishes.map((wish) => `wish: ${wish}`).join('\n')}\n`;
 
 describe('baton intake', { timeout: 240_000 }, () => {
-  // @conforms 4.137
+  // @conforms 4.137, budget.2
   it('turns a text into issues after a person said yes, shows a duplicate, and the issues are worked on', async () => {
     const { place } = intakeScene();
     await answer(place, 'issue', 'add', 'Add a dark mode', '--status', 'backlog');
@@ -109,6 +111,9 @@ describe('baton intake', { timeout: 240_000 }, () => {
         expect((await answer(place, 'issue', 'show', name)).issue).toMatchObject({ status: 'review' }),
       );
     expect((await runsOf(place)).filter(({ role }) => role === 'worker')).toHaveLength(5);
+    // The next one says before it begins what the day has cost.
+    const next = await baton(place, 'intake', 'notes.md');
+    expect(next.stderr).toEqual(telling(1, 3, 'intake.runs_per_day', 'limits.usd_per_day'));
     await daemon.stop();
     expect(place.pids()).toEqual([]);
   });

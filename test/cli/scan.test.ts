@@ -1,5 +1,6 @@
 // @module-tag full
 import { describe, expect, it } from 'vitest';
+import { telling } from '../telling.ts';
 import { git, scratchRepository } from '../workspace/git/scratch-repository.ts';
 import { batonHere as baton, daemonHere } from './baton-here.ts';
 import { answer, runsOf, soon } from './live-daemon.ts';
@@ -92,7 +93,7 @@ describe('baton scan', { timeout: 240_000 }, () => {
     const daemon = await daemonHere(place);
     const now = await baton(place, 'scan', 'now', '--wait');
     expect([now.code, now.stdout]).toMatchObject([0, expect.stringContaining('2. Document the flags')]);
-    expect(now.stderr).toMatch(/0 of 1 runs, \$0\.00 of \$2\.00/);
+    expect(now.stderr).toEqual(telling(0, 1, 'scanner.runs_per_day', '$0.00', '$2.00', 'scanner.usd_per_day'));
     await daemon.stop();
     const off = scanScene('{}');
     const idle = await daemonHere(off);

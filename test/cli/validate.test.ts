@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { telling } from '../telling.ts';
 import { batonHere } from './baton-here.ts';
 import { baton, leaveNoPlaces, Place } from './run-baton.ts';
 
@@ -33,6 +34,18 @@ describe.concurrent('baton validate', () => {
       warnings: [],
     });
     expect(report.settings).toContainEqual({ key: 'agent.max_turns', value: 7, origin: 'file' });
+  });
+
+  // @conforms budget.2
+  it('says what a planner and a scanner cost that are on, with the limits of a day', async () => {
+    place.write('costs/W.md', good.replace('memory}', 'board}\nplanner: {enabled: true}\nscanner: {enabled: true}'));
+    const report = JSON.parse((await batonHere(place, 'validate', 'costs/W.md', '--json')).stdout);
+    expect(report.costs).toEqual([
+      { role: 'planner', runs_per_day: 20, usd_per_day: 0, text: telling(20, 'planner.runs_per_day') },
+      { role: 'scanner', runs_per_day: 1, usd_per_day: 0, text: telling(1, 'scanner.runs_per_day') },
+    ]);
+    const { stdout } = await batonHere(place, 'validate', 'costs/W.md');
+    for (const { text } of report.costs) expect(stdout).toContain(text);
   });
 
   // @conforms tools.15

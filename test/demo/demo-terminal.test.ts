@@ -90,6 +90,7 @@ describe('the issue rows of a demo', () => {
     workflowProblem: null,
     workflowWaiting: null,
     agents: [],
+    taskAgents: null,
     governing: new Map(),
     phaseNames: [],
     phases: new Map(),

@@ -27,6 +27,11 @@ export const shownProjects = computed<readonly ProjectRows[]>(() => {
   return matching.length > 0 ? matching : all;
 });
 
+/** Null before the first answer. */
+export function vitalsOf(project: string): ProjectRows['vitals'] | null {
+  return known.value?.get(project)?.vitals ?? null;
+}
+
 /** The agents of a project that a person can choose among; empty where there is only one. */
 export function agentsOf(project: string): readonly string[] {
   return known.value?.get(project)?.vitals.agents ?? [];

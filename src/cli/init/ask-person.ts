@@ -112,8 +112,7 @@ export async function askPerson(flags: InitFlags, target: string, surroundings: 
     const repo = answered === '-' || answered === '' ? null : answered;
     const canJudge = leadsToReview({ repo, tracker });
     if (flags.judge === true && !canJudge) throw nothingToJudge();
-    const isYes = async (question: string): Promise<boolean> =>
-      /^y(es)?$/i.test(await ask(undefined, question, 'no'));
+    const isYes = async (question: string): Promise<boolean> => /^y(es)?$/i.test(await ask(undefined, question, 'no'));
     const judge = flags.judge ?? (canJudge && (await isYes(judgeQuestion)));
     if (flags.setup === true && repo === null) throw nothingToSetUp();
     const wantsSetup = flags.setup ?? (repo !== null && (await isYes(setupQuestion)));

@@ -1,9 +1,8 @@
 import type { Command } from '../../client/schema/command.ts';
-import type { Vitals } from '../../client/schema/now.ts';
+import { taskPriceText } from '../../client/task-price.ts';
 import { sleep } from '../../clock/clock.ts';
 import { BatonError } from '../../core/baton-error.ts';
-import { mostIntakeChars, taskRoleOf } from '../../core/task/task.ts';
-import { usdText } from '../../core/text/amount-text.ts';
+import { mostIntakeChars, type TaskKind } from '../../core/task/task.ts';
 import type { Connection } from '../../daemon/connect.ts';
 import type { Surroundings } from '../../daemon/surroundings.ts';
 import { type CommandFlags, connectAs, sendCommand } from '../control/submit-command.ts';
@@ -20,7 +19,7 @@ export interface BeginFlags extends CommandFlags {
 /** How often the task is asked for with `--wait`. */
 const askAgainMs = 1_000;
 
-/** `baton intake FILE`: gives the text to an agent, and says how to see what it proposes. */
+/** `baton intake FILE`: says what it costs, gives the text to an agent, and says how to see what it proposes. */
 export async function beginIntake(file: string, flags: BeginFlags, surroundings: Surroundings): Promise<number> {
   const text = (await readTextFile(file, surroundings)).trim();
   if (text.length > mostIntakeChars)
@@ -28,28 +27,29 @@ export async function beginIntake(file: string, flags: BeginFlags, surroundings:
       nextStep: 'Split it, and send the parts one after the other.',
     });
   await using connection = await connectAs(flags, surroundings);
+  await tellPrice(connection, 'intake', flags, surroundings);
   const command = await sendCommand(connection, { kind: 'intake_begin', text }, flags, surroundings);
   return followTask(connection, command, flags, surroundings);
 }
 
-/** `baton scan now`, `baton learn now`: asks for one task, and says before it what it may cost. */
+/** `baton scan now`, `baton learn now`: asks for one task. */
 export async function beginOwn(kind: 'scan' | 'learn', flags: BeginFlags, surroundings: Surroundings): Promise<number> {
   await using connection = await connectAs(flags, surroundings);
-  const { roles = [] } = (await connection.project.now()).vitals.today;
-  const used = roles.find(({ role }) => role === taskRoleOf(`${kind}:`));
-  if (!flags.json && used !== undefined) surroundings.stderr.write(`${costText(used)}\n`);
+  await tellPrice(connection, kind, flags, surroundings);
   const command = await sendCommand(connection, { kind: `${kind}_begin` }, flags, surroundings);
   return followTask(connection, command, flags, surroundings);
 }
 
-type RoleBudget = NonNullable<Vitals['today']['roles']>[number];
-
-function costText({ role, runs, runs_limit, cost_usd, cost_limit_usd }: RoleBudget): string {
-  const used = [
-    ...(runs_limit === null ? [] : [`${runs} of ${runs_limit} runs`]),
-    ...(cost_limit_usd === null ? [] : [`${usdText(cost_usd)} of ${usdText(cost_limit_usd)}`]),
-  ];
-  return `This costs one run of an agent. The ${role} has used today: ${used.join(', ')}.`;
+/** Says what a task costs, before the command that begins it is sent. */
+export async function tellPrice(
+  connection: Connection,
+  kind: TaskKind,
+  { json }: CommandFlags,
+  { stderr }: Surroundings,
+): Promise<void> {
+  if (json) return;
+  const vitals = connection.isDaemon() ? (await connection.project.now()).vitals : null;
+  stderr.write(`${taskPriceText(kind, vitals)}\n`);
 }
 
 /** Prints the answer, or with `--wait` what the agent proposed. */

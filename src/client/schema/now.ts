@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { taskKinds } from '../../core/task/task.ts';
 import { count, issueName, reason, text, textOrNone, timeOrNone, usage } from './common.ts';
 import { phaseOfRow } from './pipeline.ts';
 
@@ -136,6 +137,8 @@ export const vitals = z.object({
   budget: z.object({ step: text, text, until: timeOrNone }),
   /** The agents that a person can choose among for a retry; absent where the file has only one. */
   agents: z.array(text).optional(),
+  /** The agent of each kind of task; absent where the file has only one. */
+  task_agents: z.record(z.enum(taskKinds), text).optional(),
   /** The phases of the pipeline, `ready` last; absent where there is none. */
   phases: z.array(text).optional(),
   /** The problems of Baton; empty when there are none. */

@@ -86,6 +86,19 @@ export function whyRoleBudget(role: Role, spent: RoleSpent, budget: RoleBudget |
   return null;
 }
 
+/** What is used of a budget, as `1 of 3 runs (setup.runs_per_day), $0.40 of $2.00 (setup.usd_per_day)`; empty without a limit. */
+export function usedOfBudget(
+  role: string,
+  { runsPerDay, usdPerDay }: RoleBudget,
+  { runs, microUsd }: Pick<RoleSpent, 'runs' | 'microUsd'>,
+): string {
+  const used = [
+    ...(runsPerDay > 0 ? [`${countText(runs)} of ${countText(runsPerDay)} runs (${role}.runs_per_day)`] : []),
+    ...(usdPerDay > 0 ? [`${usdText(microUsd / 1_000_000)} of ${usdText(usdPerDay)} (${role}.usd_per_day)`] : []),
+  ];
+  return used.join(', ');
+}
+
 /** Whether the runs of the role in progress must end: the number of runs and an unknown price only stop new ones. */
 export function isMoneyUsed({ microUsd }: RoleSpent, { usdPerDay }: RoleBudget): boolean {
   return usdPerDay > 0 && microUsd / 1_000_000 >= usdPerDay;

@@ -10,7 +10,7 @@ export function roleBudgetKeys(role: string, runsPerDay = 0) {
       description: `How many runs of this role (${role}) a UTC day may have. \`0\`: no limit.`,
     }),
     usd_per_day: setting('usd_amount', 0, 'at once', 'guarded_upwards', {
-      description: `How much the runs of this role (${role}) may cost in a UTC day. After a run without a known price no further one starts that day. \`0\`: no limit.`,
+      description: `How much the runs of this role (${role}) may cost in a UTC day. After a run without a known price no further one starts that day. Refused where no agent of the role can have a price (\`agent.prices\`). \`0\`: no limit.`,
     }),
   };
 }

@@ -66,6 +66,10 @@ export function isTaskId(id: string): boolean {
   return taskKindOf(id) !== null;
 }
 
+export function taskRoleOfKind(kind: TaskKind): TaskRole {
+  return roleOfKind[kind];
+}
+
 /** The role of the agent of a task, by its id; null: it is an issue. */
 export function taskRoleOf(id: string): TaskRole | null {
   const kind = taskKindOf(id);

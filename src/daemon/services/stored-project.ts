@@ -6,6 +6,7 @@ import { type CommandAnswer, done, refused } from '../../core/command/command-an
 import { slotView } from '../../core/dispatch/slots.ts';
 import { hasPipeline, phaseNames } from '../../core/pipeline/phase.ts';
 import { agentNames } from '../../core/run/choose-agent.ts';
+import { taskAgents } from '../../core/task/task-agents.ts';
 import { changeIssue, isIssueEditKind } from '../../orchestrator/commands/change-issue.ts';
 import { pruned } from '../../orchestrator/commands/execute-command.ts';
 import { type PinParts, pinWorkspace } from '../../orchestrator/commands/pin-workspace.ts';
@@ -130,6 +131,7 @@ export async function openStoredApi(
     isPolled: false,
     reviews: [],
     agents: agentNames(settings),
+    taskAgents: taskAgents(settings),
     governing: new Map(
       [...published].flatMap(([id, { governing }]) => (governing === undefined ? [] : [[id, governing]])),
     ),

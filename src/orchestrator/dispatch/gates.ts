@@ -4,8 +4,9 @@ import type { OutsideGate, OutsideGateName } from '../../core/dispatch/gates.ts'
 import type { Slot } from '../../core/dispatch/slots.ts';
 import type { Issue } from '../../core/issue/issue.ts';
 import type { PhaseWork } from '../../core/pipeline/phase-work.ts';
-import { roles } from '../../core/run/role.ts';
-import { budgetedRoles } from '../../core/run/role-budget.ts';
+import { type Role, roles } from '../../core/run/role.ts';
+import { budgetedRoles, budgetOf, usedOfBudget } from '../../core/run/role-budget.ts';
+import type { Settings } from '../../core/settings.ts';
 import type { WorkflowReading } from '../../core/workflow.ts';
 import type { Phases } from '../pipeline/phases.ts';
 import type { Candidates } from '../poll/candidates.ts';
@@ -84,7 +85,7 @@ export function dispatchGates(
     day_limit: forAll(whyDayLimit(parts), 'no limit of the day is reached'),
     role_budget: {
       refuse: (issue) => usedUp.get(judges.roleOf(issue)) ?? null,
-      passed: (issue) => `the budget of the role "${judges.roleOf(issue)}" allows it`,
+      passed: (issue) => budgetText(parts, judges.roleOf(issue), settings),
       dependsOn: [...usedUp],
     },
     requests_left: forAll(whyNoRequests(parts), 'enough requests are left'),
@@ -149,9 +150,16 @@ function forAll(refusal: SkipReason | null, passed: string): DispatchGate {
   return { refuse: () => refusal, passed: () => passed, dependsOn: refusal };
 }
 
+/** With the price of the next run: what is used of the budget that pays for it. */
+function budgetText({ spending }: Pick<GateParts, 'spending'>, role: Role, settings: Settings): string {
+  const budget = budgetOf(role, settings);
+  const used = budget === null ? '' : `; used today: ${usedOfBudget(role, budget, spending.roles.of(role))}`;
+  return `the budget of the role "${role}" allows it${used}`;
+}
+
 function planText(plans: Phases['plans'], issue: Issue): string {
   const work = plans.workOf(issue);
-  if (work === 'planner') return 'a planner splits it first';
+  if (work === 'planner') return 'a planner splits it first: one run, and at least one more for each part';
   const parts = plans.factsOf(issue.id)?.plan?.children ?? [];
   if (work !== 'parent') return 'no plan is in its way';
   return `it was split into ${parts.map(({ identifier, id }) => identifier ?? id).join(', ')}`;

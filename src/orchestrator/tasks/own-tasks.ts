@@ -1,10 +1,9 @@
 import { type CommandAnswer, done, refused } from '../../core/command/command-answers.ts';
 import type { Author } from '../../core/issue/author.ts';
-import { budgetOf, type RoleBudget, type RoleSpent, whyRoleBudget } from '../../core/run/role-budget.ts';
+import { budgetOf, type RoleBudget, type RoleSpent, usedOfBudget, whyRoleBudget } from '../../core/run/role-budget.ts';
 import { type OwnTaskFacts, whyNoOwnTask } from '../../core/task/own-task.ts';
 import { isUndecided } from '../../core/task/proposal.ts';
 import type { Task } from '../../core/task/task.ts';
-import { countText, usdText } from '../../core/text/amount-text.ts';
 import type { Claims } from '../claims/claims.ts';
 import type { Pause } from '../commands/pause.ts';
 import type { BaseParts, Trial } from '../parts.ts';
@@ -82,7 +81,7 @@ export async function beginOwnTask(parts: OwnTaskParts, wish: Wish): Promise<Com
   const why = whyNoOwnTask(parts.source.read().workflow.settings[role], { budget, tasks });
   if (why === 'undecided' && open !== undefined)
     return refused('task_undecided', `Decide about the last one first: ${wish.show} ${open.id}`, { task: open.id });
-  const used = limits === null ? '' : usedText(limits, spent);
+  const used = limits === null ? '' : usedOfBudget(role, limits, spent);
   if (why === 'budget_used')
     return refused('role_budget_used', `The budget of the ${role} is used up for today: ${used}.`, { role });
   if (why !== null)
@@ -96,12 +95,4 @@ export async function beginOwnTask(parts: OwnTaskParts, wish: Wish): Promise<Com
   const task = await addTask(parts, draft(), author);
   const cost = `It costs one run; used today before it: ${used}.`;
   return done('task_waits', `${does} ${cost} ${show(task)}`, { task });
-}
-
-function usedText({ runsPerDay, usdPerDay }: RoleBudget, { runs, microUsd }: RoleSpent): string {
-  const parts = [
-    ...(runsPerDay > 0 ? [`${countText(runs)} of ${countText(runsPerDay)} runs`] : []),
-    ...(usdPerDay > 0 ? [`${usdText(microUsd / 1_000_000)} of ${usdText(usdPerDay)}`] : []),
-  ];
-  return parts.join(', ');
 }

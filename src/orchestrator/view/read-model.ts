@@ -13,6 +13,7 @@ import { type RoleBudgetView, roleBudgets } from '../../core/run/role-budget.ts'
 import type { RunEnd } from '../../core/run/run.ts';
 import type { Settings } from '../../core/settings.ts';
 import type { Task } from '../../core/task/task.ts';
+import { type TaskAgents, taskAgents } from '../../core/task/task-agents.ts';
 import type { WaitingChanges } from '../../core/workflow.ts';
 import type { Hold, HoldReason, Retry } from '../claims/claim.ts';
 import type { Claims } from '../claims/claims.ts';
@@ -80,6 +81,8 @@ export interface ReadModel {
   readonly accounts: readonly AccountView[];
   /** The agents that a person can choose among; empty where there is only one. */
   readonly agents: readonly string[];
+  /** The agent of each kind of task; null where there is only one. */
+  readonly taskAgents: TaskAgents | null;
   readonly paused: PauseState | null;
   readonly skipped: readonly SkippedIssue[];
   /** Issues that reached a terminal state, the latest last; for people, and bounded. */
@@ -231,6 +234,7 @@ export function readModel(parts: ReadModelParts, facts: TickFacts): ReadModel {
     questions: questions.list(),
     accounts: accounts.views(accountsIn(settings), settings.agent.quotaStopPercent),
     agents: agentNames(settings),
+    taskAgents: taskAgents(settings),
     held: [...claims.held.values()].map(({ status: _status, generation: _generation, ...hold }) => hold),
     paused: parts.pause.state,
     skipped: [...parts.skipped.values()],

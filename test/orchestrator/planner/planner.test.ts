@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { telling } from '../../telling.ts';
 import { ada } from '../../tracker/board-scene.ts';
 import { bigIssue, nothingToDo, plan, planned, plannerScene, second, subtask, three } from './planner-scene.ts';
 
@@ -117,6 +118,17 @@ describe('an issue with the label of the planner', () => {
     await stage.clock.advance(second);
     expect(stage.works()).toEqual(['planner BAT-1']);
     expect((await stage.orchestrator.explain('BAT-2')).reason).toMatchObject({ code: 'role_budget' });
+  });
+
+  // @conforms budget.2
+  it('shows in its explanation what is used of the budget that pays for its plan', async () => {
+    const stage = await plannerScene({ settings: planned({ runsPerDay: 7 }, { agent: { maxConcurrentAgents: 1 } }) });
+    await bigIssue(stage, 'one');
+    await bigIssue(stage, 'two');
+    await stage.clock.advance(second);
+    const { gates } = await stage.orchestrator.explain('BAT-2');
+    const texts = Object.fromEntries(gates.map(({ gate, text }) => [gate, text]));
+    expect(texts.role_budget).toEqual(telling(1, 7, 'planner.runs_per_day'));
   });
 
   it('is an ordinary issue while the planner is off', async () => {

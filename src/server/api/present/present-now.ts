@@ -195,6 +195,7 @@ function vitalsOf(model: ReadModel): Vitals {
     },
     budget: { step: polling.pressure.step, text: polling.pressure.text, until: timeText(polling.pressure.until) },
     ...(model.agents.length === 0 ? {} : { agents: [...model.agents] }),
+    ...(model.taskAgents === null ? {} : { task_agents: { ...model.taskAgents } }),
     ...(model.phaseNames.length === 0 ? {} : { phases: [...model.phaseNames] }),
     problems: problemsOf(model),
   };
