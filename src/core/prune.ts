@@ -11,6 +11,7 @@ export const pruneKinds = {
   runs: 'store.retention_days',
   transcripts: 'store.retention_days',
   artifacts: 'store.retention_days',
+  tasks: 'store.retention_days',
   records: 'store.retention_days',
 } as const;
 

@@ -10,7 +10,7 @@ export interface Retention {
   readonly now: number;
   /**
    * Finished runs with their events, questions that are not open, messages that do not wait, and checks of pull
-   * requests that ended, and artifacts of issues whose change was merged. Null keeps them forever, here and below.
+   * requests that ended, tasks that are over, and artifacts of issues whose change was merged. Null keeps them forever, here and below.
    */
   readonly runsOlderThanMs: number | null;
   /** Executed commands; the newest of each kind stays, because it is the current state. */
@@ -32,6 +32,7 @@ export interface Pruned {
   readonly notifications: number;
   readonly finished: number;
   readonly checks: number;
+  readonly tasks: number;
   readonly artifacts: number;
 }
 
@@ -97,6 +98,7 @@ async function forEachTable(
     notifications: await of(notificationsKeptMs, store.notifications),
     finished: await of(finishedKeptMs, store.finishedIssues),
     checks: await of(runsOlderThanMs, store.checks),
+    tasks: await of(runsOlderThanMs, store.tasks),
   };
 }
 

@@ -225,7 +225,7 @@ describe('the history of the jobs', () => {
     expect(second.times('store_maintenance')).toHaveLength(1);
   });
 
-  // @conforms cadence.6
+  // @conforms 4.14, cadence.6
   it('lets one daemon run a job for all daemons of a store', async () => {
     const jobs = [{ name: 'store_maintenance', everyMs: 10 * minute, scope: 'store' }] as const;
     const one = await given({ jobs, owner: 'one', isShared: true });
@@ -288,7 +288,7 @@ describe('a stop', () => {
 });
 
 describe('the orchestrator', () => {
-  // @conforms 3.11
+  // @conforms 3.11, 4.14
   it('has every job of the catalogue, at its default interval', async () => {
     const stage = await scene();
     await stage.orchestrator.start();

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { PublishedBranch } from '../../src/core/prune.ts';
 import type { Publication } from '../../src/core/run/run-evidence.ts';
+import { scanAllowedFrom, scansToRead } from '../../src/core/task/scan.ts';
+import { taskKindOf } from '../../src/core/task/task.ts';
 import { issue } from '../fake/issues.ts';
 import { settings } from '../fake/settings.ts';
 import { pullDraft } from '../store/pull-draft.ts';
@@ -124,8 +126,34 @@ describe('the command to prune', () => {
       { kind: 'runs', problem: null },
       { kind: 'transcripts', problem: null },
       { kind: 'artifacts', problem: null },
+      { kind: 'tasks', problem: null },
       { kind: 'records', problem: null },
     ]);
+  });
+
+  // @conforms 4.130
+  it('tells how many tasks are over and old, removes them, and leaves the pause of the scanner as it is', async () => {
+    const stage = await started();
+    const { store, project, clock } = stage;
+    const author = { kind: 'orchestrator' } as const;
+    const decided = clock.now() - 100 * dayMs;
+    const ids = [...Array.from({ length: 9 }, (_, at) => `scan:${at}`), 'intake:1', 'setup:1'];
+    for (const [at, id] of ids.entries()) {
+      const task = { kind: taskKindOf(id) ?? 'intake', title: id, text: '', author, createdAt: decided + at };
+      await store.tasks.add(project, { id, ...task });
+      await store.tasks.decide({ project, taskId: id }, 'refused', null, decided + at);
+    }
+    const scans = () => store.tasks.list(project, { kind: 'scan', limit: scansToRead });
+    const pause = scanAllowedFrom(dayMs, await scans());
+    expect(pause).toBe(decided + 8 + 64 * dayMs);
+    const amount = { kind: 'tasks', count: 4, problem: null };
+    expect(await stage.orchestrator.pruneAll({ dryRun: true })).toContainEqual(expect.objectContaining(amount));
+    expect(await store.tasks.list(project, { limit: 99 })).toHaveLength(11);
+    await stage.orchestrator.start();
+    await stage.clock.advance(0);
+    expect((await stage.command('prune', here))?.data.rows).toContainEqual(expect.objectContaining(amount));
+    expect(await store.tasks.list(project, { limit: 99 })).toHaveLength(7);
+    expect(scanAllowedFrom(dayMs, await scans())).toBe(pause);
   });
 
   it('is carried out by the next daemon when its daemon was killed, and only on its machine', async () => {

@@ -29,7 +29,7 @@ for (const engine of engines) {
       expect({ ...planned, runIds: planned.runIds.toSorted() }).toEqual(pruned);
       expect(artifactBytes).toBe(4);
       const rest = await countOld(store, retention);
-      expect(Object.values({ ...rest, runIds: rest.runIds.length })).toEqual(Array(11).fill(0));
+      expect(Object.values({ ...rest, runIds: rest.runIds.length })).toEqual(Array(12).fill(0));
       expect(pruned).toEqual({
         runIds: ['old-0', 'old-1', 'old-2', 'old-3', 'old-4'],
         events: 35,
@@ -40,6 +40,7 @@ for (const engine of engines) {
         notifications: 4,
         finished: 4,
         checks: 4,
+        tasks: 7,
         artifacts: 4,
       });
       expect(Math.max(...steps)).toBe(3);
@@ -58,6 +59,10 @@ for (const engine of engines) {
       const issues = ['merged', 'merged lately', 'in work'];
       const versions = await Promise.all(issues.map((issueId) => store.artifacts.list({ project, issueId })));
       expect(versions.map((each) => each.length)).toEqual([1, 5, 5]);
+      const tasks = await store.tasks.list(project, { limit: 99 });
+      expect(tasks.map(({ id }) => id.split(':')[1] ?? '').toSorted()).toEqual(
+        [...Array.from({ length: 7 }, (_, at) => `s${at + 3}`), 'open', 'waits', 'young'].toSorted(),
+      );
       expect((await store.requestCounts.sum({ bucket: 'minute', from: 0, to: now }))[0]?.count).toBe(1);
       expect((await store.requestCounts.sum({ bucket: 'day', from: 0, to: now }))[0]?.count).toBe(6);
     });
@@ -75,6 +80,7 @@ for (const engine of engines) {
         notifications: 4,
         finished: 4,
         checks: 0,
+        tasks: 0,
         artifacts: 0,
       });
       expect(await store.runs.list(project, { limit: 99 })).toHaveLength(7);
@@ -142,6 +148,7 @@ async function fill(store: Store): Promise<void> {
   }
   await fillChecks(store);
   await fillArtifacts(store);
+  await fillTasks(store);
   for (let index = 0; index < 6; index++) {
     await store.commands.submit({ id: `c${index}`, project, kind: 'k', payload: {}, author, at: 1, key: null });
     if (index < 5) await store.commands.finish(`c${index}`, { at: index, ...done('paused', '') });
@@ -181,6 +188,26 @@ async function fillArtifacts({ pullRequests, artifacts }: Store): Promise<void> 
     const pull = await pullRequests.open(pullDraft(issueId));
     if (mergedAt !== null) await pullRequests.merged(pull, { at: mergedAt, by, commit: 'c', method: 'merge' });
   }
+}
+
+/** Of ten old scans the latest seven say how long the pause is. One task is young, one waits for its agent, one for a person. */
+async function fillTasks({ tasks }: Store): Promise<void> {
+  const author = { kind: 'orchestrator' } as const;
+  const add = async (kind: 'intake' | 'scan' | 'setup', name: string, createdAt: number): Promise<string> => {
+    const id = `${kind}:${name}`;
+    await tasks.add(project, { id, kind, title: name, text: '', author, createdAt });
+    return id;
+  };
+  for (let at = 0; at < 10; at += 1)
+    await tasks.decide({ project, taskId: await add('scan', `s${at}`, at) }, 'refused', null, day);
+  const error = { code: 'agent_exited', message: '' };
+  for (const kind of ['intake', 'setup'] as const) {
+    await tasks.decide({ project, taskId: await add(kind, 'accepted', 1) }, 'accepted', null, day);
+    await tasks.fail({ project, taskId: await add(kind, 'failed', 1) }, error, day);
+  }
+  await tasks.decide({ project, taskId: await add('intake', 'young', 1) }, 'accepted', null, 80 * day);
+  await tasks.propose({ project, taskId: await add('intake', 'open', 1) }, null, day);
+  await add('intake', 'waits', 1);
 }
 
 async function fillMessages({ messages }: Store): Promise<void> {

@@ -83,7 +83,7 @@ describe('a tracker with the tasks of Baton', () => {
     ]);
   });
 
-  // @conforms 4.137
+  // @conforms 4.57, 4.137
   it('never asks the tracker behind it about a task, whatever it is asked', async () => {
     const id = fc.constantFrom('1', '2', 'intake:a', 'intake:b', 'intake:', 'other:1');
     await fc.assert(
@@ -110,6 +110,7 @@ describe('a tracker with the tasks of Baton', () => {
     );
   });
 
+  // @conforms 4.57
   it('refuses an issue of the tracker whose id looks like a task', async () => {
     const tracker = with_([], noting([issue({ id: 'intake:x' })]).inner);
     await expect(tracker.fetchByStates(rules.activeStates)).rejects.toMatchObject({ code: 'tracker_response' });

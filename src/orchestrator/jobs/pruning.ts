@@ -176,14 +176,15 @@ export class Pruning {
       const files = await this.#oldTranscripts(old.runIds);
       const pruned = dryRun ? old : await pruneStore(store, clock, retention, stopping);
       if (!dryRun) await transcripts.remove([...new Set([...pruned.runIds, ...files.map(({ runId }) => runId)])]);
-      const { runIds, artifacts, ...counts } = { ...pruned, artifactBytes: 0 };
+      const { runIds, artifacts, tasks, ...counts } = { ...pruned, artifactBytes: 0 };
       const records = Object.values(counts).reduce((sum, count) => sum + count, 0);
-      if (!dryRun && runIds.length + artifacts + records > 0)
-        logger.info('store_pruned', { runs: runIds.length, artifacts, records });
+      if (!dryRun && runIds.length + artifacts + tasks + records > 0)
+        logger.info('store_pruned', { runs: runIds.length, artifacts, tasks, records });
       return [
         rowOf('runs', { count: runIds.length, bytes: null }),
         rowOf('transcripts', amountOf(files)),
         rowOf('artifacts', { count: artifacts, bytes: old.artifactBytes }),
+        rowOf('tasks', { count: tasks, bytes: null }),
         rowOf('records', { count: records, bytes: null }),
       ];
     } catch (error) {

@@ -59,7 +59,7 @@ const rows: readonly (readonly Role[])[] = [
   ['scanner'],
 ];
 
-// @conforms 4.108, 4.110, 4.111
+// @conforms 4.20, 4.108, 4.110, 4.111
 it('ranks every role by the order of its start', () => {
   expect(roles).toEqual(rows.flat());
   expect(rows.map((row) => row.map(roleRank))).toEqual(rows.map((row, rank) => row.map(() => rank)));

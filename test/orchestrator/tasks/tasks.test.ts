@@ -41,7 +41,7 @@ const idle = ({ orchestrator }: Scene) => {
 };
 
 describe('an intake', () => {
-  // @conforms 4.137
+  // @conforms 4.12, 4.137
   it('starts at once, proposes, waits for a person, and leaves nothing behind', async () => {
     const stage = await withIntake({ issues: [issue({ id: '1', title: 'Be fast', state: 'Backlog' })] });
     expect(stage.answer).toMatchObject({ status: 'done', code: 'task_waits' });
@@ -70,6 +70,7 @@ describe('an intake', () => {
     expect(run).toMatchObject({ finish: { outcome: 'succeeded' } });
   });
 
+  // @conforms 4.59
   it('has failed when its run ends without an answer, and is tried again by a person alone', async () => {
     const stage = await withIntake();
     stage.runs[0]?.succeed();
@@ -98,6 +99,7 @@ describe('an intake', () => {
     expect(record).toMatchObject({ finish: { outcome: 'succeeded' } });
   });
 
+  // @conforms 4.59
   it('is stopped at its own deadline and not for its silence', async () => {
     const quick = { ...polled, intake: { ...polled.intake, timeoutMs: 20 * minute } };
     const stage = await withIntake({ settings: { ...quick, agent: { ...quick.agent, stallTimeoutMs: minute } } });
@@ -184,6 +186,7 @@ describe('an intake', () => {
     expect([await taskOf({ ...next, id }), next.runs]).toMatchObject([{ status: 'failed' }, []]);
   });
 
+  // @conforms 4.20
   it('takes a slot, and starts before issues', async () => {
     const full = { ...polled, agent: { ...polled.agent, maxConcurrentAgents: 1 } };
     const stage = await begun({ issues: [issue({ id: '1' }), issue({ id: '2' })], settings: full });
@@ -195,6 +198,7 @@ describe('an intake', () => {
     expect(stage.runs.map(({ request }) => request.role)).toEqual(['worker', 'intake']);
   });
 
+  // @conforms 4.57
   it('is never asked of the tracker', async () => {
     const stage = await withIntake({ issues: [issue({ id: '1', state: 'Backlog' })] });
     await stage.clock.advance(5 * minute);

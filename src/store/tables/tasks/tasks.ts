@@ -1,10 +1,11 @@
 import type { Kysely } from 'kysely';
 import type { Proposal } from '../../../core/task/proposal.ts';
+import { scansToRead } from '../../../core/task/scan.ts';
 import { type Task, type TaskError, type TaskKind, type TaskStatus, taskKindOf } from '../../../core/task/task.ts';
 import type { Engine } from '../../engine.ts';
 import { authorFrom, fromJsonText, recordIn, textIn, toJsonText, valueFromText } from '../../json.ts';
 import type { Database } from '../../schema.ts';
-import { changedOne, inParts, repeatedReads } from '../statements.ts';
+import { changedOne, changedRows, countIn, inParts, repeatedReads } from '../statements.ts';
 
 /** A task by its id, in its project. */
 export interface TaskKey {
@@ -17,6 +18,27 @@ export function tasksTable(db: Kysely<Database>, engine: Engine) {
   const lists = repeatedReads<readonly Task[]>(engine, 'tasks');
   const one = ({ project, taskId }: TaskKey, ...from: readonly TaskStatus[]) =>
     db.updateTable('tasks').where('project', '=', project).where('id', '=', taskId).where('status', 'in', from);
+  // The latest scans of a project stay, however old: they say how long the pause before the next one is.
+  const old = (overBefore: number) =>
+    db
+      .selectFrom('tasks')
+      .where('status', 'in', ['accepted', 'refused', 'failed'])
+      .where('changed_at', '<', overBefore)
+      .where((eb) =>
+        eb.or([
+          eb('kind', '<>', 'scan'),
+          eb(
+            eb
+              .selectFrom('tasks as later')
+              .whereRef('later.project', '=', 'tasks.project')
+              .where('later.kind', '=', 'scan')
+              .whereRef('later.created_at', '>', 'tasks.created_at')
+              .select(({ fn }) => fn.countAll<number>().as('count')),
+            '>=',
+            scansToRead,
+          ),
+        ]),
+      );
   return {
     /** False: there is one with this id already; it stays as it is. */
     add: (project: string, task: Pick<Task, 'id' | 'kind' | 'title' | 'text' | 'author' | 'createdAt'>) =>
@@ -97,26 +119,21 @@ export function tasksTable(db: Kysely<Database>, engine: Engine) {
       });
     },
 
-    /** Removes at most `limit` that ended before this; gives how many. */
-    prune: async (endedBefore: number, limit: number): Promise<number> => {
-      const result = await db
-        .deleteFrom('tasks')
-        .where((eb) =>
-          eb(
-            eb.refTuple('project', 'id'),
-            'in',
-            eb
-              .selectFrom('tasks')
-              .where('status', 'in', ['accepted', 'refused', 'failed'])
-              .where('changed_at', '<', endedBefore)
-              .select(['project', 'id'])
-              .limit(limit)
-              .$asTuple('project', 'id'),
+    /** Removes at most `limit` that are over since before this; gives how many. One that waits for a person stays. */
+    prune: (overBefore: number, limit: number): Promise<number> =>
+      changedRows(
+        db
+          .deleteFrom('tasks')
+          .where((eb) =>
+            eb(
+              eb.refTuple('project', 'id'),
+              'in',
+              old(overBefore).select(['project', 'id']).limit(limit).$asTuple('project', 'id'),
+            ),
           ),
-        )
-        .executeTakeFirst();
-      return Number(result.numDeletedRows);
-    },
+      ),
+
+    countOld: (overBefore: number): Promise<number> => countIn(old(overBefore)),
   };
 }
 

@@ -1,0 +1,168 @@
+// @module-tag full
+import { describe, expect, it, vi } from 'vitest';
+import type { Settings } from '../../src/core/settings.ts';
+import type { SetupProposal } from '../../src/core/task/setup-proposal.ts';
+import { onEngine, type StoreHarness } from '../conformance/store.ts';
+import { settings } from '../fake/settings.ts';
+import { SimulatedClock } from '../fake/simulated-clock.ts';
+import { engines } from '../store/engines.ts';
+import { bigIssue, plan, planned, plannerScene, subtask } from './planner/planner-scene.ts';
+import { type Scene, type SceneOptions, scene } from './scene.ts';
+
+const minute = 60_000;
+const day = 24 * 60 * minute;
+const repo = { location: '/project', shown: '/project', isLocal: true };
+const base = settings({ intervalMs: 1_000 });
+const withRepository: Settings = { ...base, workspace: { ...base.workspace, repo } };
+const proposal: SetupProposal = { kind: 'setup', setup: null, checks: [], notes: 'n', commit: 'c', revision: 'r' };
+
+/** Lets a second pass until it holds: PostgreSQL answers in its own time. */
+function reached(clock: SimulatedClock, check: () => unknown): Promise<void> {
+  return vi.waitFor(
+    async () => {
+      await clock.advance(1_000);
+      await check();
+    },
+    { timeout: 60_000, interval: 5 },
+  );
+}
+
+async function stopped({ orchestrator, clock }: Pick<Scene, 'orchestrator' | 'clock'>): Promise<void> {
+  let isOver = false;
+  void orchestrator.stop().then(() => {
+    isOver = true;
+  });
+  await reached(clock, () => expect(isOver).toBe(true));
+}
+
+/** Two daemons on one database, each with a connection of its own. */
+async function two<S extends Scene>(
+  { place, open }: StoreHarness,
+  make: (options: SceneOptions) => Promise<S>,
+): Promise<readonly [S, S]> {
+  const where = await place();
+  const clock = new SimulatedClock({ startAt: Date.UTC(2026, 0, 1, 1) });
+  const both = { clock, isShared: true };
+  const one = await make({ ...both, store: await open(where), owner: 'one' });
+  const other = await make({ ...both, store: await open(where), owner: 'other' });
+  return [one, other];
+}
+
+describe('two daemons on PostgreSQL', () => {
+  for (const engine of engines.filter(({ name }) => name === 'postgres')) {
+    onEngine(engine, 'with a setup', (harness) => {
+      // @conforms 4.138, 4.58
+      it('run it once; after a kill it has failed, and the other one tries it again when a person asks', async () => {
+        const stages = await two(harness, async (options) => {
+          const stage = await scene({ ...options, issues: [], settings: withRepository });
+          await stage.orchestrator.start();
+          return stage;
+        });
+        const [one, other] = stages;
+        const { clock } = one;
+        const starts = () => one.runs.length + other.runs.length;
+        await one.command('setup_begin');
+        await reached(clock, () => expect(starts()).toBe(1));
+        const tasks = () => other.store.tasks.list(other.project, { kind: 'setup', limit: 10 });
+        const [task] = await tasks();
+        for (let at = 0; at < 10; at += 1) await clock.advance(1_000);
+        expect(starts()).toBe(1);
+
+        const [first, next] = one.runs.length === 1 ? [one, other] : [other, one];
+        first.kill();
+        const current = async () => (await next.store.tasks.list(next.project, { kind: 'setup', limit: 10 }))[0];
+        await reached(clock, async () =>
+          expect(await current()).toMatchObject({ status: 'failed', error: { code: 'orchestrator_restarted' } }),
+        );
+        await next.command('task_retry', { task: task?.id });
+        await reached(clock, () => expect(next.runs).toHaveLength(1));
+        await next.runs[0]?.request.task?.propose(proposal);
+        next.runs[0]?.succeed();
+        await reached(clock, async () => expect(await current()).toMatchObject({ status: 'proposed', proposal }));
+        expect(starts()).toBe(2);
+        await stopped(next);
+      }, 180_000);
+    });
+
+    onEngine(engine, 'with a planner', (harness) => {
+      // @conforms planner.1
+      it('split an issue once, and the other one plans it when the first is killed before its plan', async () => {
+        const [one, other] = await two(harness, (options) => plannerScene({ ...options, settings: planned() }));
+        const { clock } = one;
+        const works = () => [...one.works(), ...other.works()];
+        await bigIssue(one);
+        await reached(clock, () => expect(works()).toEqual(['planner BAT-1']));
+        for (let at = 0; at < 10; at += 1) await clock.advance(1_000);
+        expect(works()).toEqual(['planner BAT-1']);
+
+        const [first, next] = one.runs.length === 1 ? [one, other] : [other, one];
+        first.kill();
+        await reached(clock, () => expect(next.works()).toEqual(['planner BAT-1']));
+        // What the agent of the dead daemon says counts for nothing, before the plan and after it.
+        const late = { summary: '', subtasks: [subtask('x'), subtask('y')] };
+        await expect(plan(first.runs[0], late)).rejects.toMatchObject({ code: 'claim_lost' });
+        const made = { made: ['BAT-2', 'BAT-3', 'BAT-4'] };
+        expect(await plan(next.runs[0])).toEqual(made);
+        expect(await plan(first.runs[0], late)).toEqual(made);
+        next.runs[0]?.succeed();
+        await reached(clock, () => expect(next.works().at(-1)).toBe('worker BAT-2'));
+        expect(await next.statuses()).toEqual({
+          ...{ 'BAT-1': 'blocked', 'BAT-2': 'in_progress', 'BAT-3': 'todo', 'BAT-4': 'todo' },
+        });
+        next.runs.at(-1)?.end();
+        await stopped(next);
+      }, 180_000);
+    });
+
+    onEngine(engine, 'with a retention', (harness) => {
+      // @conforms 4.14, 4.130
+      it('prune the store in turns of one, and the other one goes on when the first is killed', async () => {
+        const times: Readonly<Record<'one' | 'other', number[]>> = { one: [], other: [] };
+        const [one, other] = await two(harness, async (options) => {
+          const name = options.owner === 'one' ? 'one' : 'other';
+          const stage = await scene({
+            ...options,
+            issues: [],
+            settings: base,
+            through: (store) => ({
+              ...store,
+              tasks: {
+                ...store.tasks,
+                prune: (before, limit) => {
+                  times[name].push(options.clock?.now() ?? 0);
+                  return store.tasks.prune(before, limit);
+                },
+              },
+            }),
+          });
+          await stage.orchestrator.start();
+          return stage;
+        });
+        const { clock, project } = one;
+        const oldTask = async (id: string): Promise<void> => {
+          const at = clock.now() - 100 * day;
+          const author = { kind: 'orchestrator' } as const;
+          await other.store.tasks.add(project, { id, kind: 'intake', title: id, text: '', author, createdAt: at });
+          await other.store.tasks.decide({ project, taskId: id }, 'refused', null, at);
+        };
+        const left = async () => (await other.store.tasks.list(project, { limit: 10 })).length;
+        const all = () => [...times.one, ...times.other].toSorted((a, b) => a - b);
+        await oldTask('intake:1');
+        await reached(clock, async () => expect(await left()).toBe(0));
+        const from = clock.now();
+        while (clock.now() < from + 31 * minute) await clock.advance(5_000);
+        // A maintenance may call it more than once; two of them are ten minutes apart.
+        const starts = all().filter((at, index, every) => index === 0 || at - (every[index - 1] ?? 0) > minute);
+        expect(starts.slice(1).every((at, index) => at - (starts[index] ?? 0) >= 9 * minute)).toBe(true);
+        expect(starts.length).toBeGreaterThanOrEqual(4);
+
+        const isFirst = (times.one.at(-1) ?? 0) > (times.other.at(-1) ?? 0);
+        const [first, next] = isFirst ? [one, other] : [other, one];
+        first.kill();
+        await oldTask('intake:2');
+        await reached(clock, async () => expect(await left()).toBe(0));
+        await stopped(next);
+      }, 180_000);
+    });
+  }
+});
