@@ -1,71 +1,12 @@
 // @module-tag full
 import { describe, expect, it } from 'vitest';
 import { telling } from '../telling.ts';
-import { git, scratchRepository } from '../workspace/git/scratch-repository.ts';
 import { batonHere as baton, daemonHere } from './baton-here.ts';
+import { agent, intakeScene } from './intake-scene.ts';
 import { answer, runsOf, soon } from './live-daemon.ts';
-import { leaveNoPlaces, Place } from './run-baton.ts';
+import { leaveNoPlaces } from './run-baton.ts';
 
 leaveNoPlaces();
-
-/**
- * One program for both roles. As the agent of an intake it proposes an issue for each line of the text; as a worker it commits
- * a file.
- */
-const agent = `import { execFileSync } from 'node:child_process';
-import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
-const prompt = readFileSync(0, 'utf8');
-appendFileSync(process.argv[2] + '/prompts.txt', JSON.stringify({ role: process.env.BATON_ROLE ?? 'worker', prompt }) + '\\n');
-const { BATON_TOOLS_URL: url, BATON_TOOLS_TOKEN: token } = process.env;
-const headers = { authorization: 'Bearer ' + token, 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
-const post = (body, more = {}) =>
-  fetch(url, { method: 'POST', headers: { ...headers, ...more }, body: JSON.stringify({ jsonrpc: '2.0', ...body }) });
-if (process.env.BATON_ROLE === 'intake') {
-  if (prompt.includes('CRASH')) process.exit(7);
-  const protocolVersion = '2025-06-18';
-  const params = { protocolVersion, capabilities: {}, clientInfo: { name: 'agent', version: '1' } };
-  const opened = await post({ id: 1, method: 'initialize', params });
-  await opened.text();
-  const session = { 'mcp-session-id': opened.headers.get('mcp-session-id') ?? '', 'mcp-protocol-version': protocolVersion };
-  const listed = await (await post({ id: 2, method: 'tools/list', params: {} }, session)).text();
-  writeFileSync(process.argv[2] + '/tools.txt', [...listed.matchAll(/"name":"(\\w+)","description/g)].map((each) => each[1]).join(' '));
-  const issues = [...prompt.matchAll(/^wish: (.*)$/gm)].map(([, title]) => ({
-    title,
-    description: 'Somebody wants this.',
-    acceptance_criteria: [title + ' works'],
-    duplicate_of: title === 'Dark mode' ? 'BAT-1' : null,
-  }));
-  await (await post({ id: 3, method: 'tools/call', params: { name: 'propose_issues', arguments: { issues } } }, session)).text();
-} else {
-  writeFileSync('work-' + process.env.BATON_ISSUE_IDENTIFIER + '.txt', prompt);
-  execFileSync('git', ['add', '.']);
-  execFileSync('git', ['commit', '--quiet', '--message', 'Work']);
-}
-`;
-
-function intakeScene(): { readonly place: Place; readonly source: string } {
-  const place = new Place({});
-  const source = scratchRepository(`${place.folder}/project`);
-  git(source, 'checkout', '--quiet', '--detach');
-  place.write('agent.mjs', agent);
-  place.write('home/.gitconfig', '[user]\n\tname = A Person\n\temail = person@example.invalid\n');
-  const command = `exec '${process.execPath}' '${place.folder}/agent.mjs' '${place.folder}'`;
-  place.write(
-    'WORKFLOW.md',
-    [
-      '---',
-      'project: {name: intake}',
-      'tracker: {kind: board}',
-      'polling: {interval_ms: 300, jobs: {pull_requests: {interval_ms: 1000}}}',
-      'workspace: {root: workspaces, repo: project, base: main}',
-      `agent: {backend: command, command: "${command}", isolation: none, after_success: review}`,
-      'intake: {runs_per_day: 3}',
-      '---',
-      '{{ issue.title }}',
-    ].join('\n'),
-  );
-  return { place, source };
-}
 
 const wishes = ['Export as CSV', 'Dark mode', 'Faster search', 'A help page', 'Undo', 'Shortcuts'];
 const notes = `Notes of the meeting\n\n${wishes.map((wish) => `wish: ${wish}`).join('\n')}\n`;

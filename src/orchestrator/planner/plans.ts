@@ -3,6 +3,7 @@ import type { SkipReason } from '../../core/dispatch/eligibility.ts';
 import type { Issue } from '../../core/issue/issue.ts';
 import { type PlanFacts, type PlanWork, planWork } from '../../core/planner/plan.ts';
 import type { PlannerSettings } from '../../core/settings.ts';
+import { isTaskId } from '../../core/task/task.ts';
 import type { BaseParts } from '../parts.ts';
 
 export type PlansParts = Pick<BaseParts, 'notify' | 'project' | 'source' | 'store'>;
@@ -11,7 +12,7 @@ const nothing: PlanFacts = { plan: null, partOf: null };
 
 /**
  * The plans of issues, as last read. The store has the truth. What is known of an issue is forgotten with each change of
- * its claim. Without a planner in the file nothing is read, and every issue is an ordinary one.
+ * its claim. Without a planner in the file nothing is read, and every issue is an ordinary one. A task never has a plan.
  */
 export class Plans {
   readonly #parts: PlansParts;
@@ -49,7 +50,7 @@ export class Plans {
 
   /** Undefined: it is not read yet. */
   workOf(issue: Pick<Issue, 'id' | 'labels'>): PlanWork | undefined {
-    if (!this.isOn) return null;
+    if (!this.isOn || isTaskId(issue.id)) return null;
     const facts = this.#known.get(issue.id);
     return facts === undefined ? undefined : planWork(issue, facts, this.#settings());
   }
@@ -67,7 +68,7 @@ export class Plans {
 
   /** Why no run of an issue starts yet; null: one may, as far as plans say. */
   whyNot({ id }: Pick<Issue, 'id'>): SkipReason | null {
-    if (!this.isOn) return null;
+    if (!this.isOn || isTaskId(id)) return null;
     const facts = this.#known.get(id);
     if (facts === undefined) return { code: 'not_read', text: 'its plan is being read' };
     if (facts.partOf === null || facts.partOf.isMade) return null;

@@ -35,6 +35,21 @@ async function prepareAndFinish(stage: PlannerScene, name: string): Promise<void
   await stage.clock.advance(3 * second);
 }
 
+describe('a task', () => {
+  // @conforms 4.12
+  it.each([
+    ['a planner', planned()],
+    ['a planner and phases', both()],
+  ])('starts in a project with %s', async (_what, settings) => {
+    const stage = await plannerScene({ settings });
+    await stage.command('intake_begin', { text: 'Make it blue.' });
+    await stage.clock.advance(3 * second);
+    expect(stage.runs.map(({ request: { role } }) => role)).toEqual(['intake']);
+    const { gates } = await stage.orchestrator.explain(stage.runs[0]?.request.issue.id ?? '');
+    expect(gates.filter(({ refusal }) => refusal !== null).map(({ gate }) => gate)).toEqual(['free_here']);
+  });
+});
+
 describe('an issue that is to be planned, in a project with phases', () => {
   // @conforms planner.6
   it('is split before any phase; its parts pass the phases, and it returns to a worker at once', async () => {
