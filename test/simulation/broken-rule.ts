@@ -42,6 +42,13 @@ export const ruleNames = [
   'phase_ends',
   'plan_once',
   'plan_bounds',
+  'role_budgets',
+  'filed_once',
+  'task_unasked',
+  'scan_due',
+  'tasks_end',
+  'task_runs',
+  'proposed_stays',
   'issues_finish',
   'no_crash',
 ] as const;

@@ -1,11 +1,13 @@
 import type { Chance } from '../../src/clock/chance.ts';
 import { nothingToPrune } from '../../src/core/prune.ts';
+import { taskReads } from '../../src/daemon/trackers.ts';
 import type { OrchestratorParts } from '../../src/orchestrator/assemble.ts';
 import { Orchestrator } from '../../src/orchestrator/orchestrator.ts';
 import type { PullRequests } from '../../src/pulls/pull-requests.ts';
 import { createRunner } from '../../src/runner/run-issue.ts';
 import type { Runner } from '../../src/runner/runner.ts';
 import { openToolSet } from '../../src/tools/registry.ts';
+import { withTasks } from '../../src/tracker/with-tasks.ts';
 import { noFiles } from '../fake/no-files.ts';
 import { seededChance } from '../fake/seeded-chance.ts';
 import { guardStore } from './guard-store.ts';
@@ -29,10 +31,12 @@ export function composeDaemon(world: World, incarnation: Incarnation): Orchestra
   const { review } = world;
   const { isShared } = world.plan;
   const logger = tracingLogger(world.trace, incarnation);
-  const tracker = simulatedTracker(world, incarnation);
   const workspaces = simulatedWorkspaces(world, incarnation);
   const shownEngine = isShared ? 'postgres' : 'sqlite';
   const store = guardStore(world.memory.store, incarnation, storeGate(world, incarnation), shownEngine);
+  const bare = simulatedTracker(world, incarnation);
+  const { tracker: trackerSettings } = world.plan.settings;
+  const tracker = world.tasks === null ? bare : withTasks(bare, taskReads(store, world.project), trackerSettings);
   const pulls = review === null ? null : pullsOf(world, review, incarnation);
   const parts: OrchestratorParts = {
     clock: incarnation.clock,

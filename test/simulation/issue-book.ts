@@ -26,6 +26,8 @@ export class IssueBook {
   readonly lastMove = new Map<string, IssueMove>();
   /** Called with each move. */
   readonly onMove = new Set<(move: IssueMove) => void>();
+  /** Called with each id that the tracker is asked about. */
+  readonly onAsked = new Set<(id: string) => void>();
   readonly #now: () => number;
   readonly #hasTimes: boolean;
   #changedAt = 0;
@@ -39,6 +41,10 @@ export class IssueBook {
   get(id: string): Issue | undefined {
     const issue = this.#issues.get(id);
     return issue === undefined ? undefined : this.#withBlockers(issue);
+  }
+
+  asked(...ids: readonly string[]): void {
+    for (const id of ids) for (const told of this.onAsked) told(id);
   }
 
   ids(): string[] {

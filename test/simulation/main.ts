@@ -1,6 +1,7 @@
 // Runs many seeds and prints what happened in them: `npm run simulate -- --seeds 10000 --from 1`. With `--trace` every
 // event of each seed is printed. With `--github` seeds without GitHub are left out,
-// with `--pipeline` those without phases, with `--planner` those without a planner. Exits with 1 if a rule is broken, and prints the command that repeats it.
+// with `--pipeline` those without phases, with `--planner` those without a planner, with `--tasks` those without intakes and
+// scans, with `--special` those without any of these and without a judge. Exits with 1 if a rule is broken, and prints the command that repeats it.
 import { parseArgs } from 'node:util';
 import { describeBroken } from './broken-rule.ts';
 import { drawPipeline } from './pipeline/pipeline-plan.ts';
@@ -16,6 +17,8 @@ const { values } = parseArgs({
     github: { type: 'boolean', default: false },
     pipeline: { type: 'boolean', default: false },
     planner: { type: 'boolean', default: false },
+    tasks: { type: 'boolean', default: false },
+    special: { type: 'boolean', default: false },
   },
 });
 const from = Number(values.from);
@@ -34,6 +37,8 @@ for (let seed = from, left = count; left > 0; seed += 1) {
   if (values.github && drawReview(seed)?.github == null) continue;
   if (values.pipeline && drawPipeline(seed) === null) continue;
   if (values.planner && drawPlan(seed).planner === null) continue;
+  if (values.tasks && drawPlan(seed).tasks === null) continue;
+  if (values.special && !isSpecial(seed)) continue;
   left -= 1;
   const result = await runSeed(seed, { print: values.trace ? (line) => console.log(line) : undefined });
   add('seeds', 1);
@@ -52,3 +57,9 @@ const width = Math.max(...[...totals.keys()].map((name) => name.length));
 for (const [name, times] of totals) console.log(`${name.padEnd(width)}  ${times}`);
 console.log(`${((performance.now() - beganAt) / count).toFixed(0)} ms a seed`);
 process.exitCode = broken.length === 0 ? 0 : 1;
+
+/** Whether it has judges, phases, a planner or tasks. */
+function isSpecial(seed: number): boolean {
+  const { review, pipeline, planner, tasks } = drawPlan(seed);
+  return review?.judge != null || pipeline !== null || planner !== null || tasks !== null;
+}

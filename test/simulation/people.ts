@@ -5,6 +5,7 @@ import { HelpfulPeople } from './helpful-people.ts';
 import { trackerStates } from './issue-book.ts';
 import { startPipelinePeople } from './pipeline/pipeline-people.ts';
 import { ReviewPeople } from './review/review-people.ts';
+import { TaskPeople } from './tasks/task-people.ts';
 import type { World } from './world.ts';
 
 /** A person who lets an issue continue may have logged in, so Baton tries the account. */
@@ -19,6 +20,7 @@ const letsGoOn: ReadonlySet<CommandKind> = new Set([
 export class People {
   readonly #world: World;
   readonly #reviewers: ReviewPeople | null;
+  readonly #askers: TaskPeople | null;
   #filed = 0;
   #commands = 0;
 
@@ -36,12 +38,14 @@ export class People {
     new HelpfulPeople(world, submit);
     if (world.pipeline !== null) startPipelinePeople(world, world.pipeline);
     this.#reviewers = world.review === null ? null : new ReviewPeople(world, world.review, submit);
+    this.#askers = world.tasks === null ? null : new TaskPeople(world, world.tasks, submit);
   }
 
   /** At the end of the faults: pauses end, and most holds are lifted. */
   async calm(): Promise<void> {
     const { memory, project, draw } = this.#world;
     this.#reviewers?.calm();
+    this.#askers?.calm();
     await this.submit('resume', {});
     for (const { issueId, code } of await memory.store.held.list(project))
       if (draw.people.chance(0.7) || code === 'agent_survives') await this.#release(issueId);
@@ -143,7 +147,7 @@ export class People {
       clock.schedule(draw.people.between(5_000, 180_000), () => void this.submit('resume', {}));
       return void this.submit(kind, { reason: 'lunch' });
     }
-    const ids = book.ids();
+    const ids = [...book.ids(), ...taskIds(this.#world)];
     if (ids.length === 0) return;
     const id = draw.people.pick(ids);
     // A person who releases an issue has checked that no agent of it is alive, as the hold asks.
@@ -151,6 +155,7 @@ export class People {
     if (frees && this.#world.processes.ofIssue(id).length > 0) return;
     this.#world.askedAt.set(id, now);
     if (frees) this.#world.freedAt.set(id, now);
+    if (frees) this.#world.tasks?.allowRetry(id);
     if (kind === 'issue_retry') this.#world.triedAgainAt = now;
     void this.submit(kind, { issue: id });
   }
@@ -160,4 +165,9 @@ export class People {
 function planningLabels({ draw, plan }: World): readonly string[] {
   const { planner, settings } = plan;
   return planner !== null && draw.planner.chance(planner.labelled) ? [settings.planner.label] : [];
+}
+
+/** A task is shown like an issue, so people use the same commands on it. */
+function taskIds({ memory, tasks }: World): readonly string[] {
+  return tasks === null ? [] : memory.look<{ id: string }>('select id from tasks order by rowid').map(({ id }) => id);
 }

@@ -11,6 +11,7 @@ import { type Draw, drawFrom } from './draw.ts';
 import { drawPipeline, type PipelinePlan, withPipeline } from './pipeline/pipeline-plan.ts';
 import { drawPlanner, type PlannerPlan, withPlanner } from './planner/planner-plan.ts';
 import { drawReview, type ReviewPlan, withReview } from './review/review-plan.ts';
+import { drawTasks, type TasksPlan, withTaskRoles } from './tasks/task-plan.ts';
 
 /** The plan of one seed, drawn once before the start. Rates are per simulated minute. */
 export interface Plan {
@@ -67,6 +68,8 @@ export interface Plan {
   readonly pipeline: PipelinePlan | null;
   /** Null: without a planner. */
   readonly planner: PlannerPlan | null;
+  /** Null: neither intakes nor scans. */
+  readonly tasks: TasksPlan | null;
 }
 
 const labels = ['baton'];
@@ -79,10 +82,11 @@ export function drawPlan(seed: number, changes: Partial<Plan> = {}): Plan {
   const daemons = draw.chance(0.35) ? 2 : 1;
   const machines = daemons === 2 && draw.chance(0.5) ? 2 : 1;
   const isShared = daemons === 2 || draw.chance(0.2);
+  const tasks = drawTasks(seed);
   const plan: Plan = {
     seed,
     stormMs: 12 * 60_000,
-    issues: 10,
+    issues: (changes.tasks === undefined ? tasks : changes.tasks)?.scanner?.issues ?? 10,
     settings: withPersons(
       persons,
       drawSettings(draw, { retention: drawFrom(seed, 'retention'), pace: drawFrom(seed, 'pace') }),
@@ -127,13 +131,15 @@ export function drawPlan(seed: number, changes: Partial<Plan> = {}): Plan {
     pipeline: drawPipeline(seed),
     // Only where nothing else changes what an issue goes through.
     planner: isPlain(seed, changes) ? drawPlanner(seed) : null,
+    tasks,
     ...changes,
   };
   const { review, pipeline, planner } = plan;
   const reviewed =
     review === null ? plan.settings : withReview(plan.settings, review, drawFrom(seed, 'review settings'));
   const phased = pipeline === null ? reviewed : withPipeline(reviewed, pipeline);
-  return { ...plan, settings: planner === null ? phased : withPlanner(phased, planner) };
+  const planned = planner === null ? phased : withPlanner(phased, planner);
+  return { ...plan, settings: plan.tasks === null ? planned : withTaskRoles(planned, plan.tasks) };
 }
 
 function isPlain(seed: number, { review, pipeline }: Partial<Plan>): boolean {

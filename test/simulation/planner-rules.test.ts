@@ -46,7 +46,7 @@ describe('A rule of the planner notices', { timeout: 120_000 }, () => {
   });
 
   it('more runs of planners than the budget of the day', async () => {
-    expect(await isBroken('plan_bounds', settingsWith({ runsPerDay: 0 }), { runsPerDay: 1 })).toBe(true);
+    expect(await isBroken('role_budgets', settingsWith({ runsPerDay: 0 }), { runsPerDay: 1 })).toBe(true);
   });
 
   it('an issue that is planned again', async () => {

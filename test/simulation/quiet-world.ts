@@ -37,6 +37,7 @@ export const quiet = {
   review: null,
   pipeline: null,
   planner: null,
+  tasks: null,
 } satisfies Partial<Plan>;
 
 export const hostile = agents({});
@@ -58,12 +59,12 @@ export const withoutHolds: NonNullable<Sabotage['parts']> = (parts, world, incar
 };
 
 export function withMaxRetries(maxRetries: number): Settings {
-  const { settings } = drawPlan(1, { pipeline: null });
+  const { settings } = drawPlan(1, { pipeline: null, tasks: null });
   return { ...settings, agent: { ...settings.agent, maxRetries }, limits: noLimits };
 }
 
 export function inQuietWorld(sabotage: Sabotage, plan: Partial<Plan> = {}, only?: RuleName): Promise<SeedResult> {
-  const { settings } = drawPlan(1, { pipeline: null });
+  const { settings } = drawPlan(1, { pipeline: null, tasks: null });
   const tracker = { ...settings.tracker, requiredLabels: [] };
   const workspace = { ...settings.workspace, retentionMs: 0 };
   const agent: AgentSettings = {

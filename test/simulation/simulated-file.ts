@@ -30,6 +30,13 @@ export class SimulatedFile implements WorkflowSource {
     this.#revision += 1;
   }
 
+  /** Baton begins no work by itself any more: no scan, and no promotion. */
+  becomeQuiet(): void {
+    const { scanner, board } = this.settings;
+    this.settings = { ...this.settings, scanner: { ...scanner, maxBacklog: 0 }, board: { ...board, autoPromote: false } };
+    this.#revision += 1;
+  }
+
   spoil(): void {
     this.problem = new BatonError('workflow_parse_error', 'The simulated workflow file is bad just now.');
   }

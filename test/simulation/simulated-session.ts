@@ -10,6 +10,7 @@ import { drawPlannerTurn } from './planner/planner-turn.ts';
 import type { SimulatedProcess } from './process-table.ts';
 import { type BranchWork, drawBranchWork, workOnBranch } from './review/review-agent.ts';
 import { drawJudgeTurn, type JudgeTurn } from './review/simulated-judge.ts';
+import { playTaskTurn } from './tasks/task-turn.ts';
 import { TurnAsks } from './turn-asks.ts';
 import { refusal } from './turn-refusal.ts';
 import type { World } from './world.ts';
@@ -114,7 +115,10 @@ export class SimulatedSession implements AgentSession {
       this.#judge(script, drawPhaseVerdict(world, pipeline.plan), ears);
     else if (role === 'planner' && world.plan.planner !== null) this.#plan(script, world.plan.planner, ears);
     else if (role === 'judge' && review?.plan.judge) this.#judge(script, drawJudgeTurn(world, review.plan.judge), ears);
-    else this.#play(script, work, ears);
+    else if ((role === 'intake' || role === 'scanner') && world.tasks !== null) {
+      this.#play({ ...script, changes: false, moveTo: null }, null, ears);
+      playTaskTurn(this.#parts, world.tasks, script.durationMs);
+    } else this.#play(script, work, ears);
     const result = await promise;
     this.#isInTurn = false;
     silence.cancel();

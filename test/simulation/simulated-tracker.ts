@@ -2,9 +2,11 @@ import { sleep } from '../../src/clock/clock.ts';
 import { BatonError } from '../../src/core/baton-error.ts';
 import { type Blocker, type Issue, normalizeState } from '../../src/core/issue/issue.ts';
 import { refuseMoved } from '../../src/tracker/refuse-moved.ts';
-import type { ChildrenPlan, Tracker } from '../../src/tracker/tracker.ts';
+import type { ChildrenPlan, IssueEditor, NewIssue, Tracker } from '../../src/tracker/tracker.ts';
 import type { Incarnation } from './incarnation.ts';
+import { trackerStates } from './issue-book.ts';
 import { blockedState } from './planner/planner-plan.ts';
+import type { TaskWorld } from './tasks/task-world.ts';
 import type { World } from './world.ts';
 
 /**
@@ -31,10 +33,16 @@ export function simulatedTracker(world: World, incarnation: Incarnation): Tracke
         return book.all().filter(({ state }) => wanted.has(normalizeState(state)));
       }),
     fetchByIds: (ids, ask) =>
-      read('tracker.fetchByIds', ask?.signal, () => [...new Set(ids)].flatMap((id) => book.get(id) ?? [])),
+      read('tracker.fetchByIds', ask?.signal, () => {
+        book.asked(...ids);
+        return [...new Set(ids)].flatMap((id) => book.get(id) ?? []);
+      }),
     ...(plan.planner === null
       ? {}
-      : { fetchChildren: (ids, ask) => read('tracker.fetchChildren', ask?.signal, () => partsOf(world, ids)) }),
+      : { fetchChildren: (ids, ask) => read('tracker.fetchChildren', ask?.signal, () => {
+            book.asked(...ids);
+            return partsOf(world, ids);
+          }) }),
     changes: {
       ...(plan.planner === null
         ? {}
@@ -42,8 +50,15 @@ export function simulatedTracker(world: World, incarnation: Incarnation): Tracke
             createChildren: (wanted, _author, ask) =>
               incarnation.call('tracker.createChildren', () => makeParts(world, wanted, ask?.signal)),
           }),
+      ...(world.tasks === null
+        ? {}
+        : {
+            createIssue: (draft, _author, ask) =>
+              incarnation.call('tracker.createIssue', () => fileIssue(world, world.tasks, draft, ask?.signal)),
+          }),
       moveIssue: (id, state, author, ask) =>
         incarnation.call('tracker.moveIssue', async () => {
+          book.asked(id);
           await fault(world, ask?.signal);
           await delay(world, ask?.signal);
           if (author.kind === 'orchestrator') refuseLateMove(world, id, state);
@@ -53,9 +68,14 @@ export function simulatedTracker(world: World, incarnation: Incarnation): Tracke
           if (draw.tracker.chance(plan.tracker.errors / 4)) throw trouble(world);
           return moved;
         }),
-      addComment: () => incarnation.call('tracker.addComment', () => fault(world, undefined)),
+      addComment: (id) =>
+        incarnation.call('tracker.addComment', () => {
+          book.asked(id);
+          return fault(world, undefined);
+        }),
       changeLabels: (id, { add = [], remove = [] }, _author, ask) =>
         incarnation.call('tracker.changeLabels', async () => {
+          book.asked(id);
           await fault(world, ask?.signal);
           await delay(world, ask?.signal);
           const isRefused = !world.isCalm && draw.pipeline.chance(plan.pipeline?.refused ?? 1);
@@ -71,8 +91,59 @@ export function simulatedTracker(world: World, incarnation: Incarnation): Tracke
           return after;
         }),
     },
+    ...(plan.tasks?.scanner == null ? {} : onThisMachine(world, read)),
     ...(plan.startMove ? { startMove: { from: 'Todo', to: 'In Progress' } } : {}),
   };
+}
+
+/** As Baton's own board: free to read, with a list of its states and a backlog that Baton may promote. */
+function onThisMachine(
+  { book }: World,
+  read: <T>(name: string, signal: AbortSignal | undefined, look: () => T) => Promise<T>,
+): Pick<Tracker, 'isLocal' | 'editor'> & Partial<Tracker> {
+  const byCommand = (): never => {
+    throw new BatonError('tracker_read_only', 'The simulated people change issues themselves.');
+  };
+  const editor: IssueEditor = {
+    states: [...trackerStates, blockedState],
+    movesFrom: () => [],
+    idOf: async () => byCommand(),
+    move: async () => byCommand(),
+    comment: async () => byCommand(),
+    file: async () => byCommand(),
+    edit: async () => byCommand(),
+  };
+  const isPromotable = ({ id, state, blockedBy }: Issue): boolean => {
+    const isByHand = book.lastMove.get(id)?.by === 'hand';
+    return state === 'Backlog' && !isByHand && blockedBy.every((blocker) => blocker.state === 'Done');
+  };
+  return {
+    isLocal: true,
+    editor,
+    fetchPromotable: ({ limit, offset }, ask) =>
+      read('tracker.fetchPromotable', ask?.signal, () =>
+        book
+          .all()
+          .filter(isPromotable)
+          .slice(offset, offset + limit),
+      ),
+  };
+}
+
+async function fileIssue(
+  world: World,
+  tasks: TaskWorld | null,
+  draft: NewIssue,
+  signal: AbortSignal | undefined,
+): Promise<Issue> {
+  const { book, clock, draw, plan } = world;
+  if (tasks === null) throw new Error('there are no tasks');
+  await fault(world, signal);
+  await delay(world, signal);
+  const made = tasks.file(book, draft, clock.now());
+  world.trace.tell('filed for a task', made.id, draft.key);
+  if (!world.isCalm && draw.tracker.chance(plan.tracker.errors / 4)) throw trouble(world);
+  return made;
 }
 
 function partsOf({ book }: World, ids: readonly string[]): ReadonlyMap<string, readonly Blocker[]> {
@@ -124,10 +195,11 @@ async function makeParts(
 }
 
 /** Like the board: does not move an issue that someone moved meanwhile. */
-function refuseLateMove({ book }: World, id: string, to: string): void {
+function refuseLateMove({ book, file }: World, id: string, to: string): void {
   const state = book.get(id)?.state;
   if (state === 'Todo' || state === 'In Progress') return;
   if ((state === 'Review' || state === blockedState) && to === 'Todo') return;
+  if (state === 'Backlog' && file.settings.board.autoPromote) return;
   throw new BatonError('board_move_refused', `The issue "${id}" cannot be moved from "${state}".`);
 }
 

@@ -102,23 +102,23 @@ describe('The real orchestrator, runner and store in a simulated world', () => {
   }
 
   it.each(withoutReview)('satisfy $rule in the seed $seed: $what', { timeout: patienceMs }, async ({ seed }) => {
-    expect((await runSeed(seed, { plan: { review: null, pipeline: null } })).broken).toBeNull();
+    expect((await runSeed(seed, { plan: { review: null, pipeline: null, tasks: null } })).broken).toBeNull();
   });
 
   it.each(withReview)('satisfy $rule in the seed $seed: $what', { timeout: patienceMs }, async ({ seed }) => {
     const review = drawReview(seed);
     if (review === null) throw new Error('not in review mode');
-    expect((await runSeed(seed, { plan: { review: { ...review, github: null }, pipeline: null } })).broken).toBeNull();
+    expect((await runSeed(seed, { plan: { review: { ...review, github: null }, pipeline: null, tasks: null } })).broken).toBeNull();
   });
 
   it.each(withGithub)('satisfy $rule in the seed $seed: $what', { timeout: patienceMs }, async ({ seed }) => {
     expect(drawReview(seed)?.github).toBeTruthy();
-    expect((await runSeed(seed, { plan: { pipeline: null } })).broken).toBeNull();
+    expect((await runSeed(seed, { plan: { pipeline: null, tasks: null } })).broken).toBeNull();
   });
 
   it.each(withPhases)('satisfy $rule in the seed $seed: $what', { timeout: patienceMs }, async ({ seed }) => {
     expect(drawPipeline(seed)).not.toBeNull();
-    expect((await runSeed(seed)).broken).toBeNull();
+    expect((await runSeed(seed, { plan: { tasks: null } })).broken).toBeNull();
   });
 
   // @conforms simulation.2

@@ -113,6 +113,7 @@ export function endWeather(world: World): void {
     incarnation.thaw();
   }
   file.liftLimits();
+  if (world.tasks !== null) file.becomeQuiet();
   weather.trackerStorm = false;
   weather.storeFull = false;
   weather.storeLost.clear();

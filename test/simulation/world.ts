@@ -16,6 +16,7 @@ import type { Rule } from './rules/rule.ts';
 import { RunLedger } from './run-ledger.ts';
 import type { Sabotage } from './sabotage.ts';
 import { SimulatedFile } from './simulated-file.ts';
+import { TaskWorld } from './tasks/task-world.ts';
 import { Trace } from './trace.ts';
 
 /** The names are part of the seed: a renamed stream draws other numbers. */
@@ -32,8 +33,12 @@ const streams = [
   'judge',
   'pipeline',
   'planner',
+  'tasks',
 ] as const;
 type Stream = (typeof streams)[number];
+
+/** Six minutes before midnight. */
+const lateAt = Date.UTC(2026, 0, 1, 23, 54);
 
 /** How long a daemon that was frozen may take to end agents that it no longer owns. */
 const graceMs = 10_000;
@@ -74,6 +79,8 @@ export class World {
   readonly review: ReviewWorld | null;
   /** Null: without phases. */
   readonly pipeline: PipelineWorld | null;
+  /** Null: without tasks. */
+  readonly tasks: TaskWorld | null;
   /** How often each was changed. */
   readonly workspaces = new Map<string, number>();
   readonly questions = new QuestionBook();
@@ -134,6 +141,7 @@ export class World {
     this.draw = Object.fromEntries(streams.map((name) => [name, drawFrom(plan.seed, name)])) as Record<Stream, Draw>;
     this.review = plan.review === null ? null : new ReviewWorld(plan.review, drawFrom(plan.seed, 'check results'));
     this.pipeline = plan.pipeline === null ? null : new PipelineWorld(plan.pipeline);
+    this.tasks = plan.tasks === null ? null : new TaskWorld(plan.tasks);
     this.book = new IssueBook(now, plan.pipeline !== null);
     this.processes = new ProcessTable(now);
     this.file = new SimulatedFile(plan.settings, now);
@@ -142,7 +150,7 @@ export class World {
   }
 
   static async open(plan: Plan, options: WorldOptions): Promise<World> {
-    const clock = new SimulatedClock({ seed: plan.seed });
+    const clock = new SimulatedClock({ seed: plan.seed, ...(plan.tasks?.isNight === true ? { startAt: lateAt } : {}) });
     const memory = await MemoryStore.open(clock, plan.isShared);
     const project = (await memory.store.projects.ensure('simulated', clock.now())).id;
     return new World(plan, clock, memory, project, options);

@@ -34,6 +34,13 @@ import { wordsArrive } from './review/words-arrive.ts';
 import type { Rule } from './rule.ts';
 import { slots } from './slots.ts';
 import { takenOver } from './taken-over.ts';
+import { filedOnce } from './tasks/filed-once.ts';
+import { proposedStays } from './tasks/proposed-stays.ts';
+import { roleBudgets } from './tasks/role-budgets.ts';
+import { scanDue } from './tasks/scan-due.ts';
+import { taskRuns } from './tasks/task-runs.ts';
+import { taskUnasked } from './tasks/task-unasked.ts';
+import { tasksEnd } from './tasks/tasks-end.ts';
 import { writtenFirst } from './written-first.ts';
 
 export function allRules(world: World): Rule[] {
@@ -55,10 +62,11 @@ export function allRules(world: World): Rule[] {
     takenOver,
     quotaWaits,
     contextRecovery,
+    roleBudgets,
     issuesFinish,
     noCrash,
   ];
-  const { review, pipeline } = world;
+  const { review, pipeline, tasks } = world;
   const ofReview = [
     onePull,
     mergeOnce,
@@ -72,10 +80,13 @@ export function allRules(world: World): Rule[] {
     reviewSettles,
   ];
   const ofPipeline = [completionOnce, phaseForward, workWaits, phaseEnds];
+  const ofTasks = [filedOnce, taskUnasked, tasksEnd, taskRuns, proposedStays];
   return [
     ...rules.map((rule) => rule(world)),
     ...(review === null ? [] : ofReview.map((rule) => rule(world, review))),
     ...(pipeline === null ? [] : ofPipeline.map((rule) => rule(world, pipeline))),
     ...(world.plan.planner === null ? [] : [planOnce(world), planBounds(world)]),
+    ...(tasks === null ? [] : ofTasks.map((rule) => rule(world, tasks))),
+    ...(tasks?.plan.scanner == null ? [] : [scanDue(world, tasks.plan.scanner)]),
   ];
 }

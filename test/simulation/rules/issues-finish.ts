@@ -3,6 +3,7 @@ import type { World } from '../world.ts';
 import { waitingParents, waitsForPlan } from './planner/waiting-parents.ts';
 import type { Rule } from './rule.ts';
 import { storedAccounts, whyAccountWaits } from './stored-accounts.ts';
+import { waitingTasks } from './tasks/tasks-end.ts';
 
 /** Some time after the faults end, every issue that could be worked on is finished, or held for a reason. */
 export function issuesFinish(world: World): Rule {
@@ -43,7 +44,8 @@ export function leftOver(world: World): string[] {
         !waitsForPlan(world, issue.id),
     )
     .map(({ id }) => id);
-  return [...active, ...waitingParents(world).filter((id) => !held.has(id))];
+  const others = [...waitingParents(world), ...waitingTasks(world)];
+  return [...active, ...others.filter((id) => !held.has(id) && !excused.has(id))];
 }
 
 const quotaWaits = "select issue_id from retries where kind = 'quota' and due_at > ?";

@@ -1,3 +1,4 @@
+import { isTaskId } from '../../../../src/core/task/task.ts';
 import type { World } from '../../world.ts';
 import type { Rule } from '../rule.ts';
 
@@ -5,7 +6,7 @@ import type { Rule } from '../rule.ts';
 export function workWaits(world: World): Rule {
   return {
     runStarted: ({ runId, issueId, role, phase }) => {
-      if (role === 'judge') return;
+      if (role === 'judge' || isTaskId(issueId)) return;
       const [record] = world.memory.look<{ phase: string }>('select phase from phases where issue_id = ?', issueId);
       const wanted = phase ?? 'ready';
       if (record?.phase !== wanted)

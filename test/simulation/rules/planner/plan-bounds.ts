@@ -1,4 +1,3 @@
-import { largestSkewMs } from '../../keeper.ts';
 import type { PlannerPlan } from '../../planner/planner-plan.ts';
 import type { World } from '../../world.ts';
 import type { Rule } from '../rule.ts';
@@ -9,19 +8,10 @@ interface Row {
   readonly children: number;
 }
 
-/** The number and the depth of plans, and the runs of planners on a day, are bounded by the settings, whatever agents do. */
+/** The number and the depth of plans are bounded by the settings, whatever agents do. `role_budgets` bounds the runs. */
 export function planBounds(world: World): Rule {
   const { planner: plan } = world.plan;
-  let started = 0;
   return {
-    runStarted: ({ role, issueId, runId }) => {
-      // The world begins at midnight: by the clock of another daemon it may still be the day before.
-      if (role !== 'planner' || plan === null || world.now <= largestSkewMs) return;
-      started += 1;
-      // A wall clock that was set may have begun another day.
-      if (plan.runsPerDay > 0 && started > plan.runsPerDay && !Number.isFinite(world.wallJumpedAt))
-        world.broke('plan_bounds', issueId, `run ${runId} is number ${started} of ${plan.runsPerDay} planners today`);
-    },
     afterStep: () => {
       if (plan !== null && world.storeHasChanged) compare(world, plan);
     },
