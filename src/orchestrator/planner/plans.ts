@@ -50,7 +50,7 @@ export class Plans {
 
   /** Undefined: it is not read yet. */
   workOf(issue: Pick<Issue, 'id' | 'labels'>): PlanWork | undefined {
-    if (!this.isOn || isTaskId(issue.id)) return null;
+    if (!this.#mayPlan(issue.id)) return null;
     const facts = this.#known.get(issue.id);
     return facts === undefined ? undefined : planWork(issue, facts, this.#settings());
   }
@@ -68,7 +68,7 @@ export class Plans {
 
   /** Why no run of an issue starts yet; null: one may, as far as plans say. */
   whyNot({ id }: Pick<Issue, 'id'>): SkipReason | null {
-    if (!this.isOn || isTaskId(id)) return null;
+    if (!this.#mayPlan(id)) return null;
     const facts = this.#known.get(id);
     if (facts === undefined) return { code: 'not_read', text: 'its plan is being read' };
     if (facts.partOf === null || facts.partOf.isMade) return null;
@@ -90,6 +90,11 @@ export class Plans {
   /** Everything that the work of an issue depends on, as JSON data. */
   facts(): unknown {
     return this.#revision;
+  }
+
+  /** A task of Baton has no plan, and none is read. */
+  #mayPlan(issueId: string): boolean {
+    return this.isOn && !isTaskId(issueId);
   }
 
   #settings(): PlannerSettings {

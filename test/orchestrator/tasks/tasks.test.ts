@@ -58,6 +58,12 @@ describe('an intake', () => {
     expect(run).toMatchObject({ role: 'intake', finish: { outcome: 'succeeded' } });
   });
 
+  it('starts also where issues have a planner', async () => {
+    const stage = await withIntake({ settings: { ...polled, planner: { ...polled.planner, enabled: true } } });
+    await stage.clock.advance(minute);
+    expect(stage.runs.map(({ request }) => request.role)).toEqual(['intake']);
+  });
+
   it('lets its agent end its turn after the answer', async () => {
     const stage = await withIntake();
     const { task } = stage.runs[0]?.request ?? {};

@@ -47,7 +47,8 @@ function longRuns(world: World): void {
 function hiddenTasks({ memory, running }: World): string[] {
   const shown = running.map(({ orchestrator }) => {
     const { held, retrying, running: live, skipped, waitingQuota } = orchestrator.read();
-    return new Set([...held, ...retrying, ...live, ...waitingQuota, ...skipped].map(({ issue }) => issue.id));
+    const told = skipped.filter(({ reason }) => reason.code !== 'not_read');
+    return new Set([...held, ...retrying, ...live, ...waitingQuota, ...told].map(({ issue }) => issue.id));
   });
   const has = new Set(memory.look<{ issue_id: string }>(claimed).map(({ issue_id }) => issue_id));
   return memory
