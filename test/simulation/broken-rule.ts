@@ -29,6 +29,7 @@ export const ruleNames = [
   'one_pull',
   'merge_once',
   'merge_finishes',
+  'auto_merge',
   'done_needs_merge',
   'foreign_commits',
   'words_arrive',

@@ -54,6 +54,7 @@ export class HelpfulPeople {
     this.#world.tally('command: question_answer');
     this.#world.askedAt.set(issueId, now);
     this.#world.answeredAt.set(issueId, now);
+    this.#world.tasks?.allowRetry(issueId);
     const { fields } = JSON.parse(row.question_json) as { readonly fields: readonly unknown[] };
     const fitting = fields.length === 0 ? words.yesOrNo : words.which;
     const said = draw.questions.pick(draw.questions.chance(0.9) ? fitting : words.unread);

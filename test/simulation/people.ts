@@ -5,6 +5,7 @@ import { HelpfulPeople } from './helpful-people.ts';
 import { trackerStates } from './issue-book.ts';
 import { startPipelinePeople } from './pipeline/pipeline-people.ts';
 import { ReviewPeople } from './review/review-people.ts';
+import { autoMergeLabel } from './review/review-plan.ts';
 import { TaskPeople } from './tasks/task-people.ts';
 import type { World } from './world.ts';
 
@@ -71,6 +72,7 @@ export class People {
 
   async submit(kind: CommandKind, payload: Record<string, unknown>): Promise<void> {
     if (letsGoOn.has(kind)) this.#world.loginTriedAt = this.#world.now;
+    if (letsGoOn.has(kind) && typeof payload.issue === 'string') this.#world.tasks?.allowRetry(payload.issue);
     const { memory, project, clock, trace } = this.#world;
     this.#commands += 1;
     trace.tell('command', kind, JSON.stringify(payload));
@@ -101,7 +103,7 @@ export class People {
         id,
         state,
         identifier: `T-${this.#filed}`,
-        labels: [...(draw.people.chance(0.85) ? ['baton'] : []), ...planningLabels(this.#world)],
+        labels: [...(draw.people.chance(0.85) ? ['baton'] : []), ...roleLabels(this.#world)],
         priority: draw.people.pick([null, 1, 2, 3]),
         blockedBy: blocker === null ? [] : [{ id: blocker, identifier: null, state: null }],
         createdAt: clock.now(),
@@ -155,16 +157,17 @@ export class People {
     if (frees && this.#world.processes.ofIssue(id).length > 0) return;
     this.#world.askedAt.set(id, now);
     if (frees) this.#world.freedAt.set(id, now);
-    if (frees) this.#world.tasks?.allowRetry(id);
     if (kind === 'issue_retry') this.#world.triedAgainAt = now;
     void this.submit(kind, { issue: id });
   }
 }
 
-/** Drawn from a stream of its own, so that worlds without a planner stay as they were. */
-function planningLabels({ draw, plan }: World): readonly string[] {
-  const { planner, settings } = plan;
-  return planner !== null && draw.planner.chance(planner.labelled) ? [settings.planner.label] : [];
+/** Drawn from streams of their own, so that worlds without a planner or automatic merges stay as they were. */
+function roleLabels({ draw, plan }: World): readonly string[] {
+  const { planner, review, settings } = plan;
+  const isPlanned = planner !== null && draw.planner.chance(planner.labelled);
+  const isMerged = review?.autoMerge != null && draw['auto merge'].chance(review.autoMerge);
+  return [...(isPlanned ? [settings.planner.label] : []), ...(isMerged ? [autoMergeLabel] : [])];
 }
 
 /** A task is shown like an issue, so people use the same commands on it. */

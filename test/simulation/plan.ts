@@ -10,7 +10,7 @@ import type { Tempers } from './agent-script.ts';
 import { type Draw, drawFrom } from './draw.ts';
 import { drawPipeline, type PipelinePlan, withPipeline } from './pipeline/pipeline-plan.ts';
 import { drawPlanner, type PlannerPlan, withPlanner } from './planner/planner-plan.ts';
-import { drawReview, type ReviewPlan, withReview } from './review/review-plan.ts';
+import { drawAutoMerge, drawReview, type ReviewPlan, withReview } from './review/review-plan.ts';
 import { drawTasks, type TasksPlan, withTaskRoles } from './tasks/task-plan.ts';
 
 /** The plan of one seed, drawn once before the start. Rates are per simulated minute. */
@@ -127,7 +127,7 @@ export function drawPlan(seed: number, changes: Partial<Plan> = {}): Plan {
     file: { badPerMinute: rate(0.15), changedPerMinute: rate(0.3) },
     wall: { jumpsPerMinute: rate(0.2) },
     trackerStormsPerMinute: rate(0.2),
-    review: drawReview(seed),
+    review: drawAutoMerge(seed, drawReview(seed)),
     pipeline: drawPipeline(seed),
     // Only where nothing else changes what an issue goes through.
     planner: isPlain(seed, changes) ? drawPlanner(seed) : null,

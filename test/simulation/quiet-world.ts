@@ -63,7 +63,12 @@ export function withMaxRetries(maxRetries: number): Settings {
   return { ...settings, agent: { ...settings.agent, maxRetries }, limits: noLimits };
 }
 
-export function inQuietWorld(sabotage: Sabotage, plan: Partial<Plan> = {}, only?: RuleName): Promise<SeedResult> {
+export function inQuietWorld(
+  sabotage: Sabotage,
+  plan: Partial<Plan> = {},
+  only?: RuleName,
+  seed = 1,
+): Promise<SeedResult> {
   const { settings } = drawPlan(1, { pipeline: null, tasks: null });
   const tracker = { ...settings.tracker, requiredLabels: [] };
   const workspace = { ...settings.workspace, retentionMs: 0 };
@@ -77,7 +82,7 @@ export function inQuietWorld(sabotage: Sabotage, plan: Partial<Plan> = {}, only?
     askTimeoutMs: 15_000,
     contextRecovery: { reducedBudgetTokens: 50_000, compact: true, freshStart: true, largerModel: 'larger' },
   };
-  return runSeed(1, {
+  return runSeed(seed, {
     plan: { ...quiet, settings: { ...settings, tracker, agent, workspace, limits: noLimits }, ...plan },
     sabotage,
     only,
@@ -87,6 +92,27 @@ export function inQuietWorld(sabotage: Sabotage, plan: Partial<Plan> = {}, only?
 /** Whether this rule alone finds a fault in such a world. */
 export async function isBroken(rule: RuleName, sabotage: Sabotage, plan: Partial<Plan> = {}): Promise<boolean> {
   return (await inQuietWorld(sabotage, plan, rule)).broken?.rule === rule;
+}
+
+/** Whether this rule alone finds the fault in one of a few such worlds. */
+export async function isFound(rule: RuleName, sabotage: Sabotage, plan: Partial<Plan>): Promise<boolean> {
+  for (let seed = 1; seed <= mostSeeds; seed += 1)
+    if ((await inQuietWorld(sabotage, plan, rule, seed)).broken?.rule === rule) return true;
+  return false;
+}
+
+const mostSeeds = 5;
+
+/** The daemon reads other settings than the real ones. */
+export function withSettings(change: (settings: Settings) => Settings): NonNullable<Sabotage['parts']> {
+  return changed(({ source }) => ({
+    source: {
+      read: () => {
+        const { workflow, problem } = source.read();
+        return { workflow: { ...workflow, settings: change(workflow.settings) }, problem };
+      },
+    },
+  }));
 }
 
 /** Replaces some of the real parts. */

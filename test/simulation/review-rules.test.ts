@@ -1,11 +1,13 @@
 // @module-tag full
 import { describe, expect, it } from 'vitest';
+import type { Issue } from '../../src/core/issue/issue.ts';
+import type { PullRequest } from '../../src/core/pull/pull-request.ts';
 import type { OrchestratorParts } from '../../src/orchestrator/assemble.ts';
 import type { PullRequests } from '../../src/pulls/pull-requests.ts';
 import type { RuleName } from './broken-rule.ts';
 import type { Plan } from './plan.ts';
-import { changed, changedStore, inQuietWorld, quiet } from './quiet-world.ts';
-import type { JudgePlan, ReviewPlan } from './review/review-plan.ts';
+import { changed, changedStore, inQuietWorld, isFound, quiet } from './quiet-world.ts';
+import { autoMergeLabel, type JudgePlan, type ReviewPlan } from './review/review-plan.ts';
 import type { ReviewWorld } from './review/review-world.ts';
 import { otherBase } from './review/simulated-github.ts';
 import { commitId, type SimulatedRepository } from './review/simulated-repository.ts';
@@ -26,6 +28,7 @@ const calmReview: ReviewPlan = {
   tidy: 1,
   github: null,
   judge: null,
+  autoMerge: null,
 };
 const byHand = { decisionsPerMinute: 0, handsPerMinute: 3 };
 const allRed = { red: 1, decisionsPerMinute: 0 };
@@ -284,6 +287,86 @@ describe('A rule of review mode notices', () => {
       expect(await isBroken('slots', { parts: generous }, { judge: { ...judge, extraSlotsPercent: 0 } }, full)).toBe(
         true,
       );
+    });
+  });
+
+  describe('where Baton merges by itself', () => {
+    const judge: JudgePlan = {
+      ...{ rejects: 0.2, saysNothing: 0, spoils: 0, repeats: 0, count: 1, decides: 'any_reject', maxRounds: 3 },
+      ...{ withoutVerdict: 'hold', extraSlotsPercent: 25 },
+    };
+    const alone = { judge, autoMerge: 1, decisionsPerMinute: 0 };
+    const isFoundIn = (parts: NonNullable<Sabotage['parts']>, review: Partial<ReviewPlan>): Promise<boolean> =>
+      isFound('auto_merge', { parts }, { review: { ...calmReview, ...alone, ...review } });
+
+    it('nothing when nothing goes wrong, and changes are merged', async () => {
+      for (const github of [null, { checks: 1, lost: 0.1, slowestMs: 200 }]) {
+        const { broken, counts } = await inReview({}, { ...alone, github, basePerMinute: 0.2 }, { issues: 10 });
+        expect(broken).toBeNull();
+        expect(counts.get('merged by itself') ?? 0).toBeGreaterThan(0);
+      }
+    });
+
+    it('a merge without the label', async () => {
+      const labelling = changed(({ trackerFor }) => ({
+        trackerFor: (settings) => {
+          const tracker = trackerFor(settings);
+          const labelled = (issues: readonly Issue[]) => issues.map((each) => ({ ...each, labels: [autoMergeLabel] }));
+          return {
+            ...tracker,
+            fetchByIds: async (...given) => labelled(await tracker.fetchByIds(...given)),
+            fetchByStates: async (...given) => labelled(await tracker.fetchByStates(...given)),
+          };
+        },
+      }));
+      expect(await isFoundIn(labelling, { autoMerge: 0 })).toBe(true);
+    });
+
+    it('a merge of a commit that no one approved', async () => {
+      const approved = (pull: PullRequest): PullRequest => ({
+        ...pull,
+        approved: { commit: pull.headCommit, at: 0, by: { kind: 'person', name: 'nobody' } },
+      });
+      const credulous = changedStore((tables) => ({
+        ...tables,
+        pullRequests: {
+          ...tables.pullRequests,
+          allOpen: async (...given) => (await tables.pullRequests.allOpen(...given)).map(approved),
+          read: async (...given) => {
+            const pull = await tables.pullRequests.read(...given);
+            return pull === null ? null : approved(pull);
+          },
+        },
+      }));
+      expect(await isFoundIn(credulous, { judge: null })).toBe(true);
+    });
+
+    it('a merge without green checks', async () => {
+      const rosy = changedStore((tables) => ({
+        ...tables,
+        checks: {
+          ...tables.checks,
+          list: async (...given) =>
+            (await tables.checks.list(...given)).map((check) => ({ ...check, result: 'passed' })),
+        },
+      }));
+      expect(await isFoundIn(rosy, { skipped: 1 })).toBe(true);
+    });
+
+    it('a merge into a base that has moved', async () => {
+      const forgetful: NonNullable<Sabotage['parts']> = (parts, world, incarnation) =>
+        changedStore((tables) => ({
+          ...tables,
+          pullRequests: {
+            ...tables.pullRequests,
+            rounds: async (...given) =>
+              (await tables.pullRequests.rounds(...given)).map((round) => ({
+                ...round,
+                baseCommit: world.review?.repository.base ?? round.baseCommit,
+              })),
+          },
+        }))(parts, world, incarnation);
+      expect(await isFoundIn(forgetful, { basePerMinute: 6 })).toBe(true);
     });
   });
 

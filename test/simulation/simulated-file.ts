@@ -33,7 +33,11 @@ export class SimulatedFile implements WorkflowSource {
   /** Baton begins no work by itself any more: no scan, and no promotion. */
   becomeQuiet(): void {
     const { scanner, board } = this.settings;
-    this.settings = { ...this.settings, scanner: { ...scanner, maxBacklog: 0 }, board: { ...board, autoPromote: false } };
+    this.settings = {
+      ...this.settings,
+      scanner: { ...scanner, maxBacklog: 0 },
+      board: { ...board, autoPromote: false },
+    };
     this.#revision += 1;
   }
 

@@ -109,8 +109,21 @@ export class SimulatedSession implements AgentSession {
     );
     const asks = new TurnAsks({ ...this.#parts, onAsking: (isAsking) => silence.pause(isAsking) });
     const ears = { settle: resolve, heard: () => silence.touch(), asks };
+    this.#act(role, artifact ?? '', script, work, ears);
+    const result = await promise;
+    this.#isInTurn = false;
+    silence.cancel();
+    signal?.removeEventListener('abort', onAbort);
+    process.onExit.delete(onExit);
+    this.tell(result.status === 'completed' ? 'turn_completed' : 'turn_failed', result.status, this.#use());
+    return result;
+  }
+
+  /** What the agent does in this turn, by its role. */
+  #act(role: string | undefined, artifact: string, script: TurnScript, work: BranchWork | null, ears: TurnEars): void {
+    const { world } = this.#parts;
     const { pipeline, review } = world;
-    if (role === 'phase' && pipeline !== null) this.#prepare(script, pipeline, artifact ?? '', ears);
+    if (role === 'phase' && pipeline !== null) this.#prepare(script, pipeline, artifact, ears);
     else if (role === 'phase_judge' && pipeline !== null)
       this.#judge(script, drawPhaseVerdict(world, pipeline.plan), ears);
     else if (role === 'planner' && world.plan.planner !== null) this.#plan(script, world.plan.planner, ears);
@@ -119,13 +132,6 @@ export class SimulatedSession implements AgentSession {
       this.#play({ ...script, changes: false, moveTo: null }, null, ears);
       playTaskTurn(this.#parts, world.tasks, script.durationMs);
     } else this.#play(script, work, ears);
-    const result = await promise;
-    this.#isInTurn = false;
-    silence.cancel();
-    signal?.removeEventListener('abort', onAbort);
-    process.onExit.delete(onExit);
-    this.tell(result.status === 'completed' ? 'turn_completed' : 'turn_failed', result.status, this.#use());
-    return result;
   }
 
   /** Schedules the planned actions of the agent; the end of its process cancels them. */

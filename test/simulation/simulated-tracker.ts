@@ -32,17 +32,23 @@ export function simulatedTracker(world: World, incarnation: Incarnation): Tracke
         const wanted = new Set(states.map(normalizeState));
         return book.all().filter(({ state }) => wanted.has(normalizeState(state)));
       }),
-    fetchByIds: (ids, ask) =>
-      read('tracker.fetchByIds', ask?.signal, () => {
+    fetchByIds: async (ids, ask) => {
+      // As the adapters: nothing is asked about no issue.
+      if (ids.length === 0 && world.tasks !== null) return [];
+      return read('tracker.fetchByIds', ask?.signal, () => {
         book.asked(...ids);
         return [...new Set(ids)].flatMap((id) => book.get(id) ?? []);
-      }),
+      });
+    },
     ...(plan.planner === null
       ? {}
-      : { fetchChildren: (ids, ask) => read('tracker.fetchChildren', ask?.signal, () => {
-            book.asked(...ids);
-            return partsOf(world, ids);
-          }) }),
+      : {
+          fetchChildren: (ids, ask) =>
+            read('tracker.fetchChildren', ask?.signal, () => {
+              book.asked(...ids);
+              return partsOf(world, ids);
+            }),
+        }),
     changes: {
       ...(plan.planner === null
         ? {}
@@ -200,6 +206,7 @@ function refuseLateMove({ book, file }: World, id: string, to: string): void {
   if (state === 'Todo' || state === 'In Progress') return;
   if ((state === 'Review' || state === blockedState) && to === 'Todo') return;
   if (state === 'Backlog' && file.settings.board.autoPromote) return;
+  if (state === 'Review' && to === 'Done' && file.settings.review.autoMerge.length > 0) return;
   throw new BatonError('board_move_refused', `The issue "${id}" cannot be moved from "${state}".`);
 }
 

@@ -108,17 +108,20 @@ describe('The real orchestrator, runner and store in a simulated world', () => {
   it.each(withReview)('satisfy $rule in the seed $seed: $what', { timeout: patienceMs }, async ({ seed }) => {
     const review = drawReview(seed);
     if (review === null) throw new Error('not in review mode');
-    expect((await runSeed(seed, { plan: { review: { ...review, github: null }, pipeline: null, tasks: null } })).broken).toBeNull();
+    expect(
+      (await runSeed(seed, { plan: { review: { ...review, github: null }, pipeline: null, tasks: null } })).broken,
+    ).toBeNull();
   });
 
   it.each(withGithub)('satisfy $rule in the seed $seed: $what', { timeout: patienceMs }, async ({ seed }) => {
-    expect(drawReview(seed)?.github).toBeTruthy();
-    expect((await runSeed(seed, { plan: { pipeline: null, tasks: null } })).broken).toBeNull();
+    const review = drawReview(seed);
+    expect(review?.github).toBeTruthy();
+    expect((await runSeed(seed, { plan: { review, pipeline: null, tasks: null } })).broken).toBeNull();
   });
 
   it.each(withPhases)('satisfy $rule in the seed $seed: $what', { timeout: patienceMs }, async ({ seed }) => {
     expect(drawPipeline(seed)).not.toBeNull();
-    expect((await runSeed(seed, { plan: { tasks: null } })).broken).toBeNull();
+    expect((await runSeed(seed, { plan: { review: drawReview(seed), tasks: null } })).broken).toBeNull();
   });
 
   // @conforms simulation.2

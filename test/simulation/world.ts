@@ -34,6 +34,7 @@ const streams = [
   'pipeline',
   'planner',
   'tasks',
+  'auto merge',
 ] as const;
 type Stream = (typeof streams)[number];
 

@@ -135,8 +135,8 @@ export class CommandQueue {
 }
 
 /**
- * Commands with the same subject keep their order: all about one issue, all about none. Each prune stands alone.
+ * Commands with the same subject keep their order: all about one issue or task, all about none. Each prune stands alone.
  */
 function subjectOf({ id, kind, payload }: Command): unknown {
-  return kind === 'workspaces_prune' || kind === 'prune' ? id : payload.issue;
+  return kind === 'workspaces_prune' || kind === 'prune' ? id : (payload.issue ?? payload.task);
 }

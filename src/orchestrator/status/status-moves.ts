@@ -11,7 +11,7 @@ import { whyNotStarted } from '../dispatch/slot-filler.ts';
 import type { BaseParts } from '../parts.ts';
 import type { TrackerReads } from '../poll/tracker-reads.ts';
 import { askAsBaton } from './ask-as-baton.ts';
-import { moveIssue } from './move-issue.ts';
+import { askTracker, moveIssue } from './move-issue.ts';
 
 export interface StatusMovesParts
   extends GateParts,
@@ -83,10 +83,8 @@ export class StatusMoves {
     const ours = await this.#workedOn(seam, free);
     const due = ours.filter((issue) => this.#isDue(issue, seam));
     if (due.length === 0) return;
-    const children = await seam.fetchChildren?.(
-      due.map(({ id }) => id),
-      this.#ask(),
-    );
+    const ids = due.map(({ id }) => id);
+    const children = await this.#ask(async (ask) => seam.fetchChildren?.(ids, ask));
     for (const issue of due) {
       if (stopping.aborted) return;
       const parts = children?.get(issue.id) ?? [];
@@ -112,7 +110,9 @@ export class StatusMoves {
     // The board has it in its history.
     if (!comments || editor !== undefined) return;
     const body = `Baton moved this issue to ${states.todo}: ${why}.`;
-    await changes.addComment(issue.id, body, { kind: 'orchestrator' }, askAsBaton(this.#parts, issue.id, this.#ask()));
+    await this.#ask((ask) =>
+      changes.addComment(issue.id, body, { kind: 'orchestrator' }, askAsBaton(this.#parts, issue.id, ask)),
+    );
   }
 
   async #promote(settings: Settings): Promise<void> {
@@ -124,10 +124,11 @@ export class StatusMoves {
     if (source.read().problem !== null) return;
     if (claims.takenSlots().length + claims.retrying.size >= agent.maxConcurrentAgents) return;
     // Not the candidates: they are those of a poll that may be older than the last promotion.
-    const active = await seam.fetchByStates(tracker.activeStates, this.#ask());
+    const active = await this.#ask((ask) => seam.fetchByStates(tracker.activeStates, ask));
     if (active.some((issue) => this.#isFree(issue.id) && whyNotCandidate(issue, tracker) === null)) return;
     for (let page = 0; page < mostPages; page += 1) {
-      const waiting = await seam.fetchPromotable({ limit: pageSize, offset: page * pageSize }, this.#ask());
+      const rows = { limit: pageSize, offset: page * pageSize };
+      const waiting = await this.#ask(async (ask) => (await seam.fetchPromotable?.(rows, ask)) ?? []);
       const next = waiting.find(
         (issue) =>
           this.#isFree(issue.id) && whyNotBatons(issue, tracker) === null && !issue.labels.includes(proposedLabel),
@@ -174,8 +175,9 @@ export class StatusMoves {
     return true;
   }
 
-  #ask(): Ask {
-    return { signal: this.#parts.stopping, caller };
+  /** A tracker that never answers must not keep the next moves from beginning. */
+  #ask<T>(read: (ask: Ask) => Promise<T>): Promise<T> {
+    return askTracker(this.#parts, (signal) => read({ signal, caller }));
   }
 
   #failed(thrown: unknown, issue?: Issue): void {

@@ -18,6 +18,7 @@ import { harmlessLine } from '../../core/text/harmless-line.ts';
 import type { Command } from '../../store/tables/commands.ts';
 import type { TrackerChanges } from '../../tracker/tracker.ts';
 import type { BaseParts } from '../parts.ts';
+import { askTracker } from '../status/move-issue.ts';
 import { beginLearning } from './learner.ts';
 import { acceptLearnings } from './learning-commands.ts';
 import { offerTask } from './offer-task.ts';
@@ -196,7 +197,7 @@ async function acceptLearned(parts: TaskCommandParts, task: Task, command: Comma
 
 /** Each is noted at once: after a crash the command files only what is missing, under the same keys. */
 async function fileChosen(
-  { clock, project, stopping, store }: TaskCommandParts,
+  parts: TaskCommandParts,
   { id, kind, proposal }: Task & { readonly proposal: IssuesProposal },
   { author, payload }: Command,
   chosen: readonly number[],
@@ -204,6 +205,7 @@ async function fileChosen(
 ): Promise<
   { readonly issues: readonly ProposedIssue[]; readonly filed: readonly string[] } | { readonly refusal: CommandAnswer }
 > {
+  const { clock, project, store } = parts;
   const edits = editsIn(payload.edits);
   const issues = [...proposal.issues];
   const filed: string[] = [];
@@ -218,7 +220,10 @@ async function fileChosen(
         : { labels: wanted.labels };
     const draft = { title, priority, ...place, description: descriptionOf(wanted), key: `${id}#${number}` };
     try {
-      const made = await create(draft, author, { signal: stopping, caller: { job: 'commands', cause: 'person' } });
+      // A tracker that never answers must not keep the next commands waiting.
+      const made = await askTracker(parts, (signal) =>
+        create(draft, author, { signal, caller: { job: 'commands', cause: 'person' } }),
+      );
       issues[number - 1] = { ...wanted, decision: 'accepted', issue: made.identifier };
       filed.push(made.identifier);
     } catch (thrown) {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { type Clock, sleep } from '../../../src/clock/clock.ts';
 import type { TrackerSettings } from '../../../src/core/settings.ts';
 import type { Board } from '../../../src/tracker/board/board.ts';
 import { createBoard } from '../../../src/tracker/board/board.ts';
@@ -6,6 +7,7 @@ import { createBoardTracker } from '../../../src/tracker/board/board-tracker.ts'
 import type { NewIssue } from '../../../src/tracker/board/issue-fields.ts';
 import { boardProfile } from '../../../src/tracker/board/profile.ts';
 import { MemoryTracker } from '../../../src/tracker/memory/memory-tracker.ts';
+import type { Tracker } from '../../../src/tracker/tracker.ts';
 import { issue } from '../../fake/issues.ts';
 import { scratchStore } from '../../fake/scratch-store.ts';
 import { seededChance } from '../../fake/seeded-chance.ts';
@@ -28,7 +30,10 @@ const boardSettings = (changes: SettingChanges = {}) =>
   });
 
 /** The real board on the store of the orchestrator; a change of it wakes the orchestrator, as in a daemon. */
-async function boardStage(changes: SettingChanges = {}) {
+async function boardStage(
+  changes: SettingChanges = {},
+  around: (board: Tracker, clock: Clock) => Tracker = (board) => board,
+) {
   const clock = new SimulatedClock();
   const store = await scratchStore(clock);
   let board: Board | undefined;
@@ -48,7 +53,7 @@ async function boardStage(changes: SettingChanges = {}) {
         chance: seededChance(1),
         onChange: () => wake?.(),
       });
-      return createBoardTracker(board, store);
+      return around(createBoardTracker(board, store), clock);
     },
   });
   if (board === undefined) throw new Error('no board');
@@ -170,6 +175,23 @@ describe('promotion from the backlog', () => {
     await clock.advance(0);
     expect(started().at(-1)).toBe(todo.id);
     expect(await statusOf(last.id)).toBe('backlog');
+  });
+
+  it('goes on after a tracker that did not answer once', async () => {
+    let asked = 0;
+    const { add, clock, statusOf } = await boardStage(on, (board, clock) => ({
+      ...board,
+      fetchPromotable: async (page, ask) => {
+        asked += 1;
+        if (asked === 1) await sleep(clock, Number.MAX_SAFE_INTEGER, ask?.signal);
+        return (await board.fetchPromotable?.(page, ask)) ?? [];
+      },
+    }));
+    const waiting = await add({ title: 'waiting', status: 'backlog' });
+    await clock.advance(60_000);
+    expect([asked, await statusOf(waiting.id)]).toEqual([1, 'backlog']);
+    await clock.advance(180_000);
+    expect(await statusOf(waiting.id)).not.toBe('backlog');
   });
 
   // @conforms 4.136

@@ -1,10 +1,13 @@
 import { describe, expect, it } from 'vitest';
+import { sleep } from '../../../src/clock/clock.ts';
 import type { Settings } from '../../../src/core/settings.ts';
 import { issuesProposal, type SaidIssue } from '../../../src/core/task/proposal.ts';
 import type { SetupProposal } from '../../../src/core/task/setup-proposal.ts';
 import { isTaskId } from '../../../src/core/task/task.ts';
+import type { Ask } from '../../../src/tracker/tracker.ts';
 import { issue } from '../../fake/issues.ts';
 import { settings } from '../../fake/settings.ts';
+import { SimulatedClock } from '../../fake/simulated-clock.ts';
 import { begun, besides, type Scene, type SceneOptions, scene } from '../scene.ts';
 
 const minute = 60_000;
@@ -62,6 +65,39 @@ describe('an intake', () => {
     const stage = await withIntake({ settings: { ...polled, planner: { ...polled.planner, enabled: true } } });
     await stage.clock.advance(minute);
     expect(stage.runs.map(({ request }) => request.role)).toEqual(['intake']);
+  });
+
+  it('keeps its proposals once a person has decided about one of them', async () => {
+    const stage = await withIntake();
+    const { task } = stage.runs[0]?.request ?? {};
+    await task?.propose(issuesProposal([said('One'), said('Two')], []));
+    await task?.propose(issuesProposal([said('Three'), said('Four')], []));
+    await stage.command('task_refuse', { task: stage.id, numbers: [1] });
+    await expect(task?.propose(issuesProposal([said('Five')], []))).rejects.toMatchObject({ code: 'command_refused' });
+    const issues = [
+      { title: 'Three', decision: 'refused' },
+      { title: 'Four', decision: 'open' },
+    ];
+    expect(await taskOf(stage)).toMatchObject({ status: 'proposed', proposal: { issues } });
+  });
+
+  it('does not keep other commands waiting while the tracker files nothing', async () => {
+    const clock = new SimulatedClock();
+    let asked = 0;
+    const no = async (): Promise<never> => Promise.reject(new Error('not here'));
+    const createIssue = (_draft: unknown, _author: unknown, ask?: Ask): Promise<never> => {
+      asked += 1;
+      return sleep(clock, Number.MAX_SAFE_INTEGER, ask?.signal).then(no);
+    };
+    const changes = { moveIssue: no, addComment: no, changeLabels: no, createIssue };
+    const silent = { kind: 'silent', fetchByStates: async () => [], fetchByIds: async () => [], changes };
+    const stage = await withIntake({ clock, otherTracker: () => silent });
+    await propose(stage, ['One']);
+    expect(await stage.command('task_accept', { task: stage.id })).toBeNull();
+    expect(await stage.command('pause')).toBeNull();
+    await clock.advance(5 * minute);
+    expect(stage.orchestrator.read().paused).not.toBeNull();
+    expect(asked).toBeGreaterThan(1);
   });
 
   it('lets its agent end its turn after the answer', async () => {

@@ -26,6 +26,8 @@ export interface ReviewPlan {
   readonly github: GithubPlan | null;
   /** Null: no judge. */
   readonly judge: JudgePlan | null;
+  /** The share of issues with the label of `review.auto_merge`; null: people merge. */
+  readonly autoMerge: number | null;
 }
 
 /** A seed whose changes are judged. Shares of the turns of judges. */
@@ -57,6 +59,9 @@ const share = 0.5;
 /** The share of those with GitHub. */
 const githubShare = 0.5;
 const judgeShare = 0.4;
+const autoMergeShare = 0.4;
+/** The label of `review.auto_merge`. */
+export const autoMergeLabel = 'auto';
 
 /** Null: the seed is not in review mode. Its own stream, so that the other draws of a seed stay as they were. */
 export function drawReview(seed: number): ReviewPlan | null {
@@ -77,11 +82,26 @@ export function drawReview(seed: number): ReviewPlan | null {
     tidy: draw.pick([0.6, 0.9]),
     github: drawGithub(drawFrom(seed, 'github plan')),
     judge: drawJudge(drawFrom(seed, 'judge plan')),
+    autoMerge: null,
   };
 }
 
+/** The same seed, in which Baton may merge by itself: mostly with checks and a judge, and with people who leave it alone. */
+export function drawAutoMerge(seed: number, plan: ReviewPlan | null): ReviewPlan | null {
+  const draw = drawFrom(seed, 'auto merge plan');
+  if (plan === null || !draw.chance(autoMergeShare)) return plan;
+  const autoMerge = draw.pick([0.5, 1]);
+  if (draw.chance(0.3)) return { ...plan, autoMerge };
+  const judge = plan.judge ?? drawAnyJudge(drawFrom(seed, 'judge of auto merge'));
+  const rates = { decisionsPerMinute: plan.decisionsPerMinute / 5, basePerMinute: plan.basePerMinute / 5 };
+  return { ...plan, ...rates, autoMerge, judge, checks: Math.max(1, plan.checks), red: plan.red / 2 };
+}
+
 function drawJudge(draw: Draw): JudgePlan | null {
-  if (!draw.chance(judgeShare)) return null;
+  return draw.chance(judgeShare) ? drawAnyJudge(draw) : null;
+}
+
+function drawAnyJudge(draw: Draw): JudgePlan {
   return {
     rejects: draw.pick([0.1, 0.5, 0.9]),
     saysNothing: draw.pick([0, 0.1, 0.6]),
@@ -102,7 +122,7 @@ function drawGithub(draw: Draw): GithubPlan | null {
 
 export function withReview(
   settings: Settings,
-  { checks, maxRounds, slowestCheckMs, github, judge }: ReviewPlan,
+  { checks, maxRounds, slowestCheckMs, github, judge, autoMerge }: ReviewPlan,
   draw: Draw,
 ): Settings {
   return {
@@ -126,6 +146,7 @@ export function withReview(
       mergeMethod: draw.pick(['merge', 'squash', 'rebase']),
       maxRounds,
       autoCommit: draw.chance(0.2),
+      ...(autoMerge === null ? {} : { autoMerge: [autoMergeLabel] }),
       checks: Array.from({ length: checks }, (_, nth) => ({
         name: `check-${nth + 1}`,
         run: `check ${nth + 1}`,

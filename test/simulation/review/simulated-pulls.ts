@@ -1,6 +1,6 @@
 import { sleep } from '../../../src/clock/clock.ts';
 import { BatonError } from '../../../src/core/baton-error.ts';
-import type { PullRequest } from '../../../src/core/pull/pull-request.ts';
+import type { MergeMethod, PullRequest } from '../../../src/core/pull/pull-request.ts';
 import type { MergeRefusal, MergeResult, PullFacts, PullRequests } from '../../../src/pulls/pull-requests.ts';
 import type { Incarnation } from '../incarnation.ts';
 import type { World } from '../world.ts';
@@ -9,6 +9,8 @@ import type { SimulatedRepository } from './simulated-repository.ts';
 
 /** As git knows the person who merges with Baton. */
 export const identity = 'Ida';
+/** As git knows Baton itself. */
+export const ownIdentity = 'Baton';
 
 /**
  * The local host over the simulated repository: what it read may be old when it is used, and a merge is computed before the base
@@ -43,7 +45,7 @@ export function simulatedPulls(world: World, review: ReviewWorld, incarnation: I
         await slowly(signal);
         return facts;
       }),
-    merge: (pull, { headCommit: head, baseCommit, method }) =>
+    merge: (pull, { headCommit: head, baseCommit, method, by, objection }) =>
       call('merge', async (): Promise<MergeResult> => {
         const [headNow, baseNow] = [repository.ref(pull.branch), repository.base];
         await slowly();
@@ -52,10 +54,14 @@ export function simulatedPulls(world: World, review: ReviewWorld, incarnation: I
         if (headNow !== head) return refused({ code: 'head_moved', headCommit: headNow });
         if (baseNow !== baseCommit) return refused({ code: 'base_moved', baseCommit: baseNow });
         const make = { merge: 'merged', squash: 'squashed', rebase: 'rebased' } as const;
-        const made = repository[make[method]](baseNow, head, 'baton', identity);
+        const name = by.kind === 'orchestrator' ? ownIdentity : identity;
+        const made = repository[make[method]](baseNow, head, 'baton', name);
         if (typeof made !== 'string') return refused({ code: 'conflict', files: made });
         await slowly();
-        return moveBase(repository, incarnation, pull, { head, from: baseNow, to: made, method });
+        const last =
+          (await objection?.({ headCommit: headNow, baseCommit: baseNow, checks: null, reviews: [] })) ?? null;
+        if (last !== null) return refused(last);
+        return moveBase(repository, incarnation, pull, { head, from: baseNow, to: made, method, name });
       }),
   };
 }
@@ -64,12 +70,12 @@ function moveBase(
   repository: SimulatedRepository,
   incarnation: Incarnation,
   { branch, base }: PullRequest,
-  { head, from, to, method }: { head: string; from: string; to: string; method: 'merge' | 'squash' | 'rebase' },
+  { head, from, to, method, name }: { head: string; from: string; to: string; method: MergeMethod; name: string },
 ): Promise<MergeResult> {
   return incarnation.call('pulls.moveBase', async () => {
     const headNow = repository.ref(branch);
     if (headNow !== head) return refused({ code: 'head_moved', headCommit: headNow });
-    if (repository.move({ branch: base, from, to, maker: 'baton', name: identity, head }))
+    if (repository.move({ branch: base, from, to, maker: 'baton', name, head }))
       return { outcome: 'merged', commit: to, method };
     return refused({ code: 'base_moved', baseCommit: repository.base });
   });

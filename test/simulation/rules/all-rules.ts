@@ -21,6 +21,7 @@ import { planBounds } from './planner/plan-bounds.ts';
 import { planOnce } from './planner/plan-once.ts';
 import { questionHasReason } from './question-has-reason.ts';
 import { quotaWaits } from './quota-waits.ts';
+import { autoMerge } from './review/auto-merge.ts';
 import { doneNeedsMerge } from './review/done-needs-merge.ts';
 import { foreignCommits } from './review/foreign-commits.ts';
 import { honestChecks } from './review/honest-checks.ts';
@@ -71,6 +72,7 @@ export function allRules(world: World): Rule[] {
     onePull,
     mergeOnce,
     mergeFinishes,
+    autoMerge,
     doneNeedsMerge,
     foreignCommits,
     wordsArrive,

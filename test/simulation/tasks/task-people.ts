@@ -13,7 +13,15 @@ interface SeenTask {
 /** What people do with a task, by its status, and how often. Some of it is refused. */
 const acts = {
   waiting: { refuse: 1, accept_all: 0.5 },
-  proposed: { accept_all: 3, accept_some: 3, accept_edited: 2, accept_duplicates: 1, refuse: 1, refuse_some: 2, wrong: 0.3 },
+  proposed: {
+    accept_all: 3,
+    accept_some: 3,
+    accept_edited: 2,
+    accept_duplicates: 1,
+    refuse: 1,
+    refuse_some: 2,
+    wrong: 0.3,
+  },
   failed: { retry: 5, refuse: 1 },
   accepted: { accept_all: 1, refuse: 0.5 },
   refused: { accept_all: 1, retry: 0.5 },
@@ -86,27 +94,17 @@ export class TaskPeople {
     const numbers = issues.map((_, at) => at + 1).filter(() => draw.tasks.chance(0.5));
     this.#world.tally(`task: ${act}`);
     this.#world.askedAt.set(task, now);
-    switch (act) {
-      case 'accept_all':
-        return this.#accept(task, null, {});
-      case 'accept_duplicates':
-        return this.#accept(task, null, { duplicates: true });
-      case 'accept_some':
-        return this.#accept(task, numbers, {});
-      case 'accept_edited': {
-        const edits = numbers.map((number) => ({ number, title: `Edited ${draw.tasks.between(1, 1_000_000)}` }));
-        return this.#accept(task, numbers, { edits });
-      }
-      case 'wrong':
-        return this.#accept(task, [99], {});
-      case 'refuse':
-        return void this.#submit('task_refuse', { task });
-      case 'refuse_some':
-        return void this.#submit('task_refuse', { task, numbers });
-      case 'retry':
-        this.#tasks.allowRetry(task);
-        return void this.#submit('task_retry', { task });
-    }
+    const edits = numbers.map((number) => ({ number, title: `Edited ${draw.tasks.between(1, 1_000_000)}` }));
+    if (act === 'accept_all') this.#accept(task, null, {});
+    if (act === 'accept_duplicates') this.#accept(task, null, { duplicates: true });
+    if (act === 'accept_some') this.#accept(task, numbers, {});
+    if (act === 'accept_edited') this.#accept(task, numbers, { edits });
+    if (act === 'wrong') this.#accept(task, [99], {});
+    if (act === 'refuse') void this.#submit('task_refuse', { task });
+    if (act === 'refuse_some') void this.#submit('task_refuse', { task, numbers });
+    if (act !== 'retry') return;
+    this.#tasks.allowRetry(task);
+    void this.#submit('task_retry', { task });
   }
 
   #accept(task: string, numbers: readonly number[] | null, more: Record<string, unknown>): void {

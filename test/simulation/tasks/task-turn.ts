@@ -17,7 +17,10 @@ export function playTaskTurn(parts: TaskTurnParts, tasks: TaskWorld, durationMs:
   const { draw, isCalm, plan: all } = world;
   const { plan } = tasks;
   const chance = (share: number): boolean => draw.tasks.chance(isCalm ? 0 : share);
-  if (chance(plan.silent)) return world.tally('task agent: says nothing');
+  if (chance(plan.silent)) {
+    world.tally('task agent: says nothing');
+    return;
+  }
   const { maxIssues } = request.env.BATON_ROLE === 'scanner' ? all.settings.scanner : all.settings.intake;
   const times = chance(plan.repeats) ? draw.tasks.between(2, 5) : 1;
   const first = durationMs * 0.5;

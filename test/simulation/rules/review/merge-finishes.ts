@@ -2,7 +2,7 @@ import { stateClass } from '../../../../src/core/dispatch/eligibility.ts';
 import type { Author } from '../../../../src/core/issue/author.ts';
 import { githubLogin } from '../../review/github-client.ts';
 import type { ReviewWorld } from '../../review/review-world.ts';
-import { identity } from '../../review/simulated-pulls.ts';
+import { identity, ownIdentity } from '../../review/simulated-pulls.ts';
 import { baseBranch } from '../../review/simulated-repository.ts';
 import type { World } from '../../world.ts';
 import type { Rule } from '../rule.ts';
@@ -31,7 +31,7 @@ const commander = 'somebody';
 
 /**
  * A change that reached the base while its head stood in review is recorded as merged, in the name of a person, and its issue
- * is finished by that person, unless someone closed the pull request or moved the issue since.
+ * is finished by that person, or by Baton where it merges by itself, unless someone closed the pull request or moved the issue since.
  */
 export function mergeFinishes(world: World, review: ReviewWorld): Rule {
   const { repository, github } = review;
@@ -79,20 +79,23 @@ function lost(world: World, { issueId, number, head, at }: Merge): void {
 }
 
 function isOver(world: World, { number, issueId, head, names, at }: Merge, isByWord: boolean): boolean {
+  const mayMerge = world.review?.plan.autoMerge != null;
   const [pull] = world.memory.look<PullRow>(onePull, number);
   // Another head stands there, or a person was faster.
   if (pull === undefined || pull.closed_at !== null) return true;
   if (pull.merged_by_json === null) return !isByWord && pull.head_commit !== head;
   const by = JSON.parse(pull.merged_by_json) as Author;
-  if (by.kind !== 'person' || !names.includes(by.name))
+  const isByBaton = mayMerge && (by.kind === 'orchestrator' || (by.kind === 'person' && by.name === ownIdentity));
+  if (!isByBaton && (by.kind !== 'person' || !names.includes(by.name)))
     world.broke('merge_finishes', issueId, `pull request ${number} is merged by ${pull.merged_by_json}, not ${names}`);
   const issue = world.book.get(issueId);
   const last = world.book.lastMove.get(issueId);
   const isByOthers = last !== undefined && last.at >= at && (last.by === 'hand' || last.by.kind === 'run');
   if (issue === undefined || isByOthers) return true;
   if (stateClass(issue.state, world.file.settings.tracker) !== 'terminal') return false;
-  if (last !== undefined && last.at >= at && last.by !== 'hand' && last.by.kind !== 'person')
-    world.broke('merge_finishes', issueId, `it is finished by ${last.by.kind}, not by the person who merged it`);
+  const isFinishedByBaton = last !== undefined && last.at >= at && last.by !== 'hand' && last.by.kind !== 'person';
+  if (isFinishedByBaton && !mayMerge)
+    world.broke('merge_finishes', issueId, `it is finished by Baton, not by the person who merged it`);
   return true;
 }
 

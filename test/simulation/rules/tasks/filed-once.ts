@@ -42,7 +42,11 @@ function compare(world: World, { filed }: TaskWorld, row: TaskRow): void {
     if (decision !== 'accepted') continue;
     const made = filed.get(`${row.id}#${at + 1}`);
     if (made?.identifier !== issue || made?.title !== title)
-      world.broke('filed_once', row.id, `number ${at + 1}, "${title}", is accepted as ${issue}, which is "${made?.title}"`);
+      world.broke(
+        'filed_once',
+        row.id,
+        `number ${at + 1}, "${title}", is accepted as ${issue}, which is "${made?.title}"`,
+      );
   }
 }
 
@@ -53,6 +57,7 @@ function isNoted(world: World, { filed }: TaskWorld): void {
     const [task = '', number] = key.split('#');
     const row = rows.find(({ id }) => id === task);
     const decision = row === undefined ? undefined : proposedIn(row)[Number(number) - 1]?.decision;
-    if (decision !== 'accepted') world.broke('filed_once', task, `${identifier} is filed as ${key}, which is ${decision}`);
+    if (decision !== 'accepted')
+      world.broke('filed_once', task, `${identifier} is filed as ${key}, which is ${decision}`);
   }
 }

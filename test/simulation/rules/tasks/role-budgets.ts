@@ -20,7 +20,11 @@ export function roleBudgets(world: World): Rule {
       const count = (started.get(key) ?? 0) + 1;
       started.set(key, count);
       if (count > most)
-        world.broke('role_budgets', issueId, `run ${runId} is number ${count} of ${most} of "${role}" on ${utcDay(at)}`);
+        world.broke(
+          'role_budgets',
+          issueId,
+          `run ${runId} is number ${count} of ${most} of "${role}" on ${utcDay(at)}`,
+        );
     },
   };
 }

@@ -24,9 +24,14 @@ export function taskRuns(world: World, { retries }: TaskWorld): Rule {
       if (!isTaskId(id)) return;
       const runs = ended.get(id) ?? 0;
       if (runs > (retries.get(id) ?? 0))
-        world.broke('task_runs', id, `run ${runId} starts after ${runs} runs, and people asked ${retries.get(id) ?? 0} times`);
+        world.broke(
+          'task_runs',
+          id,
+          `run ${runId} starts after ${runs} runs, and people asked ${retries.get(id) ?? 0} times`,
+        );
       const [row] = world.memory.look<{ status: string }>('select status from tasks where id = ?', id);
-      if (row?.status !== 'waiting') world.broke('task_runs', id, `run ${runId} starts, and the task is ${row?.status}`);
+      if (row?.status !== 'waiting')
+        world.broke('task_runs', id, `run ${runId} starts, and the task is ${row?.status}`);
     },
     runEnded: ({ issueId: id, errorCode }) => {
       if (isTaskId(id) && !isRepeated.has(errorCode)) ended.set(id, (ended.get(id) ?? 0) + 1);
