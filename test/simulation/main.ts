@@ -33,6 +33,7 @@ process.on('unhandledRejection', (error) => {
 });
 
 const beganAt = performance.now();
+let last = from;
 for (let seed = from, left = count; left > 0; seed += 1) {
   if (values.github && drawReview(seed)?.github == null) continue;
   if (values.pipeline && drawPipeline(seed) === null) continue;
@@ -40,6 +41,7 @@ for (let seed = from, left = count; left > 0; seed += 1) {
   if (values.tasks && drawPlan(seed).tasks === null) continue;
   if (values.special && !isSpecial(seed)) continue;
   left -= 1;
+  last = seed;
   const result = await runSeed(seed, { print: values.trace ? (line) => console.log(line) : undefined });
   add('seeds', 1);
   add('steps', result.steps);
@@ -55,6 +57,7 @@ add('broken', broken.length);
 
 const width = Math.max(...[...totals.keys()].map((name) => name.length));
 for (const [name, times] of totals) console.log(`${name.padEnd(width)}  ${times}`);
+console.log(`the last seed was ${last}`);
 console.log(`${((performance.now() - beganAt) / count).toFixed(0)} ms a seed`);
 process.exitCode = broken.length === 0 ? 0 : 1;
 
