@@ -4,7 +4,7 @@ import { isOffered } from '../../core/learning/learning.ts';
 import type { RequestCaller } from '../../core/requests/request-caller.ts';
 import type { RunOutcome } from '../../core/run/run.ts';
 import type { Settings } from '../../core/settings.ts';
-import { issuesIn, type KnownIssue } from '../../core/task/proposal.ts';
+import { type KnownIssue, partsOf } from '../../core/task/proposal.ts';
 import { isTaskId, isTaskRole, type TaskRole } from '../../core/task/task.ts';
 import type { TaskBrief } from '../../runner/runner.ts';
 import type { StoreTables } from '../../store/store.ts';
@@ -42,7 +42,7 @@ export async function briefForTask(parts: TaskRunParts, running: Running): Promi
         const key = { project, taskId: task.id };
         // Its numbers stand for what the person saw: once one of them is decided, nothing replaces them.
         const known = await tables.tasks.read(key);
-        const isDecided = issuesIn(known?.proposal ?? null).some(({ decision }) => decision !== 'open');
+        const isDecided = partsOf(known?.proposal ?? null).some(({ decision }) => decision !== 'open');
         isOpen = !isDecided && (await tables.tasks.propose(key, proposal, clock.now()));
       });
       if (!isOurs) throw new BatonError('claim_lost', 'Another daemon has the task now.');

@@ -18,7 +18,7 @@ export function tasksTable(db: Kysely<Database>, engine: Engine) {
   const lists = repeatedReads<readonly Task[]>(engine, 'tasks');
   const one = ({ project, taskId }: TaskKey, ...from: readonly TaskStatus[]) =>
     db.updateTable('tasks').where('project', '=', project).where('id', '=', taskId).where('status', 'in', from);
-  // The latest scans of a project stay, however old: they say how long the pause before the next one is.
+  // The latest of these kinds stay, however old: they say when the next one may begin, and since when lessons count.
   const old = (overBefore: number) =>
     db
       .selectFrom('tasks')
@@ -26,12 +26,12 @@ export function tasksTable(db: Kysely<Database>, engine: Engine) {
       .where('changed_at', '<', overBefore)
       .where((eb) =>
         eb.or([
-          eb('kind', '<>', 'scan'),
+          eb('kind', 'not in', ['scan', 'learn']),
           eb(
             eb
               .selectFrom('tasks as later')
               .whereRef('later.project', '=', 'tasks.project')
-              .where('later.kind', '=', 'scan')
+              .whereRef('later.kind', '=', 'tasks.kind')
               .whereRef('later.created_at', '>', 'tasks.created_at')
               .select(({ fn }) => fn.countAll<number>().as('count')),
             '>=',
