@@ -19,6 +19,7 @@ import { HealthFile } from '../telemetry/health-file.ts';
 import type { Board } from '../tracker/board/board.ts';
 import type { BoardStorage } from '../tracker/board/board-parts.ts';
 import { WorkflowFile } from '../workflow/workflow-file.ts';
+import { refuseSharedRoot } from '../workspace/another-daemon.ts';
 import { createCheckouts } from '../workspace/git/checkout/checkouts.ts';
 import { findBackend, findTracker, workflowContext } from './adapters.ts';
 import { openIsolation, withoutIsolation } from './compose-isolation.ts';
@@ -159,6 +160,7 @@ export async function createDaemon(options: DaemonOptions, surroundings: Surroun
       return (await pullsFor(wanted)?.remote?.fetchBase(base, signal)) ?? base;
     },
   });
+  if (isDaemon) await refuseSharedRoot(settings.workspace, resources.places);
   if (isDaemon) await warnOfRepository(settings, resources, logger);
   const pullsFor = pullsMaker({ ...resources, clock, logger, process, remote });
   const owner = store.engine === 'postgres' ? ownerId : null;

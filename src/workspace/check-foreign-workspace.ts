@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { BatonError } from '../core/baton-error.ts';
+import { refuseWorkspaceOfAnother } from './another-daemon.ts';
 import { canonicalPath } from './canonical-path.ts';
 import { reasonOf } from './file-system.ts';
 import { checkoutFolders } from './git/checkout/checkout-record.ts';
@@ -11,13 +12,14 @@ const logged = new Set<string>();
 
 /**
  * Checks an existing workspace that Baton did not fill although the settings say that workspaces are filled: a person
- * made it, or it is from before the settings. Baton uses it and logs that. It refuses a workspace whose `.git` leads to
- * the git directory of another one: two agents would share branches and hooks, and the work of one would be published
+ * made it, or it is from before the settings. Baton uses it and logs that. It refuses a workspace of another daemon, and one
+ * whose `.git` leads to the git directory of another one: two agents would share branches and hooks, and the work of one would be published
  * as that of the other.
  */
 export async function checkForeignWorkspace(workspace: string, parts: WorkspaceParts): Promise<void> {
   const { settings, logger, resources } = parts;
   if (settings.strategy === 'none') return;
+  await refuseWorkspaceOfAnother(workspace, resources.places);
   const { kind, leadsTo } = await gitOf(path.join(workspace, '.git'), workspace);
   const own = [workspace, checkoutFolders(resources.places, workspace).folder];
   const others = [path.dirname(workspace), resources.places.checkouts];

@@ -1,8 +1,8 @@
 // @module-tag full
 import { describe, expect, it } from 'vitest';
-import { answer, stopDaemon } from '../cli/live-daemon.ts';
+import { answer, stateFolderOf, stopDaemon } from '../cli/live-daemon.ts';
 import { pipelineScene } from '../cli/pipeline-scene.ts';
-import { leaveNoPlaces, Place } from '../cli/run-baton.ts';
+import { baton, leaveNoPlaces, Place } from '../cli/run-baton.ts';
 import type { StoreEngine } from '../conformance/store.ts';
 import { engines } from '../store/engines.ts';
 import { startDoomed, startLive, untilKilled } from './fault-daemon.ts';
@@ -80,6 +80,45 @@ describe.skipIf(postgres === undefined || postgres.missing !== null)('two daemon
     expect(await database.query("select 1 from phases where phase <> 'ready' or revisions <> 0")).toEqual([]);
     await stopDaemon(heir);
     expect([...leftIn(place.folder), ...leftIn(other.folder)]).toEqual([]);
+    await database.remove();
+  });
+
+  // @conforms fault.17
+  it('that share a root of worktrees start no agent in the worktree of the other, and the next start is refused', async () => {
+    const database = (await postgres?.place()) ?? expect.fail('PostgreSQL runs');
+    const env = { BATON_DATABASE_URL: database.url };
+    const { place } = pipelineScene(['store: {lease_ms: 12000}'], new Place(env));
+    using other = new Place(env);
+    const workflow = place
+      .read('WORKFLOW.md')
+      .replace('root: workspaces, repo: project', `root: ${place.folder}/workspaces, repo: ${place.folder}/project`)
+      .replace('isolation: none', 'isolation: none, max_retry_backoff_ms: 500');
+    for (const each of [place, other]) {
+      each.write('WORKFLOW.md', workflow);
+      each.write('home/.gitconfig', place.read('home/.gitconfig'));
+    }
+    // Both start before the root has a workspace.
+    const daemons = [await startLive(place), await startLive(other)];
+    await answer(place, 'issue', 'add', 'Something big', '--description', description);
+    await patiently(async () =>
+      expect(await database.query("select 1 from completion_claims where phase = 'research'")).toHaveLength(1),
+    );
+    const doomed = daemons.find((each) => each.stderr().includes('"event":"run_started"'));
+    const heir = daemons.find((each) => each !== doomed) ?? expect.fail('two daemons run');
+    doomed?.child.kill('SIGKILL');
+    await doomed?.ended;
+    await patiently(async () =>
+      expect(await database.query('select code from held'), heir.stderr()).toEqual([{ code: 'retries_exhausted' }]),
+    );
+    const failed = await database.query("select error_code from runs where outcome = 'failed'");
+    expect(failed).toEqual(Array(3).fill({ error_code: 'workspace_of_another_daemon' }));
+    await stopDaemon(heir);
+    const [mine, its] = heir === daemons[0] ? [place, other] : [other, place];
+    const refused = await baton(mine, 'start', '--json');
+    expect([refused.code, JSON.parse(refused.stdout).error]).toMatchObject([
+      1,
+      { code: 'workspace_of_another_daemon', details: { state_dir: stateFolderOf(its) } },
+    ]);
     await database.remove();
   });
 });

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, w
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { WorkspaceSettings } from '../../src/core/settings.ts';
+import { refuseSharedRoot } from '../../src/workspace/another-daemon.ts';
 import type { Removal } from '../../src/workspace/workspace.ts';
 import { commit, git, scratchRepository } from './git/scratch-repository.ts';
 import { rejection, scratchFolder } from './scratch-folder.ts';
@@ -54,6 +55,32 @@ describe.each(['worktree', 'clone'] as const)('a workspace of the strategy %s', 
     expect(await workspaces.prepare(visit())).toMatchObject({ created: false, gitDir });
     expect(existsSync(lock)).toBe(false);
     expect(git(place.path, 'status', '--porcelain')).toBe(' M README.md');
+  });
+
+  it('is refused by a daemon with another state folder, at its start and by each run', async () => {
+    const first = filled({ strategy });
+    await first.workspaces.prepare(visit());
+    const refusal = { code: 'workspace_of_another_daemon', details: { state_dir: first.stateDir } };
+    const repo = { location: first.source, shown: first.source, isLocal: true };
+    const second = scratchWorkspaces({ root: first.root, workspace: { repo, strategy, copyFrom: first.source } });
+    expect(await rejection(second.workspaces.prepare(visit()))).toMatchObject(refusal);
+    const start = (root: string, of: typeof strategy | 'none', { resources }: typeof second) =>
+      refuseSharedRoot({ root, strategy: of }, resources.places);
+    expect(await rejection(start(first.root, strategy, second))).toMatchObject(refusal);
+    await start(first.root, 'none', second);
+    await start(first.root, strategy, first);
+    await start(second.root.concat('-missing'), strategy, second);
+    expect(await first.workspaces.prepare(visit())).toMatchObject({ created: false });
+  });
+
+  it('of a state folder that is gone is used as it is', async () => {
+    const first = filled({ strategy });
+    await first.workspaces.prepare(visit());
+    rmSync(first.stateDir, { recursive: true });
+    const repo = { location: first.source, shown: first.source, isLocal: true };
+    const second = scratchWorkspaces({ root: first.root, workspace: { repo, strategy, copyFrom: first.source } });
+    await refuseSharedRoot({ root: first.root, strategy }, second.resources.places);
+    expect(await second.workspaces.prepare(visit())).toMatchObject({ created: false });
   });
 
   it('reports commits, changes and new files of a run, and no ignored or unchanged files', async () => {

@@ -33,6 +33,11 @@ export const workErrors = {
     retryable: false,
     nextStep: 'Set `workspace.root` to a folder that only you can write, and whose parents only you or root can write.',
   },
+  workspace_of_another_daemon: {
+    retryable: false,
+    nextStep:
+      'Give each daemon its own `workspace.root`, or start Baton with the `--state-dir` that the workspaces belong to.',
+  },
   workspace_symlink_escape: { retryable: false, nextStep: 'Remove the symbolic link below `workspace.root`.' },
   path_canonicalize_failed: {
     retryable: false,

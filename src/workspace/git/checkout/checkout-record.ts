@@ -15,6 +15,9 @@ export interface CheckoutFolders {
   readonly git: string;
 }
 
+/** A file in the git directory of a clone that names its folder here. */
+export const cloneMark = 'baton-checkout';
+
 export function checkoutFolders(places: GitPlaces, workspace: string): CheckoutFolders {
   const folder = path.join(places.checkouts, folderName(path.basename(workspace), workspace));
   return {

@@ -8,7 +8,7 @@ import { type Git, quietFetch } from '../git.ts';
 import { setShadow } from '../shadow/shadow-git.ts';
 import { writeAgentGitDirectory } from './agent-git-directory.ts';
 import type { CheckoutPlace } from './checkout.ts';
-import { type CheckoutFolders, type CheckoutRecord, writeRecord } from './checkout-record.ts';
+import { type CheckoutFolders, type CheckoutRecord, cloneMark, writeRecord } from './checkout-record.ts';
 import { type CopyRequest, copyFiles, excludesOf } from './copy-files.ts';
 
 export interface CheckoutWork {
@@ -41,6 +41,7 @@ export async function makeCheckout(source: FreshSource, work: CheckoutWork): Pro
     signal,
   });
   if (strategy === 'worktree') await writeFile(path.join(workspace, '.git'), `gitdir: ${gitDir}\n`);
+  else await writeFile(path.join(gitDir, cloneMark), `${folders.folder}\n`);
   await setShadow({ folder: folders.shadow, head: start, objectFormat, index: path.join(gitDir, 'index') });
   const checkout: CheckoutRecord = {
     workspace,
